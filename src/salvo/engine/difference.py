@@ -1,0 +1,59 @@
+"""Where two JSON values part. Pure."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from itertools import zip_longest
+from typing import Any, Final, NamedTuple
+
+SHOWN = 60
+"""How much of a value a person is shown."""
+
+
+class _Missing:
+    def __repr__(self) -> str:
+        return "missing"
+
+
+MISSING: Final = _Missing()
+
+
+class Difference(NamedTuple):
+    path: str
+    before: Any
+    after: Any
+
+    def text(self, before: str = "before", after: str = "after") -> str:
+        """One line, the two values cut to where they part."""
+        old, new = _written(self.before), _written(self.after)
+        start = max(0, _common_prefix(old, new) - SHOWN // 3)
+        return f"{self.path or 'the whole'}: {before} {_cut(old, start)}, {after} {_cut(new, start)}"
+
+
+def differences(before: Any, after: Any, path: str = "") -> Iterator[Difference]:
+    """Every place that differs, in the order of the first value; lists are compared position by position."""
+    if isinstance(before, dict) and isinstance(after, dict):
+        for name in [*before, *(name for name in after if name not in before)]:
+            below = f"{path}.{name}" if path else str(name)
+            yield from differences(before.get(name, MISSING), after.get(name, MISSING), below)
+    elif isinstance(before, list) and isinstance(after, list):
+        for index, (old, new) in enumerate(zip_longest(before, after, fillvalue=MISSING)):
+            yield from differences(old, new, f"{path}[{index}]")
+    elif type(before) is not type(after) or before != after:
+        yield Difference(path, before, after)
+
+
+def _written(value: Any) -> str:
+    return "missing" if value is MISSING else json.dumps(value, ensure_ascii=False)
+
+
+def _common_prefix(old: str, new: str) -> int:
+    return next(
+        (i for i, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), min(len(old), len(new))
+    )
+
+
+def _cut(text: str, start: int) -> str:
+    shown = text[start : start + SHOWN]
+    return f"{'…' if start else ''}{shown}{'…' if start + SHOWN < len(text) else ''}"

@@ -1,0 +1,30 @@
+"""JSON to and from bytes: by the fast writer and reader, and by the standard library where those refuse.
+
+The fast ones refuse lone surrogates and integers beyond all bounds, and both occur in what models and tools
+send: they must be sent, recorded and replayed like anything else.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from pydantic_core import PydanticSerializationError, from_json, to_json
+
+
+def dumps(value: Any, *, indent: int | None = None) -> bytes:
+    try:
+        return to_json(value, indent=indent)
+    except PydanticSerializationError:
+        return json.dumps(value, indent=indent).encode("ascii")
+
+
+def loads(content: bytes | str) -> Any:
+    """The value; ValueError where the content is not JSON, or nested deeper than anyone means."""
+    try:
+        return from_json(content)
+    except ValueError:
+        try:
+            return json.loads(content)
+        except RecursionError:
+            raise ValueError("nested too deeply") from None
