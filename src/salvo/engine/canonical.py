@@ -78,9 +78,7 @@ def _outline(root: Any) -> Iterator[str]:
 def _content(item: Any) -> list[Any] | None:
     """What stands inside a container, in a fixed order; None for what is no container."""
     if isinstance(item, Mapping):
-        entries = sorted(
-            ((stable_text(key), value) for key, value in item.items()), key=lambda entry: entry[0]
-        )
+        entries = sorted(((stable_text(key), value) for key, value in item.items()), key=lambda entry: entry[0])
         return [
             _Piece("{"),
             *(part for key, value in entries for part in (_Piece(f"{key}:"), value, _Piece(","))),

@@ -49,9 +49,7 @@ def _written(value: Any) -> str:
 
 
 def _common_prefix(old: str, new: str) -> int:
-    return next(
-        (i for i, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), min(len(old), len(new))
-    )
+    return next((i for i, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), min(len(old), len(new)))
 
 
 def _cut(text: str, start: int) -> str:

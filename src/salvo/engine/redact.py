@@ -50,9 +50,7 @@ class _KeyShape(NamedTuple):
 _KEY_SHAPES = (
     _KeyShape(("sk-",), rf"{_START}sk-[A-Za-z0-9_-]{{8,}}"),  # OpenAI, Anthropic, OpenRouter, DeepSeek
     _KeyShape(("earer ", "EARER "), rf"(?i:{_START}bearer[ ]+)(?!{_WORDS}){_TOKEN}{{8,}}"),
-    _KeyShape(
-        ("uthorization", "UTHORIZATION"), r"(?i:authorization[\\\"': =]{1,8}basic[ ]+)[A-Za-z0-9+/=]{4,}"
-    ),
+    _KeyShape(("uthorization", "UTHORIZATION"), r"(?i:authorization[\\\"': =]{1,8}basic[ ]+)[A-Za-z0-9+/=]{4,}"),
     _KeyShape(("AKIA", "ASIA"), rf"{_START}A(?:KI|SI)A[0-9A-Z]{{16}}"),  # AWS
     _KeyShape(("AIza",), rf"{_START}AIza[0-9A-Za-z_-]{{30,}}"),  # Google
     _KeyShape(("ya29.",), rf"{_START}ya29\.[0-9A-Za-z_-]{{16,}}"),
@@ -60,21 +58,15 @@ _KEY_SHAPES = (
     _KeyShape(("github_pat_",), rf"{_START}github_pat_[A-Za-z0-9_]{{16,}}"),
     _KeyShape(("glpat-",), rf"{_START}glpat-[A-Za-z0-9_-]{{16,}}"),  # GitLab
     _KeyShape(("xox",), rf"{_START}xox[abeoprs]-[A-Za-z0-9-]{{10,}}"),  # Slack
-    _KeyShape(
-        ("sk_", "rk_", "whsec_"), rf"{_START}(?:[sr]k_(?:live|test)|whsec)_[A-Za-z0-9]{{10,}}"
-    ),  # Stripe
+    _KeyShape(("sk_", "rk_", "whsec_"), rf"{_START}(?:[sr]k_(?:live|test)|whsec)_[A-Za-z0-9]{{10,}}"),  # Stripe
     _KeyShape(("hf_",), rf"{_START}hf_[A-Za-z0-9]{{16,}}"),  # Hugging Face
     _KeyShape(("gsk_",), rf"{_START}gsk_[A-Za-z0-9]{{16,}}"),  # Groq
     _KeyShape(("xai-", "pplx-"), rf"{_START}(?:xai|pplx)-[A-Za-z0-9]{{16,}}"),
     _KeyShape(("r8_", "npm_"), rf"{_START}(?:r8|npm)_[A-Za-z0-9]{{16,}}"),  # Replicate, npm
     _KeyShape(("pypi-",), rf"{_START}pypi-[A-Za-z0-9_-]{{16,}}"),
     _KeyShape(("SG.",), rf"{_START}SG\.[A-Za-z0-9_-]{{16,}}\.[A-Za-z0-9_-]{{16,}}"),  # SendGrid
-    _KeyShape(
-        ("eyJ",), r"(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}"
-    ),  # JWT
-    _KeyShape(
-        ("://",), r"(?<=://)[^/\s:@\"\\\[\]]{1,256}:[^/\s@\"\\\[\]]{1,256}(?=@)"
-    ),  # user:password@ of a URL
+    _KeyShape(("eyJ",), r"(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}"),  # JWT
+    _KeyShape(("://",), r"(?<=://)[^/\s:@\"\\\[\]]{1,256}:[^/\s@\"\\\[\]]{1,256}(?=@)"),  # user:password@ of a URL
     _KeyShape(
         ("PRIVATE KEY-----",),
         r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----(?:[^-]|-(?!----))*"
@@ -180,9 +172,7 @@ def _spellings(secrets: Iterable[str]) -> list[str]:
     found = {form for secret in secrets for form in (secret, secret.strip()) if len(form) >= SHORTEST_SECRET}
     found = {form for form in found if form.strip()}
     for _ in range(_NESTINGS):
-        found |= {
-            json.dumps(form, ensure_ascii=ascii_only)[1:-1] for form in found for ascii_only in (True, False)
-        }
+        found |= {json.dumps(form, ensure_ascii=ascii_only)[1:-1] for form in found for ascii_only in (True, False)}
     return sorted(found, key=lambda form: (-len(form), form))
 
 

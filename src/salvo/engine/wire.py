@@ -41,7 +41,8 @@ class WireRequest:
     method: str = "POST"
 
 
-class Attempt(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Attempt:
     """A try that failed before the final one: how, how long it took, how long we waited after it."""
 
     status: int | None
@@ -145,9 +146,7 @@ class HttpWire:
             ) as response:
                 body = await self._read(response, route)
         except aiohttp.ConnectionTimeoutError as fault:
-            raise _unreachable(
-                route, f"did not accept a connection in {self._timeouts.connect:g} s"
-            ) from fault
+            raise _unreachable(route, f"did not accept a connection in {self._timeouts.connect:g} s") from fault
         except TimeoutError as fault:
             raise ReplyTimeoutError(
                 f"{route.place} took the request and then sent nothing for too long.",
@@ -160,9 +159,7 @@ class HttpWire:
         return WireReply(
             status=response.status,
             body=body,
-            headers={
-                name: value for name in _KEPT_HEADERS if (value := response.headers.get(name)) is not None
-            },
+            headers={name: value for name in _KEPT_HEADERS if (value := response.headers.get(name)) is not None},
             seconds=self._clock.monotonic() - started,
         )
 

@@ -1,0 +1,1 @@
+"""Talking to a model: one method, `ChatModel.complete(ChatRequest) -> ChatReply`, whole replies only."""

@@ -1,0 +1,146 @@
+"""Anthropic's Messages API."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from salvo.engine.chat.base import (
+    AssistantMessage,
+    ChatRequest,
+    Message,
+    Prompt,
+    Stop,
+    ToolMessage,
+    ToolSpec,
+    ToolUse,
+    Usage,
+    UserMessage,
+)
+from salvo.engine.chat.dialect import Read, count_of, objects_of, text_of
+from salvo.engine.json_schema import without_bounds
+
+# Thinking counts in max_tokens on current models, and they think by default: a low limit would cut answers.
+_DEFAULT_MAX_TOKENS = 8192
+
+_STOPS = {
+    "end_turn": Stop.END,
+    "stop_sequence": Stop.END,
+    "tool_use": Stop.TOOL_USE,
+    "max_tokens": Stop.LENGTH,
+    "refusal": Stop.REFUSAL,
+    "model_context_window_exceeded": Stop.CONTEXT,
+}
+
+
+class AnthropicDialect:
+    path = "/v1/messages"
+    # Pinned: later versions refuse sampling parameters on every model, and a measurement must not move by itself.
+    headers: Mapping[str, str] = {"anthropic-version": "2023-06-01"}
+    optional: Mapping[str, str] = {"temperature": "temperature", "output_config": "output_schema"}
+
+    def write(self, model: str, request: ChatRequest, refused: frozenset[str]) -> dict[str, Any]:
+        body: dict[str, Any] = {"model": model, "max_tokens": request.max_tokens or _DEFAULT_MAX_TOKENS}
+        if request.tools:
+            body["tools"] = [_tool(tool) for tool in request.tools]
+        if request.system:
+            body["system"] = _content(request.system)
+        body["messages"] = [_message(message) for message in request.messages]
+        if request.temperature is not None and "temperature" not in refused:
+            body["temperature"] = request.temperature
+        if request.output_schema is not None and "output_config" not in refused:
+            shape = without_bounds(request.output_schema.schema)
+            body["output_config"] = {"format": {"type": "json_schema", "schema": shape}}
+        return body
+
+    def read(self, body: dict[str, Any]) -> Read:
+        blocks = objects_of(body, "content")
+        stop = text_of(body.get("stop_reason"))
+        return Read(
+            message=AssistantMessage(
+                text="".join(text_of(block.get("text")) for block in blocks if block.get("type") == "text"),
+                tool_uses=tuple(_tool_use(block) for block in blocks if block.get("type") == "tool_use"),
+                verbatim=tuple(_resent(block) for block in blocks),
+            ),
+            stop=_STOPS.get(stop, Stop.OTHER),
+            stop_raw=stop,
+            usage=_usage(body.get("usage")),
+            model=text_of(body.get("model")),
+        )
+
+
+def _tool(tool: ToolSpec) -> dict[str, Any]:
+    return {"name": tool.name, "description": tool.description, "input_schema": tool.parameters}
+
+
+def _content(prompt: Prompt) -> str | list[dict[str, Any]]:
+    if isinstance(prompt, str):
+        return prompt
+    return [
+        {
+            "type": "text",
+            "text": piece.text,
+            **({"cache_control": {"type": "ephemeral"}} if piece.cache else {}),
+        }
+        for piece in prompt
+    ]
+
+
+def _message(message: Message) -> dict[str, Any]:
+    if isinstance(message, UserMessage):
+        return {"role": "user", "content": _content(message.content)}
+    if isinstance(message, ToolMessage):
+        answers = [
+            {
+                "type": "tool_result",
+                "tool_use_id": answer.id,
+                "content": answer.content,
+                **({"is_error": True} if answer.is_error else {}),
+            }
+            for answer in message.answers
+        ]
+        return {"role": "user", "content": answers}
+    return {"role": "assistant", "content": list(message.verbatim) or _spoken(message)}
+
+
+def _spoken(message: AssistantMessage) -> list[dict[str, Any]]:
+    """An assistant's message that did not come from this provider, so nothing is there to give back verbatim."""
+    # The API refuses empty text blocks.
+    blocks: list[dict[str, Any]] = [{"type": "text", "text": message.text}] if message.text else []
+    uses = [
+        {"type": "tool_use", "id": use.id, "name": use.name, "input": dict(use.arguments)} for use in message.tool_uses
+    ]
+    return blocks + uses
+
+
+def _resent(block: dict[str, Any]) -> dict[str, Any]:
+    """A block as it goes back: text and tool use by the fields that a request may have, all else untouched."""
+    if block.get("type") == "text":
+        return {"type": "text", "text": block.get("text")}
+    if block.get("type") == "tool_use":
+        return {"type": "tool_use", **{name: block.get(name) for name in ("id", "name", "input")}}
+    return block
+
+
+def _tool_use(block: dict[str, Any]) -> ToolUse:
+    given = block.get("input")
+    problem = "" if isinstance(given, dict) else f"The arguments are not a JSON object but {type(given).__name__}."
+    return ToolUse(
+        id=text_of(block.get("id")),
+        name=text_of(block.get("name")),
+        arguments=given if isinstance(given, dict) else {},
+        raw=json.dumps(given, ensure_ascii=False),
+        problem=problem,
+    )
+
+
+def _usage(usage: Any) -> Usage | None:
+    if not isinstance(usage, dict):
+        return None
+    return Usage(
+        input=count_of(usage, "input_tokens"),
+        output=count_of(usage, "output_tokens"),
+        cache_read=count_of(usage, "cache_read_input_tokens"),
+        cache_write=count_of(usage, "cache_creation_input_tokens"),
+    )

@@ -1,0 +1,157 @@
+"""From a name like "anthropic/claude-sonnet-4-6" to a ChatModel, and what each model accepts."""
+
+from __future__ import annotations
+
+import difflib
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import date
+from functools import cache
+from importlib.resources import files
+from typing import Any, NamedTuple
+
+from salvo.engine.chat.anthropic import AnthropicDialect
+from salvo.engine.chat.dialect import Dialect
+from salvo.engine.chat.model import WiredModel
+from salvo.engine.chat.openai import OpenAIDialect
+from salvo.engine.wire import Endpoint, Wire
+from salvo.errors import UsageError
+
+
+@dataclass(frozen=True, slots=True)
+class ModelFacts:
+    """What is known about a model. An unknown one is tried with everything."""
+
+    known: bool
+    refuses: frozenset[str]
+    cache_floor: int
+    ends: date | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Provider:
+    name: str
+    title: str
+    dialect: str
+    base_url: str
+    base_url_variable: str
+    key_variable: str
+    key_header: str
+    key_prefix: str
+    bare_names: tuple[str, ...]
+    refuses: frozenset[str]
+    cache_floor: int
+    current: tuple[str, ...]
+    models: Mapping[str, Mapping[str, Any]] = field(repr=False)
+
+    def facts(self, model: str) -> ModelFacts:
+        entry = self._entry(model)
+        return ModelFacts(
+            known=entry is not None,
+            refuses=self.refuses | frozenset((entry or {}).get("refuses", ())),
+            cache_floor=(entry or {}).get("cache_floor", self.cache_floor),
+            ends=(entry or {}).get("ends"),
+        )
+
+    def _entry(self, model: str) -> Mapping[str, Any] | None:
+        covering = [name for name in self.models if model == name or model.startswith(f"{name}-")]
+        return self.models[max(covering, key=len)] if covering else None
+
+    def about(self, model: str) -> str:
+        """What to tell someone whose model the provider does not know."""
+        ends = self.facts(model).ends
+        near = difflib.get_close_matches(model, [*self.current, *self.models], n=1, cutoff=0.8)
+        if ends is not None:
+            first = f"{model} ends or ended on {ends}. "
+        elif near and near[0] != model:
+            first = f"Did you mean {near[0]}? "
+        else:
+            first = ""
+        return f"{first}Current models: {', '.join(self.current)}."
+
+
+class ModelName(NamedTuple):
+    provider: Provider
+    model: str
+
+
+@cache
+def providers() -> Mapping[str, Provider]:
+    table = tomllib.loads(files("salvo.engine.chat").joinpath("models.toml").read_text(encoding="utf-8"))
+    return {name: _provider(name, entry) for name, entry in table.items()}
+
+
+def _provider(name: str, entry: dict[str, Any]) -> Provider:
+    sets: dict[str, Any] = {
+        "refuses": frozenset(entry.pop("refuses")),
+        "bare_names": tuple(entry.pop("bare_names")),
+        "current": tuple(entry.pop("current")),
+    }
+    return Provider(name=name, **entry, **sets)
+
+
+def find(name: str) -> ModelName:
+    """The provider and model that a name means: "openai/gpt-5.4-mini", or a bare name of a known family."""
+    known = providers()
+    prefix, slash, model = name.partition("/")
+    if slash and prefix in known and model:
+        return ModelName(known[prefix], model)
+    if not slash:
+        for provider in known.values():
+            if name.startswith(provider.bare_names):
+                return ModelName(provider, name)
+    raise UsageError(
+        f"Which provider serves the model {name!r} is not known.",
+        hint=f"Write provider/model, with one of: {', '.join(known)}. A server that is compatible with OpenAI's "
+        f"is openai/{name} with a base URL.",
+    )
+
+
+def endpoint(
+    provider: Provider, environ: Mapping[str, str], *, base_url: str | None = None, key: str | None = None
+) -> Endpoint:
+    """Where a provider's requests go, from arguments or else from the environment.
+
+    A key of the environment goes to the provider's own address or to the one the environment names, never to
+    an address from elsewhere: a stranger's file could name its own server and collect keys.
+    """
+    address = base_url or environ.get(provider.base_url_variable) or provider.base_url
+    if key is None and base_url is None:
+        key = environ.get(provider.key_variable)
+    needs_key = address.rstrip("/") == provider.base_url
+    return Endpoint(
+        base_url=address,
+        key=(key or "").strip() or None,
+        key_header=provider.key_header,
+        key_prefix=provider.key_prefix,
+        key_variable=provider.key_variable if needs_key else "",
+    )
+
+
+def endpoints(environ: Mapping[str, str]) -> dict[str, Endpoint]:
+    """Every known provider, as the environment says."""
+    return {name: endpoint(provider, environ) for name, provider in providers().items()}
+
+
+def chat_model(name: str, wire: Wire, *, endpoint_name: str | None = None) -> WiredModel:
+    """The model of that name over this wire; at the endpoint of its provider, or at another of the wire's."""
+    provider, model = find(name)
+    facts = provider.facts(model)
+    return WiredModel(
+        wire,
+        endpoint=endpoint_name or provider.name,
+        provider=provider.name,
+        title=provider.title,
+        model=model,
+        dialect=_dialect(provider, facts),
+        refuses=facts.refuses,
+        key_variable=provider.key_variable,
+        models_hint=provider.about(model),
+    )
+
+
+def _dialect(provider: Provider, facts: ModelFacts) -> Dialect:
+    if provider.dialect == "anthropic":
+        return AnthropicDialect()
+    return OpenAIDialect(official=facts.known)

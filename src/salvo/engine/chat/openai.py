@@ -1,0 +1,158 @@
+"""OpenAI's Chat Completions API, which every compatible server speaks too."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from salvo.engine import jsontext
+from salvo.engine.chat.base import (
+    AssistantMessage,
+    ChatRequest,
+    Message,
+    OutputSchema,
+    Prompt,
+    Stop,
+    ToolMessage,
+    ToolSpec,
+    ToolUse,
+    Usage,
+    UserMessage,
+)
+from salvo.engine.chat.dialect import Read, count_of, objects_of, text_of
+from salvo.engine.json_schema import is_strict
+
+_STOPS = {
+    "stop": Stop.END,
+    "tool_calls": Stop.TOOL_USE,
+    "function_call": Stop.TOOL_USE,
+    "length": Stop.LENGTH,
+    "content_filter": Stop.REFUSAL,
+}
+
+
+class OpenAIDialect:
+    path = "/chat/completions"
+    headers: Mapping[str, str] = {}
+    optional: Mapping[str, str] = {
+        "temperature": "temperature",
+        "seed": "seed",
+        "max_completion_tokens": "max_tokens",
+        "max_tokens": "max_tokens",
+        "response_format": "output_schema",
+    }
+
+    def __init__(self, *, official: bool) -> None:
+        """`official`: OpenAI's current models want the new name of the token limit, many servers know the old one."""
+        new, old = "max_completion_tokens", "max_tokens"
+        self._limit_names = (new, old) if official else (old, new)
+
+    def write(self, model: str, request: ChatRequest, refused: frozenset[str]) -> dict[str, Any]:
+        body: dict[str, Any] = {"model": model}
+        messages = [{"role": "system", "content": _content(request.system)}] if request.system else []
+        body["messages"] = messages + [part for message in request.messages for part in _messages(message)]
+        if request.tools:
+            body["tools"] = [_tool(tool) for tool in request.tools]
+        if request.temperature is not None and "temperature" not in refused:
+            body["temperature"] = request.temperature
+        if request.seed is not None and "seed" not in refused:
+            body["seed"] = request.seed
+        limit_name = next((name for name in self._limit_names if name not in refused), None)
+        if request.max_tokens is not None and limit_name is not None:
+            body[limit_name] = request.max_tokens
+        if request.output_schema is not None and "response_format" not in refused:
+            body["response_format"] = _response_format(request.output_schema)
+        return body
+
+    def read(self, body: dict[str, Any]) -> Read:
+        choices = objects_of(body, "choices")
+        if not choices:
+            raise ValueError("choices is empty")
+        message = choices[0].get("message")
+        if not isinstance(message, dict):
+            raise ValueError("choices[0].message is missing")  # noqa: TRY004 - every flaw of a reply is a ValueError
+        uses = tuple(_tool_use(call) for call in objects_of(message, "tool_calls"))
+        stop = text_of(choices[0].get("finish_reason"))
+        refusal = text_of(message.get("refusal"))
+        return Read(
+            message=AssistantMessage(text=text_of(message.get("content")) or refusal, tool_uses=uses),
+            stop=Stop.REFUSAL if refusal else _stop(stop, uses),
+            stop_raw=stop,
+            usage=_usage(body.get("usage")),
+            model=text_of(body.get("model")),
+            system_fingerprint=text_of(body.get("system_fingerprint")) or None,
+        )
+
+
+def _stop(stop: str, uses: tuple[ToolUse, ...]) -> Stop:
+    # Some servers say "stop" although they ask for tools.
+    return Stop.TOOL_USE if stop == "stop" and uses else _STOPS.get(stop, Stop.OTHER)
+
+
+def _tool(tool: ToolSpec) -> dict[str, Any]:
+    function = {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
+    return {"type": "function", "function": function}
+
+
+def _content(prompt: Prompt) -> str:
+    # One string, not parts: its cache works by prefix without hints, and small servers know nothing else.
+    return prompt if isinstance(prompt, str) else "".join(piece.text for piece in prompt)
+
+
+def _messages(message: Message) -> list[dict[str, Any]]:
+    if isinstance(message, UserMessage):
+        return [{"role": "user", "content": _content(message.content)}]
+    if isinstance(message, ToolMessage):
+        # The protocol has no place for "this is an error"; the text must say so.
+        return [{"role": "tool", "tool_call_id": answer.id, "content": answer.content} for answer in message.answers]
+    spoken: dict[str, Any] = {"role": "assistant", "content": message.text or None}
+    if message.tool_uses:
+        spoken["tool_calls"] = [
+            {"id": use.id, "type": "function", "function": {"name": use.name, "arguments": use.raw}}
+            for use in message.tool_uses
+        ]
+    return [spoken]
+
+
+def _response_format(output: OutputSchema) -> dict[str, Any]:
+    named = {"name": output.name, "strict": is_strict(output.schema), "schema": output.schema}
+    return {"type": "json_schema", "json_schema": named}
+
+
+def _tool_use(call: dict[str, Any]) -> ToolUse:
+    function = call.get("function")
+    if not isinstance(function, dict):
+        raise ValueError("a tool call has no function")  # noqa: TRY004 - every flaw of a reply is a ValueError
+    given = function.get("arguments")
+    # The protocol says a string of JSON; some servers send the object itself.
+    raw = given if isinstance(given, str) else json.dumps({} if given is None else given, ensure_ascii=False)
+    arguments, problem = _arguments(raw)
+    return ToolUse(text_of(call.get("id")), text_of(function.get("name")), arguments, raw, problem)
+
+
+def _arguments(raw: str) -> tuple[dict[str, Any], str]:
+    if not raw.strip():
+        return {}, ""  # a tool without parameters is called with nothing
+    try:
+        arguments = jsontext.loads(raw)
+    except ValueError as fault:
+        return {}, f"The arguments are not JSON: {fault}."
+    if isinstance(arguments, dict):
+        return arguments, ""
+    return {}, f"The arguments are not a JSON object but {type(arguments).__name__}."
+
+
+def _usage(usage: Any) -> Usage | None:
+    if not isinstance(usage, dict):
+        return None
+    details = usage.get("prompt_tokens_details")
+    details = details if isinstance(details, dict) else {}
+    cache_read, cache_write = count_of(details, "cached_tokens"), count_of(details, "cache_write_tokens")
+    return Usage(
+        # prompt_tokens counts the cached ones too; our buckets do not overlap.
+        input=max(0, count_of(usage, "prompt_tokens") - cache_read - cache_write),
+        output=count_of(usage, "completion_tokens"),
+        cache_read=cache_read,
+        cache_write=cache_write,
+    )

@@ -1,0 +1,93 @@
+"""JSON Schema: what is wrong with a value, and a schema in the form that a provider takes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from salvo.engine.canonical import stable_text
+from salvo.errors import InputError
+
+if TYPE_CHECKING:
+    from jsonschema.protocols import Validator
+
+_BOUNDS = frozenset(
+    {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength", "maxLength"}
+    | {"pattern", "minItems", "maxItems", "uniqueItems", "minProperties", "maxProperties"}
+)
+_MAPS_OF_SCHEMAS = ("properties", "$defs", "definitions")
+_LISTS_OF_SCHEMAS = ("anyOf", "allOf", "oneOf", "prefixItems")
+_SINGLE_SCHEMAS = ("items", "additionalProperties", "not")
+
+
+def problems(schema: Mapping[str, Any], value: Any) -> list[str]:
+    """Every way in which the value does not fit, one sentence each; InputError where the schema is none."""
+    found = sorted(_validator(stable_text(schema)).iter_errors(value), key=lambda error: list(map(str, error.path)))
+    return [f"{_place(error.path)}{error.message}" for error in found]
+
+
+def _place(path: Any) -> str:
+    steps = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path).lstrip(".")
+    return f"{steps}: " if steps else ""
+
+
+@lru_cache(maxsize=256)
+def _validator(text: str) -> Validator:
+    from jsonschema import Draft202012Validator, SchemaError
+    from referencing import Registry
+
+    from salvo.engine import jsontext
+
+    schema = jsontext.loads(text)
+    try:
+        Draft202012Validator.check_schema(schema)
+    except SchemaError as fault:
+        raise InputError(f"This is not a JSON Schema: {_place(fault.path)}{fault.message}.") from fault
+    # An empty registry: a schema comes from a stranger's file, and must not make us fetch what it refers to.
+    return Draft202012Validator(schema, registry=Registry())
+
+
+def without_bounds(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """The shape alone, for providers that refuse limits in a schema and want every object closed."""
+    shape = {name: part for name, part in schema.items() if name not in _BOUNDS}
+    if shape.get("type") == "object":
+        shape["additionalProperties"] = False
+    return _with_parts(shape, without_bounds)
+
+
+def is_strict(schema: Mapping[str, Any]) -> bool:
+    """Whether every object in it is closed and requires all its properties."""
+    if schema.get("type") == "object":
+        closed = schema.get("additionalProperties") is False
+        if not closed or set(schema.get("properties", {})) != set(schema.get("required", ())):
+            return False
+    return all(is_strict(part) for part in _parts(schema))
+
+
+def _with_parts(schema: dict[str, Any], change: Callable[[Mapping[str, Any]], Any]) -> dict[str, Any]:
+    def changed(part: Any) -> Any:
+        return change(part) if isinstance(part, Mapping) else part
+
+    for name in _MAPS_OF_SCHEMAS:
+        if isinstance(schema.get(name), Mapping):
+            schema[name] = {key: changed(part) for key, part in schema[name].items()}
+    for name in _LISTS_OF_SCHEMAS:
+        if isinstance(schema.get(name), list):
+            schema[name] = [changed(part) for part in schema[name]]
+    for name in _SINGLE_SCHEMAS:
+        if name in schema:
+            schema[name] = changed(schema[name])
+    return schema
+
+
+def _parts(schema: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """The schemas that stand directly inside this one."""
+    found: list[Mapping[str, Any]] = []
+
+    def note(part: Mapping[str, Any]) -> Mapping[str, Any]:
+        found.append(part)
+        return part
+
+    _with_parts(dict(schema), note)
+    yield from found
