@@ -1,0 +1,1 @@
+"""The two commands. What `--help` needs is all that is imported until a command is really called."""

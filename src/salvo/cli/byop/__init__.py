@@ -1,0 +1,18 @@
+"""The command `byop`."""
+
+from __future__ import annotations
+
+import click
+
+from salvo import __version__
+from salvo.cli.lazy import Lazy, LazyGroup
+
+COMMANDS = {
+    "models": Lazy("salvo.cli.models:models", "List models: what they accept and cost, and which keys are set."),
+}
+
+
+@click.group(cls=LazyGroup, lazy=COMMANDS)
+@click.version_option(__version__, prog_name="byop")
+def byop() -> None:
+    """Bring Your Own Playbook: observe a frozen AI output with a playbook of checks. Never legal advice."""
