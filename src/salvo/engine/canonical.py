@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 from salvo.errors import InputError
+
+_LONGEST_OUTLINE = 1_000_000
+_SAYS_ITS_VALUE = frozenset({"datetime", "decimal", "fractions", "uuid", "pathlib"})
+"""Modules whose objects have their value, and nothing else, in their repr."""
 
 
 def jcs(value: Any) -> bytes:
@@ -20,7 +26,7 @@ def jcs(value: Any) -> bytes:
 
     try:
         return rfc8785.dumps(value)
-    except (rfc8785.CanonicalizationError, UnicodeEncodeError, RecursionError) as fault:
+    except (ValueError, RecursionError) as fault:
         raise InputError(
             f"This value has no canonical JSON form: {fault}.",
             hint="Use finite numbers, integers below 2^53 and well-formed Unicode.",
@@ -45,59 +51,103 @@ def stable_text(value: Any) -> str:
     """ASCII text that is the same for equal values; it is JSON whenever the value is."""
     try:
         return json.dumps(value, sort_keys=True, separators=(",", ":"))
-    except (TypeError, ValueError, RecursionError):
-        return "".join(_outline(value))
+    except Exception:  # noqa: BLE001 - a stranger's object may raise anything at all when it is looked at
+        return _outlined(value)
+
+
+def _outlined(value: Any) -> str:
+    try:
+        # A graph of objects may have more paths than anyone can walk: so far, and no further.
+        return "".join(_outline(value, iter(range(_LONGEST_OUTLINE))))
+    except Exception:  # noqa: BLE001 - as above
+        return _type_name(value)
 
 
 class _Piece(NamedTuple):
-    """Finished text on the stack; `closes` names the container that ends with it."""
+    """Finished text on the stack; `closes` is the container that ends with it."""
 
     text: str
-    closes: int | None = None
+    closes: Any = None
 
 
-def _outline(root: Any) -> Iterator[str]:
-    """Writes what JSON cannot: odd keys and types, cycles, any depth (hence a stack, not recursion)."""
+def _outline(root: Any, steps: Iterator[int], around: AbstractSet[int] = frozenset()) -> Iterator[str]:
+    """Writes what JSON cannot: odd keys and types, cycles, any depth (hence a stack, not recursion).
+
+    What JSON can write comes out as JSON has it, for how deep is too deep for JSON depends on the caller.
+    """
     stack: list[Any] = [root]
-    inside: set[int] = set()
-    while stack:
+    inside = set(around)
+    while stack and next(steps, None) is not None:
         item = stack.pop()
         if isinstance(item, _Piece):
-            inside.discard(item.closes or 0)
+            inside.discard(id(item.closes))
             yield item.text
         elif id(item) in inside:
             yield "<cycle>"
-        elif (content := _content(item)) is not None:
+        elif (content := _content(item, steps, inside)) is not None:
             inside.add(id(item))
-            stack.append(_Piece(")", closes=id(item)))
-            stack.extend(reversed(content))
+            stack.append(_Piece(content.closing, closes=item))
+            stack.extend(reversed(content.parts))
+            yield content.opening
         else:
             yield _scalar(item)
 
 
-def _content(item: Any) -> list[Any] | None:
-    """What stands inside a container, in a fixed order; None for what is no container."""
+class _Content(NamedTuple):
+    """What stands inside a container, in a fixed order, and around it."""
+
+    opening: str
+    parts: list[Any]
+    closing: str
+
+
+def _content(item: Any, steps: Iterator[int], around: AbstractSet[int]) -> _Content | None:
+    """None for what is no container."""
     if isinstance(item, Mapping):
-        entries = sorted(((stable_text(key), value) for key, value in item.items()), key=lambda entry: entry[0])
-        return [
-            _Piece("{"),
-            *(part for key, value in entries for part in (_Piece(f"{key}:"), value, _Piece(","))),
-        ]
+        return _Content("{", _separated(_entries(item, steps, around)), "}")
     if isinstance(item, list | tuple):
-        return [_Piece("["), *(part for value in item for part in (value, _Piece(",")))]
+        return _Content("[", _separated((value,) for value in item), "]")
     if isinstance(item, AbstractSet):
-        return [_Piece("<"), *(_Piece(f"{text},") for text in sorted(stable_text(value) for value in item))]
-    if not isinstance(item, type) and hasattr(item, "__dict__"):
-        return [_Piece(f"{type(item).__qualname__}("), vars(item)]
+        texts = sorted("".join(_outline(value, steps, around | {id(item)})) for value in item)
+        return _Content("set[", _separated((_Piece(text),) for text in texts), "]")
+    if isinstance(item, type):
+        return None
+    if dataclasses.is_dataclass(item):
+        fields = {field.name: getattr(item, field.name) for field in dataclasses.fields(item)}
+        return _Content(f"{_type_name(item)}(", [fields], ")")
+    if hasattr(item, "__dict__"):
+        return _Content(f"{_type_name(item)}(", [vars(item)], ")")
     return None
+
+
+def _entries(item: Mapping[Any, Any], steps: Iterator[int], around: AbstractSet[int]) -> list[tuple[_Piece, Any]]:
+    entries = list(item.items())
+    if all(isinstance(key, str) for key, _ in entries):
+        entries.sort(key=itemgetter(0))
+        return [(_Piece(f"{json.dumps(key)}:"), value) for key, value in entries]
+    texts = [("".join(_outline(key, steps, around | {id(item)})), value) for key, value in entries]
+    return [(_Piece(f"{text}:"), value) for text, value in sorted(texts, key=itemgetter(0))]
+
+
+def _separated(entries: Iterable[tuple[Any, ...]]) -> list[Any]:
+    return [part for entry in entries for part in (_Piece(","), *entry)][1:]
 
 
 def _scalar(item: Any) -> str:
     if item is None or isinstance(item, str | float | bool):
         return json.dumps(item)
     if isinstance(item, int):
-        return hex(item)  # decimal refuses integers of thousands of digits
+        try:
+            return json.dumps(item)
+        except ValueError:
+            return hex(item)  # decimal refuses integers of thousands of digits
     if isinstance(item, bytes):
         return f"bytes:{item.hex()}"
+    if type(item).__module__.partition(".")[0] in _SAYS_ITS_VALUE:
+        return ascii(item)
     # repr() may hold an address, which differs in every process; the type is what is left to tell.
+    return _type_name(item)
+
+
+def _type_name(item: Any) -> str:
     return f"<{type(item).__qualname__.encode('ascii', 'backslashreplace').decode()}>"

@@ -7,6 +7,7 @@ send: they must be sent, recorded and replayed like anything else.
 from __future__ import annotations
 
 import json
+from dataclasses import fields
 from typing import Any
 
 from pydantic_core import PydanticSerializationError, from_json, to_json
@@ -16,7 +17,12 @@ def dumps(value: Any, *, indent: int | None = None) -> bytes:
     try:
         return to_json(value, indent=indent)
     except PydanticSerializationError:
-        return json.dumps(value, indent=indent).encode("ascii")
+        return json.dumps(value, indent=indent, default=_fields).encode("ascii")
+
+
+def _fields(value: Any) -> dict[str, Any]:
+    """A dataclass as the fast writer has it; TypeError for what no writer has a form for."""
+    return {part.name: getattr(value, part.name) for part in fields(value)}
 
 
 def loads(content: bytes | str) -> Any:

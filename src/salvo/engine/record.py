@@ -54,8 +54,8 @@ class RecordingWire:
         self._in_flight[twins] += 1
         if not request.lane and self._in_flight[twins] == 2:
             self.tape.ambiguous.append(
-                f"Identical requests to {request.path} were in flight together without a lane: which reply "
-                f"belongs to which depends on the order of sending."
+                f"Identical requests to {request.path} were in flight together without a lane, "
+                f"so which reply belongs to which is the order of sending."
             )
         try:
             reply = await self._inner.send(request)

@@ -8,20 +8,22 @@ from __future__ import annotations
 import json
 import operator
 import re
-from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from collections import Counter
+from collections.abc import Callable, Generator, Iterable, Mapping
+from functools import partial
+from typing import Any, NamedTuple, TypeAlias
 
-from pydantic_core import from_json
-
-from salvo.errors import UsageError
+from salvo.errors import InputError, UsageError
 
 PLACEHOLDER = "[redacted]"
 
 SHORTEST_SECRET = 8
 """Shorter values of secret-looking variables ("true", "1234") stand in too many innocent places."""
 
+# "TOKENS" counts something ("MAX_TOKENS"), and a name that ends in a place says where a secret is, not what it is.
 _SECRET_NAME = re.compile(
-    r"(?:^|_)(?:api_?key|key|token|secret|password|passwd|passphrase|credentials?|auth)s?(?:_|$)",
+    r"(?:(?:^|_)(?:key|auth|pass|credential)s?|(?:apikey|secret|password|passwd|passphrase)s?|token|_pwd)(?:_|$)"
+    r"(?!(?:\w*_)?(?:file|path|dir|sock)$)",
     re.IGNORECASE,
 )
 
@@ -30,17 +32,20 @@ _CREDENTIAL_HEADERS = frozenset(
 )
 
 # A key starts a word, or follows an escape such as \n where JSON stands as text inside JSON.
-_START = r"(?:(?<![A-Za-z0-9])|(?<=\\[bfnrt])|(?<=\\u[0-9a-fA-F]{4}))"
+_ESCAPED = r"(?<=\\[bfnrt])|(?<=\\u[0-9a-fA-F]{4})"
+_START = rf"(?:(?<![A-Za-z0-9])|{_ESCAPED})"
 
 # Every token character; and a run that is plainly words ("bearer instruments"), which is no token.
 _TOKEN = r"[A-Za-z0-9._~+/=-]"  # noqa: S105 - a pattern for tokens, not one
-_WORDS = rf"(?:[A-Z]?[a-z]{{0,18}}[./=-]?)+(?!{_TOKEN})"
+_WORD = r"(?:[A-Z]?[a-z]{1,18}|[A-Z]{1,19})"
+_WORDS = rf"(?-i:{_WORD}(?:[./=-]{_WORD})*+[./=-]*+(?!{_TOKEN}))"
 
 
 class _KeyShape(NamedTuple):
     """What a kind of key looks like. Without one of its markers in a text, the pattern need not be tried.
 
-    Each pattern is a fixed prefix and one greedy run, so that no text, however hostile, makes it slow.
+    Each pattern is a bounded prefix and greedy runs that can neither be split in two ways nor begin inside one
+    another, and it takes a whole run: so no text, however hostile, makes it slow.
     """
 
     markers: tuple[str, ...]
@@ -51,7 +56,12 @@ _KEY_SHAPES = (
     _KeyShape(("sk-",), rf"{_START}sk-[A-Za-z0-9_-]{{8,}}"),  # OpenAI, Anthropic, OpenRouter, DeepSeek
     _KeyShape(("earer ", "EARER "), rf"(?i:{_START}bearer[ ]+)(?!{_WORDS}){_TOKEN}{{8,}}"),
     _KeyShape(("uthorization", "UTHORIZATION"), r"(?i:authorization[\\\"': =]{1,8}basic[ ]+)[A-Za-z0-9+/=]{4,}"),
-    _KeyShape(("AKIA", "ASIA"), rf"{_START}A(?:KI|SI)A[0-9A-Z]{{16}}"),  # AWS
+    _KeyShape(
+        ("uthorization", "UTHORIZATION", "pi-key", "pi-Key", "PI-Key", "PI-KEY", "ookie", "OOKIE"),
+        rf"(?i:{_START}(?:(?:proxy-)?authorization|(?:x-)?(?:goog-)?api-key|(?:set-)?cookie)"
+        rf"[\\\"' ]{{0,8}}:[\\\"' ]{{0,8}}(?:[a-z]{{1,16}}[ ])?)(?!{_WORDS}){_TOKEN}{{8,}}",
+    ),
+    _KeyShape(("AKIA", "ASIA"), rf"{_START}A(?:KI|SI)A[0-9A-Z]{{16,}}"),  # AWS
     _KeyShape(("AIza",), rf"{_START}AIza[0-9A-Za-z_-]{{30,}}"),  # Google
     _KeyShape(("ya29.",), rf"{_START}ya29\.[0-9A-Za-z_-]{{16,}}"),
     _KeyShape(("ghp_", "gho_", "ghu_", "ghs_", "ghr_"), rf"{_START}gh[pousr]_[A-Za-z0-9]{{16,}}"),  # GitHub
@@ -65,20 +75,32 @@ _KEY_SHAPES = (
     _KeyShape(("r8_", "npm_"), rf"{_START}(?:r8|npm)_[A-Za-z0-9]{{16,}}"),  # Replicate, npm
     _KeyShape(("pypi-",), rf"{_START}pypi-[A-Za-z0-9_-]{{16,}}"),
     _KeyShape(("SG.",), rf"{_START}SG\.[A-Za-z0-9_-]{{16,}}\.[A-Za-z0-9_-]{{16,}}"),  # SendGrid
-    _KeyShape(("eyJ",), r"(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}"),  # JWT
-    _KeyShape(("://",), r"(?<=://)[^/\s:@\"\\\[\]]{1,256}:[^/\s@\"\\\[\]]{1,256}(?=@)"),  # user:password@ of a URL
     _KeyShape(
-        ("PRIVATE KEY-----",),
-        r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----(?:[^-]|-(?!----))*"
-        r"(?:-----END [A-Z ]{0,40}PRIVATE KEY-----)?",
+        ("eyJ",),  # JWT
+        rf"(?:(?<![A-Za-z0-9_-])|{_ESCAPED})eyJ[A-Za-z0-9_-]{{8,}}\.[A-Za-z0-9_-]{{8,}}\.[A-Za-z0-9_-]{{8,}}",
+    ),
+    _KeyShape(
+        ("://", r":\/\/"),  # user:password@ of a URL
+        r"(?:(?<=://)|(?<=:\\/\\/))[^/\s:@\"\\\[\]]{0,256}:[^/\s\"\\\[\]]{1,256}(?=@)",
+    ),
+    _KeyShape(
+        ("PRIVATE KEY",),
+        r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?:[^-]++|-(?!----))*+"
+        r"(?:-----END [A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----)?",
     ),
 )
 
 _SHAPES = tuple((shape.markers, re.compile(shape.pattern)) for shape in _KEY_SHAPES)
 
+# Inside JSON as our writer has it: JSON that stands there as text, and spells letters or slashes as escapes.
+_NESTED_ESCAPES = (r"\\u", r"\\/")
 
 _PLAIN_RUN = re.compile(r"[A-Za-z0-9_-]+")
 _NESTINGS = 3
+_DEEPEST = 100_000
+
+_Walk: TypeAlias = Generator[Any, Any, Any]
+"""Yields the parts of a value, is sent each part clean, and returns the clean value."""
 
 
 def secrets_of(environ: Mapping[str, str]) -> list[str]:
@@ -86,26 +108,51 @@ def secrets_of(environ: Mapping[str, str]) -> list[str]:
     return [value for name, value in environ.items() if _SECRET_NAME.search(name)]
 
 
+class _Rule(NamedTuple):
+    """Where one of the markers is in a text, `hide` puts placeholders in the place of secrets."""
+
+    markers: tuple[str, ...]
+    hide: Callable[[str], str]
+
+
 class Redactor:
     """Replaces what looks like a key, what is known to be secret, and what the user's own patterns match."""
 
     def __init__(self, secrets: Iterable[str] = (), patterns: Iterable[str] = ()) -> None:
-        self._spellings = _spellings(secrets)
-        self._patterns = [_compiled(pattern) for pattern in patterns]
-        self._markers = [marker for markers, _ in _SHAPES for marker in markers]
-        self._markers += {_plainest_run(spelling) for spelling in self._spellings}
+        spellings = _spellings(secrets)
+        self._rules = [
+            *(_Rule((form,), operator.methodcaller("replace", form, PLACEHOLDER)) for form in spellings),
+            *(_Rule(markers, partial(shape.sub, PLACEHOLDER)) for markers, shape in _SHAPES),
+            *(_Rule(("",), partial(_compiled(pattern).sub, _hidden)) for pattern in patterns),
+        ]
+        self._markers = {_plainest_run(form) for form in spellings}
+        self._markers.update(_NESTED_ESCAPES, *(rule.markers for rule in self._rules[len(spellings) :]))
 
     def text(self, text: str) -> str:
         """The text without its secrets."""
-        # Only what stands between placeholders is looked at, again until nothing changes. So the text that is
-        # left shrinks with every replacement: the loop ends, and redacting twice is redacting once.
-        while (redacted := PLACEHOLDER.join(map(self._once, text.split(PLACEHOLDER)))) != text:
+        # Each rule sees only what stands between placeholders, and all of them look again until nothing changes.
+        # So what is left shrinks with every replacement: the loop ends, and redacting twice is redacting once.
+        while (redacted := self._once(text)) != text:
             text = redacted
         return text
 
     def json(self, value: Any) -> Any:
         """The JSON value without its secrets; the very same object where there was nothing to hide."""
-        return self._walk(value)
+        # Unrolled recursion: how deep a model nests its JSON must not decide whether it can be stored.
+        walks = [self._walk(value)]
+        clean: Any = None
+        while walks:
+            try:
+                part = walks[-1].send(clean)
+            except StopIteration as done:
+                walks.pop()
+                clean = done.value
+            else:
+                if len(walks) == _DEEPEST:
+                    raise InputError("This value cannot be stored: it is nested too deeply, or it contains itself.")
+                walks.append(self._walk(part))
+                clean = None
+        return clean
 
     def headers(self, headers: Mapping[str, str]) -> dict[str, str]:
         """The headers, those that carry credentials without their value."""
@@ -115,53 +162,49 @@ class Redactor:
         }
 
     def may_touch(self, serialised: str) -> bool:
-        """A quick look at a JSON value's text before the long walk: False if there can be no secret in it."""
-        return bool(self._patterns) or any(marker in serialised for marker in self._markers)
+        """A quick look at a JSON value's `stable_text` before the long walk: False if there can be no secret in it."""
+        return any(marker in serialised for marker in self._markers)
 
     def _once(self, text: str) -> str:
-        for spelling in self._spellings:
-            text = text.replace(spelling, PLACEHOLDER)
-        for markers, shape in _SHAPES:
+        for markers, hide in self._rules:
             if any(marker in text for marker in markers):
-                text = shape.sub(PLACEHOLDER, text)
-        for pattern in self._patterns:
-            # A pattern that also matches nothing at all ("x*") must not put placeholders everywhere.
-            text = pattern.sub(lambda match: PLACEHOLDER if match.group() else "", text)
+                text = PLACEHOLDER.join(map(hide, text.split(PLACEHOLDER)))
         return text
 
-    def _walk(self, value: Any) -> Any:
+    def _walk(self, value: Any) -> _Walk:
         if isinstance(value, str):
-            return self._string(value)
+            return (yield from self._string(value))
         if isinstance(value, dict):
-            return self._object(value)
+            return (yield from self._object(value))
         if isinstance(value, list):
-            clean = [self._walk(item) for item in value]
+            clean = []
+            for item in value:
+                clean.append((yield item))
             return value if all(map(operator.is_, value, clean)) else clean
-        if value is None or isinstance(value, bool):
-            return value
-        number = repr(value)
-        return value if self.text(number) == number else PLACEHOLDER
+        return value if value is None or isinstance(value, bool) else self._number(value)
 
-    def _object(self, value: dict[str, Any]) -> dict[str, Any]:
+    def _object(self, value: dict[str, Any]) -> _Walk:
         clean: dict[str, Any] = {}
+        taken: Counter[str] = Counter()
         for name, item in value.items():
-            clean_name = self.text(name)
+            clean_name = yield name
             while clean_name in clean:  # two secret names must not become one field
-                clean_name += "'"
-            clean[clean_name] = self._walk(item)
+                taken[clean_name] += 1
+                clean_name = self._numbered(clean_name, taken[clean_name])
+            clean[clean_name] = PLACEHOLDER if self._is_credential(name, item) else (yield item)
         same = list(value) == list(clean) and all(map(operator.is_, value.values(), clean.values()))
-        return value if same else clean
+        return value if same and not isinstance(value, _Repeated) else clean
 
-    def _string(self, text: str) -> str:
+    def _string(self, text: str) -> _Walk:
         """A string is redacted as text, unless it is JSON itself: then inside, so that it stays JSON."""
-        if not text.lstrip().startswith(("{", "[")):
+        if not text.lstrip().startswith(("{", "[", '"')):
             return self.text(text)
         try:
-            nested = from_json(text)
-        except ValueError:
+            nested = json.loads(text, object_pairs_hook=_object_of)
+            clean = yield nested
+            return text if clean is nested else json.dumps(clean, ensure_ascii=False)
+        except (ValueError, RecursionError):
             return self.text(text)
-        clean = self._walk(nested)
-        return text if clean is nested else json.dumps(clean, ensure_ascii=False)
 
 
 def _spellings(secrets: Iterable[str]) -> list[str]:

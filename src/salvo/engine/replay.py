@@ -97,8 +97,9 @@ def _body(content: Content, exchange: Exchange) -> bytes:
 
 
 def _named(exchange: Exchange) -> str:
-    lane = f"lane {exchange.lane!r}" if exchange.lane else "no lane"
-    return f"the request to {exchange.request.path} ({lane}, time {exchange.occurrence})"
+    lane = f"in lane {exchange.lane!r}" if exchange.lane else "without a lane"
+    repeated = f" (asked for the {exchange.occurrence}. time)" if exchange.occurrence > 1 else ""
+    return f"the request to {exchange.request.path} {lane}{repeated}"
 
 
 def _miss(request: WireRequest, address: Address, text: str, unasked: list[Exchange]) -> TapeMissError:
@@ -121,7 +122,7 @@ def _miss(request: WireRequest, address: Address, text: str, unasked: list[Excha
     if len(found) > len(lines):
         lines.append(f"and {len(found) - len(lines)} more")
     listing = "".join(f"\n  {line}" for line in lines)
-    return TapeMissError(f"{asked} The nearest recorded is {_named(exchange)}; it differs in:{listing}")
+    return TapeMissError(f"{asked}\nThe nearest that was recorded is {_named(exchange)}. It differs in:{listing}")
 
 
 _SHOWN_DIFFERENCES = 5

@@ -98,9 +98,9 @@ Address: TypeAlias = tuple[str, str, int]
 class Tape:
     """Exchanges in the order of sending. `ambiguous` names what replay can only match by luck, and why."""
 
-    exchanges: list[Exchange] = field(default_factory=list)
-    ambiguous: list[str] = field(default_factory=list)
     salvo_tape: int = VERSION
+    ambiguous: list[str] = field(default_factory=list)
+    exchanges: list[Exchange] = field(default_factory=list)
 
     def to_json(self) -> bytes:
         return jsontext.dumps(self, indent=1)

@@ -12,8 +12,8 @@ from salvo.engine.chat.base import (
     Message,
     Prompt,
     Stop,
+    ToolDefinition,
     ToolMessage,
-    ToolSpec,
     ToolUse,
     Usage,
     UserMessage,
@@ -70,7 +70,7 @@ class AnthropicDialect:
         )
 
 
-def _tool(tool: ToolSpec) -> dict[str, Any]:
+def _tool(tool: ToolDefinition) -> dict[str, Any]:
     return {"name": tool.name, "description": tool.description, "input_schema": tool.parameters}
 
 

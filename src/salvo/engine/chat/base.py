@@ -24,7 +24,7 @@ Prompt: TypeAlias = str | tuple[Text, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class ToolSpec:
+class ToolDefinition:
     """A tool as the model sees it; `parameters` is a JSON Schema of an object."""
 
     name: str
@@ -88,7 +88,7 @@ class OutputSchema:
 class ChatRequest:
     messages: tuple[Message, ...]
     system: Prompt = ""
-    tools: tuple[ToolSpec, ...] = ()
+    tools: tuple[ToolDefinition, ...] = ()
     temperature: float | None = None
     seed: int | None = None
     max_tokens: int | None = None

@@ -26,6 +26,7 @@ class ModelFacts:
     known: bool
     refuses: frozenset[str]
     cache_floor: int
+    with_tools: Mapping[str, Any]
     ends: date | None = None
 
 
@@ -46,24 +47,22 @@ class Provider:
     models: Mapping[str, Mapping[str, Any]] = field(repr=False)
 
     def facts(self, model: str) -> ModelFacts:
-        entry = self._entry(model)
-        return ModelFacts(
-            known=entry is not None,
-            refuses=self.refuses | frozenset((entry or {}).get("refuses", ())),
-            cache_floor=(entry or {}).get("cache_floor", self.cache_floor),
-            ends=(entry or {}).get("ends"),
-        )
-
-    def _entry(self, model: str) -> Mapping[str, Any] | None:
         covering = [name for name in self.models if model == name or model.startswith(f"{name}-")]
-        return self.models[max(covering, key=len)] if covering else None
+        entry = self.models[max(covering, key=len)] if covering else {}
+        return ModelFacts(
+            known=bool(covering),
+            refuses=self.refuses | frozenset(entry.get("refuses", ())),
+            cache_floor=entry.get("cache_floor", self.cache_floor),
+            with_tools=entry.get("with_tools", {}),
+            ends=entry.get("ends"),
+        )
 
     def about(self, model: str) -> str:
         """What to tell someone whose model the provider does not know."""
         ends = self.facts(model).ends
         near = difflib.get_close_matches(model, [*self.current, *self.models], n=1, cutoff=0.8)
         if ends is not None:
-            first = f"{model} ends or ended on {ends}. "
+            first = f"The end of {model} was announced for {ends}. "
         elif near and near[0] != model:
             first = f"Did you mean {near[0]}? "
         else:
@@ -154,4 +153,4 @@ def chat_model(name: str, wire: Wire, *, endpoint_name: str | None = None) -> Wi
 def _dialect(provider: Provider, facts: ModelFacts) -> Dialect:
     if provider.dialect == "anthropic":
         return AnthropicDialect()
-    return OpenAIDialect(official=facts.known)
+    return OpenAIDialect(official=facts.known, with_tools=facts.with_tools)

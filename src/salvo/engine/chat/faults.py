@@ -20,6 +20,8 @@ from salvo.errors import (
 )
 
 _LONGEST_MESSAGE = 400
+_LONGEST_PAGE = 20_000
+_MARKUP = re.compile(r"<(head|style|script)\b.*?</\1\s*>|<[^>]*>", re.DOTALL | re.IGNORECASE)
 _REFUSAL = re.compile(
     r"unsupported|not support|deprecated|not permitted|unknown|unrecognized|unexpected|not allowed|removed|extra input",
     re.IGNORECASE,
@@ -94,7 +96,7 @@ def refused_parameter(complaint: Complaint, sent: Collection[str]) -> str | None
 def provider_error(complaint: Complaint, *, title: str, model: str, key_variable: str, models: str) -> ProviderError:
     """The error that fits; `models` is what to say about a model the provider does not know."""
     status = complaint.status
-    said = f"{title} answered {status}: {complaint.message}"
+    said = f"{title} answered {status}: {complaint.message}" if complaint.message else f"{title} answered {status}."
     kind, hint = _judged(complaint, model=model, key_variable=key_variable, models=models)
     if complaint.attempts > 1:
         said += f" It was tried {complaint.attempts} times."
@@ -139,12 +141,14 @@ def _string(holder: Any, name: str) -> str:
 
 def _plain(body: bytes) -> str:
     """The words of an error page: whatever is left without markup."""
-    text = re.sub(r"<(?:style|script)\b.*?</|<[^>]*>", " ", body[:20_000].decode("utf-8", "replace"), flags=re.DOTALL)
-    return " ".join(text.split()) or "(no message)"
+    text = body[:_LONGEST_PAGE].decode("utf-8", "replace")
+    return " ".join(_MARKUP.sub(" ", text).split())
 
 
 def _sentence(message: str) -> str:
     message = " ".join(message.split())
+    if not message:
+        return ""
     if len(message) > _LONGEST_MESSAGE:
         message = message[: _LONGEST_MESSAGE - 1] + "…"
     return message if message.endswith((".", "!", "?", "…")) else f"{message}."

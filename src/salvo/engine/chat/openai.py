@@ -14,8 +14,8 @@ from salvo.engine.chat.base import (
     OutputSchema,
     Prompt,
     Stop,
+    ToolDefinition,
     ToolMessage,
-    ToolSpec,
     ToolUse,
     Usage,
     UserMessage,
@@ -43,10 +43,14 @@ class OpenAIDialect:
         "response_format": "output_schema",
     }
 
-    def __init__(self, *, official: bool) -> None:
-        """`official`: OpenAI's current models want the new name of the token limit, many servers know the old one."""
+    def __init__(self, *, official: bool, with_tools: Mapping[str, Any] | None = None) -> None:
+        """`official`: OpenAI's current models want the new name of the token limit, many servers know the old one.
+
+        `with_tools`: what this model wants said besides when tools are offered.
+        """
         new, old = "max_completion_tokens", "max_tokens"
         self._limit_names = (new, old) if official else (old, new)
+        self._with_tools = with_tools or {}
 
     def write(self, model: str, request: ChatRequest, refused: frozenset[str]) -> dict[str, Any]:
         body: dict[str, Any] = {"model": model}
@@ -54,6 +58,7 @@ class OpenAIDialect:
         body["messages"] = messages + [part for message in request.messages for part in _messages(message)]
         if request.tools:
             body["tools"] = [_tool(tool) for tool in request.tools]
+            body.update(self._with_tools)
         if request.temperature is not None and "temperature" not in refused:
             body["temperature"] = request.temperature
         if request.seed is not None and "seed" not in refused:
@@ -90,7 +95,7 @@ def _stop(stop: str, uses: tuple[ToolUse, ...]) -> Stop:
     return Stop.TOOL_USE if stop == "stop" and uses else _STOPS.get(stop, Stop.OTHER)
 
 
-def _tool(tool: ToolSpec) -> dict[str, Any]:
+def _tool(tool: ToolDefinition) -> dict[str, Any]:
     function = {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
     return {"type": "function", "function": function}
 

@@ -1,0 +1,43 @@
+"""A provider on loopback that speaks OpenAI Chat Completions and Anthropic Messages, scripted by the test.
+
+with LoopbackProvider(by_turn(UseTools(Use("find_order", {"id": 7})), Say("It is on its way."))) as provider:
+    ...  # any client, pointed at provider.openai_url or provider.anthropic_url
+assert provider.asked[1].tool_results[0].name == "find_order"
+"""
+
+from tests.support.provider.asked import Asked, ToolResult
+from tests.support.provider.four_call import FOUR_CALL
+from tests.support.provider.script import (
+    Answer,
+    Fault,
+    Say,
+    Script,
+    Scripted,
+    Step,
+    Use,
+    UseTools,
+    always,
+    by_turn,
+    in_order,
+)
+from tests.support.provider.server import LoopbackProvider
+from tests.support.provider.tokens import Usage
+
+__all__ = [
+    "FOUR_CALL",
+    "Answer",
+    "Asked",
+    "Fault",
+    "LoopbackProvider",
+    "Say",
+    "Script",
+    "Scripted",
+    "Step",
+    "ToolResult",
+    "Usage",
+    "Use",
+    "UseTools",
+    "always",
+    "by_turn",
+    "in_order",
+]

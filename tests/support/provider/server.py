@@ -1,0 +1,162 @@
+"""The loopback provider: a real HTTP server that answers as the test's script says."""
+
+import asyncio
+import json
+import time
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from itertools import count
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from aiohttp import web
+
+from tests.support.background import BackgroundServer
+from tests.support.provider.anthropic_protocol import AnthropicDialect
+from tests.support.provider.asked import Asked
+from tests.support.provider.certificate import LoopbackCertificate
+from tests.support.provider.dialect import ApiError, Dialect
+from tests.support.provider.openai_protocol import OpenAIDialect
+from tests.support.provider.script import Fault, Scripted, as_script
+from tests.support.provider.wire_faults import WIRE_FAULTS
+
+HOST = "127.0.0.1"
+LARGEST_REQUEST = 32 * 1024 * 1024  # Anthropic's limit
+
+
+class LoopbackProvider(BackgroundServer):
+    """Speaks OpenAI Chat Completions and Anthropic Messages on one loopback port.
+
+    What the real API would refuse is refused before the script sees it; `asked` holds it all the same.
+    A script that raises makes the `with` block raise it, so an assertion in a script fails its test.
+    """
+
+    def __init__(self, script: Scripted, latency: float = 0.0, tls: bool | None = None, *, port: int = 0) -> None:
+        super().__init__()
+        self.asked: list[Asked] = []
+        self.latency = latency
+        self.most_at_once = 0
+        """The largest number of requests that were under way at the same time."""
+        self._script = as_script(script)
+        self._wanted_port = port
+        self._certificate: LoopbackCertificate | None = None
+        self._tls = bool(tls)
+        self._openai = OpenAIDialect()
+        self._anthropic = AnthropicDialect()
+        self._dialects: dict[str, Dialect] = {d.path: d for d in (self._openai, self._anthropic)}
+        self._request_ids = count(1)
+        self._under_way = 0
+        self._broken_script: Exception | None = None
+
+    @property
+    def url(self) -> str:
+        return f"{'https' if self._tls else 'http'}://{HOST}:{self.port}"
+
+    @property
+    def openai_url(self) -> str:
+        return f"{self.url}/v1"
+
+    @property
+    def anthropic_url(self) -> str:
+        return self.url
+
+    @property
+    def ca_file(self) -> Path:
+        """What SSL_CERT_FILE must name for a client to trust this provider."""
+        assert self._certificate is not None, "only a provider with tls=True has a certificate"
+        return self._certificate.ca_file
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        super().__exit__(kind, error, trace)
+        if self._broken_script is None:
+            return
+        if error is None:
+            raise self._broken_script
+        error.add_note(f"The provider's script had raised {self._broken_script!r}")
+
+    @asynccontextmanager
+    async def _listening(self) -> AsyncIterator[int]:
+        # The low-level server: a router and an application would cost more than answering does.
+        server = web.Server(self._handle, request_factory=_request, handler_cancellation=True, access_log=None)
+        runner = web.ServerRunner(server, shutdown_timeout=0.01)  # 0 would wait for ever for an answer that hangs
+        await runner.setup()
+        async with AsyncExitStack() as resources:
+            resources.push_async_callback(runner.cleanup)
+            if self._tls:
+                self._certificate = resources.enter_context(LoopbackCertificate())
+            context = self._certificate.server_context() if self._certificate else None
+            await web.TCPSite(runner, HOST, self._wanted_port, ssl_context=context, backlog=1024).start()
+            yield runner.addresses[0][1]
+
+    async def _handle(self, request: web.BaseRequest) -> web.StreamResponse:
+        self._under_way += 1
+        self.most_at_once = max(self.most_at_once, self._under_way)
+        dialect = self._dialects.get(request.path) or self._nearest(request)
+        request_id = f"req_{next(self._request_ids):024d}"
+        headers = {dialect.request_id_header: request_id}
+        try:
+            return await self._answer(request, dialect, headers)
+        except ApiError as failure:
+            body = dialect.error_body(failure.error, request_id)
+            return _json(body, failure.status, {**headers, **failure.headers})
+        finally:
+            self._under_way -= 1
+
+    async def _answer(self, request: web.BaseRequest, dialect: Dialect, headers: dict[str, str]) -> web.StreamResponse:
+        if request.method != "POST" or request.path != dialect.path:
+            raise dialect.unknown_address(request.method, request.path)
+        asked = await _read(request, dialect)
+        self.asked.append(asked)
+        try:
+            dialect.check(asked)
+        except (AttributeError, KeyError, TypeError) as error:  # a shape so wrong that no rule foresaw it
+            raise dialect.unreadable() from error
+        prompt = dialect.prompt(asked)
+        try:
+            answer = self._script(asked)
+        except Exception as error:
+            self._broken_script = self._broken_script or error
+            raise dialect.error_for(Fault.server_error(), asked) from error
+        await asyncio.sleep(self.latency + answer.delay)
+        if not isinstance(answer, Fault):
+            return _json(dialect.reply(answer, asked, prompt), 200, headers)
+        if answer.kind in WIRE_FAULTS:
+            return await WIRE_FAULTS[answer.kind](request, answer, headers)
+        raise dialect.error_for(answer, asked)
+
+    def _nearest(self, request: web.BaseRequest) -> Dialect:
+        """Who answers at an address where nothing is served."""
+        return self._anthropic if "anthropic-version" in request.headers else self._openai
+
+
+async def _read(request: web.BaseRequest, dialect: Dialect) -> Asked:
+    arrived = time.monotonic()
+    try:
+        body = json.loads(await request.read())
+    except ValueError:
+        raise dialect.unreadable() from None
+    if not isinstance(body, dict):
+        raise dialect.unreadable()
+    headers = {name.lower(): value for name, value in request.headers.items()}
+    peer = request.transport.get_extra_info("peername") if request.transport else None
+    return Asked(
+        protocol=dialect.name,
+        body=body,
+        headers=headers,
+        key=dialect.key(headers),
+        arrived=arrived,
+        connection=peer[1] if peer else 0,
+    )
+
+
+def _json(body: dict[str, Any], status: int, headers: dict[str, str]) -> web.Response:
+    return web.Response(body=json.dumps(body).encode(), status=status, headers=headers, content_type="application/json")
+
+
+def _request(message: Any, payload: Any, protocol: Any, writer: Any, task: Any) -> web.BaseRequest:
+    return web.BaseRequest(
+        message, payload, protocol, writer, task, asyncio.get_running_loop(), client_max_size=LARGEST_REQUEST
+    )

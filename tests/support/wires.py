@@ -1,0 +1,44 @@
+"""The engine's wires, connected to a loopback provider."""
+
+from collections.abc import Callable
+from typing import Any
+
+from salvo.engine.chat import catalog
+from salvo.engine.redact import Redactor
+from salvo.engine.wire import HttpWire, WireReply, WireRequest
+from tests.support.provider import LoopbackProvider
+
+OPENAI_KEY = "sk-proj-loopback-0123456789"
+ANTHROPIC_KEY = "sk-ant-loopback-0123456789"
+REDACTOR = Redactor([OPENAI_KEY, ANTHROPIC_KEY])
+
+
+def environment(provider: LoopbackProvider) -> dict[str, str]:
+    """What a user would have set to reach this provider."""
+    return {
+        "OPENAI_API_KEY": OPENAI_KEY,
+        "ANTHROPIC_API_KEY": ANTHROPIC_KEY,
+        "OPENAI_BASE_URL": provider.openai_url,
+        "ANTHROPIC_BASE_URL": provider.anthropic_url,
+    }
+
+
+def http_wire(provider: LoopbackProvider, **settings: Any) -> HttpWire:
+    return HttpWire(catalog.endpoints(environment(provider)), REDACTOR, **settings)
+
+
+def openai_request(text: str = "hello", lane: str = "") -> WireRequest:
+    body = {"model": "gpt-5.4-mini", "messages": [{"role": "user", "content": text}]}
+    return WireRequest("openai", "/chat/completions", body, lane=lane)
+
+
+class ScriptedWire:
+    """A wire that answers from a function: for what no socket can be made to do."""
+
+    def __init__(self, answer: Callable[[WireRequest], WireReply]) -> None:
+        self._answer = answer
+        self.sent: list[WireRequest] = []
+
+    async def send(self, request: WireRequest) -> WireReply:
+        self.sent.append(request)
+        return self._answer(request)
