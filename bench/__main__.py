@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from bench import cold_start, completions
+from bench import cold_start, completions, scenarios
 
 
 def main() -> None:
     completions.report()
+    scenarios.report()
     cold_start.report()
 
 

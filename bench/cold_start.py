@@ -17,7 +17,7 @@ COMMANDS = {
     BARE: [sys.executable, "-c", "pass"],
     "salvo --version": [str(BIN / "salvo"), "--version"],
     "salvo --help": [str(BIN / "salvo"), "--help"],
-    "salvo models --help": [str(BIN / "salvo"), "models", "--help"],
+    "salvo run --help": [str(BIN / "salvo"), "run", "--help"],
     "byop --help": [str(BIN / "byop"), "--help"],
 }
 

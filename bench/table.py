@@ -19,6 +19,6 @@ def line(name: str, numbers: Mapping[str, float], unit: str) -> None:
     print(f"  {name:<24}" + "".join(f"{label} {number:>9.3f} {unit}   " for label, number in numbers.items()))
 
 
-def promise(text: str, measured: float, limit: float) -> None:
+def promise(text: str, measured: float, limit: float, unit: str = "×") -> None:
     verdict = "kept" if measured <= limit else "NOT KEPT"
-    print(f"  {text}: {measured:.2f} × (at most {limit:g} ×: {verdict})")
+    print(f"  {text}: {measured:.2f} {unit} (at most {limit:g} {unit}: {verdict})")

@@ -2,7 +2,10 @@
 
 SalvoError
 ├── UsageError                 asked for wrongly: an option, an argument, a name that does not exist
+│   ├── UnknownIdError             no stored run or batch has this id, nor one that begins with it
+│   └── AmbiguousIdError           several stored ids begin with it
 ├── InputError                 a file or a value is not what it must be
+│   └── ScenarioFileError          a scenario's or a tool's file, with all its problems and where each stands
 ├── ProviderError              the provider gave no usable answer; never the fault of what is under test
 │   ├── WireFault              nothing usable came back over the network
 │   │   ├── UnreachableError       refused, cut, no such host, TLS
@@ -17,6 +20,7 @@ SalvoError
 │   ├── ContextTooLongError    the conversation does not fit the model
 │   ├── RequestRefusedError    any other 4xx
 │   └── BadReplyError          an answer that is not what the protocol says
+├── StoreError                 the store cannot be written, or a file in it cannot be read
 └── TapeError                  a recording cannot be used
     ├── TapeCorruptError           not a tape, or a damaged one
     ├── TapeMissError              nothing was recorded for this request
@@ -25,7 +29,8 @@ SalvoError
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 
 class SalvoError(Exception):
@@ -44,8 +49,38 @@ class UsageError(SalvoError):
     """Asked for wrongly."""
 
 
+class UnknownIdError(UsageError):
+    """No stored run or batch has this id, nor one that begins with it."""
+
+
+class AmbiguousIdError(UsageError):
+    """Several stored ids begin with it."""
+
+
 class InputError(SalvoError):
     """A file or a value is not what it must be."""
+
+
+class Problem(NamedTuple):
+    """What is wrong in a file, and where: lines and columns count from 1, `field` is empty for the whole of it."""
+
+    file: str
+    line: int
+    column: int
+    field: str
+    message: str
+
+    def __str__(self) -> str:
+        what = f"{self.field}: {self.message}" if self.field else self.message
+        return f"{self.file}:{self.line}:{self.column}: {what}"
+
+
+class ScenarioFileError(InputError):
+    """A scenario's or a tool's file, with all its problems: one line each."""
+
+    def __init__(self, problems: Sequence[Problem]) -> None:
+        super().__init__("\n".join(map(str, problems)))
+        self.problems = list(problems)
 
 
 class ProviderError(SalvoError):
@@ -111,6 +146,10 @@ class RequestRefusedError(ProviderError):
 
 class BadReplyError(ProviderError):
     """An answer that is not what the protocol says."""
+
+
+class StoreError(SalvoError):
+    """The store cannot be written, or a file in it cannot be read."""
 
 
 class TapeError(SalvoError):

@@ -14,5 +14,9 @@ class ExitCode(IntEnum):
     """The command, a file or a value is wrong; nothing was judged."""
     NOT_JUDGED = 3
     """Something could not be judged: a provider, a judge or this program is at fault, not what is under test."""
+    INCONCLUSIVE = 4
+    """The runs cannot show whether the pass rate holds; only with --confidence."""
+    NOTHING = 5
+    """There was nothing to do or to show."""
     INTERRUPTED = 130
     """Ended by Ctrl-C; what had finished is saved."""

@@ -8,6 +8,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from operator import itemgetter
+from types import ModuleType
 from typing import Any, NamedTuple
 
 from salvo.errors import InputError
@@ -110,7 +111,7 @@ def _content(item: Any, steps: Iterator[int], around: AbstractSet[int]) -> _Cont
     if isinstance(item, AbstractSet):
         texts = sorted("".join(_outline(value, steps, around | {id(item)})) for value in item)
         return _Content("set[", _separated((_Piece(text),) for text in texts), "]")
-    if isinstance(item, type):
+    if isinstance(item, type | ModuleType):
         return None
     if dataclasses.is_dataclass(item):
         fields = {field.name: getattr(item, field.name) for field in dataclasses.fields(item)}

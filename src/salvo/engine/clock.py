@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import secrets
+import threading
 import time
 from datetime import UTC, datetime
 from typing import Protocol
@@ -35,6 +36,7 @@ class SystemClock:
 
     def __init__(self) -> None:
         self._last = 0
+        self._drawing = threading.Lock()
 
     def now(self) -> datetime:
         return datetime.now(UTC)
@@ -46,10 +48,11 @@ class SystemClock:
         await asyncio.sleep(seconds)
 
     def new_id(self) -> str:
-        drawn = time.time_ns() // 1_000_000 * _SERIALS + secrets.randbelow(_SERIALS)
-        # A clock that stands still, or is set back, must not break the order.
-        self._last = drawn if drawn > self._last else self._last + 1
-        return _base32(self._last)
+        with self._drawing:  # tools and requests run in threads
+            drawn = time.time_ns() // 1_000_000 * _SERIALS + secrets.randbelow(_SERIALS)
+            # A clock that stands still, or is set back, must not break the order.
+            self._last = drawn if drawn > self._last else self._last + 1
+            return _base32(self._last)
 
 
 def _base32(number: int) -> str:

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from itertools import zip_longest
 from typing import Any, Final, NamedTuple
 
+from salvo.engine.canonical import stable_text
+
 SHOWN = 60
 """How much of a value a person is shown."""
 
@@ -40,12 +42,18 @@ def differences(before: Any, after: Any, path: str = "") -> Iterator[Difference]
     elif isinstance(before, list) and isinstance(after, list):
         for index, (old, new) in enumerate(zip_longest(before, after, fillvalue=MISSING)):
             yield from differences(old, new, f"{path}[{index}]")
-    elif type(before) is not type(after) or before != after:
+    elif stable_text(before) != stable_text(after):  # as a tape tells values apart: 1 from 1.0, not NaN from NaN
         yield Difference(path, before, after)
 
 
 def _written(value: Any) -> str:
-    return "missing" if value is MISSING else json.dumps(value, ensure_ascii=False)
+    if value is MISSING:
+        return "missing"
+    try:
+        text = json.dumps(value, ensure_ascii=False)
+    except (TypeError, ValueError, RecursionError):
+        return stable_text(value)
+    return text.encode("utf-8", "backslashreplace").decode()  # no terminal and no file takes a lone surrogate
 
 
 def _common_prefix(old: str, new: str) -> int:

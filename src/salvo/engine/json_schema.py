@@ -15,15 +15,30 @@ if TYPE_CHECKING:
 _BOUNDS = frozenset(
     {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength", "maxLength"}
     | {"pattern", "minItems", "maxItems", "uniqueItems", "minProperties", "maxProperties"}
+    | {"not"}  # a limit, too, and one that would forbid everything once there are no bounds in it
 )
 _MAPS_OF_SCHEMAS = ("properties", "$defs", "definitions")
 _LISTS_OF_SCHEMAS = ("anyOf", "allOf", "oneOf", "prefixItems")
-_SINGLE_SCHEMAS = ("items", "additionalProperties", "not")
+_SINGLE_SCHEMAS = ("items", "additionalProperties")
 
 
 def problems(schema: Mapping[str, Any], value: Any) -> list[str]:
     """Every way in which the value does not fit, one sentence each; InputError where the schema is none."""
-    found = sorted(_validator(stable_text(schema)).iter_errors(value), key=lambda error: list(map(str, error.path)))
+    from referencing.exceptions import Unresolvable
+
+    try:
+        found = list(_validator(stable_text(schema)).iter_errors(value))
+    except Unresolvable as fault:
+        raise InputError(
+            f"This JSON Schema refers to {getattr(fault, 'anchor', fault.ref)!r}, which is not in it.",
+            hint="Put what it refers to under $defs: nothing is fetched from elsewhere.",
+        ) from fault
+    except (RecursionError, OverflowError) as fault:
+        raise InputError(
+            f"This JSON Schema cannot be applied to this value: {fault}.",
+            hint="Look for a $ref that leads back to itself, for very deep nesting, and for numbers beyond all bounds.",
+        ) from fault
+    found.sort(key=lambda error: [(type(step).__name__, step) for step in error.path])
     return [f"{_place(error.path)}{error.message}" for error in found]
 
 
@@ -39,7 +54,10 @@ def _validator(text: str) -> Validator:
 
     from salvo.engine import jsontext
 
-    schema = jsontext.loads(text)
+    try:
+        schema = jsontext.loads(text)
+    except ValueError as fault:
+        raise InputError("This is not a JSON Schema: it holds something that JSON has no form for.") from fault
     try:
         Draft202012Validator.check_schema(schema)
     except SchemaError as fault:
@@ -51,18 +69,23 @@ def _validator(text: str) -> Validator:
 def without_bounds(schema: Mapping[str, Any]) -> dict[str, Any]:
     """The shape alone, for providers that refuse limits in a schema and want every object closed."""
     shape = {name: part for name, part in schema.items() if name not in _BOUNDS}
-    if shape.get("type") == "object":
+    if _is_object(shape):
         shape["additionalProperties"] = False
     return _with_parts(shape, without_bounds)
 
 
 def is_strict(schema: Mapping[str, Any]) -> bool:
     """Whether every object in it is closed and requires all its properties."""
-    if schema.get("type") == "object":
+    if _is_object(schema):
         closed = schema.get("additionalProperties") is False
         if not closed or set(schema.get("properties", {})) != set(schema.get("required", ())):
             return False
     return all(is_strict(part) for part in _parts(schema))
+
+
+def _is_object(schema: Mapping[str, Any]) -> bool:
+    kind = schema.get("type")
+    return kind == "object" or (isinstance(kind, list) and "object" in kind)
 
 
 def _with_parts(schema: dict[str, Any], change: Callable[[Mapping[str, Any]], Any]) -> dict[str, Any]:

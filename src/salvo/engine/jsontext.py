@@ -12,6 +12,9 @@ from typing import Any
 
 from pydantic_core import PydanticSerializationError, from_json, to_json
 
+DEEPEST = 500
+"""Deeper than anyone nests on purpose, and no deeper than what was read can be written again wherever it is done."""
+
 
 def dumps(value: Any, *, indent: int | None = None) -> bytes:
     try:
@@ -31,6 +34,21 @@ def loads(content: bytes | str) -> Any:
         return from_json(content)
     except ValueError:
         try:
-            return json.loads(content)
+            value = json.loads(content)
         except RecursionError:
             raise ValueError("nested too deeply") from None
+        if _is_deeper(value, DEEPEST):
+            raise ValueError("nested too deeply") from None
+        return value
+
+
+def _is_deeper(value: Any, levels: int) -> bool:
+    level = [value]
+    for _ in range(levels):
+        level = [
+            part
+            for item in level
+            if isinstance(item, dict | list)
+            for part in (item.values() if isinstance(item, dict) else item)
+        ]
+    return any(isinstance(item, dict | list) for item in level)

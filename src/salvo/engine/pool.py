@@ -47,6 +47,7 @@ class Pool:
     def __init__(self, limit: int, budget: Budget | None = None) -> None:
         if limit < 1:
             raise ValueError(f"a pool needs room for at least one job, not {limit}")
+        self.limit = limit
         self.budget = budget or Budget()
         self._slots = asyncio.Semaphore(limit)
         self._running: set[asyncio.Future[Any]] = set()

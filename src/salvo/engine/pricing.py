@@ -54,12 +54,12 @@ def cost_of(usage: Usage | None, prices: UnitPrices | None) -> float | None:
 
 
 def prices_of(provider: str, model: str, when: datetime) -> UnitPrices | None:
-    """The list prices of that day from the bundled table; None for a model it does not have."""
-    return _prices_on(provider, model, when.replace(minute=0, second=0, microsecond=0))
+    """The list prices of that time from the bundled table; None for a model it does not have."""
+    return _prices_at(provider, model, when.replace(second=0, microsecond=0))
 
 
 @lru_cache(maxsize=512)
-def _prices_on(provider: str, model: str, hour: datetime) -> UnitPrices | None:
+def _prices_at(provider: str, model: str, minute: datetime) -> UnitPrices | None:
     # Imported here: the table takes a fifth of a second, which callers spend while a model is answering.
     from genai_prices.data_snapshot import get_snapshot
 
@@ -67,7 +67,7 @@ def _prices_on(provider: str, model: str, hour: datetime) -> UnitPrices | None:
         _, found = get_snapshot().find_provider_model(model, None, provider, None)
     except LookupError:
         return None
-    prices = found.get_prices(hour)
+    prices = found.get_prices(minute)
     if prices.input_mtok is None or prices.output_mtok is None:
         return None
     starts = {0} | {tier.start for price in vars(prices).values() for tier in getattr(price, "tiers", ())}

@@ -7,13 +7,14 @@ stands in its place stays as it is, so a replay that sends the stand-in asks for
 from __future__ import annotations
 
 import hashlib
+import re
 from typing import Any
 
 from salvo.engine.canonical import stable_key
 
-_BLOCKS = frozenset({"thinking", "redacted_thinking", "reasoning"})
+_BLOCKS = ("thinking", "redacted_thinking", "reasoning")
 _FIELDS = ("reasoning_content", "reasoning", "reasoning_details")
-_STAND_IN = "[reasoning sha256:"
+_STAND_IN = re.compile(r"\[reasoning sha256:[0-9a-f]{64}\]")
 
 
 def without_reasoning(body: Any) -> Any:
@@ -21,17 +22,15 @@ def without_reasoning(body: Any) -> Any:
 
     Looks only where the two protocols put it, so that a tool argument called "reasoning" stays what it is.
     """
-    if not isinstance(body, dict):
-        return body
     body = _replaced(body, "content", _blocks)  # an Anthropic reply
     body = _replaced(body, "messages", _messages)  # a request in either protocol
     return _replaced(body, "choices", _choices)  # an OpenAI reply
 
 
-def _replaced(holder: dict[str, Any], name: str, replace: Any) -> dict[str, Any]:
-    old = holder.get(name)
-    if old is None:
+def _replaced(holder: Any, name: str, replace: Any) -> Any:
+    if not isinstance(holder, dict) or name not in holder:
         return holder
+    old = holder[name]
     new = replace(old)
     return holder if new is old else {**holder, name: new}
 
@@ -39,7 +38,7 @@ def _replaced(holder: dict[str, Any], name: str, replace: Any) -> dict[str, Any]
 def _each(items: Any, replace: Any) -> Any:
     if not isinstance(items, list):
         return items
-    new = [replace(item) if isinstance(item, dict) else item for item in items]
+    new = [replace(item) for item in items]
     return items if all(a is b for a, b in zip(items, new, strict=True)) else new
 
 
@@ -52,8 +51,6 @@ def _messages(messages: Any) -> Any:
 
 
 def _message(message: Any) -> Any:
-    if not isinstance(message, dict):
-        return message
     for name in _FIELDS:
         message = _replaced(message, name, _field)
     return _replaced(message, "content", _blocks)
@@ -63,14 +60,20 @@ def _blocks(blocks: Any) -> Any:
     return _each(blocks, _block)
 
 
-def _block(block: dict[str, Any]) -> dict[str, Any]:
-    if block.get("type") not in _BLOCKS or set(block) == {"type", "sha256"}:
+def _block(block: Any) -> Any:
+    if not isinstance(block, dict) or block.get("type") not in _BLOCKS or set(block) == {"type", "sha256"}:
         return block
     return {"type": block["type"], "sha256": stable_key(block)}
 
 
 def _field(value: Any) -> Any:
+    return _each(value, _thought) if isinstance(value, list) else _thought(value)
+
+
+def _thought(value: Any) -> Any:
+    if not value or isinstance(value, int | float):
+        return value
     if isinstance(value, str):
         digest = hashlib.sha256(value.encode("utf-8", "surrogatepass")).hexdigest()
-        return value if not value or value.startswith(_STAND_IN) else f"{_STAND_IN}{digest}]"
-    return _each(value, lambda item: item if set(item) == {"sha256"} else {"sha256": stable_key(item)})
+        return value if _STAND_IN.fullmatch(value) else f"[reasoning sha256:{digest}]"
+    return value if isinstance(value, dict) and set(value) == {"sha256"} else {"sha256": stable_key(value)}

@@ -30,6 +30,7 @@ _SECRET_NAME = re.compile(
 _CREDENTIAL_HEADERS = frozenset(
     {"authorization", "proxy-authorization", "x-api-key", "api-key", "x-goog-api-key", "cookie", "set-cookie"}
 )
+_CREDENTIAL_FIELDS = ("authorization", "api-key", "cookie")
 
 # A key starts a word, or follows an escape such as \n where JSON stands as text inside JSON.
 _ESCAPED = r"(?<=\\[bfnrt])|(?<=\\u[0-9a-fA-F]{4})"
@@ -38,7 +39,10 @@ _START = rf"(?:(?<![A-Za-z0-9])|{_ESCAPED})"
 # Every token character; and a run that is plainly words ("bearer instruments"), which is no token.
 _TOKEN = r"[A-Za-z0-9._~+/=-]"  # noqa: S105 - a pattern for tokens, not one
 _WORD = r"(?:[A-Z]?[a-z]{1,18}|[A-Z]{1,19})"
-_WORDS = rf"(?-i:{_WORD}(?:[./=-]{_WORD})*+[./=-]*+(?!{_TOKEN}))"
+_WORDS = rf"{_WORD}(?:[./=-]{_WORD})*+[./=-]*+(?!{_TOKEN})"
+
+# Between a header's name and its value, also where they stand in JSON or in code.
+_COLON = r"[\\\"' ]{0,8}:[\\\"' ]{0,8}"
 
 
 class _KeyShape(NamedTuple):
@@ -57,10 +61,11 @@ _KEY_SHAPES = (
     _KeyShape(("earer ", "EARER "), rf"(?i:{_START}bearer[ ]+)(?!{_WORDS}){_TOKEN}{{8,}}"),
     _KeyShape(("uthorization", "UTHORIZATION"), r"(?i:authorization[\\\"': =]{1,8}basic[ ]+)[A-Za-z0-9+/=]{4,}"),
     _KeyShape(
-        ("uthorization", "UTHORIZATION", "pi-key", "pi-Key", "PI-Key", "PI-KEY", "ookie", "OOKIE"),
-        rf"(?i:{_START}(?:(?:proxy-)?authorization|(?:x-)?(?:goog-)?api-key|(?:set-)?cookie)"
-        rf"[\\\"' ]{{0,8}}:[\\\"' ]{{0,8}}(?:[a-z]{{1,16}}[ ])?)(?!{_WORDS}){_TOKEN}{{8,}}",
+        ("uthorization", "UTHORIZATION", "pi-key", "pi-Key", "PI-Key", "PI-KEY"),
+        rf"(?i:{_START}(?:(?:proxy-)?authorization|(?:x-)?(?:goog-)?api-key){_COLON}(?:[a-z]{{1,16}}[ ])?)"
+        rf"(?!{_WORDS}){_TOKEN}{{8,}}",
     ),
+    _KeyShape(("ookie", "OOKIE"), rf"(?i:{_START}(?:set-)?cookie{_COLON})[A-Za-z0-9_.-]{{1,64}}={_TOKEN}{{4,}}"),
     _KeyShape(("AKIA", "ASIA"), rf"{_START}A(?:KI|SI)A[0-9A-Z]{{16,}}"),  # AWS
     _KeyShape(("AIza",), rf"{_START}AIza[0-9A-Za-z_-]{{30,}}"),  # Google
     _KeyShape(("ya29.",), rf"{_START}ya29\.[0-9A-Za-z_-]{{16,}}"),
@@ -97,7 +102,7 @@ _NESTED_ESCAPES = (r"\\u", r"\\/")
 
 _PLAIN_RUN = re.compile(r"[A-Za-z0-9_-]+")
 _NESTINGS = 3
-_DEEPEST = 100_000
+_DEEPEST = 25_000
 
 _Walk: TypeAlias = Generator[Any, Any, Any]
 """Yields the parts of a value, is sent each part clean, and returns the clean value."""
@@ -109,9 +114,9 @@ def secrets_of(environ: Mapping[str, str]) -> list[str]:
 
 
 class _Rule(NamedTuple):
-    """Where one of the markers is in a text, `hide` puts placeholders in the place of secrets."""
+    """Where the marker is in a text, `hide` puts placeholders in the place of secrets."""
 
-    markers: tuple[str, ...]
+    marker: str
     hide: Callable[[str], str]
 
 
@@ -121,12 +126,12 @@ class Redactor:
     def __init__(self, secrets: Iterable[str] = (), patterns: Iterable[str] = ()) -> None:
         spellings = _spellings(secrets)
         self._rules = [
-            *(_Rule((form,), operator.methodcaller("replace", form, PLACEHOLDER)) for form in spellings),
-            *(_Rule(markers, partial(shape.sub, PLACEHOLDER)) for markers, shape in _SHAPES),
-            *(_Rule(("",), partial(_compiled(pattern).sub, _hidden)) for pattern in patterns),
+            *(_Rule(form, operator.methodcaller("replace", form, PLACEHOLDER)) for form in spellings),
+            *(_Rule(marker, partial(shape.sub, PLACEHOLDER)) for markers, shape in _SHAPES for marker in markers),
+            *(_Rule("", partial(_compiled(pattern).sub, _hidden)) for pattern in patterns),
         ]
         self._markers = {_plainest_run(form) for form in spellings}
-        self._markers.update(_NESTED_ESCAPES, *(rule.markers for rule in self._rules[len(spellings) :]))
+        self._markers.update(_NESTED_ESCAPES, (rule.marker for rule in self._rules[len(spellings) :]))
 
     def text(self, text: str) -> str:
         """The text without its secrets."""
@@ -162,12 +167,12 @@ class Redactor:
         }
 
     def may_touch(self, serialised: str) -> bool:
-        """A quick look at a JSON value's `stable_text` before the long walk: False if there can be no secret in it."""
+        """A quick look at a JSON value's text, as we write it, before the long walk: False if it holds no secret."""
         return any(marker in serialised for marker in self._markers)
 
     def _once(self, text: str) -> str:
-        for markers, hide in self._rules:
-            if any(marker in text for marker in markers):
+        for marker, hide in self._rules:
+            if marker in text:
                 text = PLACEHOLDER.join(map(hide, text.split(PLACEHOLDER)))
         return text
 
@@ -177,11 +182,14 @@ class Redactor:
         if isinstance(value, dict):
             return (yield from self._object(value))
         if isinstance(value, list):
-            clean = []
-            for item in value:
-                clean.append((yield item))
-            return value if all(map(operator.is_, value, clean)) else clean
+            return (yield from self._list(value))
         return value if value is None or isinstance(value, bool) else self._number(value)
+
+    def _list(self, value: list[Any]) -> _Walk:
+        clean = list(value)
+        for place, item in enumerate(value):
+            clean[place] = yield item
+        return value if all(map(operator.is_, value, clean)) else clean
 
     def _object(self, value: dict[str, Any]) -> _Walk:
         clean: dict[str, Any] = {}
@@ -193,18 +201,44 @@ class Redactor:
                 clean_name = self._numbered(clean_name, taken[clean_name])
             clean[clean_name] = PLACEHOLDER if self._is_credential(name, item) else (yield item)
         same = list(value) == list(clean) and all(map(operator.is_, value.values(), clean.values()))
-        return value if same and not isinstance(value, _Repeated) else clean
+        return value if same else clean
 
     def _string(self, text: str) -> _Walk:
         """A string is redacted as text, unless it is JSON itself: then inside, so that it stays JSON."""
         if not text.lstrip().startswith(("{", "[", '"')):
             return self.text(text)
         try:
-            nested = json.loads(text, object_pairs_hook=_object_of)
+            nested = json.loads(text)
             clean = yield nested
-            return text if clean is nested else json.dumps(clean, ensure_ascii=False)
+            redacted = text if clean is nested else json.dumps(clean, ensure_ascii=False)
         except (ValueError, RecursionError):
-            return self.text(text)
+            redacted = self.text(text)
+            return text if redacted == text else (yield redacted)  # it may be JSON now, without a secret in the way
+        # A secret may be JSON itself, or stand under a name that is given again, where no reader sees it.
+        return redacted if self.text(redacted) == redacted else json.dumps(PLACEHOLDER)
+
+    def _number(self, value: Any) -> Any:
+        try:
+            number = repr(value)
+        except ValueError:  # an integer of thousands of digits
+            return value
+        return value if self.text(number) == number else PLACEHOLDER
+
+    def _is_credential(self, name: Any, value: Any) -> bool:
+        """Whether a field is a header whose value would be hidden if the two stood in one line of text."""
+        if not isinstance(name, str) or not name.lower().endswith(_CREDENTIAL_FIELDS):
+            return False
+        header = f"{name}: {value}"
+        return isinstance(value, str) and value != PLACEHOLDER and self.text(header) != header
+
+    def _numbered(self, name: str, number: int) -> str:
+        numbered = f"{name}{number + 1}"
+        return numbered if self.text(numbered) == numbered else name + PLACEHOLDER
+
+
+def _hidden(match: re.Match[str]) -> str:
+    """A pattern that also matches nothing at all ("x*") must not put placeholders everywhere."""
+    return PLACEHOLDER if match.group() else ""
 
 
 def _spellings(secrets: Iterable[str]) -> list[str]:
@@ -212,10 +246,11 @@ def _spellings(secrets: Iterable[str]) -> list[str]:
 
     The longest first, because a secret may contain another one.
     """
-    found = {form for secret in secrets for form in (secret, secret.strip()) if len(form) >= SHORTEST_SECRET}
-    found = {form for form in found if form.strip()}
+    forms = {form for secret in secrets for form in (secret, secret.strip(), secret.strip().strip("\"'"))}
+    found = {form for form in forms if len(form) >= SHORTEST_SECRET and form.strip()}
     for _ in range(_NESTINGS):
-        found |= {json.dumps(form, ensure_ascii=ascii_only)[1:-1] for form in found for ascii_only in (True, False)}
+        written = {json.dumps(form, ensure_ascii=ascii_only)[1:-1] for form in found for ascii_only in (True, False)}
+        found |= written | {form.replace("/", r"\/") for form in written}  # some writers escape slashes
     return sorted(found, key=lambda form: (-len(form), form))
 
 

@@ -37,7 +37,7 @@ def pass_at_k(passes: int, runs: int, k: int) -> float | None:
     _check_k(k)
     if k > runs:
         return None
-    return 1 - math.comb(runs - passes, k) / math.comb(runs, k)
+    return (math.comb(runs, k) - math.comb(runs - passes, k)) / math.comb(runs, k)
 
 
 def pass_hat_k(passes: int, runs: int, k: int) -> float | None:
@@ -61,6 +61,8 @@ def percentile(values: Sequence[float], percent: float) -> float | None:
     above = min(below + 1, len(ordered) - 1)
     low, high = ordered[below], ordered[above]
     share = position - below
+    if share == 0 or low == high:
+        return float(low)  # also where a neighbour is infinite, and cannot be weighed
     # Rounding may carry an interpolated value past its neighbour; the data's range is a promise.
     return min(max(low * (1 - share) + high * share, low), high)
 

@@ -114,6 +114,10 @@ class HttpWire:
         self._session: aiohttp.ClientSession | None = None
         self._tls: ssl.SSLContext | None = None
 
+    def add(self, name: str, endpoint: Endpoint) -> None:
+        """One more place to send to."""
+        self._endpoints[name] = endpoint
+
     async def __aenter__(self) -> Self:
         return self
 

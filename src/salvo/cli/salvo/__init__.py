@@ -8,6 +8,15 @@ from salvo import __version__
 from salvo.cli.lazy import Lazy, LazyGroup
 
 COMMANDS = {
+    "init": Lazy("salvo.cli.salvo.init:init", "Make a project with an example scenario that runs without a key."),
+    "validate": Lazy("salvo.cli.salvo.validate:validate", "Check scenario files, without any call."),
+    "run": Lazy("salvo.cli.salvo.run:run", "Run scenarios N times, and say how far they can be relied on."),
+    "report": Lazy("salvo.cli.salvo.report:report", "Show stored results: the newest batches, one batch, or one run."),
+    "replay": Lazy(
+        "salvo.cli.salvo.replay:replay",
+        "Replay a recorded run: the same agent code, no network, no tool executed, no key.",
+    ),
+    "schema": Lazy("salvo.cli.salvo.schema:schema", "Print the JSON Schema of a scenario file, for editors."),
     "models": Lazy("salvo.cli.models:models", "List models: what they accept and cost, and which keys are set."),
 }
 

@@ -1,0 +1,196 @@
+"""`salvo run` as a whole process, start and storage included, beside a plain loop on the official OpenAI SDK.
+
+The plain loop stores nothing and evaluates nothing: it is what someone would write who only wants the calls made.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from bench import table
+from bench.provider import four_call_provider
+
+RUNS, AT_ONCE, ROUNDS = 200, 16, 3
+SALVO = str(Path(sys.executable).parent / "salvo")
+TOOL = "{{name: {name}, description: x, parameters: {{type: object}}, response: {{ok: true}}}}"
+SCENARIO = f"""
+scenario: four_call
+adapter: openai
+model: gpt-5.4-mini
+user_message: Refund order A-1001, please.
+system_prompt: You are a support agent.
+tools:
+  - {TOOL.format(name="find_order")}
+  - {TOOL.format(name="check_stock")}
+  - {TOOL.format(name="issue_refund")}
+assertions:
+  - {{type: tool_sequence, expected: [find_order, check_stock, issue_refund], required: true}}
+  - {{type: jmespath, path: final_output.status, operator: eq, value: refunded}}
+  - {{type: cost_limit, max_usd: 1}}
+  - {{type: latency_limit, max_seconds: 60}}
+"""
+
+
+@dataclass(frozen=True)
+class Spent:
+    cpu: float
+    wall: float
+    megabytes: float
+
+
+def report() -> None:
+    table.heading(f"salvo run, whole process: {RUNS} four-call runs, {AT_ONCE} at a time, median of {ROUNDS}")
+    with four_call_provider() as url:
+        ours = [_salvo(url, RUNS, AT_ONCE) for _ in range(ROUNDS)]
+        recorded = [_salvo(url, RUNS, AT_ONCE, "--record") for _ in range(ROUNDS)]
+        theirs = [_spent([sys.executable, "-m", "bench.scenarios", url], Path.cwd(), url) for _ in range(ROUNDS)]
+        many = _salvo(url, 10 * RUNS, AT_ONCE)
+    for name, rounds in (("salvo run", ours), ("salvo run --record", recorded), ("OpenAI SDK, bare loop", theirs)):
+        table.line(name, {"cpu": _median(rounds, "cpu"), "wall": _median(rounds, "wall")}, "s")
+    sdk = _median(theirs, "cpu")
+    table.promise("CPU to the bare loop's", _median(ours, "cpu") / sdk, 0.35)
+    table.promise("CPU with recording to the bare loop's", _median(recorded, "cpu") / sdk, 0.45)
+    table.promise("CPU of 2,000 runs to that of 200", many.cpu / _median(ours, "cpu"), 11)
+    table.promise("memory, the largest", max(spent.megabytes for spent in (*ours, *recorded, many)), 80, "MB")
+    _latency()
+    _history()
+
+
+def _latency() -> None:
+    runs, at_once, latency = 100, 50, 0.2
+    ideal = runs / at_once * 4 * latency
+    table.heading(f"{runs} runs, {at_once} at a time, {latency * 1000:.0f} ms a call: ideal {ideal:g} s")
+    with four_call_provider(latency) as url:
+        plain = [_salvo(url, runs, at_once) for _ in range(ROUNDS)]
+        recorded = [_salvo(url, runs, at_once, "--record") for _ in range(ROUNDS)]
+    table.promise("wall to the ideal", _median(plain, "wall") / ideal, 1.4)
+    table.promise("wall with recording to the ideal", _median(recorded, "wall") / ideal, 1.5)
+
+
+def _history() -> None:
+    table.heading("salvo report --last 20, over 100 and over 100,000 stored runs, median of 7")
+    with tempfile.TemporaryDirectory() as few, tempfile.TemporaryDirectory() as many:
+        _fill(Path(few), 100)
+        _fill(Path(many), 100_000)
+        seconds: dict[str, list[float]] = {few: [], many: []}
+        for _ in range(7):
+            for folder, measured in seconds.items():
+                measured.append(_spent([SALVO, "report", "--last", "20"], Path(folder), "").wall)
+    table.promise("time over 100,000 to that over 100", table.ratio(seconds[many], seconds[few]), 2)
+
+
+def _fill(folder: Path, runs: int) -> None:
+    """A store of that many runs, ten to a batch, written by the store itself."""
+    from salvo.scenarios.result import AgentRunResult, Batch, EvalResult, Outcome
+    from salvo.scenarios.store import Store
+
+    store = Store(folder / ".salvo")
+    store.prepare()
+    for number in range(runs // 10):
+        batch = Batch(
+            batch_id=f"{number:016d}",
+            scenario_id="four_call",
+            created_at="2026-11-15T12:00:00+00:00",
+            adapter="openai",
+            provider="openai",
+            model="gpt-5.4-mini",
+            runs=10,
+            seed=None,
+            threshold=1.0,
+            min_pass_rate=1.0,
+            recorded=False,
+            scenario={},
+        )
+        store.save_batch(batch)
+        for run in range(1, 11):
+            store.save_run(
+                AgentRunResult(
+                    run_id=batch.run_id(run),
+                    batch_id=batch.batch_id,
+                    scenario_id="four_call",
+                    number=run,
+                    provider="openai",
+                    model="gpt-5.4-mini",
+                    timestamp="2026-11-15T12:00:00+00:00",
+                    seed=None,
+                    outcome=Outcome.PASSED,
+                    passed=True,
+                    weighted_score=1.0,
+                    eval_results=[EvalResult(True, 1.0, name="tool_sequence", type="tool_sequence")],
+                )
+            )
+
+
+def _salvo(url: str, runs: int, at_once: int, *options: str) -> Spent:
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "scenario.yaml").write_text(SCENARIO)
+        command = [SALVO, "run", "scenario.yaml", "-n", str(runs), "-j", str(at_once), *options]
+        return _spent(command, Path(folder), url)
+
+
+def _spent(command: list[str], folder: Path, url: str) -> Spent:
+    environ = {**os.environ, "OPENAI_API_KEY": "bench", "OPENAI_BASE_URL": f"{url}/v1"}
+    started = time.perf_counter()
+    process = subprocess.Popen(command, cwd=folder, env=environ, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    assert process.returncode == 0, f"{command} ended with {process.returncode}"
+    return Spent(usage.ru_utime + usage.ru_stime, time.perf_counter() - started, usage.ru_maxrss / 1024)
+
+
+def _median(rounds: list[Spent], what: str) -> float:
+    return float(statistics.median(getattr(spent, what) for spent in rounds))
+
+
+def main() -> None:
+    """The bare loop, in a process of its own."""
+    import asyncio
+
+    from openai import AsyncOpenAI
+
+    tools = [
+        {"type": "function", "function": {"name": name, "description": "x", "parameters": {"type": "object"}}}
+        for name in ("find_order", "check_stock", "issue_refund")
+    ]
+
+    async def loop() -> None:
+        room = asyncio.Semaphore(AT_ONCE)
+        async with AsyncOpenAI() as client:
+
+            async def conversation() -> None:
+                messages: list[object] = [
+                    {"role": "system", "content": "You are a support agent."},
+                    {"role": "user", "content": "Refund order A-1001, please."},
+                ]
+                async with room:
+                    while True:
+                        reply = await client.chat.completions.create(
+                            model="gpt-5.4-mini",
+                            messages=messages,  # type: ignore[arg-type]  # plain dicts, as people write them
+                            tools=tools,  # type: ignore[arg-type]  # plain dicts, as people write them
+                        )
+                        message = reply.choices[0].message
+                        if not message.tool_calls:
+                            json.loads(message.content or "")
+                            return
+                        messages.append(message)
+                        messages += [
+                            {"role": "tool", "tool_call_id": call.id, "content": '{"ok": true}'}
+                            for call in message.tool_calls
+                        ]
+
+            await asyncio.gather(*(conversation() for _ in range(RUNS)))
+
+    asyncio.run(loop())
+
+
+if __name__ == "__main__":
+    main()

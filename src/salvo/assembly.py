@@ -1,0 +1,232 @@
+"""The one place that puts things together: sessions, evaluators, adapters. Commands and workers start from here."""
+
+from __future__ import annotations
+
+import inspect
+import os
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from salvo import __version__
+from salvo.engine.chat import catalog
+from salvo.engine.clock import Clock, SystemClock
+from salvo.engine.pool import Budget, Pool
+from salvo.engine.record import RecordingOptions
+from salvo.engine.redact import Redactor, secrets_of
+from salvo.engine.retry import Wait
+from salvo.engine.wire import Endpoint, HttpWire
+from salvo.errors import InputError
+from salvo.scenarios.adapters.base import BaseAdapter
+from salvo.scenarios.adapters.function import FunctionAdapter
+from salvo.scenarios.evaluators.base import EvaluatorType
+from salvo.scenarios.evaluators.registry import Registry, builtin
+from salvo.scenarios.loader import Check, Finding, ScenarioFileError, read, read_all, scenario_document
+from salvo.scenarios.project import Project
+from salvo.scenarios.replay import Replayer
+from salvo.scenarios.result import AgentRunResult, Batch
+from salvo.scenarios.runner import Session
+from salvo.scenarios.schema import Scenario
+from salvo.scenarios.stage import Prepared
+from salvo.scenarios.store import Store
+from salvo.scenarios.tools.find import find_tools, missing_tools
+from salvo.scenarios.variables import filled
+
+ADAPTERS = {
+    "openai": "salvo.scenarios.adapters.openai:OpenAIAdapter",
+    "anthropic": "salvo.scenarios.adapters.anthropic:AnthropicAdapter",
+}
+_KEY_OPTION = "api_key"
+
+
+def evaluators() -> Registry:
+    return builtin()
+
+
+def evaluator_types() -> dict[str, EvaluatorType]:
+    return evaluators().types()
+
+
+def checks(project: Project) -> list[Check]:
+    """What a scenario's shape cannot tell: its tools, its adapter, its assertions. No call is made."""
+    registry = evaluators()
+
+    def tools(scenario: Scenario, file: Path) -> Iterator[Finding]:
+        for path, message in missing_tools(scenario, file, project):
+            yield Finding(path, message)
+
+    def adapter(scenario: Scenario, file: Path) -> Iterator[Finding]:
+        try:
+            make_adapter(scenario, file, project)
+        except InputError as fault:
+            yield Finding(("adapter",), str(fault))
+        if scenario.adapter in ADAPTERS and not scenario.model:
+            yield Finding(("adapter",), f"the adapter {scenario.adapter} needs a model")
+
+    def assertions(scenario: Scenario, file: Path) -> Iterator[Finding]:
+        for path, message in registry.findings(scenario, lambda dotted: project.load(dotted, file)):
+            yield Finding(path, message)
+
+    return [tools, adapter, assertions]
+
+
+def make_adapter(scenario: Scenario, file: Path, project: Project) -> Callable[[], BaseAdapter]:
+    """Built-in adapters by their name, others by the path the user gave."""
+    named = scenario.adapter
+    if named in ADAPTERS:
+        module, _, name = ADAPTERS[named].partition(":")
+        kind: type[BaseAdapter] = getattr(import_module(module), name)
+        return kind
+    if named.startswith("function:"):
+        function = project.load(named.removeprefix("function:"), file)
+        if not callable(function):
+            raise InputError(f"{named} is not callable")
+        return lambda: FunctionAdapter(function)
+    custom = project.load(named, file)
+    if not (inspect.isclass(custom) and issubclass(custom, BaseAdapter)):
+        raise InputError(f"{named} is no class derived from salvo.BaseAdapter")
+    return custom
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What a command may decide instead of the scenario's file."""
+
+    runs: int | None = None
+    model: str | None = None
+    adapter: str | None = None
+    threshold: float | None = None
+    min_pass_rate: float | None = None
+
+    def apply(self, scenario: Scenario) -> Scenario:
+        chosen = {
+            name: value
+            for name in ("runs", "model", "adapter", "threshold", "min_pass_rate")
+            if (value := getattr(self, name)) is not None
+        }
+        return Scenario.model_validate({**scenario.model_dump(), **chosen}) if chosen else scenario
+
+
+@dataclass(slots=True)
+class Workshop:
+    """A project's scenarios, read and made ready, with what they must share: keys, redaction, the clock."""
+
+    project: Project
+    clock: Clock = field(default_factory=SystemClock)
+    environ: Mapping[str, str] = field(default_factory=lambda: os.environ)
+    patterns: tuple[str, ...] = ()
+    endpoints: dict[str, Endpoint] = field(default_factory=dict)
+
+    def read(self, file: Path, settings: Settings | None = None) -> Scenario:
+        scenario = read(file, checks=checks(self.project), environ=self.environ, root=self.project.root)
+        return (settings or Settings()).apply(scenario)
+
+    def read_all(self, path: Path | None, settings: Settings) -> list[tuple[Path, Scenario]]:
+        """Every scenario below a path; the problems of all files at once."""
+        files = self.project.scenario_files(path)
+        found, problems = read_all(files, checks=checks(self.project), environ=self.environ, root=self.project.root)
+        if problems:
+            raise ScenarioFileError(problems)
+        return [(file, settings.apply(scenario)) for file, scenario in found]
+
+    def store(self) -> Store:
+        return Store(self.project.store)
+
+    def redactor(self) -> Redactor:
+        keys = [endpoint.key for endpoint in self.all_endpoints().values() if endpoint.key]
+        return Redactor([*secrets_of(self.environ), *keys], self.patterns)
+
+    def all_endpoints(self) -> dict[str, Endpoint]:
+        return {**catalog.endpoints(self.environ), **self.endpoints}
+
+    def options_of(self, scenario: Scenario) -> dict[str, Any]:
+        options: dict[str, Any] = filled(scenario.adapter_options, self.environ)
+        return options
+
+    def endpoint_of(self, scenario: Scenario) -> str | None:
+        """The name of the scenario's own endpoint, where its options say one."""
+        options = self.options_of(scenario)
+        if scenario.adapter not in ADAPTERS or not (options.get("base_url") or options.get(_KEY_OPTION)):
+            return None
+        provider = catalog.providers()[scenario.adapter]
+        name = f"{scenario.adapter} of {scenario.scenario}"
+        self.endpoints[name] = catalog.endpoint(
+            provider, self.environ, base_url=options.get("base_url"), key=options.get(_KEY_OPTION)
+        )
+        return name
+
+    def prepare(self, scenario: Scenario, file: Path, *, recorded: bool, batch: Batch | None = None) -> Prepared:
+        """Everything a scenario needs, looked up once. `batch` is an earlier one that goes on."""
+        tools = find_tools(scenario, file, self.project)
+        endpoint = self.endpoint_of(scenario)
+        if batch is None:
+            batch = Batch(
+                batch_id=self.clock.new_id(),
+                scenario_id=scenario.scenario,
+                created_at=self.clock.now().isoformat(),
+                adapter=scenario.adapter,
+                provider=scenario.adapter if scenario.adapter in ADAPTERS else "custom",
+                model=scenario.model,
+                runs=scenario.runs,
+                seed=scenario.seed,
+                threshold=scenario.threshold,
+                min_pass_rate=scenario.min_pass_rate,
+                recorded=recorded,
+                scenario=self.redactor().json(scenario_document(scenario)),
+                source=self.project.relative(file),
+                tools={tool.name: tool.fingerprint for tool in tools},
+                salvo_version=__version__,
+            )
+        return Prepared(
+            batch=batch,
+            scenario=scenario,
+            file=file,
+            tools=tools,
+            make_adapter=make_adapter(scenario, file, self.project),
+            load=lambda path: self.project.load(path, file),
+            options=self.options_of(scenario),
+            endpoint=endpoint,
+        )
+
+    def replayer(self) -> Replayer:
+        return Replayer(
+            store=self.store(),
+            registry=evaluators(),
+            redactor=self.redactor(),
+            root=self.project.root,
+            make_adapter=lambda scenario, file: make_adapter(scenario, file, self.project),
+            load=self.project.load,
+            read=self.read,
+            environ=self.environ,
+        )
+
+    @asynccontextmanager
+    async def session(
+        self,
+        *,
+        concurrency: int = 10,
+        max_cost: float | None = None,
+        recording: RecordingOptions | None = None,
+        stop_at_first_failure: bool = False,
+        on_start: Callable[[Prepared, int], None],
+        on_wait: Callable[[Wait], None],
+        on_result: Callable[[Prepared, AgentRunResult], None],
+    ) -> AsyncIterator[Session]:
+        redactor = self.redactor()
+        async with HttpWire(self.all_endpoints(), redactor, clock=self.clock) as wire:
+            yield Session(
+                wire=wire,
+                store=self.store(),
+                registry=evaluators(),
+                redactor=redactor,
+                clock=self.clock,
+                pool=Pool(concurrency, Budget(max_cost)),
+                recording=recording,
+                stop_at_first_failure=stop_at_first_failure,
+                on_start=on_start,
+                on_wait=on_wait,
+                on_result=on_result,
+            )

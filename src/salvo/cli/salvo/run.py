@@ -1,0 +1,242 @@
+"""`salvo run`: scenarios, N times each, scored and stored."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from salvo.cli.exit_codes import ExitCode
+from salvo.cli.progress import Progress
+
+if TYPE_CHECKING:
+    from salvo.assembly import Settings, Workshop
+    from salvo.engine.record import RecordingOptions
+    from salvo.engine.retry import Wait
+    from salvo.scenarios.index import IndexEntry
+    from salvo.scenarios.report.data import BatchSummary
+    from salvo.scenarios.result import AgentRunResult
+    from salvo.scenarios.runner import Ran
+    from salvo.scenarios.stage import Prepared
+
+SHARE = click.FloatRange(0, 1)
+
+
+@click.command
+@click.argument("path", required=False, type=click.Path(path_type=Path))
+@click.option("-n", "--runs", type=click.IntRange(min=1), help="How often to run each scenario.")
+@click.option("--record", is_flag=True, help="Record every run, so that it can be replayed.")
+@click.option("--model", help="Another model than the scenario's.")
+@click.option("--adapter", help="Another adapter than the scenario's.")
+@click.option("--threshold", type=SHARE, help="The weighted score from which a run passes.")
+@click.option("--min-pass-rate", type=SHARE, help="The share of runs that must pass.")
+@click.option("-k", "keyword", help="Only scenarios whose name contains this.")
+@click.option("-x", "--exitfirst", is_flag=True, help="Start no more runs after the first failure.")
+@click.option("-j", "--concurrency", type=click.IntRange(min=1), default=10, show_default=True, help="Runs at once.")
+@click.option("--max-cost", type=click.FloatRange(min=0), help="Dollars after which no more runs are started.")
+@click.option("--resume", metavar="BATCH", help="Do the missing runs of an earlier batch, and only those.")
+@click.option(
+    "-o",
+    "--output",
+    "outputs",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    help="Also write a file: .json, .jsonl or .xml (JUnit).",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout; everything else goes to stderr.")
+@click.option("--redact", "patterns", multiple=True, metavar="REGEX", help="Also redact what this matches.")
+@click.option(
+    "--record-max-bytes", type=click.IntRange(min=0), help="Keep only the hash of larger requests. [default: 256 kB]"
+)
+@click.option("--record-hashes", is_flag=True, help="Record hashes instead of content; such runs cannot be replayed.")
+def run(
+    path: Path | None,
+    runs: int | None,
+    record: bool,
+    model: str | None,
+    adapter: str | None,
+    threshold: float | None,
+    min_pass_rate: float | None,
+    keyword: str | None,
+    exitfirst: bool,
+    concurrency: int,
+    max_cost: float | None,
+    resume: str | None,
+    outputs: tuple[Path, ...],
+    as_json: bool,
+    patterns: tuple[str, ...],
+    record_max_bytes: int | None,
+    record_hashes: bool,
+) -> None:
+    """Run scenarios N times, and say how far they can be relied on.
+
+    PATH is a scenario file or a folder of them; without one, scenarios/ or the current folder. Exits 0 when every
+    scenario passes, 1 when one fails, 2 on bad usage or an invalid file, 3 when something could not be judged, and
+    130 when interrupted (what had finished is saved; --resume goes on).
+    """
+    import asyncio
+
+    from salvo.assembly import Settings, Workshop
+    from salvo.engine.record import RecordingOptions
+    from salvo.scenarios.project import Project
+    from salvo.scenarios.report import documents
+
+    for output in outputs:
+        documents.check(output)
+    workshop = Workshop(Project.find(Path.cwd()), patterns=patterns)
+    settings = Settings(runs, model, adapter, threshold, min_pass_rate)
+    recording = None
+    if record or record_hashes:
+        limit = RecordingOptions().max_request_bytes if record_max_bytes is None else record_max_bytes
+        recording = RecordingOptions(max_request_bytes=limit, hashes_only=record_hashes)
+    if resume is not None:
+        work = _resumed(workshop, resume)
+        recording = recording or (RecordingOptions() if work[0][0].batch.recorded else None)
+    else:
+        work = _collected(workshop, path, keyword, settings, recorded=recording is not None)
+    command = _Command(workshop, work, as_json=as_json, resumed=resume is not None)
+    code = asyncio.run(command.execute(recording, concurrency, max_cost, exitfirst))
+    command.show(outputs)
+    raise SystemExit(code if code is ExitCode.INTERRUPTED else command.exit_code())
+
+
+def _collected(
+    workshop: Workshop, path: Path | None, keyword: str | None, settings: Settings, *, recorded: bool
+) -> list[tuple[Prepared, list[int]]]:
+    """The scenarios below a path, each with all its runs to do."""
+    found = [
+        (file, scenario)
+        for file, scenario in workshop.read_all(path, settings)
+        if keyword is None or keyword in scenario.scenario
+    ]
+    if not found:
+        click.echo(f"No scenario's name contains {keyword!r}.", err=True)
+        raise SystemExit(ExitCode.NOTHING)
+    # Endpoints first: their keys must be known before anything is redacted.
+    for _, scenario in found:
+        workshop.endpoint_of(scenario)
+    prepared = [workshop.prepare(scenario, file, recorded=recorded) for file, scenario in found]
+    return [(item, list(range(1, item.batch.runs + 1))) for item in prepared]
+
+
+def _resumed(workshop: Workshop, batch_id: str) -> list[tuple[Prepared, list[int]]]:
+    """An earlier batch's missing runs, under the scenario as it was then."""
+    from salvo.scenarios.loader import from_document
+
+    store = workshop.store()
+    batch = store.load_batch(store.find_batch(batch_id))
+    file = workshop.project.root / batch.source
+    prepared = workshop.prepare(from_document(batch.scenario), file, recorded=batch.recorded, batch=batch)
+    done = store.numbers_done(batch.batch_id)
+    return [(prepared, [number for number in range(1, batch.runs + 1) if number not in done])]
+
+
+class _Command:
+    """One call of the command: what it is doing, and what came of it."""
+
+    def __init__(
+        self, workshop: Workshop, work: list[tuple[Prepared, list[int]]], *, as_json: bool, resumed: bool
+    ) -> None:
+        self._workshop = workshop
+        self._work = work
+        self._as_json = as_json
+        self._resumed = resumed
+        self._progress = Progress()
+        self._total = sum(len(numbers) for _, numbers in work)
+        self._done = self._passed = 0
+        self._cost = 0.0
+        self._ran: list[Ran] = []
+
+    async def execute(
+        self, recording: RecordingOptions | None, concurrency: int, max_cost: float | None, exitfirst: bool
+    ) -> ExitCode:
+        import asyncio
+        import signal
+
+        from salvo.scenarios.runner import run_all
+
+        async with self._workshop.session(
+            concurrency=concurrency,
+            max_cost=max_cost,
+            recording=recording,
+            stop_at_first_failure=exitfirst,
+            on_start=self._started,
+            on_wait=self._waiting,
+            on_result=self._finished,
+        ) as session:
+            session.store.prepare()
+            for prepared, _ in self._work:
+                session.store.save_batch(prepared.batch)
+            loop, interrupted = asyncio.get_running_loop(), False
+
+            def interrupt() -> None:
+                nonlocal interrupted
+                interrupted = True
+                session.pool.cancel("interrupted")
+
+            loop.add_signal_handler(signal.SIGINT, interrupt)
+            try:
+                self._ran = await run_all(self._work, session)
+            finally:
+                loop.remove_signal_handler(signal.SIGINT)
+                self._progress.clear()
+        return ExitCode.INTERRUPTED if interrupted else ExitCode.OK
+
+    def _started(self, _prepared: Prepared, _number: int) -> None:
+        self._line()
+
+    def _waiting(self, wait: Wait) -> None:
+        self._line(str(wait), milestone=wait.seconds >= 1)
+
+    def _finished(self, _prepared: Prepared, result: AgentRunResult) -> None:
+        self._done += 1
+        self._passed += result.passed
+        self._cost += (result.metrics.cost or 0.0) + (result.judge_cost or 0.0)
+        tenth = max(1, self._total // 10)
+        self._line(milestone=self._done % tenth == 0 or self._done == self._total)
+
+    def _line(self, note: str = "", *, milestone: bool = False) -> None:
+        cost = f", ${self._cost:.4f}" if self._cost else ""
+        text = f"{self._done}/{self._total} runs done, {self._passed} passed{cost}"
+        self._progress.line(f"{text} ({note})" if note else text, milestone=milestone)
+
+    def show(self, outputs: tuple[Path, ...]) -> None:
+        """The table, and the files. All runs of each batch: a resumed one's earlier runs too."""
+        from salvo.scenarios.report import documents, terminal
+
+        for output in outputs:
+            documents.write(output, self._summaries, self._results)
+        if self._as_json:
+            click.echo(documents.as_json(self._summaries, self._results))
+            return
+        for summary in self._summaries:
+            click.echo("\n".join(terminal.table(summary, colour=True)))
+
+    def exit_code(self) -> ExitCode:
+        """By precedence: a failure tells more than what could not be judged."""
+        if any(summary.verdict == "failed" for summary in self._summaries):
+            return ExitCode.FAILED
+        unjudged = any(summary.verdict == "error" or summary.errors for summary in self._summaries)
+        return ExitCode.NOT_JUDGED if unjudged else ExitCode.OK
+
+    @cached_property
+    def _results(self) -> list[AgentRunResult]:
+        """Whole, from the store: only where they are asked for, because there may be very many."""
+        store = self._workshop.store()
+        return [result for ran in self._ran for result in store.runs_of(ran.prepared.batch.batch_id)]
+
+    @cached_property
+    def _summaries(self) -> list[BatchSummary]:
+        from salvo.scenarios.report.data import summarise
+
+        return [summarise(ran.prepared.batch, [*self._earlier, *ran.entries], ran.not_run) for ran in self._ran]
+
+    @cached_property
+    def _earlier(self) -> list[IndexEntry]:
+        """What a resumed batch had done before."""
+        if not self._resumed:
+            return []
+        store = self._workshop.store()
+        return [entry for prepared, _ in self._work for entry in store.entries_of(prepared.batch.batch_id)]

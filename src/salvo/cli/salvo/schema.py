@@ -1,0 +1,22 @@
+"""`salvo schema`: what editors need to complete and check a scenario while it is written."""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+
+@click.command
+def schema() -> None:
+    r"""Print the JSON Schema of a scenario file, for editors.
+
+    Save it, and name it in the first line of a scenario:
+
+    \b
+    # yaml-language-server: $schema=scenario.schema.json
+    """
+    from salvo.assembly import evaluator_types
+    from salvo.scenarios.schema import scenario_schema
+
+    click.echo(json.dumps(scenario_schema(evaluator_types()), indent=2, ensure_ascii=False))

@@ -1,0 +1,1 @@
+"""Scenarios: a live agent with tools, run N times, scored by assertions."""

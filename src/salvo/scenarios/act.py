@@ -1,0 +1,164 @@
+"""The agent acts, within its time; what it did becomes a result, whether it got to its end or not."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import traceback
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from salvo import __version__
+from salvo.engine import jsontext
+from salvo.engine.redact import Redactor
+from salvo.errors import ProviderError, TapeError
+from salvo.scenarios.adapters.base import BaseAdapter
+from salvo.scenarios.result import (
+    AdapterRequest,
+    AdapterResponse,
+    AgentRunResult,
+    Batch,
+    Cause,
+    Outcome,
+    RunMetrics,
+    Stopped,
+    ToolCall,
+)
+from salvo.scenarios.stage import Prepared, Stage
+
+_FENCED = re.compile(r"\A```[A-Za-z]*[ \t]*\n(.*)\n?```\Z", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Acted:
+    """What came of it: a response, or why there is none."""
+
+    response: AdapterResponse | None
+    cause: Cause | None = None
+    error: str | None = None
+
+
+def request_for(prepared: Prepared, stage: Stage, seed: int | None) -> AdapterRequest:
+    scenario = prepared.scenario
+    return AdapterRequest(
+        model=scenario.model,
+        system_prompt=scenario.system_prompt,
+        user_message=scenario.user_message,
+        tools=stage.toolbox.definitions,
+        timeout_seconds=scenario.timeout,
+        seed=seed,
+        temperature=scenario.temperature,
+        max_turns=scenario.max_turns,
+        output_schema=scenario.output_schema,
+        options=prepared.options,
+    )
+
+
+async def act(adapter: BaseAdapter, request: AdapterRequest, stage: Stage) -> Acted:
+    """Runs the adapter. Its own faults fail it; a provider's, or a bug in its code, are errors."""
+    deadline = asyncio.timeout(request.timeout_seconds)
+    try:
+        async with deadline:
+            stage.stopwatch.under(deadline)
+            response: object = await adapter.run(request)
+    except TimeoutError as fault:
+        if deadline.expired():
+            return Acted(None, Cause.TIMEOUT, f"It took longer than {request.timeout_seconds:g} s.")
+        return Acted(None, Cause.ADAPTER, _told(fault))
+    except ProviderError as fault:
+        return Acted(None, Cause.PROVIDER, str(fault))
+    except TapeError:
+        raise  # a replay that diverges is no outcome of the agent's
+    except Exception as fault:  # noqa: BLE001 - whatever a user's adapter raises belongs into its result
+        return Acted(None, Cause.ADAPTER, _told(fault))
+    if not isinstance(response, AdapterResponse):
+        return Acted(None, Cause.ADAPTER, f"The adapter returned {type(response).__name__}, not AdapterResponse.")
+    return Acted(response)
+
+
+def _told(fault: Exception) -> str:
+    """An exception in a user's code: what it says, and the line it comes from."""
+    frames = traceback.extract_tb(fault.__traceback__)
+    where = f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else ""
+    return f"{type(fault).__name__}: {fault}{where}"
+
+
+def result_of(
+    batch: Batch, number: int, seed: int | None, timestamp: str, acted: Acted, stage: Stage
+) -> AgentRunResult:
+    """Everything that is known of the run, before it is evaluated."""
+    response = acted.response or AdapterResponse(None)
+    text = response.final_output if isinstance(response.final_output, str) else None
+    calls = response.tool_calls or stage.toolbox.calls
+    return AgentRunResult(
+        run_id=batch.run_id(number),
+        batch_id=batch.batch_id,
+        scenario_id=batch.scenario_id,
+        number=number,
+        provider=batch.provider,
+        model=batch.model,
+        timestamp=timestamp,
+        seed=seed,
+        outcome=Outcome.ERROR if acted.cause not in (None, Cause.TIMEOUT) else Outcome.FAILED,
+        cause=acted.cause or _cause(response.stopped),
+        error=acted.error,
+        final_output=response.final_output if text is None else output_of(text),
+        final_text=text,
+        tool_calls=calls,
+        trace=response.trace or stage.journal.events,
+        metrics=_metrics(response.metrics, calls, stage),
+        details=_details(response, stage),
+        salvo_version=__version__,
+    )
+
+
+def _cause(stopped: Stopped | None) -> Cause | None:
+    return None if stopped is None else Cause(stopped.value)
+
+
+def output_of(text: str) -> Any:
+    """The value, where the whole text is JSON (a fence around it aside); else the text."""
+    stripped = text.strip()
+    fenced = _FENCED.match(stripped)
+    try:
+        return jsontext.loads(fenced.group(1) if fenced else stripped)
+    except ValueError:
+        return text
+
+
+def _metrics(given: RunMetrics, calls: list[ToolCall], stage: Stage) -> RunMetrics:
+    """What we counted; where an adapter calls its model by other means, what it says it counted."""
+    journal = stage.journal
+    counted = journal.model_calls > 0
+    return RunMetrics(
+        latency=stage.stopwatch.seconds() if stage.latency is None else stage.latency,
+        tokens=journal.usage if counted else given.tokens,
+        cost=journal.cost if counted else given.cost,
+        tool_count=len(calls),
+        tool_errors=sum(call.error is not None for call in calls),
+        model_calls=journal.model_calls or given.model_calls,
+        retries=journal.retries or given.retries,
+    )
+
+
+def _details(response: AdapterResponse, stage: Stage) -> dict[str, Any]:
+    journal = stage.journal
+    known: dict[str, Any] = {"models": journal.models, "dropped": sorted(journal.dropped)}
+    return {**response.details, **{name: value for name, value in known.items() if value}}
+
+
+def redacted(result: AgentRunResult, redactor: Redactor) -> AgentRunResult:
+    """Once, before evaluation: what is judged is what is stored."""
+    content = jsontext.dumps(result)
+    if not redactor.may_touch(content.decode("utf-8", "replace")):
+        return result
+    return _reader().validate_python(redactor.json(jsontext.loads(content)))
+
+
+@cache
+def _reader() -> TypeAdapter[AgentRunResult]:
+    return TypeAdapter(AgentRunResult)

@@ -1,0 +1,12 @@
+"""`adapter: anthropic`: Anthropic's models."""
+
+from __future__ import annotations
+
+from salvo.scenarios.adapters.base import BaseAdapter
+from salvo.scenarios.adapters.tool_loop import drive
+from salvo.scenarios.result import AdapterRequest, AdapterResponse
+
+
+class AnthropicAdapter(BaseAdapter):
+    async def run(self, request: AdapterRequest) -> AdapterResponse:
+        return await drive(self.context.chat_model(f"anthropic/{request.model}"), request, self.context)

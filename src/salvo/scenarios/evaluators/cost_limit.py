@@ -1,0 +1,45 @@
+"""`cost_limit`: what the run cost, without its judges. An unknown cost is neither within a limit nor over it."""
+
+from __future__ import annotations
+
+import math
+
+from pydantic import Field
+
+from salvo.scenarios.evaluators.base import EvalServices, Evaluate, EvaluatorType
+from salvo.scenarios.evaluators.values import at_most
+from salvo.scenarios.result import AgentRunResult, Cause, EvalResult
+from salvo.scenarios.schema import Assertion, FileModel, Scenario
+
+
+class CostLimitFields(FileModel):
+    """What the run cost."""
+
+    max_usd: float = Field(ge=0, allow_inf_nan=False, description="Dollars that one run may cost, judges left out.")
+
+
+def _evaluator(_: EvalServices) -> Evaluate:
+    def evaluate(_: Scenario, assertion: Assertion, result: AgentRunResult) -> EvalResult:
+        limit = CostLimitFields.model_validate(assertion.fields).max_usd
+        cost = result.metrics.cost
+        if cost is None or math.isnan(cost):
+            return _unknown(result, limit)
+        within = at_most(cost, limit)
+        message = "" if within else f"the run cost ${cost:.6g}, more than ${limit:g}"
+        return EvalResult.judged(within, message, expected=limit, actual=cost)
+
+    return evaluate
+
+
+def _unknown(result: AgentRunResult, limit: float) -> EvalResult:
+    model = "/".join(filter(None, [result.provider, result.model])) or "this agent"
+    verdict = EvalResult.unjudged(
+        f"The cost of this run is not known: there is no price for {model}, or no count of its tokens. "
+        "Leave out cost_limit, use a model that `salvo models` lists, or let the adapter set metrics.cost.",
+        Cause.PRICE_UNKNOWN,
+    )
+    verdict.expected = limit
+    return verdict
+
+
+TYPE = EvaluatorType("cost_limit", _evaluator, CostLimitFields)

@@ -1,0 +1,200 @@
+"""`custom`: a user's own function, `(scenario, assertion, result) -> EvalResult`. Its faults are not the agent's.
+
+It may be sync or async, and may return a bool or a score from 0 to 1 instead. An exception, or anything else it
+returns, leaves the assertion unjudged and says where in the user's file to look.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+import inspect
+import traceback
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from pydantic import AliasChoices, ConfigDict, Field
+
+from salvo.errors import SalvoError
+from salvo.scenarios.evaluators.base import EvalServices, Evaluate, EvaluatorType, Load, Place, also_called
+from salvo.scenarios.result import AgentRunResult, Cause, EvalResult
+from salvo.scenarios.schema import Assertion, FileModel, Scenario
+
+
+class CustomFields(FileModel):
+    """Judged by a function of your own: (scenario, assertion, result) -> EvalResult."""
+
+    model_config = ConfigDict(json_schema_extra=also_called("function", "path"))
+
+    function: str = Field(
+        min_length=1,
+        validation_alias=AliasChoices("function", "path"),
+        description="The function's dotted path, such as my_evals.check_format (also: path).",
+    )
+    min_score: float = Field(1.0, ge=0, le=1, description="Where the function returns a score: from here on it passes.")
+    params: dict[str, Any] = Field(
+        default_factory=dict, description='For the function to read: assertion.fields["params"].'
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Raised:
+    """An exception as a value: StopIteration cannot cross from a thread, and SystemExit would end the program."""
+
+    error: BaseException
+
+
+def wrapped(name: str, function: Callable[..., Any]) -> EvaluatorType:
+    """A plain function as a type of its own, for `Registry.register`."""
+
+    def evaluator(_: EvalServices) -> Evaluate:
+        async def evaluate(scenario: Scenario, assertion: Assertion, result: AgentRunResult) -> EvalResult:
+            return await _called(name, function, 1.0, scenario, assertion, result)
+
+        return evaluate
+
+    return EvaluatorType(name, evaluator)
+
+
+def verdict_of(returned: Any, who: str, min_score: float = 1.0) -> EvalResult:
+    """What an evaluator returned, made whole; unjudged where it is nothing that can be scored."""
+    if isinstance(returned, EvalResult):
+        return _whole(returned, who)
+    if isinstance(returned, bool):
+        return EvalResult.judged(returned)
+    if _is_score(returned):
+        return EvalResult(returned >= min_score, float(returned), f"score {returned:g}", min_score, float(returned))
+    return _unjudged(f"{who} returned {_short(returned)}. It must be an EvalResult, a bool or a number from 0 to 1.")
+
+
+def _whole(result: EvalResult, who: str) -> EvalResult:
+    passed: Any = result.passed
+    if passed is None:
+        error = result.error or result.message or f"{who} gave no verdict."
+        return replace(result, score=None, error=error, message=error, cause=result.cause or Cause.EVALUATOR)
+    if not isinstance(passed, bool):
+        return _unjudged(f"{who} returned passed={_short(passed)}. It must be True, False or None.")
+    if result.score is None:
+        return replace(result, score=float(passed))
+    if not _is_score(result.score):
+        return _unjudged(f"{who} returned score={_short(result.score)}. A score lies between 0 and 1.")
+    return result
+
+
+def _is_score(value: Any) -> bool:
+    # NaN is not between anything, so it is refused as well.
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value <= 1
+
+
+def _unjudged(error: str) -> EvalResult:
+    return EvalResult.unjudged(error, Cause.EVALUATOR)
+
+
+def _short(value: Any) -> str:
+    try:
+        text = repr(value)
+    except Exception:  # noqa: BLE001 - a user's object may raise whatever it likes
+        text = "something that cannot be shown"
+    return text if len(text) <= 200 else f"{text[:200]}…"
+
+
+def _evaluator(services: EvalServices) -> Evaluate:
+    async def evaluate(scenario: Scenario, assertion: Assertion, result: AgentRunResult) -> EvalResult:
+        fields = CustomFields.model_validate(assertion.fields)
+        function = services.load(fields.function)
+        return await _called(fields.function, function, fields.min_score, scenario, assertion, result)
+
+    return evaluate
+
+
+async def _called(
+    who: str,
+    function: Callable[..., Any],
+    min_score: float,
+    scenario: Scenario,
+    assertion: Assertion,
+    result: AgentRunResult,
+) -> EvalResult:
+    # A copy: the other assertions look at this result at the same time, and what is judged is what is stored.
+    returned = await _returned(function, scenario, assertion, copy.deepcopy(result))
+    if isinstance(returned, _Raised):
+        return _failure(who, function, returned.error)
+    return verdict_of(returned, who, min_score)
+
+
+async def _returned(function: Callable[..., Any], *arguments: Any) -> Any:
+    def call() -> Any:
+        try:
+            return function(*arguments)
+        except BaseException as error:  # noqa: BLE001 - see _Raised
+            return _Raised(error)
+
+    # Calling a coroutine function runs nothing yet; anything else may block, and the loop must not.
+    returned = call() if inspect.iscoroutinefunction(function) else await asyncio.to_thread(call)
+    return await _awaited(returned) if inspect.isawaitable(returned) else returned
+
+
+async def _awaited(awaitable: Awaitable[Any]) -> Any:
+    try:
+        return await awaitable
+    except BaseException as error:
+        if _is_ours(error):
+            raise
+        return _Raised(error)
+
+
+def _is_ours(error: BaseException) -> bool:
+    """Whether somebody wants this task to end. A CancelledError that nobody asked for is the function's own."""
+    task = asyncio.current_task()
+    cancelled = isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling() > 0
+    return cancelled or isinstance(error, (KeyboardInterrupt, GeneratorExit))
+
+
+def _failure(who: str, function: Callable[..., Any], error: BaseException) -> EvalResult:
+    said = f"{type(error).__name__}: {error}".removesuffix(": ")
+    frame = _frame(function, error)
+    where = f" ({Path(frame.filename).name}, line {frame.lineno})" if frame else ""
+    verdict = _unjudged(f"{who} raised {said}{where}.")
+    verdict.details = {"exception": said}
+    if frame:
+        verdict.details |= {"file": frame.filename, "line": frame.lineno}
+    return verdict
+
+
+def _frame(function: Callable[..., Any], error: BaseException) -> traceback.FrameSummary | None:
+    """Where to look: the deepest line in the function's own file, else the deepest that is not ours."""
+    code = getattr(inspect.unwrap(function), "__code__", None)
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename != __file__]
+    own = [frame for frame in frames if code is not None and frame.filename == code.co_filename]
+    return next(reversed(own or frames), None)
+
+
+def _check(_: Scenario, given: Mapping[str, Any], load: Load) -> list[tuple[str | Place, str]]:
+    path = CustomFields.model_validate(given).function
+    field = "function" if "function" in given else "path"
+    try:
+        function = load(path)
+    except SalvoError as fault:
+        return [(field, str(fault))]
+    except Exception as fault:  # noqa: BLE001 - importing a user's file runs whatever is in it
+        return [(field, f"{path} cannot be imported: {type(fault).__name__}: {fault}.")]
+    if not callable(function):
+        return [(field, f"{path} is a {type(function).__name__}, not a function.")]
+    if not _takes_three(function):
+        return [(field, f"{path} must take three arguments: scenario, assertion, result.")]
+    return []
+
+
+def _takes_three(function: Callable[..., Any]) -> bool:
+    try:
+        inspect.signature(function).bind(None, None, None)
+    except TypeError:
+        return False
+    except ValueError:  # Some functions written in C do not tell.
+        return True
+    return True
+
+
+TYPE = EvaluatorType("custom", _evaluator, CustomFields, _check)

@@ -1,0 +1,195 @@
+"""Which types of assertion there are, and all assertions of a run at once.
+
+Built-ins are registered exactly as a user's are. An evaluator that breaks leaves its own assertion unjudged; the run
+and the other assertions are never lost.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from functools import cache
+from importlib import metadata
+from typing import Any, TypeAlias
+
+from pydantic import BaseModel, create_model
+
+from salvo.engine import jsontext
+from salvo.engine.pool import together
+from salvo.errors import ProviderError, SalvoError, TapeError, UsageError
+from salvo.scenarios.evaluators.base import EvalServices, EvaluatorType, Load, Place
+from salvo.scenarios.evaluators.custom import verdict_of, wrapped
+from salvo.scenarios.evaluators.values import did_you_mean
+from salvo.scenarios.result import AgentRunResult, Cause, EvalResult
+from salvo.scenarios.schema import Assertion, Scenario
+from salvo.scenarios.shape import fit
+
+GROUP = "salvo.evaluators"
+"""The entry-point group in which an installed package may offer types of its own."""
+
+BUILT_IN = ("jmespath", "tool_sequence", "cost_limit", "latency_limit", "llm_judge", "custom")
+
+Target: TypeAlias = EvaluatorType | Callable[..., Any] | str
+"""A type, a plain function `(scenario, assertion, result)`, or either as "module:attribute", imported when needed."""
+
+
+class Registry:
+    def __init__(self) -> None:
+        self._targets: dict[str, Target] = {}
+        self._found: dict[str, EvaluatorType] = {}
+
+    def register(self, name: str, target: Target) -> None:
+        if name in self._targets:
+            raise UsageError(f'The assertion type "{name}" is already registered.', hint="Choose another name.")
+        self._targets[name] = target
+
+    def names(self) -> list[str]:
+        """All of them, those of installed packages included."""
+        return sorted({*self._targets, *metadata.entry_points(group=GROUP).names})
+
+    def types(self) -> dict[str, EvaluatorType]:
+        """All of them, imported: for the schema of the file."""
+        return {name: self.find(name) for name in self.names()}
+
+    def find(self, name: str) -> EvaluatorType:
+        """The type of that name; UsageError where there is none."""
+        if name not in self._found:
+            target = self._targets[name] if name in self._targets else self._installed(name)
+            self._found[name] = _as_type(name, target)
+        return self._found[name]
+
+    def _installed(self, name: str) -> str:
+        offers = list(metadata.entry_points(group=GROUP, name=name))
+        if offers:
+            return f"{offers[0].module}:{offers[0].attr}"
+        known = self.names()
+        raise UsageError(
+            f'There is no assertion type "{name}"{did_you_mean(name, known)}', hint=f"Types: {', '.join(known)}."
+        )
+
+    def findings(self, scenario: Scenario, load: Load) -> Iterator[tuple[Place, str]]:
+        """Every problem of a scenario's assertions: where, as in ("assertions", 2, "operator"), and what to mend."""
+        names: dict[str, int] = {}
+        for number, assertion in enumerate(scenario.assertions):
+            if assertion.name is not None:
+                first = names.setdefault(assertion.name, number)
+                if first != number:
+                    same = f'Assertion {first + 1} is already called "{assertion.name}".'
+                    yield ("assertions", number, "name"), same
+            for place, sentence in self._problems(scenario, assertion, load):
+                yield ("assertions", number, *place), sentence
+
+    def _problems(self, scenario: Scenario, assertion: Assertion, load: Load) -> Iterator[tuple[Place, str]]:
+        try:
+            found = self.find(assertion.type)
+        except UsageError as fault:
+            yield ("type",), str(fault)
+            return
+        try:
+            yield from _problems_of(found, scenario, assertion, load)
+        except Exception as fault:  # noqa: BLE001 - a stranger's check must not hide what the others found
+            yield (), f"{assertion.type} cannot be checked: {type(fault).__name__}: {fault}"
+
+
+def _problems_of(
+    type_: EvaluatorType, scenario: Scenario, assertion: Assertion, load: Load
+) -> Iterator[tuple[Place, str]]:
+    given = assertion.fields
+    spelt: dict[str, str] = {}
+    if type_.fields is not None:
+        shape = _with_common_fields(type_.fields)
+        _, misfits = fit(shape, given)
+        yield from ((misfit.path, misfit.message) for misfit in misfits)
+        # What is only misspelt is checked as what was meant, so that every problem is told at once.
+        spelt = {str(misfit.path[0]): misfit.meant for misfit in misfits if misfit.unknown and len(misfit.path) == 1}
+        given = _respelt(given, spelt)
+        if misfits and fit(shape, given)[1]:
+            return
+    if type_.check is not None:
+        written = {meant: name for name, meant in spelt.items()}
+        for place, sentence in type_.check(scenario, given, load):
+            field, *inside = (place,) if isinstance(place, str) else place
+            yield (written.get(str(field), field), *inside), sentence
+
+
+@cache
+def _with_common_fields(fields: type[BaseModel]) -> type[BaseModel]:
+    """So that a misspelt `weight`, which looks like a field of the type, is told what was meant."""
+    common: dict[str, Any] = {name: (Any, None) for name in Assertion.model_fields if name not in fields.model_fields}
+    return create_model(fields.__name__, __base__=fields, **common)
+
+
+def _respelt(given: Mapping[str, Any], spelt: Mapping[str, str]) -> dict[str, Any]:
+    """Without what belongs to nobody, and what turns out to be a field that all assertions have."""
+    respelt = {spelt.get(name, name): value for name, value in given.items()}
+    return {name: value for name, value in respelt.items() if name and name not in Assertion.model_fields}
+
+
+def builtin() -> Registry:
+    """A registry with the six types of the document."""
+    registry = Registry()
+    for name in BUILT_IN:
+        registry.register(name, f"salvo.scenarios.evaluators.{name}:TYPE")
+    return registry
+
+
+def _as_type(name: str, target: Target) -> EvaluatorType:
+    if isinstance(target, str):
+        target = _imported(name, target)
+    if isinstance(target, EvaluatorType):
+        return target
+    if callable(target):
+        return wrapped(name, target)
+    raise UsageError(
+        f'The assertion type "{name}" is registered as {target!r}.',
+        hint="It must be an EvaluatorType or a function (scenario, assertion, result) -> EvalResult.",
+    )
+
+
+def _imported(name: str, target: str) -> Any:
+    module, _, attribute = target.partition(":")
+    try:
+        found: Any = importlib.import_module(module)
+        for part in attribute.split("."):
+            found = getattr(found, part)
+    except SalvoError:
+        raise
+    except Exception as fault:
+        raise UsageError(
+            f'The assertion type "{name}" cannot be imported from {target}: {type(fault).__name__}: {fault}.',
+            hint="Mend the package that offers it, or remove it.",
+        ) from fault
+    return found
+
+
+async def evaluate_all(
+    scenario: Scenario, result: AgentRunResult, registry: Registry, services_for: Callable[[int], EvalServices]
+) -> list[EvalResult]:
+    """In the order of the file. `services_for` gets an assertion's place, from 0."""
+
+    async def one(place: int, assertion: Assertion) -> EvalResult:
+        try:
+            evaluate = registry.find(assertion.type).factory(services_for(place))
+            returned = evaluate(scenario, assertion, result)
+            verdict = verdict_of(await returned if inspect.isawaitable(returned) else returned, assertion.type)
+            jsontext.dumps(verdict)  # What cannot be written must not take the whole run with it when it is stored.
+        except Exception as fault:  # noqa: BLE001 - whatever it was, what has been paid for is kept
+            verdict = _broken(assertion, fault)
+        return _labelled(verdict, assertion)
+
+    return await together(one(place, assertion) for place, assertion in enumerate(scenario.assertions))
+
+
+def _labelled(verdict: EvalResult, assertion: Assertion) -> EvalResult:
+    return replace(
+        verdict, name=assertion.label, type=assertion.type, required=assertion.required, weight=assertion.weight
+    )
+
+
+def _broken(assertion: Assertion, fault: Exception) -> EvalResult:
+    # Only a judge asks a provider here, or a tape in its place.
+    cause = Cause.JUDGE if isinstance(fault, (ProviderError, TapeError)) else Cause.EVALUATOR
+    said = str(fault) if isinstance(fault, SalvoError) else f"{type(fault).__name__}: {fault}"
+    return EvalResult.unjudged(f"{assertion.type} could not be evaluated. {said}", cause)

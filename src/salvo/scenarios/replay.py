@@ -1,0 +1,187 @@
+"""A run again, from its recording: the same adapter code, no network, no tool executed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Literal
+
+from salvo.engine import jsontext
+from salvo.engine.clock import Clock, SystemClock
+from salvo.engine.difference import Difference, differences
+from salvo.engine.offline import offline
+from salvo.engine.redact import Redactor
+from salvo.engine.replay import ReplayWire
+from salvo.engine.tape import Tape
+from salvo.errors import InputError, NotReplayableError, TapeError
+from salvo.scenarios.act import Acted, result_of
+from salvo.scenarios.adapters.base import BaseAdapter
+from salvo.scenarios.evaluators.registry import Registry
+from salvo.scenarios.journal import Journal
+from salvo.scenarios.loader import from_document
+from salvo.scenarios.recording import Recording
+from salvo.scenarios.result import AgentRunResult, Batch, Cause
+from salvo.scenarios.runner import judge, perform
+from salvo.scenarios.schema import Scenario
+from salvo.scenarios.stage import Prepared, Stage, Stopwatch
+from salvo.scenarios.store import Store
+from salvo.scenarios.tools.box import ReplayedToolBox
+from salvo.scenarios.variables import filled
+
+MakeAdapter = Callable[[Scenario, Path], Callable[[], BaseAdapter]]
+Load = Callable[[str, Path], Any]
+
+_OWN_TO_EACH_RUN = frozenset(
+    {"run_id", "batch_id", "timestamp", "recorded", "replayable", "replay_note", "salvo_version"}
+    | {"eval_results", "weighted_score", "passed", "outcome", "cause", "error", "judge_cost"}
+)
+
+
+_BY_EVALUATION = frozenset({Cause.ASSERTION, Cause.JUDGE, Cause.EVALUATOR, Cause.PRICE_UNKNOWN})
+
+
+class ReplayClock(SystemClock):
+    """The time of day stands still at the recording's, and nobody waits."""
+
+    def __init__(self, timestamp: str) -> None:
+        super().__init__()
+        self._timestamp = datetime.fromisoformat(timestamp)
+
+    def now(self) -> datetime:
+        return self._timestamp
+
+    async def sleep(self, seconds: float) -> None:
+        """What took time when it was recorded takes none now."""
+
+
+@dataclass(slots=True)
+class Replayed:
+    """What replay found. `result` is None where the run could not be replayed to its end, and `divergence` says why."""
+
+    stored: AgentRunResult
+    mode: Literal["full", "frozen-tools", "reconstructed"]
+    result: AgentRunResult | None
+    divergence: str = ""
+    differences: list[Difference] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+
+    @property
+    def identical(self) -> bool:
+        return not self.divergence and not self.differences
+
+
+@dataclass(frozen=True, slots=True)
+class Replayer:
+    """What replaying needs, the user's code among it: looked up where the user named it, and nowhere else."""
+
+    store: Store
+    registry: Registry
+    redactor: Redactor
+    root: Path
+    make_adapter: MakeAdapter
+    load: Load
+    read: Callable[[Path], Scenario]
+    environ: Mapping[str, str]
+
+    async def replay(self, run_id: str) -> Replayed:
+        """Runs the adapter again against the tape and the recorded tool results."""
+        recording = self._recording(run_id)
+        if recording is None:
+            raise InputError(
+                f"The run {run_id} was not recorded, so it cannot be replayed.",
+                hint=f"Record runs with: salvo run --record. What this one did is in: salvo report {run_id}",
+            )
+        stored = recording.result
+        if stored.replayable == "no":
+            return Replayed(stored, "reconstructed", stored, warnings=[stored.replay_note])
+        run = recording.run
+        prepared = self._prepared(run.batch, from_document(run.batch.scenario), self.root / run.source, run.endpoint)
+        stage = self._stage(recording, stored, prepared)
+        replayed = Replayed(stored, stored.replayable, None, warnings=list(recording.tape.ambiguous))
+        with offline():
+            try:
+                replayed.result = await perform(
+                    prepared, stored.number, stored.seed, stored.timestamp, stage, self.redactor
+                )
+            except NotReplayableError as fault:
+                if stored.cause is not Cause.TIMEOUT:
+                    replayed.divergence = str(fault)
+                    return replayed
+                # The recording ends where the agent's time did.
+                acted = Acted(None, Cause.TIMEOUT, stored.error)
+                replayed.result = result_of(prepared.batch, stored.number, stored.seed, stored.timestamp, acted, stage)
+            except TapeError as fault:
+                replayed.divergence = str(fault)
+                return replayed
+        replayed.differences = list(differences(_comparable(stored), _comparable(replayed.result)))
+        replayed.result = _with_verdict(replayed.result, stored)
+        return replayed
+
+    async def evaluate_again(self, run_id: str, file: Path | None = None) -> tuple[AgentRunResult, AgentRunResult]:
+        """The stored result, and the same under its present scenario file, or another.
+
+        Judges' votes come from the tape while the question is the same. Without any file, the scenario is the one
+        that was recorded.
+        """
+        recording = self._recording(run_id)
+        stored = recording.result if recording else self.store.load_run(run_id)
+        batch = recording.run.batch if recording else self.store.load_batch(stored.batch_id)
+        source = file or self.root / batch.source
+        scenario = self.read(source) if file or source.is_file() else from_document(batch.scenario)
+        prepared = self._prepared(batch, scenario, source, None)
+        stage = self._stage(recording, stored, prepared)
+        result = replace(stored, cause=None if stored.cause in _BY_EVALUATION else stored.cause)
+        with offline():
+            await judge(prepared, result, stage, self.registry)
+        return stored, result
+
+    def _recording(self, run_id: str) -> Recording | None:
+        if not self.store.has_recording(run_id):
+            return None
+        return Recording.from_files(self.store.load_recording(run_id), run_id)
+
+    def _prepared(self, batch: Batch, scenario: Scenario, file: Path, endpoint: str | None) -> Prepared:
+        return Prepared(
+            batch=batch,
+            scenario=scenario,
+            file=file,
+            tools=[],
+            make_adapter=self.make_adapter(scenario, file),
+            load=lambda path: self.load(path, file),
+            options=filled(scenario.adapter_options, self.environ),
+            endpoint=endpoint,
+        )
+
+    def _stage(self, recording: Recording | None, stored: AgentRunResult, prepared: Prepared) -> Stage:
+        clock: Clock = ReplayClock(stored.timestamp)
+        prices = recording.run.prices if recording else {}
+        return Stage(
+            wire=ReplayWire(recording.tape if recording else Tape(), self.redactor),
+            toolbox=ReplayedToolBox(
+                recording.run.tools if recording else [],
+                recording.run.calls if recording else [],
+                clock,
+                self.redactor,
+            ),
+            journal=Journal(clock, prices),
+            judging=Journal(clock, prices),
+            stopwatch=Stopwatch(clock),
+            clock=clock,
+            load=prepared.load,
+            scenario=prepared.scenario,
+            latency=stored.metrics.latency,
+        )
+
+
+def _with_verdict(result: AgentRunResult, stored: AgentRunResult) -> AgentRunResult:
+    """A replay judges nothing: what the run came to is what was stored."""
+    verdict = {name: getattr(stored, name) for name in _OWN_TO_EACH_RUN}
+    return replace(result, **verdict)
+
+
+def _comparable(result: AgentRunResult) -> dict[str, Any]:
+    """What must be the same: all but ids, times of day, and the verdict, which is evaluation's."""
+    content: dict[str, Any] = jsontext.loads(jsontext.dumps(result))
+    return {name: value for name, value in content.items() if name not in _OWN_TO_EACH_RUN}

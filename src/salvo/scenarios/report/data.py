@@ -1,0 +1,246 @@
+"""Entries of one batch -> its summary. Pure: no clock, no disk. What could not be judged is counted, never dropped."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from salvo.engine.stats import Interval, pass_hat_k, percentile, wilson
+from salvo.scenarios.index import IndexEntry
+from salvo.scenarios.result import Batch, Cause, Outcome
+
+_LADDER = (1, 3, 5, 10, 20, 50, 100, 200, 500, 1000)
+
+
+class Verdict(StrEnum):
+    PASSED = "passed"
+    FAILED = "failed"
+    ERROR = "error"
+    """Not one run was completed, so nothing can be said about the agent."""
+
+
+@dataclass(frozen=True, slots=True)
+class AssertionSummary:
+    """`judged` counts the runs in which it passed or failed; `unjudged` those in which neither could be said."""
+
+    label: str
+    type: str
+    required: bool
+    passed: int
+    judged: int
+    unjudged: int
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A run that failed: by which assertions, or by what else."""
+
+    run_id: str
+    number: int
+    cause: Cause | None
+    assertions: list[str]
+    score: float | None
+    error: str | None
+    recorded: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Runs that share a cause and its message."""
+
+    cause: Cause | None
+    message: str
+    count: int
+    run_ids: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """Dollars. `total` and `average` are None where a run's cost is not known; then `at_least` is what is known.
+
+    The total is over all runs that were made; the average is over the completed ones.
+    """
+
+    total: float | None
+    at_least: float
+    average: float | None
+    average_at_least: float
+    unknown: int
+
+
+@dataclass(frozen=True, slots=True)
+class Latency:
+    """Seconds, over the completed runs."""
+
+    average: float
+    p50: float
+    p95: float
+    max: float
+
+
+@dataclass(frozen=True, slots=True)
+class BatchSummary:
+    """Counts by outcome and `missing`, the runs without a result, add up to `runs`."""
+
+    batch_id: str
+    scenario_id: str
+    provider: str
+    model: str
+    created_at: str
+    source: str
+    verdict: Verdict
+    runs: int
+    completed: int
+    passed: int
+    failed: int
+    errors: int
+    not_run: int
+    interrupted: int
+    missing: int
+    pass_rate: float | None
+    interval: Interval
+    min_pass_rate: float
+    average_score: float | None
+    pass_hat: dict[int, float]
+    assertions: list[AssertionSummary]
+    cost: Cost
+    judge_cost: Cost
+    latency: Latency | None
+    failures: list[Failure]
+    stopped: dict[Cause, int]
+    """Failed runs by cause, where it was not an assertion."""
+    error_groups: list[Group]
+    not_made: list[Group]
+    """Runs that were not run, or were interrupted, by reason."""
+
+
+def summarise(batch: Batch, entries: Sequence[IndexEntry], not_run: Mapping[int, str] | None = None) -> BatchSummary:
+    """What the batch's runs show; entries of other batches are left aside, and of a repeated run the last counts.
+
+    `not_run` has the reasons for runs that were never started, by number, where somebody knows them: they are not
+    stored, so that they can be resumed.
+    """
+    made = sorted({of.number: of for of in entries if of.batch_id == batch.batch_id}.values(), key=lambda of: of.number)
+    counts = Counter(of.outcome for of in made)
+    completed = [of for of in made if of.outcome in (Outcome.PASSED, Outcome.FAILED)]
+    passed = counts[Outcome.PASSED]
+    failures = [_failure(of) for of in completed if of.outcome is Outcome.FAILED]
+    numbers = {of.number for of in made}
+    never = {number: reason for number, reason in (not_run or {}).items() if number not in numbers}
+    runs = max(batch.runs, len(made) + len(never))
+    pass_rate = passed / len(completed) if completed else None
+    return BatchSummary(
+        batch_id=batch.batch_id,
+        scenario_id=batch.scenario_id,
+        provider=batch.provider,
+        model=batch.model,
+        created_at=batch.created_at,
+        source=batch.source,
+        verdict=_verdict(pass_rate, batch.min_pass_rate),
+        runs=runs,
+        completed=len(completed),
+        passed=passed,
+        failed=counts[Outcome.FAILED],
+        errors=counts[Outcome.ERROR],
+        not_run=counts[Outcome.NOT_RUN] + len(never),
+        interrupted=counts[Outcome.INTERRUPTED],
+        missing=runs - len(made) - len(never),
+        pass_rate=pass_rate,
+        interval=wilson(passed, len(completed)),
+        min_pass_rate=batch.min_pass_rate,
+        average_score=_mean([of.score for of in completed if of.score is not None]),
+        pass_hat=_pass_hat(passed, len(completed)),
+        assertions=_assertions(made),
+        cost=_cost(made, completed, "cost"),
+        judge_cost=_cost(made, completed, "judge_cost"),
+        latency=_latency([of.latency for of in completed]),
+        failures=failures,
+        stopped=dict(Counter(of.cause for of in failures if of.cause not in (None, Cause.ASSERTION))),
+        error_groups=_groups(_reason(of) for of in made if of.outcome is Outcome.ERROR),
+        not_made=_groups(
+            [
+                *(_reason(of) for of in made if of.outcome in (Outcome.NOT_RUN, Outcome.INTERRUPTED)),
+                *((None, reason, batch.run_id(number)) for number, reason in sorted(never.items())),
+            ]
+        ),
+    )
+
+
+def _verdict(pass_rate: float | None, min_pass_rate: float) -> Verdict:
+    if pass_rate is None:
+        return Verdict.ERROR
+    return Verdict.PASSED if pass_rate >= min_pass_rate else Verdict.FAILED
+
+
+def _pass_hat(passed: int, completed: int) -> dict[int, float]:
+    chances = {k: pass_hat_k(passed, completed, k) for k in _LADDER}
+    return {k: chance for k, chance in chances.items() if chance is not None}
+
+
+def _assertions(entries: Iterable[IndexEntry]) -> list[AssertionSummary]:
+    """In the scenario's order. A run that was stopped has none, so a label is met where it first stands."""
+    tallies: dict[tuple[str, str, bool, int], Counter[bool | None]] = {}
+    for entry in entries:
+        met: Counter[tuple[str, str, bool]] = Counter()
+        for judged in entry.assertions:
+            same = (judged.label, judged.type, judged.required)
+            # Two assertions may look alike; they are told apart by their order.
+            tallies.setdefault((*same, met[same]), Counter())[judged.passed] += 1
+            met[same] += 1
+    return [
+        AssertionSummary(label, kind, required, tally[True], tally[True] + tally[False], tally[None])
+        for (label, kind, required, _), tally in tallies.items()
+    ]
+
+
+def _cost(made: Sequence[IndexEntry], completed: Sequence[IndexEntry], which: str) -> Cost:
+    all_known = [getattr(of, which) for of in made if of.outcome is not Outcome.NOT_RUN]
+    of_completed = [getattr(of, which) for of in completed]
+    known, average_known = (sum(c for c in costs if c is not None) for costs in (all_known, of_completed))
+    average = average_known / len(completed) if completed else 0.0
+    return Cost(
+        total=None if None in all_known else known,
+        at_least=known,
+        average=None if None in of_completed or not completed else average,
+        average_at_least=average,
+        unknown=all_known.count(None),
+    )
+
+
+def _latency(seconds: list[float]) -> Latency | None:
+    average, p50, p95 = _mean(seconds), percentile(seconds, 50), percentile(seconds, 95)
+    if average is None or p50 is None or p95 is None:
+        return None
+    return Latency(average, p50, p95, max(seconds))
+
+
+def _failure(entry: IndexEntry) -> Failure:
+    return Failure(
+        run_id=entry.run_id,
+        number=entry.number,
+        cause=entry.cause,
+        assertions=[judged.label for judged in entry.assertions if judged.passed is False],
+        score=entry.score,
+        error=entry.error,
+        recorded=entry.recorded,
+    )
+
+
+def _reason(entry: IndexEntry) -> tuple[Cause | None, str, str]:
+    known = entry.error or ("interrupted" if entry.outcome is Outcome.INTERRUPTED else "")
+    return entry.cause, known, entry.run_id
+
+
+def _groups(reasons: Iterable[tuple[Cause | None, str, str]]) -> list[Group]:
+    """Runs with the same cause and message together, the largest group first."""
+    groups: dict[tuple[Cause | None, str], list[str]] = {}
+    for cause, message, run_id in reasons:
+        groups.setdefault((cause, message), []).append(run_id)
+    found = [Group(cause, message, len(run_ids), run_ids) for (cause, message), run_ids in groups.items()]
+    return sorted(found, key=lambda group: -group.count)
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    return sum(values) / len(values) if values else None

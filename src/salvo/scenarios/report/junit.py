@@ -1,0 +1,115 @@
+"""JUnit XML: a testsuite for each batch, a testcase for each run. Failure, error and skipped are three things."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from xml.etree import ElementTree as ET
+
+from salvo.scenarios.report.data import BatchSummary
+from salvo.scenarios.report.words import counted, value
+from salvo.scenarios.result import AgentRunResult, EvalResult, Outcome
+
+# What XML 1.0 has no way to write, not even escaped.
+_NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_NOT_MADE = "This run has no result: it is still running, or was killed."
+
+
+def as_xml(summaries: Sequence[BatchSummary], results: Sequence[AgentRunResult]) -> bytes:
+    root = ET.Element("testsuites", name="salvo")
+    of_batch: dict[str, list[AgentRunResult]] = {}
+    for result in results:
+        of_batch.setdefault(result.batch_id, []).append(result)
+    for summary in summaries:
+        _add_suite(root, summary, sorted(of_batch.get(summary.batch_id, []), key=lambda run: run.number))
+    for total in ("tests", "failures", "errors", "skipped"):
+        root.set(total, str(sum(int(suite.get(total, "0")) for suite in root)))
+    ET.indent(root)
+    return bytes(ET.tostring(root, encoding="utf-8", xml_declaration=True))
+
+
+def _add_suite(root: ET.Element, summary: BatchSummary, results: Sequence[AgentRunResult]) -> None:
+    missing = summary.runs - len(results)
+    outcomes = [result.outcome for result in results]
+    suite = ET.SubElement(
+        root,
+        "testsuite",
+        name=_clean(summary.scenario_id),
+        id=summary.batch_id,
+        timestamp=_clean(summary.created_at),
+        tests=str(len(results) + missing),
+        failures=str(outcomes.count(Outcome.FAILED)),
+        errors=str(outcomes.count(Outcome.ERROR)),
+        skipped=str(missing + outcomes.count(Outcome.NOT_RUN) + outcomes.count(Outcome.INTERRUPTED)),
+        time=f"{sum(result.metrics.latency for result in results):.3f}",
+    )
+    properties = ET.SubElement(suite, "properties")
+    for name, text in _properties(summary).items():
+        ET.SubElement(properties, "property", name=name, value=_clean(text))
+    for result in results:
+        _add_case(suite, result)
+    made = {result.number for result in results}
+    for number in range(1, summary.runs + 1):
+        if number not in made and missing > 0:
+            case = ET.SubElement(suite, "testcase", classname=_clean(summary.scenario_id), name=f"run {number}")
+            ET.SubElement(case, "skipped", message=_NOT_MADE)
+            missing -= 1
+
+
+def _properties(summary: BatchSummary) -> dict[str, str]:
+    return {
+        "verdict": summary.verdict,
+        "model": "/".join(filter(None, [summary.provider, summary.model])),
+        "completed": str(summary.completed),
+        "pass_rate": _number(summary.pass_rate),
+        "pass_rate_95_low": _number(summary.interval.low),
+        "pass_rate_95_high": _number(summary.interval.high),
+        "min_pass_rate": _number(summary.min_pass_rate),
+        "average_score": _number(summary.average_score),
+        "cost_usd": _number(summary.cost.total),
+        "judge_cost_usd": _number(summary.judge_cost.total),
+    }
+
+
+def _add_case(suite: ET.Element, result: AgentRunResult) -> None:
+    case = ET.SubElement(
+        suite,
+        "testcase",
+        classname=_clean(result.scenario_id),
+        name=f"run {result.number}",
+        time=f"{result.metrics.latency:.3f}",
+    )
+    properties = ET.SubElement(case, "properties")
+    ET.SubElement(properties, "property", name="run_id", value=_clean(result.run_id))
+    ET.SubElement(properties, "property", name="score", value=_number(result.weighted_score))
+    match result.outcome:
+        case Outcome.FAILED:
+            _add_reason(case, "failure", result, [of for of in result.eval_results if of.passed is False])
+        case Outcome.ERROR:
+            _add_reason(case, "error", result, [of for of in result.eval_results if of.passed is None])
+        case Outcome.NOT_RUN | Outcome.INTERRUPTED:
+            reason = ": ".join(filter(None, [result.outcome.replace("_", " "), result.cause, result.error]))
+            ET.SubElement(case, "skipped", message=_clean(reason))
+
+
+def _add_reason(case: ET.Element, tag: str, result: AgentRunResult, results: Sequence[EvalResult]) -> None:
+    what = counted(len(results), "assertion") + (" failed" if tag == "failure" else " could not be judged")
+    reason = ET.SubElement(
+        case, tag, type=_clean(result.cause or tag), message=_clean(result.error or (what if results else tag))
+    )
+    reason.text = _clean("\n".join(_reason_line(of) for of in results)) or None
+
+
+def _reason_line(of: EvalResult) -> str:
+    line = f"{of.name or of.type}: {of.message or of.error or ''}"
+    if of.expected is not None or of.actual is not None:
+        line += f"\n  expected {value(of.expected)}\n  actual   {value(of.actual)}"
+    return line
+
+
+def _number(number: float | None) -> str:
+    return "unknown" if number is None else f"{number:.6g}"
+
+
+def _clean(text: str) -> str:
+    return _NOT_XML.sub("", text)

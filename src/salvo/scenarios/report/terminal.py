@@ -1,0 +1,340 @@
+"""Summaries and runs as lines of text. Pure: the caller prints them, and says whether they may be coloured."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+import click
+
+from salvo.scenarios.report.data import AssertionSummary, BatchSummary, Cost, Failure, Group, Verdict
+from salvo.scenarios.report.words import at_least, at_most, counted, cut, moment, money, percent, plain, seconds, value
+from salvo.scenarios.result import AgentRunResult, Cause, EvalResult, Outcome, ToolCall, TraceEvent
+
+RULE = 57
+_REPLAYS = 3
+_GROUPS = 5
+_COLOURS = {
+    "passed": "green",
+    "failed": "red",
+    "error": "yellow",
+    "not_run": "yellow",
+    "interrupted": "yellow",
+}
+_CAUSES = {
+    Cause.TURN_LIMIT: "reached the turn limit",
+    Cause.TIMEOUT: "ran out of time",
+    Cause.REFUSAL: "refused to go on",
+    Cause.LENGTH: "was cut off by the limit on tokens",
+    Cause.CONTEXT: "filled the model's context",
+    Cause.BUDGET: "the budget was spent",
+    Cause.STOP_FIRST: "stopped at the first failure",
+    Cause.PRICE_UNKNOWN: "price unknown",
+}
+
+
+class _Paint:
+    """Colours, or not."""
+
+    def __init__(self, colour: bool) -> None:
+        self._colour = colour
+
+    def __call__(self, text: str, fg: str | None = None, *, bold: bool = False, dim: bool = False) -> str:
+        return click.style(text, fg=fg, bold=bold or None, dim=dim or None) if self._colour else text
+
+    def verdict(self, word: str) -> str:
+        return self(word, _COLOURS.get(word), bold=True)
+
+
+def table(summary: BatchSummary, *, colour: bool = False, width: int | None = None) -> list[str]:
+    """The batch as one table, and below it what its runs can and cannot show."""
+    paint = _Paint(colour)
+    header = _header(summary)
+    rows = list(_assertion_rows(summary))
+    length = max([RULE, len(header), *(len(row) for _, row in rows)])
+    rule = paint("─" * min(length, width or length), dim=True)
+    shown = [*(paint(row, _row_colour(assertion)) for assertion, row in rows), rule] if rows else []
+    sections = [
+        [paint(header, bold=True), rule, *shown, *_failures(summary)],
+        list(_errors(summary, paint)),
+        list(_not_made(summary, paint)),
+        list(_numbers(summary, paint)),
+    ]
+    first, *rest = [section for section in sections if section]
+    return [*first, *(line for section in rest for line in ("", *section))]
+
+
+def _header(summary: BatchSummary) -> str:
+    rate = "unknown" if summary.pass_rate is None else percent(summary.pass_rate)
+    score = "unknown" if summary.average_score is None else f"{summary.average_score:.2f}"
+    return (
+        f"{plain(summary.scenario_id)}  {summary.completed}/{summary.runs} runs  pass-rate: {rate}  avg-score: {score}"
+    )
+
+
+def _assertion_rows(summary: BatchSummary) -> Iterator[tuple[AssertionSummary, str]]:
+    labels = [cut(plain(assertion.label), 40) for assertion in summary.assertions]
+    counts = [f"{assertion.passed}/{assertion.judged}" for assertion in summary.assertions]
+    label_width = max(map(len, labels), default=0)
+    count_width = max(map(len, counts), default=0)
+    for assertion, label, count in zip(summary.assertions, labels, counts, strict=True):
+        notes = "  ".join(_notes(assertion, summary))
+        yield assertion, f"{label:<{label_width}}    {count:>{count_width}} passed   {notes}".rstrip()
+
+
+def _notes(assertion: AssertionSummary, summary: BatchSummary) -> Iterator[str]:
+    if assertion.required:
+        yield "(required)"
+    if assertion.type == "cost_limit" and summary.completed:
+        yield f"avg: {_average(summary.cost)}"
+    if assertion.type == "latency_limit" and summary.latency:
+        yield f"avg: {seconds(summary.latency.average)}"
+    if assertion.unjudged:
+        yield f"{assertion.unjudged} not judged"
+
+
+def _row_colour(assertion: AssertionSummary) -> str | None:
+    if assertion.passed < assertion.judged:
+        return "red"
+    return "yellow" if assertion.unjudged else None
+
+
+def _failures(summary: BatchSummary) -> Iterator[str]:
+    for cause, number in summary.stopped.items():
+        yield f"{counted(number, 'run')} failed: the agent {_CAUSES.get(cause, cause)}."
+    recorded = [failure.run_id for failure in summary.failures if failure.recorded]
+    if recorded:
+        yield f"{counted(len(recorded), 'failure')} recorded. Replay with:"
+        yield from _some(f"salvo replay {run_id}" for run_id in recorded)
+    if unrecorded := [failure.run_id for failure in summary.failures if not failure.recorded]:
+        yield f"{counted(len(unrecorded), 'failure')} not recorded: replay needs `salvo run --record`. Look at:"
+        yield from _some(f"salvo report {run_id}" for run_id in unrecorded)
+    if not summary.failures and summary.completed:
+        yield "No failures."
+
+
+def _some(lines: Iterable[str]) -> list[str]:
+    listed = list(lines)
+    more = [f"… and {len(listed) - _REPLAYS} more"] if len(listed) > _REPLAYS else []
+    return [f"  {line}" for line in [*listed[:_REPLAYS], *more]]
+
+
+def _errors(summary: BatchSummary, paint: _Paint) -> Iterator[str]:
+    if summary.errors:
+        yield paint(f"{counted(summary.errors, 'run')} could not be judged (errors, not failures):", "yellow")
+        yield from _grouped(summary.error_groups)
+
+
+def _not_made(summary: BatchSummary, paint: _Paint) -> Iterator[str]:
+    unmade = [
+        f"{number} {word}"
+        for number, word in (
+            (summary.not_run, "not run"),
+            (summary.interrupted, "interrupted"),
+            (summary.missing, "without a result"),
+        )
+        if number
+    ]
+    if unmade:
+        yield paint(f"Of {counted(summary.runs, 'run')}: {', '.join(unmade)}.", "yellow")
+        yield from _grouped(summary.not_made)
+        yield f"  salvo run --resume {summary.batch_id}"
+
+
+def _grouped(groups: Sequence[Group]) -> Iterator[str]:
+    for group in groups[:_GROUPS]:
+        cause = _CAUSES.get(group.cause, str(group.cause)) if group.cause else ""
+        reason = ": ".join(filter(None, [cause, plain(group.message)]))
+        yield f"  {group.count} × {reason or 'no reason is known'}  ({group.run_ids[0]})"
+    if len(groups) > _GROUPS:
+        yield f"  … and {sum(group.count for group in groups[_GROUPS:])} more, for other reasons"
+
+
+def _numbers(summary: BatchSummary, paint: _Paint) -> Iterator[str]:
+    yield f"verdict    {paint.verdict(summary.verdict)}: {_why(summary)}"
+    if summary.completed:
+        low, high = summary.interval
+        yield (
+            f"pass rate  {_rate(summary)}, 95% interval {at_least(low)} to {at_most(high)}: "
+            f"{summary.passed} of {summary.completed} shows at least {at_least(low)}"
+        )
+        chances = "  ".join(f"{k}: {percent(chance)}" for k, chance in summary.pass_hat.items())
+        yield f"pass^k     {chances}  (the chance that k runs all pass)"
+    yield f"cost       {_cost(summary)}"
+    if summary.latency:
+        latency = summary.latency
+        yield f"latency    p50 {seconds(latency.p50)}  p95 {seconds(latency.p95)}  max {seconds(latency.max)}"
+
+
+def _why(summary: BatchSummary) -> str:
+    if summary.verdict is Verdict.ERROR:
+        return "no run was completed, so nothing is known about the agent"
+    asked = percent(summary.min_pass_rate)
+    return f"{summary.passed} of {summary.completed} completed runs passed; min_pass_rate is {asked}"
+
+
+def _rate(summary: BatchSummary) -> str:
+    return "unknown" if summary.pass_rate is None else percent(summary.pass_rate)
+
+
+def _cost(summary: BatchSummary) -> str:
+    text = _total(summary.cost)
+    if summary.completed and text != "unknown":
+        text += f", {_average(summary.cost)} a run"
+    if summary.judge_cost.unknown or summary.judge_cost.at_least:
+        text += f"; judge apart: {_total(summary.judge_cost)}"
+    if summary.cost.unknown:
+        text += f" (unknown for {counted(summary.cost.unknown, 'run')})"
+    return text
+
+
+def _total(cost: Cost) -> str:
+    return _known(cost.total, cost.at_least)
+
+
+def _average(cost: Cost) -> str:
+    return _known(cost.average, cost.average_at_least)
+
+
+def _known(dollars: float | None, least: float) -> str:
+    if dollars is not None:
+        return money(dollars)
+    return f"at least {money(least)}" if least else "unknown"
+
+
+def list_batches(summaries: Sequence[BatchSummary], *, colour: bool = False) -> list[str]:
+    """One line a batch, in the order given."""
+    paint = _Paint(colour)
+    header = ("BATCH", "SCENARIO", "MODEL", "WHEN", "RUNS", "PASS-RATE", "95%", "SCORE", "ERRORS", "COST", "VERDICT")
+    return _table([header, *(_batch_row(summary) for summary in summaries)], paint)
+
+
+def _batch_row(summary: BatchSummary) -> tuple[str, ...]:
+    return (
+        summary.batch_id,
+        cut(plain(summary.scenario_id), 30),
+        cut(plain(summary.model or summary.provider), 30),
+        moment(summary.created_at),
+        f"{summary.completed}/{summary.runs}",
+        "" if summary.pass_rate is None else percent(summary.pass_rate),
+        f"{at_least(summary.interval.low)} to {at_most(summary.interval.high)}" if summary.completed else "",
+        "" if summary.average_score is None else f"{summary.average_score:.2f}",
+        str(summary.errors or ""),
+        _total(summary.cost),
+        summary.verdict,
+    )
+
+
+def list_failures(summaries: Sequence[BatchSummary], *, colour: bool = False) -> list[str]:
+    """One line a failed run; what could not be judged is counted below, for it is no failure."""
+    paint = _Paint(colour)
+    rows = [
+        (failure.run_id, cut(plain(summary.scenario_id), 30), cut(plain(summary.model), 30), *_failure_cells(failure))
+        for summary in summaries
+        for failure in summary.failures
+    ]
+    lines = (
+        _table([("RUN", "SCENARIO", "MODEL", "SCORE", "REPLAY", "FAILED"), *rows], paint) if rows else ["No failures."]
+    )
+    if errors := sum(summary.errors for summary in summaries):
+        lines += ["", paint(f"{counted(errors, 'run')} could not be judged (errors, not listed here).", "yellow")]
+    return lines
+
+
+def _failure_cells(failure: Failure) -> tuple[str, str, str]:
+    reasons = [plain(label) for label in failure.assertions]
+    if failure.cause not in (None, Cause.ASSERTION):
+        reasons.insert(0, str(failure.cause))
+    return (
+        "" if failure.score is None else f"{failure.score:.2f}",
+        "yes" if failure.recorded else "no",
+        ", ".join(reasons),
+    )
+
+
+def _table(rows: Sequence[tuple[str, ...]], paint: _Paint) -> list[str]:
+    widths = [max(len(cell) for cell in column) for column in zip(*rows, strict=True)]
+    padded = [[cell.ljust(width) for cell, width in zip(row, widths, strict=True)] for row in rows]
+    header, *body = ["  ".join(row).rstrip() for row in padded]
+    coloured = [paint(line, _COLOURS.get(row[-1])) for line, row in zip(body, rows[1:], strict=True)]
+    return [paint(header, bold=True), *coloured]
+
+
+def run_in_full(result: AgentRunResult, *, colour: bool = False) -> list[str]:
+    """Everything about one run that helps to see what went wrong."""
+    paint = _Paint(colour)
+    return [
+        *_run_header(result, paint),
+        *_section("Assertions", _eval_lines(result.eval_results, paint), paint),
+        *_section("Tool calls", _call_lines(result.tool_calls), paint),
+        *_section("Trace", _trace_lines(result.trace), paint),
+        *_section("Final output", [value(result.final_output, 2000)], paint),
+        *_section("Metrics", _metric_lines(result), paint),
+        *_section("Replay", [_replay_line(result)], paint),
+    ]
+
+
+def _run_header(result: AgentRunResult, paint: _Paint) -> Iterator[str]:
+    score = "" if result.weighted_score is None else f"  score: {result.weighted_score:.2f}"
+    cause = f" ({result.cause})" if result.cause else ""
+    name = paint(plain(result.scenario_id), bold=True)
+    yield f"{name}  run {result.number}  {paint.verdict(result.outcome)}{cause}{score}"
+    model = "/".join(filter(None, [result.provider, result.model]))
+    seed = "" if result.seed is None else f"  seed {result.seed}"
+    yield f"{result.run_id}  {plain(model)}  {moment(result.timestamp)}{seed}"
+    if result.error:
+        colour = "red" if result.outcome is Outcome.FAILED else "yellow"
+        yield paint(plain(result.error), colour)
+
+
+def _section(title: str, lines: Iterable[str], paint: _Paint) -> list[str]:
+    listed = [f"  {line}" for line in lines]
+    return ["", paint(title, bold=True), *listed] if listed else []
+
+
+def _eval_lines(results: Sequence[EvalResult], paint: _Paint) -> Iterator[str]:
+    for of in results:
+        word = "error" if of.passed is None else "passed" if of.passed else "failed"
+        label = plain(of.name or of.type)
+        kind = f" ({of.type})" if label != of.type else ""
+        required = ", required" if of.required else ""
+        yield f"{paint(word.ljust(6), _COLOURS[word])}  {label}{kind}{required}, weight {of.weight:g}"
+        if of.message:
+            yield f"        {plain(of.message)}"
+        if not of.passed and (of.expected is not None or of.actual is not None):
+            yield f"        expected  {value(of.expected)}"
+            yield f"        actual    {value(of.actual)}"
+
+
+def _call_lines(calls: Sequence[ToolCall]) -> Iterator[str]:
+    for number, call in enumerate(calls, 1):
+        yield f"{number}. {plain(call.name)}  {value(call.arguments)}"
+        came = f"error: {plain(call.error)}" if call.error is not None else value(call.result)
+        yield f"   → {cut(came, 200)}  ({seconds(call.seconds)})"
+
+
+def _trace_lines(trace: Sequence[TraceEvent]) -> Iterator[str]:
+    for event in trace:
+        yield f"{event.seconds:7.2f}s  {plain(event.type)}  {value(event.data)}".rstrip()
+
+
+def _metric_lines(result: AgentRunResult) -> Iterator[str]:
+    metrics = result.metrics
+    yield f"latency  {seconds(metrics.latency)}"
+    cost = "unknown" if metrics.cost is None else money(metrics.cost)
+    judge = "unknown" if result.judge_cost is None else money(result.judge_cost)
+    yield f"cost     {cost}; judge apart: {judge}"
+    if metrics.tokens:
+        tokens = metrics.tokens
+        cached = f", {tokens.cache_read} read from the cache" if tokens.cache_read else ""
+        yield f"tokens   {tokens.input} in, {tokens.output} out{cached}"
+    yield (
+        f"calls    {counted(metrics.model_calls, 'model call')}, {counted(metrics.tool_count, 'tool call')}, "
+        f"{counted(metrics.tool_errors, 'tool error')}, {counted(metrics.retries, 'retry', 'retries')}"
+    )
+
+
+def _replay_line(result: AgentRunResult) -> str:
+    if not result.recorded:
+        return "not recorded; `salvo run --record` makes replay possible"
+    note = f"  ({plain(result.replay_note)})" if result.replay_note else ""
+    return f"salvo replay {result.run_id}{note}"

@@ -1,0 +1,172 @@
+"""The orchestrator: load, run, evaluate, score, store. It holds no detail that a neighbour could own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+from salvo.engine.clock import Clock
+from salvo.engine.pool import Pool, Stopped, together
+from salvo.engine.record import RecordingOptions
+from salvo.engine.redact import Redactor
+from salvo.engine.retry import RetryPolicy, Wait
+from salvo.engine.wire import Wire
+from salvo.scenarios.act import act, redacted, request_for, result_of
+from salvo.scenarios.evaluators.registry import Registry, evaluate_all
+from salvo.scenarios.index import IndexEntry, entry_of
+from salvo.scenarios.recording import Recording, RunRecord
+from salvo.scenarios.result import AgentRunResult, Cause, Outcome, Replayable
+from salvo.scenarios.scoring import score
+from salvo.scenarios.stage import Prepared, Stage, live_stage
+from salvo.scenarios.store import Store
+
+
+@dataclass(slots=True)
+class Session:
+    """What all runs of a process share. Built by assembly, never pickled."""
+
+    wire: Wire
+    store: Store
+    registry: Registry
+    redactor: Redactor
+    clock: Clock
+    pool: Pool
+    recording: RecordingOptions | None = None
+    policy: RetryPolicy | None = None
+    stop_at_first_failure: bool = False
+    on_start: Callable[[Prepared, int], None] | None = None
+    on_wait: Callable[[Wait], None] | None = None
+    on_result: Callable[[Prepared, AgentRunResult], None] | None = None
+
+
+async def run_once(prepared: Prepared, number: int, session: Session) -> AgentRunResult:
+    """One run, from the agent's first word to the verdict; with its recording, where that is wanted."""
+    seed = seed_of(prepared, number)
+    timestamp = session.clock.now().isoformat()
+    stage = live_stage(
+        prepared,
+        session.wire,
+        clock=session.clock,
+        redactor=session.redactor,
+        recording=session.recording,
+        policy=session.policy,
+        on_wait=session.on_wait,
+    )
+    result = await perform(prepared, number, seed, timestamp, stage, session.redactor)
+    await judge(prepared, result, stage, session.registry)
+    # Judges and evaluators may have brought in what must not be stored.
+    result = redacted(result, session.redactor)
+    keep(prepared, result, stage, session)
+    session.pool.budget.spend(result.metrics.cost)
+    session.pool.budget.spend(result.judge_cost)
+    return result
+
+
+async def perform(
+    prepared: Prepared, number: int, seed: int | None, timestamp: str, stage: Stage, redactor: Redactor
+) -> AgentRunResult:
+    """The agent acts on the stage. Replay calls this with a stage made from a recording."""
+    adapter = prepared.make_adapter()
+    adapter.context = stage.context(seed, prepared.endpoint)
+    acted = await act(adapter, request_for(prepared, stage, seed), stage)
+    return redacted(result_of(prepared.batch, number, seed, timestamp, acted, stage), redactor)
+
+
+async def judge(prepared: Prepared, result: AgentRunResult, stage: Stage, registry: Registry) -> None:
+    """Evaluates and scores. A run that was not finished has failed, or is an error, without being asked more."""
+    if result.cause in _DECIDED:
+        result.weighted_score = 0.0 if result.outcome is Outcome.FAILED else None
+        return
+    result.eval_results = await evaluate_all(prepared.scenario, result, registry, stage.services)
+    verdict = score(result.eval_results, prepared.scenario.threshold)
+    result.outcome, result.passed, result.weighted_score = verdict.outcome, verdict.passed, verdict.weighted_score
+    # A refusal or a cut answer explains a failure better than the assertion that noticed it.
+    result.cause = result.cause if result.cause and verdict.outcome is Outcome.FAILED else verdict.cause
+    result.error = next((item.error for item in result.eval_results if item.error), None)
+    result.judge_cost = stage.judging.cost if stage.judging.model_calls else 0.0
+
+
+_DECIDED = frozenset({Cause.TURN_LIMIT, Cause.TIMEOUT, Cause.CONTEXT, Cause.PROVIDER, Cause.ADAPTER})
+
+
+def keep(prepared: Prepared, result: AgentRunResult, stage: Stage, session: Session) -> None:
+    """The recording first, so that a run that says it is recorded is."""
+    result.replayable, result.replay_note = replayability(stage)
+    if stage.recorder is not None:
+        result.recorded = True
+        record = RunRecord(
+            batch=prepared.batch,
+            number=result.number,
+            seed=result.seed,
+            provider=result.provider,
+            endpoint=prepared.endpoint,
+            source=prepared.batch.source,
+            tools=stage.toolbox.definitions,
+            prices={**stage.journal.prices, **stage.judging.prices},
+            latency=result.metrics.latency,
+            calls=stage.toolbox.records,
+        )
+        recording = Recording(record, result, stage.recorder.tape)
+        session.store.save_recording(result.run_id, recording.to_files(session.redactor))
+    session.store.save_run(result)
+
+
+def replayability(stage: Stage) -> tuple[Replayable, str]:
+    """How far a run can be replayed, and why no further."""
+    if stage.recorder is None:
+        return "no", "It was not recorded; run with --record."
+    if any(not exchange.lane.startswith("judge/") for exchange in stage.recorder.tape.exchanges):
+        return "full", ""
+    if stage.toolbox.records:
+        return "frozen-tools", "The adapter calls its model by other means; it runs again with the recorded tools."
+    return "no", "The adapter uses neither the wire nor the toolbox of its run; its stored response is evaluated again."
+
+
+def seed_of(prepared: Prepared, number: int) -> int | None:
+    """Run i, counted from 0, gets seed + i."""
+    return None if prepared.scenario.seed is None else prepared.scenario.seed + number - 1
+
+
+@dataclass(slots=True)
+class Ran:
+    """What a command did with one scenario: what finished, in short, and what was never started and why."""
+
+    prepared: Prepared
+    entries: list[IndexEntry] = field(default_factory=list)
+    not_run: dict[int, str] = field(default_factory=dict)
+
+
+async def run_all(work: Iterable[tuple[Prepared, list[int]]], session: Session) -> list[Ran]:
+    """All runs of all scenarios, through one pool. What finished is stored when it finishes."""
+    ran = [(Ran(prepared), numbers) for prepared, numbers in work]
+    await together(_run_scenario(item, numbers, session) for item, numbers in ran)
+    return [item for item, _ in ran]
+
+
+async def _run_scenario(ran: Ran, numbers: list[int], session: Session) -> None:
+    """As many at once as the pool or the scenario allows. Workers, not a task a run: there may be very many."""
+    waiting = iter(numbers)
+
+    async def worker() -> None:
+        for number in waiting:
+            await _run_number(ran, number, session)
+
+    at_once = min(ran.prepared.scenario.concurrency or session.pool.limit, len(numbers))
+    await together(worker() for _ in range(at_once))
+
+
+async def _run_number(ran: Ran, number: int, session: Session) -> None:
+    async def job() -> AgentRunResult:
+        if session.on_start is not None:
+            session.on_start(ran.prepared, number)
+        return await run_once(ran.prepared, number, session)
+
+    outcome = await session.pool.run(job)
+    if isinstance(outcome, Stopped):
+        ran.not_run[number] = outcome.reason
+        return
+    ran.entries.append(entry_of(outcome))
+    if session.on_result is not None:
+        session.on_result(ran.prepared, outcome)
+    if session.stop_at_first_failure and outcome.outcome is Outcome.FAILED:
+        session.pool.stop("a run failed, and -x stops at the first")

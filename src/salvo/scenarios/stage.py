@@ -1,0 +1,151 @@
+"""The stage of a run: everything it acts on. Live, or made from a recording; the same code plays on both."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from salvo.engine import judge
+from salvo.engine.canonical import stable_key
+from salvo.engine.chat import catalog
+from salvo.engine.clock import Clock
+from salvo.engine.judge import Question, Vote
+from salvo.engine.record import RecordingOptions, RecordingWire
+from salvo.engine.redact import Redactor
+from salvo.engine.retry import RetryingWire, RetryPolicy, Wait
+from salvo.engine.wire import Wire
+from salvo.errors import TapeMissError
+from salvo.scenarios.adapters.base import BaseAdapter, RunContext
+from salvo.scenarios.journal import Journal
+from salvo.scenarios.result import Batch
+from salvo.scenarios.schema import Scenario
+from salvo.scenarios.tools.box import ToolBox
+from salvo.scenarios.tools.find import FoundTool
+
+if TYPE_CHECKING:
+    import asyncio
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A scenario that is ready to be run: everything looked up once, whatever the number of runs."""
+
+    batch: Batch
+    scenario: Scenario
+    file: Path
+    tools: list[FoundTool]
+    make_adapter: Callable[[], BaseAdapter]
+    load: Callable[[str], Any]
+    """A user's object by its dotted path, as seen from the scenario's folder."""
+    options: Mapping[str, Any]
+    """The adapter's options with the environment's values in: not to be stored."""
+    endpoint: str | None = None
+
+
+class Stopwatch:
+    """Time that is the agent's own: our waits between retries are taken out, of the latency and of the deadline."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._started = clock.monotonic()
+        self._waited = 0.0
+        self._deadline: asyncio.Timeout | None = None
+
+    def under(self, deadline: asyncio.Timeout) -> None:
+        self._deadline = deadline
+
+    def waiting(self, wait: Wait) -> None:
+        self._waited += wait.seconds
+        if self._deadline is not None and (when := self._deadline.when()) is not None:
+            self._deadline.reschedule(when + wait.seconds)
+
+    def seconds(self) -> float:
+        return self._clock.monotonic() - self._started - self._waited
+
+
+@dataclass(slots=True)
+class Stage:
+    wire: Wire
+    toolbox: ToolBox
+    journal: Journal
+    judging: Journal
+    """What the judges said, paid for apart."""
+    stopwatch: Stopwatch
+    clock: Clock
+    load: Callable[[str], Any]
+    scenario: Scenario
+    recorder: RecordingWire | None = None
+    latency: float | None = None
+    """Known beforehand in replay, where a slow machine must change nothing."""
+
+    def context(self, seed: int | None, endpoint: str | None) -> RunContext:
+        return RunContext(self.wire, self.toolbox, self.clock, seed, self.journal, endpoint)
+
+    def services(self, index: int) -> JudgingServices:
+        return JudgingServices(self, judging_lane(self.scenario, index))
+
+
+@dataclass(frozen=True, slots=True)
+class JudgingServices:
+    """What an evaluator may use, bound to one assertion of one run: its judges ask in lanes of their own."""
+
+    stage: Stage
+    lane: str
+
+    async def ask(self, model: str, question: Question, votes: int) -> list[Vote]:
+        chat = catalog.chat_model(model, self.stage.wire)
+        try:
+            cast = await judge.poll(chat, question, votes, self.lane)
+        except TapeMissError as miss:
+            raise TapeMissError(
+                "The recording holds no votes on this question: the rubric, or what the judge is shown, has changed."
+            ) from miss
+        for vote in cast:
+            for reply in vote.replies:
+                self.stage.judging.said(chat.provider, reply)
+        return cast
+
+    def load(self, path: str) -> Any:
+        return self.stage.load(path)
+
+
+def judging_lane(scenario: Scenario, index: int) -> str:
+    """By what is asked, not by its place: votes are found again when assertions around this one come and go."""
+    asked = [stable_key([assertion.type, assertion.fields])[:12] for assertion in scenario.assertions[: index + 1]]
+    twins = asked[:-1].count(asked[-1])
+    return f"judge/{asked[-1]}" + (f"-{twins + 1}" if twins else "")
+
+
+def live_stage(
+    prepared: Prepared,
+    wire: Wire,
+    *,
+    clock: Clock,
+    redactor: Redactor,
+    recording: RecordingOptions | None,
+    policy: RetryPolicy | None = None,
+    on_wait: Callable[[Wait], None] | None = None,
+) -> Stage:
+    """Over the shared connections: `Recording(Retrying(Http))`, each run with its own two outer ones."""
+    stopwatch = Stopwatch(clock)
+
+    def waiting(wait: Wait) -> None:
+        stopwatch.waiting(wait)
+        if on_wait is not None:
+            on_wait(wait)
+
+    retrying = RetryingWire(wire, policy=policy, clock=clock, listener=waiting)
+    recorder = RecordingWire(retrying, redactor, recording) if recording is not None else None
+    return Stage(
+        wire=recorder or retrying,
+        toolbox=ToolBox([tool.make(clock) for tool in prepared.tools], clock, redactor),
+        journal=Journal(clock),
+        judging=Journal(clock),
+        stopwatch=stopwatch,
+        clock=clock,
+        load=prepared.load,
+        scenario=prepared.scenario,
+        recorder=recorder,
+    )

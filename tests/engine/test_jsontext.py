@@ -1,0 +1,88 @@
+"""JSON that the fast reader and writer refuse is read and written all the same."""
+
+import json
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from salvo.engine import jsontext
+
+awkward_text = st.text(st.characters(exclude_categories=()))
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers(-(10**400), 10**400) | st.floats(allow_nan=False) | awkward_text,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(awkward_text, inner, max_size=4),
+    max_leaves=15,
+)
+
+
+def nested(depth: int) -> str:
+    return "[" * depth + "]" * depth
+
+
+@given(json_values, st.sampled_from([None, 1]))
+def test_what_is_written_reads_back_the_same(value: Any, indent: int | None) -> None:
+    assert jsontext.loads(jsontext.dumps(value, indent=indent)) == value
+
+
+@given(json_values)
+def test_what_anyone_else_writes_is_read(value: Any) -> None:
+    for text in (json.dumps(value), json.dumps(value, ensure_ascii=False)):
+        assert jsontext.loads(text) == value
+
+
+@pytest.mark.parametrize(
+    "value, text",
+    [
+        ({"a": [1, "é"]}, '{"a":[1,"é"]}'.encode()),
+        ("\ud800", rb'"\ud800"'),
+        (10**4000, b"1" + b"0" * 4000),
+        (math.inf, b"Infinity"),
+        ({}, b"{}"),
+    ],
+    ids=["plain", "lone surrogate", "long integer", "infinity", "empty"],
+)
+def test_values_are_written_compactly(value: Any, text: bytes) -> None:
+    assert jsontext.dumps(value) == text
+
+
+def test_not_a_number_survives_the_round_trip() -> None:
+    assert math.isnan(jsontext.loads(jsontext.dumps(math.nan)))
+
+
+@dataclass
+class Leaf:
+    text: str
+
+
+@pytest.mark.parametrize("text", ["plain", "lone \udfff"])
+def test_dataclasses_are_written_alike_by_both_writers(text: str) -> None:
+    assert jsontext.loads(jsontext.dumps({"leaf": [Leaf(text)]})) == {"leaf": [{"text": text}]}
+
+
+def test_what_no_writer_has_a_form_for_is_a_type_error() -> None:
+    with pytest.raises(TypeError):
+        jsontext.dumps({"a": object()})
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"{", b"{} {}", b"nope", b"'a'", b'"\xff"', b"[1,]", b"\xfe\xff", "{", b"1" * 5000]
+)
+def test_what_is_not_json_is_a_value_error(content: bytes | str) -> None:
+    with pytest.raises(ValueError):
+        jsontext.loads(content)
+
+
+@pytest.mark.parametrize("depth", [150, 250, jsontext.DEEPEST])
+def test_what_is_nested_deeply_can_be_read_and_written_again(depth: int) -> None:
+    assert jsontext.dumps(jsontext.loads(nested(depth))) == nested(depth).encode()
+
+
+@pytest.mark.parametrize("depth", [jsontext.DEEPEST + 1, 900, 100_000])
+@pytest.mark.parametrize("text", ["{}", '{{"a": {}}}'], ids=["list", "dict"])
+def test_what_is_nested_deeper_than_anyone_means_is_a_value_error(depth: int, text: str) -> None:
+    with pytest.raises(ValueError, match="nested too deeply"):
+        jsontext.loads(text.format(nested(depth)))

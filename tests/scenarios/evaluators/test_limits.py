@@ -1,0 +1,61 @@
+"""cost_limit and latency_limit: within, over, and not known."""
+
+from typing import Any
+
+import pytest
+
+from salvo.scenarios.result import Cause, RunMetrics
+from tests.support.evaluation import evaluate, findings, run
+
+
+@pytest.mark.parametrize("cost, passed", [(0.0, True), (0.049, True), (0.05, True), (0.051, False)])
+async def test_a_cost_up_to_the_limit_passes_and_is_kept_to_be_averaged(cost: float, passed: bool) -> None:
+    found = await evaluate({"type": "cost_limit", "max_usd": 0.05}, run(metrics=RunMetrics(cost=cost)))
+    assert (found.passed, found.expected, found.actual) == (passed, 0.05, cost)
+    assert found.message == ("" if passed else "the run cost $0.051, more than $0.05")
+
+
+async def test_a_sum_of_prices_that_reaches_the_limit_on_paper_is_within_it() -> None:
+    found = await evaluate({"type": "cost_limit", "max_usd": 0.3}, run(metrics=RunMetrics(cost=0.1 + 0.2)))
+    assert found.passed
+
+
+@pytest.mark.parametrize("cost", [None, float("nan")])
+async def test_a_cost_that_is_not_known_neither_passes_nor_fails_and_says_what_to_do(cost: float | None) -> None:
+    found = await evaluate({"type": "cost_limit", "max_usd": 1}, run(metrics=RunMetrics(cost=cost), model="my-model"))
+    assert (found.passed, found.score, found.cause) == (None, None, Cause.PRICE_UNKNOWN)
+    assert (
+        found.error
+        == found.message
+        == (
+            "The cost of this run is not known: there is no price for openai/my-model, or no count of its tokens. "
+            "Leave out cost_limit, use a model that `salvo models` lists, or let the adapter set metrics.cost."
+        )
+    )
+
+
+@pytest.mark.parametrize("latency, passed", [(14.9, True), (15.0, True), (15.5, False)])
+async def test_a_latency_up_to_the_limit_passes_and_is_kept_to_be_averaged(latency: float, passed: bool) -> None:
+    found = await evaluate({"type": "latency_limit", "max_seconds": 15}, run(metrics=RunMetrics(latency=latency)))
+    assert (found.passed, found.expected, found.actual) == (passed, 15, latency)
+    assert found.message == ("" if passed else "the run took 15.5 s, more than 15 s")
+
+
+@pytest.mark.parametrize(
+    "assertion, place, said",
+    [
+        ({"type": "cost_limit", "max_usd": -1}, ["max_usd"], "must be at least 0"),
+        ({"type": "cost_limit", "max_usd": "0.05"}, ["max_usd"], "must be a number, not text"),
+        ({"type": "cost_limit", "max_usd": True}, ["max_usd"], "must be a number, not true"),
+        ({"type": "cost_limit"}, ["max_usd"], "is missing"),
+        (
+            {"type": "latency_limit", "max_seconds": float("inf")},
+            ["max_seconds"],
+            "a finite number",
+        ),
+    ],
+)
+def test_a_limit_that_is_no_amount_is_refused(assertion: dict[str, Any], place: list[str], said: str) -> None:
+    [(path, sentence)] = findings(assertion)
+    assert path == ("assertions", 0, *place)
+    assert said in sentence

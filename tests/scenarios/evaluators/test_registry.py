@@ -1,0 +1,231 @@
+"""Types of assertions: how they are found, what is said about wrong ones, and all of a run's at once."""
+
+import asyncio
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+from inline_snapshot import snapshot
+
+from salvo.errors import UsageError
+from salvo.scenarios.evaluators.base import EvalServices, Evaluate, EvaluatorType
+from salvo.scenarios.evaluators.registry import BUILT_IN, Registry, builtin, evaluate_all
+from salvo.scenarios.result import Cause, EvalResult, RunMetrics
+from tests.support.evaluation import FakeServices, evaluate, findings, run, scenario
+
+
+def always(passed: bool) -> EvaluatorType:
+    def factory(_: EvalServices) -> Evaluate:
+        return lambda *_: EvalResult.judged(passed)
+
+    return EvaluatorType("always", factory)
+
+
+@pytest.fixture
+def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A package on the path that offers evaluators, as pip would install it."""
+    info = tmp_path / "their_evals-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: their-evals\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text(
+        "[salvo.evaluators]\nshouting = their_evals:shouting\nbroken = their_evals:absent\nodd = their_evals:odd\n"
+    )
+    (tmp_path / "their_evals.py").write_text(
+        "def shouting(scenario, assertion, result):\n    return result.final_output.isupper()\nodd = 5\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    return tmp_path
+
+
+def test_the_six_built_in_types_are_found_and_describe_every_field() -> None:
+    types = {name: builtin().find(name) for name in BUILT_IN}
+    assert all(type_.name == name for name, type_ in types.items())
+    for type_ in types.values():
+        assert type_.fields is not None
+        assert type_.fields.model_json_schema()["additionalProperties"] is False
+        assert all(field.description for field in type_.fields.model_fields.values())
+
+
+def test_the_schema_of_a_field_with_two_names_has_both() -> None:
+    for name, field, alias in [("llm_judge", "votes", "k"), ("custom", "function", "path")]:
+        shape = builtin().find(name).fields
+        assert shape is not None
+        schema = shape.model_json_schema()
+        assert schema["properties"][alias] == schema["properties"][field]
+        assert field not in schema["required"]
+
+
+def test_what_is_misspelt_is_checked_as_what_was_meant() -> None:
+    assert [path[2:] for path, _ in findings({"type": "jmespath", "pathh": "final_output[", "operator": "exists"})] == [
+        ("pathh",),
+        ("pathh",),
+    ]
+
+
+def test_a_type_that_nobody_asks_for_is_not_imported() -> None:
+    registry = Registry()
+    registry.register("never", "no_such_module:TYPE")
+    assert "never" in registry.names()
+    with pytest.raises(UsageError, match=r'The assertion type "never" cannot be imported from no_such_module:TYPE'):
+        registry.find("never")
+
+
+def test_a_type_may_be_registered_as_itself_by_name_or_as_a_function(monkeypatch: pytest.MonkeyPatch) -> None:
+    module = ModuleType("mine")
+    module.TYPE = always(True)  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "mine", module)
+    registry = Registry()
+    registry.register("by_name", "mine:TYPE")
+    registry.register("itself", always(False))
+    registry.register("function", lambda *_: True)
+    assert registry.find("by_name") is module.TYPE
+    assert registry.find("itself").name == "always"
+    assert registry.find("function").name == "function"
+    assert list(registry.types()) == ["by_name", "function", "itself"]
+
+
+def test_a_name_is_given_once() -> None:
+    with pytest.raises(UsageError, match='"jmespath" is already registered'):
+        builtin().register("jmespath", always(True))
+
+
+def test_an_unknown_type_is_an_error_with_a_suggestion_and_the_list() -> None:
+    with pytest.raises(UsageError) as caught:
+        builtin().find("jmspath")
+    assert str(caught.value) == (
+        'There is no assertion type "jmspath"; did you mean "jmespath"? '
+        "Types: cost_limit, custom, jmespath, latency_limit, llm_judge, tool_sequence."
+    )
+
+
+async def test_a_type_of_an_installed_package_is_found_by_its_entry_point(installed: Path) -> None:
+    assert "shouting" in builtin().names()
+    assert "their_evals" not in sys.modules
+    assert (await evaluate({"type": "shouting"}, run("HELLO"))).passed is True
+    assert (await evaluate({"type": "shouting"}, run("hello"))).passed is False
+    sys.modules.pop("their_evals")
+
+
+def test_an_installed_package_that_is_broken_says_so(installed: Path) -> None:
+    with pytest.raises(UsageError, match="cannot be imported from their_evals:absent: AttributeError"):
+        builtin().find("broken")
+    with pytest.raises(UsageError, match='The assertion type "odd" is registered as 5'):
+        builtin().find("odd")
+    [(path, sentence)] = findings({"type": "broken"})
+    assert path == ("assertions", 0, "type")
+    assert "Mend the package that offers it" in sentence
+    sys.modules.pop("their_evals")
+
+
+def test_every_problem_of_every_assertion_is_found_at_once() -> None:
+    found = findings(
+        {"type": "jmespath", "path": "final_output", "opertor": "eq", "value": 1},
+        {"type": "jmspath"},
+        {"type": "cost_limit", "name": "cheap", "max_usd": 1},
+        {"type": "latency_limit", "name": "cheap", "max_secs": 1, "wieght": 2},
+        {"type": "jmespath", "path": "final_output[", "operator": "regex", "value": "(", "requird": True},
+        {"type": "custom", "function": "my_evals.check"},
+    )
+    assert [(path[1:], sentence) for path, sentence in found] == snapshot(
+        [
+            ((0, "opertor"), 'no such field; did you mean "operator"?'),
+            (
+                (1, "type"),
+                'There is no assertion type "jmspath"; did you mean "jmespath"? Types: cost_limit, custom, jmespath, latency_limit, llm_judge, tool_sequence.',
+            ),
+            ((3, "name"), 'Assertion 3 is already called "cheap".'),
+            ((3, "max_secs"), 'no such field; did you mean "max_seconds"?'),
+            ((3, "wieght"), 'no such field; did you mean "weight"?'),
+            ((4, "requird"), 'no such field; did you mean "required"?'),
+            ((4, "path"), '"final_output[" is not a JMESPath expression: Incomplete expression.'),
+            ((4, "value"), '"(" is not a regular expression: missing ), unterminated subpattern at position 0.'),
+            ((5, "function"), "my_evals.check cannot be found."),
+        ]
+    )
+    assert all(path[0] == "assertions" for path, _ in found)
+
+
+def test_assertions_that_only_share_a_label_are_no_problem() -> None:
+    twice = {"type": "jmespath", "path": "final_output.id", "operator": "exists"}
+    assert findings(twice, twice) == []
+
+
+def test_a_check_of_a_stranger_that_breaks_does_not_hide_what_others_found() -> None:
+    def check(*_: Any) -> list[Any]:
+        raise RuntimeError("oops")
+
+    registry = builtin()
+    registry.register("theirs", EvaluatorType("theirs", always(True).factory, check=check))
+    asked = scenario({"type": "theirs"}, {"type": "cost_limit"})
+    assert list(registry.findings(asked, FakeServices().load)) == [
+        (("assertions", 0), "theirs cannot be checked: RuntimeError: oops"),
+        (("assertions", 1, "max_usd"), "is missing"),
+    ]
+
+
+async def test_the_documents_assertions_are_evaluated_in_the_order_of_the_file_with_their_labels() -> None:
+    asked = scenario(
+        {"type": "tool_sequence", "expected": [], "required": True, "weight": 2},
+        {"type": "jmespath", "path": "final_output.confirmation_id", "operator": "regex", "value": "^[A-Z]{6}$"},
+        {"type": "cost_limit", "max_usd": 0.05, "name": "cheap"},
+        {"type": "latency_limit", "max_seconds": 15, "weight": 0.5},
+    )
+    found = await evaluate_all(asked, run({"confirmation_id": "ABCDEF"}), builtin(), lambda _: FakeServices())
+    assert [(each.name, each.type, each.required, each.weight, each.passed) for each in found] == [
+        ("tool_sequence", "tool_sequence", True, 2, True),
+        ("confirmation_id", "jmespath", False, 1, True),
+        ("cheap", "cost_limit", False, 1, True),
+        ("latency_limit", "latency_limit", False, 0.5, True),
+    ]
+
+
+async def test_an_evaluator_that_breaks_loses_neither_the_others_nor_the_run() -> None:
+    def broken(_: EvalServices) -> Evaluate:
+        raise RuntimeError("oops")
+
+    registry = builtin()
+    registry.register("broken", EvaluatorType("broken", broken))
+    registry.register("wrong", EvaluatorType("wrong", lambda _: lambda *_: "yes"))  # type: ignore[arg-type, return-value]
+    asked = scenario(
+        {"type": "broken", "required": True, "name": "b"},
+        {"type": "no_such_type"},
+        {"type": "cost_limit", "max_usd": "never checked"},
+        {"type": "wrong"},
+        {"type": "latency_limit", "max_seconds": 15},
+    )
+    found = await evaluate_all(asked, run("done"), registry, lambda _: FakeServices())
+    assert [each.passed for each in found] == [None, None, None, None, True]
+    assert {each.cause for each in found[:4]} == {Cause.EVALUATOR}
+    assert (found[0].message, found[0].name, found[0].required) == (
+        "broken could not be evaluated. RuntimeError: oops",
+        "b",
+        True,
+    )
+    assert found[1].message.startswith(
+        'no_such_type could not be evaluated. There is no assertion type "no_such_type".'
+    )
+
+
+async def test_assertions_are_evaluated_at_once_each_with_its_own_services() -> None:
+    barrier = asyncio.Barrier(3)
+
+    class Services(FakeServices):
+        def __init__(self, place: int) -> None:
+            super().__init__(functions={"m.f": self.check})
+            self.place = place
+
+        async def check(self, *_: Any) -> EvalResult:
+            await asyncio.wait_for(barrier.wait(), 5)
+            return EvalResult.judged(True, str(self.place))
+
+    asked = scenario(*[{"type": "custom", "function": "m.f"}] * 3)
+    found = await evaluate_all(asked, run("done"), builtin(), Services)
+    assert [each.message for each in found] == ["0", "1", "2"]
+
+
+async def test_an_evaluator_does_not_have_to_be_async() -> None:
+    registry = Registry()
+    registry.register("always", always(False))
+    assert (await evaluate({"type": "always"}, run(metrics=RunMetrics()), registry=registry)).passed is False

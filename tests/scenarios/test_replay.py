@@ -1,0 +1,261 @@
+"""`salvo replay`: the same agent code on what was recorded, with everything else switched off."""
+
+import json
+import re
+import shutil
+
+import pytest
+from inline_snapshot import snapshot
+
+from tests.scenarios.test_run import BOOK, CONFIRM, DONE, GOOD, SEARCH, tidy
+from tests.support.project import BOOK_FLIGHT, UserProject
+from tests.support.provider import Answer, Asked, Fault, LoopbackProvider, Say, Use, UseTools, by_turn
+
+BROKEN_TOOLS = """
+def search_flights(origin: str, destination: str): raise RuntimeError("executed")
+def book_flight(flight_id: str): raise RuntimeError("executed")
+def get_booking_confirmation(booking_id: str): raise RuntimeError("executed")
+"""
+
+JUDGED = (
+    BOOK_FLIGHT
+    + """
+  - type: llm_judge
+    name: polite
+    rubric: The answer is polite.
+    model: anthropic/claude-haiku-4-5
+"""
+)
+
+
+def agent_and_judge(verdicts: str = "yyy") -> Answer:
+    votes = iter(verdicts * 100)
+
+    def answer(asked: Asked) -> Answer:
+        if asked.protocol == "anthropic":
+            return Say(json.dumps({"passed": next(votes) == "y", "reason": "it says please"}))
+        return GOOD(asked)
+
+    return answer  # type: ignore[return-value]  # a script is a function of what is asked
+
+
+def record(project: UserProject, script: object = GOOD, *options: str) -> None:
+    with LoopbackProvider(script) as provider:  # type: ignore[arg-type]  # any script
+        project.reach(provider)
+        project.salvo("run", "--record", *(options or ("-n", "1")))
+    project.environ = {}
+
+
+@pytest.mark.parametrize("adapter, model", [("openai", "gpt-5.4-mini"), ("anthropic", "claude-opus-4-8")])
+def test_a_replay_needs_no_provider_no_tool_and_no_key(project: UserProject, adapter: str, model: str) -> None:
+    thinking = UseTools(Use("search_flights", {"origin": "SFO", "destination": "JFK"}), thinking="private thoughts")
+    record(project, by_turn(thinking, BOOK, CONFIRM, DONE), "-n", "1", "--adapter", adapter, "--model", model)
+    project.write("tools.py", BROKEN_TOOLS)
+    replayed = project.salvo("replay", "latest")
+    assert replayed.exit_code == 0, replayed.output
+    assert "Identical" in replayed.stdout
+    assert "QWERTZ" in replayed.stdout
+    assert "private thoughts" not in project.everything_stored()
+
+
+def test_the_trace_is_shown_step_by_step(project: UserProject) -> None:
+    record(project)
+    assert tidy(project.salvo("replay", "latest").stdout) == snapshot("""\
+book_flight  run 1  passed  score: 1.00
+RUN-0001  openai/gpt-4o  WHEN
+
+Assertions
+  passed  tool_sequence, required, weight 2
+  passed  confirmation_id (jmespath), weight 1
+  passed  cost_limit, weight 1
+  passed  latency_limit, weight 1
+
+Tool calls
+  1. search_flights  {"origin": "SFO", "destination": "JFK"}
+     → [{"id": "B6-0916", "price": 212}, {"id": "UA-1537", "price": 289}]  (TIME)
+  2. book_flight  {"flight_id": "B6-0916"}
+     → {"booking_id": "BK-1"}  (TIME)
+  3. get_booking_confirmation  {"booking_id": "BK-1"}
+     → {"confirmation_id": "QWERTZ"}  (TIME)
+
+Trace
+     TIME  model  {"text": "", "stop": "tool_use", "tools": ["search_flights"], "tokens": 245}
+     TIME  tool  {"name": "search_flights", "arguments": {"origin": "SFO", "destination": "JFK"}, "result": [{"id": "B6-0916", "price": 212}, {"id": "UA-1537", "price": 289}]}
+     TIME  model  {"text": "", "stop": "tool_use", "tools": ["book_flight"], "tokens": 323}
+     TIME  tool  {"name": "book_flight", "arguments": {"flight_id": "B6-0916"}, "result": {"booking_id": "BK-1"}}
+     TIME  model  {"text": "", "stop": "tool_use", "tools": ["get_booking_confirmation"], "tokens": 390}
+     TIME  tool  {"name": "get_booking_confirmation", "arguments": {"booking_id": "BK-1"}, "result": {"confirmation_id": "QWERTZ"}}
+     TIME  model  {"text": "{\\"confirmation_id\\": \\"QWERTZ\\"}", "stop": "end", "tokens": 456}
+
+Final output
+  {"confirmation_id": "QWERTZ"}
+
+Metrics
+  latency  TIME
+  cost     $0.0039; judge apart: $0
+  tokens   1372 in, 42 out
+  calls    4 model calls, 3 tool calls, 0 tool errors, 0 retries
+
+Replay
+  salvo replay RUN-0001
+
+Identical: the same agent code, on the recorded answers, did the same.
+""")
+
+
+def test_a_recording_alone_is_enough(project: UserProject) -> None:
+    """What is committed are the recordings; runs, batches and the index stay on the machine that made them."""
+    record(project, agent_and_judge(), "-n", "2")
+    for name in ("runs", "batches"):
+        shutil.rmtree(project.store / name)
+    (project.store / "history.jsonl").unlink()
+    run_id = min(folder.name for folder in (project.store / "recordings").iterdir())
+    assert project.salvo("replay", run_id).exit_code == 0
+    assert project.salvo("replay", run_id, "--re-eval").exit_code == 0
+
+
+def test_the_recorded_scenario_is_what_is_replayed(project: UserProject) -> None:
+    record(project)
+    project.write("scenarios/book_flight.yaml", BOOK_FLIGHT.replace("cheapest", "most expensive"))
+    assert project.salvo("replay", "latest").exit_code == 0
+
+
+def test_a_run_that_failed_by_its_provider_fails_again_the_same_way(project: UserProject) -> None:
+    record(project, by_turn(SEARCH, Fault.unauthorized()))
+    replayed = project.salvo("replay", "latest")
+    assert replayed.exit_code == 0
+    assert "Check OPENAI_API_KEY" in replayed.stdout
+
+
+def test_a_run_that_was_not_recorded_says_how_to_record_it(project: UserProject) -> None:
+    with LoopbackProvider(GOOD) as provider:
+        project.reach(provider)
+        project.salvo("run", "-n", "1")
+    failed = project.salvo("replay", "latest")
+    assert failed.exit_code == 2
+    assert "salvo run --record" in failed.stderr
+
+
+def test_hashes_only_cannot_be_replayed_and_say_so(project: UserProject) -> None:
+    with LoopbackProvider(GOOD) as provider:
+        project.reach(provider)
+        project.salvo("run", "-n", "1", "--record-hashes")
+    diverged = project.salvo("replay", "latest")
+    assert diverged.exit_code == 1
+    assert "only hashes were recorded" in diverged.stdout
+    recordings = "\n".join(file.read_text() for file in (project.store / "recordings").rglob("re[qs]*.json"))
+    assert "cheapest" not in re.sub(r'"final_output".*', "", recordings.split('"batch"')[0])
+
+
+ADAPTER = """
+import socket
+from salvo import AdapterRequest, AdapterResponse, BaseAdapter
+
+class Mine(BaseAdapter):
+    async def run(self, request: AdapterRequest) -> AdapterResponse:
+        found = await self.context.toolbox.call("search_flights", {"origin": "SFO", "destination": "DEST"})
+        BODY
+        return AdapterResponse(found.result[0])
+"""
+MINE = """
+scenario: mine
+adapter: mine:Mine
+user_message: go
+tools: [search_flights]
+assertions:
+  - {type: jmespath, path: final_output.price, operator: eq, value: 212}
+"""
+
+
+def own_adapter(project: UserProject, destination: str = "JFK", body: str = "") -> None:
+    project.write("mine.py", ADAPTER.replace("DEST", destination).replace("BODY", body))
+
+
+def test_changed_agent_code_is_a_divergence_that_explains_itself(project: UserProject) -> None:
+    project.write("scenarios/mine.yaml", MINE)
+    own_adapter(project)
+    project.salvo("run", "scenarios/mine.yaml", "--record")
+    assert project.salvo("replay", "latest").exit_code == 0
+    own_adapter(project, destination="LGA")
+    process = project.process("replay", "latest")
+    out, err = process.communicate(timeout=30)
+    assert process.returncode == 1, err
+    assert "The agent now asks for search_flights with other arguments" in out
+    assert "'destination': 'JFK'" in out
+
+
+def test_other_output_from_the_same_answers_is_a_divergence_with_its_place(project: UserProject) -> None:
+    project.write("scenarios/mine.yaml", MINE)
+    own_adapter(project)
+    project.salvo("run", "scenarios/mine.yaml", "--record")
+    own_adapter(project, body="found.result[0]['price'] = 99")
+    process = project.process("replay", "latest")
+    out, _ = process.communicate(timeout=30)
+    assert process.returncode == 1
+    assert "Diverged at" in out
+    assert "recorded 212, now 99" in out
+
+
+def test_code_that_uses_the_network_in_a_replay_is_refused(project: UserProject) -> None:
+    project.write("scenarios/mine.yaml", MINE)
+    own_adapter(project)
+    project.salvo("run", "scenarios/mine.yaml", "--record")
+    own_adapter(project, body="socket.create_connection(('127.0.0.1', 9))")
+    process = project.process("replay", "latest")
+    out, _ = process.communicate(timeout=30)
+    assert process.returncode == 1
+    assert "nothing may use the network" in out
+
+
+def test_evaluating_again_takes_the_judges_votes_from_the_tape(project: UserProject) -> None:
+    project.write("scenarios/book_flight.yaml", JUDGED)
+    record(project, agent_and_judge("yny"), "-n", "2")
+    again = project.salvo("replay", "latest", "--re-eval")
+    assert again.exit_code == 0, again.output
+    assert "no assertion changed" in again.stdout
+
+
+def test_evaluating_again_shows_what_the_present_scenario_changes(project: UserProject) -> None:
+    project.write("scenarios/book_flight.yaml", JUDGED)
+    record(project, agent_and_judge(), "-n", "1")
+    project.write(
+        "scenarios/book_flight.yaml",
+        JUDGED.replace('"^[A-Z]{6}$"', '"^[0-9]+$"').replace("The answer is polite.", "The answer is short."),
+    )
+    again = project.salvo("replay", "latest", "--re-eval")
+    assert tidy(again.stdout) == snapshot("""\
+RUN-0001  was passed (1.00), is error
+  confirmation_id: was passed, is failed. expected final_output.confirmation_id to match "^[0-9]+$", got "QWERTZ"
+  polite: was passed, is not judged. llm_judge could not be evaluated. The recording holds no votes on this question: the rubric, or what the judge is shown, has changed.
+""")
+    assert again.exit_code == 3
+
+
+def test_a_whole_batch_is_evaluated_again_with_another_file(project: UserProject) -> None:
+    record(project, GOOD, "-n", "3")
+    project.write(
+        "strict.yaml", BOOK_FLIGHT.replace("threshold: 0.8", "threshold: 1.0").replace("max_usd: 0.05", "max_usd: 0")
+    )
+    batch = project.runs()[0].name[:16]
+    again = project.salvo("replay", batch, "--scenario", "strict.yaml")
+    assert again.exit_code == 1
+    assert len(re.findall(r"was passed \(1\.00\), is failed \(0\.80\)", again.stdout)) == 3
+    results = json.loads(project.salvo("replay", batch, "--re-eval", "--json").stdout)
+    assert [result["passed"] for result in results] == [True] * 3
+
+
+def test_a_replay_as_json(project: UserProject) -> None:
+    record(project)
+    document = json.loads(project.salvo("replay", "latest", "--json").stdout)
+    assert (document["identical"], document["mode"], document["divergence"]) == (True, "full", None)
+
+
+def test_a_damaged_recording_is_a_clear_error(project: UserProject) -> None:
+    record(project)
+    [folder] = (project.store / "recordings").iterdir()
+    (folder / "response.json").write_text("{")
+    damaged = project.salvo("replay", "latest")
+    assert damaged.exit_code == 3
+    assert "response.json of the recording" in damaged.stderr
+    (folder / "response.json").unlink()
+    assert "has no response.json" in project.salvo("replay", "latest").stderr

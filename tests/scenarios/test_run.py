@@ -1,0 +1,427 @@
+"""`salvo run` as its user has it: the table, the exit codes, what is stored, and what money was spent on."""
+
+import json
+import os
+import re
+import signal
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree as ET
+
+import pytest
+from click.testing import Result
+from inline_snapshot import snapshot
+
+from tests.support.project import BOOK_FLIGHT, UserProject
+from tests.support.provider import Answer, Asked, Fault, LoopbackProvider, Say, Use, UseTools, by_turn
+from tests.support.wires import OPENAI_KEY
+
+SEARCH = UseTools(Use("search_flights", {"origin": "SFO", "destination": "JFK"}))
+BOOK = UseTools(Use("book_flight", {"flight_id": "B6-0916"}))
+CONFIRM = UseTools(Use("get_booking_confirmation", {"booking_id": "BK-1"}))
+DONE = Say('{"confirmation_id": "QWERTZ"}')
+GOOD = by_turn(SEARCH, BOOK, CONFIRM, DONE)
+
+# Failing only the confirmation scores 0.8 and passes at the document's threshold; at 0.9 it does not.
+STRICT = BOOK_FLIGHT.replace("threshold: 0.8", "threshold: 0.9")
+
+
+def sometimes(wrong: Answer, runs: set[int]) -> Callable[[Asked], Answer]:
+    """The last answer of the given runs, in the order they get there, is another one."""
+    reached = iter(range(1, 1000))
+    return by_turn(SEARCH, BOOK, CONFIRM, lambda asked: wrong if next(reached) in runs else DONE)
+
+
+def results_of(ran: Result) -> list[dict[str, Any]]:
+    """Every run of `--json`, in order."""
+    return [result for batch in json.loads(ran.stdout)["batches"] for result in batch["results"]]
+
+
+def tidy(text: str) -> str:
+    """Without what differs every time: ids and durations."""
+    text = re.sub(r"\b[0-9a-z]{16}-(\d{4})\b", r"RUN-\1", text)
+    text = re.sub(r"\d{4}-\d\d-\d\d \d\d:\d\d", "WHEN", text)
+    return re.sub(r"\b\d+(?:\.\d+)?m?s\b", "TIME", text)
+
+
+def test_the_document_s_pitch_works_word_for_word(project: UserProject) -> None:
+    with LoopbackProvider(sometimes(Say('{"confirmation_id": "booked!"}'), {3, 7})) as provider:
+        project.reach(provider)
+        project.write("scenarios/book_flight.yaml", STRICT)
+        ran = project.salvo("run", "scenarios/book_flight.yaml", "--runs", "10", "--record", "-j", "1")
+    assert tidy(ran.stdout) == snapshot("""\
+book_flight  10/10 runs  pass-rate: 80%  avg-score: 0.96
+─────────────────────────────────────────────────────────
+tool_sequence      10/10 passed   (required)
+confirmation_id     8/10 passed
+cost_limit         10/10 passed   avg: $0.0039
+latency_limit      10/10 passed   avg: TIME
+─────────────────────────────────────────────────────────
+2 failures recorded. Replay with:
+  salvo replay RUN-0003
+  salvo replay RUN-0007
+
+verdict    failed: 8 of 10 completed runs passed; min_pass_rate is 100%
+pass rate  80%, 95% interval 49% to 95%: 8 of 10 shows at least 49%
+pass^k     1: 80%  3: 47%  5: 22%  10: 0%  (the chance that k runs all pass)
+cost       $0.038, $0.0039 a run
+latency    p50 TIME  p95 TIME  max TIME
+""")
+    assert ran.exit_code == 1
+    assert len(provider.asked) == 40
+
+
+@pytest.mark.parametrize("adapter, model", [("openai", "gpt-5.4-mini"), ("anthropic", "claude-sonnet-4-6")])
+def test_both_providers_run_the_same_scenario(project: UserProject, adapter: str, model: str) -> None:
+    with LoopbackProvider(GOOD) as provider:
+        project.reach(provider)
+        ran = project.salvo("run", "--adapter", adapter, "--model", model, "-n", "3", "--json")
+    assert ran.exit_code == 0, ran.output
+    assert {asked.protocol for asked in provider.asked} == {adapter}
+    results = results_of(ran)
+    assert [result["passed"] for result in results] == [True] * 3
+    assert results[0]["final_output"] == {"confirmation_id": "QWERTZ"}
+    assert results[0]["metrics"]["cost"] > 0
+
+
+def test_the_store_has_the_document_s_layout(project: UserProject) -> None:
+    with LoopbackProvider(GOOD) as provider:
+        project.reach(provider)
+        project.salvo("run", "-n", "2", "--record")
+    found = sorted(
+        re.sub(r"[0-9a-z]{16}", "BATCH", str(file.relative_to(project.store)))
+        for file in project.store.rglob("*")
+        if file.is_file()
+    )
+    assert found == snapshot(
+        [
+            "batches/BATCH.json",
+            "history.jsonl",
+            "recordings/BATCH-0001/request.json",
+            "recordings/BATCH-0001/response.json",
+            "recordings/BATCH-0001/result.json",
+            "recordings/BATCH-0001/run.json",
+            "recordings/BATCH-0002/request.json",
+            "recordings/BATCH-0002/response.json",
+            "recordings/BATCH-0002/result.json",
+            "recordings/BATCH-0002/run.json",
+            "runs/BATCH-0001.json",
+            "runs/BATCH-0002.json",
+        ]
+    )
+    assert len((project.store / "history.jsonl").read_text().split("\n\n")) == 2
+
+
+@pytest.mark.parametrize(
+    "script, code",
+    [
+        (GOOD, 0),
+        (Say("I cannot do that."), 1),
+        (Fault.unauthorized(), 3),
+        (by_turn(SEARCH, Fault.unauthorized()), 3),
+    ],
+    ids=["passes", "fails", "provider", "provider-in-the-middle"],
+)
+def test_the_exit_code_tells_failing_from_not_judged(
+    project: UserProject, script: Callable[[Asked], Answer], code: int
+) -> None:
+    with LoopbackProvider(script) as provider:
+        project.reach(provider)
+        assert project.salvo("run", "-n", "2").exit_code == code
+
+
+def test_a_provider_s_fault_is_no_failure_and_what_was_paid_for_is_kept(project: UserProject) -> None:
+    with LoopbackProvider(by_turn(SEARCH, Fault.unauthorized())) as provider:
+        project.reach(provider)
+        ran = project.salvo("run", "-n", "1")
+    stored = json.loads(project.runs()[0].read_text())
+    assert (stored["outcome"], stored["cause"], stored["weighted_score"]) == ("error", "provider", None)
+    assert [call["name"] for call in stored["tool_calls"]] == ["search_flights"]
+    assert stored["metrics"]["cost"] > 0
+    assert "Check OPENAI_API_KEY" in stored["error"]
+    assert "Check OPENAI_API_KEY" in ran.stdout
+
+
+def test_a_made_up_tool_and_bad_arguments_go_back_to_the_agent_and_are_its_own_affair(project: UserProject) -> None:
+    wrong = UseTools(Use("fly", {}), Use("book_flight", {"flight": 1}), Use("book_flight", "{"))
+    with LoopbackProvider(by_turn(wrong, SEARCH, BOOK, CONFIRM, DONE)) as provider:
+        project.reach(provider)
+        project.salvo("run", "-n", "1")
+    stored = json.loads(project.runs()[0].read_text())
+    assert stored["metrics"]["tool_errors"] == 3
+    assert [result.content for result in provider.asked[1].tool_results] == snapshot(
+        [
+            "Error: There is no tool called 'fly'. There are: search_flights, book_flight, get_booking_confirmation.",
+            "Error: The arguments do not fit: Additional properties are not allowed ('flight' was unexpected); 'flight_id' is a required property.",
+            "Error: The arguments are not JSON: Expecting property name enclosed in double quotes: line 1 column 2 (char 1).",
+        ]
+    )
+    assert stored["outcome"] == "failed", "the exact sequence decides"
+    assert stored["cause"] == "assertion"
+
+
+def test_the_turn_limit_fails_the_run_with_score_zero(project: UserProject) -> None:
+    project.write("scenarios/book_flight.yaml", BOOK_FLIGHT + "max_turns: 3\n")
+    with LoopbackProvider(SEARCH) as provider:
+        project.reach(provider)
+        project.salvo("run", "-n", "1")
+    stored = json.loads(project.runs()[0].read_text())
+    assert (stored["outcome"], stored["cause"], stored["weighted_score"]) == ("failed", "turn_limit", 0.0)
+    assert len(provider.asked) == 3
+
+
+def test_the_timeout_cancels_and_fails_the_run_and_keeps_its_trace(project: UserProject) -> None:
+    project.write("scenarios/book_flight.yaml", BOOK_FLIGHT.replace("timeout: 30", "timeout: 0.3"))
+    with LoopbackProvider(by_turn(SEARCH, Fault.hang())) as provider:
+        project.reach(provider)
+        project.salvo("run", "-n", "1", "--record")
+    stored = json.loads(project.runs()[0].read_text())
+    assert (stored["outcome"], stored["cause"], stored["weighted_score"]) == ("failed", "timeout", 0.0)
+    assert [event["type"] for event in stored["trace"]] == ["model", "tool"]
+    assert project.salvo("replay", "latest").exit_code == 0
+
+
+def test_waits_for_a_rate_limit_are_neither_latency_nor_timeout(project: UserProject) -> None:
+    project.write("scenarios/book_flight.yaml", BOOK_FLIGHT.replace("timeout: 30", "timeout: 0.5"))
+    first = [True]
+
+    def limited(asked: Asked) -> Answer:
+        return Fault.rate_limited(retry_after=1) if first and first.pop() else SEARCH
+
+    with LoopbackProvider(by_turn(limited, BOOK, CONFIRM, DONE)) as provider:
+        project.reach(provider)
+        ran = project.salvo("run", "-n", "1")
+    stored = json.loads(project.runs()[0].read_text())
+    assert stored["outcome"] == "passed", stored["error"]
+    assert stored["metrics"]["latency"] < 0.5
+    assert stored["metrics"]["retries"] == 1
+    assert "rate limited, retrying in 1 s" in ran.stderr
+
+
+def test_a_planted_key_is_nowhere_in_the_store(project: UserProject) -> None:
+    other = "ghp_0123456789abcdefghijABCDEFGHIJ"
+    project.write("scenarios/book_flight.yaml", BOOK_FLIGHT.replace("from SFO", f"from SFO ({OPENAI_KEY})"))
+    project.write(
+        "tools.py",
+        f"def search_flights(origin: str, destination: str) -> str:\n    return 'token {other}'\n"
+        f"def book_flight(flight_id: str): raise RuntimeError('{other}')\n"
+        "def get_booking_confirmation(booking_id: str): return 1\n",
+    )
+    leak = UseTools(Use("search_flights", {"origin": other, "destination": json.dumps({"deep": OPENAI_KEY})}))
+    with LoopbackProvider(by_turn(leak, BOOK, CONFIRM, Say(f"your key is {OPENAI_KEY}"))) as provider:
+        project.reach(provider)
+        ran = project.salvo("run", "-n", "2", "-j", "1", "--record")
+    assert other in provider.asked[1].tool_results[0].content, "the agent itself sees the truth"
+    stored = project.everything_stored() + ran.output
+    assert OPENAI_KEY not in stored
+    assert other not in stored
+    assert "[redacted]" in stored
+    assert project.salvo("replay", "latest").exit_code == 0
+
+
+def test_a_budget_stops_starting_runs_and_says_what_was_not_run(project: UserProject) -> None:
+    with LoopbackProvider(GOOD) as provider:
+        project.reach(provider)
+        ran = project.salvo("run", "-n", "5", "-j", "1", "--max-cost", "0.0001")
+    assert len(project.runs()) == 1
+    assert "Of 5 runs: 4 not run." in ran.stdout
+    assert "4 × the budget of $0.0001 is spent" in ran.stdout
+
+
+def test_x_stops_at_the_first_failure(project: UserProject) -> None:
+    with LoopbackProvider(Say("no")) as provider:
+        project.reach(provider)
+        ran = project.salvo("run", "-n", "5", "-j", "1", "-x")
+    assert len(project.runs()) == 1
+    assert ran.exit_code == 1
+
+
+def test_runs_go_out_together_within_the_limit(project: UserProject) -> None:
+    with LoopbackProvider(GOOD, latency=0.05) as provider:
+        project.reach(provider)
+        project.salvo("run", "-n", "8", "-j", "4")
+    assert provider.most_at_once == 4
+
+
+def test_a_folder_runs_every_scenario_below_it_and_k_picks_by_name(project: UserProject) -> None:
+    project.write("scenarios/more/refund.yaml", BOOK_FLIGHT.replace("scenario: book_flight", "scenario: refund"))
+    with LoopbackProvider(GOOD) as provider:
+        project.reach(provider)
+        assert len(results_of(project.salvo("run", "-n", "1", "--json"))) == 2
+        assert len(results_of(project.salvo("run", "-n", "1", "--json", "-k", "refund"))) == 1
+        assert project.salvo("run", "-k", "nothing").exit_code == 5
+
+
+def test_outputs_are_written_by_suffix(project: UserProject) -> None:
+    with LoopbackProvider(sometimes(Say("no"), {2})) as provider:
+        project.reach(provider)
+        project.write("scenarios/book_flight.yaml", STRICT)
+        project.salvo("run", "-n", "2", "-j", "1", "-o", "out.json", "-o", "out.jsonl", "-o", "out.xml")
+    kinds = [json.loads(line)["kind"] for line in (project.folder / "out.jsonl").read_text().splitlines()]
+    assert kinds == ["batch", "run", "run"]
+    suite = ET.parse(project.folder / "out.xml").getroot()  # noqa: S314 - a file of our own
+    assert len(suite.findall(".//failure")) == 1
+    assert json.loads((project.folder / "out.json").read_text())
+
+
+def test_an_invalid_file_costs_nothing_and_names_line_and_field(project: UserProject) -> None:
+    project.write("scenarios/book_flight.yaml", BOOK_FLIGHT.replace("model:", "modle:").replace("regex", "regexp"))
+    with LoopbackProvider(GOOD) as provider:
+        project.reach(provider)
+        ran = project.salvo("run")
+    assert ran.exit_code == 2
+    assert provider.asked == []
+    assert ran.stderr == snapshot("""\
+Error: scenarios/book_flight.yaml:3:1: modle: no such field; did you mean "model"?
+scenarios/book_flight.yaml:29:5: assertions[1].operator: must be one of eq, ne, gt, gte, lt, lte, contains, regex, exists; did you mean "regex"?
+""")
+
+
+def test_an_unwritable_store_is_said_before_money_is_spent(project: UserProject) -> None:
+    (project.store / "runs").write_text("a file where a folder must be")
+    with LoopbackProvider(GOOD) as provider:
+        project.reach(provider)
+        ran = project.salvo("run")
+    assert ran.exit_code == 3
+    assert provider.asked == []
+
+
+def test_a_crash_loses_only_what_was_in_flight_and_resume_does_the_rest(project: UserProject) -> None:
+    with LoopbackProvider(GOOD, latency=0.05) as provider:
+        project.reach(provider)
+        process = project.process("run", "-n", "12", "-j", "2")
+        while len(project.runs()) < 3:
+            assert process.poll() is None, process.communicate()
+            time.sleep(0.01)
+        process.kill()
+        process.communicate()
+        done = {file.name for file in project.runs()}
+        assert 3 <= len(done) < 12
+        for file in project.runs():
+            assert json.loads(file.read_text())["outcome"] == "passed"
+        asked = len(provider.asked)
+        ran = project.salvo("run", "--resume", "latest")
+    assert ran.exit_code == 0, ran.output
+    assert len(project.runs()) == 12
+    assert "12/12 runs" in ran.stdout
+    assert len(provider.asked) - asked == 4 * (12 - len(done)), "only the missing ones"
+
+
+def test_ctrl_c_saves_what_had_finished_and_exits_130(project: UserProject) -> None:
+    with LoopbackProvider(GOOD, latency=0.05) as provider:
+        project.reach(provider)
+        process = project.process("run", "-n", "50", "-j", "2")
+        while len(project.runs()) < 3:
+            assert process.poll() is None, process.communicate()
+            time.sleep(0.01)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=20)
+    assert process.returncode == 130, err
+    assert "salvo run --resume" in out
+    assert "Traceback" not in err
+    assert len(project.runs()) >= 3
+
+
+def test_two_processes_may_write_the_same_store(project: UserProject) -> None:
+    with LoopbackProvider(GOOD) as provider:
+        project.reach(provider)
+        both = [project.process("run", "-n", "15", "--record") for _ in range(2)]
+        for process in both:
+            _, err = process.communicate(timeout=60)
+            assert process.returncode == 0, err
+    assert len(project.runs()) == 30
+    listed = json.loads(project.salvo("report", "--last", "2", "--json").stdout)
+    assert json.dumps(listed).count('"batch_id"') >= 2
+
+
+def test_an_adapter_of_the_user_s_own_is_found_beside_the_scenario(project: UserProject) -> None:
+    project.write(
+        "scenarios/mine.py",
+        """
+        from salvo import AdapterRequest, AdapterResponse, BaseAdapter
+
+        class Mine(BaseAdapter):
+            async def run(self, request: AdapterRequest) -> AdapterResponse:
+                model = self.context.chat_model("openai/gpt-5.4-mini")
+                found = await self.context.toolbox.call("search_flights", {"origin": "A", "destination": "B"})
+                return AdapterResponse({"found": len(found.result), "seed": request.seed})
+
+        def answer(request):
+            return {"echo": request.user_message.strip()}
+
+        async def crash(request):
+            return {}["missing"]
+        """,
+    )
+    common = "user_message: hello\nseed: 5\nruns: 2\nassertions:\n  - {type: jmespath, path: final_output, operator: exists}\n"
+    project.write("scenarios/a.yaml", "scenario: own\nadapter: mine:Mine\ntools: [search_flights]\n" + common)
+    project.write("scenarios/b.yaml", "scenario: function\nadapter: function:mine.answer\n" + common)
+    project.write("scenarios/c.yaml", "scenario: crash\nadapter: function:mine.crash\n" + common)
+    ran = project.salvo("run", "scenarios", "-k", "own", "--json", "--record")
+    assert [(result["final_output"], result["replayable"]) for result in results_of(ran)] == [
+        ({"found": 2, "seed": 5}, "frozen-tools"),
+        ({"found": 2, "seed": 6}, "frozen-tools"),
+    ]
+    assert project.salvo("replay", "latest").exit_code == 0
+    [first, _] = results_of(project.salvo("run", "scenarios", "-k", "function", "--json", "--record"))
+    assert (first["final_output"], first["replayable"]) == ({"echo": "hello"}, "no")
+    assert "Reconstructed" in project.salvo("replay", "latest").stdout
+    crashed = project.salvo("run", "scenarios", "-k", "crash", "--json")
+    assert crashed.exit_code == 3
+    assert results_of(crashed)[0]["error"] == "KeyError: 'missing' (mine.py, line 13)"
+
+
+def test_no_color_and_pipes_get_plain_text(project: UserProject) -> None:
+    with LoopbackProvider(GOOD) as provider:
+        project.reach(provider)
+        process = project.process("run", "-n", "1")
+        out, err = process.communicate(timeout=30)
+    assert "\x1b" not in out + err
+    assert "1/1 runs done" in err
+
+
+def test_the_batch_file_is_there_before_the_first_call(project: UserProject) -> None:
+    def check(asked: Asked) -> Answer:
+        [batch] = (project.store / "batches").glob("*.json")
+        assert json.loads(batch.read_text())["scenario"]["scenario"] == "book_flight"
+        return DONE
+
+    with LoopbackProvider(check) as provider:
+        project.reach(provider)
+        project.salvo("run", "-n", "1")
+
+
+def test_an_empty_home_and_any_folder_will_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path / "nobody"))
+    made = UserProject(tmp_path / "work", monkeypatch)
+    os.makedirs(made.folder)  # noqa: PTH103 - the parents too, in one go
+    assert made.salvo("init", "demo").exit_code == 0
+    demo = UserProject(made.folder / "demo", monkeypatch)
+    ran = demo.salvo("run", "--record")
+    assert ran.exit_code == 1, ran.output
+    assert tidy(ran.stdout) == snapshot("""\
+book_flight  10/10 runs  pass-rate: 80%  avg-score: 0.80
+─────────────────────────────────────────────────────────
+tool_sequence       9/10 passed   (required)
+cheapest            9/10 passed   (required)
+confirmation_id     9/10 passed
+latency_limit      10/10 passed   avg: TIME
+─────────────────────────────────────────────────────────
+2 failures recorded. Replay with:
+  salvo replay RUN-0006
+  salvo replay RUN-0009
+
+verdict    failed: 8 of 10 completed runs passed; min_pass_rate is 90%
+pass rate  80%, 95% interval 49% to 95%: 8 of 10 shows at least 49%
+pass^k     1: 80%  3: 47%  5: 22%  10: 0%  (the chance that k runs all pass)
+cost       unknown (unknown for 10 runs)
+latency    p50 TIME  p95 TIME  max TIME
+""")
+    failed = re.search(r"salvo replay (\S+)", ran.stdout)
+    assert failed is not None
+    shown = demo.salvo("replay", failed.group(1))
+    assert shown.exit_code == 0
+    assert "Identical" in shown.stdout
+    assert "kept" in demo.salvo("init").stdout

@@ -1,0 +1,116 @@
+"""Results and batches as the runner makes them, with only what a test is about spelt out."""
+
+from typing import Any
+
+from salvo.engine.chat.base import Usage
+from salvo.scenarios.result import AgentRunResult, Batch, Cause, EvalResult, Outcome, RunMetrics, ToolCall, TraceEvent
+
+
+def batch(batch_id: str = "01k9batch", runs: int = 10, **settings: Any) -> Batch:
+    known: dict[str, Any] = {
+        "scenario_id": "book_flight",
+        "created_at": "2026-11-15T12:00:00+00:00",
+        "adapter": "openai",
+        "provider": "openai",
+        "model": "gpt-4o",
+        "seed": None,
+        "threshold": 0.8,
+        "min_pass_rate": 1.0,
+        "recorded": True,
+        "scenario": {"scenario": "book_flight"},
+    }
+    return Batch(batch_id=batch_id, runs=runs, **{**known, **settings})
+
+
+def result(
+    number: int = 1, outcome: Outcome = Outcome.PASSED, batch_id: str = "01k9batch", **settings: Any
+) -> AgentRunResult:
+    known: dict[str, Any] = {
+        "scenario_id": "book_flight",
+        "provider": "openai",
+        "model": "gpt-4o",
+        "timestamp": "2026-11-15T12:00:01+00:00",
+        "seed": None,
+        "cause": Cause.ASSERTION if outcome is Outcome.FAILED else None,
+        "passed": outcome is Outcome.PASSED,
+        "weighted_score": {Outcome.PASSED: 1.0, Outcome.FAILED: 0.0}.get(outcome),
+        "metrics": RunMetrics(latency=8.2, tokens=Usage(900, 120), cost=0.032, tool_count=3, model_calls=4),
+    }
+    return AgentRunResult(
+        run_id=f"{batch_id}-{number:04d}",
+        batch_id=batch_id,
+        number=number,
+        outcome=outcome,
+        **{**known, **settings},
+    )
+
+
+def judged(name: str, passed: bool | None, kind: str = "jmespath", **settings: Any) -> EvalResult:
+    score = None if passed is None else float(passed)
+    return EvalResult(passed, score, name=name, type=kind, **settings)
+
+
+def book_flight() -> tuple[Batch, list[AgentRunResult]]:
+    """The batch of the document's table: ten runs, two of which fail, one of them too slow as well."""
+    return batch(), [_flight(number) for number in range(1, 11)]
+
+
+def _flight(number: int) -> AgentRunResult:
+    confirmed, fast = number not in (3, 7), number != 7
+    return result(
+        number,
+        Outcome.PASSED if confirmed else Outcome.FAILED,
+        weighted_score=1.0 if confirmed else 0.2,
+        recorded=True,
+        metrics=RunMetrics(
+            latency=7.4 if fast else 15.4, tokens=Usage(900, 120), cost=0.032, tool_count=3, model_calls=4
+        ),
+        eval_results=[
+            judged("tool_sequence", True, "tool_sequence", required=True, weight=2.0),
+            judged("confirmation_id", confirmed),
+            judged("cost_limit", True, "cost_limit"),
+            judged("latency_limit", fast, "latency_limit"),
+        ],
+    )
+
+
+def failing_run() -> AgentRunResult:
+    """One run with something in every section, hostile text too."""
+    return result(
+        3,
+        Outcome.FAILED,
+        weighted_score=0.6,
+        seed=42,
+        recorded=True,
+        replayable="full",
+        final_output={"confirmation_id": None, "note": "\x1b[31mred\x1b[0m"},
+        eval_results=[
+            judged("tool_sequence", True, "tool_sequence", required=True, weight=2.0, message="3 calls as expected"),
+            judged(
+                "confirmation_id",
+                False,
+                message="final_output.confirmation_id is null",
+                expected="^[A-Z]{6}$",
+                actual=None,
+            ),
+            judged("polite", None, "llm_judge", message="1 of 3 votes could be read", cause=Cause.JUDGE),
+        ],
+        tool_calls=[
+            ToolCall("search_flights", {"from": "SFO", "to": "JFK"}, [{"id": "F1", "price": 320}], seconds=0.12),
+            ToolCall("book_flight", {"id": "F9"}, error="There is no flight F9.", seconds=0.03),
+        ],
+        trace=[
+            TraceEvent("model_reply", {"text": "Let me search."}, 1.5),
+            TraceEvent("tool_call", {"name": "search_flights"}, 1.62),
+        ],
+        metrics=RunMetrics(
+            latency=8.2,
+            tokens=Usage(900, 120, cache_read=300),
+            cost=0.032,
+            tool_count=2,
+            tool_errors=1,
+            model_calls=3,
+            retries=1,
+        ),
+        judge_cost=0.0004,
+    )
