@@ -34,8 +34,12 @@ bench: $(READY) ## compare with the official SDKs and bare Python, as ratios
 	$(BIN)/python -m bench
 
 demo: $(READY) ## the main job, offline and without any key
-	@$(BIN)/salvo models
-	@echo "That is what can be shown so far: scenarios (salvo run) and playbooks (byop run) are not built yet."
+	@rm -rf build/demo && mkdir -p build
+	@cd build && ../$(BIN)/salvo init demo
+	@cd build/demo && ../../$(BIN)/salvo run --record || test $$? -eq 1
+	@echo && echo "Two runs failed. The replay of the last one shows why, without calling anyone:" && echo
+	@cd build/demo && ../../$(BIN)/salvo replay $$(../../$(BIN)/salvo report --failures | awk 'END { print $$1 }')
+	@echo && echo "Playbooks (byop run) are not built yet. Try next: cd build/demo, edit travel_agent.py, salvo run."
 
 serve: $(READY) ## the web page
 	@echo "The web page is not built yet; it comes with 'byop serve'."; exit 1

@@ -18,7 +18,7 @@ from pathlib import Path
 from bench import table
 from bench.provider import four_call_provider
 
-RUNS, AT_ONCE, ROUNDS = 200, 16, 3
+RUNS, AT_ONCE, ROUNDS = 200, 16, 5
 SALVO = str(Path(sys.executable).parent / "salvo")
 TOOL = "{{name: {name}, description: x, parameters: {{type: object}}, response: {{ok: true}}}}"
 SCENARIO = f"""
@@ -49,9 +49,11 @@ class Spent:
 def report() -> None:
     table.heading(f"salvo run, whole process: {RUNS} four-call runs, {AT_ONCE} at a time, median of {ROUNDS}")
     with four_call_provider() as url:
-        ours = [_salvo(url, RUNS, AT_ONCE) for _ in range(ROUNDS)]
-        recorded = [_salvo(url, RUNS, AT_ONCE, "--record") for _ in range(ROUNDS)]
-        theirs = [_spent([sys.executable, "-m", "bench.scenarios", url], Path.cwd(), url) for _ in range(ROUNDS)]
+        ours, recorded, theirs = [], [], []
+        for _ in range(ROUNDS):  # by turns: a machine that slows down must slow all of them down
+            ours.append(_salvo(url, RUNS, AT_ONCE))
+            recorded.append(_salvo(url, RUNS, AT_ONCE, "--record"))
+            theirs.append(_spent([sys.executable, "-m", "bench.scenarios", url], Path.cwd(), url))
         many = _salvo(url, 10 * RUNS, AT_ONCE)
     for name, rounds in (("salvo run", ours), ("salvo run --record", recorded), ("OpenAI SDK, bare loop", theirs)):
         table.line(name, {"cpu": _median(rounds, "cpu"), "wall": _median(rounds, "wall")}, "s")
@@ -69,8 +71,10 @@ def _latency() -> None:
     ideal = runs / at_once * 4 * latency
     table.heading(f"{runs} runs, {at_once} at a time, {latency * 1000:.0f} ms a call: ideal {ideal:g} s")
     with four_call_provider(latency) as url:
-        plain = [_salvo(url, runs, at_once) for _ in range(ROUNDS)]
-        recorded = [_salvo(url, runs, at_once, "--record") for _ in range(ROUNDS)]
+        plain, recorded = [], []
+        for _ in range(ROUNDS):
+            plain.append(_salvo(url, runs, at_once))
+            recorded.append(_salvo(url, runs, at_once, "--record"))
     table.promise("wall to the ideal", _median(plain, "wall") / ideal, 1.4)
     table.promise("wall with recording to the ideal", _median(recorded, "wall") / ideal, 1.5)
 

@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from salvo import __version__
 from salvo.engine.chat import catalog
@@ -26,7 +26,6 @@ from salvo.scenarios.evaluators.base import EvaluatorType
 from salvo.scenarios.evaluators.registry import Registry, builtin
 from salvo.scenarios.loader import Check, Finding, ScenarioFileError, read, read_all, scenario_document
 from salvo.scenarios.project import Project
-from salvo.scenarios.replay import Replayer
 from salvo.scenarios.result import AgentRunResult, Batch
 from salvo.scenarios.runner import Session
 from salvo.scenarios.schema import Scenario
@@ -34,6 +33,9 @@ from salvo.scenarios.stage import Prepared
 from salvo.scenarios.store import Store
 from salvo.scenarios.tools.find import find_tools, missing_tools
 from salvo.scenarios.variables import filled
+
+if TYPE_CHECKING:
+    from salvo.scenarios.replay import Replayer
 
 ADAPTERS = {
     "openai": "salvo.scenarios.adapters.openai:OpenAIAdapter",
@@ -192,6 +194,8 @@ class Workshop:
         )
 
     def replayer(self) -> Replayer:
+        from salvo.scenarios.replay import Replayer
+
         return Replayer(
             store=self.store(),
             registry=evaluators(),

@@ -169,7 +169,7 @@ DIFFERENT: list[Any] = [
     *[None, "null", "None", True, "true", 1, 1.0, "1", -1, 0, 0.0, "", math.nan, "NaN", math.inf, -math.inf],
     *[[], {}, set(), [[]], [None], [1], {1}, {"1"}, {1, 2}, [1, 2], [2, 1], [12], {"a": 1}, {"a": "1"}, {"b": 1}],
     *[{"a": [1]}, {"a": {1}}, {1: "a", "b": 2}, {"1": "a", "b": 2, None: 3}, {("a",): 1}, {("b",): 1}],
-    *["a", b"a", b"b", "bytes:61", "\ud800", "\udc00", 10**5000, 10**5000 + 1, 10**5001],
+    *["a", b"a", b"b", "b'a'", "\ud800", "\udc00", 10**5000, 10**5000 + 1, 10**5001],
     *[dt.date(2026, 1, 2), dt.date(2026, 1, 3), Decimal(1), Decimal(2), uuid.UUID(int=1), uuid.UUID(int=2)],
     *[PurePosixPath("/a"), PurePosixPath("/b"), Point(1), Point(2), Slotted(1), Slotted(2), Holder(a=1), Holder(a=2)],
 ]
@@ -306,6 +306,10 @@ def sets_in_sets() -> Any:
 )
 def test_hostile_values_have_a_key_that_can_be_found_again(build: Callable[[], Any]) -> None:
     assert stable_key([build()]) == stable_key([build()])
+
+
+def test_a_cycle_is_written_as_one() -> None:
+    assert stable_text(list_in_itself()) == '[1,{"again":<cycle>}]'
 
 
 def test_a_graph_with_more_paths_than_can_be_walked_has_a_key(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -57,7 +57,8 @@ def test_not_a_number_is_the_same_as_itself() -> None:
         (Difference("a.b[0]", 1, MISSING), snapshot("a.b[0]: recorded 1, now missing")),
         (Difference("", {"a": 1}, [1]), snapshot('the whole: recorded {"a": 1}, now [1]')),
         (Difference("a", "été", None), snapshot('a: recorded "été", now null')),
-        (Difference("a", b"x", {1}), snapshot("a: recorded bytes:78, now set[1]")),
+        (Difference("é.a\nb\ud800", 1, 2), snapshot("é.a\\nb\\ud800: recorded 1, now 2")),
+        (Difference("a", b"x", {1}), snapshot("a: recorded b'x', now set[1]")),
         (Difference("a", "\ud800", ""), snapshot('a: recorded "\\ud800", now ""')),
     ],
 )

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from salvo.engine import jsontext
@@ -29,6 +29,7 @@ def test_what_is_written_reads_back_the_same(value: Any, indent: int | None) -> 
 
 
 @given(json_values)
+@example("\ud800")
 def test_what_anyone_else_writes_is_read(value: Any) -> None:
     for text in (json.dumps(value), json.dumps(value, ensure_ascii=False)):
         assert jsontext.loads(text) == value

@@ -53,6 +53,7 @@ async def test_at_most_so_many_jobs_run_at_once_and_all_do_in_the_end(limit: int
     jobs.let_go.set()
     assert await running == list(range(20))
     assert jobs.most_at_once == min(limit, 20)
+    assert not pool._running
 
 
 async def test_jobs_start_in_the_order_they_were_handed_in() -> None:

@@ -13,6 +13,12 @@ from salvo.engine.canonical import stable_text
 from salvo.engine.redact import PLACEHOLDER, Redactor, secrets_of
 from salvo.errors import InputError, UsageError
 
+
+def escaped(text: str) -> str:
+    """As the most anxious of JSON writers has it."""
+    return re.sub("....", r"\\u\g<0>", text.encode("utf-16-be", "surrogatepass").hex())
+
+
 RUN = "aB3dE5gH7jK9mN1pQ3sT5vW7yZ2bC4eF6hJ8"
 UPPER = "Q7W2E9R4T6Y1U3I5"
 
@@ -72,7 +78,8 @@ PLACES: dict[str, Callable[[str], Any]] = {
     "in JSON in JSON amid text": lambda key: f"log {json.dumps(json.dumps({'k': key}))} end",
     "after escapes amid text": lambda key: f"log {json.dumps('lines' + chr(10) + key + chr(9) + key)} end",
     "after an escaped letter amid text": lambda key: f"log {json.dumps('é' + key)} end",
-    "in JSON that escapes all": lambda key: ['["' + "".join(f"\\u{ord(letter):04x}" for letter in key) + '"]'],
+    "in JSON that escapes all": lambda key: [f'["{escaped(key)}"]'],
+    "in JSON that escapes all, as a name": lambda key: {f'["{escaped(key)}"]': 1},
     "in JSON that escapes slashes": lambda key: [json.dumps({"k": key}).replace("/", "\\/")],
     "in text that escapes slashes": lambda key: f"log {json.dumps(key)} end".replace("/", "\\/"),
 }
@@ -100,7 +107,10 @@ def everything_in(value: Any) -> Iterator[str]:
 def survives(secret: str, value: Any) -> bool:
     """Whether it is to be found anywhere; placeholders and their edges are no part of what is left."""
     texts = [*everything_in(value), json.dumps(value), json.dumps(value, ensure_ascii=False)]
-    spellings = [secret, json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1]]
+    spellings = {secret}
+    for _ in range(3):
+        spellings |= {json.dumps(form, ensure_ascii=mode)[1:-1] for form in spellings for mode in (True, False)}
+        spellings |= {form.replace("/", "\\/") for form in spellings}
     return any(spelling in part for text in texts for part in text.split(PLACEHOLDER) for spelling in spellings)
 
 
@@ -295,9 +305,8 @@ def test_what_stands_under_a_name_that_is_given_twice_does_not_survive() -> None
 
 
 def test_what_becomes_json_without_its_secret_is_looked_into() -> None:
-    escaped = "".join(f"\\u{ord(letter):04x}" for letter in f"sk-{RUN}")
     redactor = Redactor(['has "quotes" inside'])
-    clean = redactor.json(f'{{"a": "has "quotes" inside", "b": "{escaped}"}}')
+    clean = redactor.json(f'{{"a": "has "quotes" inside", "b": "{escaped(f"sk-{RUN}")}"}}')
     assert json.loads(clean) == {"a": PLACEHOLDER, "b": PLACEHOLDER}
 
 
@@ -320,15 +329,22 @@ def test_depth_protects_no_secret(depth: int) -> None:
 
 
 def test_a_value_that_contains_itself_is_an_error_of_ours() -> None:
-    value: list[Any] = []
+    value: list[Any] = [f"sk-{RUN}"]
     value.append(value)
     with pytest.raises(InputError, match="contains itself"):
         Redactor().json(value)
 
 
+@pytest.mark.parametrize(
+    "value", [(f"sk-{RUN}",), f"sk-{RUN}".encode(), {1: {f"sk-{RUN}"}}], ids=["tuple", "bytes", "set"]
+)
+def test_not_even_what_no_json_has_a_form_for_protects_a_secret(value: Any) -> None:
+    assert RUN not in repr(Redactor().json([value]))
+
+
 def test_an_integer_of_thousands_of_digits_is_kept() -> None:
-    value = [10**5000]
-    assert Redactor(["12345678"]).json(value) is value
+    value = [10**5000, f"sk-{RUN}"]
+    assert Redactor(["12345678"]).json(value) == [10**5000, PLACEHOLDER]
 
 
 def test_a_users_pattern_hides_what_it_matches() -> None:
@@ -430,13 +446,12 @@ def test_json_stays_json_and_what_was_not_hidden_is_the_same_object(
 @given(st.lists(secrets, max_size=2), json_texts, MIXED, st.booleans())
 @settings(max_examples=200)
 def test_the_quick_look_never_misses_what_the_long_walk_would_hide(
-    secret: list[str], value: Any, text: str, escaped: bool
+    secret: list[str], value: Any, text: str, as_escapes: bool
 ) -> None:
     redactor = Redactor(secret)
     planted_text = "".join([text, *secret])
-    letters = "".join(f"\\u{ord(letter):04x}" if ord(letter) < 0x10000 else letter for letter in planted_text)
-    value = [value, f'{{"a": "{letters}"}}' if escaped else {planted_text: text}]
-    assert redactor.may_touch(stable_text(value)) or redactor.json(value) is value
+    value = [value, f'{{"a": "{escaped(planted_text)}"}}' if as_escapes else {planted_text: text}]
+    assert redactor.may_touch(stable_text(value)) or redactor._walked(value) is value
 
 
 def test_the_quick_look_spares_the_long_walk_where_there_is_no_secret() -> None:

@@ -416,7 +416,7 @@ latency_limit      10/10 passed   avg: TIME
 verdict    failed: 8 of 10 completed runs passed; min_pass_rate is 90%
 pass rate  80%, 95% interval 49% to 95%: 8 of 10 shows at least 49%
 pass^k     1: 80%  3: 47%  5: 22%  10: 0%  (the chance that k runs all pass)
-cost       unknown (unknown for 10 runs)
+cost       unknown
 latency    p50 TIME  p95 TIME  max TIME
 """)
     failed = re.search(r"salvo replay (\S+)", ran.stdout)

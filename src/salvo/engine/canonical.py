@@ -109,7 +109,7 @@ def _content(item: Any, steps: Iterator[int], around: AbstractSet[int]) -> _Cont
     if isinstance(item, list | tuple):
         return _Content("[", _separated((value,) for value in item), "]")
     if isinstance(item, AbstractSet):
-        texts = sorted("".join(_outline(value, steps, around | {id(item)})) for value in item)
+        texts = sorted("".join(_outline(value, steps, around)) for value in item)
         return _Content("set[", _separated((_Piece(text),) for text in texts), "]")
     if isinstance(item, type | ModuleType):
         return None
@@ -126,7 +126,7 @@ def _entries(item: Mapping[Any, Any], steps: Iterator[int], around: AbstractSet[
     if all(isinstance(key, str) for key, _ in entries):
         entries.sort(key=itemgetter(0))
         return [(_Piece(f"{json.dumps(key)}:"), value) for key, value in entries]
-    texts = [("".join(_outline(key, steps, around | {id(item)})), value) for key, value in entries]
+    texts = [("".join(_outline(key, steps, around)), value) for key, value in entries]
     return [(_Piece(f"{text}:"), value) for text, value in sorted(texts, key=itemgetter(0))]
 
 
@@ -142,9 +142,7 @@ def _scalar(item: Any) -> str:
             return json.dumps(item)
         except ValueError:
             return hex(item)  # decimal refuses integers of thousands of digits
-    if isinstance(item, bytes):
-        return f"bytes:{item.hex()}"
-    if type(item).__module__.partition(".")[0] in _SAYS_ITS_VALUE:
+    if isinstance(item, bytes) or type(item).__module__.partition(".")[0] in _SAYS_ITS_VALUE:
         return ascii(item)
     # repr() may hold an address, which differs in every process; the type is what is left to tell.
     return _type_name(item)

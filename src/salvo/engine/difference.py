@@ -30,7 +30,8 @@ class Difference(NamedTuple):
         """One line, the two values cut to where they part."""
         old, new = _written(self.before), _written(self.after)
         start = max(0, _common_prefix(old, new) - SHOWN // 3)
-        return f"{self.path or 'the whole'}: {before} {_cut(old, start)}, {after} {_cut(new, start)}"
+        path = _written(self.path)[1:-1] or "the whole"  # a name may hold a line break, or worse
+        return f"{path}: {before} {_cut(old, start)}, {after} {_cut(new, start)}"
 
 
 def differences(before: Any, after: Any, path: str = "") -> Iterator[Difference]:

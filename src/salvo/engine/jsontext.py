@@ -32,7 +32,7 @@ def loads(content: bytes | str) -> Any:
     """The value; ValueError where the content is not JSON, or nested deeper than anyone means."""
     try:
         return from_json(content)
-    except ValueError:
+    except (ValueError, TypeError):  # TypeError: text that has no UTF-8
         try:
             value = json.loads(content)
         except RecursionError:

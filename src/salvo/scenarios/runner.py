@@ -118,7 +118,10 @@ def replayability(stage: Stage) -> tuple[Replayable, str]:
     if any(not exchange.lane.startswith("judge/") for exchange in stage.recorder.tape.exchanges):
         return "full", ""
     if stage.toolbox.records:
-        return "frozen-tools", "The adapter calls its model by other means; it runs again with the recorded tools."
+        return (
+            "frozen-tools",
+            "The adapter sends nothing through the wire of its run; it runs again with the recorded tools.",
+        )
     return "no", "The adapter uses neither the wire nor the toolbox of its run; its stored response is evaluated again."
 
 

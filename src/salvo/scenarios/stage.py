@@ -84,7 +84,7 @@ class Stage:
         return RunContext(self.wire, self.toolbox, self.clock, seed, self.journal, endpoint)
 
     def services(self, index: int) -> JudgingServices:
-        return JudgingServices(self, judging_lane(self.scenario, index))
+        return JudgingServices(self, index)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,12 +92,12 @@ class JudgingServices:
     """What an evaluator may use, bound to one assertion of one run: its judges ask in lanes of their own."""
 
     stage: Stage
-    lane: str
+    assertion: int
 
     async def ask(self, model: str, question: Question, votes: int) -> list[Vote]:
         chat = catalog.chat_model(model, self.stage.wire)
         try:
-            cast = await judge.poll(chat, question, votes, self.lane)
+            cast = await judge.poll(chat, question, votes, judging_lane(self.stage.scenario, self.assertion))
         except TapeMissError as miss:
             raise TapeMissError(
                 "The recording holds no votes on this question: the rubric, or what the judge is shown, has changed."

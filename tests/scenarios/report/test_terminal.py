@@ -127,7 +127,7 @@ book_flight  0/1 runs  pass-rate: unknown  avg-score: unknown
   1 × provider: no key  (01k9batch-0001)
 
 verdict    error: no run was completed, so nothing is known about the agent
-cost       unknown (unknown for 1 run)
+cost       unknown
 """)
 
 

@@ -60,7 +60,7 @@ def _shown(replayed: Replayed) -> list[str]:
         return [*lines, f"Diverged at {first.text('recorded', 'now')}{more}"]
     words = {
         "full": "Identical: the same agent code, on the recorded answers, did the same.",
-        "frozen-tools": "Identical, on the recorded tool results; the agent's own model calls were made by it.",
+        "frozen-tools": "Identical: the same agent code, on the recorded tool results, did the same.",
         "reconstructed": "Reconstructed from what was stored; the agent was not called.",
     }
     return [*lines, words[replayed.mode]]

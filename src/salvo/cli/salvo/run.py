@@ -81,10 +81,8 @@ def run(
     from salvo.assembly import Settings, Workshop
     from salvo.engine.record import RecordingOptions
     from salvo.scenarios.project import Project
-    from salvo.scenarios.report import documents
 
-    for output in outputs:
-        documents.check(output)
+    _check(outputs)
     workshop = Workshop(Project.find(Path.cwd()), patterns=patterns)
     settings = Settings(runs, model, adapter, threshold, min_pass_rate)
     recording = None
@@ -100,6 +98,15 @@ def run(
     code = asyncio.run(command.execute(recording, concurrency, max_cost, exitfirst))
     command.show(outputs)
     raise SystemExit(code if code is ExitCode.INTERRUPTED else command.exit_code())
+
+
+def _check(outputs: tuple[Path, ...]) -> None:
+    """A file that cannot be written is said before money is spent."""
+    if outputs:
+        from salvo.scenarios.report import documents
+
+        for output in outputs:
+            documents.check(output)
 
 
 def _collected(
@@ -131,6 +138,19 @@ def _resumed(workshop: Workshop, batch_id: str) -> list[tuple[Prepared, list[int
     prepared = workshop.prepare(from_document(batch.scenario), file, recorded=batch.recorded, batch=batch)
     done = store.numbers_done(batch.batch_id)
     return [(prepared, [number for number in range(1, batch.runs + 1) if number not in done])]
+
+
+def _warm_up() -> None:
+    """Loads what is needed later while the first answers are on their way: prices, schemas, the report.
+
+    Only where a provider is waited for: beside an agent that computes here, it would be measured as the agent's time.
+    """
+    import genai_prices.data_snapshot
+    import jsonschema  # noqa: F401 - for the side effect of being there when it is needed
+
+    import salvo.scenarios.report.terminal  # noqa: F401 - the same
+
+    genai_prices.data_snapshot.get_snapshot()
 
 
 class _Command:
@@ -178,7 +198,11 @@ class _Command:
 
             loop.add_signal_handler(signal.SIGINT, interrupt)
             try:
-                self._ran = await run_all(self._work, session)
+                async with asyncio.TaskGroup() as group:
+                    running = group.create_task(run_all(self._work, session))
+                    if any(prepared.batch.provider != "custom" for prepared, _ in self._work):
+                        group.create_task(asyncio.to_thread(_warm_up))
+                self._ran = running.result()
             finally:
                 loop.remove_signal_handler(signal.SIGINT)
                 self._progress.clear()

@@ -146,7 +146,7 @@ def chat_model(name: str, wire: Wire, *, endpoint_name: str | None = None) -> Wi
         dialect=_dialect(provider, facts),
         refuses=facts.refuses,
         key_variable=provider.key_variable,
-        models_hint=provider.about(model),
+        about_models=lambda: provider.about(model),
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any
 
@@ -93,17 +93,21 @@ def refused_parameter(complaint: Complaint, sent: Collection[str]) -> str | None
     return min(named)[1] if named else None
 
 
-def provider_error(complaint: Complaint, *, title: str, model: str, key_variable: str, models: str) -> ProviderError:
-    """The error that fits; `models` is what to say about a model the provider does not know."""
+def provider_error(
+    complaint: Complaint, *, title: str, model: str, key_variable: str, about_models: Callable[[], str]
+) -> ProviderError:
+    """The error that fits; `about_models` has what to say about a model the provider does not know."""
     status = complaint.status
     said = f"{title} answered {status}: {complaint.message}" if complaint.message else f"{title} answered {status}."
-    kind, hint = _judged(complaint, model=model, key_variable=key_variable, models=models)
+    kind, hint = _judged(complaint, model=model, key_variable=key_variable, about_models=about_models)
     if complaint.attempts > 1:
         said += f" It was tried {complaint.attempts} times."
     return kind(said, hint=hint, status=status, request_id=complaint.request_id)
 
 
-def _judged(complaint: Complaint, *, model: str, key_variable: str, models: str) -> tuple[type[ProviderError], str]:
+def _judged(
+    complaint: Complaint, *, model: str, key_variable: str, about_models: Callable[[], str]
+) -> tuple[type[ProviderError], str]:
     status = complaint.status
     if _NO_MONEY.search(complaint.words) or status == 402:
         return (
@@ -118,7 +122,7 @@ def _judged(complaint: Complaint, *, model: str, key_variable: str, models: str)
     if status in (401, 403):
         return WrongKeyError, f"Check {key_variable}, and that its account may use {model}."
     if status == 404 and complaint.is_json:
-        return UnknownModelError, models
+        return UnknownModelError, about_models()
     if status == 429:
         return RateLimitError, "Lower the concurrency, or wait until the limit is reset."
     if status >= 500:

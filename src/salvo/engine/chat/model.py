@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from salvo.engine.chat.base import ChatReply, ChatRequest
@@ -27,9 +28,9 @@ class WiredModel:
         title: str,
         model: str,
         dialect: Dialect,
-        refuses: frozenset[str] = frozenset(),
-        key_variable: str = "",
-        models_hint: str = "",
+        refuses: frozenset[str],
+        key_variable: str,
+        about_models: Callable[[], str],
     ) -> None:
         self.name = f"{provider}/{model}"
         self.provider = provider
@@ -41,7 +42,7 @@ class WiredModel:
         self._known = frozenset(field for field, parameter in dialect.optional.items() if parameter in refuses)
         self._learned: dict[str, frozenset[str]] = {}
         self._key_variable = key_variable
-        self._models_hint = models_hint
+        self._about_models = about_models
 
     async def complete(self, request: ChatRequest) -> ChatReply:
         dialect = self._dialect
@@ -61,7 +62,7 @@ class WiredModel:
                     title=self._title,
                     model=self.model,
                     key_variable=self._key_variable,
-                    models=self._models_hint,
+                    about_models=self._about_models,
                 )
             # Free of charge, and once for each parameter: the body shrinks every time.
             self._learned[request.lane] = refused | {field}

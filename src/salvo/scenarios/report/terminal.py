@@ -182,7 +182,7 @@ def _cost(summary: BatchSummary) -> str:
         text += f", {_average(summary.cost)} a run"
     if summary.judge_cost.unknown or summary.judge_cost.at_least:
         text += f"; judge apart: {_total(summary.judge_cost)}"
-    if summary.cost.unknown:
+    if summary.cost.unknown and text != "unknown":
         text += f" (unknown for {counted(summary.cost.unknown, 'run')})"
     return text
 
