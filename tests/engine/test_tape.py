@@ -334,7 +334,7 @@ async def test_a_tape_is_json_that_a_person_can_read() -> None:
             "exchanges": [
                 {
                     "lane": "agent",
-                    "key": "aab2d6cfb484cba339b3f9b0273e98dd36336c76fffb41c4b1219bdd8c42b60f",
+                    "key": "4bfc9ee41d7eadb0ec6fc6a986eaa19cc2cdb0c3e432df7a533032dde3950bf1",
                     "occurrence": 1,
                     "request": {
                         "method": "POST",

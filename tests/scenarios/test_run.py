@@ -101,12 +101,8 @@ def test_the_store_has_the_document_s_layout(project: UserProject) -> None:
             "history.jsonl",
             "recordings/BATCH-0001/request.json",
             "recordings/BATCH-0001/response.json",
-            "recordings/BATCH-0001/result.json",
-            "recordings/BATCH-0001/run.json",
             "recordings/BATCH-0002/request.json",
             "recordings/BATCH-0002/response.json",
-            "recordings/BATCH-0002/result.json",
-            "recordings/BATCH-0002/run.json",
             "runs/BATCH-0001.json",
             "runs/BATCH-0002.json",
         ]

@@ -7,13 +7,14 @@ their own replies again, whatever order those come in.
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
 from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from salvo.engine import jsontext
-from salvo.engine.canonical import stable_key, stable_text
+from salvo.engine.canonical import stable_text
 from salvo.engine.reasoning import without_reasoning
 from salvo.engine.redact import Redactor
 from salvo.engine.wire import Attempt, WireRequest
@@ -150,7 +151,7 @@ class Numbering:
     def next(self, request: WireRequest) -> tuple[Address, str]:
         """The request's address, and its body as text: redacted, and without reasoning."""
         _, text = cleaned(request.body, self._redactor)
-        key = stable_key([request.method, request.path, text])
+        key = hashlib.sha256(f"{request.method} {request.path}\n{text}".encode()).hexdigest()
         self._asked[request.lane, key] += 1
         return (request.lane, key, self._asked[request.lane, key]), text
 

@@ -96,8 +96,9 @@ class Replayer:
         stored = recording.result
         if stored.replayable == "no":
             return Replayed(stored, "reconstructed", stored, warnings=[stored.replay_note])
-        run = recording.run
-        prepared = self._prepared(run.batch, from_document(run.batch.scenario), self.root / run.source, run.endpoint)
+        batch = recording.batch
+        source = self.root / batch.source
+        prepared = self._prepared(batch, from_document(batch.scenario), source, recording.endpoint)
         stage = self._stage(recording, stored, prepared)
         replayed = Replayed(stored, stored.replayable, None, warnings=list(recording.tape.ambiguous))
         with offline():
@@ -127,7 +128,7 @@ class Replayer:
         """
         recording = self._recording(run_id)
         stored = recording.result if recording else self.store.load_run(run_id)
-        batch = recording.run.batch if recording else self.store.load_batch(stored.batch_id)
+        batch = recording.batch if recording else self.store.load_batch(stored.batch_id)
         source = file or self.root / batch.source
         scenario = self.read(source) if file or source.is_file() else from_document(batch.scenario)
         prepared = self._prepared(batch, scenario, source, None)
@@ -156,12 +157,12 @@ class Replayer:
 
     def _stage(self, recording: Recording | None, stored: AgentRunResult, prepared: Prepared) -> Stage:
         clock: Clock = ReplayClock(stored.timestamp)
-        prices = recording.run.prices if recording else {}
+        prices = recording.prices if recording else {}
         return Stage(
             wire=ReplayWire(recording.tape if recording else Tape(), self.redactor),
             toolbox=ReplayedToolBox(
-                recording.run.tools if recording else [],
-                recording.run.calls if recording else [],
+                recording.tools if recording else [],
+                recording.calls if recording else [],
                 clock,
                 self.redactor,
             ),

@@ -14,7 +14,7 @@ from salvo.engine.wire import Wire
 from salvo.scenarios.act import act, redacted, request_for, result_of
 from salvo.scenarios.evaluators.registry import Registry, evaluate_all
 from salvo.scenarios.index import IndexEntry, entry_of
-from salvo.scenarios.recording import Recording, RunRecord
+from salvo.scenarios.recording import Recording
 from salvo.scenarios.result import AgentRunResult, Cause, Outcome, Replayable
 from salvo.scenarios.scoring import score
 from salvo.scenarios.stage import Prepared, Stage, live_stage
@@ -94,19 +94,15 @@ def keep(prepared: Prepared, result: AgentRunResult, stage: Stage, session: Sess
     result.replayable, result.replay_note = replayability(stage)
     if stage.recorder is not None:
         result.recorded = True
-        record = RunRecord(
+        recording = Recording(
             batch=prepared.batch,
-            number=result.number,
-            seed=result.seed,
-            provider=result.provider,
             endpoint=prepared.endpoint,
-            source=prepared.batch.source,
             tools=stage.toolbox.definitions,
-            prices={**stage.journal.prices, **stage.judging.prices},
-            latency=result.metrics.latency,
+            tape=stage.recorder.tape,
             calls=stage.toolbox.records,
+            prices={**stage.journal.prices, **stage.judging.prices},
+            result=result,
         )
-        recording = Recording(record, result, stage.recorder.tape)
         session.store.save_recording(result.run_id, recording.to_files(session.redactor))
     session.store.save_run(result)
 

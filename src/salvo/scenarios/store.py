@@ -26,6 +26,7 @@ from salvo.engine import jsontext
 from salvo.errors import AmbiguousIdError, StoreError, UnknownIdError
 from salvo.scenarios.files import move_folder, names, temporary_beside, unwritable, write, write_atomically
 from salvo.scenarios.index import Entries, IndexEntry, Judged, entry_of, fields_of, line_of, lines_backwards, to_entry
+from salvo.scenarios.recording import Recording
 from salvo.scenarios.result import AgentRunResult, Batch, Outcome
 
 if TYPE_CHECKING:
@@ -94,7 +95,7 @@ class Store:
     def load_run(self, run_id: str) -> AgentRunResult:
         path = self._run_file(run_id)
         if not path.is_file() and self.has_recording(run_id):
-            path = self._recording(run_id) / "result.json"
+            return Recording.from_files(self.load_recording(run_id), run_id).result
         result = _load(path, result_reader())
         if _run_id(result.batch_id, result.number) != run_id:
             raise _damaged(path, f": it holds run {result.number} of the batch {result.batch_id}")

@@ -173,6 +173,7 @@ class _Command:
         self, recording: RecordingOptions | None, concurrency: int, max_cost: float | None, exitfirst: bool
     ) -> ExitCode:
         import asyncio
+        import gc
         import signal
 
         from salvo.scenarios.runner import run_all
@@ -196,6 +197,8 @@ class _Command:
                 interrupted = True
                 session.pool.cancel("interrupted")
 
+            # What was imported stays: the collector need not look at it again with every run.
+            gc.freeze()
             loop.add_signal_handler(signal.SIGINT, interrupt)
             try:
                 async with asyncio.TaskGroup() as group:
