@@ -10,7 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from inline_snapshot import snapshot
 
-from salvo.engine.json_schema import is_strict, problems, without_bounds
+from salvo.engine import json_schema
+from salvo.engine.canonical import stable_text
+from salvo.engine.json_schema import check, is_strict, problems, without_bounds
 from salvo.errors import InputError
 
 ORDER = {
@@ -167,3 +169,55 @@ LAX = {**CLOSED, "required": []}
 )
 def test_a_schema_is_strict_where_every_object_is_closed_and_requires_all(schema: dict[str, Any], strict: bool) -> None:
     assert is_strict(schema) is strict
+
+
+NAMES = st.sampled_from(["a", "b", "c"])
+KINDS = st.sampled_from(["object", "array", "string", "boolean", "null", "integer", "number"])
+PLAIN_SCHEMAS = st.recursive(
+    st.one_of(
+        st.just({}),
+        st.fixed_dictionaries({"type": KINDS}),
+        st.fixed_dictionaries({"enum": st.lists(NAMES, min_size=1, unique=True)}),
+    ),
+    lambda inner: st.fixed_dictionaries(
+        {},
+        optional={
+            "type": KINDS,
+            "properties": st.dictionaries(NAMES, inner, max_size=3),
+            "required": st.lists(NAMES, unique=True, max_size=2),
+            "additionalProperties": st.booleans(),
+            "items": inner,
+        },
+    ),
+    max_leaves=6,
+)
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | NAMES,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(NAMES, inner, max_size=3),
+    max_leaves=6,
+)
+
+
+@given(schema=PLAIN_SCHEMAS, value=VALUES)
+def test_the_short_way_never_says_that_something_fits_which_does_not(schema: dict[str, Any], value: Any) -> None:
+    check(schema)
+    library = list(json_schema._validator(stable_text(schema)).iter_errors(value))
+    assert (problems(schema, value) == []) == (not library)
+    if json_schema._fits(schema, value):
+        assert not library
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"type": "objct"},
+        {"type": ["string", 7]},
+        {"properties": []},
+        {"required": "a"},
+        {"minimum": "one"},
+        {"items": 5},
+    ],
+)
+def test_what_is_no_schema_is_an_error_whether_or_not_a_value_is_there(schema: dict[str, Any]) -> None:
+    with pytest.raises(InputError, match="not a JSON Schema"):
+        check(schema)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from salvo.engine import jsontext
 from salvo.engine.canonical import stable_text
 from salvo.errors import InputError
 
@@ -24,10 +25,13 @@ _SINGLE_SCHEMAS = ("items", "additionalProperties")
 
 def problems(schema: Mapping[str, Any], value: Any) -> list[str]:
     """Every way in which the value does not fit, one sentence each; InputError where the schema is none."""
+    text = stable_text(schema)
+    if _is_plain(text) and _fits(schema, value):
+        return []  # what most values do; the library, which takes long to load, is for saying what is wrong
     from referencing.exceptions import Unresolvable
 
     try:
-        found = list(_validator(stable_text(schema)).iter_errors(value))
+        found = list(_validator(text).iter_errors(value))
     except Unresolvable as fault:
         raise InputError(
             f"This JSON Schema refers to {getattr(fault, 'anchor', fault.ref)!r}, which is not in it.",
@@ -42,6 +46,72 @@ def problems(schema: Mapping[str, Any], value: Any) -> list[str]:
     return [f"{_place(error.path)}{error.message}" for error in found]
 
 
+def check(schema: Mapping[str, Any]) -> None:
+    """InputError where this is no JSON Schema."""
+    text = stable_text(schema)
+    if not _is_plain(text):
+        _validator(text)
+
+
+@lru_cache(maxsize=256)
+def _is_plain(text: str) -> bool:
+    """Whether a schema is one, and says nothing but what `_fits` understands."""
+    try:
+        return _plain(jsontext.loads(text))
+    except (ValueError, RecursionError):
+        return False
+
+
+def _plain(schema: Any) -> bool:
+    if not isinstance(schema, dict) or not schema.keys() <= _PLAIN_KEYWORDS:
+        return False
+    properties, required, enum = schema.get("properties", {}), schema.get("required", []), schema.get("enum", [""])
+    return (
+        isinstance(kind := schema.get("type", "object"), str)
+        and kind in _PLAIN_TYPES
+        and isinstance(schema.get("additionalProperties", True), bool)
+        and all(isinstance(words, list) and all(isinstance(word, str) for word in words) for words in (required, enum))
+        and isinstance(properties, dict)
+        and all(map(_plain, properties.values()))
+        and ("items" not in schema or _plain(schema["items"]))
+    )
+
+
+def _fits(schema: Mapping[str, Any], value: Any) -> bool:
+    """False where it does not, and also where only the library can tell: 1.0 is an integer, too."""
+    if "type" in schema and type(value) not in _PLAIN_TYPES[schema["type"]]:
+        return False
+    if "enum" in schema and not (isinstance(value, str) and value in schema["enum"]):
+        return False
+    if isinstance(value, dict):
+        return _object_fits(schema, value)
+    items = schema.get("items")
+    return not items or not isinstance(value, list) or all(_fits(items, item) for item in value)
+
+
+def _object_fits(schema: Mapping[str, Any], value: dict[str, Any]) -> bool:
+    properties = schema.get("properties", {})
+    if not all(name in value for name in schema.get("required", ())):
+        return False
+    if not schema.get("additionalProperties", True) and not value.keys() <= properties.keys():
+        return False
+    return all(_fits(properties[name], item) for name, item in value.items() if name in properties)
+
+
+_PLAIN_TYPES = {
+    "object": (dict,),
+    "array": (list,),
+    "string": (str,),
+    "boolean": (bool,),
+    "null": (type(None),),
+    "integer": (int,),
+    "number": (int, float),
+}
+_PLAIN_KEYWORDS = frozenset(
+    {"type", "properties", "required", "additionalProperties", "items", "enum", "title", "description"}
+)
+
+
 def _place(path: Any) -> str:
     steps = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path).lstrip(".")
     return f"{steps}: " if steps else ""
@@ -51,8 +121,6 @@ def _place(path: Any) -> str:
 def _validator(text: str) -> Validator:
     from jsonschema import Draft202012Validator, SchemaError
     from referencing import Registry
-
-    from salvo.engine import jsontext
 
     try:
         schema = jsontext.loads(text)

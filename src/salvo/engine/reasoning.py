@@ -17,6 +17,11 @@ _FIELDS = ("reasoning_content", "reasoning", "reasoning_details")
 _STAND_IN = re.compile(r"\[reasoning sha256:[0-9a-f]{64}\]")
 
 
+def may_hold_reasoning(text: str) -> bool:
+    """A quick look at a body's text before the walk: every place that reasoning is in has one of these in its name."""
+    return "thinking" in text or "reasoning" in text
+
+
 def without_reasoning(body: Any) -> Any:
     """A request's or a reply's JSON with stand-ins for reasoning; the very same object where there is none.
 

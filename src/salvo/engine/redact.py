@@ -28,6 +28,9 @@ _SECRET_NAME = re.compile(
     re.IGNORECASE,
 )
 
+# Written by the protocols themselves, with every reply: no place for a secret, and not worth a look each time.
+_PLAIN_HEADERS = frozenset({"content-type", "anthropic-version", "request-id", "x-request-id", "retry-after"})
+
 _CREDENTIAL_HEADERS = frozenset(
     {"authorization", "proxy-authorization", "x-api-key", "api-key", "x-goog-api-key", "cookie", "set-cookie"}
 )
@@ -172,10 +175,10 @@ class Redactor:
 
     def headers(self, headers: Mapping[str, str]) -> dict[str, str]:
         """The headers, those that carry credentials without their value."""
-        return {
-            name: PLACEHOLDER if name.lower() in _CREDENTIAL_HEADERS else self.text(value)
-            for name, value in headers.items()
-        }
+        return {name: value if name in _PLAIN_HEADERS else self._header(name, value) for name, value in headers.items()}
+
+    def _header(self, name: str, value: str) -> str:
+        return PLACEHOLDER if name.lower() in _CREDENTIAL_HEADERS else self.text(value)
 
     def may_touch(self, serialised: str) -> bool:
         """A quick look at a JSON value's text, as we write it, before the long walk: False if it holds no secret."""

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from salvo.engine import jsontext
 from salvo.engine.canonical import stable_text
-from salvo.engine.reasoning import without_reasoning
+from salvo.engine.reasoning import may_hold_reasoning, without_reasoning
 from salvo.engine.redact import Redactor
 from salvo.engine.wire import Attempt, WireRequest
 from salvo.errors import TapeCorruptError
@@ -158,8 +158,10 @@ class Numbering:
 
 def cleaned(body: Any, redactor: Redactor) -> tuple[Any, str]:
     """A body as it may be stored, and its text."""
-    body = without_reasoning(body)
     text = stable_text(body)
+    if may_hold_reasoning(text):
+        body = without_reasoning(body)
+        text = stable_text(body)
     if redactor.may_touch(text):
         body = redactor.json(body)
         text = stable_text(body)

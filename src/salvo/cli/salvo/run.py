@@ -77,7 +77,9 @@ def run(
     130 when interrupted (what had finished is saved; --resume goes on).
     """
     import asyncio
+    import gc
 
+    gc.disable()  # until the work begins: loading modules makes no garbage, and looking for it takes a tenth longer
     from salvo.assembly import Settings, Workshop
     from salvo.engine.record import RecordingOptions
     from salvo.scenarios.project import Project
@@ -141,16 +143,15 @@ def _resumed(workshop: Workshop, batch_id: str) -> list[tuple[Prepared, list[int
 
 
 def _warm_up() -> None:
-    """Loads what is needed later while the first answers are on their way: prices, schemas, the report.
+    """Loads what is needed later while the first answers are on their way: the prices, the report.
 
     Only where a provider is waited for: beside an agent that computes here, it would be measured as the agent's time.
     """
-    import genai_prices.data_snapshot
-    import jsonschema  # noqa: F401 - for the side effect of being there when it is needed
+    from genai_prices.data_snapshot import get_snapshot
 
-    import salvo.scenarios.report.terminal  # noqa: F401 - the same
+    import salvo.scenarios.report.terminal  # noqa: F401 - to be there when it is needed
 
-    genai_prices.data_snapshot.get_snapshot()
+    get_snapshot()
 
 
 class _Command:
@@ -199,6 +200,7 @@ class _Command:
 
             # What was imported stays: the collector need not look at it again with every run.
             gc.freeze()
+            gc.enable()
             loop.add_signal_handler(signal.SIGINT, interrupt)
             try:
                 async with asyncio.TaskGroup() as group:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from salvo.engine.canonical import stable_key
 from salvo.engine.clock import Clock
+from salvo.engine.json_schema import check
 from salvo.errors import InputError
 from salvo.scenarios.schema import Scenario, YamlTool
 from salvo.scenarios.tools.base import Tool
@@ -95,6 +96,7 @@ def _read(file: Path, name: str) -> YamlTool:
 
 
 def _canned(spec: YamlTool, place: str) -> FoundTool:
+    check(spec.parameters)
     return FoundTool(spec.name, place, partial(CannedTool, spec), stable_key(spec.model_dump(mode="json")))
 
 
