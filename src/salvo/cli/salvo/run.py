@@ -78,7 +78,9 @@ def run(
     """
     import asyncio
     import gc
+    import threading
 
+    threading.Thread(target=_load_http).start()
     gc.disable()  # until the work begins: loading modules makes no garbage, and looking for it takes a tenth longer
     from salvo.assembly import Settings, Workshop
     from salvo.engine.record import RecordingOptions
@@ -142,16 +144,28 @@ def _resumed(workshop: Workshop, batch_id: str) -> list[tuple[Prepared, list[int
     return [(prepared, [number for number in range(1, batch.runs + 1) if number not in done])]
 
 
+def _load_http() -> None:
+    """Beside all else that is loaded: reading certificates, which is a part of it, needs no interpreter."""
+    import aiohttp  # noqa: F401 - to be there when it is needed
+
+
 def _warm_up() -> None:
     """Loads what is needed later while the first answers are on their way: the prices, the report.
 
     Only where a provider is waited for: beside an agent that computes here, it would be measured as the agent's time.
     """
-    from genai_prices.data_snapshot import get_snapshot
+    import sys
 
-    import salvo.scenarios.report.terminal  # noqa: F401 - to be there when it is needed
+    patience = sys.getswitchinterval()
+    sys.setswitchinterval(0.0005)  # answers come first: this thread must let go of the interpreter at once
+    try:
+        from genai_prices.data_snapshot import get_snapshot
 
-    get_snapshot()
+        import salvo.scenarios.report.terminal  # noqa: F401 - to be there when it is needed
+
+        get_snapshot()
+    finally:
+        sys.setswitchinterval(patience)
 
 
 class _Command:
