@@ -93,6 +93,11 @@ class Timeouts:
     total: float = 600.0
 
 
+def preload() -> None:
+    """Loads the HTTP client, in a thread beside all else: a part of that, reading certificates, needs no interpreter."""
+    import aiohttp  # noqa: F401 - to be there when it is needed
+
+
 class HttpWire:
     """Real sockets: one pooled session for everything a process sends."""
 

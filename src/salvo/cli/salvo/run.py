@@ -145,8 +145,9 @@ def _resumed(workshop: Workshop, batch_id: str) -> list[tuple[Prepared, list[int
 
 
 def _load_http() -> None:
-    """Beside all else that is loaded: reading certificates, which is a part of it, needs no interpreter."""
-    import aiohttp  # noqa: F401 - to be there when it is needed
+    from salvo.engine import wire
+
+    wire.preload()
 
 
 def _warm_up() -> None:
