@@ -94,7 +94,7 @@ class Timeouts:
 
 
 def preload() -> None:
-    """Loads the HTTP client, in a thread beside all else: a part of that, reading certificates, needs no interpreter."""
+    """Loads the HTTP client; in a thread beside all else, because a part of that, reading certificates, can be."""
     import aiohttp  # noqa: F401 - to be there when it is needed
 
 
