@@ -288,3 +288,11 @@ def test_a_file_that_python_would_not_reach_says_what_hides_it(folder: Path) -> 
     assert refused(lambda: Project.find().load_module(file)) == snapshot(
         "tools.py is hidden by tools/__init__.py. Rename one of them."
     )
+
+
+def test_no_compiled_file_stands_between_a_user_s_code_and_what_is_run(folder: Path) -> None:
+    """A stale one is used for code that was changed within a second to the same length: replay would call it identical."""
+    write("mine.py", "import helper\nANSWER = helper.VALUE\n")
+    write("helper.py", "VALUE = 1\n")
+    assert Project.find(folder).load("mine:ANSWER", folder / "s.yaml") == 1
+    assert not (folder / "__pycache__").exists()

@@ -235,6 +235,14 @@ class _ScopedLoader(SourceFileLoader):
         super().__init__(fullname, path)
         self._scope = scope
 
+    def path_stats(self, path: str) -> Mapping[str, Any]:
+        """Refused, so that no compiled file is read or written.
+
+        One would still be taken for the source's after that was changed, within a second and to the same length; and
+        what is under test must be what stands in the file.
+        """
+        raise OSError(path)
+
     def exec_module(self, module: ModuleType) -> None:
         # Functions keep the builtins of their module: what they import when they are called goes the same way.
         vars(module)["__builtins__"] = {**vars(builtins), "__import__": self._scope.import_}
