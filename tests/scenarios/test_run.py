@@ -3,7 +3,9 @@
 import json
 import os
 import re
+import shutil
 import signal
+import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -14,7 +16,7 @@ import pytest
 from click.testing import Result
 from inline_snapshot import snapshot
 
-from tests.support.project import BOOK_FLIGHT, UserProject
+from tests.support.project import BIN, BOOK_FLIGHT, UserProject
 from tests.support.provider import Answer, Asked, Fault, LoopbackProvider, Say, Use, UseTools, by_turn
 from tests.support.wires import OPENAI_KEY
 
@@ -421,3 +423,45 @@ latency    p50 TIME  p95 TIME  max TIME
     assert shown.exit_code == 0
     assert "Identical" in shown.stdout
     assert "kept" in demo.salvo("init").stdout
+
+
+def test_a_store_that_fails_in_the_middle_stops_the_spending_and_shows_what_was_paid_for(project: UserProject) -> None:
+    def fill_the_disk(asked: Asked) -> Answer:
+        shutil.rmtree(project.store / "runs")
+        (project.store / "runs").write_text("no room")
+        return DONE
+
+    with LoopbackProvider(by_turn(SEARCH, BOOK, CONFIRM, fill_the_disk)) as provider:
+        project.reach(provider)
+        ran = project.salvo("run", "-n", "3", "-j", "1")
+    assert ran.exit_code == 3
+    assert len(provider.asked) == 4
+    assert "results cannot be stored" in ran.stdout
+    assert "cost       $" in ran.stdout
+
+
+def test_a_budget_that_cannot_be_counted_says_so(project: UserProject) -> None:
+    with LoopbackProvider(GOOD) as provider:
+        project.reach(provider)
+        ran = project.salvo("run", "-n", "2", "--model", "house-model", "--max-cost", "1")
+    assert "--max-cost could not count 2 runs: what they cost is not known." in ran.stderr
+
+
+def test_no_color_is_honoured_on_a_terminal_too(project: UserProject) -> None:
+    with LoopbackProvider(GOOD) as provider:
+        project.reach(provider)
+        project.salvo("run", "-n", "1")
+        command = f"{BIN / 'salvo'} report latest"
+        shown = {
+            no_color: subprocess.run(
+                ["script", "-qec", command, "/dev/null"],
+                cwd=project.folder,
+                env={**os.environ, **project.environ, "TERM": "xterm", "NO_COLOR": no_color},
+                capture_output=True,
+                text=True,
+                check=True,
+            ).stdout
+            for no_color in ("", "1")
+        }
+    assert "\x1b[" in shown[""]
+    assert "\x1b[" not in shown["1"]

@@ -6,6 +6,7 @@ import errno
 import os
 import shutil
 from collections.abc import Iterator
+from contextlib import suppress
 from itertools import count
 from pathlib import Path
 
@@ -21,7 +22,8 @@ def write_atomically(path: Path, content: bytes) -> None:
         write(aside, content)
         aside.replace(path)
     except OSError as fault:
-        aside.unlink(missing_ok=True)
+        with suppress(OSError):  # whatever keeps us from writing may keep us from cleaning up, too
+            aside.unlink()
         raise unwritable(path, fault) from fault
 
 

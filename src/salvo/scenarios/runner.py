@@ -11,6 +11,7 @@ from salvo.engine.record import RecordingOptions
 from salvo.engine.redact import Redactor
 from salvo.engine.retry import RetryPolicy, Wait
 from salvo.engine.wire import Wire
+from salvo.errors import StoreError
 from salvo.scenarios.act import act, redacted, request_for, result_of
 from salvo.scenarios.evaluators.registry import Registry, evaluate_all
 from salvo.scenarios.index import IndexEntry, entry_of
@@ -56,7 +57,12 @@ async def run_once(prepared: Prepared, number: int, session: Session) -> AgentRu
     await judge(prepared, result, stage, session.registry)
     # Judges and evaluators may have brought in what must not be stored.
     result = redacted(result, session.redactor)
-    keep(prepared, result, stage, session)
+    try:
+        keep(prepared, result, stage, session)
+    except StoreError as fault:
+        # It was paid for, so it is shown; but what cannot be kept must not be bought.
+        result.outcome, result.passed, result.cause, result.error = Outcome.ERROR, False, Cause.STORE, str(fault)
+        session.pool.stop("results cannot be stored")
     session.pool.budget.spend(result.metrics.cost)
     session.pool.budget.spend(result.judge_cost)
     return result

@@ -125,14 +125,7 @@ def _unread(skipped: int) -> str:
 
 
 def _print(lines: Sequence[str]) -> None:
-    click.echo("\n".join(lines), color=_colour())
-
-
-def _colour() -> bool | None:
-    """Click itself takes the colours out where nobody sees them; NO_COLOR is for where somebody does."""
-    import os
-
-    return False if os.environ.get("NO_COLOR") else None
+    click.echo("\n".join(lines))
 
 
 def _store_folder() -> Path:

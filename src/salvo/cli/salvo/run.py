@@ -151,10 +151,7 @@ def _load_http() -> None:
 
 
 def _warm_up() -> None:
-    """Loads what is needed later while the first answers are on their way: the prices, the report.
-
-    Only where a provider is waited for: beside an agent that computes here, it would be measured as the agent's time.
-    """
+    """Loads what is needed later while the first answers are on their way: the prices, the report."""
     import sys
 
     patience = sys.getswitchinterval()
@@ -218,15 +215,22 @@ class _Command:
             gc.enable()
             loop.add_signal_handler(signal.SIGINT, interrupt)
             try:
-                async with asyncio.TaskGroup() as group:
-                    running = group.create_task(run_all(self._work, session))
-                    if any(prepared.batch.provider != "custom" for prepared, _ in self._work):
-                        group.create_task(asyncio.to_thread(_warm_up))
-                self._ran = running.result()
+                warming = asyncio.create_task(self._warm_up())
+                self._ran = await run_all(self._work, session)
+                await warming
             finally:
                 loop.remove_signal_handler(signal.SIGINT)
                 self._progress.clear()
+            if max_cost is not None and (unpriced := session.pool.budget.unpriced):
+                self._progress.tell(f"--max-cost could not count {unpriced} runs: what they cost is not known.")
         return ExitCode.INTERRUPTED if interrupted else ExitCode.OK
+
+    async def _warm_up(self) -> None:
+        """Only where a provider is waited for: beside an agent that computes here, it would be the agent's time."""
+        import asyncio
+
+        if any(prepared.batch.provider != "custom" for prepared, _ in self._work):
+            await asyncio.to_thread(_warm_up)
 
     def _started(self, _prepared: Prepared, _number: int) -> None:
         self._line()
