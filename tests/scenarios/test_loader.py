@@ -26,48 +26,10 @@ from salvo.scenarios.loader import (
 )
 from salvo.scenarios.schema import Scenario, YamlTool
 from salvo.scenarios.variables import filled
+from tests.support.project import BOOK_FLIGHT
 
-QUICK_DEMO = """\
-  scenario: book_flight
-  adapter: openai
-  model: gpt-4o
-  runs: 10
-  timeout: 30
-  threshold: 0.8
-
-  system_prompt: |
-    You are a travel assistant with access to flight search
-    and booking tools.
-
-  user_message: |
-    Book the cheapest round-trip flight from SFO to JFK
-    on March 15, returning March 20.
-
-  tools:
-    - search_flights
-    - book_flight
-    - get_booking_confirmation
-
-  assertions:
-    - type: tool_sequence
-      expected: [search_flights, book_flight, get_booking_confirmation]
-      required: true
-      weight: 2
-
-    - type: jmespath
-      path: final_output.confirmation_id
-      operator: regex
-      value: "^[A-Z]{6}$"
-      weight: 1
-
-    - type: cost_limit
-      max_usd: 0.05
-      weight: 1
-
-    - type: latency_limit
-      max_seconds: 15
-      weight: 1
-"""
+QUICK_DEMO = indent(BOOK_FLIGHT, "  ")
+"""Indented, as it stands in the document that people paste it from."""
 
 LEAST = """\
 scenario: least
