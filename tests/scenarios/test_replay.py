@@ -259,3 +259,27 @@ def test_a_damaged_recording_is_a_clear_error(project: UserProject) -> None:
     assert "response.json of the recording" in damaged.stderr
     (folder / "response.json").unlink()
     assert "has no response.json" in project.salvo("replay", "latest").stderr
+
+
+@pytest.mark.parametrize(
+    "file, content, says",
+    [
+        ("request.json", b"[]", "it is no object"),
+        ("request.json", b'{"salvo_tape": 1, "requests": []}', "do not belong together"),
+        ("response.json", b'{"salvo_tape": 1}', "do not belong together"),
+    ],
+)
+def test_files_that_are_not_a_recording_say_so(project: UserProject, file: str, content: bytes, says: str) -> None:
+    record(project)
+    [folder] = (project.store / "recordings").iterdir()
+    (folder / file).write_bytes(content)
+    assert says in project.salvo("replay", "latest").stderr
+
+
+def test_a_recording_with_a_damaged_part_names_the_place(project: UserProject) -> None:
+    record(project)
+    [folder] = (project.store / "recordings").iterdir()
+    document = json.loads((folder / "response.json").read_text())
+    document["result"]["number"] = "first"
+    (folder / "response.json").write_text(json.dumps(document))
+    assert "is damaged at result.number" in project.salvo("replay", "latest").stderr

@@ -465,3 +465,74 @@ def test_no_color_is_honoured_on_a_terminal_too(project: UserProject) -> None:
         }
     assert "\x1b[" in shown[""]
     assert "\x1b[" not in shown["1"]
+
+
+def test_a_conversation_that_no_longer_fits_the_model_fails_the_run(project: UserProject) -> None:
+    with LoopbackProvider(by_turn(SEARCH, Fault.context_too_long())) as provider:
+        project.reach(provider)
+        [result] = results_of(project.salvo("run", "-n", "1", "--json"))
+    assert (result["outcome"], result["cause"], result["weighted_score"]) == ("failed", "context", 0.0)
+    assert [event["type"] for event in result["trace"]] == ["model", "tool", "context"]
+
+
+def test_a_refusal_is_judged_by_the_assertions_and_named_as_the_cause(project: UserProject) -> None:
+    with LoopbackProvider(Say("I cannot do that.", stop="refusal")) as provider:
+        project.reach(provider)
+        [result] = results_of(project.salvo("run", "-n", "1", "--json"))
+        assert (result["outcome"], result["cause"]) == ("failed", "refusal")
+        project.write(
+            "scenarios/book_flight.yaml",
+            BOOK_FLIGHT[: BOOK_FLIGHT.index("assertions:")]
+            + "assertions:\n  - {type: jmespath, path: final_output, operator: contains, value: cannot}\n",
+        )
+        [result] = results_of(project.salvo("run", "-n", "1", "--json"))
+        assert (result["outcome"], result["cause"]) == ("passed", None), "a scenario may want a refusal"
+
+
+def test_a_canned_fault_reaches_the_agent_in_its_own_words(project: UserProject) -> None:
+    project.write(
+        "scenarios/book_flight.yaml",
+        BOOK_FLIGHT[: BOOK_FLIGHT.index("tools:")]
+        + "tools:\n  - name: search_flights\n    responses: [{error: '503: busy'}, {result: found}]\n"
+        + "assertions: [{type: latency_limit, max_seconds: 15}]\n",
+    )
+    with LoopbackProvider(by_turn(SEARCH, SEARCH, DONE)) as provider:
+        project.reach(provider)
+        project.salvo("run", "-n", "1")
+    assert [asked.tool_results[0].content for asked in provider.asked[1:]] == ["Error: 503: busy", "found"]
+
+
+@pytest.mark.parametrize(
+    "code, error",
+    [
+        (
+            "class Mine(BaseAdapter):\n    async def run(self, request): return 'text'",
+            "returned str, not AdapterResponse",
+        ),
+        (
+            "class Mine(BaseAdapter):\n    async def run(self, request): raise TimeoutError('mine')",
+            "TimeoutError: mine",
+        ),
+    ],
+)
+def test_an_adapter_s_own_bugs_are_errors_that_name_the_line(project: UserProject, code: str, error: str) -> None:
+    project.write("mine.py", f"from salvo import BaseAdapter\n{code}\n")
+    project.write(
+        "scenarios/mine.yaml",
+        "scenario: mine\nadapter: mine:Mine\nuser_message: go\n"
+        "assertions: [{type: jmespath, path: final_output, operator: exists}]\n",
+    )
+    ran = project.salvo("run", "scenarios/mine.yaml", "--json")
+    [result] = results_of(ran)
+    assert (ran.exit_code, result["cause"]) == (3, "adapter")
+    assert error in result["error"]
+
+
+def test_a_function_may_hand_back_something_to_wait_for(project: UserProject) -> None:
+    project.write("mine.py", "async def later(request): return 'done'\ndef now(request): return later(request)\n")
+    project.write(
+        "scenarios/mine.yaml",
+        "scenario: mine\nadapter: function:mine.now\nuser_message: go\n"
+        "assertions: [{type: jmespath, path: final_output, operator: eq, value: done}]\n",
+    )
+    assert project.salvo("run", "scenarios/mine.yaml").exit_code == 0
