@@ -6,7 +6,7 @@ import inspect
 import os
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,7 +19,7 @@ from salvo.engine.record import RecordingOptions
 from salvo.engine.redact import Redactor, secrets_of
 from salvo.engine.retry import Wait
 from salvo.engine.wire import Endpoint, HttpWire
-from salvo.errors import InputError
+from salvo.errors import InputError, UsageError
 from salvo.scenarios.adapters.base import BaseAdapter
 from salvo.scenarios.adapters.function import FunctionAdapter
 from salvo.scenarios.evaluators.base import EvaluatorType
@@ -103,12 +103,12 @@ class Settings:
     threshold: float | None = None
     min_pass_rate: float | None = None
 
+    @property
+    def chosen(self) -> dict[str, Any]:
+        return {part.name: value for part in fields(self) if (value := getattr(self, part.name)) is not None}
+
     def apply(self, scenario: Scenario) -> Scenario:
-        chosen = {
-            name: value
-            for name in ("runs", "model", "adapter", "threshold", "min_pass_rate")
-            if (value := getattr(self, name)) is not None
-        }
+        chosen = self.chosen
         return Scenario.model_validate({**scenario.model_dump(), **chosen}) if chosen else scenario
 
 
@@ -160,7 +160,26 @@ class Workshop:
         )
         return name
 
-    def prepare(self, scenario: Scenario, file: Path, *, recorded: bool, batch: Batch | None = None) -> Prepared:
+    def read_again(self, batch: Batch) -> Scenario:
+        """A batch's scenario from its file, to go on with it. Not from the batch: what is stored there is redacted."""
+        file = self.project.root / batch.source
+        scenario = self.read(file, Settings(**batch.settings.get("overrides", {})))
+        if self.redactor().json(scenario_document(scenario)) != batch.scenario:
+            raise UsageError(
+                f"{batch.source} has changed since the batch {batch.batch_id} was begun, so it cannot go on.",
+                hint="Two different scenarios make no one batch: run it anew.",
+            )
+        return scenario
+
+    def prepare(
+        self,
+        scenario: Scenario,
+        file: Path,
+        *,
+        recorded: bool,
+        batch: Batch | None = None,
+        settings: Mapping[str, Any] | None = None,
+    ) -> Prepared:
         """Everything a scenario needs, looked up once. `batch` is an earlier one that goes on."""
         tools = find_tools(scenario, file, self.project)
         endpoint = self.endpoint_of(scenario)
@@ -180,6 +199,7 @@ class Workshop:
                 scenario=self.redactor().json(scenario_document(scenario)),
                 source=self.project.relative(file),
                 tools={tool.name: tool.fingerprint for tool in tools},
+                settings=dict(settings or {}),
                 salvo_version=__version__,
             )
         return Prepared(
@@ -203,7 +223,7 @@ class Workshop:
             root=self.project.root,
             make_adapter=lambda scenario, file: make_adapter(scenario, file, self.project),
             load=self.project.load,
-            read=self.read,
+            read=lambda file, overrides: self.read(file, Settings(**overrides)),
             environ=self.environ,
         )
 

@@ -2,6 +2,7 @@
 
 SalvoError
 ├── UsageError                 asked for wrongly: an option, an argument, a name that does not exist
+│   ├── NothingFoundError          there is no scenario where one was looked for
 │   ├── UnknownIdError             no stored run or batch has this id, nor one that begins with it
 │   └── AmbiguousIdError           several stored ids begin with it
 ├── InputError                 a file or a value is not what it must be
@@ -55,6 +56,10 @@ class UnknownIdError(UsageError):
 
 class AmbiguousIdError(UsageError):
     """Several stored ids begin with it."""
+
+
+class NothingFoundError(UsageError):
+    """There is nothing to do: no scenario where one was looked for."""
 
 
 class InputError(SalvoError):

@@ -8,7 +8,7 @@ import pytest
 from inline_snapshot import snapshot
 
 from tests.scenarios.test_run import BOOK, CONFIRM, DONE, GOOD, SEARCH, tidy
-from tests.support.project import BOOK_FLIGHT, UserProject
+from tests.support.project import BOOK_FLIGHT, TOOLS, UserProject
 from tests.support.provider import Answer, Asked, Fault, LoopbackProvider, Say, Use, UseTools, by_turn
 
 BROKEN_TOOLS = """
@@ -283,3 +283,66 @@ def test_a_recording_with_a_damaged_part_names_the_place(project: UserProject) -
     document["result"]["number"] = "first"
     (folder / "response.json").write_text(json.dumps(document))
     assert "is damaged at result.number" in project.salvo("replay", "latest").stderr
+
+
+def test_a_secret_in_a_tool_s_result_does_not_make_the_replay_diverge(project: UserProject) -> None:
+    project.write("tools.py", TOOLS.replace('"price": 212', '"price": 212, "note": "sk-toolresult-0123456789"'))
+    record(project)
+    replayed = project.salvo("replay", "latest")
+    assert replayed.exit_code == 0, replayed.output
+    assert "sk-toolresult" not in project.everything_stored()
+
+
+def test_an_agent_that_ends_otherwise_or_asks_for_less_has_diverged(project: UserProject) -> None:
+    project.write("scenarios/mine.yaml", MINE)
+    own_adapter(project, body="raise ValueError('first')")
+    project.salvo("run", "scenarios/mine.yaml", "--record")
+    assert project.salvo("replay", "latest").exit_code == 0
+    for body, says in [("raise KeyError('second')", "KeyError"), ("", "Diverged at")]:
+        own_adapter(project, body=body)
+        out, _ = (process := project.process("replay", "latest")).communicate(timeout=30)
+        assert process.returncode == 1
+        assert says in out
+    own_adapter(project)
+    project.process("run", "scenarios/mine.yaml", "--record").communicate(timeout=30)
+    project.write(
+        "mine.py",
+        ADAPTER.replace("await self.context.toolbox.call", "await self.nothing").replace("BODY", "")
+        + "    async def nothing(self, name, arguments):\n"
+        "        return type('Found', (), {'result': [{'id': 'B6-0916', 'price': 212}]})\n",
+    )
+    out, _ = (process := project.process("replay", "latest")).communicate(timeout=30)
+    assert process.returncode == 1
+    assert "no longer asks for 1 of what was recorded: search_flights" in out
+
+
+def test_a_run_whose_time_was_over_inside_a_tool_replays_as_that(project: UserProject) -> None:
+    project.write("tools.py", TOOLS.replace('"""Confirms a booking."""', "import asyncio; await asyncio.sleep(60)"))
+    project.write("scenarios/book_flight.yaml", BOOK_FLIGHT.replace("timeout: 30", "timeout: 0.5"))
+    record(project)
+    replayed = project.salvo("replay", "latest")
+    assert replayed.exit_code == 0, replayed.output
+
+
+def test_threads_of_the_user_s_own_have_no_network_in_a_replay_either(project: UserProject) -> None:
+    project.write("scenarios/mine.yaml", MINE)
+    own_adapter(project)
+    project.salvo("run", "scenarios/mine.yaml", "--record")
+    own_adapter(
+        project,
+        body="""import threading, pathlib
+        def call():
+            try: socket.create_connection(('127.0.0.1', 9))
+            except Exception as fault: pathlib.Path('seen').write_text(type(fault).__name__)
+        thread = threading.Thread(target=call); thread.start(); thread.join()""",
+    )
+    project.process("replay", "latest").communicate(timeout=30)
+    assert (project.folder / "seen").read_text() == "TapeMissError"
+
+
+def test_what_the_command_said_instead_of_the_file_holds_when_it_is_evaluated_again(project: UserProject) -> None:
+    with LoopbackProvider(by_turn(SEARCH, BOOK, CONFIRM, Say("no id"))) as provider:
+        project.reach(provider)
+        assert project.salvo("run", "-n", "1", "--record", "--threshold", "0.5").exit_code == 0
+    project.environ = {}
+    assert project.salvo("replay", "latest", "--re-eval").exit_code == 0

@@ -536,3 +536,123 @@ def test_a_function_may_hand_back_something_to_wait_for(project: UserProject) ->
         "assertions: [{type: jmespath, path: final_output, operator: eq, value: done}]\n",
     )
     assert project.salvo("run", "scenarios/mine.yaml").exit_code == 0
+
+
+def test_a_rate_limit_while_judging_is_waited_for_like_any_other(project: UserProject) -> None:
+    project.write("scenarios/book_flight.yaml", BOOK_FLIGHT + "  - {type: llm_judge, rubric: polite}\n")
+    first = [True]
+
+    def judged(asked: Asked) -> Answer:
+        if "rubric" not in asked.last_user.lower():
+            return GOOD(asked)
+        return (
+            Fault.rate_limited(retry_after_ms=50) if first and first.pop() else Say('{"passed": true, "reason": "x"}')
+        )
+
+    with LoopbackProvider(judged) as provider:
+        project.reach(provider)
+        [result] = results_of(project.salvo("run", "-n", "1", "--json"))
+    assert result["outcome"] == "passed", result["error"]
+
+
+def test_waits_of_calls_that_wait_together_are_taken_out_once(project: UserProject) -> None:
+    project.write(
+        "mine.py",
+        """
+        import asyncio
+        from salvo import AdapterResponse, BaseAdapter
+        from salvo.engine.chat.base import ChatRequest, UserMessage
+
+        class Mine(BaseAdapter):
+            async def run(self, request):
+                model = self.context.chat_model("openai/gpt-5.4-mini")
+                ask = [model.complete(ChatRequest((UserMessage(str(i)),), lane=str(i))) for i in range(3)]
+                await asyncio.gather(*ask)
+                return AdapterResponse("done")
+        """,
+    )
+    project.write(
+        "scenarios/mine.yaml",
+        "scenario: mine\nadapter: mine:Mine\nuser_message: go\nassertions: [{type: latency_limit, max_seconds: 9}]\n",
+    )
+    limits = iter([Fault.rate_limited(retry_after=1)] * 3)
+    with LoopbackProvider(lambda asked: next(limits, Say("hi"))) as provider:
+        project.reach(provider)
+        [result] = results_of(project.salvo("run", "scenarios/mine.yaml", "--json"))
+    assert 0 <= result["metrics"]["latency"] < 1
+
+
+def test_code_that_never_returns_does_not_keep_the_command(project: UserProject) -> None:
+    project.write("mine.py", "import time\ndef hang(request): time.sleep(1000)\n")
+    project.write(
+        "scenarios/mine.yaml",
+        "scenario: mine\nadapter: function:mine.hang\nuser_message: go\ntimeout: 0.3\n"
+        "assertions: [{type: latency_limit, max_seconds: 9}]\n",
+    )
+    process = project.process("run", "scenarios/mine.yaml", "-n", "3")
+    out, err = process.communicate(timeout=30)
+    assert process.returncode == 1, err
+    assert "0/3 passed" in out or "ran out of time" in out
+
+
+def test_many_slow_functions_run_at_once_without_a_queue_of_ours(project: UserProject) -> None:
+    project.write("mine.py", "import time\ndef slow(request):\n    time.sleep(0.3)\n    return 1\n")
+    project.write(
+        "scenarios/mine.yaml",
+        "scenario: mine\nadapter: function:mine.slow\nuser_message: go\ntimeout: 30\n"
+        "assertions: [{type: jmespath, path: final_output, operator: eq, value: 1}]\n",
+    )
+    results = results_of(project.salvo("run", "scenarios/mine.yaml", "-n", "40", "-j", "40", "--json"))
+    assert max(result["metrics"]["latency"] for result in results) < 3
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "def __init__(self): raise ValueError('made wrong')\n    async def run(self, request): ...",
+        "async def run(self, request): return AdapterResponse({'a': object()})",
+        "async def run(self, request): return AdapterResponse('x', metrics=None)",
+        "async def run(self, request): raise asyncio.CancelledError",
+        "async def run(self, request): raise SystemExit(7)",
+        "async def run(self, request): raise StopIteration",
+    ],
+)
+def test_whatever_an_adapter_does_wrong_is_an_error_of_that_run_alone(project: UserProject, code: str) -> None:
+    project.write(
+        "mine.py",
+        f"import asyncio\nfrom salvo import AdapterResponse, BaseAdapter\nclass Mine(BaseAdapter):\n    {code}\n",
+    )
+    project.write(
+        "scenarios/mine.yaml",
+        "scenario: mine\nadapter: mine:Mine\nuser_message: go\nassertions: [{type: latency_limit, max_seconds: 9}]\n",
+    )
+    ran = project.salvo("run", "scenarios/mine.yaml", "-n", "2", "--json")
+    assert ran.exit_code == 3, ran.output
+    assert [(result["outcome"], result["cause"]) for result in results_of(ran)] == [("error", "adapter")] * 2
+
+
+def test_resume_goes_on_with_what_was_asked_and_as_privately(project: UserProject) -> None:
+    project.write("scenarios/book_flight.yaml", BOOK_FLIGHT.replace("from SFO", f"from SFO ({OPENAI_KEY}, ACME-4711)"))
+    with LoopbackProvider(GOOD) as provider:
+        project.reach(provider)
+        project.salvo("run", "-n", "2", "-j", "1", "--max-cost", "0.0001", "--record", "--redact", r"ACME-\d+")
+        assert project.salvo("run", "--resume", "latest").exit_code == 0
+        assert OPENAI_KEY in provider.asked[-1].last_user, "the agent is asked what the others were asked"
+        assert "ACME-4711" not in project.everything_stored()
+        assert project.salvo("run", "--resume", "latest", "-n", "9").exit_code == 2
+        project.write("scenarios/book_flight.yaml", BOOK_FLIGHT)
+        changed = project.salvo("run", "--resume", "latest")
+    assert changed.exit_code == 2
+    assert "has changed since the batch" in changed.stderr
+
+
+def test_an_output_that_cannot_be_written_is_said_before_money_is_spent(project: UserProject) -> None:
+    with LoopbackProvider(GOOD) as provider:
+        project.reach(provider)
+        assert project.salvo("run", "-o", "nowhere/out.xml").exit_code == 2
+    assert provider.asked == []
+
+
+def test_a_folder_without_scenarios_is_nothing_collected(project: UserProject) -> None:
+    (project.folder / "empty").mkdir()
+    assert project.salvo("run", "empty").exit_code == 5

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import click
 
 from salvo.cli.exit_codes import ExitCode
-from salvo.errors import InputError, SalvoError, UsageError
+from salvo.errors import InputError, NothingFoundError, SalvoError, UsageError
 
 
 class Lazy(NamedTuple):
@@ -49,8 +49,13 @@ class LazyGroup(click.Group):
             click.secho(f"Error: {error.message}", fg="red", err=True)
             if error.hint:
                 click.echo(error.hint, err=True)
-            mendable_here = isinstance(error, UsageError | InputError)
-            ctx.exit(ExitCode.USAGE if mendable_here else ExitCode.NOT_JUDGED)
+            ctx.exit(_exit_code(error))
         except KeyboardInterrupt:
             click.echo("Interrupted.", err=True)
             ctx.exit(ExitCode.INTERRUPTED)
+
+
+def _exit_code(error: SalvoError) -> ExitCode:
+    if isinstance(error, NothingFoundError):
+        return ExitCode.NOTHING
+    return ExitCode.USAGE if isinstance(error, UsageError | InputError) else ExitCode.NOT_JUDGED

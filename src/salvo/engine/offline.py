@@ -5,40 +5,30 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from contextvars import ContextVar
 from typing import Any
 
 from salvo.errors import TapeMissError
 
-_offline: ContextVar[bool] = ContextVar("offline", default=False)
+_state = {"refusing": 0, "watching": 0}
 _EVENTS = frozenset({"socket.connect", "socket.sendto", "socket.sendmsg", "socket.getaddrinfo", "socket.gethostbyname"})
 
 
 @contextmanager
 def offline() -> Iterator[None]:
-    """Refuses the network in this task and whatever it starts, threads of asyncio.to_thread included."""
-    _watch()
-    token = _offline.set(True)
+    """Refuses the network in the whole process: a user's code may start threads of its own."""
+    if not _state["watching"]:
+        sys.addaudithook(_refuse)  # cannot be taken away again, so it is added once, and asks whether it is meant
+        _state["watching"] = 1
+    _state["refusing"] += 1
     try:
         yield
     finally:
-        _offline.reset(token)
+        _state["refusing"] -= 1
 
 
 def _refuse(event: str, _arguments: tuple[Any, ...]) -> None:
-    if event in _EVENTS and _offline.get():
+    if event in _EVENTS and _state["refusing"]:
         raise TapeMissError(
             "In a replay nothing may use the network, and the code under test tried to.",
             hint="What it sends through the wire of its RunContext is recorded and replayed.",
         )
-
-
-_watching = False
-
-
-def _watch() -> None:
-    """Python's audit hooks cannot be taken away again, so one is added once, and asks whether it is meant."""
-    global _watching  # noqa: PLW0603 - there is one list of audit hooks in a process, and so one flag
-    if not _watching:
-        sys.addaudithook(_refuse)
-        _watching = True

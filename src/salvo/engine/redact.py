@@ -227,7 +227,8 @@ class Redactor:
         try:
             nested = json.loads(text)
             clean = yield nested
-            redacted = text if clean is nested else json.dumps(clean, ensure_ascii=False)
+            # As our own writer has it: a result that is written again from what was stored must come out the same.
+            redacted = text if clean is nested else json.dumps(clean, ensure_ascii=False, separators=(",", ":"))
         except (ValueError, RecursionError):
             redacted = self.text(text)
             return text if redacted == text else (yield redacted)  # it may be JSON now, without a secret in the way

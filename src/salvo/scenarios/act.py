@@ -68,19 +68,26 @@ async def act(adapter: BaseAdapter, request: AdapterRequest, stage: Stage) -> Ac
     except TimeoutError as fault:
         if deadline.expired():
             return Acted(None, Cause.TIMEOUT, f"It took longer than {request.timeout_seconds:g} s.")
-        return Acted(None, Cause.ADAPTER, _told(fault))
+        return Acted(None, Cause.ADAPTER, told(fault))
     except ProviderError as fault:
         return Acted(None, Cause.PROVIDER, str(fault))
     except TapeError:
         raise  # a replay that diverges is no outcome of the agent's
-    except Exception as fault:  # noqa: BLE001 - whatever a user's adapter raises belongs into its result
-        return Acted(None, Cause.ADAPTER, _told(fault))
+    except asyncio.CancelledError as fault:
+        task = asyncio.current_task()
+        if task is not None and task.cancelling():
+            raise  # we are ended from outside
+        return Acted(None, Cause.ADAPTER, told(fault))
+    except (Exception, SystemExit) as fault:  # noqa: BLE001 - whatever a user's adapter raises belongs into its result
+        return Acted(None, Cause.ADAPTER, told(fault))
+    finally:
+        stage.stopwatch.under(None)
     if not isinstance(response, AdapterResponse):
         return Acted(None, Cause.ADAPTER, f"The adapter returned {type(response).__name__}, not AdapterResponse.")
     return Acted(response)
 
 
-def _told(fault: Exception) -> str:
+def told(fault: BaseException) -> str:
     """An exception in a user's code: what it says, and the line it comes from."""
     frames = traceback.extract_tb(fault.__traceback__)
     where = f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else ""

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from salvo.errors import UsageError
+from salvo.errors import NothingFoundError, UsageError
 from salvo.scenarios.imports import Scope
 from salvo.scenarios.paths import find_root, root_of, shown, shown_folder
 
@@ -48,7 +48,7 @@ class Project:
             return [place]
         files = sorted(file for file in _yaml_files(place) if _looks_like_a_scenario(file))
         if not files:
-            raise UsageError(
+            raise NothingFoundError(
                 f"There is no scenario in {shown_folder(place)}: no .yaml file with a top-level `scenario:`.",
                 hint="`salvo init` makes an example.",
             )

@@ -39,7 +39,9 @@ _OWN_TO_EACH_RUN = frozenset(
 )
 
 
-_BY_EVALUATION = frozenset({Cause.ASSERTION, Cause.JUDGE, Cause.EVALUATOR, Cause.PRICE_UNKNOWN})
+_BY_EVALUATION = frozenset({None, Cause.ASSERTION, Cause.JUDGE, Cause.EVALUATOR, Cause.PRICE_UNKNOWN})
+_UNFINISHED = frozenset({Cause.TURN_LIMIT, Cause.TIMEOUT, Cause.CONTEXT, Cause.PROVIDER, Cause.ADAPTER})
+"""Causes that say how the agent ended without having finished. The others are the evaluation's."""
 
 
 class ReplayClock(SystemClock):
@@ -82,7 +84,7 @@ class Replayer:
     root: Path
     make_adapter: MakeAdapter
     load: Load
-    read: Callable[[Path], Scenario]
+    read: Callable[[Path, Mapping[str, Any]], Scenario]
     environ: Mapping[str, str]
 
     async def replay(self, run_id: str) -> Replayed:
@@ -96,29 +98,35 @@ class Replayer:
         stored = recording.result
         if stored.replayable == "no":
             return Replayed(stored, "reconstructed", stored, warnings=[stored.replay_note])
-        batch = recording.batch
-        source = self.root / batch.source
-        prepared = self._prepared(batch, from_document(batch.scenario), source, recording.endpoint)
-        stage = self._stage(recording, stored, prepared)
         replayed = Replayed(stored, stored.replayable, None, warnings=list(recording.tape.ambiguous))
         with offline():
-            try:
-                replayed.result = await perform(
-                    prepared, stored.number, stored.seed, stored.timestamp, stage, self.redactor
-                )
-            except NotReplayableError as fault:
-                if stored.cause is not Cause.TIMEOUT:
-                    replayed.divergence = str(fault)
-                    return replayed
-                # The recording ends where the agent's time did.
-                acted = Acted(None, Cause.TIMEOUT, stored.error)
-                replayed.result = result_of(prepared.batch, stored.number, stored.seed, stored.timestamp, acted, stage)
-            except TapeError as fault:
-                replayed.divergence = str(fault)
-                return replayed
-        replayed.differences = list(differences(_comparable(stored), _comparable(replayed.result)))
-        replayed.result = _with_verdict(replayed.result, stored)
+            await self._act_again(recording, replayed)
+        if replayed.result is not None:
+            replayed.differences += differences(_comparable(stored), _comparable(replayed.result))
+            replayed.result = _with_verdict(replayed.result, stored)
         return replayed
+
+    async def _act_again(self, recording: Recording, replayed: Replayed) -> None:
+        stored, batch = recording.result, recording.batch
+        prepared = self._prepared(batch, from_document(batch.scenario), self.root / batch.source, recording.endpoint)
+        stage = self._stage(recording, stored, prepared)
+        try:
+            replayed.result = await perform(
+                prepared, stored.number, stored.seed, stored.timestamp, stage, self.redactor
+            )
+        except NotReplayableError as fault:
+            if stored.cause is not Cause.TIMEOUT:
+                replayed.divergence = str(fault)
+                return
+            # The recording ends where the agent's time did.
+            acted = Acted(None, Cause.TIMEOUT, stored.error)
+            replayed.result = result_of(batch, stored.number, stored.seed, stored.timestamp, acted, stage)
+        except TapeError as fault:
+            replayed.divergence = str(fault)
+            return
+        left = _unasked(stage)
+        if left:
+            replayed.divergence = f"The agent no longer asks for {len(left)} of what was recorded: {left[0]}."
 
     async def evaluate_again(self, run_id: str, file: Path | None = None) -> tuple[AgentRunResult, AgentRunResult]:
         """The stored result, and the same under its present scenario file, or another.
@@ -130,7 +138,9 @@ class Replayer:
         stored = recording.result if recording else self.store.load_run(run_id)
         batch = recording.batch if recording else self.store.load_batch(stored.batch_id)
         source = file or self.root / batch.source
-        scenario = self.read(source) if file or source.is_file() else from_document(batch.scenario)
+        # What the command said instead of the file, it would say again; of another file nothing is known.
+        overrides = {} if file else batch.settings.get("overrides", {})
+        scenario = self.read(source, overrides) if file or source.is_file() else from_document(batch.scenario)
         prepared = self._prepared(batch, scenario, source, None)
         stage = self._stage(recording, stored, prepared)
         result = replace(stored, cause=None if stored.cause in _BY_EVALUATION else stored.cause)
@@ -182,7 +192,15 @@ def _with_verdict(result: AgentRunResult, stored: AgentRunResult) -> AgentRunRes
     return replace(result, **verdict)
 
 
+def _unasked(stage: Stage) -> list[str]:
+    """What the recording holds of the agent's, judges aside, and was not asked for again."""
+    requests = stage.wire.unasked if isinstance(stage.wire, ReplayWire) else []
+    asked = [f"a request to {item.request.path}" for item in requests if not item.lane.startswith("judge/")]
+    return asked + (stage.toolbox.unasked if isinstance(stage.toolbox, ReplayedToolBox) else [])
+
+
 def _comparable(result: AgentRunResult) -> dict[str, Any]:
     """What must be the same: all but ids, times of day, and the verdict, which is evaluation's."""
     content: dict[str, Any] = jsontext.loads(jsontext.dumps(result))
-    return {name: value for name, value in content.items() if name not in _OWN_TO_EACH_RUN}
+    ended = {"ended": result.cause, "error": result.error} if result.cause in _UNFINISHED else {}
+    return {**{name: value for name, value in content.items() if name not in _OWN_TO_EACH_RUN}, **ended}

@@ -12,7 +12,7 @@ from salvo.engine.redact import Redactor
 from salvo.engine.retry import RetryPolicy, Wait
 from salvo.engine.wire import Wire
 from salvo.errors import StoreError
-from salvo.scenarios.act import act, redacted, request_for, result_of
+from salvo.scenarios.act import Acted, act, redacted, request_for, result_of, told
 from salvo.scenarios.evaluators.registry import Registry, evaluate_all
 from salvo.scenarios.index import IndexEntry, entry_of
 from salvo.scenarios.recording import Recording
@@ -72,10 +72,18 @@ async def perform(
     prepared: Prepared, number: int, seed: int | None, timestamp: str, stage: Stage, redactor: Redactor
 ) -> AgentRunResult:
     """The agent acts on the stage. Replay calls this with a stage made from a recording."""
-    adapter = prepared.make_adapter()
-    adapter.context = stage.context(seed, prepared.endpoint)
-    acted = await act(adapter, request_for(prepared, stage, seed), stage)
-    return redacted(result_of(prepared.batch, number, seed, timestamp, acted, stage), redactor)
+    try:
+        adapter = prepared.make_adapter()
+        adapter.context = stage.context(seed, prepared.endpoint)
+    except (Exception, SystemExit) as fault:  # noqa: BLE001 - a user's class may raise anything when it is made
+        acted = Acted(None, Cause.ADAPTER, told(fault))
+    else:
+        acted = await act(adapter, request_for(prepared, stage, seed), stage)
+    try:
+        return redacted(result_of(prepared.batch, number, seed, timestamp, acted, stage), redactor)
+    except Exception as fault:  # noqa: BLE001 - what an adapter returns may be anything, also what no file can hold
+        acted = Acted(None, Cause.ADAPTER, f"What the adapter returned cannot be stored: {told(fault)}")
+        return redacted(result_of(prepared.batch, number, seed, timestamp, acted, stage), redactor)
 
 
 async def judge(prepared: Prepared, result: AgentRunResult, stage: Stage, registry: Registry) -> None:

@@ -51,15 +51,22 @@ class Stopwatch:
         self._clock = clock
         self._started = clock.monotonic()
         self._waited = 0.0
+        self._waiting_until = self._started
         self._deadline: asyncio.Timeout | None = None
 
-    def under(self, deadline: asyncio.Timeout) -> None:
+    def under(self, deadline: asyncio.Timeout | None) -> None:
+        """The deadline that is in force from now on; None when there is none any more."""
         self._deadline = deadline
 
     def waiting(self, wait: Wait) -> None:
-        self._waited += wait.seconds
+        """Calls may wait at the same time: what two of them wait together is taken out once."""
+        now = self._clock.monotonic()
+        until = max(now + wait.seconds, self._waiting_until)
+        more = until - max(now, self._waiting_until)
+        self._waiting_until = until
+        self._waited += more
         if self._deadline is not None and (when := self._deadline.when()) is not None:
-            self._deadline.reschedule(when + wait.seconds)
+            self._deadline.reschedule(when + more)
 
     def seconds(self) -> float:
         return self._clock.monotonic() - self._started - self._waited

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from salvo.errors import InputError
+
 FILES = {
     "book_flight.yaml": "scenarios/book_flight.yaml",
     "tools.py.txt": "tools.py",
@@ -39,8 +41,11 @@ def _write(file: Path, content: str) -> bool:
     if file.exists():
         click.echo(f"  kept     {file}")
         return False
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(content, encoding="utf-8")
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(content, encoding="utf-8")
+    except OSError as fault:
+        raise InputError(f"{file} cannot be written: {fault.strerror}.", hint="Choose another folder.") from fault
     click.echo(f"  created  {file}")
     return True
 

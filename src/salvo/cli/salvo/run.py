@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -12,10 +13,11 @@ from salvo.cli.exit_codes import ExitCode
 from salvo.cli.progress import Progress
 
 if TYPE_CHECKING:
-    from salvo.assembly import Settings, Workshop
+    from salvo.assembly import Workshop
     from salvo.engine.record import RecordingOptions
     from salvo.engine.retry import Wait
     from salvo.scenarios.index import IndexEntry
+    from salvo.scenarios.project import Project
     from salvo.scenarios.report.data import BatchSummary
     from salvo.scenarios.result import AgentRunResult
     from salvo.scenarios.runner import Ran
@@ -83,21 +85,25 @@ def run(
     threading.Thread(target=_load_http).start()
     gc.disable()  # until the work begins: loading modules makes no garbage, and looking for it takes a tenth longer
     from salvo.assembly import Settings, Workshop
-    from salvo.engine.record import RecordingOptions
     from salvo.scenarios.project import Project
 
     _check(outputs)
-    workshop = Workshop(Project.find(Path.cwd()), patterns=patterns)
-    settings = Settings(runs, model, adapter, threshold, min_pass_rate)
-    recording = None
-    if record or record_hashes:
-        limit = RecordingOptions().max_request_bytes if record_max_bytes is None else record_max_bytes
-        recording = RecordingOptions(max_request_bytes=limit, hashes_only=record_hashes)
+    project = Project.find(Path.cwd())
     if resume is not None:
-        work = _resumed(workshop, resume)
-        recording = recording or (RecordingOptions() if work[0][0].batch.recorded else None)
+        _refuse_beside_resume(path, runs, model, adapter, threshold, min_pass_rate, keyword)
+        workshop, work = _resumed(project, resume)
+        recording = _recording_of(work[0][0].batch.settings)
     else:
-        work = _collected(workshop, path, keyword, settings, recorded=recording is not None)
+        asked = {
+            "overrides": Settings(runs, model, adapter, threshold, min_pass_rate).chosen,
+            "record": record or record_hashes,
+            "record_hashes": record_hashes,
+            "record_max_bytes": record_max_bytes,
+            "redact": list(patterns),
+        }
+        workshop = Workshop(project, patterns=patterns)
+        recording = _recording_of(asked)
+        work = _collected(workshop, path, keyword, asked, recorded=recording is not None)
     command = _Command(workshop, work, as_json=as_json, resumed=resume is not None)
     code = asyncio.run(command.execute(recording, concurrency, max_cost, exitfirst))
     command.show(outputs)
@@ -107,41 +113,70 @@ def run(
 def _check(outputs: tuple[Path, ...]) -> None:
     """A file that cannot be written is said before money is spent."""
     if outputs:
+        import os
+
+        from salvo.errors import UsageError
         from salvo.scenarios.report import documents
 
         for output in outputs:
             documents.check(output)
+            if not os.access(output.absolute().parent, os.W_OK):
+                raise UsageError(
+                    f"{output} cannot be written: there is no folder for it, or none that may be written to.",
+                    hint="Nothing was run, and nothing was spent.",
+                )
+
+
+def _refuse_beside_resume(*options: object) -> None:
+    if any(option is not None for option in options):
+        raise click.UsageError("--resume goes on with a batch as it was begun: it takes no PATH and no other scenario.")
+
+
+def _recording_of(asked: Mapping[str, Any]) -> RecordingOptions | None:
+    from salvo.engine.record import RecordingOptions
+
+    if not asked.get("record"):
+        return None
+    limit = asked.get("record_max_bytes")
+    return RecordingOptions(
+        max_request_bytes=RecordingOptions().max_request_bytes if limit is None else limit,
+        hashes_only=bool(asked.get("record_hashes")),
+    )
 
 
 def _collected(
-    workshop: Workshop, path: Path | None, keyword: str | None, settings: Settings, *, recorded: bool
+    workshop: Workshop, path: Path | None, keyword: str | None, asked: Mapping[str, Any], *, recorded: bool
 ) -> list[tuple[Prepared, list[int]]]:
     """The scenarios below a path, each with all its runs to do."""
+    from salvo.assembly import Settings
+    from salvo.errors import NothingFoundError
+
     found = [
         (file, scenario)
-        for file, scenario in workshop.read_all(path, settings)
+        for file, scenario in workshop.read_all(path, Settings(**asked["overrides"]))
         if keyword is None or keyword in scenario.scenario
     ]
     if not found:
-        click.echo(f"No scenario's name contains {keyword!r}.", err=True)
-        raise SystemExit(ExitCode.NOTHING)
+        raise NothingFoundError(f"No scenario's name contains {keyword!r}.")
     # Endpoints first: their keys must be known before anything is redacted.
     for _, scenario in found:
         workshop.endpoint_of(scenario)
-    prepared = [workshop.prepare(scenario, file, recorded=recorded) for file, scenario in found]
+    prepared = [workshop.prepare(scenario, file, recorded=recorded, settings=asked) for file, scenario in found]
     return [(item, list(range(1, item.batch.runs + 1))) for item in prepared]
 
 
-def _resumed(workshop: Workshop, batch_id: str) -> list[tuple[Prepared, list[int]]]:
-    """An earlier batch's missing runs, under the scenario as it was then."""
-    from salvo.scenarios.loader import from_document
+def _resumed(project: Project, batch_id: str) -> tuple[Workshop, list[tuple[Prepared, list[int]]]]:
+    """An earlier batch's missing runs: the same scenario, recorded and redacted as it was begun."""
+    from salvo.assembly import Workshop
+    from salvo.scenarios.store import Store
 
-    store = workshop.store()
+    store = Store(project.store)
     batch = store.load_batch(store.find_batch(batch_id))
-    file = workshop.project.root / batch.source
-    prepared = workshop.prepare(from_document(batch.scenario), file, recorded=batch.recorded, batch=batch)
+    workshop = Workshop(project, patterns=tuple(batch.settings.get("redact", ())))
+    scenario = workshop.read_again(batch)
+    prepared = workshop.prepare(scenario, project.root / batch.source, recorded=batch.recorded, batch=batch)
     done = store.numbers_done(batch.batch_id)
-    return [(prepared, [number for number in range(1, batch.runs + 1) if number not in done])]
+    return workshop, [(prepared, [number for number in range(1, batch.runs + 1) if number not in done])]
 
 
 def _load_http() -> None:
@@ -254,13 +289,13 @@ class _Command:
         """The table, and the files. All runs of each batch: a resumed one's earlier runs too."""
         from salvo.scenarios.report import documents, terminal
 
-        for output in outputs:
-            documents.write(output, self._summaries, self._results)
         if self._as_json:
             click.echo(documents.as_json(self._summaries, self._results))
-            return
-        for summary in self._summaries:
-            click.echo("\n".join(terminal.table(summary, colour=True)))
+        else:
+            for summary in self._summaries:
+                click.echo("\n".join(terminal.table(summary, colour=True)))
+        for output in outputs:
+            documents.write(output, self._summaries, self._results)
 
     def exit_code(self) -> ExitCode:
         """By precedence: a failure tells more than what could not be judged."""

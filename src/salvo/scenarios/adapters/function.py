@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 import inspect
 from collections.abc import Callable
 from typing import Any
 
+from salvo.engine.threads import in_thread
 from salvo.scenarios.adapters.base import BaseAdapter
 from salvo.scenarios.result import AdapterRequest, AdapterResponse
 
@@ -21,7 +21,7 @@ class FunctionAdapter(BaseAdapter):
         if inspect.iscoroutinefunction(self._function):
             output = await self._function(request)
         else:
-            output = await asyncio.to_thread(self._function, request)
+            output = await in_thread(self._function, request)
             if inspect.isawaitable(output):
                 output = await output
         return output if isinstance(output, AdapterResponse) else AdapterResponse(output)

@@ -12,7 +12,7 @@ from salvo.engine.chat.base import ToolDefinition
 from salvo.engine.clock import Clock
 from salvo.engine.json_schema import problems
 from salvo.engine.redact import Redactor
-from salvo.errors import TapeMissError
+from salvo.errors import NotReplayableError, TapeMissError
 from salvo.scenarios.result import ToolCall
 from salvo.scenarios.tools.base import Tool, ToolFailure
 
@@ -28,6 +28,8 @@ class ToolRecord:
     result: Any = None
     error: str | None = None
     seconds: float = 0.0
+    answered: bool = False
+    """Whether the tool got to its end; not where the agent's time was over before."""
 
 
 class ToolBox:
@@ -56,6 +58,7 @@ class ToolBox:
         self.records.append(record)
         call.seconds = await self._answer(call, record, problem)
         record.result, record.error, record.seconds = call.result, call.error, call.seconds
+        record.answered = True
         return call
 
     def _numbered(self, name: str, arguments: Any) -> ToolRecord:
@@ -76,7 +79,7 @@ class ToolBox:
             call.result = await tool.answer(call.arguments)
         except ToolFailure as failure:
             call.error = str(failure)
-        except Exception as fault:  # noqa: BLE001 - whatever a user's tool raises is what the model is told
+        except (Exception, SystemExit) as fault:  # noqa: BLE001 - whatever a user's tool raises is what the model is told
             call.error = f"{type(fault).__name__}: {fault}"
         return self._clock.monotonic() - started
 
@@ -106,10 +109,14 @@ class ReplayedToolBox(ToolBox):
         if recorded is None:
             raise TapeMissError(
                 f"The agent now asks for {call.name} with other arguments, or once more than when it was recorded.",
-                hint=f"Recorded and not asked for yet: {', '.join(self._left()) or 'nothing'}.",
+                hint=f"Recorded and not asked for yet: {', '.join(self.unasked[:5]) or 'nothing'}.",
             )
+        if not recorded.answered:
+            raise NotReplayableError(f"The recording ends while the tool {call.name} was still at work.")
         call.result, call.error = recorded.result, recorded.error
         return recorded.seconds
 
-    def _left(self) -> list[str]:
-        return [f"{record.name}({record.arguments})" for record in self._recorded.values()][:5]
+    @property
+    def unasked(self) -> list[str]:
+        """What was recorded and not asked for again."""
+        return [f"{record.name}({record.arguments})" for record in self._recorded.values()]

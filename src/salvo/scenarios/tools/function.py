@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import inspect
 import re
 from collections.abc import Callable
@@ -14,6 +13,7 @@ from pydantic import TypeAdapter, ValidationError
 from pydantic_core import from_json, to_json
 
 from salvo.engine.chat.base import ToolDefinition
+from salvo.engine.threads import in_thread
 from salvo.errors import InputError
 from salvo.scenarios.tools.base import ToolFailure
 
@@ -96,7 +96,7 @@ class FunctionTool:
             if inspect.iscoroutinefunction(self.function):
                 result = await self._adapter.validate_python(arguments)
             else:
-                result = await asyncio.to_thread(self._adapter.validate_python, arguments)
+                result = await in_thread(self._adapter.validate_python, arguments)
         except ValidationError as fault:
             first = fault.errors(include_url=False)[0]
             raise ToolFailure(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from fault
