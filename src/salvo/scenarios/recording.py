@@ -6,7 +6,7 @@ Self-contained: committed to version control, a recording can be replayed by any
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -20,6 +20,8 @@ from salvo.engine.tape import VERSION, Tape
 from salvo.errors import TapeCorruptError
 from salvo.scenarios.result import AgentRunResult, Batch, EvalResult
 from salvo.scenarios.tools.box import ToolRecord
+
+HASHES_ONLY = "Only hashes were recorded, so it cannot be replayed."
 
 REQUEST, RESPONSE, JUDGE = "request.json", "response.json", "judge.json"
 
@@ -35,6 +37,13 @@ class Recording:
     calls: list[ToolRecord]
     prices: dict[str, UnitPrices | None]
     result: AgentRunResult
+
+    def without_content(self) -> Recording:
+        """For those who must not keep what was said: the tape has hashes already, and the rest goes, too."""
+        result = replace(
+            self.result, final_output=None, final_text=None, tool_calls=[], trace=[], eval_results=[], error=None
+        )
+        return replace(self, batch=replace(self.batch, scenario={}), tools=[], calls=[], result=result)
 
     def to_files(self, redactor: Redactor) -> dict[str, bytes]:
         """Every file by name. Batch, tape and result were redacted as they were made; tools and calls are here."""

@@ -21,7 +21,7 @@ from salvo.scenarios.adapters.base import BaseAdapter
 from salvo.scenarios.evaluators.registry import Registry
 from salvo.scenarios.journal import Journal
 from salvo.scenarios.loader import from_document
-from salvo.scenarios.recording import Recording
+from salvo.scenarios.recording import HASHES_ONLY, Recording
 from salvo.scenarios.result import AgentRunResult, Batch, Cause
 from salvo.scenarios.runner import judge, perform
 from salvo.scenarios.schema import Scenario
@@ -96,6 +96,8 @@ class Replayer:
                 hint=f"Record runs with: salvo run --record. What this one did is in: salvo report {run_id}",
             )
         stored = recording.result
+        if stored.replay_note == HASHES_ONLY:
+            raise NotReplayableError(HASHES_ONLY, hint=f"What it did is in: salvo report {run_id}")
         if stored.replayable == "no":
             return Replayed(stored, "reconstructed", stored, warnings=[stored.replay_note])
         replayed = Replayed(stored, stored.replayable, None, warnings=list(recording.tape.ambiguous))
@@ -135,6 +137,8 @@ class Replayer:
         that was recorded.
         """
         recording = self._recording(run_id)
+        if recording is not None and recording.result.replay_note == HASHES_ONLY:
+            recording = None  # what it left out may still be on this machine
         stored = recording.result if recording else self.store.load_run(run_id)
         batch = recording.batch if recording else self.store.load_batch(stored.batch_id)
         source = file or self.root / batch.source

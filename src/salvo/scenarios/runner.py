@@ -15,7 +15,7 @@ from salvo.errors import StoreError
 from salvo.scenarios.act import Acted, act, redacted, request_for, result_of, told
 from salvo.scenarios.evaluators.registry import Registry, evaluate_all
 from salvo.scenarios.index import IndexEntry, entry_of
-from salvo.scenarios.recording import Recording
+from salvo.scenarios.recording import HASHES_ONLY, Recording
 from salvo.scenarios.result import AgentRunResult, Cause, Outcome, Replayable
 from salvo.scenarios.scoring import score
 from salvo.scenarios.stage import Prepared, Stage, live_stage
@@ -105,7 +105,8 @@ _DECIDED = frozenset({Cause.TURN_LIMIT, Cause.TIMEOUT, Cause.CONTEXT, Cause.PROV
 
 def keep(prepared: Prepared, result: AgentRunResult, stage: Stage, session: Session) -> None:
     """The recording first, so that a run that says it is recorded is."""
-    result.replayable, result.replay_note = replayability(stage)
+    hashes_only = session.recording is not None and session.recording.hashes_only
+    result.replayable, result.replay_note = ("no", HASHES_ONLY) if hashes_only else replayability(stage)
     if stage.recorder is not None:
         result.recorded = True
         recording = Recording(
@@ -117,6 +118,7 @@ def keep(prepared: Prepared, result: AgentRunResult, stage: Stage, session: Sess
             prices={**stage.journal.prices, **stage.judging.prices},
             result=result,
         )
+        recording = recording.without_content() if hashes_only else recording
         session.store.save_recording(result.run_id, recording.to_files(session.redactor))
     session.store.save_run(result)
 

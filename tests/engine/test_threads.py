@@ -1,0 +1,75 @@
+"""Blocking code beside the event loop: its value, its faults, and that nobody has to wait for it."""
+
+import asyncio
+import subprocess
+import sys
+import threading
+from contextvars import ContextVar
+
+import pytest
+
+from salvo.engine.pool import together
+from salvo.engine.threads import in_thread
+
+NAME: ContextVar[str] = ContextVar("NAME", default="nobody")
+
+
+async def test_a_function_gives_its_value_and_sees_the_context_it_was_called_in() -> None:
+    NAME.set("run 7")
+    here = threading.current_thread().name
+    value, name, there = await in_thread(lambda number: (number + 1, NAME.get(), threading.current_thread().name), 41)
+    assert (value, name) == (42, "run 7")
+    assert there != here
+
+
+@pytest.mark.parametrize(
+    "fault, told",
+    [
+        (KeyError("missing"), "'missing'"),
+        (StopIteration("over"), "StopIteration: over"),
+        (SystemExit(7), "SystemExit: 7"),
+        (KeyboardInterrupt(), "KeyboardInterrupt: "),
+    ],
+)
+async def test_what_a_function_raises_arrives_as_an_error_that_an_event_loop_can_carry(
+    fault: BaseException, told: str
+) -> None:
+    def broken() -> None:
+        raise fault
+
+    with pytest.raises((KeyError, RuntimeError)) as error:
+        await in_thread(broken)
+    assert str(error.value) == told
+
+
+async def test_many_wait_at_once_without_a_queue() -> None:
+    everyone = threading.Barrier(50)
+    assert len(set(await together(in_thread(everyone.wait, 20) for _ in range(50)))) == 50
+
+
+async def test_giving_up_does_not_wait_for_the_thread_and_its_late_value_is_dropped() -> None:
+    release, ended = threading.Event(), threading.Event()
+
+    def slow() -> None:
+        release.wait(20)
+        ended.set()
+
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0.05):
+            await in_thread(slow)
+    release.set()
+    assert await in_thread(ended.wait, 20)
+
+
+def test_a_program_ends_although_a_thread_hangs() -> None:
+    code = (
+        "import asyncio, time\n"
+        "from salvo.engine.threads import in_thread\n"
+        "async def main():\n"
+        "    try:\n"
+        "        async with asyncio.timeout(0.1): await in_thread(time.sleep, 1000)\n"
+        "    except TimeoutError: print('gave up')\n"
+        "asyncio.run(main())"
+    )
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=30, check=True)
+    assert ended.stdout == "gave up\n"
