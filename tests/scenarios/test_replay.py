@@ -321,7 +321,7 @@ def test_an_agent_that_ends_otherwise_or_asks_for_less_has_diverged(project: Use
 
 def test_a_run_whose_time_was_over_inside_a_tool_replays_as_that(project: UserProject) -> None:
     project.write("tools.py", TOOLS.replace('"""Confirms a booking."""', "import asyncio; await asyncio.sleep(60)"))
-    project.write("scenarios/book_flight.yaml", BOOK_FLIGHT.replace("timeout: 30", "timeout: 0.5"))
+    project.write("scenarios/book_flight.yaml", BOOK_FLIGHT.replace("timeout: 30", "timeout: 2"))
     record(project)
     replayed = project.salvo("replay", "latest")
     assert replayed.exit_code == 0, replayed.output
