@@ -658,3 +658,23 @@ def test_an_output_that_cannot_be_written_is_said_before_money_is_spent(project:
 def test_a_folder_without_scenarios_is_nothing_collected(project: UserProject) -> None:
     (project.folder / "empty").mkdir()
     assert project.salvo("run", "empty").exit_code == 5
+
+
+def test_ctrl_c_ends_a_command_whose_evaluator_never_returns(project: UserProject) -> None:
+    project.write(
+        "mine.py",
+        "import pathlib, time\ndef answer(request): return 1\n"
+        "def hang(scenario, assertion, result):\n    pathlib.Path('here').touch()\n    time.sleep(1000)\n",
+    )
+    project.write(
+        "scenarios/mine.yaml",
+        "scenario: mine\nadapter: function:mine.answer\nuser_message: go\n"
+        "assertions: [{type: custom, function: mine.hang}]\n",
+    )
+    process = project.process("run", "scenarios/mine.yaml")
+    while not (project.folder / "here").exists():
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=30)
+    assert process.returncode == 130, err

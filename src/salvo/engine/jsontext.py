@@ -7,6 +7,7 @@ send: they must be sent, recorded and replayed like anything else.
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import fields
 from typing import Any
 
@@ -52,3 +53,13 @@ def _is_deeper(value: Any, levels: int) -> bool:
             for part in (item.values() if isinstance(item, dict) else item)
         ]
     return any(isinstance(item, dict | list) for item in level)
+
+
+def unfenced(text: str) -> str:
+    """The text without a Markdown fence around the whole of it, which models like to put there."""
+    text = text.strip()
+    fenced = _FENCED.match(text)
+    return fenced.group(1) if fenced else text
+
+
+_FENCED = re.compile(r"\A```(?:json)?[ \t]*\n(.*)\n?```\Z", re.DOTALL | re.IGNORECASE)

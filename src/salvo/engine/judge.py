@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-import re
 from dataclasses import dataclass, replace
 from typing import Any
 
+from salvo.engine import jsontext
 from salvo.engine.chat.base import (
     AssistantMessage,
     ChatModel,
@@ -20,8 +20,6 @@ from salvo.engine.chat.base import (
 from salvo.engine.json_schema import problems
 from salvo.engine.pool import together
 from salvo.errors import ProviderError
-
-_FENCED = re.compile(r"\A```(?:json)?[ \t]*\n(.*)\n?```\Z", re.DOTALL | re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,12 +103,8 @@ def parse_answer(text: str) -> dict[str, Any]:
     A fence around the whole is allowed, words around it are not: what else it says may take the verdict back.
     Names given twice, NaN and Infinity are refused, because readers would differ on what they mean.
     """
-    text = text.strip()
-    fenced = _FENCED.match(text)
     try:
-        answer = json.loads(
-            fenced.group(1) if fenced else text, object_pairs_hook=_once_each, parse_constant=_no_such_number
-        )
+        answer = json.loads(jsontext.unfenced(text), object_pairs_hook=_once_each, parse_constant=_no_such_number)
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
     if not isinstance(answer, dict):

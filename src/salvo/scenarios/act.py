@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import re
 import traceback
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any
-
-from pydantic import TypeAdapter
 
 from salvo import __version__
 from salvo.engine import jsontext
@@ -29,8 +25,7 @@ from salvo.scenarios.result import (
     ToolCall,
 )
 from salvo.scenarios.stage import Prepared, Stage
-
-_FENCED = re.compile(r"\A```[A-Za-z]*[ \t]*\n(.*)\n?```\Z", re.DOTALL)
+from salvo.scenarios.store import result_reader
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,10 +124,8 @@ def _cause(stopped: Stopped | None) -> Cause | None:
 
 def output_of(text: str) -> Any:
     """The value, where the whole text is JSON (a fence around it aside); else the text."""
-    stripped = text.strip()
-    fenced = _FENCED.match(stripped)
     try:
-        return jsontext.loads(fenced.group(1) if fenced else stripped)
+        return jsontext.loads(jsontext.unfenced(text))
     except ValueError:
         return text
 
@@ -163,9 +156,4 @@ def redacted(result: AgentRunResult, redactor: Redactor) -> AgentRunResult:
     content = jsontext.dumps(result)
     if not redactor.may_touch(content.decode("utf-8", "replace")):
         return result
-    return _reader().validate_python(redactor.json(jsontext.loads(content)))
-
-
-@cache
-def _reader() -> TypeAdapter[AgentRunResult]:
-    return TypeAdapter(AgentRunResult)
+    return result_reader().validate_python(redactor.json(jsontext.loads(content)))

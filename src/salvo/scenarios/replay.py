@@ -22,7 +22,7 @@ from salvo.scenarios.evaluators.registry import Registry
 from salvo.scenarios.journal import Journal
 from salvo.scenarios.loader import from_document
 from salvo.scenarios.recording import HASHES_ONLY, Recording
-from salvo.scenarios.result import AgentRunResult, Batch, Cause
+from salvo.scenarios.result import UNFINISHED, AgentRunResult, Batch, Cause
 from salvo.scenarios.runner import judge, perform
 from salvo.scenarios.schema import Scenario
 from salvo.scenarios.stage import Prepared, Stage, Stopwatch
@@ -37,11 +37,6 @@ _OWN_TO_EACH_RUN = frozenset(
     {"run_id", "batch_id", "timestamp", "recorded", "replayable", "replay_note", "salvo_version"}
     | {"eval_results", "weighted_score", "passed", "outcome", "cause", "error", "judge_cost"}
 )
-
-
-_BY_EVALUATION = frozenset({None, Cause.ASSERTION, Cause.JUDGE, Cause.EVALUATOR, Cause.PRICE_UNKNOWN})
-_UNFINISHED = frozenset({Cause.TURN_LIMIT, Cause.TIMEOUT, Cause.CONTEXT, Cause.PROVIDER, Cause.ADAPTER})
-"""Causes that say how the agent ended without having finished. The others are the evaluation's."""
 
 
 class ReplayClock(SystemClock):
@@ -147,7 +142,7 @@ class Replayer:
         scenario = self.read(source, overrides) if file or source.is_file() else from_document(batch.scenario)
         prepared = self._prepared(batch, scenario, source, None)
         stage = self._stage(recording, stored, prepared)
-        result = replace(stored, cause=None if stored.cause in _BY_EVALUATION else stored.cause)
+        result = replace(stored, cause=_agents_own(stored.cause))
         with offline():
             await judge(prepared, result, stage, self.registry)
         return stored, result
@@ -196,6 +191,11 @@ def _with_verdict(result: AgentRunResult, stored: AgentRunResult) -> AgentRunRes
     return replace(result, **verdict)
 
 
+def _agents_own(cause: Cause | None) -> Cause | None:
+    """How the agent ended, without what an earlier evaluation made of it."""
+    return cause if cause in UNFINISHED | {Cause.REFUSAL, Cause.LENGTH} else None
+
+
 def _unasked(stage: Stage) -> list[str]:
     """What the recording holds of the agent's, judges aside, and was not asked for again."""
     requests = stage.wire.unasked if isinstance(stage.wire, ReplayWire) else []
@@ -206,5 +206,5 @@ def _unasked(stage: Stage) -> list[str]:
 def _comparable(result: AgentRunResult) -> dict[str, Any]:
     """What must be the same: all but ids, times of day, and the verdict, which is evaluation's."""
     content: dict[str, Any] = jsontext.loads(jsontext.dumps(result))
-    ended = {"ended": result.cause, "error": result.error} if result.cause in _UNFINISHED else {}
+    ended = {"ended": result.cause, "error": result.error} if result.cause in UNFINISHED else {}
     return {**{name: value for name, value in content.items() if name not in _OWN_TO_EACH_RUN}, **ended}

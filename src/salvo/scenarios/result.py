@@ -137,6 +137,10 @@ class Cause(StrEnum):
     STOP_FIRST = "stop_first"
 
 
+UNFINISHED = frozenset({Cause.TURN_LIMIT, Cause.TIMEOUT, Cause.CONTEXT, Cause.PROVIDER, Cause.ADAPTER})
+"""How an agent ended without having finished: nothing is left to evaluate. The other causes are the evaluation's."""
+
+
 Replayable = Literal["full", "frozen-tools", "no"]
 
 

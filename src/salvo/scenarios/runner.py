@@ -9,14 +9,14 @@ from salvo.engine.clock import Clock
 from salvo.engine.pool import Pool, Stopped, together
 from salvo.engine.record import RecordingOptions
 from salvo.engine.redact import Redactor
-from salvo.engine.retry import RetryPolicy, Wait
+from salvo.engine.retry import Wait
 from salvo.engine.wire import Wire
 from salvo.errors import StoreError
 from salvo.scenarios.act import Acted, act, redacted, request_for, result_of, told
 from salvo.scenarios.evaluators.registry import Registry, evaluate_all
 from salvo.scenarios.index import IndexEntry, entry_of
 from salvo.scenarios.recording import HASHES_ONLY, Recording
-from salvo.scenarios.result import AgentRunResult, Cause, Outcome, Replayable
+from salvo.scenarios.result import UNFINISHED, AgentRunResult, Cause, Outcome, Replayable
 from salvo.scenarios.scoring import score
 from salvo.scenarios.stage import Prepared, Stage, live_stage
 from salvo.scenarios.store import Store
@@ -33,7 +33,6 @@ class Session:
     clock: Clock
     pool: Pool
     recording: RecordingOptions | None = None
-    policy: RetryPolicy | None = None
     stop_at_first_failure: bool = False
     on_start: Callable[[Prepared, int], None] | None = None
     on_wait: Callable[[Wait], None] | None = None
@@ -50,7 +49,6 @@ async def run_once(prepared: Prepared, number: int, session: Session) -> AgentRu
         clock=session.clock,
         redactor=session.redactor,
         recording=session.recording,
-        policy=session.policy,
         on_wait=session.on_wait,
     )
     result = await perform(prepared, number, seed, timestamp, stage, session.redactor)
@@ -88,7 +86,7 @@ async def perform(
 
 async def judge(prepared: Prepared, result: AgentRunResult, stage: Stage, registry: Registry) -> None:
     """Evaluates and scores. A run that was not finished has failed, or is an error, without being asked more."""
-    if result.cause in _DECIDED:
+    if result.cause in UNFINISHED:
         result.weighted_score = 0.0 if result.outcome is Outcome.FAILED else None
         return
     result.eval_results = await evaluate_all(prepared.scenario, result, registry, stage.services)
@@ -98,9 +96,6 @@ async def judge(prepared: Prepared, result: AgentRunResult, stage: Stage, regist
     result.cause = result.cause if result.cause and verdict.outcome is Outcome.FAILED else verdict.cause
     result.error = next((item.error for item in result.eval_results if item.error), None)
     result.judge_cost = stage.judging.cost if stage.judging.model_calls else 0.0
-
-
-_DECIDED = frozenset({Cause.TURN_LIMIT, Cause.TIMEOUT, Cause.CONTEXT, Cause.PROVIDER, Cause.ADAPTER})
 
 
 def keep(prepared: Prepared, result: AgentRunResult, stage: Stage, session: Session) -> None:

@@ -14,7 +14,7 @@ from salvo.engine.clock import Clock
 from salvo.engine.judge import Question, Vote
 from salvo.engine.record import RecordingOptions, RecordingWire
 from salvo.engine.redact import Redactor
-from salvo.engine.retry import RetryingWire, RetryPolicy, Wait
+from salvo.engine.retry import RetryingWire, Wait
 from salvo.engine.wire import Wire
 from salvo.errors import TapeMissError
 from salvo.scenarios.adapters.base import BaseAdapter, RunContext
@@ -132,7 +132,6 @@ def live_stage(
     clock: Clock,
     redactor: Redactor,
     recording: RecordingOptions | None,
-    policy: RetryPolicy | None = None,
     on_wait: Callable[[Wait], None] | None = None,
 ) -> Stage:
     """Over the shared connections: `Recording(Retrying(Http))`, each run with its own two outer ones."""
@@ -143,7 +142,7 @@ def live_stage(
         if on_wait is not None:
             on_wait(wait)
 
-    retrying = RetryingWire(wire, policy=policy, clock=clock, listener=waiting)
+    retrying = RetryingWire(wire, clock=clock, listener=waiting)
     recorder = RecordingWire(retrying, redactor, recording) if recording is not None else None
     return Stage(
         wire=recorder or retrying,

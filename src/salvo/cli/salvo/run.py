@@ -185,7 +185,7 @@ def _load_http() -> None:
     wire.preload()
 
 
-def _warm_up() -> None:
+def _load_what_comes_later() -> None:
     """Loads what is needed later while the first answers are on their way: the prices, the report."""
     import sys
 
@@ -265,7 +265,7 @@ class _Command:
         import asyncio
 
         if any(prepared.batch.provider != "custom" for prepared, _ in self._work):
-            await asyncio.to_thread(_warm_up)
+            await asyncio.to_thread(_load_what_comes_later)
 
     def _started(self, _prepared: Prepared, _number: int) -> None:
         self._line()

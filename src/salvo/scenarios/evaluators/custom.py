@@ -17,6 +17,7 @@ from typing import Any
 
 from pydantic import AliasChoices, ConfigDict, Field
 
+from salvo.engine.threads import in_thread
 from salvo.errors import SalvoError
 from salvo.scenarios.evaluators.base import EvalServices, Evaluate, EvaluatorType, Load, Place, also_called
 from salvo.scenarios.result import AgentRunResult, Cause, EvalResult
@@ -132,7 +133,7 @@ async def _returned(function: Callable[..., Any], *arguments: Any) -> Any:
             return _Raised(error)
 
     # Calling a coroutine function runs nothing yet; anything else may block, and the loop must not.
-    returned = call() if inspect.iscoroutinefunction(function) else await asyncio.to_thread(call)
+    returned = call() if inspect.iscoroutinefunction(function) else await in_thread(call)
     return await _awaited(returned) if inspect.isawaitable(returned) else returned
 
 

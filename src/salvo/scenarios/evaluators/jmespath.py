@@ -6,7 +6,6 @@ a value hold for it, and order, `contains` and `regex` fail. Nothing is coerced:
 
 from __future__ import annotations
 
-import asyncio
 import operator
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields
@@ -18,6 +17,7 @@ from jmespath.functions import Functions
 from pydantic import Field
 
 from salvo.engine import jsontext
+from salvo.engine.threads import in_thread
 from salvo.scenarios.evaluators import patterns
 from salvo.scenarios.evaluators.base import EvalServices, Evaluate, EvaluatorType, Load, Place
 from salvo.scenarios.evaluators.values import did_you_mean, kind, not_json, one_of, same, shown
@@ -89,7 +89,7 @@ def _evaluator(_: EvalServices) -> Evaluate:
         value = True if wanted.operator == "exists" and wanted.value is None else wanted.value
         found = _search(wanted.path, jsontext.loads(jsontext.dumps(result)))
         if wanted.operator == "regex":
-            holds = await asyncio.to_thread(_HOLDS["regex"], found.value, value)
+            holds = await in_thread(_HOLDS["regex"], found.value, value)
         else:
             holds = _HOLDS[wanted.operator](found.value, value)
         message = "" if holds else _difference(wanted, value, found)

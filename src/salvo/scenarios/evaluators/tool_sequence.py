@@ -9,12 +9,12 @@ A call counts whether or not the tool answered with an error: it is what the age
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import BeforeValidator, Field
 
+from salvo.engine.threads import in_thread
 from salvo.scenarios.evaluators import arguments
 from salvo.scenarios.evaluators.base import EvalServices, Evaluate, EvaluatorType, Load, Place
 from salvo.scenarios.evaluators.values import did_you_mean, one_of
@@ -68,7 +68,7 @@ def _evaluator(_: EvalServices) -> Evaluate:
         wanted = ToolSequenceFields.model_validate(assertion.fields)
         calls = result.tool_calls
         if any(arguments.has_regex(call.arguments) for call in wanted.expected):
-            message = await asyncio.to_thread(_first_difference, wanted, calls)
+            message = await in_thread(_first_difference, wanted, calls)
         else:
             message = _first_difference(wanted, calls)
         with_arguments = any(call.arguments for call in wanted.expected)
