@@ -1,0 +1,1 @@
+"""Who judges: a model, or rules that need no key."""
