@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from salvo.scenarios.evaluators import patterns
+from salvo.engine import patterns
 from salvo.scenarios.evaluators.values import same
 from salvo.scenarios.result import Cause, ToolCall
 from tests.support.evaluation import evaluate, findings, run
@@ -201,29 +201,6 @@ async def test_a_pattern_that_only_looks_dangerous_is_matched_in_a_process_of_it
     for text, expected in [("www.example.com", True), ("x" * 40, False), ("\ud800.com", False)]:
         asked = {"type": "jmespath", "path": "final_output", "operator": "regex", "value": r"^(?:[a-z0-9]+\.)+com$"}
         assert (await evaluate(asked, run(text))).passed is expected
-
-
-@pytest.mark.parametrize(
-    "pattern", ["^[A-Z]{6}$", r"refund(ed)?", r"\d{4}-\d{2}-\d{2}", "^ok", r"(yes|no|maybe)\b", "(?i)total: .*€"]
-)
-def test_a_pattern_that_people_write_is_matched_without_a_process(pattern: str) -> None:
-    assert patterns.steps(pattern, 1_000) <= patterns.STEPS
-
-
-async def test_a_python_whose_patterns_cannot_be_read_matches_every_one_in_a_process_of_its_own(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(patterns, "_tree", lambda pattern: None)
-    asked = {"type": "jmespath", "path": "final_output", "operator": "regex", "value": "^[A-Z]+$"}
-    assert (await evaluate(asked, run("ABC"))).passed is True
-    assert (await evaluate(asked, run("abc"))).passed is False
-
-
-@pytest.mark.parametrize(
-    "pattern", ["(a+)+", "(a|b)*c", "(?:(?:a?){9}){9}", r"(a*)\1*b", "(?>a+)+", ".*.*.*x", "(x)(?(1)a|b)"]
-)
-def test_a_pattern_whose_steps_cannot_be_bounded_is_never_matched_here(pattern: str) -> None:
-    assert patterns.steps(pattern, 10_000) > patterns.STEPS
 
 
 @given(

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from salvo.scenarios.evaluators import patterns
+from salvo.engine import patterns
 from salvo.scenarios.result import Cause, EvalResult, ToolCall
 from tests.support.evaluation import evaluate, findings, run
 

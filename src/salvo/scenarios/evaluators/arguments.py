@@ -11,8 +11,9 @@ from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from typing import Any
 
-from salvo.scenarios.evaluators import patterns
-from salvo.scenarios.evaluators.values import kind, not_json, same, shown
+from salvo.engine import patterns
+from salvo.engine.wording import shown
+from salvo.scenarios.evaluators.values import kind, not_json, same
 
 TOLERANCE = 1e-6
 

@@ -16,11 +16,11 @@ from jmespath.exceptions import JMESPathError, JMESPathTypeError
 from jmespath.functions import Functions
 from pydantic import Field
 
-from salvo.engine import jsontext
+from salvo.engine import jsontext, patterns
 from salvo.engine.threads import in_thread
-from salvo.scenarios.evaluators import patterns
+from salvo.engine.wording import did_you_mean, shown
 from salvo.scenarios.evaluators.base import EvalServices, Evaluate, EvaluatorType, Load, Place
-from salvo.scenarios.evaluators.values import did_you_mean, kind, not_json, one_of, same, shown
+from salvo.scenarios.evaluators.values import kind, not_json, one_of, same
 from salvo.scenarios.result import AgentRunResult, EvalResult
 from salvo.scenarios.schema import Assertion, FileModel, Scenario
 

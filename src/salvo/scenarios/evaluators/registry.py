@@ -18,10 +18,10 @@ from pydantic import BaseModel, create_model
 
 from salvo.engine import jsontext
 from salvo.engine.pool import together
+from salvo.engine.wording import did_you_mean
 from salvo.errors import ProviderError, SalvoError, TapeError, UsageError
 from salvo.scenarios.evaluators.base import EvalServices, EvaluatorType, Load, Place
 from salvo.scenarios.evaluators.custom import verdict_of, wrapped
-from salvo.scenarios.evaluators.values import did_you_mean
 from salvo.scenarios.result import AgentRunResult, Cause, EvalResult
 from salvo.scenarios.schema import Assertion, Scenario
 from salvo.scenarios.shape import fit

@@ -15,9 +15,10 @@ from typing import Annotated, Any, Literal, TypeAlias
 from pydantic import BeforeValidator, Field
 
 from salvo.engine.threads import in_thread
+from salvo.engine.wording import did_you_mean
 from salvo.scenarios.evaluators import arguments
 from salvo.scenarios.evaluators.base import EvalServices, Evaluate, EvaluatorType, Load, Place
-from salvo.scenarios.evaluators.values import did_you_mean, one_of
+from salvo.scenarios.evaluators.values import one_of
 from salvo.scenarios.result import AgentRunResult, EvalResult, ToolCall
 from salvo.scenarios.schema import Assertion, FileModel, Scenario
 

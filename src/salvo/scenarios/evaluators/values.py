@@ -1,20 +1,15 @@
-"""JSON values as assertions see them: when two are the same, what kind one is, how one is shown."""
+"""JSON values as assertions see them: when two are the same, what kind one is."""
 
 from __future__ import annotations
 
-import difflib
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any, get_args
 
 from pydantic import BeforeValidator
 from pydantic_core import PydanticCustomError
 
-from salvo.engine import jsontext
-
-SHOWN = 200
-"""Characters of a value in a message; the whole stands in the result's fields."""
-
+from salvo.engine.wording import did_you_mean
 
 _KINDS: Mapping[type, str] = {
     type(None): "null",
@@ -58,12 +53,6 @@ def at_most(actual: float, limit: float) -> bool:
     return actual <= limit or math.isclose(actual, limit, rel_tol=1e-9)
 
 
-def shown(value: Any) -> str:
-    """The value as JSON, cut to what can be read in a line."""
-    text = jsontext.dumps(value).decode("utf-8", "replace")
-    return text if len(text) <= SHOWN else f"{text[:SHOWN]}… ({len(text):,} characters)"
-
-
 def one_of(choices: Any) -> BeforeValidator:
     """For a field that is one of a Literal's words: another word is told which was likely meant."""
     words: tuple[str, ...] = get_args(choices)
@@ -75,9 +64,3 @@ def one_of(choices: Any) -> BeforeValidator:
         raise PydanticCustomError("one_of", "must be one of {words}{hint}", {"words": ", ".join(words), "hint": hint})
 
     return BeforeValidator(check)
-
-
-def did_you_mean(word: str, known: Iterable[str], *, cutoff: float = 0.6) -> str:
-    """A sentence's end: the known word that was likely meant, or nothing."""
-    near = difflib.get_close_matches(word, list(known), n=1, cutoff=cutoff)
-    return f'; did you mean "{near[0]}"?' if near else "."
