@@ -6,7 +6,8 @@ SalvoError
 │   ├── UnknownIdError             no stored run or batch has this id, nor one that begins with it
 │   └── AmbiguousIdError           several stored ids begin with it
 ├── InputError                 a file or a value is not what it must be
-│   └── ScenarioFileError          a scenario's or a tool's file, with all its problems and where each stands
+│   ├── ScenarioFileError          a scenario's or a tool's file, with all its problems and where each stands
+│   └── PlaybookError              a playbook, with all its errors and the JSON path of each
 ├── ProviderError              the provider gave no usable answer; never the fault of what is under test
 │   ├── WireFault              nothing usable came back over the network
 │   │   ├── UnreachableError       refused, cut, no such host, TLS
@@ -86,6 +87,17 @@ class ScenarioFileError(InputError):
     def __init__(self, problems: Sequence[Problem]) -> None:
         super().__init__("\n".join(map(str, problems)))
         self.problems = list(problems)
+
+
+class PlaybookError(InputError):
+    """A playbook that cannot be used, with all its errors: one line each, behind its JSON path."""
+
+    def __init__(self, name: str, errors: Sequence[str]) -> None:
+        super().__init__(
+            "\n".join([f"{name} cannot be used as a playbook.", *errors]),
+            hint="`byop validate FILE` shows these and the warnings.",
+        )
+        self.errors = list(errors)
 
 
 class ProviderError(SalvoError):

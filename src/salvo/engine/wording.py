@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import unicodedata
 from collections.abc import Iterable
 from typing import Any
 
@@ -31,3 +32,19 @@ def did_you_mean(word: str, known: Iterable[str], *, cutoff: float = 0.6) -> str
     """A sentence's end: the known word that was likely meant, or nothing."""
     near = nearest(word, known, cutoff=cutoff)
     return f'; did you mean "{near}"?' if near else "."
+
+
+def printable(text: str) -> str:
+    """The text for a terminal: what would move the cursor, turn the line around or stay unseen is spelled out."""
+    return "".join(_spelled(character) if _is_unseen(character) else character for character in text)
+
+
+def _is_unseen(character: str) -> bool:
+    return unicodedata.category(character) in _UNSEEN and character not in "\n\t"
+
+
+def _spelled(character: str) -> str:
+    return character.encode("unicode_escape").decode("ascii")
+
+
+_UNSEEN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
