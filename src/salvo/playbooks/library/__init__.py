@@ -1,0 +1,29 @@
+"""The playbooks that come with the program."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import resources
+
+from salvo.engine.wording import did_you_mean
+from salvo.errors import UsageError
+from salvo.playbooks.schema import Playbook
+from salvo.playbooks.validate import read
+
+STARTER = "ai_plugin_observability_v1"
+
+
+def names() -> list[str]:
+    files = resources.files(__name__).iterdir()
+    return sorted(file.name.removesuffix(".json") for file in files if file.name.endswith(".json"))
+
+
+@cache
+def load(name: str) -> Playbook:
+    """The playbook with this id; UsageError where there is none."""
+    if name not in names():
+        raise UsageError(
+            f"There is no playbook {name!r} in the library{did_you_mean(name, names())}",
+            hint=f"There are: {', '.join(names())}. A playbook of your own is named by its file.",
+        )
+    return read(resources.files(__name__).joinpath(f"{name}.json").read_bytes(), name)
