@@ -1,6 +1,7 @@
 """Patterns of strangers on text of strangers: where they occur, and that nothing ever waits for one that never ends."""
 
 import re
+import sys
 
 import pytest
 from hypothesis import given
@@ -31,10 +32,13 @@ def test_a_pattern_whose_steps_cannot_be_bounded_is_never_matched_here(pattern: 
 def test_a_python_whose_patterns_cannot_be_read_matches_every_one_in_a_process_of_its_own(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(patterns, "_tree", lambda pattern, flags: None)
+    monkeypatch.setitem(sys.modules, "re._parser", None)
+    patterns._tree.cache_clear()
+    assert patterns.steps("^[A-Z]+$", 3) > patterns.STEPS
     assert found("^[A-Z]+$", "ABC")
     assert not found("^[A-Z]+$", "abc")
     assert occurrences(["b"], "abcb", most=9) == [Occurrences([(1, 2), (3, 4)])]
+    patterns._tree.cache_clear()
 
 
 @pytest.mark.parametrize("pattern, text", HOSTILE)

@@ -1,0 +1,242 @@
+"""`byop validate`, `byop playbooks` and `byop schema`, as a person types them."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+from inline_snapshot import snapshot
+
+from salvo.cli.byop import byop
+from salvo.cli.exit_codes import ExitCode
+from salvo.engine import json_schema
+from salvo.playbooks import library
+from tests.support.playbook import changed, document
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(byop, list(arguments))
+
+
+@pytest.fixture
+def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return Path("mine.json")
+
+
+def write(file: Path, content: Any) -> None:
+    file.write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
+
+
+BAD = """\
+{
+  "metadata": {"id": "mine", "versoin": "1", "autor": "me"},
+  "checks": [
+    {
+      "id": "a", "severity": "hgih", "question": "",
+      "detection_method": {"type": "semantic", "instuctions": "PASS if \\u202e"},
+      "result_states": ["pass", "maybe"]
+    },
+    {
+      "id": "a", "severity": "medium", "severity": "high", "question": "Why?",
+      "detection_method": {"type": "pattern", "patterns": ["(", "\\u009b31m["]}
+    }
+  ],
+  "variance_handling": {"min_runs": 1, "thresholds": {"ok": 0.5, "warn": 7}}
+}
+"""
+
+
+def test_validate_lists_every_problem_with_its_path_errors_first(file: Path) -> None:
+    write(file, BAD)
+    ended = run("validate", "mine.json")
+    assert ended.exit_code == ExitCode.USAGE
+    assert ended.output == snapshot("""\
+error    $.checks[1].severity: is given more than once: it is not clear which one counts
+error    $.metadata.versoin: no such field; did you mean "version"?
+error    $.checks[0].severity: must be high or medium, not "hgih"; did you mean "high"?
+error    $.checks[0].question: must not be empty
+error    $.checks[0].result_states[1]: must be pass, fail or indeterminate, not "maybe"
+error    $.checks[1].detection_method.patterns[0]: "(" is not a regular expression: missing ), unterminated subpattern at position 0
+error    $.checks[1].detection_method.patterns[1]: "\\x9b31m[" is not a regular expression: unterminated character set at position 4
+error    $.variance_handling.min_runs: must be at least 3, not 1
+error    $.variance_handling.thresholds.warn: must be at most 1, not 7
+error    $.checks[0].detection_method.instructions: is missing: the evaluator must be told how to decide a semantic check
+error    $.checks[1].id: is the id of $.checks[0] already
+warning  $.metadata.autor: no such field; did you mean "author"?
+warning  $.metadata.created_at: is missing; the specification asks for it
+warning  $.metadata.jurisdiction: is missing; the specification asks for it
+warning  $.metadata.intended_use: is missing; the specification asks for it
+warning  $.input_contract: is missing; the specification asks for it
+warning  $.assumptions: is missing; the specification asks for it
+warning  $.risk_posture: is missing; the specification asks for it
+warning  $.checks[0].detection_method.instuctions: no such field; did you mean "instructions"?
+warning  $.checks[0].evidence_requirements: is missing; the specification asks for it
+warning  $.checks[1].result_states: is missing; the specification asks for it
+warning  $.checks[1].evidence_requirements: is missing; the specification asks for it
+warning  $.variance_handling.aggregation: is missing; the specification asks for it
+warning  $.output_contract: is missing; the specification asks for it
+warning  $.logging: is missing; the specification asks for it
+warning  $.checks[0].result_states: lacks fail and indeterminate, which can be the result all the same
+warning  $.checks[1].detection_method.on_match: is missing: where a pattern occurs, the check fails. Say fail or pass
+mine.json cannot be used: 11 errors, 16 warnings.
+""")
+
+
+def test_validate_says_where_a_file_is_not_json(file: Path) -> None:
+    write(file, '{\n  "checks": [\n')
+    ended = run("validate", "mine.json")
+    assert ended.exit_code == ExitCode.USAGE
+    assert ended.output == snapshot("""\
+error    $: is not JSON: line 3, column 1: expecting value
+mine.json cannot be used: 1 error, no warnings.
+""")
+
+
+def test_validate_passes_what_has_only_warnings(file: Path) -> None:
+    lacking = changed("logging", ...)
+    del lacking["output_contract"]["required_fields"]
+    write(file, lacking)
+    ended = run("validate", "mine.json")
+    assert ended.exit_code == ExitCode.OK
+    assert ended.output == snapshot("""\
+warning  $.output_contract.assumptions_extracted: is missing; the specification asks for it
+warning  $.output_contract.uncertainty: is missing; the specification asks for it
+warning  $.output_contract.unchecked_areas: is missing; the specification asks for it
+warning  $.output_contract.limitations: is missing; the specification asks for it
+warning  $.logging: is missing; the specification asks for it
+mine.json is a playbook that can be used: no errors, 5 warnings.
+""")
+
+
+def test_validate_passes_a_complete_playbook(file: Path) -> None:
+    write(file, document())
+    ended = run("validate", "mine.json")
+    assert (ended.exit_code, ended.output) == (0, "mine.json is a playbook that can be used: no errors, no warnings.\n")
+
+
+def test_validate_answers_in_json_too(file: Path) -> None:
+    bad = changed("checks.0.severity", "low")
+    del bad["logging"]
+    write(file, bad)
+    ended = run("validate", "mine.json", "--json")
+    assert ended.exit_code == ExitCode.USAGE
+    assert json.loads(ended.stdout) == {
+        "file": "mine.json",
+        "valid": False,
+        "errors": [{"path": "$.checks[0].severity", "message": 'must be high or medium, not "low"'}],
+        "warnings": [{"path": "$.logging", "message": "is missing; the specification asks for it"}],
+    }
+
+
+@pytest.mark.parametrize("command", [["validate"], ["playbooks", "show"]], ids=" ".join)
+def test_a_folder_is_no_playbook(command: list[str], file: Path) -> None:
+    file.mkdir()
+    ended = run(*command, "mine.json")
+    assert (ended.exit_code, ended.stderr) == (ExitCode.USAGE, "Error: mine.json is a folder, not a file.\n")
+
+
+@pytest.mark.usefixtures("file")
+def test_a_file_that_is_not_there_is_named() -> None:
+    ended = run("validate", "mine.json")
+    assert ended.exit_code == ExitCode.USAGE
+    assert ended.stderr == "Error: mine.json cannot be read: No such file or directory.\n"
+
+
+def test_playbooks_lists_the_library() -> None:
+    ended = run("playbooks")
+    assert ended.exit_code == ExitCode.OK
+    assert ended.output == snapshot("""\
+ID                          VERSION  CHECKS  LOGIC HASH
+ai_plugin_observability_v1  1.1.0    6       sha256:e6f736365c8a7bd8359fac7b909c73ff9f4099ca6796f73e5d52a523951f38f6
+""")
+
+
+def test_playbooks_lists_the_library_in_json_too() -> None:
+    starter = library.load(library.STARTER)
+    assert json.loads(run("playbooks", "--json").stdout) == [
+        {"id": starter.id, "version": "1.1.0", "checks": 6, "logic_hash": starter.logic_hash}
+    ]
+
+
+def test_a_playbook_is_shown_with_how_each_check_is_decided(file: Path) -> None:
+    mine = changed("checks.0.evidence_requirements.min_citations_per_fail", 2)
+    mine["checks"].append({**mine["checks"][0], "id": "run_variance", "question": "Do \x1b[2J runs differ?"})
+    write(file, mine)
+    ended = run("playbooks", "show", "mine.json")
+    assert ended.exit_code == ExitCode.OK
+    assert ended.output == snapshot("""\
+lease_review 2.0
+   author        A. Writer
+   jurisdiction  DE, AT
+   intended use  reviews of leases
+   logic hash    sha256:19559083fe8f71d32018adaf1ca216ed4c4bbf0c4642e1eed5f0d76dbcc3552d
+   runs          at least 3, consensus_required
+   consistency   stable from 0.9, not reliable below 0.6
+
+1. names_the_law (high, semantic)
+   question      Does it name the law that applies?
+   decided by    the evaluator
+   instructions  PASS if a law is named.
+   evidence      a fail quotes the AI output at least 2 times
+
+2. no_guarantee (medium, pattern)
+   question      Does it guarantee an outcome?
+   decided by    its patterns: fail where one occurs, else pass
+   patterns      guarantee[ds]?  certainly
+
+3. run_variance (high, semantic)
+   question      Do \\x1b[2J runs differ?
+   decided by    the results of the other checks; no evaluator is asked
+   instructions  PASS if a law is named.
+   evidence      a fail quotes the AI output at least 2 times
+""")
+
+
+def test_a_playbook_of_the_library_is_shown_by_its_id() -> None:
+    ended = run("playbooks", "show", library.STARTER)
+    assert ended.output.startswith("ai_plugin_observability_v1 1.1.0\n")
+    assert "6. drift_over_time_support (medium, hybrid)\n" in ended.output
+
+
+def test_a_playbook_is_shown_as_its_document() -> None:
+    shown = json.loads(run("playbooks", "show", library.STARTER, "--json").stdout)
+    assert shown == library.load(library.STARTER).document
+
+
+def test_a_playbook_with_errors_is_not_shown_but_they_are(file: Path) -> None:
+    write(file, changed("checks.0.severity", "low"))
+    ended = run("playbooks", "show", "mine.json")
+    assert ended.exit_code == ExitCode.USAGE
+    assert ended.stderr == snapshot("""\
+Error: mine.json cannot be used as a playbook.
+$.checks[0].severity: must be high or medium, not "low"
+`byop validate FILE` shows these and the warnings.
+""")
+
+
+@pytest.mark.usefixtures("file")
+def test_a_playbook_that_is_nowhere_is_told_what_there_is() -> None:
+    ended = run("playbooks", "show", "ai_plugin_observability_v2")
+    assert ended.exit_code == ExitCode.USAGE
+    assert ended.stderr == snapshot("""\
+Error: There is no playbook 'ai_plugin_observability_v2', neither in the library nor as a file; did you mean "ai_plugin_observability_v1"?
+The library has: ai_plugin_observability_v1.
+""")
+
+
+def test_schema_prints_a_schema_that_the_library_fits() -> None:
+    schema = json.loads(run("schema", "playbook").stdout)
+    json_schema.check(schema)
+    assert json_schema.problems(schema, library.load(library.STARTER).document) == []
+
+
+def test_schema_prints_the_schema_of_a_report() -> None:
+    schema = json.loads(run("schema", "report").stdout)
+    json_schema.check(schema)
+    assert json_schema.problems(schema, {}) == ["'byop_report' is a required property"]
+
+
+def test_schema_knows_nothing_else() -> None:
+    assert run("schema", "scenario").exit_code == ExitCode.USAGE
