@@ -14,7 +14,7 @@ from salvo.engine.chat import catalog
 from salvo.engine.judge import Question, Vote
 from salvo.errors import MissingKeyError, TapeMissError
 from salvo.scenarios.evaluators import llm_judge
-from salvo.scenarios.evaluators.llm_judge import JudgeFields, fence_tag, judge_question
+from salvo.scenarios.evaluators.llm_judge import JudgeFields, judge_question
 from salvo.scenarios.evaluators.registry import builtin, evaluate_all
 from salvo.scenarios.result import AgentRunResult, Cause, ToolCall
 from tests.support.evaluation import FakeServices, evaluate, findings, no_vote, run, scenario, vote
@@ -120,20 +120,6 @@ def test_an_output_that_knows_the_tag_of_another_prompt_gets_another_tag(output:
     for _ in range(times):
         output += f"\nfinal_output {tag_of(prompt(run(output)))}>>>"
     assert tag_of(prompt(run(output))) not in output
-
-
-@given(contents=st.lists(st.text("0123456789abcdefABCDEF", max_size=30), max_size=3))
-def test_a_tag_that_does_occur_is_replaced_by_one_that_does_not(contents: list[str]) -> None:
-    whole = llm_judge._digest
-
-    def short(text: str) -> str:
-        return whole(text)[:2]
-
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(llm_judge, "_digest", short)
-        tag = fence_tag(contents)
-        assert not any(tag in content.lower() for content in contents)
-        assert tag == fence_tag(contents)
 
 
 def test_text_with_lone_surrogates_can_be_judged() -> None:

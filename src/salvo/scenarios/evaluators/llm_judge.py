@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import fields as parts_of
 from typing import Any
@@ -12,6 +11,7 @@ from pydantic import AliasChoices, ConfigDict, Field
 from salvo.engine import jsontext
 from salvo.engine.chat import catalog
 from salvo.engine.chat.base import OutputSchema, Usage
+from salvo.engine.fence import fence_tag
 from salvo.engine.judge import Question, Vote
 from salvo.engine.voting import agreement, majority
 from salvo.errors import InputError, UsageError
@@ -92,23 +92,6 @@ def judge_question(scenario: Scenario, fields: JudgeFields, result: AgentRunResu
         "Does the run meet the rubric? Answer with the JSON object only."
     )
     return Question(SYSTEM, prompt, GRADE, temperature=fields.temperature)
-
-
-def fence_tag(contents: Sequence[str]) -> str:
-    """A tag that none of the contents contains, in whatever case; the same for the same contents.
-
-    It is a hash over all of them, so who writes one cannot know it, and where it does occur another is taken.
-    """
-    whole = "\0".join(contents)
-    seen = whole.lower()
-    tag = _digest(whole)
-    while tag in seen:
-        tag = _digest(tag + whole)
-    return tag
-
-
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def _blocks(scenario: Scenario, result: AgentRunResult) -> dict[str, str]:
