@@ -173,11 +173,13 @@ def test_a_schema_is_strict_where_every_object_is_closed_and_requires_all(schema
 
 NAMES = st.sampled_from(["a", "b", "c"])
 KINDS = st.sampled_from(["object", "array", "string", "boolean", "null", "integer", "number"])
+BOUNDS = st.integers(-3, 3) | st.floats(-3, 3)
 PLAIN_SCHEMAS = st.recursive(
     st.one_of(
         st.just({}),
         st.fixed_dictionaries({"type": KINDS}),
         st.fixed_dictionaries({"enum": st.lists(NAMES, min_size=1, unique=True)}),
+        st.fixed_dictionaries({}, optional={"type": KINDS, "minimum": BOUNDS, "maximum": BOUNDS}),
     ),
     lambda inner: st.fixed_dictionaries(
         {},
@@ -205,6 +207,15 @@ def test_the_short_way_never_says_that_something_fits_which_does_not(schema: dic
     assert (problems(schema, value) == []) == (not library)
     if json_schema._fits(schema, value):
         assert not library
+
+
+def test_what_an_answer_of_a_judge_is_held_to_is_told_without_the_library() -> None:
+    schema = {"type": "object", "properties": {"confidence": {"type": "number", "minimum": 0, "maximum": 1}}}
+    assert json_schema._is_plain(stable_text(schema))
+    assert [json_schema._fits(schema, {"confidence": value}) for value in (0, 0.5, 1, 1.01, -1)] == [
+        *[True] * 3,
+        *[False] * 2,
+    ]
 
 
 @pytest.mark.parametrize(

@@ -71,6 +71,7 @@ def _plain(schema: Any) -> bool:
         and kind in _PLAIN_TYPES
         and isinstance(schema.get("additionalProperties", True), bool)
         and all(isinstance(words, list) and all(isinstance(word, str) for word in words) for words in (required, enum))
+        and all(type(schema.get(bound, 0)) in _NUMBERS for bound in ("minimum", "maximum"))
         and isinstance(properties, dict)
         and all(map(_plain, properties.values()))
         and ("items" not in schema or _plain(schema["items"]))
@@ -82,6 +83,8 @@ def _fits(schema: Mapping[str, Any], value: Any) -> bool:
     if "type" in schema and type(value) not in _PLAIN_TYPES[schema["type"]]:
         return False
     if "enum" in schema and not (isinstance(value, str) and value in schema["enum"]):
+        return False
+    if type(value) in _NUMBERS and not schema.get("minimum", value) <= value <= schema.get("maximum", value):
         return False
     if isinstance(value, dict):
         return _object_fits(schema, value)
@@ -98,6 +101,7 @@ def _object_fits(schema: Mapping[str, Any], value: dict[str, Any]) -> bool:
     return all(_fits(properties[name], item) for name, item in value.items() if name in properties)
 
 
+_NUMBERS = (int, float)
 _PLAIN_TYPES = {
     "object": (dict,),
     "array": (list,),
@@ -105,10 +109,11 @@ _PLAIN_TYPES = {
     "boolean": (bool,),
     "null": (type(None),),
     "integer": (int,),
-    "number": (int, float),
+    "number": _NUMBERS,
 }
 _PLAIN_KEYWORDS = frozenset(
     {"type", "properties", "required", "additionalProperties", "items", "enum", "title", "description"}
+    | {"minimum", "maximum"}
 )
 
 
