@@ -1,0 +1,117 @@
+"""A model as the judge, of any provider or compatible server."""
+
+from __future__ import annotations
+
+from salvo.engine import judge
+from salvo.engine.chat import catalog
+from salvo.engine.chat.base import ChatReply, Stop, Usage
+from salvo.engine.clock import Clock
+from salvo.engine.pricing import cost_of, prices_of
+from salvo.engine.wire import Wire
+from salvo.errors import (
+    ContextTooLongError,
+    MissingKeyError,
+    QuotaError,
+    RequestRefusedError,
+    UnknownModelError,
+    WrongKeyError,
+)
+from salvo.playbooks import prompts
+from salvo.playbooks.inputs import Inputs
+from salvo.playbooks.judges.base import Case
+from salvo.playbooks.verdict import Result
+from salvo.playbooks.votes import Ballot, Cited, Measured
+
+UNPARSEABLE = "Evaluator returned unparseable response."
+
+_HOPELESS = (
+    WrongKeyError,
+    MissingKeyError,
+    QuotaError,
+    UnknownModelError,
+    ContextTooLongError,
+    RequestRefusedError,
+)
+"""All calls of an evaluation share key, model and texts: what one of them meets here, all will."""
+
+_BYTES_PER_TOKEN = 4
+"""At most, for prose in any script: where it is close, a prefix is rather taken for long enough to be cached."""
+
+
+class ModelJudge:
+    """Judges by asking a model; `endpoint_name` is another of the wire's endpoints than its provider's own."""
+
+    prompt_id = prompts.PROMPT_ID
+    deterministic = False
+
+    def __init__(self, name: str, clock: Clock, *, endpoint_name: str | None = None) -> None:
+        provider, model = catalog.find(name)
+        self.name = f"{provider.name}/{model}"
+        self.provider = provider.name
+        self._cache_floor = provider.facts(model).cache_floor
+        self._clock = clock
+        self._endpoint_name = endpoint_name
+
+    def goes_first(self, inputs: Inputs) -> bool:
+        shared = len(prompts.shared_prefix(inputs).encode("utf-8"))
+        return shared >= self._cache_floor * _BYTES_PER_TOKEN
+
+    async def judge(self, case: Case, wire: Wire) -> Ballot:
+        model = catalog.chat_model(self.name, wire, endpoint_name=self._endpoint_name)
+        question = prompts.question(case)
+        vote = await judge.vote(model, question, case.lane)
+        measured = self._measured(vote.replies, question.temperature)
+        if vote.answer is None:
+            return Ballot(
+                result=None,
+                raw=vote.raw,
+                problem=_problem(vote),
+                hopeless=isinstance(vote.error, _HOPELESS),
+                measured=measured,
+            )
+        answer = vote.answer  # has the shape that was asked for
+        return Ballot(
+            result=Result(answer["result"]),
+            confidence=float(answer["confidence"]),
+            citations=tuple(Cited(cited["span"], cited["context"]) for cited in answer["evidence_citations"]),
+            notes=answer["notes"],
+            raw=vote.raw,
+            measured=measured,
+        )
+
+    def _measured(self, replies: tuple[ChatReply, ...], temperature: float | None) -> Measured:
+        """Of every reply that was paid for, an unreadable first one included."""
+        if not replies:
+            return Measured()
+        last = replies[-1]
+        dropped = any("temperature" in reply.dropped for reply in replies)
+        return Measured(
+            model=last.model,
+            system_fingerprint=last.system_fingerprint,
+            temperature=None if dropped else temperature,
+            usage=_sum_of_usage(replies),
+            cost_usd=self._cost(replies),
+            seconds=sum(reply.seconds for reply in replies),
+            calls=len(replies),
+        )
+
+    def _cost(self, replies: tuple[ChatReply, ...]) -> float | None:
+        now = self._clock.now()
+        costs = [cost_of(reply.usage, prices_of(self.provider, reply.model, now)) for reply in replies]
+        known = [cost for cost in costs if cost is not None]
+        return sum(known) if len(known) == len(costs) else None
+
+
+def _problem(vote: judge.Vote) -> str:
+    if vote.error is not None or vote.replies[-1].stop is Stop.REFUSAL:
+        return vote.problem
+    return UNPARSEABLE
+
+
+def _sum_of_usage(replies: tuple[ChatReply, ...]) -> Usage | None:
+    total = Usage()
+    for reply in replies:
+        if reply.usage is None:
+            return None
+        total += reply.usage
+    return total
