@@ -19,9 +19,9 @@ from hypothesis import strategies as st
 from inline_snapshot import snapshot
 
 from salvo.engine.chat.base import Usage
+from salvo.engine.files import write_atomically
 from salvo.errors import AmbiguousIdError, StoreError, UnknownIdError
 from salvo.scenarios import index
-from salvo.scenarios.files import write_atomically
 from salvo.scenarios.result import AgentRunResult, Cause, Outcome
 from salvo.scenarios.store import Store, entry_of
 from tests.support.runs import batch, failing_run, judged, result

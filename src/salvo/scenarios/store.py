@@ -23,8 +23,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from salvo.engine import jsontext
+from salvo.engine.files import move_folder, names, temporary_beside, unwritable, write, write_atomically
 from salvo.errors import AmbiguousIdError, StoreError, UnknownIdError
-from salvo.scenarios.files import move_folder, names, temporary_beside, unwritable, write, write_atomically
 from salvo.scenarios.index import Entries, IndexEntry, Judged, entry_of, fields_of, line_of, lines_backwards, to_entry
 from salvo.scenarios.recording import Recording
 from salvo.scenarios.result import AgentRunResult, Batch, Outcome

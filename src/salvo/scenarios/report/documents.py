@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from salvo.engine import jsontext
+from salvo.engine.files import unwritable, write_atomically
 from salvo.errors import UsageError
-from salvo.scenarios.files import unwritable, write_atomically
 from salvo.scenarios.report.data import BatchSummary
 from salvo.scenarios.report.junit import as_xml
 from salvo.scenarios.result import AgentRunResult

@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 from xml.etree import ElementTree as ET
 
+from salvo.engine.words import counted, value
 from salvo.scenarios.report.data import BatchSummary
-from salvo.scenarios.report.words import counted, value
 from salvo.scenarios.result import AgentRunResult, EvalResult, Outcome
 
 # What XML 1.0 has no way to write, not even escaped.

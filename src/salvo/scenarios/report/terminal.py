@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-import click
-
+from salvo.engine.paint import Paint
+from salvo.engine.words import at_least, at_most, counted, cut, moment, money, percent, plain, seconds, value
 from salvo.scenarios.report.data import AssertionSummary, BatchSummary, Cost, Failure, Group, Verdict
-from salvo.scenarios.report.words import at_least, at_most, counted, cut, moment, money, percent, plain, seconds, value
 from salvo.scenarios.result import AgentRunResult, Cause, EvalResult, Outcome, ToolCall, TraceEvent
 
 RULE = 57
@@ -32,15 +31,7 @@ _CAUSES = {
 }
 
 
-class _Paint:
-    """Colours, or not."""
-
-    def __init__(self, colour: bool) -> None:
-        self._colour = colour
-
-    def __call__(self, text: str, fg: str | None = None, *, bold: bool = False, dim: bool = False) -> str:
-        return click.style(text, fg=fg, bold=bold or None, dim=dim or None) if self._colour else text
-
+class _Paint(Paint):
     def verdict(self, word: str) -> str:
         return self(word, _COLOURS.get(word), bold=True)
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from salvo.scenarios.report.words import at_least, at_most, counted, cut, moment, money, percent, plain, seconds, value
+from salvo.engine.words import at_least, at_most, counted, cut, moment, money, percent, plain, seconds, value
 
 
 @pytest.mark.parametrize("share, shown", [(0, "0%"), (0.001, "<1%"), (0.8, "80%"), (0.9999, ">99%"), (1, "100%")])
