@@ -1,0 +1,429 @@
+"""The report as one HTML file: no script, no request to anyone, readable on a screen and on paper.
+
+Whatever comes from the text under test, the evaluator or the playbook is hostile: `markup` escapes it, and the policy
+in the head allows nothing but the one stylesheet, by its hash.
+"""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
+from hashlib import sha256
+from importlib.resources import files
+
+from salvo.playbooks import wording
+from salvo.playbooks.export import frozen
+from salvo.playbooks.export.markup import Child, Markup, element, flat, foreign, joined
+from salvo.playbooks.inputs import NAMES, Inputs
+from salvo.playbooks.report import CheckResult, Citation, Location, Report, ReportFile, VarianceSummary
+from salvo.playbooks.verdict import DISCLAIMERS, Result, Status
+from salvo.playbooks.wording import Row
+
+_SIGNS = {
+    Status.ALERT: "▲",
+    Status.REVIEW: "◆",
+    Status.OBSERVE: "●",
+    Status.STABLE: "■",
+    Result.PASS: "✓",
+    Result.FAIL: "✗",
+    Result.INDETERMINATE: "?",
+}
+
+_LEGEND = "Evidence is highlighted, with the number of its check; other places that the report names are underlined."
+_OTHER_TEXT = "This is not the text that the report was made from: their fingerprints differ. Nothing is marked in it."
+
+
+def render(file: ReportFile, inputs: Inputs | None = None) -> str:
+    """With the inputs, the frozen text closes the report, and each quote leads to its place in it."""
+    page = _Page(file, inputs)
+    return f"<!DOCTYPE html>\n{element('html', _head(file.byop_report), page.body(), lang='en')}\n"
+
+
+def _head(report: Report) -> Markup:
+    digest = b64encode(sha256(_style().encode()).digest()).decode()
+    policy = f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
+    return element(
+        "head",
+        element("meta", charset="utf-8"),
+        element("meta", http_equiv="Content-Security-Policy", content=policy),
+        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        element("meta", name="referrer", content="no-referrer"),
+        element("title", flat(f"{report.summary.overall_status} – {wording.TITLE} {report.report_id}")),
+        element("style", Markup(_style())),
+    )
+
+
+@cache
+def _style() -> str:
+    """On paper the disclaimers stand at the foot of every page."""
+    foot = " ".join(DISCLAIMERS)
+    page = (
+        "@page { margin: 16mm 16mm 22mm; "
+        f'@bottom-left {{ content: "{foot}"; font: 7.5pt system-ui, sans-serif; color: #50565f; width: 85%; }} '
+        '@bottom-right { content: counter(page) " / " counter(pages); font: 7.5pt system-ui, sans-serif; } }\n'
+    )
+    return files("salvo.playbooks.export").joinpath("report.css").read_text(encoding="utf-8") + page
+
+
+class _Page:
+    def __init__(self, file: ReportFile, inputs: Inputs | None) -> None:
+        self._report = file.byop_report
+        self._signature = file.signature
+        self._inputs = inputs
+        self._same_text = inputs is not None and inputs.fingerprint == self._report.integrity.inputs_fingerprint
+
+    def body(self) -> Markup:
+        report = self._report
+        disclaimers = element("ul", *(element("li", line) for line in wording.disclaimers(report)))
+        return element(
+            "body",
+            element("aside", disclaimers, class_="disclaimers", aria_label="Disclaimers"),
+            element(
+                "div",
+                self._header(),
+                element("main", *self._sections()),
+                element("footer", element("p", f"{wording.CREDIT} {report.integrity.runner_fingerprint}")),
+                class_="page",
+            ),
+        )
+
+    def _header(self) -> Markup:
+        report = self._report
+        status = report.summary.overall_status
+        reasons = (element("li", foreign(reason)) for reason in report.summary.status_reasons)
+        return element(
+            "header",
+            element("h1", wording.TITLE),
+            element("p", report.execution_mode.label, class_="soft"),
+            element(
+                "section",
+                element("p", _badge(status, status)),
+                element("div", element("p", wording.MEANINGS[status]), element("ul", *reasons)),
+                class_=f"status {status}",
+                aria_label="Status",
+            ),
+            element("p", wording.INCOMPLETE, class_="notice") if report.incomplete else None,
+            _rows(wording.header(report), class_="facts"),
+        )
+
+    def _sections(self) -> Iterator[Markup]:
+        report, summary = self._report, self._report.summary
+        yield from _section("Key risks", _list(summary.key_risks, "None were seen under this playbook."))
+        yield from _section("Recommended next steps", _list(summary.recommended_next_steps, "None follow."))
+        yield from _section("Checks at a glance", self._glance())
+        yield from _section("Checks", *(self._card(*numbered) for numbered in enumerate(report.check_results, 1)))
+        yield from _section("Variance", *self._variance())
+        yield from _section("Drift", *self._drift())
+        yield from _section("Findings in the text", self._findings())
+        yield from _section("Assumptions the text states", self._assumptions())
+        yield from _section("Uncertainty", _list(report.uncertainty, "None was recorded."))
+        yield from _section("Areas not checked", self._unchecked())
+        yield from _section("Limitations", _list(report.limitations, "None were recorded."))
+        yield from _section("Models", *self._models())
+        yield from _section("Tokens and cost", _rows(wording.spent(report)))
+        yield from _section("Integrity", *self._integrity())
+        yield from _section("Raw runs", _table("Every run as it was", wording.RUN_COLUMNS, wording.run_rows(report)))
+        if summary.mending_prompt is not None:
+            prompt = element("pre", summary.mending_prompt, class_="prompt", dir="auto")
+            yield from _section("A prompt that asks for mending", element("p", wording.PROMPT), prompt)
+        if self._inputs is not None:
+            yield from self._texts(self._inputs)
+
+    def _glance(self) -> Markup:
+        rows = [
+            (
+                element("a", str(number), href=f"#check-{number}"),
+                element("code", foreign(check.check_id)),
+                check.severity,
+                _badge(check.result),
+                wording.votes(check),
+                wording.confidence(check),
+                wording.consistency(check),
+            )
+            for number, check in enumerate(self._report.check_results, 1)
+        ]
+        columns = ("#", "Check", "Severity", "Result", "Votes", "Confidence", "Consistency")
+        return _table(wording.tally(self._report.check_results), columns, rows, "scroll whole")
+
+    def _card(self, number: int, check: CheckResult) -> Markup:
+        name = f"check-{number}-name"
+        heading = element("h3", f"{number}. ", element("code", foreign(check.check_id)), id=name)
+        return element(
+            "article",
+            element("header", heading, _badge(check.result)),
+            element("p", check.question, class_="question", dir="auto"),
+            _rows(wording.facts(check), class_="facts"),
+            _said("soft small", wording.UNASKED.get(check.decided_by)),
+            _said("overruled", wording.unfinished(check)),
+            _said("overruled", wording.overruled(check)),
+            _said("notes", wording.said(check.notes)),
+            *_part("Votes", _votes(check)),
+            *_part("Evidence", self._quotes(check.evidence_citations)),
+            *_part("Dissent", self._dissent(check)),
+            *_part("Rejected quotes", _rejected(check)),
+            *_part("Pattern hits", self._hits(check)),
+            class_=f"card {check.result}",
+            id=f"check-{number}",
+            aria_labelledby=name,
+        )
+
+    def _quotes(self, citations: Sequence[Citation]) -> Markup | None:
+        return element("ul", *(self._quote(citation) for citation in citations), class_="quotes") if citations else None
+
+    def _quote(self, citation: Citation) -> Markup:
+        about = " · ".join(filter(None, [wording.where(citation.location), wording.from_runs(citation)]))
+        context = wording.said(citation.context)
+        return element(
+            "li",
+            element("blockquote", self._linked(f"“{citation.span}”", citation.location), dir="auto"),
+            element("p", about, *([" · ", foreign(context)] if context else []), class_="soft small"),
+        )
+
+    def _linked(self, shown: str, location: Location | None) -> Markup:
+        """Leads to its place in the text, where that text is in this file."""
+        if location is None or not self._same_text:
+            return foreign(shown)
+        return element("a", foreign(shown), href=f"#{frozen.anchor(location)}")
+
+    def _dissent(self, check: CheckResult) -> Markup | None:
+        if not check.dissent:
+            return None
+        items = (
+            element(
+                "li",
+                element("p", f"Run {one.run}: ", _badge(one.result), " ", foreign(wording.said(one.notes))),
+                self._quotes(one.evidence_citations),
+            )
+            for one in check.dissent
+        )
+        return element("ul", *items, class_="list")
+
+    def _hits(self, check: CheckResult) -> Markup | None:
+        if not check.pattern_hits:
+            return None
+        items = (
+            element("li", element("code", foreign(hit.pattern)), ": ", *_between(", ", self._places(hit)))
+            for hit in wording.hits(check)
+        )
+        return element("ul", *items, class_="list small")
+
+    def _places(self, hit: wording.Hits) -> Iterator[Markup]:
+        for span, location in hit.spans:
+            yield joined([self._linked(f"“{span}”", location), f" (line {location.line})"])
+
+    def _variance(self) -> Iterator[Markup]:
+        of = self._report.variance_summary
+        if of.consistency_score is not None:
+            yield _scale(of, of.consistency_score)
+        yield _rows(wording.variance(self._report))
+        yield element("h3", "What this can show")
+        yield element("p", wording.what_it_shows(self._report))
+        yield element("p", wording.EVALUATOR_VARIANCE)
+        if of.note:
+            yield element("p", of.note, dir="auto")
+        yield element("h3", "Divergent findings")
+        yield _list(of.divergent_findings, "None.")
+
+    def _drift(self) -> Iterator[Markup]:
+        of = self._report.drift_summary
+        yield element("p", wording.DRIFTS[of.kind])
+        if rows := wording.drift(of):
+            yield _rows(rows)
+        if of.changed_checks:
+            columns = ("Check", "Severity", "Before", "Now", "")
+            rows_changed = [
+                (
+                    element("code", foreign(check.check_id)),
+                    check.severity,
+                    _badge(check.before),
+                    _badge(check.now),
+                    "worse" if check.worse else "not worse",
+                )
+                for check in of.changed_checks
+            ]
+            yield _table("Checks that changed", columns, rows_changed)
+        if of.notes:
+            yield _list(of.notes, "")
+
+    def _findings(self) -> Markup:
+        found = self._report.artifact_findings
+        if not found:
+            return element("p", "None.")
+        items = (
+            element(
+                "li",
+                element("code", foreign(finding.kind)),
+                ": ",
+                foreign(finding.message),
+                wording.times(finding.count),
+                *self._pointed(finding.span, finding.location),
+            )
+            for finding in found
+        )
+        return element("ul", *items, class_="list")
+
+    def _pointed(self, span: str | None, location: Location | None) -> Iterator[Child]:
+        if span is not None:
+            yield " "
+            yield self._linked(f"“{span}”", location)
+        if location is not None:
+            yield f" ({wording.where(location)})"
+
+    def _assumptions(self) -> Markup:
+        stated = self._report.assumptions_extracted
+        if not stated:
+            return element("p", "None were found.")
+        items = (element("li", *self._pointed(one.text, one.location)) for one in stated)
+        return element("ul", *items, class_="list")
+
+    def _unchecked(self) -> Markup:
+        areas = self._report.unchecked_areas
+        if not areas:
+            return element("p", "None were recorded.")
+        items = (
+            element("li", self._linked(area.area, area.location), _soft(f" – {wording.stated_by(area)}"))
+            for area in areas
+        )
+        return element("ul", *items, class_="list")
+
+    def _models(self) -> Iterator[Markup]:
+        prints = self._report.model_fingerprints
+        yield element("h3", "Evaluator (measured)")
+        yield _rows(wording.fingerprint(prints.evaluator))
+        yield element("h3", "Producer (declared by whoever asked for the evaluation)")
+        yield _rows(wording.fingerprint(prints.producer))
+
+    def _integrity(self) -> Iterator[Markup]:
+        yield _rows(wording.integrity(self._report))
+        if self._signature is None:
+            yield element("p", "Not signed.", class_="soft small")
+        else:
+            yield element("h3", "Signature")
+            signed = self._signature
+            yield _rows(
+                [
+                    Row("Algorithm", signed.algorithm),
+                    Row("Public key", signed.public_key, code=True),
+                    Row("Value", signed.value, code=True),
+                ]
+            )
+
+    def _texts(self, inputs: Inputs) -> Iterator[Markup]:
+        marked, about = frozen.places(self._report), element("p", _LEGEND, class_="soft")
+        if not self._same_text:
+            marked, about = iter(()), element("p", _OTHER_TEXT, class_="notice")
+        yield from _section("The frozen text", about, frozen.lines(inputs.ai_output, marked))
+        for name, given in inputs.texts.items():
+            if given is not None and name != "ai_output":
+                yield from _section(NAMES[name], element("pre", given, class_="input", dir="auto"))
+
+
+def _section(title: str, *content: Child) -> Iterator[Markup]:
+    yield element("h2", title)
+    yield joined(content)
+
+
+def _part(title: str, content: Markup | None) -> Iterator[Markup]:
+    if content is not None:
+        yield element("h4", title)
+        yield content
+
+
+def _badge(of: Status | Result, class_: str = "") -> Markup:
+    """A word and a sign: colour is never all that tells."""
+    sign = element("span", _SIGNS[of], aria_hidden="true")
+    return element("span", sign, f" {of.upper()}", class_=f"badge {class_ or of}")
+
+
+def _soft(words: str) -> Markup:
+    return element("span", words, class_="soft")
+
+
+def _said(class_: str, sentence: str | None) -> Markup | None:
+    return element("p", sentence, class_=class_, dir="auto") if sentence else None
+
+
+def _rows(rows: Sequence[Row], class_: str = "rows") -> Markup:
+    shown = (
+        element(
+            "div",
+            element("dt", foreign(row.name)),
+            element("dd", element("span", foreign(row.value), class_="hash") if row.code else foreign(row.value)),
+        )
+        for row in rows
+    )
+    return element("dl", *shown, class_=class_)
+
+
+def _list(items: Sequence[str], none: str) -> Markup:
+    if not items:
+        return element("p", none)
+    return element("ul", *(element("li", foreign(item)) for item in items), class_="list")
+
+
+def _table(caption: str, columns: Sequence[str], rows: Iterable[Sequence[str]], class_: str = "scroll") -> Markup:
+    head = element("thead", element("tr", *(element("th", column, scope="col") for column in columns)))
+    body = (element("tr", *(element("td", _cell(cell)) for cell in row)) for row in rows)
+    table = element("table", element("caption", caption), head, element("tbody", *body))
+    return element("div", table, class_=class_, tabindex="0", role="region", aria_label=caption)
+
+
+def _cell(content: str) -> Markup:
+    return content if isinstance(content, Markup) else foreign(content)
+
+
+def _votes(check: CheckResult) -> Markup | None:
+    if not check.raw_runs:
+        return None
+    items = (
+        element("li", f"Run {run.run}: ", foreign(wording.vote(run)), class_=run.result if run.valid else None)
+        for run in check.raw_runs
+    )
+    return element("ul", *items, class_="votes")
+
+
+def _rejected(check: CheckResult) -> Markup | None:
+    if not check.rejected_citations:
+        return None
+    quotes = (
+        element("li", element("blockquote", element("del", f"“{quote.span}”"), dir="auto"))
+        for quote in check.rejected_citations
+    )
+    return joined([element("p", wording.REJECTED, class_="small"), element("ul", *quotes, class_="quotes")])
+
+
+def _between(comma: str, items: Iterable[Markup]) -> Iterator[Child]:
+    for number, item in enumerate(items):
+        if number:
+            yield comma
+        yield item
+
+
+def _scale(of: VarianceSummary, score: float) -> Markup:
+    """Where the score stands between 0 and 1, with the two thresholds."""
+    tone = "pass" if score >= of.threshold_ok else "fail" if score < of.threshold_warn else "notice"
+    label = f"Consistency {score:.2f}; thresholds {of.threshold_warn:.2f} and {of.threshold_ok:.2f}"
+    ticks = (
+        joined(
+            [
+                element("line", x1=_x(at), x2=_x(at), y1="6", y2="30", class_="tick"),
+                element("text", f"{at:.2f}", x=_x(at), y="44", text_anchor="middle"),
+            ]
+        )
+        for at in (of.threshold_warn, of.threshold_ok)
+    )
+    return element(
+        "svg",
+        element("rect", x="10", y="10", width="400", height="16", class_="track"),
+        element("rect", x="10", y="10", width=f"{400 * score:.1f}", height="16", class_="bar"),
+        *ticks,
+        viewBox="0 0 420 50",
+        role="img",
+        aria_label=label,
+        class_=f"scale {'OBSERVE' if tone == 'notice' else tone}",
+    )
+
+
+def _x(share: float) -> str:
+    return f"{10 + 400 * share:.1f}"

@@ -1,0 +1,229 @@
+"""The report as Markdown for a pull request or a wiki, in which nothing foreign can be markup.
+
+Text from outside is escaped within a line (`inline`) or put behind a fence longer than any in it (`fenced`). Some
+sites turn addresses and names into links after the escapes are gone, so what begins one is put into a code span:
+nobody is linked to or notified by a text under test.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from salvo.playbooks import wording
+from salvo.playbooks.export.visible import spelled
+from salvo.playbooks.report import CheckResult, Citation, Location, Report, ReportFile, Signature
+from salvo.playbooks.wording import Row
+
+
+def render(file: ReportFile) -> str:
+    report = file.byop_report
+    return "\n\n".join(block for block in _blocks(report, file.signature) if block) + "\n"
+
+
+def inline(text: str) -> str:
+    """Within a line: no character of it is markup, and it stays one line."""
+    folded = " ".join(spelled(text).split())
+    escaped = _SPECIAL.sub(lambda found: f"\\{found.group()}", folded)
+    # At the beginning of a list item or a quote these would begin a list or a rule.
+    escaped = _BEGINNING.sub(r"\1\\", escaped)
+    return _LINKING.sub(lambda found: f"`{found.group()}`", escaped)
+
+
+_SPECIAL = re.compile(r"[\\`*_{}\[\]<>|~&$]")
+_BEGINNING = re.compile(r"\A(\d+(?=[.)](?: |\Z))|(?=[-+=]))")
+_LINKING = re.compile(r"(?:://|[@#]|www(?=\.)|(?:mailto|xmpp)(?=:))+", re.IGNORECASE)
+
+
+def code(text: str) -> str:
+    """A code span, whatever backticks are in it."""
+    folded = " ".join(spelled(text).split()) or " "
+    if "|" in folded:
+        return inline(text)  # in a table's cell a bar ends it, and in code there is no escape that every reader knows
+    ticks = "`" * (_longest_run(folded) + 1)
+    pad = " " if "`" in (folded[0], folded[-1]) else ""
+    return f"{ticks}{pad}{folded}{pad}{ticks}"
+
+
+def fenced(text: str) -> str:
+    """A block that ends only where we end it."""
+    fence = "`" * max(3, _longest_run(text) + 1)
+    return f"{fence}text\n{spelled(text)}\n{fence}"
+
+
+def _longest_run(text: str) -> int:
+    """Of backticks."""
+    return max(map(len, re.findall("`+", text)), default=0)
+
+
+def _blocks(report: Report, signature: Signature | None) -> Iterator[str]:
+    summary = report.summary
+    yield "\n".join(f"> **{inline(line)}**  " for line in wording.disclaimers(report)).rstrip()
+    yield f"# {wording.TITLE}: {summary.overall_status}"
+    yield f"{wording.MEANINGS[summary.overall_status]} {report.execution_mode.label}."
+    yield _list(summary.status_reasons, "")
+    if report.incomplete:
+        yield f"> **{wording.INCOMPLETE}**"
+    yield _rows("Evaluation", wording.header(report))
+    yield from _section("Key risks", _list(summary.key_risks, "None were seen under this playbook."))
+    yield from _section("Recommended next steps", _list(summary.recommended_next_steps, "None follow."))
+    yield from _section("Checks at a glance", wording.tally(report.check_results) + ".", _glance(report))
+    yield "## Checks"
+    for number, check in enumerate(report.check_results, 1):
+        yield from _check(number, check)
+    yield from _section("Variance", *_variance(report))
+    yield from _section("Drift", *_drift(report))
+    yield from _section("Findings in the text", *_findings(report))
+    yield from _section("Assumptions the text states", _assumptions(report))
+    yield from _section("Uncertainty", _list(report.uncertainty, "None was recorded."))
+    yield from _section("Areas not checked", _unchecked(report))
+    yield from _section("Limitations", _list(report.limitations, "None were recorded."))
+    yield from _section("Models", *_models(report))
+    yield from _section("Tokens and cost", _rows("Spent", wording.spent(report)))
+    yield from _section("Integrity", _rows("What", wording.integrity(report)), _signed(signature))
+    yield from _section("Raw runs", _table(wording.RUN_COLUMNS, wording.run_rows(report)))
+    if summary.mending_prompt is not None:
+        yield from _section("A prompt that asks for mending", wording.PROMPT, fenced(summary.mending_prompt))
+    yield "---"
+    yield f"{wording.CREDIT} {inline(report.integrity.runner_fingerprint)}"
+
+
+def _section(title: str, *content: str) -> Iterator[str]:
+    yield f"## {title}"
+    yield from content
+
+
+def _list(items: Sequence[str], none: str) -> str:
+    return "\n".join(f"- {inline(item)}" for item in items) or none
+
+
+def _rows(heading: str, rows: Sequence[Row]) -> str:
+    cells = [(inline(row.name), code(row.value) if row.code else inline(row.value)) for row in rows]
+    return _grid((heading, ""), cells)
+
+
+def _table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    return _grid(columns, [[inline(cell) for cell in row] for row in rows])
+
+
+def _grid(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table of cells that are Markdown already."""
+    lines = [columns, ["---"] * len(columns), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _glance(report: Report) -> str:
+    columns = ("Check", "Severity", "Result", "Votes", "Confidence", "Consistency")
+    rows = [
+        (
+            code(check.check_id),
+            check.severity,
+            f"**{check.result.upper()}**",
+            wording.votes(check),
+            wording.confidence(check),
+            wording.consistency(check),
+        )
+        for check in report.check_results
+    ]
+    return _grid(columns, rows)
+
+
+def _check(number: int, check: CheckResult) -> Iterator[str]:
+    yield f"### {number}. {code(check.check_id)}: {check.result.upper()}"
+    yield f"> {inline(check.question)}"
+    yield " · ".join(f"{row.name} **{row.value}**" for row in wording.facts(check))
+    yield wording.UNASKED.get(check.decided_by, "")
+    for sentence in (wording.unfinished(check), wording.overruled(check)):
+        yield f"**{sentence}**" if sentence else ""
+    yield inline(wording.said(check.notes))
+    yield "\n".join(f"- Run {run.run}: {inline(wording.vote(run))}" for run in check.raw_runs)
+    for citation in check.evidence_citations:
+        yield from _quote("Evidence", citation)
+    for one in check.dissent:
+        yield f"**Dissent, run {one.run} ({one.result}):** {inline(wording.said(one.notes))}"
+        for citation in one.evidence_citations:
+            yield from _quote("Its evidence", citation)
+    if check.rejected_citations:
+        yield f"**Rejected quotes.** {wording.REJECTED}"
+        yield "\n".join(f"- ~~{inline(quote.span)}~~" for quote in check.rejected_citations)
+    if check.pattern_hits:
+        yield "**Pattern hits**"
+        yield "\n".join(f"- {code(hit.pattern)}: {_places(hit)}" for hit in wording.hits(check))
+
+
+def _quote(name: str, citation: Citation) -> Iterator[str]:
+    about = ", ".join(filter(None, [wording.where(citation.location), wording.from_runs(citation)]))
+    context = inline(wording.said(citation.context))
+    yield f"**{name}** ({about})" + (f": {context}" if context else "")
+    yield fenced(citation.span)
+
+
+def _places(hit: wording.Hits) -> str:
+    return ", ".join(f"{code(span)} ({wording.where(location)})" for span, location in hit.spans)
+
+
+def _variance(report: Report) -> Iterator[str]:
+    of = report.variance_summary
+    yield _rows("Variance", wording.variance(report))
+    yield wording.what_it_shows(report)
+    yield wording.EVALUATOR_VARIANCE
+    yield inline(of.note)
+    yield "Divergent findings:"
+    yield _list(of.divergent_findings, "None.")
+
+
+def _drift(report: Report) -> Iterator[str]:
+    of = report.drift_summary
+    yield wording.DRIFTS[of.kind]
+    if rows := wording.drift(of):
+        yield _rows("Drift", rows)
+    if of.changed_checks:
+        changed = [
+            (
+                code(check.check_id),
+                check.severity,
+                check.before.upper(),
+                check.now.upper(),
+                "worse" if check.worse else "not worse",
+            )
+            for check in of.changed_checks
+        ]
+        yield _grid(("Changed check", "Severity", "Before", "Now", ""), changed)
+    yield _list(of.notes, "")
+
+
+def _findings(report: Report) -> Iterator[str]:
+    if not report.artifact_findings:
+        yield "None."
+    for finding in report.artifact_findings:
+        yield f"- {code(finding.kind)}: {inline(finding.message)}{wording.times(finding.count)}{_at(finding.location)}"
+        if finding.span is not None:
+            yield fenced(finding.span)
+
+
+def _assumptions(report: Report) -> str:
+    stated = [f"- {inline(one.text)}{_at(one.location)}" for one in report.assumptions_extracted]
+    return "\n".join(stated) or "None were found."
+
+
+def _unchecked(report: Report) -> str:
+    areas = [
+        f"- {inline(area.area)}{_at(area.location)} – {wording.stated_by(area)}" for area in report.unchecked_areas
+    ]
+    return "\n".join(areas) or "None were recorded."
+
+
+def _at(location: Location | None) -> str:
+    return f" ({wording.where(location)})" if location else ""
+
+
+def _models(report: Report) -> Iterator[str]:
+    prints = report.model_fingerprints
+    yield _rows("Evaluator (measured)", wording.fingerprint(prints.evaluator))
+    yield _rows("Producer (declared)", wording.fingerprint(prints.producer))
+
+
+def _signed(signature: Signature | None) -> str:
+    if signature is None:
+        return "Not signed."
+    return f"Signed: {signature.algorithm}, public key {code(signature.public_key)}, value {code(signature.value)}."
