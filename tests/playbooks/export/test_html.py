@@ -8,7 +8,7 @@ from html.parser import HTMLParser
 from itertools import product
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from inline_snapshot import snapshot
 
@@ -18,7 +18,7 @@ from salvo.playbooks.inputs import Inputs
 from salvo.playbooks.report import Location, Report, ReportFile
 from salvo.playbooks.verdict import DISCLAIMERS, Result, Status
 from tests.playbooks.export.examples import INPUTS, checks, everything, file_of, of_status
-from tests.playbooks.export.hostile import poisoned, texts
+from tests.playbooks.export.hostile import ATTACKS, poisoned, texts
 
 Attributes = list[tuple[str, str | None]]
 _KINDS: tuple[frozen.Kind, ...] = ("evidence", "finding")
@@ -225,6 +225,8 @@ def test_one_line_of_a_megabyte_with_many_marks_is_rendered() -> None:
     assert frozen.lines(text, hits).count("<mark") == 20_000
 
 
+@settings(max_examples=40)
+@example(" ".join(ATTACKS))
 @given(text=texts)
 def test_a_hostile_text_is_only_ever_text(text: str) -> None:
     hostile = Outline(page(poisoned(everything(), f"x{text}")))
@@ -232,13 +234,15 @@ def test_a_hostile_text_is_only_ever_text(text: str) -> None:
     assert ODD.sub(lambda found: name(found.group()), f"x{text}") in hostile.text
 
 
+@settings(max_examples=40)
 @given(text=texts)
 def test_a_hostile_frozen_text_is_only_ever_text(text: str) -> None:
     inputs = Inputs.of(f"x{text}x", source_document=f"x{text}x", prompt=f"x{text}x")
     report = replace(
         of_status(Status.STABLE), integrity=replace(everything().integrity, inputs_fingerprint=inputs.fingerprint)
     )
-    outline = Outline(page(report, inputs))
+    rendered = page(report, inputs)
+    outline = Outline(rendered)
     allowed = {tag for tag, _ in _STABLE.elements} | {"span"}
     assert {tag for tag, _ in outline.elements} <= allowed
     assert {key for _, attrs in outline.elements for key, _ in attrs} <= {
@@ -259,7 +263,7 @@ def test_a_hostile_frozen_text_is_only_ever_text(text: str) -> None:
         *("aria-label", "aria-labelledby", "aria-hidden", "viewbox", "x", "y", "x1", "x2", "y1", "y2"),
         *("width", "height", "text-anchor"),
     }
-    page(report, inputs).encode()
+    rendered.encode()
 
 
 def test_the_file_asks_nothing_of_anyone() -> None:

@@ -2,7 +2,7 @@
 
 import re
 
-from hypothesis import given
+from hypothesis import example, given, settings
 from inline_snapshot import snapshot
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
@@ -12,7 +12,7 @@ from salvo.playbooks.export.visible import spelled
 from salvo.playbooks.report import Report
 from salvo.playbooks.verdict import Status
 from tests.playbooks.export.examples import everything, file_of, of_status
-from tests.playbooks.export.hostile import poisoned, texts
+from tests.playbooks.export.hostile import ATTACKS, poisoned, texts
 
 INLINE = {"text", "code_inline", "strong_open", "strong_close", "s_open", "s_close", "softbreak", "hardbreak"}
 
@@ -493,6 +493,8 @@ BYOP v0.1 by Vasile Tiple, CC BY 4.0. salvo-byop/0.1.0
 """)
 
 
+@settings(max_examples=40)
+@example(" ".join(ATTACKS))
 @given(text=texts)
 def test_a_hostile_text_is_only_ever_text(text: str) -> None:
     hostile = parsed(render(poisoned(everything(), f"x{text}")))
