@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from operator import itemgetter
@@ -32,6 +33,18 @@ def jcs(value: Any) -> bytes:
             f"This value has no canonical JSON form: {fault}.",
             hint="Use finite numbers, integers below 2^53 and well-formed Unicode.",
         ) from fault
+
+
+def spelled(value: Any) -> Any:
+    r"""The JSON value with each lone surrogate spelled as JSON has it (\ud800): all that `jcs` refuses in a text."""
+    if isinstance(value, str):
+        return _SURROGATE.sub(lambda found: f"\\u{ord(found.group()):04x}", value)
+    if isinstance(value, dict):
+        return {spelled(name): spelled(item) for name, item in value.items()}
+    return [spelled(item) for item in value] if isinstance(value, list) else value
+
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def sha256(content: bytes) -> str:

@@ -252,6 +252,8 @@ class Report:
     spent: Spent
     integrity: Integrity
     presentation_rules: PresentationRules
+    texts_withheld: bool = False
+    """Quotes, notes and raw answers gave way to their hashes: see `withheld`."""
 
     def document(self) -> dict[str, Any]:
         """As plain JSON values."""

@@ -1,0 +1,1 @@
+"""One file a revision, oldest first. A revision that was released is never edited."""

@@ -1,0 +1,94 @@
+"""The tables. Their names begin with byop_, for DATABASE_URL may name a database that others use as well.
+
+JSON is ASCII text: what models write may hold what neither database can (NUL, lone surrogates), and a hash over a
+text needs the text to come back as it was. Short columns stand before long ones, so that a list never reads those.
+"""
+
+from __future__ import annotations
+
+from sqlalchemy import Boolean, Column, Float, ForeignKey, Index, Integer, MetaData, Table, Text, UniqueConstraint
+
+REVISION = "0001"
+"""The newest migration: a database that has it is opened without loading Alembic."""
+
+VERSION_TABLE = "byop_version"
+
+metadata = MetaData()
+
+# Ids sort and are compared by their code points, whatever the server's language is.
+_Name = Text().with_variant(Text(collation="C"), "postgresql")
+
+playbooks = Table(
+    "byop_playbooks",
+    metadata,
+    Column("logic_hash", _Name, primary_key=True),
+    Column("id", Text, nullable=False),
+    Column("version", Text, nullable=False),
+    Column("document", Text, nullable=False),
+)
+
+evaluations = Table(
+    "byop_evaluations",
+    metadata,
+    Column("id", _Name, primary_key=True),
+    Column("group_id", _Name),
+    Column("created_at", Text, nullable=False),
+    Column("touched_at", Text, nullable=False),
+    Column("finished_at", Text),
+    Column("owner", Text, nullable=False),
+    Column("state", Text, nullable=False),
+    Column("subject", _Name, nullable=False),
+    Column("mode", Text, nullable=False),
+    Column("runs", Integer, nullable=False),
+    Column("evaluator", Text, nullable=False),
+    Column("playbook_hash", _Name, ForeignKey("byop_playbooks.logic_hash"), nullable=False),
+    Column("inputs_fingerprint", Text, nullable=False),
+    Column("stored_in_full", Boolean, nullable=False),
+    Column("status", Text),
+    Column("consistency", Float),
+    Column("incomplete", Boolean),
+    Column("report_hash", Text),
+    Column("outcomes", Text),
+    Column("request", Text, nullable=False),
+    Column("inputs", Text),
+    Column("report", Text),
+    Index("byop_evaluations_by_subject", "subject", "id"),
+    Index("byop_evaluations_by_series", "playbook_hash", "subject", "id"),
+    Index("byop_evaluations_by_state", "state"),
+)
+
+votes = Table(
+    "byop_votes",
+    metadata,
+    Column("evaluation_id", _Name, ForeignKey("byop_evaluations.id", ondelete="CASCADE"), primary_key=True),
+    Column("sequence", Integer, primary_key=True, autoincrement=False),
+    Column("check_id", _Name, nullable=False),
+    Column("run", Integer, nullable=False),
+    Column("valid", Boolean, nullable=False),
+    Column("result", Text, nullable=False),
+    Column("vote_sha256", Text, nullable=False),
+    Column("exchanges_sha256", Text, nullable=False),
+    Column("vote", Text, nullable=False),
+    Column("exchanges", Text, nullable=False),
+    UniqueConstraint("evaluation_id", "check_id", "run", name="byop_votes_one_a_run"),
+)
+
+baselines = Table(
+    "byop_baselines",
+    metadata,
+    Column("evaluation_id", _Name, ForeignKey("byop_evaluations.id", ondelete="CASCADE"), primary_key=True),
+    Column("playbook_hash", _Name, nullable=False),
+    Column("subject", _Name, nullable=False),
+    Column("saved_at", Text, nullable=False),
+    Index("byop_baselines_by_series", "playbook_hash", "subject", "saved_at"),
+)
+
+audit = Table(
+    "byop_audit",
+    metadata,
+    Column("sequence", Integer, primary_key=True, autoincrement=False),
+    Column("hash", Text, nullable=False),
+    Column("evaluation_id", _Name, nullable=False),
+    Column("entry", Text, nullable=False),
+    Index("byop_audit_by_evaluation", "evaluation_id"),
+)

@@ -1,0 +1,50 @@
+"""A process that uses a store while others do: `python -m tests.support.store_worker URL WHAT`.
+
+It says "ready", waits for a line, and then does what it is told: "evaluations" makes three of them, "endless" saves
+votes on one until it is killed, and prints the number of each when it is stored.
+"""
+
+import sys
+from itertools import count
+
+from salvo.engine.clock import SystemClock
+from salvo.playbooks.store.records import NewEvaluation
+from salvo.playbooks.store.store import Store
+from salvo.playbooks.verdict import Mode
+from tests.support.playbooks import a_playbook, a_report, a_vote, some_inputs, some_votes
+
+
+def _evaluations(store: Store, clock: SystemClock) -> None:
+    for _ in range(3):
+        name = _begun(store, clock)
+        for vote in some_votes():
+            store.save_vote(name, vote)
+        store.finish(name, a_report(report_id=name))
+        store.set_baseline(name)
+
+
+def _endless(store: Store, clock: SystemClock) -> None:
+    name = _begun(store, clock)
+    _say(name)
+    for run in count(1):
+        _say(store.save_vote(name, a_vote(run=run, raw="x" * 100_000)))
+
+
+def _begun(store: Store, clock: SystemClock) -> str:
+    name = clock.new_id()
+    store.begin(NewEvaluation(name, a_playbook(), some_inputs(), "rules", Mode.FULL, 3, "default"))
+    return name
+
+
+def _say(what: object) -> None:
+    sys.stdout.write(f"{what}\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    _, url, what = sys.argv
+    _say("ready")
+    sys.stdin.readline()
+    held = SystemClock()
+    with Store.open(url, held) as opened:
+        {"evaluations": _evaluations, "endless": _endless}[what](opened, held)

@@ -1,0 +1,48 @@
+"""Evaluations in a store."""
+
+from typing import Any
+
+from salvo.playbooks.inputs import Inputs
+from salvo.playbooks.report import Report
+from salvo.playbooks.store.records import NewEvaluation
+from salvo.playbooks.store.store import Store
+from salvo.playbooks.verdict import Mode
+from salvo.playbooks.votes import Vote
+from tests.support.playbooks import a_playbook, a_report, some_inputs, some_votes
+
+
+def begun(store: Store, name: str = "id-0001", *, inputs: Inputs | None = None, **changes: Any) -> str:
+    given: dict[str, Any] = {
+        "id": name,
+        "playbook": a_playbook(),
+        "inputs": inputs or some_inputs(),
+        "evaluator": "anthropic/claude-sonnet-4-6",
+        "mode": Mode.FULL,
+        "runs": 3,
+        "subject": "default",
+    }
+    store.begin(NewEvaluation(**{**given, **changes}))
+    return name
+
+
+def finished(
+    store: Store,
+    name: str = "id-0001",
+    *,
+    report: Report | None = None,
+    votes: list[Vote] | None = None,
+    **changes: Any,
+) -> Report:
+    """Begun, voted on and done; `changes` are those of what is asked for."""
+    begun(store, name, **changes)
+    for vote in some_votes() if votes is None else votes:
+        store.save_vote(name, vote)
+    made = report or a_report(
+        report_id=name,
+        playbook=changes.get("playbook"),
+        inputs=changes.get("inputs"),
+        execution_mode=changes.get("mode", Mode.FULL),
+        subject=changes.get("subject", "default"),
+    )
+    store.finish(name, made)
+    return made
