@@ -8,6 +8,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from salvo.version import __version__
+
 if TYPE_CHECKING:
     from salvo.engine.chat.base import ToolDefinition
     from salvo.scenarios.adapters.base import BaseAdapter, RunContext
@@ -21,8 +23,6 @@ if TYPE_CHECKING:
         TraceEvent,
     )
     from salvo.scenarios.tools.function import tool
-
-__version__ = "0.1.0.dev0"
 
 _HOMES = {
     "salvo.engine.chat.base": ("ToolDefinition",),

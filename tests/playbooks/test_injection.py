@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from salvo.playbooks import injection
+from salvo.playbooks.folding import Folded
 from salvo.playbooks.injection import findings, odd_characters
 from salvo.playbooks.inputs import Inputs
 
@@ -132,7 +133,7 @@ def test_every_sign_finds_something_that_it_alone_is_there_for() -> None:
     for _, passage in ATTACKS:
         for sign, pattern in injection._compiled():
             text = BEFORE + passage + AFTER
-            searched = text if sign.where == "lines" else injection.Folded(text).text
+            searched = text if sign.where == "lines" else Folded(text).text
             if pattern.search(searched):
                 used.add(sign.pattern)
                 assert not sign.needs or any(word in searched.lower() for word in sign.needs), sign

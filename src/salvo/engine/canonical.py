@@ -35,13 +35,18 @@ def jcs(value: Any) -> bytes:
         ) from fault
 
 
-def spelled(value: Any) -> Any:
-    r"""The JSON value with each lone surrogate spelled as JSON has it (\ud800): all that `jcs` refuses in a text."""
+def spelled(text: str) -> str:
+    r"""The text with each lone surrogate spelled as JSON has it (\ud800): all that `jcs` refuses in a text."""
+    return _SURROGATE.sub(lambda found: f"\\u{ord(found.group()):04x}", text)
+
+
+def spelled_out(value: Any) -> Any:
+    """The JSON value with every text in it `spelled`."""
     if isinstance(value, str):
-        return _SURROGATE.sub(lambda found: f"\\u{ord(found.group()):04x}", value)
+        return spelled(value)
     if isinstance(value, dict):
-        return {spelled(name): spelled(item) for name, item in value.items()}
-    return [spelled(item) for item in value] if isinstance(value, list) else value
+        return {spelled(name): spelled_out(item) for name, item in value.items()}
+    return [spelled_out(item) for item in value] if isinstance(value, list) else value
 
 
 _SURROGATE = re.compile("[\ud800-\udfff]")

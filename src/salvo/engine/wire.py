@@ -7,6 +7,7 @@ request object, recording, error or log can contain a key, and a replay needs no
 from __future__ import annotations
 
 import ssl
+import urllib.parse
 import urllib.request
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -82,6 +83,11 @@ class Endpoint:
     key_prefix: str = "Bearer "
     key_variable: str = ""
     """Where set, a key is needed, and this is the environment variable a person would put it in."""
+
+    @property
+    def host(self) -> str:
+        """Where requests go, for people: never the whole URL, which may hold a user and a password."""
+        return urllib.parse.urlsplit(self.base_url).hostname or "an address without a host"
 
 
 @dataclass(frozen=True, slots=True)

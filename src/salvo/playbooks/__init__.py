@@ -1,1 +1,19 @@
 """Playbooks: a frozen AI output is checked, three times a check, by an evaluator that must quote its evidence."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from salvo.playbooks.api import run_playbook
+
+__all__ = ["run_playbook"]
+
+
+def __getattr__(name: str) -> object:
+    """Loaded when it is asked for: the commands do not need it."""
+    if name == "run_playbook":
+        from salvo.playbooks.api import run_playbook
+
+        return run_playbook
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 
-from salvo.playbooks.inputs import Span, spelled
+from salvo.engine.canonical import spelled
+from salvo.playbooks.inputs import Span
 
 INVISIBLE = (
     "\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f"

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from salvo.engine.canonical import jcs, sha256
+from salvo.engine.canonical import jcs, sha256, spelled_out
 from salvo.errors import InputError
 
 
@@ -61,11 +62,16 @@ class Inputs:
 
     @cached_property
     def fingerprint(self) -> str:
-        """RFC 8785 over the named inputs; see `spelled` for what that standard has no form for."""
-        return sha256(jcs({name: text and spelled(text) for name, text in self.texts.items()}))
+        """RFC 8785 over the named inputs, null where absent."""
+        return sha256(jcs(spelled_out(self.texts)))
 
     def line_of(self, offset: int) -> int:
-        return self.ai_output.count("\n", 0, offset) + 1
+        """The line of the AI output that an offset is in, from 1."""
+        return bisect_left(self._line_ends, offset) + 1
+
+    @cached_property
+    def _line_ends(self) -> list[int]:
+        return [found.start() for found in re.finditer("\n", self.ai_output)]
 
 
 NAMES: Mapping[str, str] = {
@@ -74,14 +80,6 @@ NAMES: Mapping[str, str] = {
     "prompt": "The prompt",
     "system_instructions": "The system instructions",
 }
-
-
-def spelled(text: str) -> str:
-    r"""The text with each lone surrogate spelled as JSON has it (\ud800): canonical JSON knows no other form of it."""
-    return _SURROGATE.sub(lambda found: f"\\u{ord(found.group()):04x}", text)
-
-
-_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def _text(name: str, content: str | bytes) -> str:

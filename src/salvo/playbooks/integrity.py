@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from salvo.engine.canonical import jcs, sha256, spelled
+from salvo.engine.canonical import jcs, sha256, spelled_out
 from salvo.playbooks.report import Report
 
 
 def canonical(document: Mapping[str, Any]) -> bytes:
     """What is hashed and signed: canonical JSON, a lone surrogate spelled out."""
-    return jcs(spelled(document))
+    return jcs(spelled_out(document))
 
 
 def report_hash(document: Mapping[str, Any]) -> str:

@@ -15,11 +15,11 @@ import json
 from collections.abc import Sequence
 from functools import lru_cache
 
-from salvo.engine.canonical import stable_text
+from salvo.engine.canonical import spelled, stable_text
 from salvo.engine.chat.base import OutputSchema, Text
 from salvo.engine.fence import fence_tag
 from salvo.engine.judge import Question
-from salvo.playbooks.inputs import Inputs, spelled
+from salvo.playbooks.inputs import Inputs
 from salvo.playbooks.judges.base import Case
 from salvo.playbooks.patterns import Hit
 from salvo.playbooks.verdict import Result

@@ -13,7 +13,7 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import Engine, create_engine, inspect, text
 
 from salvo.errors import StoreError
-from salvo.playbooks.store import tables
+from salvo.playbooks.store import place, tables
 from salvo.playbooks.store.database import Database
 from salvo.playbooks.store.store import Store
 from tests.support.clock import HeldClock
@@ -33,7 +33,7 @@ def engine(url: str) -> Iterator[Engine]:
 def test_the_newest_migration_is_the_one_that_the_code_knows() -> None:
     config = Config()
     config.set_main_option("script_location", str(MIGRATIONS))
-    assert ScriptDirectory.from_config(config).get_heads() == [tables.REVISION]
+    assert ScriptDirectory.from_config(config).get_heads() == [place.REVISION]
 
 
 def test_migrations_make_the_tables_of_the_code(
@@ -47,7 +47,7 @@ def test_migrations_make_the_tables_of_the_code(
     Store.open(empty_url, clock).close()
     with engine(directly) as other:
         tables.metadata.create_all(other)
-    assert _shape(empty_url) == {**_shape(directly), tables.VERSION_TABLE: _shape(empty_url)[tables.VERSION_TABLE]}
+    assert _shape(empty_url) == {**_shape(directly), place.VERSION_TABLE: _shape(empty_url)[place.VERSION_TABLE]}
 
 
 def _shape(url: str) -> dict[str, Any]:

@@ -8,6 +8,10 @@ from salvo import __version__
 from salvo.cli.lazy import Lazy, LazyGroup
 
 COMMANDS = {
+    "run": Lazy("salvo.cli.byop.run:run", "Evaluate a frozen AI output with a playbook."),
+    "compare": Lazy("salvo.cli.byop.compare:compare", "Compare two reports: what changed, and who changed it."),
+    "drift": Lazy("salvo.cli.byop.drift:drift", "Show the reports of a subject over time."),
+    "replay": Lazy("salvo.cli.byop.replay:replay", "Run an evaluation again from its recorded calls."),
     "validate": Lazy("salvo.cli.byop.validate:validate", "Check a playbook's file, without any call."),
     "playbooks": Lazy("salvo.cli.byop.playbooks:playbooks", "List the playbooks of the library, or show one."),
     "schema": Lazy("salvo.cli.byop.schema:schema", "Print the JSON Schema of a playbook or of a report."),

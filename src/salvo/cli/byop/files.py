@@ -1,14 +1,40 @@
-"""What a person names on the command line: a file, or a playbook by its id or file."""
+"""What a person names on the command line: texts, and a playbook by its id or file."""
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from salvo.errors import InputError, UsageError
 
 if TYPE_CHECKING:
+    from salvo.playbooks.inputs import Inputs
     from salvo.playbooks.schema import Playbook
+
+LARGEST = 20 * 1024 * 1024
+"""Bytes of a text; far more than anyone reads."""
+
+
+def inputs(output_file: str, source: Path | None, prompt: Path | None, system: Path | None) -> Inputs:
+    """The texts to evaluate; - is standard input."""
+    from salvo.playbooks.inputs import Inputs
+
+    given = sys.stdin.buffer.read(LARGEST + 1) if output_file == "-" else _text(Path(output_file))
+    if len(given) > LARGEST:
+        raise _too_large("Standard input")
+    return Inputs.of(given, *(None if path is None else _text(path) for path in (source, prompt, system)))
+
+
+def _text(path: Path) -> bytes:
+    found = _content(path, LARGEST)
+    if len(found) > LARGEST:
+        raise _too_large(str(path))
+    return found
+
+
+def _too_large(name: str) -> InputError:
+    return InputError(f"{name} is larger than {LARGEST // 1024**2} MB.", hint="Evaluate it in parts.")
 
 
 def playbook_named(name: str) -> Playbook:
@@ -29,11 +55,16 @@ def playbook_named(name: str) -> Playbook:
 
 def read_playbook(path: Path) -> bytes:
     """A playbook's file; of one that is too large only so much that it shows."""
-    from salvo.playbooks.document import LARGEST
+    from salvo.playbooks import document
 
+    return _content(path, document.LARGEST)
+
+
+def _content(path: Path, limit: int) -> bytes:
+    """The file, or a little more than so much of it."""
     try:
         with path.open("rb") as file:
-            return file.read(LARGEST + 1)
+            return file.read(limit + 1)
     except IsADirectoryError:
         raise InputError(f"{path} is a folder, not a file.") from None
     except OSError as fault:

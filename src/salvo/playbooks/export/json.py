@@ -2,10 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 from salvo.engine import jsontext
+from salvo.playbooks.compare import agreement
 from salvo.playbooks.report import ReportFile
 
 
 def render(file: ReportFile) -> str:
     """The same report is the same text, to the byte."""
-    return jsontext.dumps(file, indent=2).decode() + "\n"
+    return _written(file)
+
+
+def render_all(files: Sequence[ReportFile]) -> str:
+    """The reports of several evaluators on the same text, and where they agree."""
+    agreed = agreement([file.byop_report for file in files])
+    return _written({"byop_reports": list(files), "agreement": agreed})
+
+
+def _written(value: Any) -> str:
+    return jsontext.dumps(value, indent=2).decode() + "\n"

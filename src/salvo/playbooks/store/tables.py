@@ -8,11 +8,6 @@ from __future__ import annotations
 
 from sqlalchemy import Boolean, Column, Float, ForeignKey, Index, Integer, MetaData, Table, Text, UniqueConstraint
 
-REVISION = "0001"
-"""The newest migration: a database that has it is opened without loading Alembic."""
-
-VERSION_TABLE = "byop_version"
-
 metadata = MetaData()
 
 # Ids sort and are compared by their code points, whatever the server's language is.

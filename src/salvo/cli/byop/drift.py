@@ -1,0 +1,22 @@
+"""`byop drift`: how the reports of a subject went over time."""
+
+from __future__ import annotations
+
+import click
+
+
+@click.command
+@click.option("--subject", default="default", show_default=True, help="The series to look at.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def drift(subject: str, as_json: bool) -> None:
+    """Show a timeline of a subject: consistency, status and the outcome of each check, the oldest first."""
+    from salvo.cli.byop.database import open_store
+    from salvo.engine import jsontext
+    from salvo.playbooks import timeline
+
+    with open_store() as store:
+        points = store.timeline(subject)
+    if as_json:
+        click.echo(jsontext.dumps(points, indent=2).decode())
+        return
+    click.echo("\n".join(timeline.lines(subject, points, colour=True)))

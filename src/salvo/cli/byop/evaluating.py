@@ -1,0 +1,136 @@
+"""Evaluations under way: their progress on stderr, and what came of them."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from salvo.cli.exit_codes import ExitCode
+from salvo.cli.progress import Progress
+from salvo.engine.pool import Pool, Stopped, together
+from salvo.engine.retry import Wait
+
+if TYPE_CHECKING:
+    from salvo.cli.byop.place import Place
+    from salvo.playbooks.order import Order
+    from salvo.playbooks.report import Report
+    from salvo.playbooks.runner import Evaluated, Event
+    from salvo.playbooks.session import Desk
+    from salvo.playbooks.votes import Vote
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One evaluator's work; `earlier` and `resumed` where it goes on with what was judged before."""
+
+    desk: Desk
+    order: Order
+    earlier: Sequence[Vote] = ()
+    resumed: bool = False
+
+
+class Evaluating:
+    """Every job at once, over one pool of calls."""
+
+    def __init__(self, jobs: Sequence[Job], place: Place | None, progress: Progress) -> None:
+        self._jobs = jobs
+        self._place = place
+        self._progress = progress
+        self._interrupted = False
+
+    def execute(self, concurrency: int) -> Finished:
+        for job in self._jobs:
+            self._progress.tell(where_it_goes(job))
+        try:
+            done = asyncio.run(self._all(concurrency))
+        finally:
+            self._progress.clear()
+        return Finished(self._jobs, done, interrupted=self._interrupted)
+
+    async def _all(self, concurrency: int) -> list[Evaluated]:
+        pool = Pool(concurrency)
+
+        def interrupt() -> None:
+            self._interrupted = True
+            pool.cancel("interrupted")
+
+        asyncio.get_running_loop().add_signal_handler(signal.SIGINT, interrupt)
+        return await together(self._one(job, pool) for job in self._jobs)
+
+    async def _one(self, job: Job, pool: Pool) -> Evaluated:
+        from salvo.playbooks.runner import evaluate
+
+        record = self._place.record if self._place else None
+        async with job.desk.session(pool=pool, record=record, on_event=self._listener(job)) as session:
+            return await evaluate(job.order, session, job.earlier, resumed=job.resumed)
+
+    def _listener(self, job: Job) -> Callable[[Event], None]:
+        who = f"{job.desk.name}: " if len(self._jobs) > 1 else ""
+        shown = ""
+
+        def on_event(event: Event) -> None:
+            nonlocal shown
+            if isinstance(event, Wait):
+                self._progress.line(f"{who}{shown} ({event})", milestone=event.seconds >= 1)
+                return
+            shown = event.progress
+            self._progress.line(f"{who}{shown}", milestone=True)
+
+        return on_event
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """What came of every job, and how the command ends."""
+
+    jobs: Sequence[Job]
+    done: Sequence[Evaluated]
+    interrupted: bool
+
+    @property
+    def reports(self) -> list[Report]:
+        return [each.report for each in self.done if not isinstance(each.report, Stopped)]
+
+    @property
+    def told(self) -> Iterable[str]:
+        """What a person must know beside the reports."""
+        for job, each in zip(self.jobs, self.done, strict=True):
+            if each.unkept:
+                yield f"This could not be stored. {each.unkept}"
+            elif isinstance(each.report, Stopped):
+                yield f"Interrupted. What was judged is kept: byop run --resume {job.order.report_id} goes on."
+
+    def exit_code(self, fail_on: str) -> ExitCode:
+        """By precedence: interrupted, failed, not judged."""
+        if self.interrupted:
+            return ExitCode.INTERRUPTED
+        if any(_reaches(report, fail_on) for report in self.reports):
+            return ExitCode.FAILED
+        if any(each.unkept for each in self.done) or any(report.incomplete for report in self.reports):
+            return ExitCode.NOT_JUDGED
+        return ExitCode.OK
+
+
+def _reaches(report: Report, fail_on: str) -> bool:
+    from salvo.playbooks.build import standing
+    from salvo.playbooks.verdict import Status
+
+    gravest_first = list(Status)
+    return gravest_first.index(standing(report)) <= gravest_first.index(Status(fail_on.upper()))
+
+
+def where_it_goes(job: Job) -> str:
+    """Said before anything is sent."""
+    endpoint = job.desk.endpoint
+    order = job.order
+    questions = len(order.cases) - len(job.earlier)
+    if endpoint is None:
+        return f"Evaluating with {order.evaluator}: nothing leaves this machine."
+    tokens = sum(len(text) for text in order.inputs.texts.values() if text) // 4
+    return (
+        f"The text goes to {endpoint.host} ({order.evaluator}): {questions} questions, "
+        f"each with about {tokens:,} tokens of it."
+    )

@@ -1,0 +1,39 @@
+"""Where evaluations are stored: known at once, opened when there is time for it."""
+
+from __future__ import annotations
+
+import os
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from salvo.playbooks.keeping import Record
+    from salvo.playbooks.store.store import Store
+
+
+class Place:
+    """Where evaluations are stored: known at once, opened when there is time for it."""
+
+    def __init__(self, *, hashes_only: bool = False) -> None:
+        from salvo.playbooks.store.place import can_wait, database_url
+
+        self.group: str | None = None
+        self._in_full = not hashes_only
+        self._opening = threading.Lock()
+        self._store: Store | None = None
+        if not can_wait(database_url(os.environ, Path.cwd())):
+            self.store()  # what is wrong with it is said before anything is paid for
+
+    def store(self) -> Store:
+        from salvo.cli.byop.database import open_store
+
+        with self._opening:
+            if self._store is None:
+                self._store = open_store(make=True)
+        return self._store
+
+    def record(self) -> Record:
+        from salvo.playbooks.keeping import InStore
+
+        return InStore(self.store(), in_full=self._in_full, group=self.group)

@@ -1,0 +1,240 @@
+"""`byop run`: a frozen AI output, evaluated with a playbook."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from salvo.cli.progress import Progress
+from salvo.errors import UsageError
+
+if TYPE_CHECKING:
+    from salvo.cli.byop.evaluating import Job
+    from salvo.cli.byop.place import Place
+    from salvo.playbooks.inputs import Inputs
+    from salvo.playbooks.order import Order
+    from salvo.playbooks.report import Report, ReportFile
+    from salvo.playbooks.schema import Playbook
+    from salvo.playbooks.session import Desk
+    from salvo.playbooks.signing import SigningKey
+
+FILE = click.Path(path_type=Path)
+
+
+@click.command
+@click.argument("output_file", required=False, metavar="[OUTPUT_FILE|-]")
+@click.option("--source", type=FILE, help="The document that the AI was asked about.")
+@click.option("--prompt", type=FILE, help="The prompt that the AI was given.")
+@click.option("--system", type=FILE, help="The system instructions that the AI had.")
+@click.option("--playbook", default="ai_plugin_observability_v1", show_default=True, help="An id, or a file.")
+@click.option("--mode", type=click.Choice(["full", "screening"]), default="full", show_default=True)
+@click.option("--runs", type=click.IntRange(min=1), help="How often each check is judged; at least 3 in full mode.")
+@click.option(
+    "--evaluator",
+    "evaluators",
+    multiple=True,
+    help="rules, or a model such as anthropic/claude-sonnet-4-6; several may be named. [default: by the keys that are "
+    "set, else rules]",
+)
+@click.option("--base-url", help="Where a server compatible with the evaluator's provider listens.")
+@click.option("--key-variable", metavar="NAME", help="The environment variable that holds the key for --base-url.")
+@click.option("--subject", default="default", show_default=True, help="The series that this text belongs to.")
+@click.option("--producer", help="The AI that wrote the text, as provider/model or any name.")
+@click.option("--save-baseline", is_flag=True, help="Save the report as the baseline of its subject.")
+@click.option("--fail-on", type=click.Choice(["alert", "review", "observe"]), default="review", show_default=True)
+@click.option("--sign", "signing_key", type=FILE, help="Sign the report's files with this key (byop keys new).")
+@click.option("-o", "--output", "outputs", multiple=True, type=FILE, help="Also write a file: .json, .html or .md.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout; everything else goes to stderr.")
+@click.option("--no-store", is_flag=True, help="Keep nothing; there is no drift and no replay then.")
+@click.option("--hashes-only", is_flag=True, help="Store fingerprints and verdicts, and none of the texts.")
+@click.option("--resume", metavar="ID", help="Ask what an interrupted evaluation has no vote on yet.")
+@click.option("-j", "--concurrency", type=click.IntRange(min=1), default=16, show_default=True, help="Calls at once.")
+def run(
+    output_file: str | None,
+    source: Path | None,
+    prompt: Path | None,
+    system: Path | None,
+    playbook: str,
+    mode: str,
+    runs: int | None,
+    evaluators: tuple[str, ...],
+    base_url: str | None,
+    key_variable: str | None,
+    subject: str,
+    producer: str | None,
+    save_baseline: bool,
+    fail_on: str,
+    signing_key: Path | None,
+    outputs: tuple[Path, ...],
+    as_json: bool,
+    no_store: bool,
+    hashes_only: bool,
+    resume: str | None,
+    concurrency: int,
+) -> None:
+    """Evaluate a frozen AI output with a playbook. Never legal advice.
+
+    OUTPUT_FILE holds what the AI wrote; - reads it from standard input. Exits 0 for STABLE and OBSERVE, 1 for REVIEW
+    and ALERT (--fail-on), 2 on bad usage or input, 3 when something could not be judged, 130 when interrupted: what
+    was judged is kept, and --resume goes on.
+    """
+    from salvo.cli.byop import files
+    from salvo.cli.byop.evaluating import Evaluating, Job
+    from salvo.cli.byop.place import Place
+    from salvo.playbooks import export
+
+    if (output_file is None) == (resume is None):
+        raise click.UsageError("Give the file with the AI output, - for standard input, or --resume ID.")
+    _refuse_contradictions(mode, save_baseline=save_baseline, no_store=no_store, hashes_only=hashes_only)
+    for output in outputs:
+        export.check(output)
+    key = _signing_key(signing_key)
+    place = None if no_store else Place(hashes_only=hashes_only)
+    if resume is not None:
+        jobs = [_resumed(resume, place, base_url, key_variable)]
+    else:
+        chosen = files.playbook_named(playbook)
+        inputs = files.inputs(output_file or "-", source, prompt, system)
+        desks = _desks(evaluators, base_url, key_variable)
+        jobs = [Job(desk, _order(desk, chosen, inputs, mode, runs, subject, producer)) for desk in desks]
+    evaluating = Evaluating(jobs, place, Progress())
+    finished = evaluating.execute(concurrency)
+    files_made = [_sealed(report, key) for report in finished.reports]
+    _show(files_made, as_json=as_json)
+    _write(outputs, files_made, jobs[0].order.inputs, place)
+    if save_baseline and place is not None:
+        _save_baselines(finished.reports, place)
+    for line in finished.told:
+        click.echo(line, err=True)
+    raise SystemExit(finished.exit_code(fail_on))
+
+
+def _refuse_contradictions(mode: str, *, save_baseline: bool, no_store: bool, hashes_only: bool) -> None:
+    """Before anything is asked or paid for."""
+    if no_store and (save_baseline or hashes_only):
+        raise click.UsageError("--no-store keeps nothing, so there is nothing to save and no hash to store.")
+    if save_baseline and mode == "screening":
+        raise click.UsageError("A screening is not comparable over time, so it is never a baseline.")
+
+
+def _desks(evaluators: Sequence[str], base_url: str | None, key_variable: str | None) -> list[Desk]:
+    """Each evaluator once, and with its key: what is missing is said before anything is sent."""
+    from salvo.playbooks.session import Desk, default_evaluator
+
+    key = _key(key_variable)
+    desks = [
+        Desk(name, base_url=base_url if name != "rules" else None, key=key if name != "rules" else None)
+        for name in dict.fromkeys(evaluators or [default_evaluator(os.environ)])
+    ]
+    for desk in desks:
+        desk.check()
+    return desks
+
+
+def _key(variable: str | None) -> str | None:
+    if variable is None:
+        return None
+    if not os.environ.get(variable):
+        raise UsageError(f"{variable} is not set, so there is no key to send.", hint="Set it, or leave the option out.")
+    return os.environ[variable]
+
+
+def _signing_key(path: Path | None) -> SigningKey | None:
+    if path is None:
+        return None
+    from salvo.playbooks import signing
+
+    return signing.read_key(path)
+
+
+def _sealed(report: Report, key: SigningKey | None) -> ReportFile:
+    from salvo.playbooks.report import ReportFile
+
+    return ReportFile(report, None if key is None else key.sign(report))
+
+
+def _order(
+    desk: Desk,
+    playbook: Playbook,
+    inputs: Inputs,
+    mode: str,
+    runs: int | None,
+    subject: str,
+    producer: str | None,
+) -> Order:
+    from salvo.playbooks.order import Order, runs_for
+    from salvo.playbooks.verdict import Mode
+
+    return Order(
+        report_id=desk.clock.new_id(),
+        playbook=playbook,
+        inputs=inputs,
+        evaluator=desk.name,
+        mode=Mode(mode),
+        runs=runs_for(Mode(mode), playbook, runs),
+        subject=subject,
+        producer=producer,
+    )
+
+
+def _resumed(asked: str, place: Place | None, base_url: str | None, key_variable: str | None) -> Job:
+    """What has no vote yet. A report that is incomplete stays as it is: a new one takes over the votes it had."""
+    from dataclasses import replace
+
+    from salvo.cli.byop.evaluating import Job
+    from salvo.playbooks.session import Desk
+    from salvo.playbooks.stored import order_of
+
+    if place is None:
+        raise click.UsageError("--resume goes on with what is stored, so it cannot be combined with --no-store.")
+    store = place.store()
+    stored = store.load(store.find(asked))
+    order = order_of(stored)
+    desk = Desk(stored.evaluator, base_url=base_url, key=_key(key_variable))
+    desk.check()
+    votes = [vote for _, vote in store.votes(stored.id) if vote.ballot.result is not None]
+    if stored.report is None:
+        return Job(desk, order, votes, resumed=True)
+    if not stored.report.incomplete:
+        raise UsageError(f"The evaluation {stored.id} is complete: there is nothing to resume.")
+    return Job(desk, replace(order, report_id=desk.clock.new_id()), votes)
+
+
+def _show(files: Sequence[ReportFile], *, as_json: bool) -> None:
+    from salvo.playbooks import terminal
+    from salvo.playbooks.export import json
+
+    reports = [file.byop_report for file in files]
+    if as_json:
+        click.echo(json.render(files[0]) if len(files) == 1 else json.render_all(files), nl=False)
+        return
+    for report in reports:
+        click.echo("\n".join(terminal.lines(report, colour=True, width=shutil.get_terminal_size().columns)))
+    if len(reports) > 1:
+        click.echo("\n".join(terminal.agreement(reports, colour=True)))
+
+
+def _write(outputs: Sequence[Path], files: Sequence[ReportFile], inputs: Inputs, place: Place | None) -> None:
+    """Each file in each form; with several evaluators, the evaluator is in the file's name."""
+    from salvo.playbooks import export
+
+    for output in outputs:
+        for file in files:
+            report = file.byop_report
+            who = "" if len(files) == 1 else f"-{report.evaluator.replace('/', '-')}"
+            target = output.with_name(f"{output.stem}{who}{output.suffix}")
+            export.write(target, file, inputs)
+            if place is not None:
+                place.store().exported(report.report_id, target.name)
+            click.echo(f"Written: {target}", err=True)
+
+
+def _save_baselines(reports: Sequence[Report], place: Place) -> None:
+    for report in reports:
+        place.store().set_baseline(report.report_id)
+        click.echo(f"Saved as the baseline of the subject “{report.subject}”: {report.report_id}", err=True)

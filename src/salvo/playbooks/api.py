@@ -1,0 +1,91 @@
+"""Playbooks from Python: one call, one report."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from salvo.engine.pool import Stopped
+from salvo.errors import SalvoError, StoreError
+from salvo.playbooks import library
+from salvo.playbooks.inputs import Inputs
+from salvo.playbooks.keeping import InStore
+from salvo.playbooks.order import DEFAULT_SUBJECT, Order, runs_for
+from salvo.playbooks.runner import Evaluated, evaluate
+from salvo.playbooks.schema import Playbook
+from salvo.playbooks.session import Desk, default_evaluator
+from salvo.playbooks.validate import playbook as validated
+from salvo.playbooks.validate import read
+from salvo.playbooks.verdict import Mode
+
+
+def run_playbook(
+    playbook: Playbook | Mapping[str, Any] | str | Path,
+    ai_output: str,
+    source_doc: str | None = None,
+    mode: str = "full",
+    *,
+    prompt: str | None = None,
+    system_instructions: str | None = None,
+    evaluator: str | None = None,
+    runs: int | None = None,
+    subject: str = DEFAULT_SUBJECT,
+    producer: str | None = None,
+    base_url: str | None = None,
+    api_key: str | None = None,
+    database: str | None = None,
+) -> dict[str, Any]:
+    """Evaluates a frozen AI output with a playbook, and returns the report: the content of `byop_report`.
+
+    `playbook` is the document, the path of its file, or the id of one in the library. `evaluator` is "rules" or a model
+    such as "anthropic/claude-sonnet-4-6"; without one, the model whose key the environment holds, else the rules.
+    Nothing is stored unless `database` names a place for it ("sqlite:///byop_runs.db"): without one there is no drift.
+    """
+    chosen = playbook if isinstance(playbook, Playbook) else _playbook(playbook)
+    desk = Desk(evaluator or default_evaluator(os.environ), base_url=base_url, key=api_key)
+    desk.check()
+    order = Order(
+        report_id=desk.clock.new_id(),
+        playbook=chosen,
+        inputs=Inputs.of(ai_output, source_doc, prompt, system_instructions),
+        evaluator=desk.name,
+        mode=Mode(mode),
+        runs=runs_for(Mode(mode), chosen, runs),
+        subject=subject,
+        producer=producer,
+    )
+    done = _waited_for(order, desk, database)
+    if done.unkept:
+        raise StoreError(done.unkept)
+    if isinstance(done.report, Stopped):
+        raise SalvoError(f"The evaluation was stopped: {done.report.reason}.")
+    return done.report.document()
+
+
+def _playbook(given: Mapping[str, Any] | str | Path) -> Playbook:
+    if isinstance(given, Mapping):
+        return validated(given, "The playbook")
+    if isinstance(given, str) and given in library.names():
+        return library.load(given)
+    return read(Path(given).read_bytes(), str(given))
+
+
+def _waited_for(order: Order, desk: Desk, database: str | None) -> Evaluated:
+    """Also where an event loop runs already, as in a notebook: then in a thread with a loop of its own."""
+
+    async def whole() -> Evaluated:
+        if database is None:
+            async with desk.session() as session:
+                return await evaluate(order, session)
+        from salvo.playbooks.store.store import Store
+
+        with Store.open(database, desk.clock) as store:
+            async with desk.session(record=lambda: InStore(store)) as session:
+                return await evaluate(order, session)
+
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(lambda: asyncio.run(whole())).result()

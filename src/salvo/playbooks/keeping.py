@@ -1,0 +1,145 @@
+"""Puts an evaluation on record while it goes on: in threads, in order, and never at the cost of what was paid for."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Protocol, TypeVar
+
+from salvo.errors import StoreError
+from salvo.playbooks.build import Baseline
+from salvo.playbooks.order import Order
+from salvo.playbooks.report import Report
+from salvo.playbooks.store.records import NewEvaluation
+from salvo.playbooks.verdict import Mode
+from salvo.playbooks.votes import Vote
+
+if TYPE_CHECKING:
+    from salvo.playbooks.store.store import Store
+
+T = TypeVar("T")
+
+
+class Record(Protocol):
+    """The part of a store that an evaluation writes to. Its methods block; they are called in threads."""
+
+    def begin(self, order: Order) -> None: ...
+
+    def resume(self, evaluation_id: str) -> None: ...
+
+    def save_vote(self, evaluation_id: str, vote: Vote) -> int:
+        """The vote's sequence number, once it is committed."""
+        ...
+
+    def baseline_for(self, order: Order) -> Baseline | None: ...
+
+    def finish(self, report: Report) -> None: ...
+
+    def interrupt(self, evaluation_id: str) -> None: ...
+
+
+class Keeping:
+    """One evaluation's way into the store. A store that fails is remembered in `fault`, and the evaluation goes on:
+    what a provider was paid for is still told, even where it cannot be kept.
+    """
+
+    def __init__(self, open_record: Callable[[], Record] | None, order: Order) -> None:
+        self._open = open_record
+        self._order = order
+        self._record: Record | None = None
+        self._turn = asyncio.Lock()
+        self.fault: StoreError | None = None
+
+    @property
+    def keeps(self) -> bool:
+        return self._open is not None and self.fault is None
+
+    async def begin(self, earlier: Sequence[Vote], *, resumed: bool) -> None:
+        """Opens the store, which is slow to load: the first calls are on their way meanwhile."""
+
+        def begin(record: Record) -> None:
+            if resumed:
+                record.resume(self._order.report_id)
+                return
+            record.begin(self._order)
+            for vote in earlier:
+                record.save_vote(self._order.report_id, vote)
+
+        await self._do(begin)
+
+    async def vote(self, vote: Vote) -> int | None:
+        return await self._do(lambda record: record.save_vote(self._order.report_id, vote))
+
+    async def baseline(self) -> Baseline | str:
+        """What to compare with, or why there is nothing."""
+        if self._order.mode is Mode.SCREENING:
+            return "A screening is not comparable over time, so it was compared with nothing."
+        if not self.keeps:
+            return "Nothing is stored, so there is no baseline to compare with."
+        found = await self._do(lambda record: record.baseline_for(self._order))
+        return found or f"There is no earlier report of the subject “{self._order.subject}” under this playbook."
+
+    async def finish(self, report: Report) -> None:
+        await self._do(lambda record: record.finish(report))
+
+    async def interrupt(self) -> None:
+        await self._do(lambda record: record.interrupt(self._order.report_id))
+
+    async def _do(self, act: Callable[[Record], T]) -> T | None:
+        async with self._turn:
+            if not self.keeps:
+                return None
+            try:
+                return await asyncio.to_thread(self._act, act)
+            except StoreError as fault:
+                self.fault = fault
+                return None
+
+    def _act(self, act: Callable[[Record], T]) -> T:
+        if self._record is None:
+            assert self._open is not None  # noqa: S101 - `keeps` was asked first
+            self._record = self._open()
+        return act(self._record)
+
+
+class InStore:
+    """A store as an evaluation writes to it."""
+
+    def __init__(self, store: Store, *, in_full: bool = True, group: str | None = None) -> None:
+        self._store = store
+        self._in_full = in_full
+        self._group = group
+
+    def begin(self, order: Order) -> None:
+        self._store.begin(
+            NewEvaluation(
+                id=order.report_id,
+                playbook=order.playbook,
+                inputs=order.inputs,
+                evaluator=order.evaluator,
+                mode=order.mode,
+                runs=order.runs,
+                subject=order.subject,
+                producer=order.producer,
+                stored_in_full=self._in_full,
+                group=self._group,
+            )
+        )
+
+    def resume(self, evaluation_id: str) -> None:
+        self._store.resume(evaluation_id)
+
+    def save_vote(self, evaluation_id: str, vote: Vote) -> int:
+        return self._store.save_vote(evaluation_id, vote)
+
+    def baseline_for(self, order: Order) -> Baseline | None:
+        found = self._store.baseline_for(order.playbook.logic_hash, order.subject, before=order.report_id)
+        if found is None or found.report is None:
+            return None
+        return Baseline(found.report, saved=found.baseline_since is not None)
+
+    def finish(self, report: Report) -> None:
+        self._store.finish(report.report_id, report)
+
+    def interrupt(self, evaluation_id: str) -> None:
+        self._store.interrupt(evaluation_id)

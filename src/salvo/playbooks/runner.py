@@ -1,0 +1,188 @@
+"""An evaluation from beginning to end: scan the text, ask the judge, conclude, keep. The only orchestrator here."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias
+
+from salvo.engine.clock import Clock
+from salvo.engine.pool import Pool, Stopped, together
+from salvo.engine.record import RecordingOptions, RecordingWire
+from salvo.engine.redact import Redactor
+from salvo.engine.retry import RetryingWire, Wait
+from salvo.engine.wire import Wire
+from salvo.playbooks import injection, patterns
+from salvo.playbooks.build import JudgedBy, Scanned, character_findings, conclude
+from salvo.playbooks.checks import location
+from salvo.playbooks.judges.base import Case, Judge
+from salvo.playbooks.keeping import Keeping, Record
+from salvo.playbooks.order import Order
+from salvo.playbooks.report import ArtifactFinding, Report
+from salvo.playbooks.schema import Check
+from salvo.playbooks.votes import Ballot, Vote
+
+_TAPED = RecordingOptions(max_request_bytes=8 * 1024)
+"""A request holds the artifact, which is stored once already, and not with every vote: its hash is enough to replay."""
+
+
+@dataclass(frozen=True, slots=True)
+class Voted:
+    """A vote came in. `sequence` is its number in the store; None where nothing is stored."""
+
+    vote: Vote
+    sequence: int | None
+    progress: str
+    done: int
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class Began:
+    progress: str
+    done: int
+    total: int
+
+
+Event: TypeAlias = Began | Voted | Wait
+
+
+@dataclass(slots=True)
+class Session:
+    """What an evaluation works with; shared by as many as go on at once."""
+
+    judge: Judge
+    wire: Wire
+    redactor: Redactor
+    clock: Clock
+    pool: Pool
+    record: Callable[[], Record] | None = None
+    """Opens the store; None where nothing is to be kept."""
+    on_event: Callable[[Event], None] = field(default=lambda _: None)
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluated:
+    """What came of it; `unkept` says why it could not be stored, where it could not."""
+
+    report: Report | Stopped
+    unkept: str = ""
+
+
+async def evaluate(order: Order, session: Session, earlier: Sequence[Vote] = (), *, resumed: bool = False) -> Evaluated:
+    """`earlier` are votes that were cast before: what was answered then is not asked again.
+
+    `resumed`: the order is in the store already, with those votes, and goes on.
+    """
+    scanned = await asyncio.to_thread(scan, order)  # a playbook's patterns may take their time
+    keeping = Keeping(session.record, order)
+    asking = _Asking(order, scanned, session, keeping, earlier)
+    # At once, because the store is slow to load: a vote that comes in sooner waits for it in line.
+    _, stopped = await together((keeping.begin(earlier, resumed=resumed), asking.all()))
+    if stopped is not None:
+        await keeping.interrupt()
+        return Evaluated(stopped, str(keeping.fault or ""))
+    report = conclude(
+        order,
+        asking.cast.values(),
+        scanned,
+        judged_by(session.judge),
+        timestamp=session.clock.now().isoformat(),
+        baseline=await keeping.baseline(),
+    )
+    await keeping.finish(report)
+    return Evaluated(report, str(keeping.fault or ""))
+
+
+def scan(order: Order) -> Scanned:
+    """What can be seen without asking anyone: pattern hints, text that addresses the evaluator, odd characters."""
+    text = order.inputs.ai_output
+    addressed = injection.findings(order.inputs)
+    findings = [
+        ArtifactFinding(
+            found.kind, found.message, text[found.span.start : found.span.end], location(found.span, order.inputs)
+        )
+        for found in addressed
+    ]
+    return Scanned(
+        patterns={check.id: patterns.scan(check, text) for check in order.playbook.checks if check.patterns},
+        findings=(*findings, *character_findings(text)),
+        addressed=tuple(found.span for found in addressed),
+    )
+
+
+def judged_by(judge: Judge) -> JudgedBy:
+    model = judge.name.removeprefix(f"{judge.provider}/")
+    return JudgedBy(judge.provider, model, judge.prompt_id, judge.deterministic)
+
+
+def case_of(order: Order, scanned: Scanned, check: Check, run: int) -> Case:
+    scan = scanned.patterns.get(check.id)
+    return Case(check, order.inputs, run, scan.hits if scan else (), scanned.addressed)
+
+
+def cleaned(ballot: Ballot, redactor: Redactor) -> Ballot:
+    """Before anything is decided by it: what is judged is what is stored. Quotes stay: they are the text's own."""
+    return replace(
+        ballot, notes=redactor.text(ballot.notes), raw=redactor.text(ballot.raw), problem=redactor.text(ballot.problem)
+    )
+
+
+class _Asking:
+    """The questions of one evaluation, and the votes that were cast on them."""
+
+    def __init__(
+        self, order: Order, scanned: Scanned, session: Session, keeping: Keeping, earlier: Sequence[Vote]
+    ) -> None:
+        self._order = order
+        self._scanned = scanned
+        self._session = session
+        self._keeping = keeping
+        self._hopeless = False
+        self.cast = {(vote.check_id, vote.run): vote for vote in earlier if vote.ballot.result is not None}
+
+    async def all(self) -> Stopped | None:
+        """Asks whatever has no vote yet, all at once; why it was stopped, if it was."""
+        cases = [
+            case_of(self._order, self._scanned, check, run)
+            for check, run in self._order.cases
+            if (check.id, run) not in self.cast
+        ]
+        self._session.on_event(Began(self._progress(), len(self.cast), len(self._order.cases)))
+        # One goes first where the others can then read its cache.
+        alone = 1 if len(cases) > 1 and self._session.judge.goes_first(self._order.inputs) else 0
+        for group in (cases[:alone], cases[alone:]):
+            for stopped in await together(map(self._one, group)):
+                if stopped is not None:
+                    return stopped
+        return None
+
+    async def _one(self, case: Case) -> Stopped | None:
+        vote = await self._session.pool.run(lambda: self._vote(case))
+        if vote is None or isinstance(vote, Stopped):
+            return vote
+        sequence = await self._keeping.vote(vote)
+        self.cast[vote.check_id, vote.run] = vote
+        done, total = len(self.cast), len(self._order.cases)
+        self._session.on_event(Voted(vote, sequence, self._progress(), done, total))
+        return None
+
+    async def _vote(self, case: Case) -> Vote | None:
+        if self._hopeless:
+            return None  # a wrong key is not right at the next call
+        session = self._session
+        retrying = RetryingWire(session.wire, clock=session.clock, listener=session.on_event)
+        recording = RecordingWire(retrying, session.redactor, _TAPED)
+        ballot = cleaned(await session.judge.judge(case, recording), session.redactor)
+        self._hopeless |= ballot.hopeless
+        return Vote(case.check.id, case.run, ballot, tuple(recording.tape.exchanges))
+
+    def _progress(self) -> str:
+        """Where it is: the first question that has no answer yet."""
+        numbers = {check.id: number for number, check in enumerate(self._order.playbook.checks, start=1)}
+        checks, runs = len(numbers), self._order.runs
+        for check, run in self._order.cases:
+            if (check.id, run) not in self.cast:
+                return f"Running check {numbers[check.id]}/{checks}, run {run}/{runs}"
+        return f"Judged {len(self._order.playbook.judged)} checks, {runs} times each"
