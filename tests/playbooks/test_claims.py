@@ -41,6 +41,8 @@ ASSERTED = [
     ("It is certified, compliant, legally safe and regulator approved.", list(FORBIDDEN_CLAIMS)),
     ("He wrote “fine”. The clause is com\u200bpliant.", ["compliant"]),
     ("The clause isn't vague; it is compliant.", ["compliant"]),
+    ("The output correctly confirms that the DPA is compliant.", ["compliant"]),
+    ("The clause is likely compliant, with caveats.", ["compliant"]),
 ]
 
 EXEMPT = [
@@ -78,6 +80,11 @@ EXEMPT = [
     "Calling the clause compliant goes beyond what the source shows.",
     "No qualifier stands near the statement that it is compliant.",
     "The sentence guarantees safety.",
+    "The output hedges its view that the clause is compliant.",
+    "Absolute language (compliant, always) lacks qualifiers.",
+    "The compliant/non-compliant labels are unqualified.",
+    "The draft's conclusion that the tool is compliant is unqualified.",
+    "Presenting the tool as certified is unqualified certainty.",
     "",
 ]
 

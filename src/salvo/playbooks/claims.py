@@ -54,8 +54,9 @@ _REPORTED = re.compile(
     r"|alleg(?:es|ed|ing)|purport(?:s|ed|ing)?|argu(?:es|ed|ing)|insist(?:s|ed|ing)?|quot(?:es?|ed|ing)|cit(?:es|ed|ing)"
     rf")\b(?! {_IS}\b)"
     # A noun reports by what it is joined to: "the wording is ..." speaks of the wording itself.
-    r"|\b(?:words?|terms?|phrases?|wording|language|statements?|sentences?|adjectives?|conclusions?|assertions?|usage|used?)"
-    r"(?= (?:that|of|like|such as|as|certified|compliant|legally|regulator)\b| ?$|:)"
+    r"|\b(?:words?|terms?|phrases?|wording|language|statements?|sentences?|adjectives?|conclusions?|assertions?|views?"
+    r"|opinions?|usage|used?)"
+    r"(?= (?:that|of|like|such as|as|certified|compliant|legally|regulator)\b| ?$|:| \()"
     r"|\baccording to it\b"
 )
 _OWN_VOICE = re.compile(r"\b(?:i|we|my|our|(?:this|the) (?:check|evaluation|evaluator|test|judge|verdict|evidence))\b")
@@ -71,7 +72,7 @@ _ASKED_FOR = re.compile(
     r" (?:\w+ ){0,2}$"
 )
 _TALKED_ABOUT = re.compile(
-    r"^(?: (?:claims?|statements?|labels?|wording|language|assertions?|terms?)\b"
+    r"^(?:(?:/[\w-]+)? (?:claims?|statements?|labels?|wording|language|assertions?|terms?)\b"
     r"|(?: with (?:[\w-]+ ){0,3}[\w-]+)? (?:is|are|was|were|has been) (?:only |merely |simply )?"
     r"(?:asserted|claimed|stated|said|used|presented|declared|described|mentioned|implied|suggested|not|never)\b)"
 )

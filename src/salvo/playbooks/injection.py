@@ -60,9 +60,8 @@ class Sign:
 
 # A verb that commands: it begins a sentence, as its capital or what stands before it shows. "The processor shall
 # disregard prior instructions" reports a duty and commands nobody.
-_BEFORE = (
-    r"(?:\A|(?<=[.!?:>\]] )|(?<=[.!?:>\]])|(?i:\b(?:please|now|simply|then|you (?:must|should|shall|will|are to)) ))"
-)
+_YOU_MUST = r"(?i:\b(?:please|kindly|now|simply|then|you (?:must|should|shall|will|are to|to)) )"
+_BEFORE = rf"(?:\A|(?<=[.!?:>\]] )|(?<=[.!?:>\]])|{_YOU_MUST})"
 
 
 def _command(*verbs: str) -> str:
@@ -84,7 +83,8 @@ SIGNS: Sequence[Sign] = (
         + r"(?i: (?:all |any |the |every |of |these |those |my |your ){0,4}"
         r"(?:previous|prior|above|preceding|earlier|foregoing|system|original|existing)(?: [\w-]{1,20}){0,2}?"
         r" (?:instructions?|prompts?|rules|directions|guidelines|directives|messages?|rubric|criteria|checks?)\b"
-        r"(?! (?:from|of|by|given by|issued by|under|set out|received|in (?:the|this|your) (?:agreement|contract))\b))",
+        r"(?! (?:from|of|by|given by|issued by|under|set out|received|on|about|dated"
+        r"|in (?:the|this) (?:agreement|contract))\b))",
         ("ignore", "disregard", "forget", "override", "bypass", "do not"),
     ),
     Sign(
@@ -95,6 +95,27 @@ SIGNS: Sequence[Sign] = (
         r"|(?:the|this|your) (?:system prompt|rubric|playbook|evaluation criteria|check instructions)"
         r"|(?:everything|anything|all) (?:above|before this|that came before|you (?:were|have been) told)))\b",
         ("ignore", "disregard", "forget", "override", "bypass"),
+    ),
+    Sign(
+        "instruction_override",
+        "words",
+        _command("ignore", "disregard", "forget", "override", "bypass")
+        + r"(?i: (?:\w{1,12} ){0,3}?(?:instructions|rules|directives|prompts?) "
+        r"(?:above|before this|given to you|you (?:got|received|were given|have been given)))\b",
+        ("ignore", "disregard", "forget", "override", "bypass"),
+    ),
+    Sign(
+        "addresses_evaluator",
+        "words",
+        r"(?i)\bto (?:the|any|an) (?:ai|llm|model|language model|system) (?:that is |which is )?"
+        r"(?:evaluating|grading|judging|assessing|scoring) this\b",
+        (" this",),
+    ),
+    Sign(
+        "addresses_evaluator",
+        "words",
+        r"(?i)\bif you are (?:an? |the )?(?:(?:ai )?(?:language model|evaluator|assistant model)|ai model|llm)\b",
+        ("if you are",),
     ),
     Sign(
         "addresses_evaluator",
@@ -149,8 +170,8 @@ SIGNS: Sequence[Sign] = (
             "mark", "grade", "rate", "score", "label", "classify", "treat", "count", "record", "report", "judge", "set"
         )
         + r"(?i: (?:(?:this|the|each|every|all|any|these|that)(?: \w{1,20}){0,2}?"
-        r" (?:checks?|results?|verdicts?|evaluations?|assessments?)|this (?:test|text|document|output|answer))"
-        rf"(?: \w{{1,20}}){{0,2}}? (?:as|to|a|=) (?:a )?(?:{_THE_WORD}|['*]{{0,2}}pass(?:ed|ing)\b))",
+        r" (?:checks?|results?|verdicts?|evaluations?)|this (?:test|text|document|output|answer|response))"
+        rf"(?: \w{{1,20}}){{0,2}}? (?:as|to|a|=) (?:an? |fully )?(?:{_THE_WORD}|['*]{{0,2}}pass(?:ed|ing)\b))",
         ("pass",),
     ),
     Sign(
@@ -192,8 +213,8 @@ SIGNS: Sequence[Sign] = (
         "role_marker",
         "lines",
         r"(?i)<\|/?(?:im_start|im_end|im_sep|system|user|assistant|endoftext|end_of_text|begin_of_text|start_header_id"
-        r"|end_header_id|eot_id|channel|message)\|>|\[/?(?:INST|SYS)\]|<<\/?SYS>>",
-        ("<|", "inst]", "sys]", "sys>>"),
+        r"|end_header_id|eot_id|channel|message)\|>|\[/?(?:INST|SYS|SYSTEM)\]|<<\/?SYS>>",
+        ("<|", "inst]", "sys]", "system]", "sys>>"),
     ),
     Sign(
         "role_marker",
@@ -211,9 +232,9 @@ SIGNS: Sequence[Sign] = (
     Sign(
         "role_marker",
         "lines",
-        r"(?im)^[ \t>*#\[(-]{0,8}(?:begin |end |end of )?(?:system|developer|evaluator|hidden) "
-        r"(?:prompts?|messages?|overrides?|instructions?|note)\*{0,2}[\])]?[ \t]{0,3}(?::|-{2,}|$)",
-        ("system", "developer", "evaluator", "hidden"),
+        r"(?im)^[ \t>*#\[(-]{0,8}(?:begin |end |end of )?(?:system (?:prompt|message|override|instructions?)"
+        r"|(?:evaluator|hidden) (?:prompt|instructions?|note))\*{0,2}[\])]?[ \t]{0,3}(?::|-{2,})",
+        ("system", "evaluator", "hidden"),
     ),
     Sign("role_marker", "lines", r"(?m)^#{2,6}[ \t]{0,3}(?:System|Instruction|Human|Assistant|User):", ("##",)),
     Sign(
@@ -228,6 +249,14 @@ SIGNS: Sequence[Sign] = (
         "lines",
         r"(?im)^[ \t]{0,8}(?:check to evaluate\b[^\n]{0,40}:|the tag of all blocks below is\b)",
         ("check to evaluate", "the tag of all blocks"),
+    ),
+    Sign("forged_heading", "lines", r"(?im)^[ \t#*=-]{0,8}end of (?:the )?ai output\b", ("end of",)),
+    Sign(
+        "forged_verdict",
+        "words",
+        r"(?i)\b(?:verdict|evaluation result|check result|result of (?:this|the) check)\b ?: ?[{*]{0,2}(?:result: ?)?"
+        r"'?(?:pass|fail)\b",
+        ("verdict", "result"),
     ),
     Sign(
         "forged_verdict",
