@@ -106,8 +106,8 @@ class _Screen:
         yield f"{self._paint(status, _COLOURS[status], bold=True)}  {wording.MEANINGS[status]}"
         for reason in report.summary.status_reasons:
             yield from self._wrapped(reason, "  - ")
-        if report.incomplete:
-            yield from (self._paint(line, "yellow") for line in self._wrapped(wording.INCOMPLETE))
+        for notice in wording.notices(report):
+            yield from (self._paint(line, "yellow") for line in self._wrapped(notice))
 
     def _disclaimers(self, report: Report) -> Iterator[str]:
         for disclaimer in wording.disclaimers(report):

@@ -77,6 +77,11 @@ def disclaimers(report: Report) -> list[str]:
     return list(dict.fromkeys([*DISCLAIMERS, *report.presentation_rules.disclaimers]))
 
 
+def notices(report: Report) -> list[str]:
+    """What a reader must know before anything else is read."""
+    return [INCOMPLETE] if report.incomplete else []
+
+
 def mode(report: Report) -> str:
     return f"{report.execution_mode}: {report.execution_mode.label}"
 

@@ -7,28 +7,18 @@ in the head allows nothing but the one stylesheet, by its hash.
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
 
 from salvo.playbooks import wording
-from salvo.playbooks.export import frozen
+from salvo.playbooks.export import blocks, frozen
 from salvo.playbooks.export.markup import Child, Markup, element, flat, foreign, joined
 from salvo.playbooks.inputs import NAMES, Inputs
-from salvo.playbooks.report import CheckResult, Citation, Location, Report, ReportFile, VarianceSummary
-from salvo.playbooks.verdict import DISCLAIMERS, Result, Status
+from salvo.playbooks.report import CheckResult, Citation, Location, Report, ReportFile
+from salvo.playbooks.verdict import DISCLAIMERS
 from salvo.playbooks.wording import Row
-
-_SIGNS = {
-    Status.ALERT: "▲",
-    Status.REVIEW: "◆",
-    Status.OBSERVE: "●",
-    Status.STABLE: "■",
-    Result.PASS: "✓",
-    Result.FAIL: "✗",
-    Result.INDETERMINATE: "?",
-}
 
 _LEGEND = "Evidence is highlighted, with the number of its check; other places that the report names are underlined."
 _OTHER_TEXT = "This is not the text that the report was made from: their fingerprints differ. Nothing is marked in it."
@@ -98,35 +88,39 @@ class _Page:
             element("p", report.execution_mode.label, class_="soft"),
             element(
                 "section",
-                element("p", _badge(status, status)),
+                element("p", blocks.badge(status)),
                 element("div", element("p", wording.MEANINGS[status]), element("ul", *reasons)),
                 class_=f"status {status}",
                 aria_label="Status",
             ),
-            element("p", wording.INCOMPLETE, class_="notice") if report.incomplete else None,
-            _rows(wording.header(report), class_="facts"),
+            *(element("p", notice, class_="notice") for notice in wording.notices(report)),
+            blocks.rows(wording.header(report), class_="facts"),
         )
 
     def _sections(self) -> Iterator[Markup]:
         report, summary = self._report, self._report.summary
-        yield from _section("Key risks", _list(summary.key_risks, "None were seen under this playbook."))
-        yield from _section("Recommended next steps", _list(summary.recommended_next_steps, "None follow."))
-        yield from _section("Checks at a glance", self._glance())
-        yield from _section("Checks", *(self._card(*numbered) for numbered in enumerate(report.check_results, 1)))
-        yield from _section("Variance", *self._variance())
-        yield from _section("Drift", *self._drift())
-        yield from _section("Findings in the text", self._findings())
-        yield from _section("Assumptions the text states", self._assumptions())
-        yield from _section("Uncertainty", _list(report.uncertainty, "None was recorded."))
-        yield from _section("Areas not checked", self._unchecked())
-        yield from _section("Limitations", _list(report.limitations, "None were recorded."))
-        yield from _section("Models", *self._models())
-        yield from _section("Tokens and cost", _rows(wording.spent(report)))
-        yield from _section("Integrity", *self._integrity())
-        yield from _section("Raw runs", _table("Every run as it was", wording.RUN_COLUMNS, wording.run_rows(report)))
+        yield from blocks.section("Key risks", blocks.listed(summary.key_risks, "None were seen under this playbook."))
+        yield from blocks.section(
+            "Recommended next steps", blocks.listed(summary.recommended_next_steps, "None follow.")
+        )
+        yield from blocks.section("Checks at a glance", self._glance())
+        yield from blocks.section("Checks", *(self._card(*numbered) for numbered in enumerate(report.check_results, 1)))
+        yield from blocks.section("Variance", *self._variance())
+        yield from blocks.section("Drift", *self._drift())
+        yield from blocks.section("Findings in the text", self._findings())
+        yield from blocks.section("Assumptions the text states", self._assumptions())
+        yield from blocks.section("Uncertainty", blocks.listed(report.uncertainty, "None was recorded."))
+        yield from blocks.section("Areas not checked", self._unchecked())
+        yield from blocks.section("Limitations", blocks.listed(report.limitations, "None were recorded."))
+        yield from blocks.section("Models", *self._models())
+        yield from blocks.section("Tokens and cost", blocks.rows(wording.spent(report)))
+        yield from blocks.section("Integrity", *self._integrity())
+        yield from blocks.section(
+            "Raw runs", blocks.table("Every run as it was", wording.RUN_COLUMNS, wording.run_rows(report))
+        )
         if summary.mending_prompt is not None:
             prompt = element("pre", summary.mending_prompt, class_="prompt", dir="auto")
-            yield from _section("A prompt that asks for mending", element("p", wording.PROMPT), prompt)
+            yield from blocks.section("A prompt that asks for mending", element("p", wording.PROMPT), prompt)
         if self._inputs is not None:
             yield from self._texts(self._inputs)
 
@@ -136,7 +130,7 @@ class _Page:
                 element("a", str(number), href=f"#check-{number}"),
                 element("code", foreign(check.check_id)),
                 check.severity,
-                _badge(check.result),
+                blocks.badge(check.result),
                 wording.votes(check),
                 wording.confidence(check),
                 wording.consistency(check),
@@ -144,25 +138,25 @@ class _Page:
             for number, check in enumerate(self._report.check_results, 1)
         ]
         columns = ("#", "Check", "Severity", "Result", "Votes", "Confidence", "Consistency")
-        return _table(wording.tally(self._report.check_results), columns, rows, "scroll whole")
+        return blocks.table(wording.tally(self._report.check_results), columns, rows, "scroll whole")
 
     def _card(self, number: int, check: CheckResult) -> Markup:
         name = f"check-{number}-name"
         heading = element("h3", f"{number}. ", element("code", foreign(check.check_id)), id=name)
         return element(
             "article",
-            element("header", heading, _badge(check.result)),
+            element("header", heading, blocks.badge(check.result)),
             element("p", check.question, class_="question", dir="auto"),
-            _rows(wording.facts(check), class_="facts"),
-            _said("soft small", wording.UNASKED.get(check.decided_by)),
-            _said("overruled", wording.unfinished(check)),
-            _said("overruled", wording.overruled(check)),
-            _said("notes", wording.said(check.notes)),
-            *_part("Votes", _votes(check)),
-            *_part("Evidence", self._quotes(check.evidence_citations)),
-            *_part("Dissent", self._dissent(check)),
-            *_part("Rejected quotes", _rejected(check)),
-            *_part("Pattern hits", self._hits(check)),
+            blocks.rows(wording.facts(check), class_="facts"),
+            blocks.sentence("soft small", wording.UNASKED.get(check.decided_by)),
+            blocks.sentence("overruled", wording.unfinished(check)),
+            blocks.sentence("overruled", wording.overruled(check)),
+            blocks.sentence("notes", wording.said(check.notes)),
+            *blocks.part("Votes", _votes(check)),
+            *blocks.part("Evidence", self._quotes(check.evidence_citations)),
+            *blocks.part("Dissent", self._dissent(check)),
+            *blocks.part("Rejected quotes", _rejected(check)),
+            *blocks.part("Pattern hits", self._hits(check)),
             class_=f"card {check.result}",
             id=f"check-{number}",
             aria_labelledby=name,
@@ -192,7 +186,7 @@ class _Page:
         items = (
             element(
                 "li",
-                element("p", f"Run {one.run}: ", _badge(one.result), " ", foreign(wording.said(one.notes))),
+                element("p", f"Run {one.run}: ", blocks.badge(one.result), " ", foreign(wording.said(one.notes))),
                 self._quotes(one.evidence_citations),
             )
             for one in check.dissent
@@ -203,7 +197,7 @@ class _Page:
         if not check.pattern_hits:
             return None
         items = (
-            element("li", element("code", foreign(hit.pattern)), ": ", *_between(", ", self._places(hit)))
+            element("li", element("code", foreign(hit.pattern)), ": ", *blocks.between(", ", self._places(hit)))
             for hit in wording.hits(check)
         )
         return element("ul", *items, class_="list small")
@@ -215,36 +209,36 @@ class _Page:
     def _variance(self) -> Iterator[Markup]:
         of = self._report.variance_summary
         if of.consistency_score is not None:
-            yield _scale(of, of.consistency_score)
-        yield _rows(wording.variance(self._report))
+            yield blocks.scale(of, of.consistency_score)
+        yield blocks.rows(wording.variance(self._report))
         yield element("h3", "What this can show")
         yield element("p", wording.what_it_shows(self._report))
         yield element("p", wording.EVALUATOR_VARIANCE)
         if of.note:
             yield element("p", of.note, dir="auto")
         yield element("h3", "Divergent findings")
-        yield _list(of.divergent_findings, "None.")
+        yield blocks.listed(of.divergent_findings, "None.")
 
     def _drift(self) -> Iterator[Markup]:
         of = self._report.drift_summary
         yield element("p", wording.DRIFTS[of.kind])
         if rows := wording.drift(of):
-            yield _rows(rows)
+            yield blocks.rows(rows)
         if of.changed_checks:
             columns = ("Check", "Severity", "Before", "Now", "")
             rows_changed = [
                 (
                     element("code", foreign(check.check_id)),
                     check.severity,
-                    _badge(check.before),
-                    _badge(check.now),
+                    blocks.badge(check.before),
+                    blocks.badge(check.now),
                     "worse" if check.worse else "not worse",
                 )
                 for check in of.changed_checks
             ]
-            yield _table("Checks that changed", columns, rows_changed)
+            yield blocks.table("Checks that changed", columns, rows_changed)
         if of.notes:
-            yield _list(of.notes, "")
+            yield blocks.listed(of.notes, "")
 
     def _findings(self) -> Markup:
         found = self._report.artifact_findings
@@ -282,7 +276,7 @@ class _Page:
         if not areas:
             return element("p", "None were recorded.")
         items = (
-            element("li", self._linked(area.area, area.location), _soft(f" – {wording.stated_by(area)}"))
+            element("li", self._linked(area.area, area.location), blocks.soft(f" – {wording.stated_by(area)}"))
             for area in areas
         )
         return element("ul", *items, class_="list")
@@ -290,18 +284,18 @@ class _Page:
     def _models(self) -> Iterator[Markup]:
         prints = self._report.model_fingerprints
         yield element("h3", "Evaluator (measured)")
-        yield _rows(wording.fingerprint(prints.evaluator))
+        yield blocks.rows(wording.fingerprint(prints.evaluator))
         yield element("h3", "Producer (declared by whoever asked for the evaluation)")
-        yield _rows(wording.fingerprint(prints.producer))
+        yield blocks.rows(wording.fingerprint(prints.producer))
 
     def _integrity(self) -> Iterator[Markup]:
-        yield _rows(wording.integrity(self._report))
+        yield blocks.rows(wording.integrity(self._report))
         if self._signature is None:
             yield element("p", "Not signed.", class_="soft small")
         else:
             yield element("h3", "Signature")
             signed = self._signature
-            yield _rows(
+            yield blocks.rows(
                 [
                     Row("Algorithm", signed.algorithm),
                     Row("Public key", signed.public_key, code=True),
@@ -313,64 +307,10 @@ class _Page:
         marked, about = frozen.places(self._report), element("p", _LEGEND, class_="soft")
         if not self._same_text:
             marked, about = iter(()), element("p", _OTHER_TEXT, class_="notice")
-        yield from _section("The frozen text", about, frozen.lines(inputs.ai_output, marked))
+        yield from blocks.section("The frozen text", about, frozen.lines(inputs.ai_output, marked))
         for name, given in inputs.texts.items():
             if given is not None and name != "ai_output":
-                yield from _section(NAMES[name], element("pre", given, class_="input", dir="auto"))
-
-
-def _section(title: str, *content: Child) -> Iterator[Markup]:
-    yield element("h2", title)
-    yield joined(content)
-
-
-def _part(title: str, content: Markup | None) -> Iterator[Markup]:
-    if content is not None:
-        yield element("h4", title)
-        yield content
-
-
-def _badge(of: Status | Result, class_: str = "") -> Markup:
-    """A word and a sign: colour is never all that tells."""
-    sign = element("span", _SIGNS[of], aria_hidden="true")
-    return element("span", sign, f" {of.upper()}", class_=f"badge {class_ or of}")
-
-
-def _soft(words: str) -> Markup:
-    return element("span", words, class_="soft")
-
-
-def _said(class_: str, sentence: str | None) -> Markup | None:
-    return element("p", sentence, class_=class_, dir="auto") if sentence else None
-
-
-def _rows(rows: Sequence[Row], class_: str = "rows") -> Markup:
-    shown = (
-        element(
-            "div",
-            element("dt", foreign(row.name)),
-            element("dd", element("span", foreign(row.value), class_="hash") if row.code else foreign(row.value)),
-        )
-        for row in rows
-    )
-    return element("dl", *shown, class_=class_)
-
-
-def _list(items: Sequence[str], none: str) -> Markup:
-    if not items:
-        return element("p", none)
-    return element("ul", *(element("li", foreign(item)) for item in items), class_="list")
-
-
-def _table(caption: str, columns: Sequence[str], rows: Iterable[Sequence[str]], class_: str = "scroll") -> Markup:
-    head = element("thead", element("tr", *(element("th", column, scope="col") for column in columns)))
-    body = (element("tr", *(element("td", _cell(cell)) for cell in row)) for row in rows)
-    table = element("table", element("caption", caption), head, element("tbody", *body))
-    return element("div", table, class_=class_, tabindex="0", role="region", aria_label=caption)
-
-
-def _cell(content: str) -> Markup:
-    return content if isinstance(content, Markup) else foreign(content)
+                yield from blocks.section(NAMES[name], element("pre", given, class_="input", dir="auto"))
 
 
 def _votes(check: CheckResult) -> Markup | None:
@@ -391,39 +331,3 @@ def _rejected(check: CheckResult) -> Markup | None:
         for quote in check.rejected_citations
     )
     return joined([element("p", wording.REJECTED, class_="small"), element("ul", *quotes, class_="quotes")])
-
-
-def _between(comma: str, items: Iterable[Markup]) -> Iterator[Child]:
-    for number, item in enumerate(items):
-        if number:
-            yield comma
-        yield item
-
-
-def _scale(of: VarianceSummary, score: float) -> Markup:
-    """Where the score stands between 0 and 1, with the two thresholds."""
-    tone = "pass" if score >= of.threshold_ok else "fail" if score < of.threshold_warn else "notice"
-    label = f"Consistency {score:.2f}; thresholds {of.threshold_warn:.2f} and {of.threshold_ok:.2f}"
-    ticks = (
-        joined(
-            [
-                element("line", x1=_x(at), x2=_x(at), y1="6", y2="30", class_="tick"),
-                element("text", f"{at:.2f}", x=_x(at), y="44", text_anchor="middle"),
-            ]
-        )
-        for at in (of.threshold_warn, of.threshold_ok)
-    )
-    return element(
-        "svg",
-        element("rect", x="10", y="10", width="400", height="16", class_="track"),
-        element("rect", x="10", y="10", width=f"{400 * score:.1f}", height="16", class_="bar"),
-        *ticks,
-        viewBox="0 0 420 50",
-        role="img",
-        aria_label=label,
-        class_=f"scale {'OBSERVE' if tone == 'notice' else tone}",
-    )
-
-
-def _x(share: float) -> str:
-    return f"{10 + 400 * share:.1f}"

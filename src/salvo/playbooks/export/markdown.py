@@ -62,8 +62,8 @@ def _blocks(report: Report, signature: Signature | None) -> Iterator[str]:
     yield f"# {wording.TITLE}: {summary.overall_status}"
     yield f"{wording.MEANINGS[summary.overall_status]} {report.execution_mode.label}."
     yield _list(summary.status_reasons, "")
-    if report.incomplete:
-        yield f"> **{wording.INCOMPLETE}**"
+    for notice in wording.notices(report):
+        yield f"> **{notice}**"
     yield _rows("Evaluation", wording.header(report))
     yield from _section("Key risks", _list(summary.key_risks, "None were seen under this playbook."))
     yield from _section("Recommended next steps", _list(summary.recommended_next_steps, "None follow."))
