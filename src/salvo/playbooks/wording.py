@@ -324,7 +324,7 @@ def integrity(report: Report) -> list[Row]:
     ]
 
 
-RUN_COLUMNS = ("Check", "Run", "Vote", "Model", "Tokens", "Cost", "Time")
+RUN_COLUMNS = ("Check", "Run", "Vote", "Model", "Tokens: in + cached → out", "Cost", "Time")
 
 
 def run_rows(report: Report) -> list[tuple[str, ...]]:
@@ -344,7 +344,11 @@ def _paid(run: RawRun) -> tuple[str, str, str]:
     model = run.model or UNKNOWN
     if run.system_fingerprint:
         model += f" ({run.system_fingerprint})"
-    return model, tokens(run.tokens), cost(run.cost_usd)
+    return model, _briefly(run.tokens), cost(run.cost_usd)
+
+
+def _briefly(of: Tokens | None) -> str:
+    return UNKNOWN if of is None else f"{of.input:,} + {of.cache_read + of.cache_write:,} → {of.output:,}"
 
 
 def times(count: int) -> str:

@@ -300,18 +300,18 @@ Signed: ed25519, public key `cHVibGlj`, value `c2lnbmVk`.
 
 ## Raw runs
 
-| Check | Run | Vote | Model | Tokens | Cost | Time |
+| Check | Run | Vote | Model | Tokens: in + cached → out | Cost | Time |
 | --- | --- | --- | --- | --- | --- | --- |
-| assumption\\_disclosure | 1 | pass, confidence 0.95 | claude-sonnet-4-6 | 1,840 in, 1,500 read from the cache, 120 out | \\$0.0028 | 2.1s |
-| assumption\\_disclosure | 2 | pass, confidence 0.90 | claude-sonnet-4-6 | 1,840 in, 1,500 read from the cache, 120 out | \\$0.0028 | 2.1s |
-| assumption\\_disclosure | 3 | pass, confidence 0.91 | claude-sonnet-4-6 | 1,840 in, 1,500 read from the cache, 120 out | \\$0.0028 | 2.1s |
-| certainty\\_language | 1 | fail, confidence 0.96 | claude-sonnet-4-6 | 1,840 in, 1,500 read from the cache, 120 out | \\$0.0028 | 2.1s |
-| certainty\\_language | 2 | pass, confidence 0.60 | claude-sonnet-4-6 | 1,840 in, 1,500 read from the cache, 120 out | \\$0.0028 | 2.1s |
-| certainty\\_language | 3 | fail, confidence 0.90 | claude-sonnet-4-6 | 1,840 in, 1,500 read from the cache, 120 out | \\$0.0028 | 2.1s |
-| escalation\\_signal | 1 | fail, confidence 0.70 | claude-sonnet-4-6 | 1,840 in, 1,500 read from the cache, 120 out | \\$0.0028 | 2.1s |
-| escalation\\_signal | 2 | fail, confidence 0.70 | claude-sonnet-4-6 | 1,840 in, 1,500 read from the cache, 120 out | \\$0.0028 | 2.1s |
-| escalation\\_signal | 3 | fail, confidence 0.70 | claude-sonnet-4-6 | 1,840 in, 1,500 read from the cache, 120 out | \\$0.0028 | 2.1s |
-| unchecked\\_areas\\_disclosure | 1 | pass, confidence 0.80 | claude-sonnet-4-6 | 1,840 in, 1,500 read from the cache, 120 out | \\$0.0028 | 2.1s |
+| assumption\\_disclosure | 1 | pass, confidence 0.95 | claude-sonnet-4-6 | 1,840 + 1,500 → 120 | \\$0.0028 | 2.1s |
+| assumption\\_disclosure | 2 | pass, confidence 0.90 | claude-sonnet-4-6 | 1,840 + 1,500 → 120 | \\$0.0028 | 2.1s |
+| assumption\\_disclosure | 3 | pass, confidence 0.91 | claude-sonnet-4-6 | 1,840 + 1,500 → 120 | \\$0.0028 | 2.1s |
+| certainty\\_language | 1 | fail, confidence 0.96 | claude-sonnet-4-6 | 1,840 + 1,500 → 120 | \\$0.0028 | 2.1s |
+| certainty\\_language | 2 | pass, confidence 0.60 | claude-sonnet-4-6 | 1,840 + 1,500 → 120 | \\$0.0028 | 2.1s |
+| certainty\\_language | 3 | fail, confidence 0.90 | claude-sonnet-4-6 | 1,840 + 1,500 → 120 | \\$0.0028 | 2.1s |
+| escalation\\_signal | 1 | fail, confidence 0.70 | claude-sonnet-4-6 | 1,840 + 1,500 → 120 | \\$0.0028 | 2.1s |
+| escalation\\_signal | 2 | fail, confidence 0.70 | claude-sonnet-4-6 | 1,840 + 1,500 → 120 | \\$0.0028 | 2.1s |
+| escalation\\_signal | 3 | fail, confidence 0.70 | claude-sonnet-4-6 | 1,840 + 1,500 → 120 | \\$0.0028 | 2.1s |
+| unchecked\\_areas\\_disclosure | 1 | pass, confidence 0.80 | claude-sonnet-4-6 | 1,840 + 1,500 → 120 | \\$0.0028 | 2.1s |
 | unchecked\\_areas\\_disclosure | 2 | no vote: Evaluator returned unparseable response. | unknown | unknown | unknown | unknown |
 | unchecked\\_areas\\_disclosure | 3 | no vote: Evaluator returned unparseable response. | unknown | unknown | unknown | unknown |
 
@@ -482,7 +482,7 @@ Signed: ed25519, public key `cHVibGlj`, value `c2lnbmVk`.
 
 ## Raw runs
 
-| Check | Run | Vote | Model | Tokens | Cost | Time |
+| Check | Run | Vote | Model | Tokens: in + cached → out | Cost | Time |
 | --- | --- | --- | --- | --- | --- | --- |
 | check\\_1 | 1 | pass, confidence 0.90, rule R1 | no model | not applicable | not applicable | 2.1s |
 | check\\_2 | 1 | fail, confidence 0.90, rule R1 | no model | not applicable | not applicable | 2.1s |
