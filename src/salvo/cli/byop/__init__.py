@@ -15,6 +15,7 @@ COMMANDS = {
     "validate": Lazy("salvo.cli.byop.validate:validate", "Check a playbook's file, without any call."),
     "playbooks": Lazy("salvo.cli.byop.playbooks:playbooks", "List the playbooks of the library, or show one."),
     "schema": Lazy("salvo.cli.byop.schema:schema", "Print the JSON Schema of a playbook or of a report."),
+    "show": Lazy("salvo.cli.byop.show:show", "Show a stored report, and write it to files."),
     "models": Lazy("salvo.cli.models:models", "List models: what they accept and cost, and which keys are set."),
 }
 

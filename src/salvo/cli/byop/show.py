@@ -1,0 +1,54 @@
+"""`byop show`: a stored report, on the screen or as files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+
+@click.command
+@click.argument("evaluation_id", metavar="ID")
+@click.option(
+    "-o",
+    "--output",
+    "outputs",
+    type=click.Path(path_type=Path),
+    multiple=True,
+    help="Write the report to FILE: .json, .html or .md. May be given several times.",
+    metavar="FILE",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def show(evaluation_id: str, outputs: tuple[Path, ...], as_json: bool) -> None:
+    """Show a stored report, and write it to files.
+
+    The beginning of an ID is enough where only one begins so, and `latest` is the newest. Each file that is written
+    is noted in the audit log.
+    """
+    import os
+    import shutil
+
+    from salvo.engine.clock import SystemClock
+    from salvo.errors import UsageError
+    from salvo.playbooks import export, terminal
+    from salvo.playbooks.export import json
+    from salvo.playbooks.report import ReportFile
+    from salvo.playbooks.store.place import database_url
+    from salvo.playbooks.store.store import Store
+
+    for output in outputs:
+        export.check(output)
+    with Store.open(database_url(os.environ, Path.cwd()), SystemClock(), make=False) as store:
+        stored = store.load(store.find(evaluation_id))
+        if stored.report is None:
+            raise UsageError(
+                f"{stored.id} has no report: it is {stored.state}.", hint="See `byop history` for those that have one."
+            )
+        file = ReportFile(stored.report)
+        if as_json:
+            click.echo(json.render(file), nl=False)
+        else:
+            width = shutil.get_terminal_size().columns
+            click.echo("\n".join(terminal.lines(stored.report, colour=True, width=width)))
+        for output in outputs:
+            store.record_export(stored.id, output.suffix[1:].lower(), export.write(output, file, stored.inputs))
