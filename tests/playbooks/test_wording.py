@@ -55,6 +55,11 @@ def test_every_rendering_credits_byop_or_names_the_specification() -> None:
     assert "BYOP 0.1" in shown["terminal"]
 
 
+def test_a_report_whose_texts_gave_way_to_hashes_says_so_everywhere() -> None:
+    for rendered in renderings(replace(everything(), texts_withheld=True)).values():
+        assert "Only fingerprints were kept" in rendered
+
+
 def test_unknown_stays_unknown() -> None:
     report = replace(everything(), spent=Spent(12, None, None, None))
     assert [row.value for row in wording.spent(report)] == ["12", "unknown", "unknown", "unknown"]

@@ -30,6 +30,7 @@ INCOMPLETE = (
     "This report is incomplete: at least one check has fewer than a majority of valid votes. "
     "What is here stands; what is missing was not judged."
 )
+TEXTS_WITHHELD = "Only fingerprints were kept: where a quote or a note stood, its hash stands."
 REJECTED = "Given as quotes, but they stand nowhere in the text. They carry no weight."
 UNVERIFIED = "unverified: it stands nowhere in the text"
 PROMPT = "Paste this to the AI that wrote the text."
@@ -79,7 +80,8 @@ def disclaimers(report: Report) -> list[str]:
 
 def notices(report: Report) -> list[str]:
     """What a reader must know before anything else is read."""
-    return [INCOMPLETE] if report.incomplete else []
+    told = [(report.incomplete, INCOMPLETE), (report.texts_withheld, TEXTS_WITHHELD)]
+    return [notice for applies, notice in told if applies]
 
 
 def mode(report: Report) -> str:
