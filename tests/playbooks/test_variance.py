@@ -113,6 +113,14 @@ def test_a_weighted_mean_of_exact_halves_is_not_moved_past_a_threshold_by_floati
         assert overall(pairs) == pytest.approx(twelfths / 12, abs=1e-8)
 
 
+@given(st.integers(2, 50))
+def test_n_of_n_never_shows_certainty(runs: int) -> None:
+    shown = what_it_shows(runs)
+    assert shown.startswith(f"{runs} of {runs} shows only")
+    assert "100%" not in shown
+
+
 def test_three_of_three_shows_little() -> None:
-    assert "at least 44 %" in what_it_shows(3)
-    assert what_it_shows(1) == "One run shows nothing about how stable its verdict is."
+    assert "at least 44% of runs" in what_it_shows(3)
+    assert "nothing" in what_it_shows(1)
+    assert "by construction" in what_it_shows(3, deterministic=True)

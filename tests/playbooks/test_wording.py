@@ -4,8 +4,6 @@ import re
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from salvo.playbooks import terminal, wording
 from salvo.playbooks.export import html, markdown
@@ -97,22 +95,6 @@ def test_faults_are_no_votes() -> None:
     )
     assert wording.votes(incomplete) == "1 valid of 3"
     assert wording.vote(replace(fault(2), problem="")) == "no vote: no usable answer"
-
-
-@given(runs=st.integers(2, 50))
-def test_n_of_n_never_shows_certainty(runs: int) -> None:
-    of = replace(everything(), variance_summary=replace(everything().variance_summary, num_runs=runs))
-    shown = wording.what_it_shows(of)
-    assert shown.startswith(f"{runs} of {runs} shows only")
-    assert "100%" not in shown
-
-
-def test_three_of_three_shows_at_least_44_percent() -> None:
-    assert "at least 44% of runs" in wording.what_it_shows(everything())
-
-
-def test_rules_agree_with_themselves_by_construction() -> None:
-    assert "by construction" in wording.what_it_shows(of_status(Status.STABLE))
 
 
 def test_a_consistency_that_no_votes_bear_is_not_put_in_a_band() -> None:

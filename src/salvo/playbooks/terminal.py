@@ -164,7 +164,7 @@ class _Screen:
     def _variance(self, report: Report) -> Iterator[str]:
         of = report.variance_summary
         yield from self._rows("Variance", wording.variance(report))
-        for sentence in (wording.what_it_shows(report), wording.EVALUATOR_VARIANCE, of.note):
+        for sentence in (of.note, wording.EVALUATOR_VARIANCE):
             if sentence:
                 yield from self._wrapped(sentence, "  ")
         for finding in of.divergent_findings:

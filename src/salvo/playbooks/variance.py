@@ -8,6 +8,7 @@ from statistics import fmean
 
 from salvo.engine import voting
 from salvo.engine.stats import wilson
+from salvo.engine.words import percent
 from salvo.playbooks.schema import Variance
 from salvo.playbooks.verdict import Aggregation, Mode, Result, Severity
 from salvo.playbooks.votes import Ballot
@@ -74,14 +75,15 @@ def run_variance(consistency: float | None, thresholds: Variance, mode: Mode) ->
 
 
 def what_it_shows(runs: int, *, deterministic: bool = False) -> str:
-    """How little a few runs that agree can show."""
-    if deterministic:
-        return "An evaluator that works by rules agrees with itself by construction, so its consistency shows nothing."
+    """What n of n proves: far less than it seems."""
     if runs == 1:
-        return "One run shows nothing about how stable its verdict is."
-    low = wilson(runs, runs).low
+        return "One run shows nothing of how the next one would vote."
+    if deterministic:
+        return (
+            f"{runs} of {runs} shows nothing here: an evaluator that works by rules agrees with itself by construction."
+        )
+    least = percent(wilson(runs, runs).low)
     return (
-        f"{runs} of {runs} runs that agree show only that the evaluator would repeat the verdict at least "
-        f"{low * 100:.0f} % of the time (95 % interval). Variance in results may reflect the evaluator's behaviour, "
-        "not only the AI output."
+        f"{runs} of {runs} shows only that this evaluator votes so in at least {least} of runs (95% interval), "
+        "not that it is right."
     )

@@ -8,8 +8,7 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Any, NamedTuple
 
-from salvo.engine import stats
-from salvo.engine.words import counted, money, percent, seconds
+from salvo.engine.words import counted, money, seconds
 from salvo.playbooks.claims import asserted
 from salvo.playbooks.report import (
     CheckResult,
@@ -22,7 +21,7 @@ from salvo.playbooks.report import (
     Tokens,
     UncheckedArea,
 )
-from salvo.playbooks.verdict import DISCLAIMERS, Aggregation, Mode, Result, Status
+from salvo.playbooks.verdict import DISCLAIMERS, Aggregation, Result, Status
 
 TITLE = "BYOP observability report"
 CREDIT = "BYOP v0.1 by Vasile Tiple, CC BY 4.0."
@@ -221,22 +220,6 @@ def _band(report: Report) -> str:
     if of.consistency_score >= of.threshold_ok:
         return "stable"
     return "not reliable for decisions" if of.consistency_score < of.threshold_warn else "some findings diverge"
-
-
-def what_it_shows(report: Report) -> str:
-    """What n of n proves: far less than it seems."""
-    runs = report.variance_summary.num_runs
-    if report.execution_mode is Mode.SCREENING or runs < 2:
-        return "One run shows nothing of how the next one would vote."
-    if report.evaluator == "rules":
-        return (
-            f"{runs} of {runs} shows nothing here: an evaluator that works by rules agrees with itself by construction."
-        )
-    least = percent(stats.wilson(runs, runs).low)
-    return (
-        f"{runs} of {runs} shows only that this evaluator votes so in at least {least} of runs "
-        "(95% interval), not that it is right."
-    )
 
 
 def drift(of: DriftSummary) -> list[Row]:

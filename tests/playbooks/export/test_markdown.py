@@ -195,11 +195,9 @@ The high check certainty\\_language worsened.
 | Not reliable for decisions below | 0.70 |
 | How runs become a result | a strict majority of the runs decides |
 
-3 of 3 shows only that this evaluator votes so in at least 44% of runs (95% interval), not that it is right.
+A judge that flips one time in five still agrees 3 of 3 in 52% of cases.
 
 Variance measures the evaluator: it may reflect the judging model, not only the text under test.
-
-A judge that flips one time in five still agrees 3 of 3 in 52% of cases.
 
 Divergent findings:
 
@@ -401,8 +399,6 @@ It is as the rule says.
 | Stable from | 0.85 |
 | Not reliable for decisions below | 0.70 |
 | How runs become a result | a strict majority of the runs decides |
-
-One run shows nothing of how the next one would vote.
 
 Variance measures the evaluator: it may reflect the judging model, not only the text under test.
 

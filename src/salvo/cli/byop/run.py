@@ -228,9 +228,9 @@ def _write(outputs: Sequence[Path], files: Sequence[ReportFile], inputs: Inputs,
             report = file.byop_report
             who = "" if len(files) == 1 else f"-{report.evaluator.replace('/', '-')}"
             target = output.with_name(f"{output.stem}{who}{output.suffix}")
-            export.write(target, file, inputs)
+            content = export.write(target, file, inputs)
             if place is not None:
-                place.store().exported(report.report_id, target.name)
+                place.store().record_export(report.report_id, target.suffix[1:].lower(), content)
             click.echo(f"Written: {target}", err=True)
 
 

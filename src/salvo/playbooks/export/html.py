@@ -212,10 +212,8 @@ class _Page:
             yield blocks.scale(of, of.consistency_score)
         yield blocks.rows(wording.variance(self._report))
         yield element("h3", "What this can show")
-        yield element("p", wording.what_it_shows(self._report))
+        yield element("p", of.note, dir="auto")
         yield element("p", wording.EVALUATOR_VARIANCE)
-        if of.note:
-            yield element("p", of.note, dir="auto")
         yield element("h3", "Divergent findings")
         yield blocks.listed(of.divergent_findings, "None.")
 

@@ -165,9 +165,8 @@ def _places(hit: wording.Hits) -> str:
 def _variance(report: Report) -> Iterator[str]:
     of = report.variance_summary
     yield _rows("Variance", wording.variance(report))
-    yield wording.what_it_shows(report)
-    yield wording.EVALUATOR_VARIANCE
     yield inline(of.note)
+    yield wording.EVALUATOR_VARIANCE
     yield "Divergent findings:"
     yield _list(of.divergent_findings, "None.")
 
