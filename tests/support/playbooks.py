@@ -1,5 +1,6 @@
 """A playbook, inputs, votes and a report for tests that need some, and not any one in particular."""
 
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -33,6 +34,11 @@ from salvo.playbooks.votes import Ballot, Cited, Measured, Vote
 TEXT = "The clause is fully compliant with the law.\nWe assume that German law applies. It was not checked whether…"
 CERTAIN = "The clause is fully compliant with the law."
 ASSUMED = "We assume that German law applies."
+
+
+def masked(text: str) -> str:
+    """Without the hashes, which change with everything."""
+    return re.sub("sha256:[0-9a-f]{64}", "sha256:…", text)
 
 
 def a_playbook(**changes: Any) -> Playbook:

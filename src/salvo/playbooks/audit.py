@@ -48,6 +48,11 @@ class Entry:
         return found if isinstance(found, dict) else {}
 
     @property
+    def intact(self) -> bool:
+        """Whether its text still has its hash. That says nothing yet of its place in the chain."""
+        return sha256(self.text.encode("utf-8", "surrogatepass")) == self.hash
+
+    @property
     def action(self) -> str:
         return str(self.content.get("action", ""))
 
@@ -107,7 +112,7 @@ def _broken(entry: Entry, before: Entry | None) -> str | None:
             f"entry {expected}" if entry.sequence == expected + 1 else f"entries {expected} to {entry.sequence - 1}"
         )
         return f"The audit log has a gap: {missing} {'was' if ' to ' not in missing else 'were'} removed."
-    if sha256(entry.text.encode("utf-8", "surrogatepass")) != entry.hash:
+    if not entry.intact:
         return (
             f"Entry {entry.sequence} of the audit log was altered{_known(entry)}: it does not have its hash any more."
         )

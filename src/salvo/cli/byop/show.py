@@ -25,20 +25,17 @@ def show(evaluation_id: str, outputs: tuple[Path, ...], as_json: bool) -> None:
     The beginning of an ID is enough where only one begins so, and `latest` is the newest. Each file that is written
     is noted in the audit log.
     """
-    import os
     import shutil
 
-    from salvo.engine.clock import SystemClock
+    from salvo.cli.byop.database import open_store
     from salvo.errors import UsageError
     from salvo.playbooks import export, terminal
     from salvo.playbooks.export import json
     from salvo.playbooks.report import ReportFile
-    from salvo.playbooks.store.place import database_url
-    from salvo.playbooks.store.store import Store
 
     for output in outputs:
         export.check(output)
-    with Store.open(database_url(os.environ, Path.cwd()), SystemClock(), make=False) as store:
+    with open_store() as store:
         stored = store.load(store.find(evaluation_id))
         if stored.report is None:
             raise UsageError(

@@ -12,6 +12,8 @@ from salvo.playbooks.report import Report
 from salvo.playbooks.schema import Playbook
 from salvo.playbooks.verdict import Mode, Result, Status
 
+BEGIN = "Begin with `byop run FILE`, FILE being what an AI wrote."
+
 
 class State(StrEnum):
     RUNNING = "running"

@@ -24,6 +24,7 @@ from salvo.playbooks.report import Report
 from salvo.playbooks.store import owner
 from salvo.playbooks.store.database import Database
 from salvo.playbooks.store.records import (
+    BEGIN,
     AsStored,
     Baseline,
     HistoryRow,
@@ -457,9 +458,7 @@ class Store:
 
 
 def nothing_stored(place: str) -> UnknownIdError:
-    return UnknownIdError(
-        f"No evaluation is stored in {place} yet.", hint="Begin with `byop run FILE`, FILE being what an AI wrote."
-    )
+    return UnknownIdError(f"No evaluation is stored in {place} yet.", hint=BEGIN)
 
 
 def _save_playbook(connection: Connection, evaluation: NewEvaluation) -> None:

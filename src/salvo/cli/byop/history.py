@@ -1,0 +1,67 @@
+"""`byop history`: what was evaluated."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from salvo.playbooks.store.records import HistoryRow
+
+
+@click.command
+@click.option("--subject", help="Only the evaluations of this subject.")
+@click.option("--search", default="", help="Only those with this in their id, subject, evaluator, status or playbook.")
+@click.option("--limit", type=click.IntRange(min=1), default=20, show_default=True, help="How many to show.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def history(subject: str | None, search: str, limit: int, as_json: bool) -> None:
+    """List stored evaluations, the newest first.
+
+    They are in the database that DATABASE_URL names, or in byop_runs.db in the current folder. Times are UTC.
+    """
+    from salvo.cli.byop.database import open_for_listing
+    from salvo.engine import jsontext
+    from salvo.errors import NothingFoundError
+    from salvo.playbooks.store.records import BEGIN
+
+    with open_for_listing() as store:
+        rows = store.history(subject, search=search, limit=limit)
+    if not rows:
+        narrowed = " that fits" if subject is not None or search else ""
+        raise NothingFoundError(f"No evaluation{narrowed} is stored in {store.place}.", hint=BEGIN)
+    if as_json:
+        click.echo(jsontext.dumps([asdict(row) for row in rows], indent=2))
+    else:
+        click.echo("\n".join(_table(rows)))
+
+
+def _table(rows: Sequence[HistoryRow]) -> list[str]:
+    from salvo.cli.table import table
+
+    header = ("ID", "WHEN", "SUBJECT", "PLAYBOOK", "MODE", "EVALUATOR", "CONSISTENCY", "STATUS", "")
+    return table([header, *map(_cells, rows)])
+
+
+def _cells(row: HistoryRow) -> tuple[str, ...]:
+    from salvo.engine.words import cut, plain
+
+    return (
+        row.id,
+        row.created_at[:19] + "Z",
+        cut(plain(row.subject), 30),
+        cut(plain(f"{row.playbook_id} {row.playbook_version}"), 40),
+        row.mode,
+        cut(plain(row.evaluator), 30),
+        "" if row.consistency is None else f"{row.consistency:.2f}",
+        row.status or row.state,
+        ", ".join(_marks(row)),
+    )
+
+
+def _marks(row: HistoryRow) -> list[str]:
+    marks = {"incomplete": row.incomplete, "baseline": row.baseline, "hashes only": not row.stored_in_full}
+    return [word for word, holds in marks.items() if holds]
