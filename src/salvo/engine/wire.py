@@ -100,7 +100,7 @@ class Timeouts:
 
 
 def preload() -> None:
-    """Loads the HTTP client; in a thread beside all else, because a part of that, reading certificates, can be."""
+    """Loads the HTTP client, before there is a request whose time it would be. No thread makes this shorter."""
     import aiohttp  # noqa: F401 - to be there when it is needed
 
 

@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     from salvo.scenarios.stage import Prepared
 
 SHARE = click.FloatRange(0, 1)
+_GARBAGE = 20_000
+"""Objects made and not yet gone, after which the collector looks for those that keep each other alive."""
+_HEAD_START = 0.05
+"""Seconds for the first requests to go out, before anything else is loaded beside them."""
 
 
 @click.command
@@ -80,9 +84,7 @@ def run(
     """
     import asyncio
     import gc
-    import threading
 
-    threading.Thread(target=_load_http).start()
     gc.disable()  # until the work begins: loading modules makes no garbage, and looking for it takes a tenth longer
     from salvo.assembly import Settings, Workshop
     from salvo.scenarios.project import Project
@@ -107,6 +109,7 @@ def run(
     command = _Command(workshop, work, as_json=as_json, resumed=resume is not None)
     code = asyncio.run(command.execute(recording, concurrency, max_cost, exitfirst))
     command.show(outputs)
+    gc.freeze()  # an interpreter that ends would look for garbage among all there is, when all of it goes
     raise SystemExit(code if code is ExitCode.INTERRUPTED else command.exit_code())
 
 
@@ -179,12 +182,6 @@ def _resumed(project: Project, batch_id: str) -> tuple[Workshop, list[tuple[Prep
     return workshop, [(prepared, [number for number in range(1, batch.runs + 1) if number not in done])]
 
 
-def _load_http() -> None:
-    from salvo.engine import wire
-
-    wire.preload()
-
-
 def _load_what_comes_later() -> None:
     """Loads what is needed later while the first answers are on their way: the prices, the report."""
     import sys
@@ -224,8 +221,10 @@ class _Command:
         import gc
         import signal
 
+        from salvo.engine import wire
         from salvo.scenarios.runner import run_all
 
+        wire.preload()  # now, and once: with the first request it would be counted as the agent's time
         async with self._workshop.session(
             concurrency=concurrency,
             max_cost=max_cost,
@@ -245,15 +244,17 @@ class _Command:
                 interrupted = True
                 session.pool.cancel("interrupted")
 
-            # What was imported stays: the collector need not look at it again with every run.
+            # What was imported stays: the collector need not look at it again with every run. And runs leave next to
+            # nothing for it to find, so it may look far less often than it would.
             gc.freeze()
+            gc.set_threshold(_GARBAGE)
             gc.enable()
             loop.add_signal_handler(signal.SIGINT, interrupt)
+            warming = asyncio.create_task(self._warm_up())
             try:
-                warming = asyncio.create_task(self._warm_up())
                 self._ran = await run_all(self._work, session)
-                await warming
             finally:
+                warming.cancel()  # what it has not begun is loaded where it is needed
                 loop.remove_signal_handler(signal.SIGINT)
                 self._progress.clear()
             if max_cost is not None and (unpriced := session.pool.budget.unpriced):
@@ -265,6 +266,7 @@ class _Command:
         import asyncio
 
         if any(prepared.batch.provider != "custom" for prepared, _ in self._work):
+            await asyncio.sleep(_HEAD_START)
             await asyncio.to_thread(_load_what_comes_later)
 
     def _started(self, _prepared: Prepared, _number: int) -> None:
