@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from salvo.errors import InputError
 
 _LONGEST_OUTLINE = 1_000_000
+_STABLE = json.JSONEncoder(sort_keys=True, separators=(",", ":"))
 _SAYS_ITS_VALUE = frozenset({"datetime", "decimal", "fractions", "uuid", "pathlib"})
 """Modules whose objects have their value, and nothing else, in their repr."""
 
@@ -69,7 +70,7 @@ def stable_key(value: Any) -> str:
 def stable_text(value: Any) -> str:
     """ASCII text that is the same for equal values; it is JSON whenever the value is."""
     try:
-        return json.dumps(value, sort_keys=True, separators=(",", ":"))
+        return _STABLE.encode(value)
     except Exception:  # noqa: BLE001 - a stranger's object may raise anything at all when it is looked at
         return _outlined(value)
 

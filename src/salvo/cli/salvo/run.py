@@ -289,15 +289,20 @@ class _Command:
 
     def show(self, outputs: tuple[Path, ...]) -> None:
         """The table, and the files. All runs of each batch: a resumed one's earlier runs too."""
-        from salvo.scenarios.report import documents, terminal
-
         if self._as_json:
+            from salvo.scenarios.report import documents
+
             click.echo(documents.as_json(self._summaries, self._results))
         else:
+            from salvo.scenarios.report import terminal
+
             for summary in self._summaries:
                 click.echo("\n".join(terminal.table(summary, colour=True)))
-        for output in outputs:
-            documents.write(output, self._summaries, self._results)
+        if outputs:
+            from salvo.scenarios.report import documents
+
+            for output in outputs:
+                documents.write(output, self._summaries, self._results)
 
     def exit_code(self) -> ExitCode:
         """By precedence: a failure tells more than what could not be judged."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from salvo.engine.canonical import stable_key
 from salvo.engine.chat.base import ToolDefinition
 from salvo.engine.clock import Clock
 from salvo.scenarios.schema import ToolResponse, YamlTool
@@ -19,7 +18,7 @@ class CannedTool:
         self.definition = ToolDefinition(spec.name, spec.description, spec.parameters)
         self._responses = spec.responses or [ToolResponse(result=spec.response)]
         self._clock = clock
-        self._asked: Counter[str] = Counter()
+        self._asked: Counter[tuple[int, ...]] = Counter()
 
     async def answer(self, arguments: dict[str, Any]) -> Any:
         response = self._next(arguments)
@@ -37,7 +36,7 @@ class CannedTool:
         if not candidates:
             raise ToolFailure("There is no answer for these arguments.")
         # Counted by which answers can come, so that one sequence does not use up another.
-        key = stable_key([self._responses.index(response) for response in candidates])
+        key = tuple(self._responses.index(response) for response in candidates)
         self._asked[key] += 1
         return candidates[min(self._asked[key], len(candidates)) - 1]
 
