@@ -98,14 +98,14 @@ def _problems_of(
 ) -> Iterator[tuple[Place, str]]:
     given = assertion.fields
     spelt: dict[str, str] = {}
-    if type_.fields is not None:
+    if type_.fields is not None and fit(type_.fields, given)[1]:
         shape = _with_common_fields(type_.fields)
         _, misfits = fit(shape, given)
         yield from ((misfit.path, misfit.message) for misfit in misfits)
         # What is only misspelt is checked as what was meant, so that every problem is told at once.
         spelt = {str(misfit.path[0]): misfit.meant for misfit in misfits if misfit.unknown and len(misfit.path) == 1}
         given = _respelt(given, spelt)
-        if misfits and fit(shape, given)[1]:
+        if fit(shape, given)[1]:
             return
     if type_.check is not None:
         written = {meant: name for name, meant in spelt.items()}
