@@ -26,7 +26,7 @@ from salvo.scenarios.evaluators.base import EvaluatorType
 from salvo.scenarios.evaluators.registry import Registry, builtin
 from salvo.scenarios.loader import Check, Finding, ScenarioFileError, read, read_all, scenario_document
 from salvo.scenarios.project import Project
-from salvo.scenarios.result import AgentRunResult, Batch
+from salvo.scenarios.result import CUSTOM, AgentRunResult, Batch
 from salvo.scenarios.runner import Session
 from salvo.scenarios.schema import Scenario
 from salvo.scenarios.stage import Prepared
@@ -189,7 +189,7 @@ class Workshop:
                 scenario_id=scenario.scenario,
                 created_at=self.clock.now().isoformat(),
                 adapter=scenario.adapter,
-                provider=scenario.adapter if scenario.adapter in ADAPTERS else "custom",
+                provider=scenario.adapter if scenario.adapter in ADAPTERS else CUSTOM,
                 model=scenario.model,
                 runs=scenario.runs,
                 seed=scenario.seed,

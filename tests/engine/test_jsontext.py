@@ -13,7 +13,11 @@ from salvo.engine import jsontext
 
 awkward_text = st.text(st.characters(exclude_categories=()))
 json_values = st.recursive(
-    st.none() | st.booleans() | st.integers(-(10**400), 10**400) | st.floats(allow_nan=False) | awkward_text,
+    st.none()
+    | st.booleans()
+    | st.integers(-(10**400), 10**400)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | awkward_text,
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(awkward_text, inner, max_size=4),
     max_leaves=15,
 )
@@ -41,7 +45,7 @@ def test_what_anyone_else_writes_is_read(value: Any) -> None:
         ({"a": [1, "é"]}, '{"a":[1,"é"]}'.encode()),
         ("\ud800", rb'"\ud800"'),
         (10**4000, b"1" + b"0" * 4000),
-        (math.inf, b"Infinity"),
+        (math.inf, b'"Infinity"'),
         ({}, b"{}"),
     ],
     ids=["plain", "lone surrogate", "long integer", "infinity", "empty"],
@@ -50,8 +54,25 @@ def test_values_are_written_compactly(value: Any, text: bytes) -> None:
     assert jsontext.dumps(value) == text
 
 
-def test_not_a_number_survives_the_round_trip() -> None:
-    assert math.isnan(jsontext.loads(jsontext.dumps(math.nan)))
+@pytest.mark.parametrize("beside", ["plain", "\ud800"], ids=["fast writer", "standard library"])
+def test_what_is_no_number_in_json_is_written_as_its_name(beside: str) -> None:
+    written = jsontext.dumps([math.nan, -math.inf, beside])
+    assert json.loads(written, parse_constant=pytest.fail) == ["NaN", "-Infinity", beside]
+
+
+@pytest.mark.parametrize("text", ["[NaN]", "[-Infinity]", r'[Infinity, "\ud800"]'])
+def test_what_is_no_number_in_json_is_read_only_by_those_who_ask_for_it(text: str) -> None:
+    with pytest.raises(ValueError):
+        jsontext.loads(text)
+    assert not math.isfinite(jsontext.loads(text, nan=True)[0])
+
+
+@pytest.mark.parametrize(
+    "value, plain",
+    [({"a": (1, math.nan)}, {"a": [1, "NaN"]}), ({1: b"x"}, {"1": "x"})],
+)
+def test_plain_is_what_everybody_will_read(value: Any, plain: Any) -> None:
+    assert jsontext.plain(value) == plain
 
 
 @dataclass
@@ -65,7 +86,7 @@ def test_dataclasses_are_written_alike_by_both_writers(text: str) -> None:
 
 
 def test_what_no_writer_has_a_form_for_is_a_type_error() -> None:
-    with pytest.raises(TypeError):
+    with pytest.raises(TypeError, match="JSON has no form for object"):
         jsontext.dumps({"a": object()})
 
 
@@ -80,6 +101,13 @@ def test_what_is_not_json_is_a_value_error(content: bytes | str) -> None:
 @pytest.mark.parametrize("depth", [150, 250, jsontext.DEEPEST])
 def test_what_is_nested_deeply_can_be_read_and_written_again(depth: int) -> None:
     assert jsontext.dumps(jsontext.loads(nested(depth))) == nested(depth).encode()
+
+
+def test_what_could_be_read_can_be_read_inside_a_file_of_ours() -> None:
+    content = jsontext.dumps({"a": [{"b": [{"c": [jsontext.loads(nested(jsontext.DEEPEST))]}]}]}, indent=1)
+    jsontext.loads(content, deepest=jsontext.DEEPEST_OF_OURS)
+    with pytest.raises(ValueError, match="nested too deeply"):
+        jsontext.loads(content)
 
 
 @pytest.mark.parametrize("depth", [jsontext.DEEPEST + 1, 900, 100_000])

@@ -678,3 +678,117 @@ def test_ctrl_c_ends_a_command_whose_evaluator_never_returns(project: UserProjec
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=30)
     assert process.returncode == 130, err
+
+
+@pytest.mark.parametrize(
+    "returned, output",
+    [("{'x': float('nan')}", {"x": "NaN"}), ("'[NaN]'", "[NaN]"), ("(1, {2})", [1, [2]])],
+    ids=["a number that is none", "text that is no JSON", "other containers"],
+)
+def test_an_output_is_judged_stored_and_reported_as_json(project: UserProject, returned: str, output: object) -> None:
+    project.write(
+        "mine.py",
+        f"def answer(request): return {returned}\n"
+        f"def same(scenario, assertion, result): return result.final_output == {output!r}\n",
+    )
+    project.write(
+        "scenarios/mine.yaml",
+        "scenario: mine\nadapter: function:mine.answer\nuser_message: go\n"
+        "assertions: [{type: custom, function: mine.same}]\n",
+    )
+    assert project.salvo("run", "scenarios/mine.yaml", "--record").exit_code == 0
+    for file in [*project.runs(), *(project.store / "recordings").rglob("*.json")]:
+        json.loads(file.read_text(), parse_constant=pytest.fail)
+    stored = json.loads(project.salvo("report", project.runs()[0].stem, "--json").stdout)
+    assert stored["final_output"] == output
+    assert project.salvo("replay", "latest", "--re-eval").exit_code == 0
+
+
+@pytest.mark.parametrize("depth", [390, 400, 401, 500])
+def test_a_deeply_nested_reply_is_kept_and_replayed(project: UserProject, depth: int) -> None:
+    deep = UseTools(Use("search_flights", "[" * (depth - 8) + "]" * (depth - 8)), Use("fly", {"x": 1}))
+    with LoopbackProvider(by_turn(deep, BOOK, Say("[" * depth + "]" * depth))) as provider:
+        project.reach(provider)
+        project.salvo("run", "-n", "1", "--record")
+        project.salvo("run", "-n", "1", "--record", "--adapter", "anthropic", "--model", "claude-sonnet-4-6")
+    project.environ = {}
+    for run in project.runs():
+        assert project.salvo("report", run.stem).exit_code == 0
+        replayed = project.salvo("replay", run.stem)
+        assert replayed.exit_code == 0, replayed.output
+
+
+def test_a_tool_s_odd_number_is_told_stored_and_replayed_alike(project: UserProject) -> None:
+    project.write("tools.py", "def search_flights(origin: str, destination: str): return {'price': float('inf')}\n")
+    project.write(
+        "scenarios/book_flight.yaml",
+        BOOK_FLIGHT[: BOOK_FLIGHT.index("tools:")]
+        + "tools: [search_flights]\n"
+        + "assertions: [{type: latency_limit, max_seconds: 15}]\n",
+    )
+    with LoopbackProvider(by_turn(SEARCH, DONE)) as provider:
+        project.reach(provider)
+        project.salvo("run", "-n", "1", "--record")
+    assert provider.asked[1].tool_results[0].content == '{"price":"Infinity"}'
+    project.environ = {}
+    assert project.salvo("replay", "latest").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    "code, error",
+    [
+        ("return AdapterResponse('x', trace=[TraceEvent(5)])", "trace.0.type: Input should be a valid string"),
+        ("return AdapterResponse('x', metrics=RunMetrics(cost=float('nan')))", "metrics.cost: nan is no amount"),
+        ("return AdapterResponse([object()])", "JSON has no form for object"),
+        ("x = []; x.append(x); return AdapterResponse(x)", "Circular reference"),
+    ],
+)
+def test_what_an_adapter_returns_and_nobody_could_read_again_is_its_error(
+    project: UserProject, code: str, error: str
+) -> None:
+    project.write(
+        "mine.py",
+        "from salvo import AdapterResponse, BaseAdapter, RunMetrics, TraceEvent\n"
+        f"class Mine(BaseAdapter):\n    async def run(self, request): {code}\n",
+    )
+    project.write(
+        "scenarios/mine.yaml",
+        "scenario: mine\nadapter: mine:Mine\nuser_message: go\nassertions: [{type: latency_limit, max_seconds: 9}]\n",
+    )
+    [result] = results_of(project.salvo("run", "scenarios/mine.yaml", "--json"))
+    assert result["cause"] == "adapter"
+    assert f"What the adapter returned cannot be stored: {error}" in result["error"]
+
+
+def test_a_tool_asked_with_what_is_no_json_answers_with_an_error(project: UserProject) -> None:
+    project.write(
+        "mine.py",
+        "from salvo import AdapterResponse, BaseAdapter\n"
+        "class Mine(BaseAdapter):\n    async def run(self, request):\n"
+        "        return AdapterResponse((await self.context.toolbox.call('search_flights', {'x': object()})).error)\n",
+    )
+    project.write(
+        "scenarios/mine.yaml",
+        "scenario: mine\nadapter: mine:Mine\nuser_message: go\ntools: [search_flights]\n"
+        "assertions: [{type: jmespath, path: final_output, operator: contains, value: no form for object}]\n",
+    )
+    assert project.salvo("run", "scenarios/mine.yaml", "--record").exit_code == 0
+    assert project.salvo("replay", "latest").exit_code == 0
+
+
+def test_an_evaluator_that_never_ends_is_an_error_and_the_others_stand(project: UserProject) -> None:
+    project.write(
+        "mine.py",
+        "import asyncio\ndef answer(request): return 1\n"
+        "async def hang(scenario, assertion, result): await asyncio.sleep(1000)\n",
+    )
+    project.write(
+        "scenarios/mine.yaml",
+        "scenario: mine\nadapter: function:mine.answer\nuser_message: go\ntimeout: 0.2\n"
+        "assertions: [{type: custom, function: mine.hang}, {type: jmespath, path: final_output, operator: exists}]\n",
+    )
+    ran = project.salvo("run", "scenarios/mine.yaml", "--json")
+    [result] = results_of(ran)
+    assert (ran.exit_code, result["outcome"], result["cause"]) == (3, "error", "evaluator")
+    assert result["error"] == "mine.hang took longer than 0.2 s, the scenario's timeout, and was given up on."
+    assert [of["passed"] for of in result["eval_results"]] == [None, True]

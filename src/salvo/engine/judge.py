@@ -104,7 +104,9 @@ def parse_answer(text: str) -> dict[str, Any]:
     Names given twice, NaN and Infinity are refused, because readers would differ on what they mean.
     """
     try:
-        answer = json.loads(jsontext.unfenced(text), object_pairs_hook=_once_each, parse_constant=_no_such_number)
+        answer = json.loads(
+            jsontext.unfenced(text), object_pairs_hook=_once_each, parse_constant=jsontext.no_such_number
+        )
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
     if not isinstance(answer, dict):
@@ -117,7 +119,3 @@ def _once_each(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) < len(pairs):
         raise ValueError("a name is given twice")
     return found
-
-
-def _no_such_number(name: str) -> Any:
-    raise ValueError(f"{name} is not a number in JSON")

@@ -112,7 +112,7 @@ class Tape:
         from pydantic import ValidationError
 
         try:
-            found = jsontext.loads(content)
+            found = jsontext.loads(content, deepest=jsontext.DEEPEST_OF_OURS)
         except ValueError as fault:
             raise TapeCorruptError(f"{name} is damaged: {fault}.", hint=RECORD_AGAIN) from fault
         version = found.get("salvo_tape") if isinstance(found, dict) else None

@@ -64,7 +64,7 @@ class WireReply:
 
     def json(self) -> Any:
         """The body parsed; ValueError where it is not JSON."""
-        return jsontext.loads(self.body)
+        return jsontext.loads(self.body, nan=True)
 
 
 class Wire(Protocol):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import traceback
 from dataclasses import dataclass
 from pathlib import Path
@@ -151,9 +152,26 @@ def _details(response: AdapterResponse, stage: Stage) -> dict[str, Any]:
     return {**response.details, **{name: value for name, value in known.items() if value}}
 
 
+def as_stored(result: AgentRunResult) -> AgentRunResult:
+    """What a user's own adapter made, as it will be read again; ValueError where it could not be."""
+    from pydantic import ValidationError
+
+    try:
+        stored = result_reader().validate_python(jsontext.plain(result))
+    except ValidationError as fault:
+        first = fault.errors(include_url=False)[0]
+        raise ValueError(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from fault
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+    cost = stored.metrics.cost
+    if cost is not None and not 0 <= cost < math.inf:
+        raise ValueError(f"metrics.cost: {cost} is no amount of dollars")
+    return stored
+
+
 def redacted(result: AgentRunResult, redactor: Redactor) -> AgentRunResult:
     """Once, before evaluation: what is judged is what is stored."""
     content = jsontext.dumps(result)
     if not redactor.may_touch(content.decode("utf-8", "replace")):
         return result
-    return result_reader().validate_python(redactor.json(jsontext.loads(content)))
+    return result_reader().validate_python(redactor.json(jsontext.loads(content, deepest=jsontext.DEEPEST_OF_OURS)))

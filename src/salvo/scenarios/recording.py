@@ -47,7 +47,7 @@ class Recording:
 
     def to_files(self, redactor: Redactor) -> dict[str, bytes]:
         """Every file by name. Batch, tape and result were redacted as they were made; tools and calls are here."""
-        tools, calls = redactor.json(jsontext.loads(jsontext.dumps([self.tools, self.calls])))
+        tools, calls = redactor.json(_again(jsontext.dumps([self.tools, self.calls])))
         exchanges = self.tape.exchanges
         request = {
             "salvo_tape": VERSION,
@@ -103,11 +103,15 @@ def _written(value: Any) -> bytes:
     return jsontext.dumps(value, indent=1) + b"\n"
 
 
+def _again(content: bytes) -> Any:
+    return jsontext.loads(content, deepest=jsontext.DEEPEST_OF_OURS)
+
+
 def _read(files: Mapping[str, bytes], file: str, name: str) -> dict[str, Any]:
     if file not in files:
         raise TapeCorruptError(f"The recording {name} has no {file}.", hint="Restore it, or record the run again.")
     try:
-        found = jsontext.loads(files[file])
+        found = _again(files[file])
     except ValueError as fault:
         raise TapeCorruptError(f"{file} of the recording {name} is damaged: {fault}.") from fault
     if not isinstance(found, dict):

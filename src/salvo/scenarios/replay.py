@@ -205,6 +205,6 @@ def _unasked(stage: Stage) -> list[str]:
 
 def _comparable(result: AgentRunResult) -> dict[str, Any]:
     """What must be the same: all but ids, times of day, and the verdict, which is evaluation's."""
-    content: dict[str, Any] = jsontext.loads(jsontext.dumps(result))
+    content: dict[str, Any] = jsontext.loads(jsontext.dumps(result), deepest=jsontext.DEEPEST_OF_OURS)
     ended = {"ended": result.cause, "error": result.error} if result.cause in UNFINISHED else {}
     return {**{name: value for name, value in content.items() if name not in _OWN_TO_EACH_RUN}, **ended}

@@ -141,6 +141,9 @@ UNFINISHED = frozenset({Cause.TURN_LIMIT, Cause.TIMEOUT, Cause.CONTEXT, Cause.PR
 """How an agent ended without having finished: nothing is left to evaluate. The other causes are the evaluation's."""
 
 
+CUSTOM = "custom"
+"""The provider of a batch whose adapter is the user's own."""
+
 Replayable = Literal["full", "frozen-tools", "no"]
 
 

@@ -12,11 +12,11 @@ from salvo.engine.redact import Redactor
 from salvo.engine.retry import Wait
 from salvo.engine.wire import Wire
 from salvo.errors import StoreError
-from salvo.scenarios.act import Acted, act, redacted, request_for, result_of, told
+from salvo.scenarios.act import Acted, act, as_stored, redacted, request_for, result_of, told
 from salvo.scenarios.evaluators.registry import Registry, evaluate_all
 from salvo.scenarios.index import IndexEntry, entry_of
 from salvo.scenarios.recording import HASHES_ONLY, Recording
-from salvo.scenarios.result import UNFINISHED, AgentRunResult, Cause, Outcome, Replayable
+from salvo.scenarios.result import CUSTOM, UNFINISHED, AgentRunResult, Cause, Outcome, Replayable
 from salvo.scenarios.scoring import score
 from salvo.scenarios.stage import Prepared, Stage, live_stage
 from salvo.scenarios.store import Store
@@ -78,9 +78,10 @@ async def perform(
     else:
         acted = await act(adapter, request_for(prepared, stage, seed), stage)
     try:
-        return redacted(result_of(prepared.batch, number, seed, timestamp, acted, stage), redactor)
+        result = result_of(prepared.batch, number, seed, timestamp, acted, stage)
+        return redacted(as_stored(result) if prepared.batch.provider == CUSTOM else result, redactor)
     except Exception as fault:  # noqa: BLE001 - what an adapter returns may be anything, also what no file can hold
-        acted = Acted(None, Cause.ADAPTER, f"What the adapter returned cannot be stored: {told(fault)}")
+        acted = Acted(None, Cause.ADAPTER, f"What the adapter returned cannot be stored: {fault}.")
         return redacted(result_of(prepared.batch, number, seed, timestamp, acted, stage), redactor)
 
 

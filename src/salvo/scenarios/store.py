@@ -332,7 +332,7 @@ def _load(path: Path, reader: TypeAdapter[T]) -> T:
     from pydantic import ValidationError
 
     try:
-        return reader.validate_python(jsontext.loads(path.read_bytes()))
+        return reader.validate_python(jsontext.loads(path.read_bytes(), deepest=jsontext.DEEPEST_OF_OURS))
     except FileNotFoundError as fault:
         raise StoreError(f"{path} does not exist.", hint="`salvo report` lists what is stored.") from fault
     except OSError as fault:

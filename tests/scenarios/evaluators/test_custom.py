@@ -16,6 +16,13 @@ from tests.support.evaluation import FakeServices, evaluate, findings, run
 CUSTOM = {"type": "custom", "function": "my_evals.check"}
 
 
+def nested(depth: int) -> Any:
+    value: Any = []
+    for _ in range(depth):
+        value = [value]
+    return value
+
+
 async def returned(value: Any, **fields: Any) -> EvalResult:
     return await called(lambda *_: value, **fields)
 
@@ -93,7 +100,16 @@ async def test_a_function_may_say_itself_that_it_could_not_judge() -> None:
         (EvalResult(True, float("nan")), "my_evals.check returned score=nan."),
         (EvalResult(True, True), "my_evals.check returned score=True."),
         (EvalResult("yes", 1.0), "my_evals.check returned passed='yes'."),  # type: ignore[arg-type]
-        (EvalResult(True, 1.0, details={"x": object()}), "custom could not be evaluated. "),
+        (EvalResult(True, 1.0, message=123), "my_evals.check returned message=123. It must be text."),  # type: ignore[arg-type]
+        (EvalResult(True, 1.0, cause="odd"), "my_evals.check returned cause='odd'. It must be a Cause or None."),  # type: ignore[arg-type]
+        (EvalResult(True, 1.0, details=[1]), "my_evals.check returned details=[1]. It must be a dict."),  # type: ignore[arg-type]
+        (
+            EvalResult(True, 1.0, details={"x": object()}),
+            "my_evals.check returned something in details that cannot be stored: JSON has no form for object.",
+        ),
+        (EvalResult(True, 1.0, actual=b"\xff"), "my_evals.check returned something in actual that cannot be stored: "),
+        (EvalResult(None, None, expected=nested(450)), "my_evals.check returned something in expected that"),
+        (EvalResult(True, 1.0, attachments={"x": nested(5000)}), "my_evals.check returned something in attachments"),
     ],
 )
 async def test_anything_else_leaves_the_assertion_unjudged(value: Any, said: str) -> None:
@@ -102,6 +118,27 @@ async def test_anything_else_leaves_the_assertion_unjudged(value: Any, said: str
     assert found.error is not None
     assert found.error.startswith(said)
     assert len(found.error) < 400
+
+
+async def test_a_result_is_what_will_be_read_again() -> None:
+    odd = EvalResult(True, 1, "\ud800", (1, float("nan")), {2}, details={1: b"x"})  # type: ignore[dict-item]
+    found = await returned(odd)
+    assert (found.message, found.expected, found.actual, found.details) == ("\ud800", [1, "NaN"], [2], {"1": "x"})
+
+
+async def never() -> bool:
+    await asyncio.Event().wait()
+    return True
+
+
+@pytest.mark.parametrize("function", [lambda *_: never(), lambda *_: threading.Event().wait()], ids=["async", "sync"])
+async def test_a_function_that_never_ends_is_given_up_on_at_the_scenario_s_timeout(
+    function: Callable[..., Any],
+) -> None:
+    services = FakeServices(functions={"my_evals.check": function})
+    found = await evaluate(CUSTOM, run("done"), services, timeout=0.01)
+    assert (found.passed, found.cause) == (None, Cause.EVALUATOR)
+    assert found.error == "my_evals.check took longer than 0.01 s, the scenario's timeout, and was given up on."
 
 
 async def test_an_object_that_cannot_even_be_shown_is_no_verdict() -> None:

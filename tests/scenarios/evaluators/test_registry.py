@@ -9,11 +9,14 @@ from typing import Any
 import pytest
 from inline_snapshot import snapshot
 
+from salvo.engine.chat.base import OutputSchema
+from salvo.engine.judge import Question, Vote
 from salvo.errors import UsageError
 from salvo.scenarios.evaluators.base import EvalServices, Evaluate, EvaluatorType
 from salvo.scenarios.evaluators.registry import BUILT_IN, Registry, builtin, evaluate_all
-from salvo.scenarios.result import Cause, EvalResult, RunMetrics
-from tests.support.evaluation import FakeServices, evaluate, findings, run, scenario
+from salvo.scenarios.result import AgentRunResult, Cause, EvalResult, RunMetrics
+from salvo.scenarios.schema import Assertion, Scenario
+from tests.support.evaluation import FakeServices, evaluate, findings, run, scenario, vote
 
 
 def always(passed: bool) -> EvaluatorType:
@@ -223,6 +226,29 @@ async def test_assertions_are_evaluated_at_once_each_with_its_own_services() -> 
     asked = scenario(*[{"type": "custom", "function": "m.f"}] * 3)
     found = await evaluate_all(asked, run("done"), builtin(), Services)
     assert [each.message for each in found] == ["0", "1", "2"]
+
+
+async def test_what_judges_take_is_not_the_evaluator_s_time() -> None:
+    class Slow(FakeServices):
+        async def ask(self, model: str, question: Question, votes: int) -> list[Vote]:
+            await asyncio.sleep(0.05)
+            return [vote(True)]
+
+    def factory(services: EvalServices) -> Evaluate:
+        async def check(_: Scenario, assertion: Assertion, __: AgentRunResult) -> EvalResult:
+            question = Question("", "", OutputSchema("x", {}))
+            await asyncio.gather(*(services.ask("openai/x", question, 1) for _ in range(2)))
+            if assertion.fields["hang"]:
+                await asyncio.Event().wait()
+            return EvalResult.judged(True)
+
+        return check
+
+    registry = Registry()
+    registry.register("asks", EvaluatorType("asks", factory))
+    assert (await evaluate({"type": "asks", "hang": False}, run(), Slow(), registry=registry, timeout=0.02)).passed
+    found = await evaluate({"type": "asks", "hang": True}, run(), Slow(), registry=registry, timeout=0.02)
+    assert found.error == "asks took longer than 0.02 s, the scenario's timeout, and was given up on."
 
 
 async def test_an_evaluator_does_not_have_to_be_async() -> None:

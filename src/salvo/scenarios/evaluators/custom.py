@@ -7,21 +7,23 @@ returns, leaves the assertion unjudged and says where in the user's file to look
 from __future__ import annotations
 
 import asyncio
-import copy
 import inspect
 import traceback
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import UnionType
 from typing import Any
 
 from pydantic import AliasChoices, ConfigDict, Field
 
+from salvo.engine import jsontext
 from salvo.engine.threads import in_thread
 from salvo.errors import SalvoError
 from salvo.scenarios.evaluators.base import EvalServices, Evaluate, EvaluatorType, Load, Place, also_called
 from salvo.scenarios.result import AgentRunResult, Cause, EvalResult
 from salvo.scenarios.schema import Assertion, FileModel, Scenario
+from salvo.scenarios.store import result_reader
 
 
 class CustomFields(FileModel):
@@ -74,14 +76,38 @@ def _whole(result: EvalResult, who: str) -> EvalResult:
     passed: Any = result.passed
     if passed is None:
         error = result.error or result.message or f"{who} gave no verdict."
-        return replace(result, score=None, error=error, message=error, cause=result.cause or Cause.EVALUATOR)
+        unjudged = replace(result, score=None, error=error, message=error, cause=result.cause or Cause.EVALUATOR)
+        return _as_stored(unjudged, who)
     if not isinstance(passed, bool):
         return _unjudged(f"{who} returned passed={_short(passed)}. It must be True, False or None.")
-    if result.score is None:
-        return replace(result, score=float(passed))
-    if not _is_score(result.score):
+    if result.score is not None and not _is_score(result.score):
         return _unjudged(f"{who} returned score={_short(result.score)}. A score lies between 0 and 1.")
-    return result
+    return _as_stored(replace(result, score=float(passed if result.score is None else result.score)), who)
+
+
+def _as_stored(result: EvalResult, who: str) -> EvalResult:
+    """As it will be read again; unjudged where nobody could."""
+    for name, (kind, word) in _KINDS.items():
+        given = getattr(result, name)
+        if not isinstance(given, kind):
+            return _unjudged(f"{who} returned {name}={_short(given)}. It must be {word}.")
+    contents = {}
+    for name in ("expected", "actual", "details", "attachments"):
+        try:
+            contents[name] = jsontext.plain(getattr(result, name))
+        except (TypeError, ValueError, RecursionError) as fault:
+            why = "it is nested too deeply" if isinstance(fault, RecursionError) else fault
+            return _unjudged(f"{who} returned something in {name} that cannot be stored: {why}.")
+    return replace(result, **contents)
+
+
+_KINDS: dict[str, tuple[type | UnionType, str]] = {
+    "message": (str, "text"),
+    "error": (str | None, "text or None"),
+    "cause": (Cause | None, "a Cause or None"),
+    "details": (dict, "a dict"),
+    "attachments": (dict, "a dict"),
+}
 
 
 def _is_score(value: Any) -> bool:
@@ -119,7 +145,8 @@ async def _called(
     result: AgentRunResult,
 ) -> EvalResult:
     # A copy: the other assertions look at this result at the same time, and what is judged is what is stored.
-    returned = await _returned(function, scenario, assertion, copy.deepcopy(result))
+    content = jsontext.loads(jsontext.dumps(result), deepest=jsontext.DEEPEST_OF_OURS)
+    returned = await _returned(function, scenario, assertion, result_reader().validate_python(content))
     if isinstance(returned, _Raised):
         return _failure(who, function, returned.error)
     return verdict_of(returned, who, min_score)

@@ -87,7 +87,7 @@ def _evaluator(_: EvalServices) -> Evaluate:
     async def evaluate(_: Scenario, assertion: Assertion, result: AgentRunResult) -> EvalResult:
         wanted = JmespathFields.model_validate(assertion.fields)
         value = True if wanted.operator == "exists" and wanted.value is None else wanted.value
-        found = _search(wanted.path, jsontext.loads(jsontext.dumps(result)))
+        found = _search(wanted.path, jsontext.loads(jsontext.dumps(result), deepest=jsontext.DEEPEST_OF_OURS))
         if wanted.operator == "regex":
             holds = await in_thread(_HOLDS["regex"], found.value, value)
         else:

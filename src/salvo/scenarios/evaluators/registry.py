@@ -6,6 +6,7 @@ and the other assertions are never lost.
 
 from __future__ import annotations
 
+import asyncio
 import importlib
 import inspect
 from collections.abc import Callable, Iterator, Mapping
@@ -16,7 +17,7 @@ from typing import Any, TypeAlias
 
 from pydantic import BaseModel, create_model
 
-from salvo.engine import jsontext
+from salvo.engine.judge import Question, Vote
 from salvo.engine.pool import together
 from salvo.engine.wording import did_you_mean
 from salvo.errors import ProviderError, SalvoError, TapeError, UsageError
@@ -167,19 +168,63 @@ def _imported(name: str, target: str) -> Any:
 async def evaluate_all(
     scenario: Scenario, result: AgentRunResult, registry: Registry, services_for: Callable[[int], EvalServices]
 ) -> list[EvalResult]:
-    """In the order of the file. `services_for` gets an assertion's place, from 0."""
+    """In the order of the file. `services_for` gets an assertion's place, from 0.
+
+    Each has the scenario's timeout for itself: a user's evaluator that never ends must not keep the run.
+    """
 
     async def one(place: int, assertion: Assertion) -> EvalResult:
+        limit = asyncio.timeout(scenario.timeout)
         try:
-            evaluate = registry.find(assertion.type).factory(services_for(place))
-            returned = evaluate(scenario, assertion, result)
-            verdict = verdict_of(await returned if inspect.isawaitable(returned) else returned, assertion.type)
-            jsontext.dumps(verdict)  # What cannot be written must not take the whole run with it when it is stored.
+            async with limit:
+                services = _Unhurried(services_for(place), limit)
+                evaluate = registry.find(assertion.type).factory(services)
+                returned = evaluate(scenario, assertion, result)
+                verdict = verdict_of(await returned if inspect.isawaitable(returned) else returned, assertion.type)
         except Exception as fault:  # noqa: BLE001 - whatever it was, what has been paid for is kept
-            verdict = _broken(assertion, fault)
+            verdict = _too_slow(assertion, scenario.timeout) if limit.expired() else _broken(assertion, fault)
         return _labelled(verdict, assertion)
 
     return await together(one(place, assertion) for place, assertion in enumerate(scenario.assertions))
+
+
+class _Unhurried:
+    """An evaluator's services. What a judge takes is not the evaluator's time: its calls have limits of their own."""
+
+    def __init__(self, services: EvalServices, limit: asyncio.Timeout) -> None:
+        self._services = services
+        self._limit = limit
+        self._asking = 0
+        self._left = 0.0
+
+    async def ask(self, model: str, question: Question, votes: int) -> list[Vote]:
+        self._stop()
+        try:
+            return await self._services.ask(model, question, votes)
+        finally:
+            self._go_on()
+
+    def load(self, path: str) -> Any:
+        return self._services.load(path)
+
+    def _stop(self) -> None:
+        """The clock of the evaluator stands still while anyone of those it asked at the same time still thinks."""
+        ends = self._limit.when()
+        if ends is not None and not self._asking:
+            self._left = ends - asyncio.get_running_loop().time()
+            self._limit.reschedule(None)
+        self._asking += 1
+
+    def _go_on(self) -> None:
+        self._asking -= 1
+        if not self._asking:
+            self._limit.reschedule(asyncio.get_running_loop().time() + self._left)
+
+
+def _too_slow(assertion: Assertion, seconds: float) -> EvalResult:
+    who = assertion.fields.get("function") or assertion.fields.get("path") or assertion.type
+    said = f"{who} took longer than {seconds:g} s, the scenario's timeout, and was given up on."
+    return EvalResult.unjudged(said, Cause.EVALUATOR)
 
 
 def _labelled(verdict: EvalResult, assertion: Assertion) -> EvalResult:

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from salvo.engine.canonical import stable_key
+from salvo.engine import jsontext
+from salvo.engine.canonical import stable_key, stable_text
 from salvo.engine.chat.base import ToolDefinition
 from salvo.engine.clock import Clock
 from salvo.engine.json_schema import problems
@@ -52,6 +53,11 @@ class ToolBox:
 
         `problem` is what is already known to be wrong with the arguments, such as malformed JSON.
         """
+        try:
+            arguments = jsontext.plain(arguments)
+        except (TypeError, ValueError, RecursionError) as fault:
+            # An adapter of the user's own may ask with anything; what stands for it is the same in every process.
+            arguments, problem = stable_text(arguments), f"The arguments are not JSON: {fault}."
         call = ToolCall(name, arguments)
         record = self._numbered(name, arguments)
         self.calls.append(call)
@@ -76,7 +82,7 @@ class ToolBox:
             return 0.0
         started = self._clock.monotonic()
         try:
-            call.result = await tool.answer(call.arguments)
+            call.result = jsontext.plain(await tool.answer(call.arguments))
         except ToolFailure as failure:
             call.error = str(failure)
         except (Exception, SystemExit) as fault:  # noqa: BLE001 - whatever a user's tool raises is what the model is told

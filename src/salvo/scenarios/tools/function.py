@@ -101,7 +101,7 @@ class FunctionTool:
             first = fault.errors(include_url=False)[0]
             raise ToolFailure(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from fault
         # As JSON from here on: what the model is told, what is stored and what is replayed are the same.
-        return from_json(to_json(result, fallback=str))
+        return from_json(to_json(result, fallback=str, inf_nan_mode="strings"))
 
 
 def _untitled(schema: dict[str, Any]) -> dict[str, Any]:
