@@ -225,15 +225,33 @@ def test_a_budget_stops_starting_runs_and_says_what_was_not_run(project: UserPro
         ran = project.salvo("run", "-n", "5", "-j", "1", "--max-cost", "0.0001")
     assert len(project.runs()) == 1
     assert "Of 5 runs: 4 not run." in ran.stdout
-    assert "4 × the budget of $0.0001 is spent" in ran.stdout
+    assert "4 × not run: the budget of $0.0001 is spent" in ran.stdout
+    assert "verdict    open: 1 of 1 completed runs passed, and it depends on the 4 not made" in ran.stdout
+    assert ran.exit_code == 3, "what was not run is not known to pass"
+    assert "open" in project.salvo("report").stdout
 
 
 def test_x_stops_at_the_first_failure(project: UserProject) -> None:
     with LoopbackProvider(Say("no")) as provider:
         project.reach(provider)
-        ran = project.salvo("run", "-n", "5", "-j", "1", "-x")
-    assert len(project.runs()) == 1
+        ran = project.salvo("run", "-n", "5", "-j", "1", "-x", "-o", "out.xml", "-o", "out.json")
+        lenient = project.salvo("run", "-n", "5", "-j", "1", "-x", "--min-pass-rate", "0.1")
+    assert len(project.runs()) == 2
     assert ran.exit_code == 1
+    assert "verdict    failed: 0 of 1 completed runs passed; min_pass_rate is 100%, whatever" in ran.stdout
+    assert lenient.exit_code == 1, "who stops at a failure has one"
+    assert "verdict    open" in lenient.stdout
+    assert_the_same_is_told(project, "not_run", "stop_first", 4, "not run: a run failed, and -x stops at the first")
+    assert "4 × not run: a run failed, and -x stops at the first" in ran.stdout
+
+
+def assert_the_same_is_told(project: UserProject, outcome: str, cause: str, count: int, reason: str) -> None:
+    """In out.json and in out.xml."""
+    [batch] = json.loads((project.folder / "out.json").read_text())["batches"]
+    told = {(group["outcome"], group["cause"]): group["count"] for group in batch["not_made"]}
+    assert told[outcome, cause] == batch[outcome] == count
+    root = ET.parse(project.folder / "out.xml").getroot()  # noqa: S314 - a file of our own
+    assert [skipped.get("message") for skipped in root.iter("skipped")].count(reason) == count
 
 
 def test_runs_go_out_together_within_the_limit(project: UserProject) -> None:
@@ -310,7 +328,7 @@ def test_a_crash_loses_only_what_was_in_flight_and_resume_does_the_rest(project:
 def test_ctrl_c_saves_what_had_finished_and_exits_130(project: UserProject) -> None:
     with LoopbackProvider(GOOD, latency=0.05) as provider:
         project.reach(provider)
-        process = project.process("run", "-n", "50", "-j", "2")
+        process = project.process("run", "-n", "50", "-j", "2", "-o", "out.xml", "-o", "out.json")
         while len(project.runs()) < 3:
             assert process.poll() is None, process.communicate()
             time.sleep(0.01)
@@ -319,7 +337,14 @@ def test_ctrl_c_saves_what_had_finished_and_exits_130(project: UserProject) -> N
     assert process.returncode == 130, err
     assert "salvo run --resume" in out
     assert "Traceback" not in err
-    assert len(project.runs()) >= 3
+    done = len(project.runs())
+    assert done >= 3
+    assert "verdict    open" in out
+    cut = int(re.findall(r"(\d+) interrupted", out)[0])
+    assert 1 <= cut <= 2
+    assert f"{cut} × interrupted: Ctrl-C was pressed" in out
+    assert_the_same_is_told(project, "not_run", "interrupted", 50 - done - cut, "not run: Ctrl-C was pressed")
+    assert_the_same_is_told(project, "interrupted", "interrupted", cut, "interrupted: Ctrl-C was pressed")
 
 
 def test_two_processes_may_write_the_same_store(project: UserProject) -> None:

@@ -52,16 +52,16 @@ class Pool:
         self._slots = asyncio.Semaphore(limit)
         self._running: set[asyncio.Future[Any]] = set()
         self._stopped = ""
-        self._cancelled = False
+        self._cancelled = ""
 
     def stop(self, reason: str) -> None:
         """Starts nothing new. The first reason given is the one that is told."""
         self._stopped = self._stopped or reason
 
     def cancel(self, reason: str) -> None:
-        """Starts nothing new and ends what runs."""
+        """Starts nothing new and ends what runs; that is told this reason, whatever had stopped the others before."""
         self.stop(reason)
-        self._cancelled = True
+        self._cancelled = self._cancelled or reason
         for job in self._running:
             job.cancel()
 
@@ -81,7 +81,7 @@ class Pool:
                 # Cancelled from outside means that the caller wants to end, too; that is not ours to swallow.
                 if not self._cancelled or (task is not None and task.cancelling()):
                     raise
-                return Stopped(self._stopped, started=True)
+                return Stopped(self._cancelled, started=True)
             finally:
                 self._running.discard(running)
 

@@ -135,10 +135,20 @@ class Cause(StrEnum):
     STORE = "store"
     BUDGET = "budget"
     STOP_FIRST = "stop_first"
+    INTERRUPTED = "interrupted"
 
 
 UNFINISHED = frozenset({Cause.TURN_LIMIT, Cause.TIMEOUT, Cause.CONTEXT, Cause.PROVIDER, Cause.ADAPTER})
 """How an agent ended without having finished: nothing is left to evaluate. The other causes are the evaluation's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unmade:
+    """A run that was never started, or was ended in the middle. It is not stored, so that it can be resumed."""
+
+    outcome: Outcome
+    cause: Cause
+    reason: str
 
 
 CUSTOM = "custom"

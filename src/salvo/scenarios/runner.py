@@ -16,7 +16,7 @@ from salvo.scenarios.act import Acted, act, as_stored, redacted, request_for, re
 from salvo.scenarios.evaluators.registry import Registry, evaluate_all
 from salvo.scenarios.index import IndexEntry, entry_of
 from salvo.scenarios.recording import HASHES_ONLY, Recording
-from salvo.scenarios.result import CUSTOM, UNFINISHED, AgentRunResult, Cause, Outcome, Replayable
+from salvo.scenarios.result import CUSTOM, UNFINISHED, AgentRunResult, Cause, Outcome, Replayable, Unmade
 from salvo.scenarios.scoring import score
 from salvo.scenarios.stage import Prepared, Stage, live_stage
 from salvo.scenarios.store import Store
@@ -60,7 +60,7 @@ async def run_once(prepared: Prepared, number: int, session: Session) -> AgentRu
     except StoreError as fault:
         # It was paid for, so it is shown; but what cannot be kept must not be bought.
         result.outcome, result.passed, result.cause, result.error = Outcome.ERROR, False, Cause.STORE, str(fault)
-        session.pool.stop("results cannot be stored")
+        session.pool.stop(_NOT_STORED)
     session.pool.budget.spend(result.metrics.cost)
     session.pool.budget.spend(result.judge_cost)
     return result
@@ -140,11 +140,23 @@ def seed_of(prepared: Prepared, number: int) -> int | None:
 
 @dataclass(slots=True)
 class Ran:
-    """What a command did with one scenario: what finished, in short, and what was never started and why."""
+    """What a command did with one scenario: what finished, in short, and what did not and why."""
 
     prepared: Prepared
     entries: list[IndexEntry] = field(default_factory=list)
-    not_run: dict[int, str] = field(default_factory=dict)
+    unmade: dict[int, Unmade] = field(default_factory=dict)
+
+
+INTERRUPTED = "Ctrl-C was pressed"
+_FIRST_FAILED = "a run failed, and -x stops at the first"
+_NOT_STORED = "results cannot be stored"
+_STOPS = {INTERRUPTED: Cause.INTERRUPTED, _FIRST_FAILED: Cause.STOP_FIRST, _NOT_STORED: Cause.STORE}
+"""Who stops a pool, by what they say. A pool itself stops for its budget alone."""
+
+
+def _unmade(stopped: Stopped) -> Unmade:
+    cause = _STOPS.get(stopped.reason, Cause.BUDGET)
+    return Unmade(Outcome.INTERRUPTED if stopped.started else Outcome.NOT_RUN, cause, stopped.reason)
 
 
 async def run_all(work: Iterable[tuple[Prepared, list[int]]], session: Session) -> list[Ran]:
@@ -174,10 +186,10 @@ async def _run_number(ran: Ran, number: int, session: Session) -> None:
 
     outcome = await session.pool.run(job)
     if isinstance(outcome, Stopped):
-        ran.not_run[number] = outcome.reason
+        ran.unmade[number] = _unmade(outcome)
         return
     ran.entries.append(entry_of(outcome))
     if session.on_result is not None:
         session.on_result(ran.prepared, outcome)
     if session.stop_at_first_failure and outcome.outcome is Outcome.FAILED:
-        session.pool.stop("a run failed, and -x stops at the first")
+        session.pool.stop(_FIRST_FAILED)

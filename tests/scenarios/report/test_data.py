@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from salvo.scenarios.report.data import AssertionSummary, Group, Verdict, summarise
-from salvo.scenarios.result import Batch, Cause, Outcome, RunMetrics
+from salvo.scenarios.result import Batch, Cause, Outcome, RunMetrics, Unmade
 from salvo.scenarios.store import IndexEntry, Judged, entry_of
 from tests.support.runs import batch, book_flight, judged, result
 
@@ -36,17 +36,21 @@ ENTRIES = st.lists(
 )
 
 
+NOT_RUN = Unmade(Outcome.NOT_RUN, Cause.BUDGET, "the budget is spent")
+CUT = Unmade(Outcome.INTERRUPTED, Cause.INTERRUPTED, "Ctrl-C was pressed")
+
+
 @settings(max_examples=60)
 @given(
     entries=ENTRIES,
     runs=st.integers(1, 15),
     min_pass_rate=st.floats(0, 1),
-    not_run=st.dictionaries(st.integers(1, 12), st.just("budget")),
+    unmade=st.dictionaries(st.integers(1, 12), st.sampled_from([NOT_RUN, CUT])),
 )
 def test_the_numbers_agree_with_each_other(
-    entries: list[IndexEntry], runs: int, min_pass_rate: float, not_run: dict[int, str]
+    entries: list[IndexEntry], runs: int, min_pass_rate: float, unmade: dict[int, Unmade]
 ) -> None:
-    of = summarise(batch(runs=runs, min_pass_rate=min_pass_rate), entries, not_run)
+    of = summarise(batch(runs=runs, min_pass_rate=min_pass_rate), entries, unmade)
     assert of.passed + of.failed + of.errors + of.not_run + of.interrupted + of.missing == of.runs >= runs
     assert of.completed == of.passed + of.failed
     assert len(of.failures) == of.failed >= sum(of.stopped.values())
@@ -57,7 +61,7 @@ def test_the_numbers_agree_with_each_other(
         assert (of.completed, of.verdict, of.latency, of.pass_hat) == (0, Verdict.ERROR, None, {})
     else:
         assert of.interval.low <= of.pass_rate <= of.interval.high
-        assert (of.verdict is Verdict.PASSED) == (of.pass_rate >= min_pass_rate)
+        assert of.unmade or of.verdict is (Verdict.PASSED if of.pass_rate >= min_pass_rate else Verdict.FAILED)
         assert of.pass_hat[1] == of.pass_rate
         assert list(of.pass_hat.values()) == sorted(of.pass_hat.values(), reverse=True)
         assert max(of.pass_hat) <= of.completed
@@ -108,8 +112,8 @@ def test_errors_are_not_failures_and_are_grouped_by_cause_and_message() -> None:
     of = summarise(batch(runs=4), [entry_of(run) for run in runs])
     assert (of.pass_rate, of.verdict, of.errors, of.failures) == (1.0, "passed", 3, [])
     assert of.error_groups == [
-        Group(Cause.PROVIDER, "overloaded", 2, ["01k9batch-0002", "01k9batch-0004"]),
-        Group(Cause.JUDGE, "no votes", 1, ["01k9batch-0003"]),
+        Group(Outcome.ERROR, Cause.PROVIDER, "overloaded", 2, ["01k9batch-0002", "01k9batch-0004"]),
+        Group(Outcome.ERROR, Cause.JUDGE, "no votes", 1, ["01k9batch-0003"]),
     ]
 
 
@@ -142,7 +146,30 @@ def test_a_run_that_was_stopped_has_no_assertions_but_a_cause() -> None:
 
 
 def test_runs_that_were_never_started_are_counted_with_their_reason() -> None:
-    made: Batch = batch(runs=4)
-    of = summarise(made, [entry_of(result(1))], {1: "late", 3: "the budget is spent", 4: "the budget is spent"})
-    assert (of.not_run, of.missing) == (2, 1)
-    assert of.not_made == [Group(None, "the budget is spent", 2, ["01k9batch-0003", "01k9batch-0004"])]
+    made: Batch = batch(runs=5)
+    of = summarise(made, [entry_of(result(1))], {1: CUT, 3: NOT_RUN, 4: NOT_RUN, 5: CUT})
+    assert (of.not_run, of.interrupted, of.missing) == (2, 1, 1)
+    assert of.not_made == [
+        Group(Outcome.NOT_RUN, Cause.BUDGET, "the budget is spent", 2, ["01k9batch-0003", "01k9batch-0004"]),
+        Group(Outcome.INTERRUPTED, Cause.INTERRUPTED, "Ctrl-C was pressed", 1, ["01k9batch-0005"]),
+    ]
+
+
+@pytest.mark.parametrize(
+    "passes, fails, runs, minimum, verdict",
+    [
+        (1, 0, 2, 1.0, "open"),
+        (1, 0, 2, 0.5, "passed"),
+        (0, 1, 2, 1.0, "failed"),
+        (0, 1, 10, 0.5, "open"),
+        (0, 6, 10, 0.5, "failed"),
+        (0, 5, 10, 0.5, "open"),
+        (0, 0, 2, 0.5, "error"),
+    ],
+)
+def test_the_verdict_is_open_while_runs_not_made_could_decide_it(
+    passes: int, fails: int, runs: int, minimum: float, verdict: str
+) -> None:
+    outcomes = [Outcome.PASSED] * passes + [Outcome.FAILED] * fails
+    entries = [entry_of(result(number, outcome)) for number, outcome in enumerate(outcomes, 1)]
+    assert summarise(batch(runs=runs, min_pass_rate=minimum), entries).verdict == verdict

@@ -43,7 +43,7 @@ def test_junit_tells_failure_error_and_skipped_apart() -> None:
 <testsuites name="salvo" tests="6" failures="1" errors="1" skipped="3">
   <testsuite name="book_flight" id="01k9batch" timestamp="2026-11-15T12:00:00+00:00" tests="6" failures="1" errors="1" skipped="3" time="41.000">
     <properties>
-      <property name="verdict" value="passed" />
+      <property name="verdict" value="open" />
       <property name="model" value="openai/gpt-4o" />
       <property name="completed" value="2" />
       <property name="pass_rate" value="0.5" />
@@ -91,7 +91,7 @@ def test_junit_tells_failure_error_and_skipped_apart() -> None:
       <skipped message="interrupted: Ctrl-C" />
     </testcase>
     <testcase classname="book_flight" name="run 6">
-      <skipped message="This run has no result: it is still running, or was killed." />
+      <skipped message="This run has no result: it is still running, or was stopped." />
     </testcase>
   </testsuite>
 </testsuites>\
@@ -134,7 +134,7 @@ def test_json_has_every_batch_with_its_results(tmp_path: Path) -> None:
             "model": "gpt-4o",
             "created_at": "2026-11-15T12:00:00+00:00",
             "source": "",
-            "verdict": "passed",
+            "verdict": "open",
             "runs": 6,
             "completed": 2,
             "passed": 1,
@@ -190,6 +190,7 @@ def test_json_has_every_batch_with_its_results(tmp_path: Path) -> None:
             "stopped": {},
             "error_groups": [
                 {
+                    "outcome": "error",
                     "cause": "judge",
                     "message": "No votes & no <verdict>.\x00\x1b\ud83d\ufffe",
                     "count": 1,
@@ -197,8 +198,14 @@ def test_json_has_every_batch_with_its_results(tmp_path: Path) -> None:
                 }
             ],
             "not_made": [
-                {"cause": "budget", "message": "", "count": 1, "run_ids": ["01k9batch-0004"]},
-                {"cause": None, "message": "Ctrl-C", "count": 1, "run_ids": ["01k9batch-0005"]},
+                {"outcome": "not_run", "cause": "budget", "message": "", "count": 1, "run_ids": ["01k9batch-0004"]},
+                {
+                    "outcome": "interrupted",
+                    "cause": None,
+                    "message": "Ctrl-C",
+                    "count": 1,
+                    "run_ids": ["01k9batch-0005"],
+                },
             ],
         }
     )

@@ -7,13 +7,13 @@ from inline_snapshot import snapshot
 
 from salvo.scenarios.report.data import BatchSummary, summarise
 from salvo.scenarios.report.terminal import list_batches, list_failures, run_in_full, table
-from salvo.scenarios.result import AgentRunResult, Batch, Cause, Outcome, RunMetrics
+from salvo.scenarios.result import AgentRunResult, Batch, Cause, Outcome, RunMetrics, Unmade
 from salvo.scenarios.store import entry_of
 from tests.support.runs import batch, book_flight, failing_run, judged, result
 
 
-def summary(made: Batch, results: list[AgentRunResult], not_run: dict[int, str] | None = None) -> BatchSummary:
-    return summarise(made, [entry_of(run) for run in results], not_run)
+def summary(made: Batch, results: list[AgentRunResult], unmade: dict[int, Unmade] | None = None) -> BatchSummary:
+    return summarise(made, [entry_of(run) for run in results], unmade)
 
 
 def text(lines: list[str]) -> str:
@@ -81,9 +81,10 @@ def troubled() -> BatchSummary:
             result(number, Outcome.FAILED, eval_results=[judged("polite", False, "llm_judge")])
             for number in range(7, 12)
         ),
-        result(12, Outcome.INTERRUPTED),
+        result(12, Outcome.INTERRUPTED, cause=Cause.INTERRUPTED, error="Ctrl-C was pressed"),
     ]
-    return summary(batch(runs=20, min_pass_rate=0.5), results, dict.fromkeys(range(13, 17), "the budget is spent"))
+    spent = Unmade(Outcome.NOT_RUN, Cause.BUDGET, "the budget is spent")
+    return summary(batch(runs=20, min_pass_rate=0.5), results, dict.fromkeys(range(13, 17), spent))
 
 
 def test_errors_stand_apart_from_failures_and_what_was_not_run_is_said() -> None:
@@ -105,11 +106,11 @@ cost_limit    1/1 passed   avg: at least $0.028
   1 × judge: No majority:\\x1b[2J 1 of 3 votes could be read.  (01k9batch-0005)
 
 Of 20 runs: 4 not run, 1 interrupted, 4 without a result.
-  4 × the budget is spent  (01k9batch-0013)
-  1 × interrupted  (01k9batch-0012)
+  4 × not run: the budget is spent  (01k9batch-0013)
+  1 × interrupted: Ctrl-C was pressed  (01k9batch-0012)
   salvo run --resume 01k9batch
 
-verdict    failed: 2 of 8 completed runs passed; min_pass_rate is 50%
+verdict    open: 2 of 8 completed runs passed, and it depends on the 9 not made; min_pass_rate is 50%
 pass rate  25%, 95% interval 7% to 60%: 2 of 8 shows at least 7%
 pass^k     1: 25%  3: 0%  5: 0%  (the chance that k runs all pass)
 cost       at least $0.352, at least $0.028 a run; judge apart: $0.0040 (unknown for 1 run)
@@ -231,7 +232,7 @@ def test_batches_are_listed_a_line_each() -> None:
     assert text(list_batches([summary(*book_flight()), troubled(), empty])) == snapshot("""\
 BATCH      SCENARIO     MODEL     WHEN              RUNS   PASS-RATE  95%         SCORE  ERRORS  COST             VERDICT
 01k9batch  book_flight  gpt-4o    2026-11-15 12:00  10/10  80%        49% to 95%  0.84           $0.320           failed
-01k9batch  book_flight  gpt-4o    2026-11-15 12:00  8/20   25%        7% to 60%   0.25   3       at least $0.352  failed
+01k9batch  book_flight  gpt-4o    2026-11-15 12:00  8/20   25%        7% to 60%   0.25   3       at least $0.352  open
 01k9empty  book_flight  function  2026-11-15 12:00  0/3                                          $0               error
 """)
 

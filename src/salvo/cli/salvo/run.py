@@ -222,7 +222,7 @@ class _Command:
         import signal
 
         from salvo.engine import wire
-        from salvo.scenarios.runner import run_all
+        from salvo.scenarios.runner import INTERRUPTED, run_all
 
         wire.preload()  # now, and once: with the first request it would be counted as the agent's time
         async with self._workshop.session(
@@ -242,7 +242,7 @@ class _Command:
             def interrupt() -> None:
                 nonlocal interrupted
                 interrupted = True
-                session.pool.cancel("interrupted")
+                session.pool.cancel(INTERRUPTED)
 
             # What was imported stays: the collector need not look at it again with every run. And runs leave next to
             # nothing for it to find, so it may look far less often than it would.
@@ -305,11 +305,9 @@ class _Command:
                 documents.write(output, self._summaries, self._results)
 
     def exit_code(self) -> ExitCode:
-        """By precedence: a failure tells more than what could not be judged."""
-        if any(summary.verdict == "failed" for summary in self._summaries):
-            return ExitCode.FAILED
-        unjudged = any(summary.verdict == "error" or summary.errors for summary in self._summaries)
-        return ExitCode.NOT_JUDGED if unjudged else ExitCode.OK
+        from salvo.cli.salvo.verdict import exit_code_of
+
+        return exit_code_of(self._summaries)
 
     @cached_property
     def _results(self) -> list[AgentRunResult]:
@@ -321,7 +319,7 @@ class _Command:
     def _summaries(self) -> list[BatchSummary]:
         from salvo.scenarios.report.data import summarise
 
-        return [summarise(ran.prepared.batch, [*self._earlier, *ran.entries], ran.not_run) for ran in self._ran]
+        return [summarise(ran.prepared.batch, [*self._earlier, *ran.entries], ran.unmade) for ran in self._ran]
 
     @cached_property
     def _earlier(self) -> list[IndexEntry]:

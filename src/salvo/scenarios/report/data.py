@@ -6,10 +6,11 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TypeAlias
 
 from salvo.engine.stats import Interval, pass_hat_k, percentile, wilson
 from salvo.scenarios.index import IndexEntry
-from salvo.scenarios.result import Batch, Cause, Outcome
+from salvo.scenarios.result import Batch, Cause, Outcome, Unmade
 
 _LADDER = (1, 3, 5, 10, 20, 50, 100, 200, 500, 1000)
 
@@ -19,6 +20,8 @@ class Verdict(StrEnum):
     FAILED = "failed"
     ERROR = "error"
     """Not one run was completed, so nothing can be said about the agent."""
+    OPEN = "open"
+    """Not every run was made, and those that were not could still decide it either way."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,12 +51,19 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Runs that share a cause and its message."""
+    """Runs that share an outcome, a cause and its message."""
 
+    outcome: Outcome
     cause: Cause | None
     message: str
     count: int
     run_ids: list[str]
+
+    @property
+    def why(self) -> str:
+        """Why these runs were not made: the same words wherever it is told."""
+        reason = self.message or (self.cause or "").replace("_", " ") or "no reason is known"
+        return f"{self.outcome.replace('_', ' ')}: {reason}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,12 +125,16 @@ class BatchSummary:
     not_made: list[Group]
     """Runs that were not run, or were interrupted, by reason."""
 
+    @property
+    def unmade(self) -> int:
+        """All runs without an end: the verdict may still depend on them."""
+        return self.not_run + self.interrupted + self.missing
 
-def summarise(batch: Batch, entries: Sequence[IndexEntry], not_run: Mapping[int, str] | None = None) -> BatchSummary:
+
+def summarise(batch: Batch, entries: Sequence[IndexEntry], unmade: Mapping[int, Unmade] | None = None) -> BatchSummary:
     """What the batch's runs show; entries of other batches are left aside, and of a repeated run the last counts.
 
-    `not_run` has the reasons for runs that were never started, by number, where somebody knows them: they are not
-    stored, so that they can be resumed.
+    `unmade` has the runs that were not made, by number, where somebody knows why.
     """
     made = sorted({of.number: of for of in entries if of.batch_id == batch.batch_id}.values(), key=lambda of: of.number)
     counts = Counter(of.outcome for of in made)
@@ -128,7 +142,8 @@ def summarise(batch: Batch, entries: Sequence[IndexEntry], not_run: Mapping[int,
     passed = counts[Outcome.PASSED]
     failures = [_failure(of) for of in completed if of.outcome is Outcome.FAILED]
     numbers = {of.number for of in made}
-    never = {number: reason for number, reason in (not_run or {}).items() if number not in numbers}
+    never = {number: of for number, of in sorted((unmade or {}).items()) if number not in numbers}
+    counts.update(of.outcome for of in never.values())
     runs = max(batch.runs, len(made) + len(never))
     pass_rate = passed / len(completed) if completed else None
     return BatchSummary(
@@ -138,13 +153,13 @@ def summarise(batch: Batch, entries: Sequence[IndexEntry], not_run: Mapping[int,
         model=batch.model,
         created_at=batch.created_at,
         source=batch.source,
-        verdict=_verdict(pass_rate, batch.min_pass_rate),
+        verdict=_verdict(passed, len(completed), runs - len(completed) - counts[Outcome.ERROR], batch.min_pass_rate),
         runs=runs,
         completed=len(completed),
         passed=passed,
         failed=counts[Outcome.FAILED],
         errors=counts[Outcome.ERROR],
-        not_run=counts[Outcome.NOT_RUN] + len(never),
+        not_run=counts[Outcome.NOT_RUN],
         interrupted=counts[Outcome.INTERRUPTED],
         missing=runs - len(made) - len(never),
         pass_rate=pass_rate,
@@ -162,16 +177,19 @@ def summarise(batch: Batch, entries: Sequence[IndexEntry], not_run: Mapping[int,
         not_made=_groups(
             [
                 *(_reason(of) for of in made if of.outcome in (Outcome.NOT_RUN, Outcome.INTERRUPTED)),
-                *((None, reason, batch.run_id(number)) for number, reason in sorted(never.items())),
+                *((of.outcome, of.cause, of.reason, batch.run_id(number)) for number, of in never.items()),
             ]
         ),
     )
 
 
-def _verdict(pass_rate: float | None, min_pass_rate: float) -> Verdict:
-    if pass_rate is None:
+def _verdict(passed: int, completed: int, unmade: int, min_pass_rate: float) -> Verdict:
+    """Over the completed runs; open where it is not the same whether all others pass or all fail."""
+    if not completed:
         return Verdict.ERROR
-    return Verdict.PASSED if pass_rate >= min_pass_rate else Verdict.FAILED
+    if passed / (completed + unmade) >= min_pass_rate:
+        return Verdict.PASSED
+    return Verdict.FAILED if (passed + unmade) / (completed + unmade) < min_pass_rate else Verdict.OPEN
 
 
 def _pass_hat(passed: int, completed: int) -> dict[int, float]:
@@ -228,17 +246,19 @@ def _failure(entry: IndexEntry) -> Failure:
     )
 
 
-def _reason(entry: IndexEntry) -> tuple[Cause | None, str, str]:
-    known = entry.error or ("interrupted" if entry.outcome is Outcome.INTERRUPTED else "")
-    return entry.cause, known, entry.run_id
+_Reason: TypeAlias = tuple[Outcome, Cause | None, str]
 
 
-def _groups(reasons: Iterable[tuple[Cause | None, str, str]]) -> list[Group]:
-    """Runs with the same cause and message together, the largest group first."""
-    groups: dict[tuple[Cause | None, str], list[str]] = {}
-    for cause, message, run_id in reasons:
-        groups.setdefault((cause, message), []).append(run_id)
-    found = [Group(cause, message, len(run_ids), run_ids) for (cause, message), run_ids in groups.items()]
+def _reason(entry: IndexEntry) -> tuple[Outcome, Cause | None, str, str]:
+    return entry.outcome, entry.cause, entry.error or "", entry.run_id
+
+
+def _groups(reasons: Iterable[tuple[Outcome, Cause | None, str, str]]) -> list[Group]:
+    """Runs with the same outcome, cause and message together, the largest group first."""
+    groups: dict[_Reason, list[str]] = {}
+    for outcome, cause, message, run_id in reasons:
+        groups.setdefault((outcome, cause, message), []).append(run_id)
+    found = [Group(*reason, len(run_ids), run_ids) for reason, run_ids in groups.items()]
     return sorted(found, key=lambda group: -group.count)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from xml.etree import ElementTree as ET
 
 from salvo.engine.words import counted, value
@@ -12,7 +12,7 @@ from salvo.scenarios.result import AgentRunResult, EvalResult, Outcome
 
 # What XML 1.0 has no way to write, not even escaped.
 _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-_NOT_MADE = "This run has no result: it is still running, or was killed."
+_UNKNOWN = "This run has no result: it is still running, or was stopped."
 
 
 def as_xml(summaries: Sequence[BatchSummary], results: Sequence[AgentRunResult]) -> bytes:
@@ -46,13 +46,15 @@ def _add_suite(root: ET.Element, summary: BatchSummary, results: Sequence[AgentR
     properties = ET.SubElement(suite, "properties")
     for name, text in _properties(summary).items():
         ET.SubElement(properties, "property", name=name, value=_clean(text))
+    reasons = {run_id: group.why for group in summary.not_made for run_id in group.run_ids}
     for result in results:
-        _add_case(suite, result)
+        _add_case(suite, result, reasons)
     made = {result.number for result in results}
     for number in range(1, summary.runs + 1):
         if number not in made and missing > 0:
             case = ET.SubElement(suite, "testcase", classname=_clean(summary.scenario_id), name=f"run {number}")
-            ET.SubElement(case, "skipped", message=_NOT_MADE)
+            reason = reasons.get(f"{summary.batch_id}-{number:04d}", _UNKNOWN)
+            ET.SubElement(case, "skipped", message=_clean(reason))
             missing -= 1
 
 
@@ -71,7 +73,7 @@ def _properties(summary: BatchSummary) -> dict[str, str]:
     }
 
 
-def _add_case(suite: ET.Element, result: AgentRunResult) -> None:
+def _add_case(suite: ET.Element, result: AgentRunResult, reasons: Mapping[str, str]) -> None:
     case = ET.SubElement(
         suite,
         "testcase",
@@ -88,8 +90,7 @@ def _add_case(suite: ET.Element, result: AgentRunResult) -> None:
         case Outcome.ERROR:
             _add_reason(case, "error", result, [of for of in result.eval_results if of.passed is None])
         case Outcome.NOT_RUN | Outcome.INTERRUPTED:
-            reason = ": ".join(filter(None, [result.outcome.replace("_", " "), result.cause, result.error]))
-            ET.SubElement(case, "skipped", message=_clean(reason))
+            ET.SubElement(case, "skipped", message=_clean(reasons.get(result.run_id, _UNKNOWN)))
 
 
 def _add_reason(case: ET.Element, tag: str, result: AgentRunResult, results: Sequence[EvalResult]) -> None:

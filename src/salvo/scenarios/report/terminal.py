@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from salvo.engine.paint import Paint
 from salvo.engine.words import at_least, at_most, counted, cut, moment, money, percent, plain, seconds, value
@@ -18,6 +18,7 @@ _COLOURS = {
     "error": "yellow",
     "not_run": "yellow",
     "interrupted": "yellow",
+    "open": "yellow",
 }
 _CAUSES = {
     Cause.TURN_LIMIT: "reached the turn limit",
@@ -25,8 +26,6 @@ _CAUSES = {
     Cause.REFUSAL: "refused to go on",
     Cause.LENGTH: "was cut off by the limit on tokens",
     Cause.CONTEXT: "filled the model's context",
-    Cause.BUDGET: "the budget was spent",
-    Cause.STOP_FIRST: "stopped at the first failure",
     Cause.PRICE_UNKNOWN: "price unknown",
 }
 
@@ -112,11 +111,11 @@ def _some(lines: Iterable[str]) -> list[str]:
 def _errors(summary: BatchSummary, paint: _Paint) -> Iterator[str]:
     if summary.errors:
         yield paint(f"{counted(summary.errors, 'run')} could not be judged (errors, not failures):", "yellow")
-        yield from _grouped(summary.error_groups)
+        yield from _grouped(summary.error_groups, _error)
 
 
 def _not_made(summary: BatchSummary, paint: _Paint) -> Iterator[str]:
-    unmade = [
+    counts = [
         f"{number} {word}"
         for number, word in (
             (summary.not_run, "not run"),
@@ -125,19 +124,22 @@ def _not_made(summary: BatchSummary, paint: _Paint) -> Iterator[str]:
         )
         if number
     ]
-    if unmade:
-        yield paint(f"Of {counted(summary.runs, 'run')}: {', '.join(unmade)}.", "yellow")
-        yield from _grouped(summary.not_made)
+    if counts:
+        yield paint(f"Of {counted(summary.runs, 'run')}: {', '.join(counts)}.", "yellow")
+        yield from _grouped(summary.not_made, lambda group: plain(group.why))
         yield f"  salvo run --resume {summary.batch_id}"
 
 
-def _grouped(groups: Sequence[Group]) -> Iterator[str]:
+def _grouped(groups: Sequence[Group], reason: Callable[[Group], str]) -> Iterator[str]:
     for group in groups[:_GROUPS]:
-        cause = _CAUSES.get(group.cause, str(group.cause)) if group.cause else ""
-        reason = ": ".join(filter(None, [cause, plain(group.message)]))
-        yield f"  {group.count} × {reason or 'no reason is known'}  ({group.run_ids[0]})"
+        yield f"  {group.count} × {reason(group)}  ({group.run_ids[0]})"
     if len(groups) > _GROUPS:
         yield f"  … and {sum(group.count for group in groups[_GROUPS:])} more, for other reasons"
+
+
+def _error(group: Group) -> str:
+    cause = _CAUSES.get(group.cause, str(group.cause)) if group.cause else ""
+    return ": ".join(filter(None, [cause, plain(group.message)])) or "no reason is known"
 
 
 def _numbers(summary: BatchSummary, paint: _Paint) -> Iterator[str]:
@@ -159,8 +161,12 @@ def _numbers(summary: BatchSummary, paint: _Paint) -> Iterator[str]:
 def _why(summary: BatchSummary) -> str:
     if summary.verdict is Verdict.ERROR:
         return "no run was completed, so nothing is known about the agent"
-    asked = percent(summary.min_pass_rate)
-    return f"{summary.passed} of {summary.completed} completed runs passed; min_pass_rate is {asked}"
+    passed = f"{summary.passed} of {summary.completed} completed runs passed"
+    asked = f"min_pass_rate is {percent(summary.min_pass_rate)}"
+    if summary.verdict is Verdict.OPEN:
+        return f"{passed}, and it depends on the {summary.unmade} not made; {asked}"
+    sure = f", whatever the {summary.unmade} not made would come to" if summary.unmade else ""
+    return f"{passed}; {asked}{sure}"
 
 
 def _rate(summary: BatchSummary) -> str:

@@ -1,0 +1,23 @@
+"""What the verdicts of batches come to as an exit code."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from salvo.cli.exit_codes import ExitCode
+from salvo.scenarios.report.data import BatchSummary, Verdict
+from salvo.scenarios.result import Cause
+
+
+def exit_code_of(summaries: Sequence[BatchSummary]) -> ExitCode:
+    """By precedence: a failure tells more than what could not be judged, and that more than what passed."""
+    if any(summary.verdict is Verdict.FAILED or _stopped_by_a_failure(summary) for summary in summaries):
+        return ExitCode.FAILED
+    if any(summary.verdict in (Verdict.ERROR, Verdict.OPEN) or summary.errors for summary in summaries):
+        return ExitCode.NOT_JUDGED
+    return ExitCode.OK
+
+
+def _stopped_by_a_failure(summary: BatchSummary) -> bool:
+    """Whoever wants to stop at a failure has one, also where the runs not made could still make up for it."""
+    return any(group.cause is Cause.STOP_FIRST for group in summary.not_made)
