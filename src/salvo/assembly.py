@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, fields
 from importlib import import_module
@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from salvo import __version__
+from salvo.engine import jsontext
 from salvo.engine.chat import catalog
 from salvo.engine.clock import Clock, SystemClock
 from salvo.engine.pool import Budget, Pool
@@ -31,7 +32,7 @@ from salvo.scenarios.runner import Session
 from salvo.scenarios.schema import Scenario
 from salvo.scenarios.stage import Prepared
 from salvo.scenarios.store import Store
-from salvo.scenarios.tools.find import find_tools, missing_tools
+from salvo.scenarios.tools.find import changed_tools, find_tools, missing_tools
 from salvo.scenarios.variables import filled
 
 if TYPE_CHECKING:
@@ -52,8 +53,11 @@ def evaluator_types() -> dict[str, EvaluatorType]:
     return evaluators().types()
 
 
-def checks(project: Project) -> list[Check]:
-    """What a scenario's shape cannot tell: its tools, its adapter, its assertions. No call is made."""
+def checks(project: Project, *, will_call: bool = True) -> list[Check]:
+    """What a scenario's shape cannot tell: its tools, its adapter, its assertions. No call is made.
+
+    Where none will be made later either, the assertions alone matter.
+    """
     registry = evaluators()
 
     def tools(scenario: Scenario, file: Path) -> Iterator[Finding]:
@@ -72,7 +76,7 @@ def checks(project: Project) -> list[Check]:
         for path, message in registry.findings(scenario, lambda dotted: project.load(dotted, file)):
             yield Finding(path, message)
 
-    return [tools, adapter, assertions]
+    return [tools, adapter, assertions] if will_call else [assertions]
 
 
 def make_adapter(scenario: Scenario, file: Path, project: Project) -> Callable[[], BaseAdapter]:
@@ -112,6 +116,13 @@ class Settings:
         return Scenario.model_validate({**scenario.model_dump(), **chosen}) if chosen else scenario
 
 
+def _changed(batch: Batch, what: str, plural: str) -> UsageError:
+    return UsageError(
+        f"{what} has changed since the batch {batch.batch_id} was begun, so it cannot go on.",
+        hint=f"Two different {plural} make no one batch: run it anew.",
+    )
+
+
 @dataclass(slots=True)
 class Workshop:
     """A project's scenarios, read and made ready, with what they must share: keys, redaction, the clock."""
@@ -122,9 +133,11 @@ class Workshop:
     patterns: tuple[str, ...] = ()
     endpoints: dict[str, Endpoint] = field(default_factory=dict)
 
-    def read(self, file: Path, settings: Settings | None = None) -> Scenario:
-        scenario = read(file, checks=checks(self.project), environ=self.environ, root=self.project.root)
-        return (settings or Settings()).apply(scenario)
+    def read(self, file: Path, settings: Settings, *, will_call: bool = True) -> Scenario:
+        what = checks(self.project, will_call=will_call)
+        return settings.apply(
+            read(file, checks=what, environ=self.environ, root=self.project.root, will_call=will_call)
+        )
 
     def read_all(self, path: Path | None, settings: Settings) -> list[tuple[Path, Scenario]]:
         """Every scenario below a path; the problems of all files at once."""
@@ -160,16 +173,27 @@ class Workshop:
         )
         return name
 
-    def read_again(self, batch: Batch) -> Scenario:
-        """A batch's scenario from its file, to go on with it. Not from the batch: what is stored there is redacted."""
-        file = self.project.root / batch.source
-        scenario = self.read(file, Settings(**batch.settings.get("overrides", {})))
-        if self.redactor().json(scenario_document(scenario)) != batch.scenario:
-            raise UsageError(
-                f"{batch.source} has changed since the batch {batch.batch_id} was begun, so it cannot go on.",
-                hint="Two different scenarios make no one batch: run it anew.",
-            )
-        return scenario
+    def prepare_again(self, batches: Sequence[Batch]) -> list[Prepared]:
+        """Earlier batches, to go on with them: as they were begun, or not at all.
+
+        Their scenarios are read from their files, for what is stored is redacted.
+        """
+        scenarios = [
+            self.read(self.project.root / batch.source, Settings(**batch.settings.get("overrides", {})))
+            for batch in batches
+        ]
+        # Endpoints first: their keys must be known before anything is redacted.
+        for scenario in scenarios:
+            self.endpoint_of(scenario)
+        return [self._prepare_again(batch, scenario) for batch, scenario in zip(batches, scenarios, strict=True)]
+
+    def _prepare_again(self, batch: Batch, scenario: Scenario) -> Prepared:
+        if jsontext.plain(self.redactor().json(scenario_document(scenario))) != batch.scenario:
+            raise _changed(batch, batch.source, "scenarios")
+        prepared = self.prepare(scenario, self.project.root / batch.source, recorded=batch.recorded, batch=batch)
+        if changed := changed_tools(batch.tools, prepared.tools):
+            raise _changed(batch, f"The tool {changed[0]}", "tools")
+        return prepared
 
     def prepare(
         self,
@@ -179,6 +203,7 @@ class Workshop:
         recorded: bool,
         batch: Batch | None = None,
         settings: Mapping[str, Any] | None = None,
+        command: str = "",
     ) -> Prepared:
         """Everything a scenario needs, looked up once. `batch` is an earlier one that goes on."""
         tools = find_tools(scenario, file, self.project)
@@ -201,6 +226,7 @@ class Workshop:
                 tools={tool.name: tool.fingerprint for tool in tools},
                 settings=dict(settings or {}),
                 salvo_version=__version__,
+                command=command,
             )
         return Prepared(
             batch=batch,
@@ -223,7 +249,8 @@ class Workshop:
             root=self.project.root,
             make_adapter=lambda scenario, file: make_adapter(scenario, file, self.project),
             load=self.project.load,
-            read=lambda file, overrides: self.read(file, Settings(**overrides)),
+            read=lambda file, overrides: self.read(file, Settings(**overrides), will_call=False),
+            tools=lambda scenario, file: find_tools(scenario, file, self.project),
             environ=self.environ,
         )
 

@@ -243,8 +243,91 @@ def test_a_whole_batch_is_evaluated_again_with_another_file(project: UserProject
     again = project.salvo("replay", batch, "--scenario", "strict.yaml")
     assert again.exit_code == 1
     assert len(re.findall(r"was passed \(1\.00\), is failed \(0\.80\)", again.stdout)) == 3
-    results = json.loads(project.salvo("replay", batch, "--re-eval", "--json").stdout)
-    assert [result["passed"] for result in results] == [True] * 3
+    document = json.loads(project.salvo("replay", batch, "--re-eval", "--json").stdout)
+    assert [result["passed"] for result in document["results"]] == [True] * 3
+    assert (document["was"]["verdict"], document["is"]["verdict"]) == ("passed", "passed")
+
+
+def test_a_batch_is_evaluated_again_to_its_own_verdict(project: UserProject) -> None:
+    answers = iter([DONE, Say("no id"), DONE, DONE])
+    project.write("scenarios/book_flight.yaml", BOOK_FLIGHT.replace("threshold: 0.8", "threshold: 1.0"))
+    record(project, by_turn(SEARCH, BOOK, CONFIRM, lambda asked: next(answers)), "-n", "4", "-j", "1")
+    batch = project.runs()[0].name[:16]
+    strict = project.salvo("replay", batch, "--re-eval")
+    assert strict.exit_code == 1
+    project.write(
+        "scenarios/book_flight.yaml",
+        BOOK_FLIGHT.replace("threshold: 0.8", "threshold: 1.0\nmin_pass_rate: 0.75").replace(
+            "max_usd: 0.05", "max_usd: 9"
+        ),
+    )
+    lenient = project.salvo("replay", batch, "--re-eval")
+    assert lenient.exit_code == 0, "three of four are enough now"
+    assert tidy(lenient.stdout) == snapshot("""\
+4 of 4 runs: no assertion changed.
+
+was  failed: 3 of 4 completed runs passed; min_pass_rate is 100%
+is   passed: 3 of 4 completed runs passed; min_pass_rate is 75%
+""")
+    alone = project.salvo("replay", f"{batch}-0002", "--re-eval")
+    assert alone.exit_code == 1, "that run itself still fails"
+
+
+def test_a_batch_of_one_run_is_evaluated_as_a_batch(project: UserProject) -> None:
+    record(project, by_turn(SEARCH, BOOK, CONFIRM, Say("no id")), "-n", "1", "--threshold", "1", "--min-pass-rate", "0")
+    batch = project.runs()[0].name[:16]
+    assert project.salvo("replay", batch, "--re-eval").exit_code == 0
+    assert project.salvo("replay", "latest", "--re-eval").exit_code == 1
+
+
+def test_a_clone_with_recordings_alone_can_replay_report_and_evaluate_a_whole_batch(project: UserProject) -> None:
+    record(project, GOOD, "-n", "2")
+    batch = project.runs()[0].name[:16]
+    for name in ("runs", "batches"):
+        shutil.rmtree(project.store / name)
+    (project.store / "history.jsonl").unlink()
+    again = project.salvo("replay", batch, "--re-eval")
+    assert again.exit_code == 0, again.output
+    assert "is   passed: 2 of 2 completed runs passed" in again.stdout
+    assert project.salvo("replay", batch[:12], "--re-eval").exit_code == 0, "by its beginning, too"
+    assert project.salvo("replay", "latest").exit_code == 0
+    assert "2/2 runs" in project.salvo("report", "latest").stdout
+    assert batch in project.salvo("report").stdout
+
+
+def test_hashes_alone_on_another_machine_are_not_evaluated(project: UserProject) -> None:
+    record(project, GOOD, "-n", "1", "--record-hashes")
+    shutil.rmtree(project.store / "runs")
+    refused = project.salvo("replay", "latest", "--re-eval")
+    assert refused.exit_code == 3
+    assert "Only hashes were recorded" in refused.stderr
+
+
+def test_neither_replay_nor_evaluation_needs_what_only_a_call_would(project: UserProject) -> None:
+    with_key = BOOK_FLIGHT.replace("runs: 10", "adapter_options: {api_key: '${MY_KEY}', base_url: '${MY_URL}'}")
+    project.write("scenarios/book_flight.yaml", with_key)
+    with LoopbackProvider(GOOD) as provider:
+        project.reach(provider)
+        project.environ |= {"MY_KEY": "sk-0123456789abcdef", "MY_URL": provider.url + "/v1"}
+        ran = project.salvo("run", "--record")
+        assert ran.exit_code == 0, ran.output
+    project.environ = {}
+    for name in ("MY_KEY", "MY_URL"):
+        project.monkeypatch.delenv(name)
+    (project.folder / "tools.py").unlink()
+    assert project.salvo("replay", "latest").exit_code == 0
+    again = project.salvo("replay", "latest", "--re-eval")
+    assert again.exit_code == 0, again.output
+    assert "Note: The tools are not what they were: there is no tool 'search_flights'" in again.stdout
+
+
+def test_evaluating_again_names_a_tool_that_has_changed(project: UserProject) -> None:
+    record(project)
+    assert "Note" not in project.salvo("replay", "latest", "--re-eval").stdout
+    project.write("tools.py", TOOLS.replace("212", "213"))
+    again = project.salvo("replay", "latest", "--re-eval")
+    assert again.exit_code == 0
+    assert "Note: The tool search_flights is not what it was when this ran." in again.stdout
 
 
 def test_a_replay_as_json(project: UserProject) -> None:

@@ -16,7 +16,7 @@ import pytest
 from click.testing import Result
 from inline_snapshot import snapshot
 
-from tests.support.project import BIN, BOOK_FLIGHT, UserProject
+from tests.support.project import BIN, BOOK_FLIGHT, TOOLS, UserProject
 from tests.support.provider import Answer, Asked, Fault, LoopbackProvider, Say, Use, UseTools, by_turn
 from tests.support.wires import OPENAI_KEY
 
@@ -668,9 +668,77 @@ def test_resume_goes_on_with_what_was_asked_and_as_privately(project: UserProjec
         assert "ACME-4711" not in project.everything_stored()
         assert project.salvo("run", "--resume", "latest", "-n", "9").exit_code == 2
         project.write("scenarios/book_flight.yaml", BOOK_FLIGHT)
+        complete = project.salvo("run", "--resume", "latest")
+        assert "Nothing is missing" in complete.stderr
+        assert complete.exit_code == 0, "what is complete needs no scenario"
+        lose_a_run(project)
         changed = project.salvo("run", "--resume", "latest")
     assert changed.exit_code == 2
     assert "has changed since the batch" in changed.stderr
+
+
+def lose_a_run(project: UserProject) -> None:
+    lost = project.runs()[-1]
+    lost.unlink()
+    shutil.rmtree(project.store / "recordings" / lost.stem, ignore_errors=True)
+
+
+def test_resume_refuses_a_tool_that_has_changed(project: UserProject) -> None:
+    with LoopbackProvider(GOOD) as provider:
+        project.reach(provider)
+        project.salvo("run", "-n", "2")
+        lose_a_run(project)
+        project.write("tools.py", "# a comment, and another price\n" + TOOLS.replace("212", "213"))
+        asked = len(provider.asked)
+        changed = project.process("run", "--resume", "latest")
+        _, err = changed.communicate(timeout=30)
+        assert changed.returncode == 2
+        assert "The tool search_flights has changed since the batch" in err
+        assert len(provider.asked) == asked
+        project.write("tools.py", "# only a comment\n" + TOOLS)
+        commented = project.process("run", "--resume", "latest")
+        commented.communicate(timeout=30)
+        assert commented.returncode == 0
+
+
+def test_resume_latest_goes_on_with_every_scenario_of_the_command(project: UserProject) -> None:
+    refund = BOOK_FLIGHT.replace("scenario: book_flight", "scenario: refund")
+    project.write("scenarios/refund.yaml", refund)
+    project.write("scenarios/whole.yaml", refund.replace("scenario: refund", "scenario: whole"))
+    with LoopbackProvider(GOOD) as provider:
+        project.reach(provider)
+        project.salvo("run", "-n", "1", "-k", "book")
+        stopped = project.salvo("run", "-n", "2", "-j", "1")
+        assert stopped.exit_code == 0, stopped.output
+        lost = [run for run in project.runs() if run.stem.endswith("-0002")][:2]
+        for run in lost:
+            run.unlink()
+        # One that is whole takes part in the verdict, but its scenario is not needed any more.
+        project.write("scenarios/whole.yaml", "scenario: whole\n")
+        asked = len(provider.asked)
+        resumed = project.salvo("run", "--resume", "latest", "--json")
+        assert resumed.exit_code == 0, resumed.output
+        assert len(provider.asked) - asked == 2 * 4, "the two that were missing"
+    assert all(run.is_file() for run in lost)
+    batches = json.loads(resumed.stdout)["batches"]
+    assert {batch["scenario_id"]: batch["completed"] for batch in batches} == {
+        "book_flight": 2,
+        "refund": 2,
+        "whole": 2,
+    }
+
+
+def test_a_batch_of_an_older_version_goes_on_alone(project: UserProject) -> None:
+    with LoopbackProvider(GOOD) as provider:
+        project.reach(provider)
+        project.salvo("run", "-n", "2")
+        [file] = (project.store / "batches").iterdir()
+        older = json.loads(file.read_text())
+        del older["command"]
+        file.write_text(json.dumps(older))
+        lose_a_run(project)
+        assert project.salvo("run", "--resume", "latest").exit_code == 0
+    assert len(project.runs()) == 2
 
 
 def test_an_output_that_cannot_be_written_is_said_before_money_is_spent(project: UserProject) -> None:

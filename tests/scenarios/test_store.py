@@ -22,6 +22,7 @@ from salvo.engine.chat.base import Usage
 from salvo.engine.files import write_atomically
 from salvo.errors import AmbiguousIdError, StoreError, UnknownIdError
 from salvo.scenarios import index
+from salvo.scenarios.recording import Recording
 from salvo.scenarios.result import AgentRunResult, Cause, Outcome
 from salvo.scenarios.store import Store, entry_of
 from tests.support.runs import batch, failing_run, judged, result
@@ -521,16 +522,21 @@ def test_a_run_that_ends_while_the_index_is_made_again_is_in_it(store: Store, mo
 WRITER = """
 import sys
 from pathlib import Path
+from salvo.engine.redact import Redactor
+from salvo.engine.tape import Tape
+from salvo.scenarios.recording import Recording
 from salvo.scenarios.store import Store
 from tests.support.runs import batch, result
 
 folder, batch_id, runs, padding = sys.argv[1:]
 store = Store(Path(folder))
 store.prepare()
-store.save_batch(batch(batch_id, int(runs)))
+begun = batch(batch_id, int(runs))
+store.save_batch(begun)
 for number in range(1, int(runs) + 1):
     made = result(number, batch_id=batch_id, recorded=True, final_output="x" * int(padding))
-    store.save_recording(made.run_id, {"request.json": b"q" * int(padding), "response.json": b"r" * int(padding)})
+    recording = Recording(begun, None, [], Tape(), [], {}, made)
+    store.save_recording(made.run_id, recording.to_files(Redactor()))
     store.save_run(made)
     print(number, flush=True)
 """
@@ -572,9 +578,7 @@ def test_a_process_that_is_killed_leaves_only_whole_files(tmp_path: Path) -> Non
         assert {run.number for run in runs} == done
         for run in runs:
             assert run.metrics.tokens == Usage(900, 120)
-            assert {name: len(content) for name, content in store.load_recording(run.run_id).items()} == {
-                "request.json": 300_000,
-                "response.json": 300_000,
-            }
+            recording = Recording.from_files(store.load_recording(run.run_id), run.run_id)
+            assert len(recording.result.final_output) == 300_000
         assert store.last(1).skipped == 0
         assert {entry.number for entry in store.last(1)} == done

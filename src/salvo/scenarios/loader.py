@@ -52,9 +52,13 @@ def read(
     checks: Sequence[Check] = (),
     environ: Mapping[str, str] | None = None,
     root: Path | None = None,
+    will_call: bool = True,
 ) -> Scenario:
-    """The scenario, or ScenarioFileError with all that is wrong. Includes stay inside the root, else the file's own."""
-    return _examined(path, checks, environ, root).usable()
+    """The scenario, or ScenarioFileError with all that is wrong. Includes stay inside the root, else the file's own.
+
+    Where nothing will be called, no value of the environment is needed.
+    """
+    return _examined(path, checks, environ, root, will_call=will_call).usable()
 
 
 def read_all(
@@ -184,10 +188,16 @@ def _short(key: str) -> str:
 
 
 def _examined(
-    path: Path, checks: Sequence[Check], environ: Mapping[str, str] | None, root: Path | None
+    path: Path,
+    checks: Sequence[Check],
+    environ: Mapping[str, str] | None,
+    root: Path | None,
+    *,
+    will_call: bool = True,
 ) -> _Examined[Scenario]:
     examined = _Examined[Scenario](path, root)
-    examined.check_variables(os.environ if environ is None else environ)
+    if will_call:
+        examined.check_variables(os.environ if environ is None else environ)
     examined.fit(Scenario)
     examined.check(checks)
     return examined

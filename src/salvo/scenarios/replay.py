@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
@@ -28,6 +28,7 @@ from salvo.scenarios.schema import Scenario
 from salvo.scenarios.stage import Prepared, Stage, Stopwatch
 from salvo.scenarios.store import Store
 from salvo.scenarios.tools.box import ReplayedToolBox
+from salvo.scenarios.tools.find import FoundTool, changed_tools
 from salvo.scenarios.variables import filled
 
 MakeAdapter = Callable[[Scenario, Path], Callable[[], BaseAdapter]]
@@ -69,6 +70,16 @@ class Replayed:
         return not self.divergence and not self.differences
 
 
+@dataclass(slots=True)
+class EvaluatedAgain:
+    """Each run as it was stored and as it is now, and what else is not as it was."""
+
+    batch: Batch
+    scenario: Scenario
+    notes: list[str]
+    runs: list[tuple[AgentRunResult, AgentRunResult]] = field(default_factory=list)
+
+
 @dataclass(frozen=True, slots=True)
 class Replayer:
     """What replaying needs, the user's code among it: looked up where the user named it, and nowhere else."""
@@ -80,6 +91,7 @@ class Replayer:
     make_adapter: MakeAdapter
     load: Load
     read: Callable[[Path, Mapping[str, Any]], Scenario]
+    tools: Callable[[Scenario, Path], list[FoundTool]]
     environ: Mapping[str, str]
 
     async def replay(self, run_id: str) -> Replayed:
@@ -105,7 +117,9 @@ class Replayer:
 
     async def _act_again(self, recording: Recording, replayed: Replayed) -> None:
         stored, batch = recording.result, recording.batch
-        prepared = self._prepared(batch, from_document(batch.scenario), self.root / batch.source, recording.endpoint)
+        scenario, file = from_document(batch.scenario), self.root / batch.source
+        make_adapter = self.make_adapter(scenario, file)
+        prepared = self._prepared(batch, scenario, file, recording.endpoint, make_adapter)
         stage = self._stage(recording, stored, prepared)
         try:
             replayed.result = await perform(
@@ -125,40 +139,65 @@ class Replayer:
         if left:
             replayed.divergence = f"The agent no longer asks for {len(left)} of what was recorded: {left[0]}."
 
-    async def evaluate_again(self, run_id: str, file: Path | None = None) -> tuple[AgentRunResult, AgentRunResult]:
-        """The stored result, and the same under its present scenario file, or another.
+    async def evaluate_again(self, run_ids: Sequence[str], file: Path | None = None) -> EvaluatedAgain:
+        """Runs of one batch under its present scenario file, or another; without any file, under the recorded one.
 
-        Judges' votes come from the tape while the question is the same. Without any file, the scenario is the one
-        that was recorded.
+        Nothing is called: not the agent, not a tool, not a judge whose votes were recorded.
         """
-        recording = self._recording(run_id)
-        if recording is not None and recording.result.replay_note == HASHES_ONLY:
-            recording = None  # what it left out may still be on this machine
-        stored = recording.result if recording else self.store.load_run(run_id)
-        batch = recording.batch if recording else self.store.load_batch(stored.batch_id)
+        batch = self._kept(run_ids[0])[1]
         source = file or self.root / batch.source
         # What the command said instead of the file, it would say again; of another file nothing is known.
         overrides = {} if file else batch.settings.get("overrides", {})
         scenario = self.read(source, overrides) if file or source.is_file() else from_document(batch.scenario)
         prepared = self._prepared(batch, scenario, source, None)
-        stage = self._stage(recording, stored, prepared)
-        result = replace(stored, cause=_agents_own(stored.cause))
-        with offline():
-            await judge(prepared, result, stage, self.registry)
-        return stored, result
+        again = EvaluatedAgain(batch, scenario, notes=self._notes(batch, scenario, source))
+        for run_id in run_ids:
+            stored, _, recording = self._kept(run_id)
+            result = replace(stored, cause=_agents_own(stored.cause))
+            with offline():
+                await judge(prepared, result, self._stage(recording, stored, prepared), self.registry)
+            again.runs.append((stored, result))
+        return again
+
+    def _kept(self, run_id: str) -> tuple[AgentRunResult, Batch, Recording | None]:
+        """What there is of a run on this machine."""
+        recording = self._recording(run_id)
+        if recording is None or recording.result.replay_note == HASHES_ONLY:
+            if recording is not None and not self.store.has_run(run_id):
+                raise NotReplayableError(HASHES_ONLY, hint="What it said is not on this machine.")
+            stored = self.store.load_run(run_id)
+            return stored, self.store.load_batch(stored.batch_id), None
+        return recording.result, recording.batch, recording
+
+    def _notes(self, batch: Batch, scenario: Scenario, file: Path) -> list[str]:
+        try:
+            changed = changed_tools(batch.tools, self.tools(scenario, file))
+        except InputError as fault:
+            return [f"The tools are not what they were: {fault}. What is evaluated is what they did then."]
+        return [
+            f"The tool {name} is not what it was when this ran. What is evaluated is what it did then."
+            for name in changed
+        ]
 
     def _recording(self, run_id: str) -> Recording | None:
         if not self.store.has_recording(run_id):
             return None
         return Recording.from_files(self.store.load_recording(run_id), run_id)
 
-    def _prepared(self, batch: Batch, scenario: Scenario, file: Path, endpoint: str | None) -> Prepared:
+    def _prepared(
+        self,
+        batch: Batch,
+        scenario: Scenario,
+        file: Path,
+        endpoint: str | None,
+        make_adapter: Callable[[], BaseAdapter] = BaseAdapter,
+    ) -> Prepared:
         return Prepared(
             batch=batch,
             scenario=scenario,
             file=file,
             tools=[],
-            make_adapter=self.make_adapter(scenario, file),
+            make_adapter=make_adapter,
             load=lambda path: self.load(path, file),
             options=filled(scenario.adapter_options, self.environ),
             endpoint=endpoint,

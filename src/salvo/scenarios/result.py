@@ -208,9 +208,11 @@ class Batch:
     source: str = ""
     """Where the scenario came from, relative to the project's root."""
     tools: dict[str, str] = field(default_factory=dict)
-    """Each tool's name and the hash of its definition."""
+    """Each tool's name and a hash of what it is: two different tools make no one batch."""
     settings: dict[str, Any] = field(default_factory=dict)
     salvo_version: str = ""
+    command: str = ""
+    """What the batches of one command share: they go on together. It sorts before their ids."""
 
     def run_id(self, number: int) -> str:
         """Of the number-th run, from 1. Runs of a batch sort behind it and among themselves."""

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from salvo.engine import jsontext
 from salvo.engine.files import move_folder, names, temporary_beside, unwritable, write, write_atomically
-from salvo.errors import AmbiguousIdError, StoreError, UnknownIdError
+from salvo.errors import AmbiguousIdError, StoreError, TapeError, UnknownIdError
 from salvo.scenarios.index import Entries, IndexEntry, Judged, entry_of, fields_of, line_of, lines_backwards, to_entry
 from salvo.scenarios.recording import Recording
 from salvo.scenarios.result import AgentRunResult, Batch, Outcome
@@ -82,10 +82,22 @@ class Store:
 
     def load_batch(self, batch_id: str) -> Batch:
         path = self._batch_file(batch_id)
+        if not path.is_file() and (recorded := min(self._recorded_ids(f"{batch_id}-"), default=None)):
+            return Recording.from_files(self.load_recording(recorded), recorded).batch
         batch = _load(path, _batch_reader())
         if batch.batch_id != batch_id:
             raise _damaged(path, f": it holds the batch {batch.batch_id}")
         return batch
+
+    def begun_with(self, batch: Batch) -> list[Batch]:
+        """All batches that the same command began, in that order."""
+        if not batch.command:
+            return [batch]
+        together = []
+        for batch_id in sorted(batch_id for batch_id in self._batch_ids() if batch_id >= batch.command):
+            with suppress(StoreError):  # another command's batch that cannot be read must not keep this one
+                together.append(self.load_batch(batch_id))
+        return [each for each in together if each.command == batch.command]
 
     def save_run(self, result: AgentRunResult) -> None:
         """The run's file first, then its line: a line never names a run that is not there."""
@@ -130,36 +142,45 @@ class Store:
     def has_recording(self, run_id: str) -> bool:
         return self._recording(run_id).is_dir()
 
+    def has_run(self, run_id: str) -> bool:
+        """Whether the run's own file is there, and not only its recording."""
+        return self._run_file(run_id).is_file()
+
     def numbers_done(self, batch_id: str) -> set[int]:
-        """Which runs of a batch are on disk, by their names alone."""
-        return {number for batch, number in map(_parts, self._run_ids(f"{batch_id}-")) if batch == batch_id}
+        """Which runs of a batch are on disk, by their names alone. A recording may be all there is of one."""
+        found = {*self._run_ids(f"{batch_id}-"), *self._recorded_ids(f"{batch_id}-")}
+        return {number for batch, number in map(_parts, found) if batch == batch_id}
+
+    def run_ids_of(self, batch_id: str) -> list[str]:
+        """Every run of a batch, in the order of their numbers."""
+        return [_run_id(batch_id, number) for number in sorted(self.numbers_done(batch_id))]
 
     def runs_of(self, batch_id: str) -> list[AgentRunResult]:
-        """Every run of a batch, in the order of their numbers."""
-        return [self.load_run(_run_id(batch_id, number)) for number in sorted(self.numbers_done(batch_id))]
+        return [self.load_run(run_id) for run_id in self.run_ids_of(batch_id)]
 
     def entries_of(self, batch_id: str) -> Entries:
         """A batch as it is listed, from its run files; those that cannot be read are counted."""
-        return self._entries(_run_id(batch_id, number) for number in sorted(self.numbers_done(batch_id)))
+        return self._entries(self.run_ids_of(batch_id))
 
     def find_run(self, text: str) -> str:
         """The one run whose id begins so, or the newest."""
         if text == LATEST:
             return self._latest_run()
-        if _ID.fullmatch(text) and self._run_file(text).is_file():
+        if _ID.fullmatch(text) and self.has_run(text):
             return text
         return _the_one(text, "run", sorted({*self._run_ids(), *self._recorded_ids()}, key=_parts))
 
     def find_batch(self, text: str) -> str:
         """The one batch whose id begins so, or the newest."""
-        ids = sorted(self._batch_ids())
+        ids = sorted({*self._batch_ids(), *self._recorded_batches()})
         if text == LATEST and ids:
             return ids[-1]
         return _the_one(text, "batch", ids)
 
     def newest_batches(self, number: int) -> list[str]:
         """The newest comes first: ids sort by the time they were made."""
-        return heapq.nlargest(number, self._batch_ids())
+        # Whoever was given the project may have recordings alone. Else they are not looked at: there may be very many.
+        return heapq.nlargest(number, list(self._batch_ids()) or self._recorded_batches())
 
     def last(self, batches: int) -> Entries:
         """The runs of the newest batches, the newest batch first, each in the order of its numbers.
@@ -232,7 +253,7 @@ class Store:
         for run_id in run_ids:
             try:
                 entries.append(entry_of(self.load_run(run_id)))
-            except StoreError:
+            except (StoreError, TapeError):
                 entries.skipped += 1
         return entries
 
@@ -243,7 +264,7 @@ class Store:
         except StoreError:
             return
         for number in range(1, batch.runs + 1):
-            if self._run_file(batch.run_id(number)).is_file():
+            if self.has_run(batch.run_id(number)) or self.has_recording(batch.run_id(number)):
                 yield batch.run_id(number)
 
     def _versions(self) -> dict[str, tuple[int, int]]:
@@ -271,9 +292,12 @@ class Store:
         found = (name.removesuffix(".json") for name in names(self.runs, prefix) if name.endswith(".json"))
         return (run_id for run_id in found if _ID.fullmatch(run_id) and _RUN_ID.fullmatch(run_id))
 
-    def _recorded_ids(self) -> Iterator[str]:
+    def _recorded_batches(self) -> set[str]:
+        return {_parts(run_id)[0] for run_id in self._recorded_ids()}
+
+    def _recorded_ids(self, prefix: str = "") -> Iterator[str]:
         """A recording may be all there is of a run: it is what people commit."""
-        return (name for name in names(self.recordings) if _ID.fullmatch(name) and _RUN_ID.fullmatch(name))
+        return (name for name in names(self.recordings, prefix) if _ID.fullmatch(name) and _RUN_ID.fullmatch(name))
 
     def _batch_ids(self) -> Iterator[str]:
         found = (name.removesuffix(".json") for name in names(self.batches) if name.endswith(".json"))

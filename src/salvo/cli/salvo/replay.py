@@ -11,7 +11,8 @@ from salvo.cli.exit_codes import ExitCode
 
 if TYPE_CHECKING:
     from salvo.assembly import Workshop
-    from salvo.scenarios.replay import Replayed
+    from salvo.scenarios.replay import EvaluatedAgain, Replayed
+    from salvo.scenarios.report.data import BatchSummary
     from salvo.scenarios.result import AgentRunResult
     from salvo.scenarios.store import Store
 
@@ -25,7 +26,7 @@ def replay(run_id: str, re_eval: bool, scenario: Path | None, as_json: bool) -> 
     """Replay a recorded run: the same agent code, no network, no tool executed, no key.
 
     RUN_ID is any unique prefix of a run's id, or latest; with --re-eval also a batch's. Exits 0 when the replay is
-    identical and 1 when it diverges; with --re-eval by the verdicts.
+    identical and 1 when it diverges; with --re-eval by the run's verdict, or the batch's, as salvo run does.
     """
     import asyncio
 
@@ -82,28 +83,72 @@ def _json(replayed: Replayed) -> str:
 
 
 async def _evaluate_again(workshop: Workshop, wanted: str, file: Path | None, *, as_json: bool) -> ExitCode:
-    from salvo.engine import jsontext
-
     replayer = workshop.replayer()
-    again = [await replayer.evaluate_again(run_id, file) for run_id in _runs(replayer.store, wanted)]
-    if as_json:
-        click.echo(jsontext.dumps([result for _, result in again], indent=2).decode())
-    else:
-        for before, after in again:
-            click.echo("\n".join(_compared(before, after)))
-    outcomes = {after.outcome.value for _, after in again}
-    return ExitCode.FAILED if "failed" in outcomes else ExitCode.NOT_JUDGED if "error" in outcomes else ExitCode.OK
+    batch_id = _batch_named(replayer.store, wanted)
+    store = replayer.store
+    run_ids = [store.find_run(wanted)] if batch_id is None else store.run_ids_of(batch_id)
+    again = await replayer.evaluate_again(run_ids, file)
+    if batch_id is None:
+        return _show_run(again, as_json=as_json)
+    return _show_batch(again, as_json=as_json)
 
 
-def _runs(store: Store, wanted: str) -> list[str]:
-    """A run, or all runs of a batch."""
-    from salvo.errors import AmbiguousIdError
+def _batch_named(store: Store, wanted: str) -> str | None:
+    """None where a run is meant: every run's id goes on where its batch's ends."""
+    from salvo.errors import UnknownIdError
+    from salvo.scenarios.store import LATEST
 
     try:
-        return [store.find_run(wanted)]
-    except AmbiguousIdError:  # every run of a batch begins with the batch's id
-        batch_id = store.find_batch(wanted)
-        return [result.run_id for result in store.runs_of(batch_id)]
+        return None if wanted == LATEST else store.find_batch(wanted)
+    except UnknownIdError:
+        return None
+
+
+def _show_run(again: EvaluatedAgain, *, as_json: bool) -> ExitCode:
+    [(before, after)] = again.runs
+    if as_json:
+        click.echo(_again_as_json(again))
+    else:
+        click.echo("\n".join([*(f"Note: {note}" for note in again.notes), *_compared(before, after)]))
+    return {"failed": ExitCode.FAILED, "error": ExitCode.NOT_JUDGED}.get(after.outcome, ExitCode.OK)
+
+
+def _show_batch(again: EvaluatedAgain, *, as_json: bool) -> ExitCode:
+    """By the batch's verdict under the present scenario, beside the one that was stored."""
+    from dataclasses import replace
+
+    from salvo.cli.salvo.verdict import exit_code_of
+    from salvo.scenarios.index import entry_of
+    from salvo.scenarios.report.data import summarise
+    from salvo.scenarios.report.terminal import verdict
+
+    present = replace(again.batch, min_pass_rate=again.scenario.min_pass_rate, threshold=again.scenario.threshold)
+    was = summarise(again.batch, [entry_of(before) for before, _ in again.runs])
+    now = summarise(present, [entry_of(after) for _, after in again.runs])
+    if as_json:
+        click.echo(_again_as_json(again, was=was, now=now))
+        return exit_code_of([now])
+    changed = [lines for before, after in again.runs if len(lines := _compared(before, after)) > 1]
+    lines = [f"Note: {note}" for note in again.notes]
+    lines += [line for of_run in changed for line in of_run]
+    same = len(again.runs) - len(changed)
+    if same:
+        lines.append(f"{same} of {len(again.runs)} runs: no assertion changed.")
+    click.echo("\n".join([*lines, "", f"was  {verdict(was)}", f"is   {verdict(now)}"]))
+    return exit_code_of([now])
+
+
+def _again_as_json(again: EvaluatedAgain, was: BatchSummary | None = None, now: BatchSummary | None = None) -> str:
+    from salvo.engine import jsontext
+
+    document = {
+        "batch_id": again.batch.batch_id,
+        "notes": again.notes,
+        "was": was,
+        "is": now,
+        "results": [after for _, after in again.runs],
+    }
+    return jsontext.dumps(document, indent=2).decode()
 
 
 def _compared(before: AgentRunResult, after: AgentRunResult) -> list[str]:

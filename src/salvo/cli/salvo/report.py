@@ -93,14 +93,14 @@ def _show(summaries: Sequence[BatchSummary], failures: bool, as_json: bool) -> N
 
 def _summaries(store: Store, batch_ids: Sequence[str], entries: Entries) -> list[BatchSummary]:
     """One batch that cannot be read must not hide the others."""
-    from salvo.errors import StoreError
+    from salvo.errors import StoreError, TapeError
     from salvo.scenarios.report.data import summarise
 
     summaries = []
     for batch_id in batch_ids:
         try:
             summaries.append(summarise(store.load_batch(batch_id), entries))
-        except StoreError as fault:
+        except (StoreError, TapeError) as fault:
             click.echo(f"Left out: {fault}", err=True)
     return summaries
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from salvo.scenarios.index import IndexEntry
     from salvo.scenarios.project import Project
     from salvo.scenarios.report.data import BatchSummary
-    from salvo.scenarios.result import AgentRunResult
+    from salvo.scenarios.result import AgentRunResult, Batch
     from salvo.scenarios.runner import Ran
     from salvo.scenarios.stage import Prepared
 
@@ -42,7 +42,11 @@ _HEAD_START = 0.05
 @click.option("-x", "--exitfirst", is_flag=True, help="Start no more runs after the first failure.")
 @click.option("-j", "--concurrency", type=click.IntRange(min=1), default=10, show_default=True, help="Runs at once.")
 @click.option("--max-cost", type=click.FloatRange(min=0), help="Dollars after which no more runs are started.")
-@click.option("--resume", metavar="BATCH", help="Do the missing runs of an earlier batch, and only those.")
+@click.option(
+    "--resume",
+    metavar="BATCH",
+    help="Do the missing runs of an earlier batch, and only those; latest: of all batches of the newest command.",
+)
 @click.option(
     "-o",
     "--output",
@@ -93,8 +97,8 @@ def run(
     project = Project.find(Path.cwd())
     if resume is not None:
         _refuse_beside_resume(path, runs, model, adapter, threshold, min_pass_rate, keyword)
-        workshop, work = _resumed(project, resume)
-        recording = _recording_of(work[0][0].batch.settings)
+        workshop, work, batches = _resumed(project, resume)
+        recording = _recording_of(batches[0].settings)
     else:
         asked = {
             "overrides": Settings(runs, model, adapter, threshold, min_pass_rate).chosen,
@@ -106,7 +110,8 @@ def run(
         workshop = Workshop(project, patterns=patterns)
         recording = _recording_of(asked)
         work = _collected(workshop, path, keyword, asked, recorded=recording is not None)
-    command = _Command(workshop, work, as_json=as_json, resumed=resume is not None)
+        batches = [prepared.batch for prepared, _ in work]
+    command = _Command(workshop, work, batches, as_json=as_json, resumed=resume is not None)
     code = asyncio.run(command.execute(recording, concurrency, max_cost, exitfirst))
     command.show(outputs)
     gc.freeze()  # an interpreter that ends would look for garbage among all there is, when all of it goes
@@ -164,22 +169,32 @@ def _collected(
     # Endpoints first: their keys must be known before anything is redacted.
     for _, scenario in found:
         workshop.endpoint_of(scenario)
-    prepared = [workshop.prepare(scenario, file, recorded=recorded, settings=asked) for file, scenario in found]
+    command = workshop.clock.new_id()
+    prepared = [
+        workshop.prepare(scenario, file, recorded=recorded, settings=asked, command=command) for file, scenario in found
+    ]
     return [(item, list(range(1, item.batch.runs + 1))) for item in prepared]
 
 
-def _resumed(project: Project, batch_id: str) -> tuple[Workshop, list[tuple[Prepared, list[int]]]]:
-    """An earlier batch's missing runs: the same scenario, recorded and redacted as it was begun."""
+def _resumed(project: Project, wanted: str) -> tuple[Workshop, list[tuple[Prepared, list[int]]], list[Batch]]:
+    """The missing runs of an earlier batch, or of all that the newest command began; and these batches.
+
+    The scenarios are the same, recorded and redacted as they were begun.
+    """
     from salvo.assembly import Workshop
-    from salvo.scenarios.store import Store
+    from salvo.scenarios.store import LATEST, Store
 
     store = Store(project.store)
-    batch = store.load_batch(store.find_batch(batch_id))
+    batch = store.load_batch(store.find_batch(wanted))
+    batches = store.begun_with(batch) if wanted == LATEST else [batch]
+    missing = {
+        each.batch_id: sorted({*range(1, each.runs + 1)} - store.numbers_done(each.batch_id)) for each in batches
+    }
     workshop = Workshop(project, patterns=tuple(batch.settings.get("redact", ())))
-    scenario = workshop.read_again(batch)
-    prepared = workshop.prepare(scenario, project.root / batch.source, recorded=batch.recorded, batch=batch)
-    done = store.numbers_done(batch.batch_id)
-    return workshop, [(prepared, [number for number in range(1, batch.runs + 1) if number not in done])]
+    unfinished = workshop.prepare_again([each for each in batches if missing[each.batch_id]])
+    if not unfinished:
+        click.echo("Nothing is missing: every run was made.", err=True)
+    return workshop, [(prepared, missing[prepared.batch.batch_id]) for prepared in unfinished], batches
 
 
 def _load_what_comes_later() -> None:
@@ -202,10 +217,17 @@ class _Command:
     """One call of the command: what it is doing, and what came of it."""
 
     def __init__(
-        self, workshop: Workshop, work: list[tuple[Prepared, list[int]]], *, as_json: bool, resumed: bool
+        self,
+        workshop: Workshop,
+        work: list[tuple[Prepared, list[int]]],
+        batches: list[Batch],
+        *,
+        as_json: bool,
+        resumed: bool,
     ) -> None:
         self._workshop = workshop
         self._work = work
+        self._batches = batches
         self._as_json = as_json
         self._resumed = resumed
         self._progress = Progress()
@@ -298,6 +320,8 @@ class _Command:
 
             for summary in self._summaries:
                 click.echo("\n".join(terminal.table(summary, colour=True)))
+            if sum(summary.unmade > 0 for summary in self._summaries) > 1:
+                click.echo("\nAll of them go on with: salvo run --resume latest")
         if outputs:
             from salvo.scenarios.report import documents
 
@@ -313,18 +337,22 @@ class _Command:
     def _results(self) -> list[AgentRunResult]:
         """Whole, from the store: only where they are asked for, because there may be very many."""
         store = self._workshop.store()
-        return [result for ran in self._ran for result in store.runs_of(ran.prepared.batch.batch_id)]
+        return [result for batch in self._batches for result in store.runs_of(batch.batch_id)]
 
     @cached_property
     def _summaries(self) -> list[BatchSummary]:
         from salvo.scenarios.report.data import summarise
 
-        return [summarise(ran.prepared.batch, [*self._earlier, *ran.entries], ran.unmade) for ran in self._ran]
+        made = {ran.prepared.batch.batch_id: ran for ran in self._ran}
+        return [
+            summarise(
+                batch,
+                [*self._earlier(batch), *(ran.entries if (ran := made.get(batch.batch_id)) else ())],
+                ran.unmade if ran else None,
+            )
+            for batch in self._batches
+        ]
 
-    @cached_property
-    def _earlier(self) -> list[IndexEntry]:
+    def _earlier(self, batch: Batch) -> list[IndexEntry]:
         """What a resumed batch had done before."""
-        if not self._resumed:
-            return []
-        store = self._workshop.store()
-        return [entry for prepared, _ in self._work for entry in store.entries_of(prepared.batch.batch_id)]
+        return self._workshop.store().entries_of(batch.batch_id) if self._resumed else []

@@ -143,7 +143,7 @@ def _error(group: Group) -> str:
 
 
 def _numbers(summary: BatchSummary, paint: _Paint) -> Iterator[str]:
-    yield f"verdict    {paint.verdict(summary.verdict)}: {_why(summary)}"
+    yield f"verdict    {verdict(summary, paint)}"
     if summary.completed:
         low, high = summary.interval
         yield (
@@ -156,6 +156,10 @@ def _numbers(summary: BatchSummary, paint: _Paint) -> Iterator[str]:
     if summary.latency:
         latency = summary.latency
         yield f"latency    p50 {seconds(latency.p50)}  p95 {seconds(latency.p95)}  max {seconds(latency.max)}"
+
+
+def verdict(summary: BatchSummary, paint: _Paint | None = None) -> str:
+    return f"{(paint or _Paint(False)).verdict(summary.verdict)}: {_why(summary)}"
 
 
 def _why(summary: BatchSummary) -> str:

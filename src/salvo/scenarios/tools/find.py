@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import inspect
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -102,8 +103,7 @@ def _canned(spec: YamlTool, place: str) -> FoundTool:
 
 def _function(name: str, function: Callable[..., Any], place: str) -> FoundTool:
     tool = FunctionTool(name, function)
-    code = function.__code__
-    fingerprint = stable_key([tool.definition, code.co_code, [repr(item) for item in code.co_consts if _plain(item)]])
+    fingerprint = stable_key([tool.definition, _source(function)])
 
     def make(_clock: Clock) -> Tool:
         return tool
@@ -111,6 +111,15 @@ def _function(name: str, function: Callable[..., Any], place: str) -> FoundTool:
     return FoundTool(name, place, make, fingerprint)
 
 
-def _plain(constant: object) -> bool:
-    """Nested code objects show their address, which differs in every process."""
-    return not hasattr(constant, "co_code")
+def _source(function: Callable[..., Any]) -> str:
+    """As it is written, not as it is compiled: that differs from one Python to the next."""
+    try:
+        return inspect.getsource(function)
+    except OSError:  # made by code, not written
+        return ""
+
+
+def changed_tools(before: Mapping[str, str], now: Iterable[FoundTool]) -> list[str]:
+    """The names of the tools that are no longer what they were, by their fingerprints."""
+    present = {tool.name: tool.fingerprint for tool in now}
+    return sorted(name for name in {*before, *present} if before.get(name) != present.get(name))
