@@ -264,10 +264,29 @@ def test_a_batch_is_evaluated_again_to_its_own_verdict(project: UserProject) -> 
     lenient = project.salvo("replay", batch, "--re-eval")
     assert lenient.exit_code == 0, "three of four are enough now"
     assert tidy(lenient.stdout) == snapshot("""\
-4 of 4 runs: no assertion changed.
+4 of 4 runs came to the same.
 
 was  failed: 3 of 4 completed runs passed; min_pass_rate is 100%
 is   passed: 3 of 4 completed runs passed; min_pass_rate is 75%
+""")
+    eased = BOOK_FLIGHT.replace("threshold: 0.8", "threshold: 0.5") + BOOK_FLIGHT[BOOK_FLIGHT.index("  - type: cost") :]
+    project.write("eased.yaml", eased)
+    assert tidy(project.salvo("replay", batch, "--scenario", "eased.yaml").stdout) == snapshot("""\
+RUN-0001  was passed (1.00), is passed (1.00)
+  cost_limit: new, passed.
+  latency_limit: new, passed.
+RUN-0002  was failed (0.80), is passed (0.86)
+  cost_limit: new, passed.
+  latency_limit: new, passed.
+RUN-0003  was passed (1.00), is passed (1.00)
+  cost_limit: new, passed.
+  latency_limit: new, passed.
+RUN-0004  was passed (1.00), is passed (1.00)
+  cost_limit: new, passed.
+  latency_limit: new, passed.
+
+was  failed: 3 of 4 completed runs passed; min_pass_rate is 100%
+is   passed: 4 of 4 completed runs passed; min_pass_rate is 100%
 """)
     alone = project.salvo("replay", f"{batch}-0002", "--re-eval")
     assert alone.exit_code == 1, "that run itself still fails"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,7 +15,7 @@ if TYPE_CHECKING:
     from salvo.assembly import Workshop
     from salvo.scenarios.replay import EvaluatedAgain, Replayed
     from salvo.scenarios.report.data import BatchSummary
-    from salvo.scenarios.result import AgentRunResult
+    from salvo.scenarios.result import AgentRunResult, EvalResult
     from salvo.scenarios.store import Store
 
 
@@ -128,12 +130,12 @@ def _show_batch(again: EvaluatedAgain, *, as_json: bool) -> ExitCode:
     if as_json:
         click.echo(_again_as_json(again, was=was, now=now))
         return exit_code_of([now])
-    changed = [lines for before, after in again.runs if len(lines := _compared(before, after)) > 1]
+    compared = [(_compared(before, after), _verdict(before) == _verdict(after)) for before, after in again.runs]
+    changed = [lines for lines, same in compared if len(lines) > 1 or not same]
     lines = [f"Note: {note}" for note in again.notes]
     lines += [line for of_run in changed for line in of_run]
-    same = len(again.runs) - len(changed)
-    if same:
-        lines.append(f"{same} of {len(again.runs)} runs: no assertion changed.")
+    if same := len(again.runs) - len(changed):
+        lines.append(f"{same} of {len(again.runs)} runs came to the same.")
     click.echo("\n".join([*lines, "", f"was  {verdict(was)}", f"is   {verdict(now)}"]))
     return exit_code_of([now])
 
@@ -152,19 +154,28 @@ def _again_as_json(again: EvaluatedAgain, was: BatchSummary | None = None, now: 
 
 
 def _compared(before: AgentRunResult, after: AgentRunResult) -> list[str]:
-    def verdict(result: AgentRunResult) -> str:
-        return f"{result.outcome}" + ("" if result.weighted_score is None else f" ({result.weighted_score:.2f})")
-
-    lines = [f"{after.run_id}  was {verdict(before)}, is {verdict(after)}"]
-    old = {item.name: item.passed for item in before.eval_results}
-    for item in after.eval_results:
-        if item.name not in old:
-            lines.append(f"  {item.name}: new, {_word(item.passed)}. {item.message}")
-        elif old[item.name] != item.passed:
-            lines.append(f"  {item.name}: was {_word(old[item.name])}, is {_word(item.passed)}. {item.message}")
-    gone = [name for name in old if name not in {item.name for item in after.eval_results}]
-    lines += [f"  {name}: no longer asserted" for name in gone]
+    lines = [f"{after.run_id}  was {_verdict(before)}, is {_verdict(after)}"]
+    old = {key: item.passed for key, item in _told_apart(before)}
+    new = dict(_told_apart(after))
+    for key, item in new.items():
+        if key not in old:
+            lines.append(f"  {item.name}: new, {_word(item.passed)}. {item.message}".rstrip())
+        elif old[key] != item.passed:
+            lines.append(f"  {item.name}: was {_word(old[key])}, is {_word(item.passed)}. {item.message}".rstrip())
+    lines += [f"  {name}: no longer asserted" for name, number in old if (name, number) not in new]
     return lines if len(lines) > 1 else [f"{lines[0]}; no assertion changed"]
+
+
+def _verdict(result: AgentRunResult) -> str:
+    return f"{result.outcome}" + ("" if result.weighted_score is None else f" ({result.weighted_score:.2f})")
+
+
+def _told_apart(result: AgentRunResult) -> Iterator[tuple[tuple[str, int], EvalResult]]:
+    """Assertions by their label and, where several share one, their order."""
+    met: Counter[str] = Counter()
+    for item in result.eval_results:
+        yield (item.name, met[item.name]), item
+        met[item.name] += 1
 
 
 def _word(passed: bool | None) -> str:
