@@ -112,6 +112,15 @@ async def test_cancel_ends_running_jobs_and_their_clean_up_runs() -> None:
     assert jobs.started == sorted(jobs.ended) == [0, 1]
 
 
+async def test_what_is_ended_in_the_middle_is_told_who_ended_it_and_the_others_what_stopped_them() -> None:
+    pool, jobs = Pool(1), Jobs()
+    running = asyncio.gather(*(pool.run(jobs.job(number)) for number in range(2)))
+    await settled()
+    pool.stop("the money is spent")
+    pool.cancel("the user said so")
+    assert await running == [Stopped("the user said so", started=True), Stopped("the money is spent", started=False)]
+
+
 async def test_what_finished_before_the_cancel_is_not_lost() -> None:
     pool, jobs = Pool(2), Jobs()
     running = asyncio.gather(pool.run(quick), pool.run(jobs.job("slow")))

@@ -311,6 +311,7 @@ def test_a_clone_with_recordings_alone_can_replay_report_and_evaluate_a_whole_ba
     assert project.salvo("replay", batch[:12], "--re-eval").exit_code == 0, "by its beginning, too"
     assert project.salvo("replay", "latest").exit_code == 0
     assert "2/2 runs" in project.salvo("report", "latest").stdout
+    assert "Nothing is missing" in project.salvo("run", "--resume", "latest").stderr
     assert batch in project.salvo("report").stdout
 
 
@@ -346,7 +347,7 @@ def test_evaluating_again_names_a_tool_that_has_changed(project: UserProject) ->
     project.write("tools.py", TOOLS.replace("212", "213"))
     again = project.salvo("replay", "latest", "--re-eval")
     assert again.exit_code == 0
-    assert "Note: The tool search_flights is not what it was when this ran." in again.stdout
+    assert "Note: No longer what it was when this ran: search_flights." in again.stdout
 
 
 def test_a_replay_as_json(project: UserProject) -> None:

@@ -173,11 +173,10 @@ class Replayer:
         try:
             changed = changed_tools(batch.tools, self.tools(scenario, file))
         except InputError as fault:
-            return [f"The tools are not what they were: {fault}. What is evaluated is what they did then."]
-        return [
-            f"The tool {name} is not what it was when this ran. What is evaluated is what it did then."
-            for name in changed
-        ]
+            return [f"The tools are not what they were: {fault}. What is evaluated is what was done then."]
+        if not changed:
+            return []
+        return [f"No longer what it was when this ran: {', '.join(changed)}. What is evaluated is what was done then."]
 
     def _recording(self, run_id: str) -> Recording | None:
         if not self.store.has_recording(run_id):

@@ -94,8 +94,9 @@ class Store:
         if not batch.command:
             return [batch]
         together = []
-        for batch_id in sorted(batch_id for batch_id in self._batch_ids() if batch_id >= batch.command):
-            with suppress(StoreError):  # another command's batch that cannot be read must not keep this one
+        known = {*self._batch_ids(), *self._recorded_batches()}
+        for batch_id in sorted(batch_id for batch_id in known if batch_id >= batch.command):
+            with suppress(StoreError, TapeError):  # another command's batch that cannot be read must not keep this one
                 together.append(self.load_batch(batch_id))
         return [each for each in together if each.command == batch.command]
 

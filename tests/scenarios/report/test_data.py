@@ -149,6 +149,7 @@ def test_runs_that_were_never_started_are_counted_with_their_reason() -> None:
     made: Batch = batch(runs=5)
     of = summarise(made, [entry_of(result(1))], {1: CUT, 3: NOT_RUN, 4: NOT_RUN, 5: CUT})
     assert (of.not_run, of.interrupted, of.missing) == (2, 1, 1)
+    assert (of.cost.total, of.cost.at_least, of.cost.unknown) == (None, 0.032, 1), "what was cut short cost something"
     assert of.not_made == [
         Group(Outcome.NOT_RUN, Cause.BUDGET, "the budget is spent", 2, ["01k9batch-0003", "01k9batch-0004"]),
         Group(Outcome.INTERRUPTED, Cause.INTERRUPTED, "Ctrl-C was pressed", 1, ["01k9batch-0005"]),

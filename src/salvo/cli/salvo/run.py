@@ -318,8 +318,7 @@ class _Command:
         else:
             from salvo.scenarios.report import terminal
 
-            for summary in self._summaries:
-                click.echo("\n".join(terminal.table(summary, colour=True)))
+            click.echo("\n\n".join("\n".join(terminal.table(summary, colour=True)) for summary in self._summaries))
             if sum(summary.unmade > 0 for summary in self._summaries) > 1:
                 click.echo("\nAll of them go on with: salvo run --resume latest")
         if outputs:

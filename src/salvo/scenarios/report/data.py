@@ -144,6 +144,7 @@ def summarise(batch: Batch, entries: Sequence[IndexEntry], unmade: Mapping[int, 
     numbers = {of.number for of in made}
     never = {number: of for number, of in sorted((unmade or {}).items()) if number not in numbers}
     counts.update(of.outcome for of in never.values())
+    cut = sum(of.outcome is Outcome.INTERRUPTED for of in never.values())
     runs = max(batch.runs, len(made) + len(never))
     pass_rate = passed / len(completed) if completed else None
     return BatchSummary(
@@ -168,7 +169,7 @@ def summarise(batch: Batch, entries: Sequence[IndexEntry], unmade: Mapping[int, 
         average_score=_mean([of.score for of in completed if of.score is not None]),
         pass_hat=_pass_hat(passed, len(completed)),
         assertions=_assertions(made),
-        cost=_cost(made, completed, "cost"),
+        cost=_cost(made, completed, "cost", cut),
         judge_cost=_cost(made, completed, "judge_cost"),
         latency=_latency([of.latency for of in completed]),
         failures=failures,
@@ -213,8 +214,9 @@ def _assertions(entries: Iterable[IndexEntry]) -> list[AssertionSummary]:
     ]
 
 
-def _cost(made: Sequence[IndexEntry], completed: Sequence[IndexEntry], which: str) -> Cost:
-    all_known = [getattr(of, which) for of in made if of.outcome is not Outcome.NOT_RUN]
+def _cost(made: Sequence[IndexEntry], completed: Sequence[IndexEntry], which: str, cut: int = 0) -> Cost:
+    """`cut` runs were ended in the middle: they have cost something, and nobody knows what."""
+    all_known = [*(getattr(of, which) for of in made if of.outcome is not Outcome.NOT_RUN), *[None] * cut]
     of_completed = [getattr(of, which) for of in completed]
     known, average_known = (sum(c for c in costs if c is not None) for costs in (all_known, of_completed))
     average = average_known / len(completed) if completed else 0.0

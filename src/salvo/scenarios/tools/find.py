@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -17,6 +16,7 @@ from salvo.scenarios.schema import Scenario, YamlTool
 from salvo.scenarios.tools.base import Tool
 from salvo.scenarios.tools.canned import CannedTool
 from salvo.scenarios.tools.function import FunctionTool, tools_in
+from salvo.scenarios.tools.source import source_of
 
 if TYPE_CHECKING:
     from salvo.scenarios.project import Project
@@ -103,20 +103,12 @@ def _canned(spec: YamlTool, place: str) -> FoundTool:
 
 def _function(name: str, function: Callable[..., Any], place: str) -> FoundTool:
     tool = FunctionTool(name, function)
-    fingerprint = stable_key([tool.definition, _source(function)])
+    fingerprint = stable_key([tool.definition, source_of(function)])
 
     def make(_clock: Clock) -> Tool:
         return tool
 
     return FoundTool(name, place, make, fingerprint)
-
-
-def _source(function: Callable[..., Any]) -> str:
-    """As it is written, not as it is compiled: that differs from one Python to the next."""
-    try:
-        return inspect.getsource(function)
-    except OSError:  # made by code, not written
-        return ""
 
 
 def changed_tools(before: Mapping[str, str], now: Iterable[FoundTool]) -> list[str]:
