@@ -318,6 +318,7 @@ def test_a_crash_loses_only_what_was_in_flight_and_resume_does_the_rest(project:
         for file in project.runs():
             assert json.loads(file.read_text())["outcome"] == "passed"
         asked = len(provider.asked)
+        assert project.salvo("report").stdout.rstrip().endswith("open")
         ran = project.salvo("run", "--resume", "latest")
     assert ran.exit_code == 0, ran.output
     assert len(project.runs()) == 12
@@ -799,12 +800,16 @@ def test_an_output_is_judged_stored_and_reported_as_json(project: UserProject, r
 
 @pytest.mark.parametrize("depth", [390, 400, 401, 500])
 def test_a_deeply_nested_reply_is_kept_and_replayed(project: UserProject, depth: int) -> None:
-    deep = UseTools(Use("search_flights", "[" * (depth - 8) + "]" * (depth - 8)), Use("fly", {"x": 1}))
+    arguments: dict[str, Any] = {}
+    for _ in range(depth - 8):
+        arguments = {"origin": arguments}
+    deep = UseTools(Use("search_flights", arguments), Use("fly", {"x": 1}))
     with LoopbackProvider(by_turn(deep, BOOK, Say("[" * depth + "]" * depth))) as provider:
         project.reach(provider)
         project.salvo("run", "-n", "1", "--record")
         project.salvo("run", "-n", "1", "--record", "--adapter", "anthropic", "--model", "claude-sonnet-4-6")
     project.environ = {}
+    assert len(project.runs()) == 2
     for run in project.runs():
         assert project.salvo("report", run.stem).exit_code == 0
         replayed = project.salvo("replay", run.stem)

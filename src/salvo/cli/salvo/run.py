@@ -83,8 +83,8 @@ def run(
     """Run scenarios N times, and say how far they can be relied on.
 
     PATH is a scenario file or a folder of them; without one, scenarios/ or the current folder. Exits 0 when every
-    scenario passes, 1 when one fails, 2 on bad usage or an invalid file, 3 when something could not be judged, and
-    130 when interrupted (what had finished is saved; --resume goes on).
+    scenario passes, 1 when one fails, 2 on bad usage or an invalid file, 3 when something could not be judged or runs
+    that were not made leave it open, and 130 when interrupted (what had finished is saved; --resume goes on).
     """
     import asyncio
     import gc

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
 from typing import Any
 
 
@@ -13,7 +14,7 @@ def source_of(function: Callable[..., Any]) -> str:
     function = inspect.unwrap(function)
     try:
         lines, _ = inspect.findsource(function)
-        statements = ast.parse("".join(lines)).body
+        statements = _statements("".join(lines))
     except (OSError, SyntaxError):  # made by code, or its file is not what it was: its definition is all there is
         return ""
     used = {function.__name__}
@@ -22,6 +23,12 @@ def source_of(function: Callable[..., Any]) -> str:
         wanted |= more
         used.update(_names(more))
     return "".join(line for each in statements if each in wanted for line in lines[_first(each) - 1 : each.end_lineno])
+
+
+@lru_cache(maxsize=8)
+def _statements(text: str) -> list[ast.stmt]:
+    """Remembered, for several tools stand in one file."""
+    return ast.parse(text).body
 
 
 def _bound(statement: ast.stmt) -> Iterator[str]:
