@@ -315,6 +315,16 @@ def test_a_clone_with_recordings_alone_can_replay_report_and_evaluate_a_whole_ba
     assert batch in project.salvo("report").stdout
 
 
+def test_a_batch_without_any_run_has_nothing_to_evaluate(project: UserProject) -> None:
+    record(project, GOOD, "-n", "1")
+    batch = project.runs()[0].name[:16]
+    shutil.rmtree(project.store / "recordings")
+    project.runs()[0].unlink()
+    nothing = project.salvo("replay", batch, "--re-eval")
+    assert nothing.exit_code == 5
+    assert f"The batch {batch} has no run yet." in nothing.stderr
+
+
 def test_hashes_alone_on_another_machine_are_not_evaluated(project: UserProject) -> None:
     record(project, GOOD, "-n", "1", "--record-hashes")
     shutil.rmtree(project.store / "runs")

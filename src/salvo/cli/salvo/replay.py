@@ -85,10 +85,14 @@ def _json(replayed: Replayed) -> str:
 
 
 async def _evaluate_again(workshop: Workshop, wanted: str, file: Path | None, *, as_json: bool) -> ExitCode:
+    from salvo.errors import NothingFoundError
+
     replayer = workshop.replayer()
     batch_id = _batch_named(replayer.store, wanted)
     store = replayer.store
     run_ids = [store.find_run(wanted)] if batch_id is None else store.run_ids_of(batch_id)
+    if not run_ids:
+        raise NothingFoundError(f"The batch {batch_id} has no run yet.", hint=f"salvo run --resume {batch_id}")
     again = await replayer.evaluate_again(run_ids, file)
     if batch_id is None:
         return _show_run(again, as_json=as_json)
@@ -154,6 +158,8 @@ def _again_as_json(again: EvaluatedAgain, was: BatchSummary | None = None, now: 
 
 
 def _compared(before: AgentRunResult, after: AgentRunResult) -> list[str]:
+    from salvo.engine.words import plain
+
     lines = [f"{after.run_id}  was {_verdict(before)}, is {_verdict(after)}"]
     old = {key: item.passed for key, item in _told_apart(before)}
     new = dict(_told_apart(after))
@@ -163,7 +169,7 @@ def _compared(before: AgentRunResult, after: AgentRunResult) -> list[str]:
         elif old[key] != item.passed:
             lines.append(f"  {item.name}: was {_word(old[key])}, is {_word(item.passed)}. {item.message}".rstrip())
     lines += [f"  {name}: no longer asserted" for name, number in old if (name, number) not in new]
-    return lines if len(lines) > 1 else [f"{lines[0]}; no assertion changed"]
+    return [plain(line) for line in lines] if len(lines) > 1 else [f"{lines[0]}; no assertion changed"]
 
 
 def _verdict(result: AgentRunResult) -> str:
