@@ -2,26 +2,39 @@
 
 rates       a pass rate and its interval, pass@k, pass^k        quantiles   percentiles
 gating      is the rate good enough?                            sequence    the same, looking after every run
+exact_test  do two sides differ?                                difference  by how much
+many_tests  the correction for several tests                    blocked     one test over all scenarios
 beta        the one function they stand on
 """
 
+from salvo.engine.stats.blocked import BlockedTest, blocked_test
+from salvo.engine.stats.difference import newcombe
+from salvo.engine.stats.exact_test import exact_p, smallest_visible_difference
 from salvo.engine.stats.gating import Gate, GateVerdict, fixed_runs_needed, gate, settled
+from salvo.engine.stats.many_tests import benjamini_hochberg, needed_p
 from salvo.engine.stats.quantiles import percentile
 from salvo.engine.stats.rates import Interval, Tally, clopper_pearson, pass_at_k, pass_hat_k, wilson
 from salvo.engine.stats.sequence import confidence_sequence
 
 __all__ = [
+    "BlockedTest",
     "Gate",
     "GateVerdict",
     "Interval",
     "Tally",
+    "benjamini_hochberg",
+    "blocked_test",
     "clopper_pearson",
     "confidence_sequence",
+    "exact_p",
     "fixed_runs_needed",
     "gate",
+    "needed_p",
+    "newcombe",
     "pass_at_k",
     "pass_hat_k",
     "percentile",
     "settled",
+    "smallest_visible_difference",
     "wilson",
 ]

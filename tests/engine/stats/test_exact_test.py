@@ -1,0 +1,141 @@
+"""The test of two sides: against scipy and the literature, and by adding up how often it errs."""
+
+import math
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import (  # type: ignore[import-untyped]  # scipy ships no types
+    binom,
+    boschloo_exact,
+    fisher_exact,
+)
+
+from salvo.engine.stats import Tally, exact_p, smallest_visible_difference
+from salvo.engine.stats.exact_test import MOST_FOR_BOSCHLOO
+
+
+def tallies(most: int) -> st.SearchStrategy[Tally]:
+    return st.integers(1, most).flatmap(lambda runs: st.builds(Tally, st.integers(0, runs), st.just(runs)))
+
+
+def p_value(a: Tally, b: Tally) -> float:
+    found = exact_p(a, b)
+    assert found is not None
+    return found
+
+
+def test_four_of_ten_against_nine_of_ten_is_seen_here_and_not_by_fishers_test() -> None:
+    table = [[4, 9], [6, 1]]
+    assert p_value(Tally(4, 10), Tally(9, 10)) == pytest.approx(0.02278, abs=5e-6)
+    assert fisher_exact(table).pvalue > 0.05
+
+
+def test_the_vaccine_trial_of_mehta_and_senchaudhuri_has_the_published_p_value() -> None:
+    # 7 of 15 against 12 of 15: one-sided 0.0341, where Fisher's test has 0.0641.
+    assert p_value(Tally(7, 15), Tally(12, 15)) == pytest.approx(2 * 0.0341, abs=1e-4)
+
+
+@settings(max_examples=25)
+@given(tallies(25), tallies(25))
+def test_the_p_value_of_few_runs_is_scipys_boschloo(a: Tally, b: Tally) -> None:
+    table = [[a.passes, b.passes], [a.runs - a.passes, b.runs - b.passes]]
+    side = "greater" if a.passes * b.runs > b.passes * a.runs else "less"
+    expected = 1.0 if a.passes * b.runs == b.passes * a.runs else 2 * boschloo_exact(table, alternative=side).pvalue
+    assert p_value(a, b) == pytest.approx(min(1.0, expected), rel=1e-6)
+
+
+@settings(max_examples=50)
+@given(tallies(5_000), tallies(5_000))
+def test_the_p_value_of_many_runs_is_fishers(a: Tally, b: Tally) -> None:
+    a = Tally(a.passes + MOST_FOR_BOSCHLOO, a.runs + MOST_FOR_BOSCHLOO)
+    table = [[a.passes, b.passes], [a.runs - a.passes, b.runs - b.passes]]
+    sides = [fisher_exact(table, alternative=side).pvalue for side in ("less", "greater")]
+    assert p_value(a, b) == pytest.approx(min(1.0, 2 * min(sides)), rel=1e-6, abs=1e-200)
+
+
+@settings(max_examples=50)
+@given(tallies(40), tallies(40))
+def test_it_is_never_above_twice_fishers_one_sided_p_value(a: Tally, b: Tally) -> None:
+    table = [[a.passes, b.passes], [a.runs - a.passes, b.runs - b.passes]]
+    fisher = min(fisher_exact(table, alternative=side).pvalue for side in ("less", "greater"))
+    assert p_value(a, b) <= min(1.0, 2 * fisher) * (1 + 1e-9) or a.passes * b.runs == b.passes * a.runs
+
+
+@settings(max_examples=50)
+@given(tallies(40), tallies(40))
+def test_the_sides_may_be_exchanged_and_passes_counted_as_failures(a: Tally, b: Tally) -> None:
+    mirrored = (Tally(side.runs - side.passes, side.runs) for side in (a, b))
+    assert p_value(a, b) == p_value(b, a)
+    assert p_value(a, b) == pytest.approx(p_value(*mirrored), rel=1e-6)
+
+
+@settings(max_examples=20)
+@given(tallies(30), st.integers(1, 30))
+def test_the_further_b_is_from_a_the_smaller_the_p_value(a: Tally, runs_b: int) -> None:
+    above = [passes for passes in range(runs_b + 1) if passes * a.runs >= a.passes * runs_b]
+    p_values = [p_value(a, Tally(passes, runs_b)) for passes in above]
+    assert all(nearer >= further * (1 - 1e-9) for nearer, further in pairwise(p_values))
+
+
+@pytest.mark.parametrize("runs_a, runs_b", [(5, 5), (10, 10), (7, 13), (20, 20), (3, 30)])
+def test_equal_sides_are_called_different_at_most_as_often_as_it_says(runs_a: int, runs_b: int) -> None:
+    p_values = np.array(
+        [[p_value(Tally(a, runs_a), Tally(b, runs_b)) for b in range(runs_b + 1)] for a in range(runs_a + 1)]
+    )
+    for rate in np.linspace(0.005, 0.995, 199):
+        chances = np.outer(
+            binom.pmf(np.arange(runs_a + 1), runs_a, rate), binom.pmf(np.arange(runs_b + 1), runs_b, rate)
+        )
+        for alpha in (0.01, 0.05, 0.1, 0.2):
+            assert chances[p_values <= alpha].sum() <= alpha
+
+
+def test_a_side_without_runs_says_nothing() -> None:
+    assert exact_p(Tally(0, 0), Tally(3, 5)) is None
+    assert exact_p(Tally(3, 5), Tally(0, 0)) is None
+    assert smallest_visible_difference(Tally(0, 0), 5, 0.05) is None
+    assert smallest_visible_difference(Tally(3, 5), 0, 0.05) is None
+
+
+def test_impossible_counts_are_refused() -> None:
+    with pytest.raises(ValueError, match="passes must lie"):
+        exact_p(Tally(4, 3), Tally(1, 3))
+
+
+def test_ten_runs_each_could_have_shown_forty_points_from_the_ends_and_fifty_from_the_middle() -> None:
+    assert smallest_visible_difference(Tally(10, 10), 10, 0.05) == 0.4
+    assert smallest_visible_difference(Tally(5, 10), 10, 0.05) == 0.5
+
+
+def test_two_runs_each_could_have_shown_nothing() -> None:
+    assert smallest_visible_difference(Tally(2, 2), 2, 0.05) is None
+
+
+@settings(max_examples=20)
+@given(tallies(25), st.integers(1, 25), st.sampled_from([0.01, 0.05, 0.2]))
+def test_it_is_the_smallest_difference_among_all_results_of_b_that_are_significant(
+    a: Tally, runs_b: int, alpha: float
+) -> None:
+    visible = [
+        abs(passes / runs_b - a.passes / a.runs)
+        for passes in range(runs_b + 1)
+        if p_value(a, Tally(passes, runs_b)) <= alpha
+    ]
+    found = smallest_visible_difference(a, runs_b, alpha)
+    assert found == (pytest.approx(min(visible)) if visible else None)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.5, 0.9, 1.0])
+def test_more_runs_show_smaller_differences_and_a_stricter_test_only_larger_ones(share: float) -> None:
+    def smallest(runs: int, alpha: float) -> float:
+        found = smallest_visible_difference(Tally(round(share * runs), runs), runs, alpha)
+        return math.inf if found is None else found
+
+    by_runs = [smallest(runs, 0.05) for runs in (2, 10, 40, 150, 1_000, 5_000)]
+    assert by_runs == sorted(by_runs, reverse=True)
+    assert by_runs[-1] < 0.025
+    by_alpha = [smallest(20, alpha) for alpha in (0.2, 0.05, 0.01, 0.001)]
+    assert by_alpha == sorted(by_alpha)
