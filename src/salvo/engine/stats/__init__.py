@@ -4,37 +4,53 @@ rates       a pass rate and its interval, pass@k, pass^k        quantiles   perc
 gating      is the rate good enough?                            sequence    the same, looking after every run
 exact_test  do two sides differ?                                difference  by how much
 many_tests  the correction for several tests                    blocked     one test over all scenarios
-beta        the one function they stand on
+judging     agent or judge                                      beta        the one function they stand on
 """
 
 from salvo.engine.stats.blocked import BlockedTest, blocked_test
 from salvo.engine.stats.difference import newcombe
 from salvo.engine.stats.exact_test import exact_p, smallest_visible_difference
 from salvo.engine.stats.gating import Gate, GateVerdict, fixed_runs_needed, gate, settled
+from salvo.engine.stats.judging import (
+    Advice,
+    Components,
+    Reliability,
+    components,
+    more_runs_or_votes,
+    reliability,
+    standard_error,
+)
 from salvo.engine.stats.many_tests import benjamini_hochberg, needed_p
 from salvo.engine.stats.quantiles import percentile
 from salvo.engine.stats.rates import Interval, Tally, clopper_pearson, pass_at_k, pass_hat_k, wilson
 from salvo.engine.stats.sequence import confidence_sequence
 
 __all__ = [
+    "Advice",
     "BlockedTest",
+    "Components",
     "Gate",
     "GateVerdict",
     "Interval",
+    "Reliability",
     "Tally",
     "benjamini_hochberg",
     "blocked_test",
     "clopper_pearson",
+    "components",
     "confidence_sequence",
     "exact_p",
     "fixed_runs_needed",
     "gate",
+    "more_runs_or_votes",
     "needed_p",
     "newcombe",
     "pass_at_k",
     "pass_hat_k",
     "percentile",
+    "reliability",
     "settled",
     "smallest_visible_difference",
+    "standard_error",
     "wilson",
 ]
