@@ -87,6 +87,10 @@ def test_a_whole_word_is_found_before_a_part_of_another() -> None:
     assert found.start == TEXT.index("legal.", TEXT.index("rest"))
 
 
+def test_a_lone_surrogate_is_found_as_the_judge_was_shown_it() -> None:
+    assert stands("an odd \\ud800 one", "It is an odd \ud800 one.") == "an odd \ud800 one"
+
+
 def test_an_ellipsis_of_the_text_itself_may_be_quoted() -> None:
     assert stands("the fee ... is due", "So the fee… is due.") is None
     assert stands("the fee... is due", "So the fee… is due.") == "the fee… is due"

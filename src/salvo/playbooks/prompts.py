@@ -1,4 +1,4 @@
-"""What a model is asked about one check. All words are the documents', in an order that lets calls share a cache.
+"""What a model is asked about one check: the documents' words and ours, in an order that lets calls share a cache.
 
 The rules come first and are the same for every check, then the texts under evaluation, and the check comes last:
 all calls of an evaluation share one prefix, byte for byte, up to the end of the texts.
