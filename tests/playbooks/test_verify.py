@@ -313,7 +313,7 @@ def test_a_file_holds_by_itself(tmp_path: Path) -> None:
         {
             "unsigned": [
                 "holds report: The report has the hash that it names: sha256:….",
-                "unknown signature: The report is not signed.",
+                "unknown signature: The report is not signed: whoever altered it could have made its hash again.",
             ],
             "unsigned, and a key was named": [
                 "holds report: The report has the hash that it names: sha256:….",

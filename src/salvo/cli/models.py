@@ -8,6 +8,8 @@ from dataclasses import asdict, dataclass
 
 import click
 
+from salvo.cli.table import table
+
 
 @dataclass(frozen=True)
 class _Row:
@@ -35,10 +37,8 @@ def models(names: tuple[str, ...], as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps([asdict(row) for row in rows], indent=2))
         return
-    table = [_Row("MODEL", "KEY", "TEMPERATURE", "PRICE", "ENDS"), *rows]
-    widths = [max(len(cell) for cell in column) for column in zip(*(_cells(row) for row in table), strict=True)]
-    for row in table:
-        click.echo("  ".join(cell.ljust(width) for cell, width in zip(_cells(row), widths, strict=True)).rstrip())
+    header = _Row("MODEL", "KEY", "TEMPERATURE", "PRICE", "ENDS")
+    click.echo("\n".join(table([_cells(row) for row in (header, *rows)])))
 
 
 def _cells(row: _Row) -> tuple[str, ...]:

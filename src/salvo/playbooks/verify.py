@@ -317,7 +317,8 @@ def _own_hash(document: Mapping[str, Any]) -> Finding:
 
 def _signature(document: Mapping[str, Any], signature: Signature | None, public_key: str | None) -> Finding:
     if signature is None and public_key is None:
-        return Finding("signature", Standing.UNKNOWN, "The report is not signed.")
+        said = "The report is not signed: whoever altered it could have made its hash again."
+        return Finding("signature", Standing.UNKNOWN, said)
     if signature is None:
         return _altered("signature", "The report is not signed, by the key that you named or by any other.")
     if not signing.is_valid(document, signature):

@@ -111,4 +111,7 @@ def _show(findings: Sequence[Finding], as_json: bool) -> None:
     for finding in findings:
         word = click.style(f"{finding.standing:<8}", fg=colours[finding.standing], bold=finding.standing == "altered")
         click.echo(f"{word} {finding.part:<10} {plain(finding.message)}")
-    click.echo(f"\n{counted(altered, 'part was', 'parts were')} altered." if altered else "\nNothing was altered.")
+    untold = "" if all(finding.standing == "holds" for finding in findings) else ", as far as can be told"
+    click.echo(
+        f"\n{counted(altered, 'part was', 'parts were')} altered." if altered else f"\nNothing was altered{untold}."
+    )
