@@ -12,7 +12,6 @@ from types import TracebackType
 from typing import Any, Self
 
 from sqlalchemy import ColumnElement, Connection, RowMapping, Select, and_, delete, func, insert, or_, select, update
-from sqlalchemy.dialects import postgresql, sqlite
 
 from salvo.engine import jsontext
 from salvo.engine.canonical import sha256
@@ -463,10 +462,14 @@ def nothing_stored(place: str) -> UnknownIdError:
 
 def _save_playbook(connection: Connection, evaluation: NewEvaluation) -> None:
     """Once: whoever stored one with the same hash stored the same."""
+    # Only one of them is needed, and each takes its time to load.
+    if connection.dialect.name == "postgresql":
+        from sqlalchemy.dialects.postgresql import insert as insert_here
+    else:
+        from sqlalchemy.dialects.sqlite import insert as insert_here  # type: ignore[assignment]  # the same by design
     playbook = evaluation.playbook
-    makes = postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert
     connection.execute(
-        makes(playbooks)
+        insert_here(playbooks)
         .values(
             logic_hash=playbook.logic_hash,
             id=as_name(playbook.id),
