@@ -77,6 +77,7 @@ def test_a_killed_process_loses_at_most_the_vote_in_flight(url: str, clock: Held
         kept = [number for number, _ in store.votes(name)]
         assert kept == list(range(1, len(kept) + 1))
         assert told[-1] <= len(kept) <= told[-1] + 1
+        assert [row.state for row in store.history()] == [State.INTERRUPTED]
         assert store.mark_interrupted() == [name]
         assert store.load(name).state is State.INTERRUPTED
         store.resume(name)

@@ -45,6 +45,7 @@ _NEAR = 5
 _SEARCHED = 1000
 """Ids among which a misspelt one is looked for."""
 _AFTER_EVERY_ID = "\x7f"
+_OWNED = ("owner", "touched_at")
 _LISTS = "`byop history` lists them."
 
 
@@ -290,6 +291,8 @@ class Store:
                 evaluations.c.created_at,
                 evaluations.c.finished_at,
                 evaluations.c.state,
+                evaluations.c.owner,
+                evaluations.c.touched_at,
                 evaluations.c.subject,
                 evaluations.c.mode,
                 evaluations.c.runs,
@@ -314,7 +317,10 @@ class Store:
         if search:
             query = query.where(_holds(search))
         with self._database.reading() as connection:
-            return [_history_row(row) for row in connection.execute(query).mappings()]
+            return [
+                _history_row({name: value for name, value in row.items() if name not in _OWNED}, self._state(row))
+                for row in connection.execute(query).mappings()
+            ]
 
     def timeline(self, subject: str, playbook_hash: str | None = None) -> list[TimelinePoint]:
         """Every report of a subject, the oldest first; all playbooks, or one."""
@@ -440,12 +446,17 @@ class Store:
             update(evaluations).where(evaluations.c.id == evaluation_id).values(touched_at=self._now(), **changes)
         )
 
+    def _state(self, row: RowMapping) -> State:
+        """As it is: one whose process is gone is not running, though nobody could write that down."""
+        state = State(row["state"])
+        return State.INTERRUPTED if state is State.RUNNING and self._is_gone(row) else state
+
     def _is_gone(self, row: RowMapping) -> bool:
         return owner.is_gone(row["owner"], row["touched_at"], self._clock.now())
 
     def _loaded(self, row: RowMapping) -> StoredEvaluation:
         try:
-            return _stored_evaluation(row)
+            return _stored_evaluation(row, self._state(row))
         except (ValueError, KeyError, TypeError, InputError) as fault:
             raise StoreError(
                 f"The evaluation {row['id']} in {self.place} is damaged: {fault}",
@@ -578,13 +589,13 @@ def _clear_baseline(connection: Connection, evaluation_id: str, now: str) -> boo
     return True
 
 
-def _stored_evaluation(row: RowMapping) -> StoredEvaluation:
+def _stored_evaluation(row: RowMapping, state: State) -> StoredEvaluation:
     request = jsontext.loads(row["request"])
     return StoredEvaluation(
         id=row["id"],
         created_at=row["created_at"],
         finished_at=row["finished_at"],
-        state=State(row["state"]),
+        state=state,
         subject=request["subject"],
         mode=Mode(row["mode"]),
         runs=row["runs"],
@@ -603,12 +614,12 @@ def _stored_evaluation(row: RowMapping) -> StoredEvaluation:
     )
 
 
-def _history_row(row: RowMapping) -> HistoryRow:
+def _history_row(row: Mapping[str, Any], state: State) -> HistoryRow:
     status = row["status"]
     return HistoryRow(
         **{
             **row,
-            "state": State(row["state"]),
+            "state": state,
             "mode": Mode(row["mode"]),
             "status": None if status is None else Status(status),
         }
