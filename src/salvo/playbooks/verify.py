@@ -339,12 +339,16 @@ def _against_log(document: Mapping[str, Any], found: AsStored | None, entry: Ent
     computed = report_hash(document)
     if computed in _hashes(entry):
         return _holds("database", f"The audit log has this report, with this hash, since {entry.at}.")
-    told = f"its hash is {computed}, the audit log says {_hashes(entry)[0]}"
     original = _object(found.report) if found is not None else None
     if original is not None and report_hash(original) == _hashes(entry)[0]:
-        found_parts = differences(_normal(original), _normal(document))
-        parts = (part for part in found_parts if part.path != "integrity.report_hash")
-        told = "; ".join(part.text("it was stored as", "the file has") for part in islice(parts, _SHOWN))
+        parts: Iterator[str] = (
+            part.text("it was stored as", "the file has")
+            for part in differences(_normal(original), _normal(document))
+            if part.path != "integrity.report_hash"
+        )
+    else:
+        parts = _known_differences(_normal(document), (), entry)
+    told = "; ".join(islice(parts, _SHOWN)) or f"its hash is {computed}, the audit log says {_hashes(entry)[0]}"
     return _altered("database", f"The report in the file is not the one that was stored: {told}.")
 
 

@@ -11,16 +11,15 @@ from difflib import get_close_matches
 from types import TracebackType
 from typing import Any, Self
 
-from sqlalchemy import ColumnElement, Connection, RowMapping, Select, and_, delete, func, insert, or_, select, update
+from sqlalchemy import Connection, RowMapping, and_, delete, func, insert, select, update
 
-from salvo.engine import jsontext
 from salvo.engine.canonical import sha256
 from salvo.engine.clock import Clock
 from salvo.errors import AmbiguousIdError, InputError, StoreError, UnknownIdError, UsageError
 from salvo.playbooks import audit
 from salvo.playbooks.audit import Entry, RawRunRecord
 from salvo.playbooks.report import Report
-from salvo.playbooks.store import owner
+from salvo.playbooks.store import owner, queries, rows
 from salvo.playbooks.store.database import Database
 from salvo.playbooks.store.records import (
     BEGIN,
@@ -31,12 +30,11 @@ from salvo.playbooks.store.records import (
     State,
     StoredEvaluation,
     TimelinePoint,
-    VoteAsStored,
 )
 from salvo.playbooks.store.tables import audit as audit_table
 from salvo.playbooks.store.tables import baselines, evaluations, playbooks, votes
-from salvo.playbooks.store.texts import as_name, as_text, inputs_of, inputs_text, report_of, vote_of
-from salvo.playbooks.verdict import Mode, Result, Status
+from salvo.playbooks.store.texts import as_name, as_text, inputs_text, vote_of
+from salvo.playbooks.verdict import Mode, Result
 from salvo.playbooks.votes import Vote
 from salvo.playbooks.withheld import vote_without_texts, without_texts
 
@@ -45,7 +43,6 @@ _NEAR = 5
 _SEARCHED = 1000
 """Ids among which a misspelt one is looked for."""
 _AFTER_EVERY_ID = "\x7f"
-_OWNED = ("owner", "touched_at")
 _LISTS = "`byop history` lists them."
 
 
@@ -270,82 +267,33 @@ class Store:
     def as_stored(self, evaluation_id: str) -> AsStored | None:
         """For a verifier: nothing is read into values, and None is an answer."""
         with self._database.reading() as connection:
-            row = connection.execute(_whole().where(evaluations.c.id == evaluation_id)).mappings().one_or_none()
+            row = connection.execute(queries.whole().where(evaluations.c.id == evaluation_id)).mappings().one_or_none()
             if row is None:
                 return None
             cast = connection.execute(
                 select(votes).where(votes.c.evaluation_id == evaluation_id).order_by(votes.c.sequence)
             ).mappings()
-            return AsStored(
-                votes=tuple(VoteAsStored(**_fields(VoteAsStored, vote)) for vote in cast),
-                **_fields(AsStored, row),
-            )
+            return rows.as_stored(row, cast)
 
     def history(
         self, subject: str | None = None, *, search: str = "", limit: int | None = None, offset: int = 0
     ) -> list[HistoryRow]:
         """The newest first. `search` is looked for in ids and names, in any case."""
-        query = (
-            select(
-                evaluations.c.id,
-                evaluations.c.created_at,
-                evaluations.c.finished_at,
-                evaluations.c.state,
-                evaluations.c.owner,
-                evaluations.c.touched_at,
-                evaluations.c.subject,
-                evaluations.c.mode,
-                evaluations.c.runs,
-                evaluations.c.evaluator,
-                playbooks.c.id.label("playbook_id"),
-                playbooks.c.version.label("playbook_version"),
-                evaluations.c.playbook_hash,
-                evaluations.c.status,
-                evaluations.c.consistency,
-                evaluations.c.incomplete,
-                evaluations.c.stored_in_full,
-                baselines.c.evaluation_id.is_not(None).label("baseline"),
-                evaluations.c.group_id.label("group"),
-            )
-            .select_from(_with_playbook_and_baseline())
-            .order_by(evaluations.c.id.desc())
-            .limit(limit)
-            .offset(offset)
-        )
+        query = queries.listed().order_by(evaluations.c.id.desc()).limit(limit).offset(offset)
         if subject is not None:
             query = query.where(evaluations.c.subject == as_name(subject))
         if search:
-            query = query.where(_holds(search))
+            query = query.where(queries.holds(search))
         with self._database.reading() as connection:
-            return [
-                _history_row({name: value for name, value in row.items() if name not in _OWNED}, self._state(row))
-                for row in connection.execute(query).mappings()
-            ]
+            return [rows.history_row(row, self._state(row)) for row in connection.execute(query).mappings()]
 
     def timeline(self, subject: str, playbook_hash: str | None = None) -> list[TimelinePoint]:
         """Every report of a subject, the oldest first; all playbooks, or one."""
-        query = (
-            select(
-                evaluations.c.id,
-                evaluations.c.created_at,
-                evaluations.c.mode,
-                evaluations.c.evaluator,
-                evaluations.c.playbook_hash,
-                evaluations.c.inputs_fingerprint,
-                evaluations.c.status,
-                evaluations.c.consistency,
-                evaluations.c.incomplete,
-                evaluations.c.outcomes,
-                baselines.c.evaluation_id.is_not(None).label("baseline"),
-            )
-            .select_from(_with_playbook_and_baseline())
-            .where(evaluations.c.subject == as_name(subject), evaluations.c.state == State.DONE)
-            .order_by(evaluations.c.id)
-        )
+        query = queries.points().where(evaluations.c.subject == as_name(subject)).order_by(evaluations.c.id)
         if playbook_hash is not None:
             query = query.where(evaluations.c.playbook_hash == playbook_hash)
         with self._database.reading() as connection:
-            return [_point(row) for row in connection.execute(query).mappings()]
+            return [rows.point(row) for row in connection.execute(query).mappings()]
 
     # Baselines.
 
@@ -376,34 +324,16 @@ class Store:
 
     def baselines(self) -> list[Baseline]:
         """The newest saved first."""
-        query = (
-            select(
-                evaluations.c.id.label("evaluation_id"),
-                evaluations.c.subject,
-                playbooks.c.id.label("playbook_id"),
-                playbooks.c.version.label("playbook_version"),
-                evaluations.c.playbook_hash,
-                evaluations.c.evaluator,
-                evaluations.c.created_at.label("evaluated_at"),
-                baselines.c.saved_at,
-                evaluations.c.status,
-                evaluations.c.consistency,
-            )
-            .select_from(_with_playbook_and_baseline())
-            .where(baselines.c.saved_at.is_not(None))
-            .order_by(baselines.c.saved_at.desc(), evaluations.c.id.desc())
-        )
+        query = queries.saved().order_by(baselines.c.saved_at.desc(), evaluations.c.id.desc())
         with self._database.reading() as connection:
-            return [
-                Baseline(**{**row, "status": Status(row["status"])}) for row in connection.execute(query).mappings()
-            ]
+            return [rows.baseline(row) for row in connection.execute(query).mappings()]
 
     def baseline_for(self, playbook_hash: str, subject: str, before: str | None = None) -> StoredEvaluation | None:
         """What to compare with: the newest saved baseline of the series, else its newest full and complete report.
 
         `before` leaves out that evaluation and later ones. A screening is never compared with.
         """
-        query = _whole().where(
+        query = queries.whole().where(
             evaluations.c.playbook_hash == playbook_hash,
             evaluations.c.subject == as_name(subject),
             evaluations.c.state == State.DONE,
@@ -456,7 +386,7 @@ class Store:
 
     def _loaded(self, row: RowMapping) -> StoredEvaluation:
         try:
-            return _stored_evaluation(row, self._state(row))
+            return rows.stored_evaluation(row, self._state(row))
         except (ValueError, KeyError, TypeError, InputError) as fault:
             raise StoreError(
                 f"The evaluation {row['id']} in {self.place} is damaged: {fault}",
@@ -505,25 +435,10 @@ def _open_evaluation(connection: Connection, evaluation_id: str) -> RowMapping:
 
 
 def _one(connection: Connection, evaluation_id: str) -> RowMapping:
-    found = connection.execute(_whole().where(evaluations.c.id == evaluation_id)).mappings().one_or_none()
+    found = connection.execute(queries.whole().where(evaluations.c.id == evaluation_id)).mappings().one_or_none()
     if found is None:
         raise UnknownIdError(f"There is no evaluation {evaluation_id}.", hint=_LISTS)
     return found
-
-
-def _whole() -> Select[Any]:
-    return select(evaluations, playbooks.c.document.label("playbook"), baselines.c.saved_at).select_from(
-        _with_playbook_and_baseline()
-    )
-
-
-def _with_playbook_and_baseline() -> Any:
-    return evaluations.join(playbooks).outerjoin(baselines, baselines.c.evaluation_id == evaluations.c.id)
-
-
-def _holds(search: str) -> ColumnElement[bool]:
-    looked_in = (evaluations.c.id, evaluations.c.subject, evaluations.c.evaluator, evaluations.c.status, playbooks.c.id)
-    return or_(*(column.icontains(as_name(search), autoescape=True) for column in looked_in))
 
 
 def _raw_runs(connection: Connection, evaluation_id: str) -> Iterator[RawRunRecord]:
@@ -587,52 +502,6 @@ def _clear_baseline(connection: Connection, evaluation_id: str, now: str) -> boo
     )
     _append(connection, evaluation_id, said)
     return True
-
-
-def _stored_evaluation(row: RowMapping, state: State) -> StoredEvaluation:
-    request = jsontext.loads(row["request"])
-    return StoredEvaluation(
-        id=row["id"],
-        created_at=row["created_at"],
-        finished_at=row["finished_at"],
-        state=state,
-        subject=request["subject"],
-        mode=Mode(row["mode"]),
-        runs=row["runs"],
-        evaluator=request["evaluator"],
-        producer=request["producer"],
-        group=row["group_id"],
-        settings=request["settings"],
-        playbook_hash=row["playbook_hash"],
-        playbook=jsontext.loads(row["playbook"]),
-        inputs=None if row["inputs"] is None else inputs_of(row["inputs"]),
-        inputs_fingerprint=row["inputs_fingerprint"],
-        raw_hashes=request["raw_hashes"],
-        stored_in_full=row["stored_in_full"],
-        report=None if row["report"] is None else report_of(row["report"], f"The report {row['id']}"),
-        baseline_since=row["saved_at"],
-    )
-
-
-def _history_row(row: Mapping[str, Any], state: State) -> HistoryRow:
-    status = row["status"]
-    return HistoryRow(
-        **{
-            **row,
-            "state": state,
-            "mode": Mode(row["mode"]),
-            "status": None if status is None else Status(status),
-        }
-    )
-
-
-def _point(row: RowMapping) -> TimelinePoint:
-    outcomes = {check_id: Result(result) for check_id, result in jsontext.loads(row["outcomes"]).items()}
-    return TimelinePoint(**{**row, "mode": Mode(row["mode"]), "status": Status(row["status"]), "outcomes": outcomes})
-
-
-def _fields(kind: type, row: RowMapping) -> dict[str, Any]:
-    return {name: row[name] for name in kind.__slots__ if name in row}  # type: ignore[attr-defined]  # slots dataclasses
 
 
 def _listed(ids: Sequence[str]) -> str:
