@@ -3,12 +3,16 @@
 import sqlite3
 from pathlib import Path
 
+import psycopg
 import pytest
 from inline_snapshot import snapshot
 from sqlalchemy.engine import make_url
+from sqlalchemy.exc import IntegrityError, OperationalError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from salvo.errors import StoreError, UnknownIdError
 from salvo.playbooks.store import database
+from salvo.playbooks.store.faults import as_sentence
 from salvo.playbooks.store.place import database_url
 from salvo.playbooks.store.store import Store
 from tests.support.clock import HeldClock
@@ -121,6 +125,55 @@ def test_a_locked_database_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         other.execute("ROLLBACK")
         other.close()
         begun(store)
+
+
+def test_a_fresh_database_that_somebody_else_reads_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(database, "PATIENCE", 0)
+    other = sqlite3.connect(tmp_path / "runs.db", isolation_level=None)
+    other.execute("CREATE TABLE theirs (id INTEGER)")
+    other.execute("BEGIN")
+    other.execute("SELECT * FROM theirs").fetchall()
+    assert "is locked by another process" in refused(f"sqlite:///{tmp_path / 'runs.db'}")
+    other.execute("COMMIT")
+    other.close()
+    Store.open(f"sqlite:///{tmp_path / 'runs.db'}", HeldClock()).close()
+
+
+def test_a_fault_of_ours_is_not_dressed_as_one_of_the_database(tmp_path: Path) -> None:
+    with Store.open(f"sqlite:///{tmp_path / 'runs.db'}", HeldClock()) as store:
+        begun(store)
+        with pytest.raises(IntegrityError) as bug:
+            begun(store)
+    assert "fully compliant" not in str(bug.value)
+
+
+def unreachable(said: str, kind: type[psycopg.Error] = psycopg.OperationalError) -> str:
+    fault = OperationalError("SELECT 1", {"text": "secret text"}, kind(said))
+    return str(as_sentence(fault, "The database runs at host"))
+
+
+def test_what_a_server_says_becomes_a_sentence() -> None:
+    assert {
+        "a wrong password, before there is a code": unreachable('password authentication failed for user "she"'),
+        "a wrong password": unreachable("FATAL", psycopg.errors.InvalidPassword),
+        "a full disk": unreachable("could not extend file", psycopg.errors.DiskFull),
+        "too many": unreachable("sorry", psycopg.errors.TooManyConnections),
+        "shut down": unreachable("terminating connection", psycopg.errors.AdminShutdown),
+        "something else": unreachable("something odd.\nand more"),
+        "a code of its own": unreachable("something odd", psycopg.errors.OutOfMemory),
+        "no connection to spare": str(as_sentence(PoolTimeout(), "The database runs at host")),
+    } == snapshot(
+        {
+            "a wrong password, before there is a code": "The database runs at host does not accept the user or the password. Check DATABASE_URL.",
+            "a wrong password": "The database runs at host does not accept the user or the password. Check DATABASE_URL.",
+            "a full disk": "The database runs at host cannot be written: the disk is full. Free some space; what was stored before is untouched.",
+            "too many": "The database runs at host takes no more connections. Wait, or raise max_connections on the server.",
+            "shut down": "The database runs at host was shut down. Start the server, and try again.",
+            "something else": "The database runs at host cannot be used: something odd. Check DATABASE_URL.",
+            "a code of its own": "The database runs at host cannot be used: something odd. Check DATABASE_URL.",
+            "no connection to spare": "The database runs at host has no connection to spare. Try again when fewer evaluations run.",
+        }
+    )
 
 
 def test_a_read_only_database_can_be_read_and_says_so_when_written(tmp_path: Path) -> None:

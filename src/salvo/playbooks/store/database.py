@@ -85,7 +85,7 @@ class Database:
 
     def _keep_a_log(self) -> None:
         """Write-ahead logging: readers and a writer do not wait for each other. The file remembers it."""
-        for left in reversed(range(PATIENCE * _TRIES_A_SECOND)):
+        for left in reversed(range(PATIENCE * _TRIES_A_SECOND + 1)):
             try:
                 self._pragma("journal_mode = WAL")
             except sqlite3.OperationalError as fault:
