@@ -101,3 +101,8 @@ def test_no_fixed_number_tells_a_rate_from_itself_or_within_reason_from_its_neig
     assert fixed_runs_needed(0.9, 0.9) is None
     assert fixed_runs_needed(0.9, 0.97, limit=126) is None
     assert fixed_runs_needed(0.9, 0.97, limit=127) == 127
+
+
+@pytest.mark.parametrize("rate", [0.0, 0.5])
+def test_any_rate_reaches_nought_with_the_first_run(rate: float) -> None:
+    assert fixed_runs_needed(0.0, rate) == 1

@@ -66,6 +66,8 @@ def fixed_runs_needed(
     _check_min_pass_rate(min_pass_rate)
     check_confidence(confidence)
     tail = (1 - confidence) / 2
+    if min_pass_rate == 0:
+        return 1  # which any rate reaches, whatever the run says
     if true_rate == min_pass_rate:
         return None
     # A fail is a pass of the mirror image: few failures of many instead of few passes.
