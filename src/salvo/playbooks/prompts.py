@@ -138,11 +138,6 @@ def question(case: Case) -> Question:
     return Question(SYSTEM, pieces, ANSWER)
 
 
-def shared_prefix(inputs: Inputs) -> str:
-    """What all calls of an evaluation have in common, from the first character on."""
-    return SYSTEM + "".join(_artifact(inputs.fingerprint, *inputs.texts.values())[1:])
-
-
 @lru_cache(maxsize=4)  # asked for again by every check and run, and texts may be long
 def _artifact(fingerprint: str, *texts: str | None) -> tuple[str, ...]:
     """The tag, then the blocks.

@@ -23,6 +23,9 @@ from salvo.playbooks.report import ArtifactFinding, Report
 from salvo.playbooks.schema import Check
 from salvo.playbooks.votes import Ballot, Vote
 
+_REPORTED = 50
+"""Passages that address the evaluator which a report lists: a hostile text may hold a million."""
+
 _TAPED = RecordingOptions(max_request_bytes=8 * 1024)
 """A request holds the artifact, which is stored once already, and not with every vote: its hash is enough to replay."""
 
@@ -103,8 +106,11 @@ def scan(order: Order) -> Scanned:
         ArtifactFinding(
             found.kind, found.message, text[found.span.start : found.span.end], location(found.span, order.inputs)
         )
-        for found in addressed
+        for found in addressed[:_REPORTED]
     ]
+    if len(addressed) > _REPORTED:
+        more = f"{len(addressed) - _REPORTED} more passages like these are not listed."
+        findings.append(ArtifactFinding("more_findings", more, count=len(addressed) - _REPORTED))
     return Scanned(
         patterns={check.id: patterns.scan(check, text) for check in order.playbook.checks if check.patterns},
         findings=(*findings, *character_findings(text)),

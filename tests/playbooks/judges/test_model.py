@@ -231,13 +231,13 @@ async def test_calls_on_other_checks_read_the_cache_of_the_first(name: str) -> N
         ("anthropic/claude-haiku-4-5", 9_000, False),
         ("anthropic/claude-haiku-4-5", 20_000, True),
         (GPT, 100, False),
-        (GPT, 4_000, True),
+        (GPT, 4_096, True),
     ],
 )
 def test_one_call_goes_first_where_the_texts_are_long_enough_to_be_cached(name: str, length: int, first: bool) -> None:
     assert ModelJudge(name, HeldClock()).goes_first(Inputs.of("x" * length)) is first
     assert ModelJudge(name, HeldClock()).goes_first(Inputs.of("x", source_document="x" * length)) is first
-    assert ModelJudge(name, HeldClock()).goes_first(Inputs.of("法" * (length // 3))) is first
+    assert ModelJudge(name, HeldClock()).goes_first(Inputs.of("法" * (length // 3 + 1))) is first
 
 
 def test_a_judge_says_who_it_is() -> None:

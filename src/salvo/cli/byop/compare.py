@@ -16,9 +16,10 @@ if TYPE_CHECKING:
 @click.argument("after", metavar="B")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def compare(before: str, after: str, as_json: bool) -> None:
-    """Compare two reports: statuses, checks, consistency, evidence, and whether the text or the judge changed.
+    """Compare two reports: what changed, and who changed it.
 
-    A and B are ids of stored reports, prefixes of them, or latest; or the files of reports.
+    Statuses, checks, consistency, evidence, and whether the text or the judge is another. A and B are ids of stored
+    reports, prefixes of them, or latest; or the files of reports.
     """
     import shutil
 

@@ -9,7 +9,10 @@ import click
 @click.option("--subject", default="default", show_default=True, help="The series to look at.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def drift(subject: str, as_json: bool) -> None:
-    """Show a timeline of a subject: consistency, status and the outcome of each check, the oldest first."""
+    """Show the reports of a subject over time.
+
+    A row each, the oldest first: status, consistency and the outcome of each check.
+    """
     from salvo.cli.byop.database import open_store
     from salvo.engine import jsontext
     from salvo.playbooks import timeline

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 @click.argument("evaluation_id", metavar="ID")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def replay(evaluation_id: str, as_json: bool) -> None:
-    """Run an evaluation again from its recorded calls, without network or key, and compare the two reports.
+    """Run an evaluation again from its recorded calls.
 
-    ID is a report's id, a prefix of it, or latest. Exits 0 when the report is reproduced apart from times and ids, and
-    1 when it is not.
+    Without network or key; the two reports are compared. ID is a report's id, a prefix of it, or latest. Exits 0 when
+    the report is reproduced apart from times and ids, and 1 when it is not.
     """
     import asyncio
     import json

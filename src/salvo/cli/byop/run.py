@@ -77,11 +77,11 @@ def run(
     resume: str | None,
     concurrency: int,
 ) -> None:
-    """Evaluate a frozen AI output with a playbook. Never legal advice.
+    """Evaluate a frozen AI output with a playbook.
 
-    OUTPUT_FILE holds what the AI wrote; - reads it from standard input. Exits 0 for STABLE and OBSERVE, 1 for REVIEW
-    and ALERT (--fail-on), 2 on bad usage or input, 3 when something could not be judged, 130 when interrupted: what
-    was judged is kept, and --resume goes on.
+    It is never legal advice. OUTPUT_FILE holds what the AI wrote; - reads it from standard input. Exits 0 for STABLE
+    and OBSERVE, 1 for REVIEW and ALERT (--fail-on), 2 on bad usage or input, 3 when something could not be judged, 130
+    when interrupted: what was judged is kept, and --resume goes on.
     """
     from salvo.cli.byop import files
     from salvo.cli.byop.evaluating import Evaluating, Job

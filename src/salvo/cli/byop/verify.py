@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 @click.option("--head", metavar="HASH", help="A hash that `byop audit --head` printed: it must still be in the log.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def verify(report: str | None, public_key: str | None, head: str | None, as_json: bool) -> None:
-    """Say what holds and what was altered: hashes, votes, quotes, signature, audit log.
+    """Say what holds of a report, and what was altered.
 
-    ID is the beginning of a report's id, or `latest`: everything stored of it is hashed again and compared with the
-    audit log. FILE is an exported report: its hash and its signature are checked, and it is compared with the
-    database if that knows it. Without either, the audit log alone is checked. Exit codes: 0 all holds, 1 something
-    was altered, 2 there is no such report.
+    Hashes, votes, quotes, signature, audit log. ID is the beginning of a report's id, or `latest`: everything stored of
+    it is hashed again and compared with the audit log. FILE is an exported report: its hash and its signature are
+    checked, and it is compared with the database if that knows it. Without either, the audit log alone is checked. Exit
+    codes: 0 all holds, 1 something was altered, 2 there is no such report.
     """
     from salvo.errors import UsageError
 

@@ -53,8 +53,9 @@ class ModelJudge:
         self._endpoint_name = endpoint_name
 
     def goes_first(self, inputs: Inputs) -> bool:
-        shared = len(prompts.shared_prefix(inputs).encode("utf-8"))
-        return shared >= self._cache_floor * _BYTES_PER_TOKEN
+        """By the texts alone: where they are short, the price of the rules is not worth a second wait."""
+        texts = sum(len(text.encode("utf-8", "surrogatepass")) for text in inputs.texts.values() if text)
+        return texts >= self._cache_floor * _BYTES_PER_TOKEN
 
     async def judge(self, case: Case, wire: Wire) -> Ballot:
         model = catalog.chat_model(self.name, wire, endpoint_name=self._endpoint_name)

@@ -1,0 +1,56 @@
+"""The rules evaluator: one verdict on one check of one text, from the words of the text alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+
+from salvo.playbooks.judges.rules.assumptions import judge_assumptions
+from salvo.playbooks.judges.rules.certainty import judge_certainty
+from salvo.playbooks.judges.rules.escalation import judge_escalation
+from salvo.playbooks.judges.rules.finding import UNDECIDED, Finding, Span
+from salvo.playbooks.judges.rules.language import other_language, words
+from salvo.playbooks.judges.rules.sentences import Sentence, read
+from salvo.playbooks.judges.rules.unchecked import judge_unchecked
+
+_JUDGES: dict[str, Callable[[Sequence[Sentence]], Finding]] = {
+    "assumption_disclosure": judge_assumptions,
+    "certainty_language": judge_certainty,
+    "escalation_signal": judge_escalation,
+    "unchecked_areas_disclosure": judge_unchecked,
+}
+KNOWN_CHECKS = frozenset(_JUDGES)
+
+# About fifty words are asked for; a text of 45 is about fifty.
+_FEWEST_WORDS = 45
+
+
+def judge(check_id: str, text: str, ignore: Sequence[Span] = ()) -> Finding:
+    """The verdict of the rules on one check. Text in an ignored span counts as if it were not there.
+
+    Deterministic, and linear in the text. A FAIL always names the sentences it rests on, as exact slices of the text.
+    """
+    if check_id not in _JUDGES:
+        return _undecided("unknown-check", "The rules know the four judged checks of the starter playbook, and not this one.")
+    return _judge(check_id, text, tuple((start, end) for start, end in ignore))
+
+
+# Every vote on a text is the same one, so it is taken once.
+@lru_cache(maxsize=16)
+def _judge(check_id: str, text: str, ignore: tuple[Span, ...]) -> Finding:
+    sentences = read(text, ignore)
+    said = " ".join(sentence.plain for sentence in sentences)
+    count = len(words(said[:_ENOUGH]))
+    if count < _FEWEST_WORDS:
+        return _undecided("too-short", f"The text has {count} words; the rules need about 50 to judge by.")
+    language = other_language(said)
+    if language:
+        return _undecided("not-english", f"The rules work in English, and the text appears to be in {language}.")
+    return _JUDGES[check_id](sentences)
+
+
+_ENOUGH = 2_000
+
+
+def _undecided(rule: str, notes: str) -> Finding:
+    return Finding("indeterminate", UNDECIDED, (), rule, notes)

@@ -1,0 +1,143 @@
+"""escalation_signal: is anybody told who should review what, or when to escalate?"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import islice
+
+from salvo.playbooks.judges.rules.content import names_something
+from salvo.playbooks.judges.rules.finding import ABSENT, SAID, UNDECIDED, Finding
+from salvo.playbooks.judges.rules.sentences import Kind, Sentence
+from salvo.playbooks.judges.rules.vocabulary import pattern
+
+_SHOWN = 5
+
+
+def judge_escalation(sentences: Sequence[Sentence]) -> Finding:
+    """PASS where a reviewer is named with an object or a condition; FAIL where something is at risk and none is."""
+    with_next = zip(sentences, [*sentences[1:], None], strict=True)
+    signals = list(islice((sentence for sentence, following in with_next if _signals(sentence, following)), _SHOWN))
+    if signals:
+        return Finding(
+            "pass",
+            SAID,
+            tuple(sentence.span for sentence in signals),
+            "escalation.named-review",
+            "The text says who should review what, or under which condition a human should be brought in.",
+        )
+    at_risk = [sentence for sentence in sentences if sentence.is_authors and _is_at_risk(sentence)]
+    if at_risk:
+        return Finding(
+            "fail",
+            ABSENT,
+            tuple(sentence.span for sentence in at_risk[:2]),
+            "escalation.risk-without-review",
+            "The quoted passage is uncertain or risky, and the text names nobody who should review it; a general contact or "
+            "consult-a-lawyer line does not.",
+        )
+    return Finding(
+        "indeterminate",
+        UNDECIDED,
+        (),
+        "escalation.nothing-at-risk",
+        "Nothing uncertain or risky was found, so the question of a human review does not arise.",
+    )
+
+
+def _signals(sentence: Sentence, following: Sentence | None) -> bool:
+    if sentence.kind is Kind.QUOTATION or sentence.is_question:
+        return False
+    text = sentence.plain
+    if sentence.kind is Kind.HEADING:
+        return False
+    if _is_escalation_column(sentence):
+        return True
+    context = sentence.lead or (sentence.heading if sentence.kind is Kind.ITEM else "")
+    if context and _calls(context) and names_something(text, *_BOILERPLATE):
+        return True
+    listed = text.endswith(":") and following is not None and following.kind in (Kind.ITEM, Kind.CELL)
+    return any(listed or _is_meant_for(text, call) for call in _calls(text))
+
+
+def _is_at_risk(sentence: Sentence) -> bool:
+    return bool(pattern(r"\b<at_risk>\b").search(sentence.plain)) and not any(_candidates(sentence.plain))
+
+
+def _is_escalation_column(sentence: Sentence) -> bool:
+    asks = pattern(r"\b(?:escalat\w+|reviewer|review by|who (?:reviews|decides|should)|refer to|sign-?off|owner|action)\b")
+    return sentence.kind is Kind.CELL and bool(asks.search(sentence.heading) and pattern(r"\b<reviewer>\b").search(sentence.plain))
+
+
+def _calls(text: str) -> list[re.Match[str]]:
+    """Wordings in a folded text that call for a reviewer, leaving out those that say nobody need be asked."""
+    return [match for match in _candidates(text) if not _is_needless(text, match)]
+
+
+def _candidates(text: str) -> Iterator[re.Match[str]]:
+    if not _CUE.search(text):
+        return
+    if pattern(_CALLS_TO_ACT).search(text):
+        yield from (match for match in pattern(r"\b<reviewer>\b").finditer(text) if not _is_not_asked(text, match))
+    for template in _TEMPLATES:
+        yield from pattern(template).finditer(text)
+
+
+def _is_not_asked(text: str, reviewer: re.Match[str]) -> bool:
+    before = text[max(0, reviewer.start() - 150) : reviewer.start()]
+    return bool(pattern(r"\b<not_asked> ?$").search(before) or pattern(_PAST).match(text, reviewer.end()))
+
+
+def _is_needless(text: str, match: re.Match[str]) -> bool:
+    start = max(text.rfind(mark, 0, match.start()) for mark in (";", ". ", ", but ", " but ", ", so ")) + 1
+    leading = text[max(start, 0) : match.start()]
+    if pattern(r"\b<theirs> ?$").search(leading) or _DISPUTE.search(leading):
+        return True
+    around = leading + match[0] + text[match.end() : match.end() + 40]
+    return bool(pattern(r"\b<needless>\b").search(around)) and not pattern(_GATED).search(text)
+
+
+def _is_meant_for(text: str, call: re.Match[str]) -> bool:
+    """Whether the call has an object or a condition of its own, beyond boilerplate."""
+    part = _part(text, call)
+    if names_something(part, *_BOILERPLATE):
+        return True
+    refers_back = _REFERS_BACK.search(part) and not _GENERIC_REVIEWER.search(part)
+    return bool(_THIS_POINT.search(part) or refers_back)
+
+
+def _part(text: str, call: re.Match[str]) -> str:
+    """The part of the sentence that the call stands in, together with what "it" and "this" in it refer to."""
+    starts = [match.end() for match in _PART.finditer(text, 0, call.start())]
+    end = _PART.search(text, call.end())
+    part = text[starts[-1] if starts else 0 : end.start() if end else len(text)]
+    return text if _POINTS_BACK.search(part) and starts else part
+
+
+_CUE = re.compile(
+    r"counsel|lawyer|attorney|solicitor|barrister|law firm|legal|dpo|officer|privacy|protection|compliance|specialist|expert"
+    r"|advis|human|escalat|professional|review|committee|board|\bgc\b|\bclo\b|ciso|team|partner|notar|practitioner|qualified"
+    r"|union|head of|function|lead|desk|department|panel|consultant|coordinator|manager|office|unit|director|whoever|someone|somebody|colleague|avocat|abogad|rechtsanw|advo|person|member|affairs|advice|opinion"
+)
+_BOILERPLATE = (
+    "<reviewer>", "<human_review>", "<reviewing>", "<instruct>", "<directive>", "<called_for>", "<generic>", "<needless>"
+)  # fmt: skip
+_CALLS_TO_ACT = r"\b<directive>\b|(?:^|[,;:–(] |\b(?:and|or|then|please|also|to|not|i|we|you|instead|so|but|can) )(?:<instruct>)\b"
+_PAST = r" (?:(?:has|have|had) (?:already|since|now)|(?:can|may) be (?:reached|contacted)|(?:was|were|wrote|drafted|attended|sent|prepared|sits?|sat)\b)"
+# "Do not sign before counsel has ...", "only after the DPO has approved it": the negation is part of the call.
+_GATED = (
+    r"\b(?:not|no|never|hold|wait|waits|pause|stop|defer|only|nobody|postpone|refrain|avoid|stays?|remains?|until|unless|before)\b[^.;]{0,120}?"
+    r"\b(?:before|until|unless|without|after|once|pending|till)\b[^.;]{0,80}? (?:<reviewer>|<human_review>)\b"
+)
+_TEMPLATES = (
+    _GATED,
+    r"\b<called_for>\b(?: [\w\x27-]+){0,6}? <human_review>\b",
+    r"\b<human_review>\b(?: [\w\x27()-]+){0,8}? (?:is|are|should be|must be|will be|would be|seems|remains|be|looks|becomes)(?: [\w-]+)? <called_for>\b",
+    r"(?:^|[,;:–(] |\b(?:should|must|please|to|then|and|would|i|we|shall|be) )escalated?\b",
+)
+_DISPUTE = re.compile(r"\b(?:disputes?|disagreements?|deadlocks?) (?:are|is|will|shall|must|go|goes|should)\b[^,;]{0,40}$")
+_PART = re.compile(r"; |: | – |, (?:and|but|so) (?!(?:if|where|when|before)\b)| but ")
+_POINTS_BACK = re.compile(r"\b(?:it|this|that|them|these|those|both|which|one|point|issue|question)\b")
+_THIS_POINT = re.compile(r"\b(?:this|that|these|those|each|both|the) (?:\w+ )?(?:points?|issues?|questions?|items?|clauses?|risks?|gaps?|matters?)\b")
+_REFERS_BACK = re.compile(r"\b(?:it|this|that|them|these|those|both)\b")
+_GENERIC_REVIEWER = re.compile(r"\b(?:an?|any|your|qualified|licensed)(?: [\w-]+){0,2} (?:lawyer|attorney|solicitor|professional|counsel|advis[eo]r)\b|legal (?:advice|professionals?)")

@@ -1,0 +1,368 @@
+"""Text to sentences, each with its kind, its exact place, and the heading or lead-in that it stands under.
+
+Every step is linear in the text: patterns are bounded, and a sentence longer than any real one is cut.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from functools import lru_cache
+
+Span = tuple[int, int]
+
+QUOTED = "qqq"
+"""The word that stands in a folded sentence where somebody else's words stood."""
+
+_LONGEST_SENTENCE = 900
+_LONGEST_QUOTATION = 1500
+_SHORT_QUOTATION_WORDS = 3
+_SHORT_LINE = 8
+_TITLE_LINE = 14
+
+
+class Kind(Enum):
+    """Where a sentence stands; a quotation is not in the author's voice, and a heading claims nothing."""
+
+    PROSE = "prose"
+    ITEM = "list item"
+    CELL = "table cell"
+    HEADING = "heading"
+    QUOTATION = "quotation"
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """One sentence. `plain` keeps quoted terms of up to three words; in `own` all that is quoted is masked.
+
+    Both are lower case, on one line, without emphasis marks and invisible characters, contractions written out.
+    """
+
+    start: int
+    end: int
+    kind: Kind
+    plain: str
+    own: str
+    heading: str = ""
+    lead: str = ""
+
+    @property
+    def span(self) -> Span:
+        return self.start, self.end
+
+    @property
+    def is_question(self) -> bool:
+        return self.plain.rstrip("\"') ").endswith("?")
+
+    @property
+    def is_authors(self) -> bool:
+        """Whether the author asserts it: no heading, quotation or question."""
+        return self.kind not in (Kind.HEADING, Kind.QUOTATION) and not self.is_question
+
+
+# The checks and the votes on one text ask in a row, so the last few texts are worth keeping.
+@lru_cache(maxsize=4)
+def read(text: str, ignore: tuple[Span, ...] = ()) -> tuple[Sentence, ...]:
+    """The sentences of a text, in order. What stands in an ignored span counts as blank."""
+    text = _blanked(text, ignore)
+    sentences: list[Sentence] = []
+    heading = lead = ""
+    for block in _blocks(text):
+        if block.kind is Kind.HEADING and not block.column:
+            heading, lead = fold(text[block.start : block.end]), ""
+        for start, end, quotations in _split(text, block):
+            plain, own = _voices(text, start, end, quotations)
+            if not plain:
+                continue
+            under = block.column or heading
+            leads_here = lead if block.kind in (Kind.ITEM, Kind.CELL, Kind.QUOTATION) else ""
+            sentences.append(Sentence(start, end, block.kind, plain, own, under, leads_here))
+        if block.kind in (Kind.PROSE, Kind.ITEM) and sentences:
+            if sentences[-1].plain.endswith(":"):
+                lead = sentences[-1].plain
+            elif block.kind is Kind.PROSE:
+                lead = ""
+    return tuple(sentences)
+
+
+def fold(text: str) -> str:
+    """One lower-case line with plain quotes and dashes, without invisible characters and emphasis marks."""
+    text = _INVISIBLE.sub("", text.translate(_TYPOGRAPHY))
+    text = _EMPHASIS.sub("", _LINK.sub(r"\1", text))
+    text = " ".join(text.lower().split())
+    if "'" in text:
+        for pattern, written_out in _CONTRACTIONS:
+            text = pattern.sub(written_out, text)
+    return text.replace("cannot", "can not")
+
+
+# --- Blocks: paragraphs, list items, table cells, headings, quotations ---
+
+
+@dataclass(frozen=True, slots=True)
+class _Block:
+    start: int
+    end: int
+    kind: Kind
+    column: str = ""
+
+
+def _blanked(text: str, ignore: Sequence[Span]) -> str:
+    if not ignore:
+        return text
+    pieces: list[str] = []
+    done = 0
+    for start, end in sorted(ignore):
+        start, end = max(start, done), min(max(end, done), len(text))
+        if start < end:
+            pieces += [text[done:start], _NOT_LINE_END.sub(" ", text[start:end])]
+            done = end
+    return "".join([*pieces, text[done:]])
+
+
+def _blocks(text: str) -> Iterator[_Block]:
+    lines = [match.span() for match in _LINE.finditer(text)]
+    columns: list[str] = []
+    open_block: _Block | None = None
+    fenced = False
+    for number, (start, end) in enumerate(lines):
+        line = text[start:end]
+        shape = _shape(line)
+        if shape is _Shape.FENCE:
+            fenced = not fenced
+            shape = _Shape.BLANK
+        elif fenced:
+            shape = _Shape.QUOTE
+        if shape is not _Shape.ROW:
+            columns = []
+        following = _line_below(text, lines, number)
+        goes_on = number > 0 and _touch(text, lines[number - 1], (start, end))
+        if shape is _Shape.TEXT and goes_on and open_block and open_block.kind is not Kind.HEADING:
+            open_block = _Block(open_block.start, end, open_block.kind)
+            continue
+        if open_block:
+            yield open_block
+            open_block = None
+        if shape is _Shape.ROW:
+            cells = list(_cells(text, start, end))
+            if _rules_a_table(line):
+                continue
+            if _rules_a_table(following or ""):
+                columns = [fold(text[a:b]) for a, b in cells]
+                yield from (_Block(a, b, Kind.HEADING, column) for (a, b), column in zip(cells, columns, strict=True))
+                continue
+            for place, (a, b) in enumerate(cells):
+                yield _Block(a, b, Kind.CELL, columns[place] if place < len(columns) else "")
+        elif shape is not _Shape.BLANK:
+            open_block = _Block(*_marked(text, start, end, shape), _kind(line, shape, following))
+    if open_block:
+        yield open_block
+
+
+def _line_below(text: str, lines: Sequence[Span], number: int) -> str | None:
+    """The next line: empty where a blank line comes between, None at the end of the text."""
+    if number + 1 == len(lines):
+        return None
+    return text[slice(*lines[number + 1])] if _touch(text, lines[number], lines[number + 1]) else ""
+
+
+def _touch(text: str, above: Span, below: Span) -> bool:
+    return below[0] - above[1] == 1 or text[above[1] : below[0]] == "\r\n"
+
+
+class _Shape(Enum):
+    BLANK = "blank"
+    FENCE = "fence"
+    ROW = "row"
+    HASHED = "hashed"
+    QUOTE = "quote"
+    LISTED = "listed"
+    TEXT = "text"
+
+
+def _shape(line: str) -> _Shape:
+    stripped = line.strip()
+    if not stripped or _RULE.fullmatch(stripped):
+        return _Shape.BLANK
+    if stripped.startswith(("```", "~~~")):
+        return _Shape.FENCE
+    if stripped.startswith("|") and stripped.count("|") > 1:
+        return _Shape.ROW
+    if _HASHES.match(stripped):
+        return _Shape.HASHED
+    if stripped.startswith(">"):
+        return _Shape.QUOTE
+    if _MARKER.match(stripped):
+        return _Shape.LISTED
+    return _Shape.TEXT
+
+
+def _kind(line: str, shape: _Shape, following: str | None) -> Kind:
+    if shape is _Shape.HASHED:
+        return Kind.HEADING
+    if shape is _Shape.QUOTE:
+        return Kind.QUOTATION
+    stripped = line.strip()
+    if shape is _Shape.LISTED:
+        # "2. Assumptions" above a paragraph is a heading; above "3. ..." it is an item of a list.
+        numbered = stripped[0].isalnum() and _looks_like_a_heading(_MARKER.sub("", stripped, count=1), _SHORT_LINE)
+        return Kind.HEADING if numbered and following and _shape(following) is _Shape.TEXT else Kind.ITEM
+    if _BOLD_LINE.fullmatch(stripped) or (following and _UNDERLINE.fullmatch(following.strip())):
+        return Kind.HEADING
+    alone = following is not None and not following.strip()
+    return Kind.HEADING if _looks_like_a_heading(stripped, _TITLE_LINE if alone else _SHORT_LINE) else Kind.PROSE
+
+
+def _looks_like_a_heading(line: str, longest: int) -> bool:
+    words = line.split(maxsplit=longest)
+    if not words or len(words) > longest or not (line[0].isupper() or line[0].isdigit()):
+        return False
+    return (line[-1].isalnum() or line[-1] in ":)") and not _SPEAKS.search(line.lower())
+
+
+def _marked(text: str, start: int, end: int, shape: _Shape) -> Span:
+    """The line without its leading marker and without white space around it."""
+    marker = _LEADING.get(shape)
+    if marker and (match := marker.match(text, start, end)):
+        start = match.end()
+    while start < end and text[start].isspace():
+        start += 1
+    return start, end
+
+
+def _rules_a_table(line: str) -> bool:
+    return "-" in line and not line.strip("|-: \t")
+
+
+def _cells(text: str, start: int, end: int) -> Iterator[Span]:
+    return (match.span() for match in _CELL.finditer(text, start, end))
+
+
+# --- Sentences of a block ---
+
+
+def _split(text: str, block: _Block) -> Iterator[tuple[int, int, list[Span]]]:
+    quotations = [match.span() for match in _QUOTATION.finditer(text, block.start, block.end)]
+    first = 0
+    for start, end in _cut(text, block, quotations):
+        while start < end and text[start].isspace():
+            start += 1
+        while end > start and text[end - 1].isspace():
+            end -= 1
+        if start < end:
+            while first < len(quotations) and quotations[first][1] <= start:
+                first += 1
+            last = first
+            while last < len(quotations) and quotations[last][0] < end:
+                last += 1
+            yield start, end, quotations[first:last]
+
+
+def _cut(text: str, block: _Block, quotations: Sequence[Span]) -> Iterator[Span]:
+    start = block.start
+    place = 0
+    for match in _STOP.finditer(text, block.start, block.end):
+        while place < len(quotations) and quotations[place][1] < match.end("stop"):
+            place += 1
+        inside = place < len(quotations) and quotations[place][0] < match.start() and match.end("stop") < quotations[place][1]
+        if not inside and _ends_here(text, match, start):
+            yield from _pieces(text, start, match.end("stop"))
+            start = match.end()
+    yield from _pieces(text, start, block.end)
+
+
+def _ends_here(text: str, stop: re.Match[str], start: int) -> bool:
+    if stop["stop"][0] != ".":
+        return True
+    following = text[stop.end() : stop.end() + 1]
+    if following.islower():
+        return False
+    before = text[max(start, stop.start() - 12) : stop.start()]
+    word = before.split()[-1].lstrip("(*_\"'“‘").lower() if before.split() else ""
+    if word in _ABBREVIATIONS or (len(word) == 1 and word.isalpha() and word != "i"):
+        return False
+    if word in _BEFORE_NUMBERS:
+        return not (following.isdigit() or following in "§(")
+    # "3. " at the start of a paragraph is its number, "z.B" and "e.g" are abbreviations.
+    return not (word.isdigit() and not text[start : stop.start() - len(word)].strip()) and not _DOTTED.fullmatch(word)
+
+
+def _pieces(text: str, start: int, end: int) -> Iterator[Span]:
+    while end - start > _LONGEST_SENTENCE:
+        cut = text.rfind(" ", start, start + _LONGEST_SENTENCE)
+        cut = cut if cut > start else start + _LONGEST_SENTENCE
+        yield start, cut
+        start = cut
+    yield start, end
+
+
+def _voices(text: str, start: int, end: int, quotations: Sequence[Span]) -> tuple[str, str]:
+    plain: list[str] = []
+    own: list[str] = []
+    done = start
+    for opening, closing in quotations:
+        opening, closing = max(opening, start), min(closing, end)
+        between, quoted = text[done:opening], text[opening:closing]
+        term = quoted[1:-1].split(maxsplit=_SHORT_QUOTATION_WORDS)
+        plain += [between, quoted[1:-1] if len(term) <= _SHORT_QUOTATION_WORDS else f" {QUOTED} "]
+        own += [between, f" {QUOTED} "]
+        done = closing
+    rest = text[done:end]
+    folded = fold("".join([*plain, rest]))
+    return folded, fold("".join([*own, rest])) if own else folded
+
+
+_LINE = re.compile(r"[^\r\n]+")
+_NOT_LINE_END = re.compile(r"[^\r\n]")
+_RULE = re.compile(r"[-*_=]{3,}")
+_HASHES = re.compile(r"#{1,6}\s")
+_MARKER = re.compile(r"(?:[-*+•▪●◦‣–]|\(?(?:\d{1,3}(?:\.\d{1,3}){0,3}|[a-zA-Z]|[ivxIVX]{2,5})[.)]|\d{1,3}(?:\.\d{1,3}){1,3})\s+")
+_LEADING = {
+    _Shape.HASHED: re.compile(r"\s*#{1,6}\s+"),
+    _Shape.QUOTE: re.compile(r"[\s>]{1,20}"),
+    _Shape.LISTED: re.compile(r"\s*" + _MARKER.pattern),
+}
+_CELL = re.compile(r"[^|\s][^|]*")
+_BOLD_LINE = re.compile(r"(?:\*\*|__)[^*_]{1,80}(?:\*\*|__):?")
+_UNDERLINE = re.compile(r"={3,}|-{3,}")
+# A short line with one of these words says something; without, and without a full stop, it is a heading.
+_SPEAKS = re.compile(
+    r"\b(?:i|we|you|it|is|are|was|were|be|been|did|does|do|has|have|had|should|must|may|can|could|will|would|shall"
+    r"|says?|states?|assum(?:e|es|ing)|complies|meets|satisfies|please)\b"
+)
+
+_QUOTATION = re.compile(
+    rf'"[^"]{{1,{_LONGEST_QUOTATION}}}"|“[^“”]{{1,{_LONGEST_QUOTATION}}}”|„[^„“”]{{1,{_LONGEST_QUOTATION}}}[“”]'
+    rf"|«[^«»]{{1,{_LONGEST_QUOTATION}}}»|‘(?:[^‘’]|(?<=\w)’(?=\w)){{1,300}}’(?!\w)"
+    r"|(?<![\w'])'(?=\S)(?:[^'\n]|(?<=\w)'(?=\w)){1,300}(?<=\S)'(?!\w)"
+)
+_STOP = re.compile(r"(?<=\S)(?P<stop>[.!?…]{1,6}[\"'”’»)\]*_]{0,4})\s+")
+_DOTTED = re.compile(r"(?:\w\.){1,4}\w")
+_ABBREVIATIONS = frozenset(
+    "e.g i.e eg ie cf viz vs v approx incl excl esp resp mr mrs ms dr prof st inc ltd llc corp co plc al op cit ibid seq dept "
+    "jan feb mar apr jun jul aug sep sept oct nov dec u.s u.k e.u".split()
+)
+_BEFORE_NUMBERS = frozenset("art arts sec sect cl cls para paras no nos reg dir ch p pp fn fig ann app sch ex vol rec §".split())
+
+_INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\u0000-\u0008\ud800-\udfff]")
+_TYPOGRAPHY = str.maketrans(
+    {"’": "'", "‘": "'", "“": '"', "”": '"', "\u00a0": " ", "\u202f": " ", "‑": "-", "‐": "-", "—": " – ", "–": " – "}
+)
+_LINK = re.compile(r"\[([^\[\]]{1,200})\]\([^()\s]{1,300}\)")
+_EMPHASIS = re.compile(r"(?<!\w)[*_]{1,3}(?=\S)|(?<=\S)[*_]{1,3}(?!\w)|[`~]{1,3}|<[^<>]{1,40}>")
+_CONTRACTIONS = tuple(
+    (re.compile(pattern), written_out)
+    for pattern, written_out in (
+        (r"\bcan't\b", "can not"),
+        (r"\bwon't\b", "will not"),
+        (r"n't\b", " not"),
+        (r"'ve\b", " have"),
+        (r"'re\b", " are"),
+        (r"'ll\b", " will"),
+        (r"'m\b", " am"),
+        (r"\b(i|we|you|he|she|they|it)'d\b", r"\1 would"),
+        (r"\b(it|that|there|here|what)'s\b", r"\1 is"),
+    )
+)
