@@ -5,13 +5,22 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
+
+
+def four_call_provider(latency: float = 0.0) -> AbstractContextManager[str]:
+    """Serves conversations of three tool turns and a final answer; gives its address."""
+    return _provider("--four-call", "--latency", str(latency))
+
+
+def saying(text: str, latency: float = 0.0) -> AbstractContextManager[str]:
+    """Answers everything with this text; gives its address."""
+    return _provider("--say", text, "--latency", str(latency))
 
 
 @contextmanager
-def four_call_provider(latency: float = 0.0) -> Iterator[str]:
-    """Serves conversations of three tool turns and a final answer; gives its address."""
-    command = [sys.executable, "-m", "tests.support.provider", "--four-call", "--latency", str(latency)]
+def _provider(*options: str) -> Iterator[str]:
+    command = [sys.executable, "-m", "tests.support.provider", *options]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
         assert server.stdout is not None
         try:

@@ -47,6 +47,7 @@ class Keeping:
         self._open = open_record
         self._order = order
         self._record: Record | None = None
+        self._begun = asyncio.Event()
         self._turn = asyncio.Lock()
         self.fault: StoreError | None = None
 
@@ -55,7 +56,7 @@ class Keeping:
         return self._open is not None and self.fault is None
 
     async def begin(self, earlier: Sequence[Vote], *, resumed: bool) -> None:
-        """Opens the store, which is slow to load: the first calls are on their way meanwhile."""
+        """Opens the store, and puts what is asked for into it. Votes that come in sooner wait for this."""
 
         def begin(record: Record) -> None:
             if resumed:
@@ -66,8 +67,10 @@ class Keeping:
                 record.save_vote(self._order.report_id, vote)
 
         await self._do(begin)
+        self._begun.set()
 
     async def vote(self, vote: Vote) -> int | None:
+        await self._begun.wait()
         return await self._do(lambda record: record.save_vote(self._order.report_id, vote))
 
     async def baseline(self) -> Baseline | str:

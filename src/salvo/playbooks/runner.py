@@ -26,6 +26,9 @@ from salvo.playbooks.votes import Ballot, Vote
 _REPORTED = 50
 """Passages that address the evaluator which a report lists: a hostile text may hold a million."""
 
+_HEAD_START = 0.03
+"""Seconds in which all requests are sent."""
+
 _TAPED = RecordingOptions(max_request_bytes=8 * 1024)
 """A request holds the artifact, which is stored once already, and not with every vote: its hash is enough to replay."""
 
@@ -81,8 +84,13 @@ async def evaluate(order: Order, session: Session, earlier: Sequence[Vote] = (),
     scanned = await asyncio.to_thread(scan, order)  # a playbook's patterns may take their time
     keeping = Keeping(session.record, order)
     asking = _Asking(order, scanned, session, keeping, earlier)
-    # At once, because the store is slow to load: a vote that comes in sooner waits for it in line.
-    _, stopped = await together((keeping.begin(earlier, resumed=resumed), asking.all()))
+
+    async def begin() -> None:
+        # The store is slow to load: meanwhile the first requests are on their way, and they go first.
+        await asyncio.sleep(_HEAD_START if session.judge.provider else 0)
+        await keeping.begin(earlier, resumed=resumed)
+
+    _, stopped = await together((begin(), asking.all()))
     if stopped is not None:
         await keeping.interrupt()
         return Evaluated(stopped, str(keeping.fault or ""))

@@ -16,8 +16,9 @@ def main() -> None:
     parser.add_argument("--port", type=int, default=0, help="0 takes any free port")
     parser.add_argument("--latency", type=float, default=0.0, help="seconds before each answer")
     parser.add_argument("--four-call", action="store_true", help="three tool turns, then a final JSON text")
+    parser.add_argument("--say", default="Hello from loopback.", help="what every answer says")
     options = parser.parse_args()
-    script = FOUR_CALL if options.four_call else always(Say("Hello from loopback."))
+    script = FOUR_CALL if options.four_call else always(Say(options.say))
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     with LoopbackProvider(script, latency=options.latency, port=options.port) as provider:
         sys.stdout.write(f"{provider.url}\n")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from salvo.cli.exit_codes import ExitCode
 from salvo.cli.progress import Progress
+from salvo.engine import wire
 from salvo.engine.pool import Pool, Stopped, together
 from salvo.engine.retry import Wait
 
@@ -44,6 +45,8 @@ class Evaluating:
     def execute(self, concurrency: int) -> Finished:
         for job in self._jobs:
             self._progress.tell(where_it_goes(job))
+        if any(job.desk.endpoint for job in self._jobs):
+            wire.preload()
         try:
             done = asyncio.run(self._all(concurrency))
         finally:
