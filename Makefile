@@ -39,7 +39,11 @@ demo: $(READY) ## the main job, offline and without any key
 	@cd build/demo && ../../$(BIN)/salvo run --record || test $$? -eq 1
 	@echo && echo "Two runs failed. The replay of the last one shows why, without calling anyone:" && echo
 	@cd build/demo && ../../$(BIN)/salvo replay $$(../../$(BIN)/salvo report --failures | awk 'END { print $$1 }')
-	@echo && echo "Playbooks (byop run) are not built yet. Try next: cd build/demo, edit travel_agent.py, salvo run."
+	@echo && echo "A playbook on an AI-written review, and then on a worse version of it:" && echo
+	@cd build/demo && cp ../../examples/outputs/*.md . && ../../$(BIN)/byop run dpa_review.md --subject demo --save-baseline
+	@cd build/demo && ../../$(BIN)/byop run dpa_review_degraded.md --subject demo -o report.html || test $$? -eq 1
+	@cd build/demo && ../../$(BIN)/byop drift --subject demo
+	@echo && echo "Try next, in build/demo: open report.html; byop verify latest; edit travel_agent.py, then salvo run."
 
 serve: $(READY) ## the web page
 	@echo "The web page is not built yet; it comes with 'byop serve'."; exit 1

@@ -67,7 +67,7 @@ def compare(now: Snapshot, before: Snapshot, *, saved: bool, thresholds: Varianc
         changed_checks=changed,
         same_text=same_text,
         same_judge=same_judge,
-        notes=(*degraded, *_backend(now.fingerprints, before.fingerprints)),
+        notes=tuple(_backend(now.fingerprints, before.fingerprints)),
     )
     what = "the saved baseline" if saved else "the newest earlier report"
     return Drift(result, f"Compared with {what} of {before.timestamp}: {told}", summary)
