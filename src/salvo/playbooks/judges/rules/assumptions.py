@@ -8,7 +8,7 @@ from itertools import islice
 
 from salvo.playbooks.judges.rules.clauses import is_negated, surroundings
 from salvo.playbooks.judges.rules.finding import ABSENT, SAID, UNDECIDED, Finding
-from salvo.playbooks.judges.rules.sentences import Kind, Sentence
+from salvo.playbooks.judges.rules.sentences import Sentence
 from salvo.playbooks.judges.rules.unchecked import leaves_out
 from salvo.playbooks.judges.rules.vocabulary import pattern
 
@@ -24,7 +24,7 @@ def judge_assumptions(sentences: Sequence[Sentence]) -> Finding:
             SAID,
             tuple(sentence.span for sentence in stated),
             "assumptions.stated",
-            "The text says in so many words what it assumes or takes as given (law, facts, role, definitions or version).",
+            "The text says outright what it assumes or takes as given (law, facts, role, definitions or version).",
         )
     concluding = [sentence for sentence in sentences if sentence.is_authors and _concludes(sentence)]
     if concluding:
@@ -34,7 +34,7 @@ def judge_assumptions(sentences: Sequence[Sentence]) -> Finding:
             ABSENT,
             tuple(sorted(sentence.span for sentence in concluding[:2])),
             "assumptions.unstated",
-            "The quoted conclusion is given without any statement of the law, facts, role or definitions that it assumes.",
+            "The quoted conclusion comes without any statement of the law, facts, role or definitions it assumes.",
         )
     return Finding(
         "indeterminate",
@@ -87,7 +87,10 @@ def _concludes(sentence: Sentence) -> bool:
 
 
 # "I reviewed the contract and assumed ...": with the author as speaker, a party in the clause is an object.
-_SPEAKER = re.compile(r"\b(?:i|we|my|our|all of this|everything|the (?:note|memo|review|analysis|answer|summary|draft|redline|mark-up|statement|table|list)|this (?!clause|section|agreement|contract|article)\w+)\b")
+_SPEAKER = re.compile(
+    r"\b(?:i|we|my|our|all of this|everything|the (?:note|memo|review|analysis|answer|summary|draft|redline|mark-up"
+    r"|statement|table|list)|this (?!clause|section|agreement|contract|article)\w+)\b"
+)
 # Anybody takes something as something; only the author's taking is an assumption.
 _TAKES = re.compile(r"tak(?:e|es|ing)\b|took\b")
 _PASSIVE = re.compile(r"(?:is|are|was|were|been|being|taken|treated|read|understood) ")
@@ -96,5 +99,6 @@ _PREMISE = r"(?:\b|(?=\())<premise>"
 _HEADING = r"(?:\W*\w{0,2}[.):]? ?)?<heading>\W*"
 _LABEL = r"^(?:\W*\w{0,2}[.):]? ?)?<heading>(?::| –)"
 _DRAWS = (
-    r"\b(?:therefore|thus|hence|consequently|accordingly|in conclusion|overall|in short|conclude[sd]?|conclusion|<verdict>)\b"
+    r"\b(?:therefore|thus|hence|consequently|accordingly|in conclusion|overall|in short|conclude[sd]?|conclusion"
+    r"|<verdict>)\b"
 )

@@ -31,8 +31,8 @@ def judge_certainty(sentences: Sequence[Sentence]) -> Finding:
             SAID,
             tuple(sentence.span for sentence in bare[:_SHOWN]),
             "certainty.unqualified-claim",
-            "The quoted wording states a legal conclusion or outcome as certain, with no qualifier, scope limit or attribution "
-            "in the same clause. A hedge elsewhere in the text does not qualify it.",
+            "The quoted wording states a legal conclusion or outcome as certain, with no qualifier, scope limit or "
+            "attribution in the same clause. A hedge elsewhere in the text does not qualify it.",
         )
     if qualified:
         return Finding(
@@ -43,7 +43,11 @@ def judge_certainty(sentences: Sequence[Sentence]) -> Finding:
             "Each strong legal statement found is hedged, conditional, denied, or reported as somebody else's.",
         )
     return Finding(
-        "pass", ABSENT, (), "certainty.no-absolute-claim", "No absolute legal claim in the author's own voice was found."
+        "pass",
+        ABSENT,
+        (),
+        "certainty.no-absolute-claim",
+        "No absolute legal claim in the author's own voice was found.",
     )
 
 
@@ -87,7 +91,9 @@ def _is_excused(sentence: Sentence, claim: tuple[re.Match[str], bool]) -> bool:
 def _is_framed(sentence: Sentence) -> bool:
     """A lead-in or a heading may say that what follows is reported, conditional, or still to be shown."""
     lead = sentence.lead
-    if lead and (is_reported(lead) or is_conditional(lead) or is_negated(lead) or pattern(r"\b(?:<must>|<hedge>)\b").search(lead)):
+    if lead and (
+        is_reported(lead) or is_conditional(lead) or is_negated(lead) or pattern(r"\b(?:<must>|<hedge>)\b").search(lead)
+    ):
         return True
     return bool(_OTHER_VOICE.search(sentence.heading))
 
@@ -99,44 +105,59 @@ _INFINITIVE = re.compile(r"\bto(?: \w+ly)?$")
 _COPULA = r"\b(?:is|are|am|was|were|remains?|stays?|will be|will remain)\b,?"
 # Adverbs, and first adjectives of a pair, that may stand between the copula and the judgement.
 _BETWEEN = (
-    r"(?: (?!(?:an?|the|to|that|whether|if|of|by|for|what|how|why|when|where|as|be|being|been|no|who|which|there|it|this|only)\b)"
+    r"(?: (?!(?:an?|the|to|that|whether|if|of|by|for|what|how|why|when|where|as|be|being|been|no|who|which|there|it"
+    r"|this|only)\b)"
     r"[\w%'-]+,?){0,4}?"
 )
 # After the judgement no noun may follow, for "legal counsel" and "valid point" judge nothing.
 _NO_NOUN = (
-    r"(?=\s*(?:[.,;:!?)\]–]|$|(?:and|or|but|with|under|in|for|to|as|by|at|across|because|since|here|today|everywhere|regardless"
-    r"|from|on|within|throughout|without|per|now|already|so|even|when|where|if|whether|no|irrespective|until|unless|then"
-    r"|against|of|between|both|that|than|given|provided|only|insofar|before|after|upon|once|while|wherever|despite|outright"
-    r"|notwithstanding|altogether|although|though|yet|however|not|nor|too|either|anyway|right|like|beyond|full|period|toward|towards|vis|anywhere|everywhere|worldwide|nationwide)\b))"
+    r"(?=\s*(?:[.,;:!?)\]–]|$|(?:and|or|but|with|under|in|for|to|as|by|at|across|because|since|here|today"
+    r"|everywhere|regardless"
+    r"|from|on|within|throughout|without|per|now|already|so|even|when|where|if|whether|no|irrespective|until|unless"
+    r"|then"
+    r"|against|of|between|both|that|than|given|provided|only|insofar|before|after|upon|once|while|wherever|despite"
+    r"|outright"
+    r"|notwithstanding|altogether|although|though|yet|however|not|nor|too|either|anyway|right|like|beyond|full"
+    r"|period|toward|towards|vis|anywhere|everywhere|worldwide|nationwide)\b))"
 )
 _JUDGED = (
     rf"{_COPULA}{_BETWEEN} (?:<standing>\b|<verdict>{_NO_NOUN})"
-    rf"|\b(?:is|are|was|were)\b[^.;]{{0,80}}?,? and (?:therefore|thus|hence|so|accordingly|consequently),? (?:<intensifier> )?(?:<standing>\b|<verdict>{_NO_NOUN})"
+    rf"|\b(?:is|are|was|were)\b[^.;]{{0,80}}?,? and (?:therefore|thus|hence|so|accordingly|consequently),? "
+    rf"(?:<intensifier> )?(?:<standing>\b|<verdict>{_NO_NOUN})"
 )
 _JUDGED_FULLY = rf"{_COPULA}{_BETWEEN} <intensifier>,?(?: [\w-]+ly)? <settled>\b"
 _JUDGED_NOUN = (
-    rf"{_COPULA}{_BETWEEN} an? (?:(?:<intensifier>|legally)(?:,| and)? )?(?:(?:[\w-]+-)?compliant|lawful|unlawful|illegal|enforceable|unenforceable"
-    r"|watertight|bulletproof|risk-free|(?:legally )?valid and binding|legally \w+|clear (?:breach|violation)|(?:breach|violation) of (?:the (?:law|gdpr|act)|article))\b"
+    rf"{_COPULA}{_BETWEEN} an? (?:(?:<intensifier>|legally)(?:,| and)? )?(?:(?:[\w-]+-)?compliant|lawful|unlawful"
+    rf"|illegal|enforceable|unenforceable"
+    r"|watertight|bulletproof|risk-free|(?:legally )?valid and binding|legally \w+|clear (?:breach|violation)"
+    r"|(?:breach|violation) of (?:the (?:law|gdpr|act)|article))\b"
 )
 _FULFILS = (
-    r"\b<complies>(?: <intensifier>)?(?: with| to| of)?(?:,? (?!(?:which|who|that|but|because)\b)[\w&/'()-]+){0,5}? <law>\b"
-    r"|\b<intensifier>,? <complies>\b|\b<intensifier> (?:reflects?|mirrors?|implements?|transposes?|covers?|addresses)(?: [\w-]+){0,4}? <law>\b|\bcompl(?:y|ies)(?=[.,;!]|$| (?:fully|completely|entirely|in full|in every|in all)\b)"
+    r"\b<complies>(?: <intensifier>)?(?: with| to| of)?(?:,? (?!(?:which|who|that|but"
+    r"|because)\b)[\w&/'()-]+){0,5}? <law>\b"
+    r"|\b<intensifier>,? <complies>\b|\b<intensifier> (?:reflects?|mirrors?|implements?|transposes?|covers?"
+    r"|addresses)(?: [\w-]+){0,4}? <law>\b|\bcompl(?:y|ies)(?=[.,;!]|$| (?:fully|completely|entirely|in full|in "
+    r"every|in all)\b)"
 )
 _MAKES = rf"(?<!to )\b(?:makes?|renders?|keeps?|leaves?) (?:[\w'-]+ ){{1,5}}?(?:<intensifier> )?(?:<verdict>){_NO_NOUN}"
 _EVERY_CASE = (
-    r"\b(?:is|are|makes?|renders?|remains?|holds?|will be|stands?|applies|leaves?)(?: [\w-]+){0,4} (?:<settled>|<verdict>|liable|binding|responsible|good|firm)"
+    r"\b(?:is|are|makes?|renders?|remains?|holds?|will be|stands?|applies|leaves?)(?: [\w-]+){0,4} (?:<settled>"
+    r"|<verdict>|liable|binding|responsible|good|firm)"
     r"(?: [\w-]+){0,3}?,? <universal>\b"
 )
 _STRESSED = r"\b<emphatic>\b"
 _STAMPED = (
-    r"^(?:[^:–]{1,60}(?::| –) )?(?:(?:yes|overall|status|verdict|result|conclusion)[,:]? )?(?:<intensifier> )(?:<verdict>|<settled>)\b"
+    r"^(?:[^:–]{1,60}(?::| –) )?(?:(?:yes|overall|status|verdict|result|conclusion)[,:]? )?(?:<intensifier> "
+    r")(?:<verdict>|<settled>)\b"
     r"|^(?:[^:–]{1,60}(?::| –) )?(?:yes, )?(?:<verdict>)(?: with [^.]{1,60})?[.!]?$"
 )
 _REPORTED_AFTER = (
-    r"^[^.]{0,120}?, (?:or so )?(?:the |its |their |our )?(?:[\w'-]+ ){1,4}?(?:says?|said|states?|stated|claims?|claimed|argues?|argued|writes?"
+    r"^[^.]{0,120}?, (?:or so )?(?:the |its |their |our )?(?:[\w'-]+ ){1,4}?(?:says?|said|states?|stated|claims?"
+    r"|claimed|argues?|argued|writes?"
     r"|wrote|insists?|maintains?|asserts?|asserted)\b"
 )
 _OTHER_VOICE = re.compile(
-    r"\b(?:vendor|supplier|processor|provider|counterparty|other side|employer)\b.{0,30}\b(?:says?|claims?|position|statements?|wording|view|response)\b"
+    r"\b(?:vendor|supplier|processor|provider|counterparty|other side|employer)\b.{0,30}\b(?:says?|claims?|position"
+    r"|statements?|wording|view|response)\b"
     r"|\b(?:quot(?:e|ed|ation)|current text|existing wording|original (?:text|clause|wording)|claimed|as claimed)\b"
 )

@@ -40,7 +40,7 @@ def surroundings(sentence: str, start: int, end: int) -> Surroundings:
 
 
 def _is_adverbial(segment: str) -> bool:
-    """"Arguably, ...", "in most cases, ...": a few words without a verb of their own qualify the clause after them."""
+    """ "Arguably, ...", "in most cases, ...": a few words without a verb of their own qualify the clause after them."""
     return len(segment.split()) <= _ADVERBIAL and not _VERB.search(segment)
 
 
@@ -79,14 +79,16 @@ def _segments(sentence: str, opening: int, start: int) -> tuple[list[str], str]:
 
 
 _FINITE = (
-    r"(?:is|are|was|were|will|can|may|might|could|should|must|has|have|needs?|does|do|complies|comply|meets?|satisf(?:y|ies)"
+    r"(?:is|are|was|were|will|can|may|might|could|should|must|has|have|needs?|does|do|complies|comply|meets?"
+    r"|satisf(?:y|ies)"
     r"|guarantees?|violates?|ensures?|carr(?:y|ies)|poses?)\b"
 )
 _ADVERBIAL = 4
 _VERB = re.compile(rf"\b{_FINITE}")
 _SUBJECT = (
     r"(?:(?:it|this|that|these|those|they|you|we|i|there|he|she|nothing|nobody|everything|no|all|every)\b"
-    rf"|(?:the|your|its|our|their|a|an|any|each|such|both|clause|section|article|annex)(?: [\w'().-]+){{1,4}}? {_FINITE})"
+    rf"|(?:the|your|its|our|their|a|an|any|each|such|both|clause|section|article|annex)(?: [\w'().-]+){{1,4}}? "
+    rf"{_FINITE})"
 )
 # "but only if" and "though this depends on" carry on the claim; every other contrast starts something new.
 _GOES_ON = r"(?! (?:only|if|where|when|(?:this|that|it) (?:depends|turns|hinges)))"
@@ -96,7 +98,8 @@ _CONTRAST = re.compile(
     r"| – (?!if|unless|provided|assuming|subject|based|according|in my|in our|at least|as far)"
 )
 _CLAUSE = re.compile(
-    rf"[,:;()–]|,? (?:and|or|so(?! that)|then|and so|and therefore|meaning|which means)(?: that)?(?: therefore| thus| hence)? (?={_SUBJECT}|{_FINITE})"
+    rf"[,:;()–]|,? (?:and|or|so(?! that)|then|and so|and therefore|meaning|which means)(?: that)?(?: therefore| "
+    rf"thus| hence)? (?={_SUBJECT}|{_FINITE})"
     r"| (?=(?:which|who|because|since|although|though|but|while|whereas) )"
 )
 _RELATIVE = re.compile(r"\s*(?:which|who|whose|where|although|though|while|even if|despite|whatever)\b")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import lru_cache
 
 from salvo.playbooks.judges.rules.assumptions import judge_assumptions
 from salvo.playbooks.judges.rules.certainty import judge_certainty
@@ -23,6 +22,8 @@ KNOWN_CHECKS = frozenset(_JUDGES)
 
 # About fifty words are asked for; a text of 45 is about fifty.
 _FEWEST_WORDS = 45
+# The first words tell whether there are enough.
+_ENOUGH = 2_000
 
 
 def judge(check_id: str, text: str, ignore: Sequence[Span] = ()) -> Finding:
@@ -31,14 +32,10 @@ def judge(check_id: str, text: str, ignore: Sequence[Span] = ()) -> Finding:
     Deterministic, and linear in the text. A FAIL always names the sentences it rests on, as exact slices of the text.
     """
     if check_id not in _JUDGES:
-        return _undecided("unknown-check", "The rules know the four judged checks of the starter playbook, and not this one.")
-    return _judge(check_id, text, tuple((start, end) for start, end in ignore))
-
-
-# Every vote on a text is the same one, so it is taken once.
-@lru_cache(maxsize=16)
-def _judge(check_id: str, text: str, ignore: tuple[Span, ...]) -> Finding:
-    sentences = read(text, ignore)
+        return _undecided(
+            "unknown-check", "The rules know the four judged checks of the starter playbook, and not this one."
+        )
+    sentences = read(text, tuple((start, end) for start, end in ignore))
     said = " ".join(sentence.plain for sentence in sentences)
     count = len(words(said[:_ENOUGH]))
     if count < _FEWEST_WORDS:
@@ -47,9 +44,6 @@ def _judge(check_id: str, text: str, ignore: tuple[Span, ...]) -> Finding:
     if language:
         return _undecided("not-english", f"The rules work in English, and the text appears to be in {language}.")
     return _JUDGES[check_id](sentences)
-
-
-_ENOUGH = 2_000
 
 
 def _undecided(rule: str, notes: str) -> Finding:

@@ -33,8 +33,8 @@ def judge_escalation(sentences: Sequence[Sentence]) -> Finding:
             ABSENT,
             tuple(sentence.span for sentence in at_risk[:2]),
             "escalation.risk-without-review",
-            "The quoted passage is uncertain or risky, and the text names nobody who should review it; a general contact or "
-            "consult-a-lawyer line does not.",
+            "The quoted passage is uncertain or risky, and the text names nobody who should review it; a general "
+            "contact or consult-a-lawyer line does not.",
         )
     return Finding(
         "indeterminate",
@@ -65,8 +65,12 @@ def _is_at_risk(sentence: Sentence) -> bool:
 
 
 def _is_escalation_column(sentence: Sentence) -> bool:
-    asks = pattern(r"\b(?:escalat\w+|reviewer|review by|who (?:reviews|decides|should)|refer to|sign-?off|owner|action)\b")
-    return sentence.kind is Kind.CELL and bool(asks.search(sentence.heading) and pattern(r"\b<reviewer>\b").search(sentence.plain))
+    asks = pattern(
+        r"\b(?:escalat\w+|reviewer|review by|who (?:reviews|decides|should)|refer to|sign-?off|owner|action)\b"
+    )
+    return sentence.kind is Kind.CELL and bool(
+        asks.search(sentence.heading) and pattern(r"\b<reviewer>\b").search(sentence.plain)
+    )
 
 
 def _calls(text: str) -> list[re.Match[str]]:
@@ -115,29 +119,47 @@ def _part(text: str, call: re.Match[str]) -> str:
 
 
 _CUE = re.compile(
-    r"counsel|lawyer|attorney|solicitor|barrister|law firm|legal|dpo|officer|privacy|protection|compliance|specialist|expert"
-    r"|advis|human|escalat|professional|review|committee|board|\bgc\b|\bclo\b|ciso|team|partner|notar|practitioner|qualified"
-    r"|union|head of|function|lead|desk|department|panel|consultant|coordinator|manager|office|unit|director|whoever|someone|somebody|colleague|avocat|abogad|rechtsanw|advo|person|member|affairs|advice|opinion"
+    r"counsel|lawyer|attorney|solicitor|barrister|law firm|legal|dpo|officer|privacy|protection|compliance"
+    r"|specialist|expert"
+    r"|advis|human|escalat|professional|review|committee|board|\bgc\b|\bclo\b|ciso|team|partner|notar|practitioner"
+    r"|qualified"
+    r"|union|head of|function|lead|desk|department|panel|consultant|coordinator|manager|office|unit|director"
+    r"|whoever|someone|somebody|colleague|avocat|abogad|rechtsanw|advo|person|member|affairs|advice|opinion"
 )
 _BOILERPLATE = (
-    "<reviewer>", "<human_review>", "<reviewing>", "<instruct>", "<directive>", "<called_for>", "<generic>", "<needless>"
-)  # fmt: skip
-_CALLS_TO_ACT = r"\b<directive>\b|(?:^|[,;:–(] |\b(?:and|or|then|please|also|to|not|i|we|you|instead|so|but|can) )(?:<instruct>)\b"
-_PAST = r" (?:(?:has|have|had) (?:already|since|now)|(?:can|may) be (?:reached|contacted)|(?:was|were|wrote|drafted|attended|sent|prepared|sits?|sat)\b)"
+    *("<reviewer>", "<human_review>", "<reviewing>", "<instruct>"),
+    *("<directive>", "<called_for>", "<generic>", "<needless>"),
+)
+_CALLS_TO_ACT = (
+    r"\b<directive>\b|(?:^|[,;:–(] |\b(?:and|or|then|please|also|to|not|i|we|you|instead|so|but|can) )(?:<instruct>)\b"
+)
+_PAST = (
+    r" (?:(?:has|have|had) (?:already|since|now)|(?:can|may) be (?:reached|contacted)|(?:was|were|wrote|drafted"
+    r"|attended|sent|prepared|sits?|sat)\b)"
+)
 # "Do not sign before counsel has ...", "only after the DPO has approved it": the negation is part of the call.
 _GATED = (
-    r"\b(?:not|no|never|hold|wait|waits|pause|stop|defer|only|nobody|postpone|refrain|avoid|stays?|remains?|until|unless|before)\b[^.;]{0,120}?"
+    r"\b(?:not|no|never|hold|wait|waits|pause|stop|defer|only|nobody|postpone|refrain|avoid|stays?|remains?|until"
+    r"|unless|before)\b[^.;]{0,120}?"
     r"\b(?:before|until|unless|without|after|once|pending|till)\b[^.;]{0,80}? (?:<reviewer>|<human_review>)\b"
 )
 _TEMPLATES = (
     _GATED,
     r"\b<called_for>\b(?: [\w\x27-]+){0,6}? <human_review>\b",
-    r"\b<human_review>\b(?: [\w\x27()-]+){0,8}? (?:is|are|should be|must be|will be|would be|seems|remains|be|looks|becomes)(?: [\w-]+)? <called_for>\b",
+    r"\b<human_review>\b(?: [\w\x27()-]+){0,8}? (?:is|are|be|seems|remains|looks|becomes)(?: [\w-]+)? <called_for>\b",
     r"(?:^|[,;:–(] |\b(?:should|must|please|to|then|and|would|i|we|shall|be) )escalated?\b",
 )
-_DISPUTE = re.compile(r"\b(?:disputes?|disagreements?|deadlocks?) (?:are|is|will|shall|must|go|goes|should)\b[^,;]{0,40}$")
+_DISPUTE = re.compile(
+    r"\b(?:disputes?|disagreements?|deadlocks?) (?:are|is|will|shall|must|go|goes|should)\b[^,;]{0,40}$"
+)
 _PART = re.compile(r"; |: | – |, (?:and|but|so) (?!(?:if|where|when|before)\b)| but ")
 _POINTS_BACK = re.compile(r"\b(?:it|this|that|them|these|those|both|which|one|point|issue|question)\b")
-_THIS_POINT = re.compile(r"\b(?:this|that|these|those|each|both|the) (?:\w+ )?(?:points?|issues?|questions?|items?|clauses?|risks?|gaps?|matters?)\b")
+_THIS_POINT = re.compile(
+    r"\b(?:this|that|these|those|each|both|the) (?:\w+ )?(?:points?|issues?|questions?|items?|clauses?|risks?|gaps?"
+    r"|matters?)\b"
+)
 _REFERS_BACK = re.compile(r"\b(?:it|this|that|them|these|those|both)\b")
-_GENERIC_REVIEWER = re.compile(r"\b(?:an?|any|your|qualified|licensed)(?: [\w-]+){0,2} (?:lawyer|attorney|solicitor|professional|counsel|advis[eo]r)\b|legal (?:advice|professionals?)")
+_GENERIC_REVIEWER = re.compile(
+    r"\b(?:an?|any|your|qualified|licensed)(?: [\w-]+){0,2} (?:lawyer|attorney|solicitor|professional|counsel"
+    r"|advis[eo]r)\b|legal (?:advice|professionals?)"
+)

@@ -11,9 +11,9 @@ Span = tuple[int, int]
 class Finding:
     """The verdict on one check, the sentences it rests on, and the rule that fired.
 
-    `confidence` says how clearly the evidence supports the verdict, and nothing about the law. It is a property of the
-    rule, in three steps: 0.9 where words of the text say it outright, 0.7 where the verdict follows from what is absent,
-    0.5 or less where the rules could not decide.
+    `confidence` says how clearly the evidence supports the verdict, and nothing about the law. It is a property of
+    the rule, in three steps: 0.9 where words of the text say it outright, 0.7 where the verdict follows from what is
+    absent, 0.5 where the rules could not decide.
     """
 
     result: str

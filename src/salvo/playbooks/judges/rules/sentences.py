@@ -6,7 +6,7 @@ Every step is linear in the text: patterns are bounded, and a sentence longer th
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache
@@ -109,13 +109,34 @@ class _Block:
     column: str = ""
 
 
+class _Shape(Enum):
+    BLANK = "blank"
+    FENCE = "fence"
+    ROW = "row"
+    HASHED = "hashed"
+    QUOTE = "quote"
+    LISTED = "listed"
+    TEXT = "text"
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """A line that is not empty. `following` is "" where a blank line comes next and None at the end of the text."""
+
+    start: int
+    end: int
+    shape: _Shape
+    goes_on: bool
+    following: str | None
+
+
 def _blanked(text: str, ignore: Sequence[Span]) -> str:
     if not ignore:
         return text
     pieces: list[str] = []
     done = 0
-    for start, end in sorted(ignore):
-        start, end = max(start, done), min(max(end, done), len(text))
+    for first, last in sorted(ignore):
+        start, end = max(first, done), min(last, len(text))
         if start < end:
             pieces += [text[done:start], _NOT_LINE_END.sub(" ", text[start:end])]
             done = end
@@ -123,42 +144,52 @@ def _blanked(text: str, ignore: Sequence[Span]) -> str:
 
 
 def _blocks(text: str) -> Iterator[_Block]:
-    lines = [match.span() for match in _LINE.finditer(text)]
     columns: list[str] = []
     open_block: _Block | None = None
+    for line in _lines(text):
+        if line.shape is _Shape.TEXT and line.goes_on and open_block and open_block.kind is not Kind.HEADING:
+            open_block = _Block(open_block.start, line.end, open_block.kind)
+            continue
+        if open_block:
+            yield open_block
+        open_block = None
+        if line.shape is _Shape.ROW:
+            columns = yield from _row(text, line, columns)
+            continue
+        columns = []
+        if line.shape is not _Shape.BLANK:
+            kind = _kind(text[line.start : line.end], line.shape, line.following)
+            open_block = _Block(*_marked(text, line), kind)
+    if open_block:
+        yield open_block
+
+
+def _row(text: str, row: _Line, columns: list[str]) -> Generator[_Block, None, list[str]]:
+    """The cells of a table's row; returns the names of its columns, which the row above a rule gives."""
+    if _rules_a_table(text[row.start : row.end]):
+        return columns
+    cells = [match.span() for match in _CELL.finditer(text, row.start, row.end)]
+    if _rules_a_table(row.following or ""):
+        columns = [fold(text[start:end]) for start, end in cells]
+        yield from (_Block(*cell, Kind.HEADING, column) for cell, column in zip(cells, columns, strict=True))
+        return columns
+    for place, (start, end) in enumerate(cells):
+        yield _Block(start, end, Kind.CELL, columns[place] if place < len(columns) else "")
+    return columns
+
+
+def _lines(text: str) -> Iterator[_Line]:
+    spans = [match.span() for match in _LINE.finditer(text)]
     fenced = False
-    for number, (start, end) in enumerate(lines):
-        line = text[start:end]
-        shape = _shape(line)
+    for number, (start, end) in enumerate(spans):
+        shape = _shape(text[start:end])
         if shape is _Shape.FENCE:
             fenced = not fenced
             shape = _Shape.BLANK
         elif fenced:
             shape = _Shape.QUOTE
-        if shape is not _Shape.ROW:
-            columns = []
-        following = _line_below(text, lines, number)
-        goes_on = number > 0 and _touch(text, lines[number - 1], (start, end))
-        if shape is _Shape.TEXT and goes_on and open_block and open_block.kind is not Kind.HEADING:
-            open_block = _Block(open_block.start, end, open_block.kind)
-            continue
-        if open_block:
-            yield open_block
-            open_block = None
-        if shape is _Shape.ROW:
-            cells = list(_cells(text, start, end))
-            if _rules_a_table(line):
-                continue
-            if _rules_a_table(following or ""):
-                columns = [fold(text[a:b]) for a, b in cells]
-                yield from (_Block(a, b, Kind.HEADING, column) for (a, b), column in zip(cells, columns, strict=True))
-                continue
-            for place, (a, b) in enumerate(cells):
-                yield _Block(a, b, Kind.CELL, columns[place] if place < len(columns) else "")
-        elif shape is not _Shape.BLANK:
-            open_block = _Block(*_marked(text, start, end, shape), _kind(line, shape, following))
-    if open_block:
-        yield open_block
+        goes_on = number > 0 and _touch(text, spans[number - 1], (start, end))
+        yield _Line(start, end, shape, goes_on, _line_below(text, spans, number))
 
 
 def _line_below(text: str, lines: Sequence[Span], number: int) -> str | None:
@@ -170,16 +201,6 @@ def _line_below(text: str, lines: Sequence[Span], number: int) -> str | None:
 
 def _touch(text: str, above: Span, below: Span) -> bool:
     return below[0] - above[1] == 1 or text[above[1] : below[0]] == "\r\n"
-
-
-class _Shape(Enum):
-    BLANK = "blank"
-    FENCE = "fence"
-    ROW = "row"
-    HASHED = "hashed"
-    QUOTE = "quote"
-    LISTED = "listed"
-    TEXT = "text"
 
 
 def _shape(line: str) -> _Shape:
@@ -211,6 +232,8 @@ def _kind(line: str, shape: _Shape, following: str | None) -> Kind:
         return Kind.HEADING if numbered and following and _shape(following) is _Shape.TEXT else Kind.ITEM
     if _BOLD_LINE.fullmatch(stripped) or (following and _UNDERLINE.fullmatch(following.strip())):
         return Kind.HEADING
+    if following and following.lstrip()[:1].islower():
+        return Kind.PROSE
     alone = following is not None and not following.strip()
     return Kind.HEADING if _looks_like_a_heading(stripped, _TITLE_LINE if alone else _SHORT_LINE) else Kind.PROSE
 
@@ -222,22 +245,19 @@ def _looks_like_a_heading(line: str, longest: int) -> bool:
     return (line[-1].isalnum() or line[-1] in ":)") and not _SPEAKS.search(line.lower())
 
 
-def _marked(text: str, start: int, end: int, shape: _Shape) -> Span:
-    """The line without its leading marker and without white space around it."""
-    marker = _LEADING.get(shape)
-    if marker and (match := marker.match(text, start, end)):
+def _marked(text: str, line: _Line) -> Span:
+    """The line without its leading marker and without white space before it."""
+    start = line.start
+    marker = _LEADING.get(line.shape)
+    if marker and (match := marker.match(text, start, line.end)):
         start = match.end()
-    while start < end and text[start].isspace():
+    while start < line.end and text[start].isspace():
         start += 1
-    return start, end
+    return start, line.end
 
 
 def _rules_a_table(line: str) -> bool:
     return "-" in line and not line.strip("|-: \t")
-
-
-def _cells(text: str, start: int, end: int) -> Iterator[Span]:
-    return (match.span() for match in _CELL.finditer(text, start, end))
 
 
 # --- Sentences of a block ---
@@ -246,11 +266,8 @@ def _cells(text: str, start: int, end: int) -> Iterator[Span]:
 def _split(text: str, block: _Block) -> Iterator[tuple[int, int, list[Span]]]:
     quotations = [match.span() for match in _QUOTATION.finditer(text, block.start, block.end)]
     first = 0
-    for start, end in _cut(text, block, quotations):
-        while start < end and text[start].isspace():
-            start += 1
-        while end > start and text[end - 1].isspace():
-            end -= 1
+    for piece in _cut(text, block, quotations):
+        start, end = _trimmed(text, *piece)
         if start < end:
             while first < len(quotations) and quotations[first][1] <= start:
                 first += 1
@@ -260,13 +277,25 @@ def _split(text: str, block: _Block) -> Iterator[tuple[int, int, list[Span]]]:
             yield start, end, quotations[first:last]
 
 
+def _trimmed(text: str, start: int, end: int) -> Span:
+    while start < end and text[start].isspace():
+        start += 1
+    while end > start and text[end - 1].isspace():
+        end -= 1
+    return start, end
+
+
 def _cut(text: str, block: _Block, quotations: Sequence[Span]) -> Iterator[Span]:
     start = block.start
     place = 0
     for match in _STOP.finditer(text, block.start, block.end):
         while place < len(quotations) and quotations[place][1] < match.end("stop"):
             place += 1
-        inside = place < len(quotations) and quotations[place][0] < match.start() and match.end("stop") < quotations[place][1]
+        inside = (
+            place < len(quotations)
+            and quotations[place][0] < match.start()
+            and match.end("stop") < quotations[place][1]
+        )
         if not inside and _ends_here(text, match, start):
             yield from _pieces(text, start, match.end("stop"))
             start = match.end()
@@ -280,7 +309,7 @@ def _ends_here(text: str, stop: re.Match[str], start: int) -> bool:
     if following.islower():
         return False
     before = text[max(start, stop.start() - 12) : stop.start()]
-    word = before.split()[-1].lstrip("(*_\"'“‘").lower() if before.split() else ""
+    word = before.split()[-1].lstrip("(*_\"'“\u2018").lower() if before.split() else ""
     if word in _ABBREVIATIONS or (len(word) == 1 and word.isalpha() and word != "i"):
         return False
     if word in _BEFORE_NUMBERS:
@@ -302,8 +331,8 @@ def _voices(text: str, start: int, end: int, quotations: Sequence[Span]) -> tupl
     plain: list[str] = []
     own: list[str] = []
     done = start
-    for opening, closing in quotations:
-        opening, closing = max(opening, start), min(closing, end)
+    for first, last in quotations:
+        opening, closing = max(first, start), min(last, end)
         between, quoted = text[done:opening], text[opening:closing]
         term = quoted[1:-1].split(maxsplit=_SHORT_QUOTATION_WORDS)
         plain += [between, quoted[1:-1] if len(term) <= _SHORT_QUOTATION_WORDS else f" {QUOTED} "]
@@ -318,7 +347,9 @@ _LINE = re.compile(r"[^\r\n]+")
 _NOT_LINE_END = re.compile(r"[^\r\n]")
 _RULE = re.compile(r"[-*_=]{3,}")
 _HASHES = re.compile(r"#{1,6}\s")
-_MARKER = re.compile(r"(?:[-*+•▪●◦‣–]|\(?(?:\d{1,3}(?:\.\d{1,3}){0,3}|[a-zA-Z]|[ivxIVX]{2,5})[.)]|\d{1,3}(?:\.\d{1,3}){1,3})\s+")
+_MARKER = re.compile(
+    r"(?:[-*+•▪●◦‣–]|\(?(?:\d{1,3}(?:\.\d{1,3}){0,3}|[a-zA-Z]|[ivxIVX]{2,5})[.)]|\d{1,3}(?:\.\d{1,3}){1,3})\s+"
+)
 _LEADING = {
     _Shape.HASHED: re.compile(r"\s*#{1,6}\s+"),
     _Shape.QUOTE: re.compile(r"[\s>]{1,20}"),
@@ -335,21 +366,25 @@ _SPEAKS = re.compile(
 
 _QUOTATION = re.compile(
     rf'"[^"]{{1,{_LONGEST_QUOTATION}}}"|“[^“”]{{1,{_LONGEST_QUOTATION}}}”|„[^„“”]{{1,{_LONGEST_QUOTATION}}}[“”]'
-    rf"|«[^«»]{{1,{_LONGEST_QUOTATION}}}»|‘(?:[^‘’]|(?<=\w)’(?=\w)){{1,300}}’(?!\w)"
+    rf"|«[^«»]{{1,{_LONGEST_QUOTATION}}}»|\u2018(?:[^\u2018’]|(?<=\w)’(?=\w)){{1,300}}’(?!\w)"
     r"|(?<![\w'])'(?=\S)(?:[^'\n]|(?<=\w)'(?=\w)){1,300}(?<=\S)'(?!\w)"
 )
 _STOP = re.compile(r"(?<=\S)(?P<stop>[.!?…]{1,6}[\"'”’»)\]*_]{0,4})\s+")
 _DOTTED = re.compile(r"(?:\w\.){1,4}\w")
-_ABBREVIATIONS = frozenset(
-    "e.g i.e eg ie cf viz vs v approx incl excl esp resp mr mrs ms dr prof st inc ltd llc corp co plc al op cit ibid seq dept "
-    "jan feb mar apr jun jul aug sep sept oct nov dec u.s u.k e.u".split()
-)
-_BEFORE_NUMBERS = frozenset("art arts sec sect cl cls para paras no nos reg dir ch p pp fn fig ann app sch ex vol rec §".split())
+_ABBREVIATIONS_LIST = """
+e.g i.e eg ie cf viz vs v approx incl excl esp resp mr mrs ms dr prof st inc ltd llc corp co plc al op cit ibid
+seq dept jan feb mar apr jun jul aug sep sept oct nov dec u.s u.k e.u
+"""
+_ABBREVIATIONS = frozenset(_ABBREVIATIONS_LIST.split())
+_BEFORE_NUMBERS_LIST = """
+art arts sec sect cl cls para paras no nos reg dir ch p pp fn fig ann app sch ex vol rec §
+"""
+_BEFORE_NUMBERS = frozenset(_BEFORE_NUMBERS_LIST.split())
 
 _INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\u0000-\u0008\ud800-\udfff]")
-_TYPOGRAPHY = str.maketrans(
-    {"’": "'", "‘": "'", "“": '"', "”": '"', "\u00a0": " ", "\u202f": " ", "‑": "-", "‐": "-", "—": " – ", "–": " – "}
-)
+_TYPOGRAPHY = str.maketrans("\u2018\u2019“”\u00a0\u202f\u2010\u2011", "''\"\"  --", "") | {
+    ord(dash): " – " for dash in "–—"
+}
 _LINK = re.compile(r"\[([^\[\]]{1,200})\]\([^()\s]{1,300}\)")
 _EMPHASIS = re.compile(r"(?<!\w)[*_]{1,3}(?=\S)|(?<=\S)[*_]{1,3}(?!\w)|[`~]{1,3}|<[^<>]{1,40}>")
 _CONTRACTIONS = tuple(

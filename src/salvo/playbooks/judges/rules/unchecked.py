@@ -15,7 +15,7 @@ _SHOWN = 5
 
 
 def judge_unchecked(sentences: Sequence[Sentence]) -> Finding:
-    """PASS on a concrete omission; INDETERMINATE where the text breaks off; FAIL where it presents itself as complete."""
+    """PASS on a concrete omission; INDETERMINATE where the text breaks off; FAIL where it presents as complete."""
     disclosing = (sentence for sentence, following in _with_next(sentences) if _discloses(sentence, following))
     left_out = list(islice(disclosing, _SHOWN))
     if left_out:
@@ -117,40 +117,62 @@ def _most_complete(sentences: Sequence[Sentence]) -> Sentence:
     return next(claims, own[-1])
 
 
-_CUE = re.compile(r"\b(?:not|no|nobody|without|un\w+|only|just|out|outside|beyond|excl\w+|omit\w*|skip\w*|left|leav\w+|limited|confined|restricted|missing|absent|blank|need|await\w*|yet|lack\w*|stops?|aside|nothing|none|solely|nor|never|neither|illegible|require|cut|ends?|ended|passes|passed|outstanding|dead|parked|side|redacted|neither|still|blank|pending|silent|reserved|deferred|postponed|separate|another)\b")
+_CUE = re.compile(
+    r"\b(?:not|no|nobody|without|un\w+|only|just|out|outside|beyond|excl\w+|omit\w*|skip\w*|left|leav\w+|limited"
+    r"|confined|restricted|missing|absent|blank|need|await\w*|yet|lack\w*|stops?|aside|nothing|none|solely|nor"
+    r"|never|neither|illegible|require|cut|ends?|ended|passes|passed|outstanding|dead|parked|side|redacted|neither"
+    r"|still|blank|pending|silent|reserved|deferred|postponed|separate|another)\b"
+)
 _POINTS_BACK = re.compile(r"\b(?:it|its|them|their|this|that|these|those|either|both)\b")
-_DOCUMENT_UNDER_REVIEW = r"(?:agreement|contract|clause|section|paragraph|article|dpa|nda|policy|addendum|annex|provision|law|act|regulation|directive|handbook|manual|code|definition|system|tool|vendor|processor|company|employer)"
+_DOCUMENT_UNDER_REVIEW = (
+    r"(?:agreement|contract|clause|section|paragraph|article|dpa|nda|policy|addendum|annex|provision|law|act"
+    r"|regulation|directive|handbook|manual|code|definition|system|tool|vendor|processor|company|employer)"
+)
 _AUTHOR = (
-    rf"\b(?:i|we|these? comments|(?:the|our|my|following|above|present)(?: [\w-]+){{0,2}}? (?:<work>)s?|this(?: (?!{_DOCUMENT_UNDER_REVIEW}\b)[\w-]+){{0,2}})\b"
+    rf"\b(?:i|we|these? comments|(?:the|our|my|following|above|present)(?: [\w-]+){{0,2}}? (?:<work>)s?|this(?: "
+    rf"(?!{_DOCUMENT_UNDER_REVIEW}\b)[\w-]+){{0,2}})\b"
     r"(?: (?:here|below|above|itself))?"
 )
 _DID_NOT = (
-    rf"{_AUTHOR}(?: (?:have|has|had|also|therefore|deliberately|intentionally|been|of course|and|so|then|myself|ourselves)){{0,2}} (?:(?:did|do|does|have|has|had|could|was|were|am|are|can|is) not|never)"
-    r"(?: (?:yet|also|been|be|able|to|separately|independently|in a position|asked|specifically|attempted|tried|try|attempt|seek|sought|had|have|the chance|had the|chance|time|opportunity|fully|actually|itself|otherwise|further|or|and|then|purport|mean|even|\w+(?:ed|ly)))*?"
+    rf"{_AUTHOR}(?: (?:have|has|had|also|therefore|deliberately|intentionally|been|of course|and|so|then|myself"
+    rf"|ourselves)){{0,2}} (?:(?:did|do|does|have|has|had|could|was|were|am|are|can|is) not|never)"
+    r"(?: (?:yet|also|been|be|able|to|separately|independently|in a position|asked|specifically|attempted|tried|try"
+    r"|attempt|seek|sought|had|have|the chance|had the|chance|time|opportunity|fully|actually|itself|otherwise"
+    r"|further|or|and|then|purport|mean|even|\w+(?:ed|ly)))*?"
     r" <examine>\b"
-    r"|\b(?:nor|neither) (?:did|have|has|could|do|does|was|were) (?:i|we|it|this \w+|the \w+)(?: also| yet| been)? <examine>\b"
+    r"|\b(?:i|we)(?: have| had)? neither(?: have| had)? <examine>\b"
+    r"|\b(?:nor|neither) (?:did|have|has|could|do|does|was|were) (?:i|we|it|this \w+|the \w+)(?: also| yet| been)? "
+    r"<examine>\b"
 )
 _WAS_NOT = (
-    r"(?:\b(?:was|were|is|are|has|have|had|be|remains?|being|been|but|and|so|which|itself|yet|still|also|therefore|thus)|[,:–(])(?: (?:therefore|also|thus|still|so far|of course|itself|yet|accordingly|here|likewise))? (?:not|never)"
+    r"(?:\b(?:was|were|is|are|has|have|had|be|remains?|being|been|but|and|so|which|itself|yet|still|also|therefore"
+    r"|thus)|[,:–(])(?: (?:therefore|also|thus|still|so far|of course|itself|yet|accordingly|here|likewise))? "
+    r"(?:not|never)"
     r"(?: (?:yet|been|be|also|separately|so far|therefore|a))* <examined>\b"
     r"|\b(?:none of|neither|no part of)(?: [\w\x27-]+){0,8}? (?:was|were|has been|have been|is) <examined>\b"
     r"|\b(?:have|has) (?:yet )?to be <examined>\b"
 )
 _NOT_SUPPLIED = (
-    r"\b<document>\b(?:[^.;]{0,60}?) (?:(?:was|were|is|are|has|have|had)(?: \w+)? not|not|never)(?: (?:yet|been|be|also|currently))* <supplied>\b"
+    r"\b<document>\b(?:[^.;]{0,60}?) (?:(?:was|were|is|are|has|have|had)(?: \w+)? not|not|never)(?: (?:yet|been|be"
+    r"|also|currently))* <supplied>\b"
 )
 _NONE_SUPPLIED = (
-    r"\b(?:no|none of the|neither the|without the|without an?)(?: [\w\x27-]+){0,4}? <document>\b(?:[^.;]{0,50}?) (?:was|were|is|has been|have been|are) <supplied>\b"
-    r"|\b(?:i|we) (?:was|were|have been|had|have|received|got|saw|am|are) (?:given |shown |sent |provided with |seen )?(?:no|none of the|neither the) (?:[\w-]+ ){0,3}?<document>\b"
+    r"\b(?:no|none of the|neither the|without the|without an?)(?: [\w\x27-]+){0,4}? <document>\b(?:[^.;]{0,50}?) "
+    r"(?:was|were|is|has been|have been|are) <supplied>\b"
+    r"|\b(?:i|we) (?:was|were|have been|had|have|received|got|saw|am|are) (?:given |shown |sent |provided with "
+    r"|seen )?(?:no|none of the|neither the) (?:[\w-]+ ){0,3}?<document>\b"
 )
 _OTHERWISE = r"\b<unexamined>"
 _OTHER_AGENT = (
-    r"(?:\b| )(?:by (?:the |its |their |an? |any |either )?(?:[\w-]+ ){0,2}?(?:vendor|supplier|processor|provider|controller|employer|company|counterparty|customer|buyer|seller"
-    r"|parties|party|employee|manager|hr|council|regulator|authority|court|board|deployer|auditor|works council|committee|notified body|third party|staff|human|lawyer|counsel|attorney|solicitor|legal|expert|dpo)\b"
+    r"(?:\b| )(?:by (?:the |its |their |an? |any |either )?(?:[\w-]+ ){0,2}?(?:vendor|supplier|processor|provider"
+    r"|controller|employer|company|counterparty|customer|buyer|seller"
+    r"|parties|party|employee|manager|hr|council|regulator|authority|court|board|deployer|auditor|works council"
+    r"|committee|notified body|third party|staff|human|lawyer|counsel|attorney|solicitor|legal|expert|dpo)\b"
     r"|since (?:\d{4}|its|the|adoption|january)|for (?:\w+ )?years?\b|every year|annually)"
 )
 _UNDER_HEADING = r"(?:\W*\d*[.)]? ?)?<unchecked_heading>"
 _LABEL = r"^(?:\W*\d*[.)]? ?)?<unchecked_heading>(?::| –)"
 _DANGLING = re.compile(
-    r"\b(?:the|a|an|of|and|or|to|in|with|for|that|which|by|on|is|are|was|if|from|under|as|at|be|its|their|because|where|when|this|should|must|may|will|not|than)$|[,(–-]$"
+    r"\b(?:the|a|an|of|and|or|to|in|with|for|that|which|by|on|is|are|was|if|from|under|as|at|be|its|their|because"
+    r"|where|when|this|should|must|may|will|not|than)$|[,(–-]$"
 )
