@@ -46,7 +46,9 @@ _KEY_OPTION = "api_key"
 
 
 def evaluators() -> Registry:
-    return builtin()
+    registry = builtin()
+    registry.register("playbook", "salvo.playbook_assertion:TYPE")
+    return registry
 
 
 def evaluator_types() -> dict[str, EvaluatorType]:

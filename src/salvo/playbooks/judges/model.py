@@ -61,46 +61,52 @@ class ModelJudge:
         model = catalog.chat_model(self.name, wire, endpoint_name=self._endpoint_name)
         question = prompts.question(case)
         vote = await judge.vote(model, question, case.lane)
-        measured = self._measured(vote.replies, question.temperature)
-        if vote.answer is None:
-            return Ballot(
-                result=None,
-                raw=vote.raw,
-                problem=_problem(vote),
-                hopeless=isinstance(vote.error, _HOPELESS),
-                measured=measured,
-            )
-        answer = vote.answer  # has the shape that was asked for
-        return Ballot(
-            result=Result(answer["result"]),
-            confidence=float(answer["confidence"]),
-            citations=tuple(Cited(cited["span"], cited["context"]) for cited in answer["evidence_citations"]),
-            notes=answer["notes"],
-            raw=vote.raw,
-            measured=measured,
-        )
-
-    def _measured(self, replies: tuple[ChatReply, ...], temperature: float | None) -> Measured:
-        """Of every reply that was paid for, an unreadable first one included."""
-        if not replies:
-            return Measured()
-        last = replies[-1]
-        dropped = any("temperature" in reply.dropped for reply in replies)
-        return Measured(
-            model=last.model,
-            system_fingerprint=last.system_fingerprint,
-            temperature=None if dropped else temperature,
-            usage=_sum_of_usage(replies),
-            cost_usd=self._cost(replies),
-            seconds=sum(reply.seconds for reply in replies),
-            calls=len(replies),
-        )
+        return ballot_of(vote, question, self._cost(vote.replies))
 
     def _cost(self, replies: tuple[ChatReply, ...]) -> float | None:
         now = self._clock.now()
         costs = [cost_of(reply.usage, prices_of(self.provider, reply.model, now)) for reply in replies]
         known = [cost for cost in costs if cost is not None]
         return sum(known) if len(known) == len(costs) else None
+
+
+def ballot_of(vote: judge.Vote, question: judge.Question, cost_usd: float | None) -> Ballot:
+    """A model's answer to a question of `prompts` as a ballot."""
+    measured = _measured(vote.replies, question.temperature, cost_usd)
+    if vote.answer is None:
+        return Ballot(
+            result=None,
+            raw=vote.raw,
+            problem=_problem(vote),
+            hopeless=isinstance(vote.error, _HOPELESS),
+            measured=measured,
+        )
+    answer = vote.answer  # has the shape that was asked for
+    return Ballot(
+        result=Result(answer["result"]),
+        confidence=float(answer["confidence"]),
+        citations=tuple(Cited(cited["span"], cited["context"]) for cited in answer["evidence_citations"]),
+        notes=answer["notes"],
+        raw=vote.raw,
+        measured=measured,
+    )
+
+
+def _measured(replies: tuple[ChatReply, ...], temperature: float | None, cost_usd: float | None) -> Measured:
+    """Of every reply that was paid for, an unreadable first one included."""
+    if not replies:
+        return Measured()
+    last = replies[-1]
+    dropped = any("temperature" in reply.dropped for reply in replies)
+    return Measured(
+        model=last.model,
+        system_fingerprint=last.system_fingerprint,
+        temperature=None if dropped else temperature,
+        usage=_sum_of_usage(replies),
+        cost_usd=cost_usd,
+        seconds=sum(reply.seconds for reply in replies),
+        calls=len(replies),
+    )
 
 
 def _problem(vote: judge.Vote) -> str:
