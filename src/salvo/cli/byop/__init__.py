@@ -14,6 +14,9 @@ COMMANDS = {
     "compare": Lazy("salvo.cli.byop.compare:compare", "Compare two reports: what changed, and who changed it."),
     "baseline": Lazy("salvo.cli.byop.baseline:baseline", "Say which reports later ones are compared with."),
     "drift": Lazy("salvo.cli.byop.drift:drift", "Show the reports of a subject over time."),
+    "judge": Lazy(
+        "salvo.cli.byop.judge:judge", "Judge a stored text again, to see how far the judge agrees with itself."
+    ),
     "replay": Lazy("salvo.cli.byop.replay:replay", "Run an evaluation again from its recorded calls."),
     "verify": Lazy("salvo.cli.byop.verify:verify", "Say what holds of a report, and what was altered."),
     "audit": Lazy("salvo.cli.byop.audit:audit", "Show the audit log: every evaluation, baseline, export and deletion."),

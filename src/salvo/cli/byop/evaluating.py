@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from salvo.cli.progress import Progress
 from salvo.engine import wire
 from salvo.engine.pool import Pool, Stopped, together
 from salvo.engine.retry import Wait
+from salvo.errors import UsageError
 
 if TYPE_CHECKING:
     from salvo.cli.byop.place import Place
@@ -43,8 +45,8 @@ class Evaluating:
         self._interrupted = False
 
     def execute(self, concurrency: int) -> Finished:
-        for job in self._jobs:
-            self._progress.tell(where_it_goes(job))
+        for sentence in dict.fromkeys(map(where_it_goes, self._jobs)):
+            self._progress.tell(sentence)
         if any(job.desk.endpoint for job in self._jobs):
             wire.preload()
         try:
@@ -123,6 +125,15 @@ def _reaches(report: Report, fail_on: str) -> bool:
 
     gravest_first = list(Status)
     return gravest_first.index(standing(report)) <= gravest_first.index(Status(fail_on.upper()))
+
+
+def key_in(variable: str | None) -> str | None:
+    """The provider's key from a variable of the environment that somebody named."""
+    if variable is None:
+        return None
+    if not os.environ.get(variable):
+        raise UsageError(f"{variable} is not set, so there is no key to send.", hint="Set it, or leave the option out.")
+    return os.environ[variable]
 
 
 def where_it_goes(job: Job) -> str:

@@ -128,9 +128,10 @@ def _refuse_contradictions(mode: str, *, save_baseline: bool, no_store: bool, ha
 
 def _desks(evaluators: Sequence[str], base_url: str | None, key_variable: str | None) -> list[Desk]:
     """Each evaluator once, and with its key: what is missing is said before anything is sent."""
+    from salvo.cli.byop.evaluating import key_in
     from salvo.playbooks.session import Desk, default_evaluator
 
-    key = _key(key_variable)
+    key = key_in(key_variable)
     desks = [
         Desk(name, base_url=base_url if name != "rules" else None, key=key if name != "rules" else None)
         for name in dict.fromkeys(evaluators or [default_evaluator(os.environ)])
@@ -138,14 +139,6 @@ def _desks(evaluators: Sequence[str], base_url: str | None, key_variable: str | 
     for desk in desks:
         desk.check()
     return desks
-
-
-def _key(variable: str | None) -> str | None:
-    if variable is None:
-        return None
-    if not os.environ.get(variable):
-        raise UsageError(f"{variable} is not set, so there is no key to send.", hint="Set it, or leave the option out.")
-    return os.environ[variable]
 
 
 def _signing_key(path: Path | None) -> SigningKey | None:
@@ -190,7 +183,7 @@ def _resumed(asked: str, place: Place | None, base_url: str | None, key_variable
     """What has no vote yet. A report that is incomplete stays as it is: a new one takes over the votes it had."""
     from dataclasses import replace
 
-    from salvo.cli.byop.evaluating import Job
+    from salvo.cli.byop.evaluating import Job, key_in
     from salvo.playbooks.session import Desk
     from salvo.playbooks.stored import order_of
 
@@ -199,7 +192,7 @@ def _resumed(asked: str, place: Place | None, base_url: str | None, key_variable
     store = place.store()
     stored = store.load(store.find(asked))
     order = order_of(stored)
-    desk = Desk(stored.evaluator, base_url=base_url, key=_key(key_variable))
+    desk = Desk(stored.evaluator, base_url=base_url, key=key_in(key_variable))
     desk.check()
     votes = [vote for _, vote in store.votes(stored.id) if vote.ballot.result is not None]
     if stored.report is None:

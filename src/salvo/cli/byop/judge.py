@@ -1,0 +1,53 @@
+"""`byop judge`: a stored text judged again, to see how far the judge agrees with itself."""
+
+from __future__ import annotations
+
+import click
+
+from salvo.cli.exit_codes import ExitCode
+
+
+@click.command
+@click.argument("evaluation_id", metavar="ID")
+@click.option("--times", type=click.IntRange(min=1, max=100), default=5, show_default=True, help="How often.")
+@click.option("--base-url", help="Where a server compatible with the evaluator's provider listens.")
+@click.option("--key-variable", metavar="NAME", help="The environment variable that holds the key for --base-url.")
+@click.option("-j", "--concurrency", type=click.IntRange(min=1), default=16, show_default=True, help="Calls at once.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout; everything else goes to stderr.")
+def judge(
+    evaluation_id: str, times: int, base_url: str | None, key_variable: str | None, concurrency: int, as_json: bool
+) -> None:
+    """Judge a stored text again, to see how far the judge agrees with itself.
+
+    The same text, playbook, evaluator and number of votes, as often as --times says. Each judging is stored as an
+    evaluation of its own, under the subject "judging of ID", so that it changes no drift.
+    """
+    from dataclasses import replace
+
+    from salvo.cli.byop.evaluating import Evaluating, Job, key_in
+    from salvo.cli.byop.place import Place
+    from salvo.cli.progress import Progress
+    from salvo.engine import jsontext
+    from salvo.errors import UsageError
+    from salvo.playbooks.judging import lines, summarise
+    from salvo.playbooks.session import Desk
+    from salvo.playbooks.stored import order_of
+
+    place = Place()
+    store = place.store()
+    stored = store.load(store.find(evaluation_id))
+    if stored.report is None:
+        raise UsageError(f"The evaluation {stored.id} has no report: it is {stored.state}.")
+    desk = Desk(stored.evaluator, base_url=base_url, key=key_in(key_variable))
+    desk.check()
+    order = order_of(stored)
+    again = replace(order, subject=f"judging of {stored.id}")
+    jobs = [Job(desk, replace(again, report_id=desk.clock.new_id())) for _ in range(times)]
+    finished = Evaluating(jobs, place, Progress()).execute(concurrency)
+    if finished.reports:
+        found = summarise(stored.report, finished.reports)
+        click.echo(jsontext.dumps(found, indent=2).decode() if as_json else "\n".join(lines(found)))
+    for line in finished.told:
+        click.echo(line, err=True)
+    code = ExitCode.INTERRUPTED if finished.interrupted else ExitCode.OK
+    raise SystemExit(ExitCode.NOT_JUDGED if not code and not finished.reports else code)
