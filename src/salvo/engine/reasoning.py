@@ -14,7 +14,8 @@ from salvo.engine.canonical import stable_key
 
 _BLOCKS = ("thinking", "redacted_thinking", "reasoning")
 _FIELDS = ("reasoning_content", "reasoning", "reasoning_details")
-_STAND_IN = re.compile(r"\[reasoning sha256:[0-9a-f]{64}\]")
+_TEXTS = {"thinking": ("thinking", "signature"), "redacted_thinking": ("data",)}
+_STAND_IN = re.compile(r"\[reasoning sha256:([0-9a-f]{64})\]")
 
 
 def may_hold_reasoning(text: str) -> bool:
@@ -30,6 +31,21 @@ def without_reasoning(body: Any) -> Any:
     body = _replaced(body, "content", _blocks)  # an Anthropic reply
     body = _replaced(body, "messages", _messages)  # a request in either protocol
     return _replaced(body, "choices", _choices)  # an OpenAI reply
+
+
+def presented(body: Any) -> Any:
+    """A recorded reply as a program of another kind can read it: stand-ins in the fields where it looks for text.
+
+    Sent back, such a block is taken for the stand-in that it is.
+    """
+    return _replaced(body, "content", lambda blocks: _each(blocks, _presented_block))
+
+
+def _presented_block(block: Any) -> Any:
+    if not isinstance(block, dict) or set(block) != {"type", "sha256"} or block["type"] not in _TEXTS:
+        return block
+    stand_in = f"[reasoning sha256:{block['sha256']}]"
+    return {"type": block["type"], **dict.fromkeys(_TEXTS[block["type"]], stand_in)}
 
 
 def _replaced(holder: Any, name: str, replace: Any) -> Any:
@@ -68,7 +84,15 @@ def _blocks(blocks: Any) -> Any:
 def _block(block: Any) -> Any:
     if not isinstance(block, dict) or block.get("type") not in _BLOCKS or set(block) == {"type", "sha256"}:
         return block
-    return {"type": block["type"], "sha256": stable_key(block)}
+    return {"type": block["type"], "sha256": _hash_presented(block) or stable_key(block)}
+
+
+def _hash_presented(block: dict[str, Any]) -> str | None:
+    """The hash that every text of the block is a stand-in for, where it was made by `presented`."""
+    texts = [value for name, value in block.items() if name != "type"]
+    same = bool(texts) and isinstance(texts[0], str) and all(text == texts[0] for text in texts)
+    found = _STAND_IN.fullmatch(texts[0]) if same else None
+    return found[1] if found else None
 
 
 def _field(value: Any) -> Any:

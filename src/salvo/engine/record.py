@@ -52,9 +52,10 @@ class RecordingWire:
         exchange = self._begin(request)
         twins = (exchange.lane, exchange.key)
         self._in_flight[twins] += 1
-        if not request.lane and self._in_flight[twins] == 2:
+        if self._in_flight[twins] == 2:
+            lane = f"in the lane {request.lane!r}" if request.lane else "without a lane"
             self.tape.ambiguous.append(
-                f"Identical requests to {request.path} were in flight together without a lane, "
+                f"Identical requests to {request.path} were in flight together {lane}, "
                 f"so which reply belongs to which is the order of sending."
             )
         try:
