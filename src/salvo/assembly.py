@@ -27,7 +27,7 @@ from salvo.scenarios.evaluators.base import EvaluatorType
 from salvo.scenarios.evaluators.registry import Registry, builtin
 from salvo.scenarios.loader import Check, Finding, ScenarioFileError, read, read_all, scenario_document
 from salvo.scenarios.project import Project
-from salvo.scenarios.result import CUSTOM, AgentRunResult, Batch
+from salvo.scenarios.result import COMMAND, CUSTOM, AgentRunResult, Batch
 from salvo.scenarios.runner import Session
 from salvo.scenarios.schema import Scenario
 from salvo.scenarios.stage import Prepared
@@ -42,6 +42,7 @@ ADAPTERS = {
     "openai": "salvo.scenarios.adapters.openai:OpenAIAdapter",
     "anthropic": "salvo.scenarios.adapters.anthropic:AnthropicAdapter",
 }
+"""Those of a provider. `command` runs a program, whichever providers that uses."""
 _KEY_OPTION = "api_key"
 
 
@@ -71,6 +72,10 @@ def checks(project: Project, *, will_call: bool = True) -> list[Check]:
             make_adapter(scenario, file, project)
         except InputError as fault:
             yield Finding(("adapter",), str(fault))
+        if scenario.adapter == COMMAND:
+            from salvo.scenarios.adapters import command
+
+            yield from (Finding(*found) for found in command.findings(scenario, project.root, os.environ))
         if scenario.adapter in ADAPTERS and not scenario.model:
             yield Finding(("adapter",), f"the adapter {scenario.adapter} needs a model")
 
@@ -81,13 +86,19 @@ def checks(project: Project, *, will_call: bool = True) -> list[Check]:
     return [tools, adapter, assertions] if will_call else [assertions]
 
 
-def make_adapter(scenario: Scenario, file: Path, project: Project) -> Callable[[], BaseAdapter]:
+def make_adapter(
+    scenario: Scenario, file: Path, project: Project, environ: Mapping[str, str] = os.environ
+) -> Callable[[], BaseAdapter]:
     """Built-in adapters by their name, others by the path the user gave."""
     named = scenario.adapter
     if named in ADAPTERS:
         module, _, name = ADAPTERS[named].partition(":")
         kind: type[BaseAdapter] = getattr(import_module(module), name)
         return kind
+    if named == COMMAND:
+        from salvo.scenarios.adapters.command import CommandAdapter
+
+        return lambda: CommandAdapter(project.root, environ)
     if named.startswith("function:"):
         function = project.load(named.removeprefix("function:"), file)
         if not callable(function):
@@ -235,7 +246,7 @@ class Workshop:
             scenario=scenario,
             file=file,
             tools=tools,
-            make_adapter=make_adapter(scenario, file, self.project),
+            make_adapter=make_adapter(scenario, file, self.project, self.environ),
             load=lambda path: self.project.load(path, file),
             options=self.options_of(scenario),
             endpoint=endpoint,
@@ -249,7 +260,7 @@ class Workshop:
             registry=evaluators(),
             redactor=self.redactor(),
             root=self.project.root,
-            make_adapter=lambda scenario, file: make_adapter(scenario, file, self.project),
+            make_adapter=lambda scenario, file: make_adapter(scenario, file, self.project, self.environ),
             load=self.project.load,
             read=lambda file, overrides: self.read(file, Settings(**overrides), will_call=False),
             tools=lambda scenario, file: find_tools(scenario, file, self.project),

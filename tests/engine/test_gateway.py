@@ -119,16 +119,19 @@ async def test_an_openai_stream_without_include_usage_has_none_and_ends_as_it_mu
         stream = await client.chat.completions.create(model=GPT, messages=HELLO, stream=True)
         chunks = [chunk async for chunk in stream]
     assert "".join(chunk.choices[0].delta.content or "" for chunk in chunks) == LONG
-    assert all(chunk.object == "chat.completion.chunk" and chunk.usage is None for chunk in chunks)
+    assert {chunk.usage for chunk in chunks} == {None}
     assert [chunk.choices[0].finish_reason for chunk in chunks][-1] == "stop"
     assert chunks[0].choices[0].delta.role == "assistant"
 
 
 async def test_an_anthropic_stream_comes_to_the_whole_reply_thinking_and_all() -> None:
-    async with served(TOOLS) as there, there.anthropic as client:
-        async with client.messages.stream(model=CLAUDE, max_tokens=4000, messages=HELLO) as stream:
-            kinds = [event.type async for event in stream]
-            final = (await stream.get_final_message()).to_dict()
+    async with (
+        served(TOOLS) as there,
+        there.anthropic as client,
+        client.messages.stream(model=CLAUDE, max_tokens=4000, messages=HELLO) as stream,
+    ):
+        kinds = [event.type async for event in stream]
+        final = (await stream.get_final_message()).to_dict()
     whole = there.heard.replies[0].json()
     assert without_none(final["content"]) == without_none(whole["content"])
     assert [block["type"] for block in whole["content"]] == ["thinking", "text", "tool_use", "tool_use"]
@@ -212,6 +215,7 @@ class _Faulty:
 async def test_a_conversation_with_thinking_is_replayed_through_the_gateway(streamed: bool) -> None:
     async def talk(client: anthropic.AsyncAnthropic) -> str:
         messages: list[Any] = [{"role": "user", "content": "hello"}]
+        said: Any = None
         for _ in range(2):
             said = await _message(client, messages, streamed=streamed)
             results = [{"type": "tool_result", "tool_use_id": use.id, "content": "7"} for use in said.content if use.type == "tool_use"]  # fmt: skip
@@ -305,8 +309,8 @@ async def test_what_cannot_be_handed_on_is_refused(method: str, path: str, body:
 
 
 async def test_an_answer_that_is_no_completion_cannot_be_streamed_and_is_a_fault_of_the_provider() -> None:
-    async with over(ScriptedWire(lambda request: WireReply(200, b"[]"))) as (gateway, heard):
-        async with openai_client(gateway) as client:
-            with pytest.raises(openai.APIStatusError, match="cannot be made a stream"):
-                await client.chat.completions.create(model=GPT, messages=HELLO, stream=True)
+    wire = ScriptedWire(lambda request: WireReply(200, b"[]"))
+    async with over(wire) as (gateway, heard), openai_client(gateway) as client:
+        with pytest.raises(openai.APIStatusError, match="cannot be made a stream"):
+            await client.chat.completions.create(model=GPT, messages=HELLO, stream=True)
     assert len(heard.faults) == 1

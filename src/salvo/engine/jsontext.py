@@ -84,6 +84,14 @@ def _is_deeper(value: Any, levels: int) -> bool:
     return any(isinstance(item, dict | list) for item in level)
 
 
+def value_of(text: str) -> Any:
+    """The value, where the whole text is JSON (a fence around it aside); else the text."""
+    try:
+        return loads(unfenced(text))
+    except ValueError:
+        return text
+
+
 def unfenced(text: str) -> str:
     """The text without a Markdown fence around the whole of it, which models like to put there."""
     text = text.strip()

@@ -12,7 +12,7 @@ from typing import Any
 from salvo import __version__
 from salvo.engine import jsontext
 from salvo.engine.redact import Redactor
-from salvo.errors import ProviderError, TapeError
+from salvo.errors import ProviderError, SalvoError, TapeError
 from salvo.scenarios.adapters.base import BaseAdapter
 from salvo.scenarios.result import (
     AdapterRequest,
@@ -69,6 +69,8 @@ async def act(adapter: BaseAdapter, request: AdapterRequest, stage: Stage) -> Ac
         return Acted(None, Cause.PROVIDER, str(fault))
     except TapeError:
         raise  # a replay that diverges is no outcome of the agent's
+    except SalvoError as fault:
+        return Acted(None, Cause.ADAPTER, str(fault))
     except asyncio.CancelledError as fault:
         task = asyncio.current_task()
         if task is not None and task.cancelling():
@@ -108,8 +110,8 @@ def result_of(
         seed=seed,
         outcome=Outcome.ERROR if acted.cause not in (None, Cause.TIMEOUT) else Outcome.FAILED,
         cause=acted.cause or _cause(response.stopped),
-        error=acted.error,
-        final_output=response.final_output if text is None else output_of(text),
+        error=acted.error or response.error,
+        final_output=response.final_output if text is None else jsontext.value_of(text),
         final_text=text,
         tool_calls=calls,
         trace=response.trace or stage.journal.events,
@@ -121,14 +123,6 @@ def result_of(
 
 def _cause(stopped: Stopped | None) -> Cause | None:
     return None if stopped is None else Cause(stopped.value)
-
-
-def output_of(text: str) -> Any:
-    """The value, where the whole text is JSON (a fence around it aside); else the text."""
-    try:
-        return jsontext.loads(jsontext.unfenced(text))
-    except ValueError:
-        return text
 
 
 def _metrics(given: RunMetrics, calls: list[ToolCall], stage: Stage) -> RunMetrics:

@@ -22,6 +22,10 @@ from salvo.scenarios.result import AgentRunResult, Batch, EvalResult
 from salvo.scenarios.tools.box import ToolRecord
 
 HASHES_ONLY = "Only hashes were recorded, so it cannot be replayed."
+PROGRAM_RUNS_AGAIN = (
+    "A replay starts the program again, with its own tools and whatever else it reaches; "
+    "only the answers of its models come from the recording."
+)
 
 REQUEST, RESPONSE, JUDGE = "request.json", "response.json", "judge.json"
 

@@ -20,9 +20,9 @@ from salvo.scenarios.act import Acted, result_of
 from salvo.scenarios.adapters.base import BaseAdapter
 from salvo.scenarios.evaluators.registry import Registry
 from salvo.scenarios.journal import Journal
-from salvo.scenarios.loader import from_document
+from salvo.scenarios.loader import from_document, scenario_document
 from salvo.scenarios.recording import HASHES_ONLY, Recording
-from salvo.scenarios.result import UNFINISHED, AgentRunResult, Batch, Cause
+from salvo.scenarios.result import COMMAND, UNFINISHED, AgentRunResult, Batch, Cause
 from salvo.scenarios.runner import judge, perform
 from salvo.scenarios.schema import Scenario
 from salvo.scenarios.stage import Prepared, Stage, Stopwatch
@@ -59,7 +59,7 @@ class Replayed:
     """What replay found. `result` is None where the run could not be replayed to its end, and `divergence` says why."""
 
     stored: AgentRunResult
-    mode: Literal["full", "frozen-tools", "reconstructed"]
+    mode: Literal["full", "model-only", "frozen-tools", "reconstructed"]
     result: AgentRunResult | None
     divergence: str = ""
     differences: list[Difference] = field(default_factory=list)
@@ -108,6 +108,8 @@ class Replayer:
         if stored.replayable == "no":
             return Replayed(stored, "reconstructed", stored, warnings=[stored.replay_note])
         replayed = Replayed(stored, stored.replayable, None, warnings=list(recording.tape.ambiguous))
+        if stored.replayable == "model-only":
+            replayed.warnings.append(stored.replay_note)
         with offline():
             await self._act_again(recording, replayed)
         if replayed.result is not None:
@@ -118,6 +120,8 @@ class Replayer:
     async def _act_again(self, recording: Recording, replayed: Replayed) -> None:
         stored, batch = recording.result, recording.batch
         scenario, file = from_document(batch.scenario), self.root / batch.source
+        if scenario.adapter == COMMAND:
+            scenario = self._with_named_program(scenario, batch, file)
         make_adapter = self.make_adapter(scenario, file)
         prepared = self._prepared(batch, scenario, file, recording.endpoint, make_adapter)
         stage = self._stage(recording, stored, prepared)
@@ -138,6 +142,18 @@ class Replayer:
         left = _unasked(stage)
         if left:
             replayed.divergence = f"The agent no longer asks for {len(left)} of what was recorded: {left[0]}."
+
+    def _with_named_program(self, scenario: Scenario, batch: Batch, file: Path) -> Scenario:
+        """The recorded scenario, its program from the present file: no recording decides what is started here."""
+        present = self.read(file, batch.settings.get("overrides", {})) if file.is_file() else None
+        document = None if present is None else self.redactor.json(scenario_document(present))
+        named = ("adapter", "adapter_options")
+        if present is None or document is None or any(document[part] != batch.scenario[part] for part in named):
+            raise NotReplayableError(
+                f"The recording names a program that {batch.source} does not name so, and nothing was started.",
+                hint="A replay starts only what the scenario's present file says: restore it, or record the run again.",
+            )
+        return scenario.model_copy(update={"adapter_options": present.adapter_options})
 
     async def evaluate_again(self, run_ids: Sequence[str], file: Path | None = None) -> EvaluatedAgain:
         """Runs of one batch under its present scenario file, or another; without any file, under the recorded one.
@@ -245,4 +261,8 @@ def _comparable(result: AgentRunResult) -> dict[str, Any]:
     """What must be the same: all but ids, times of day, and the verdict, which is evaluation's."""
     content: dict[str, Any] = jsontext.loads(jsontext.dumps(result), deepest=jsontext.DEEPEST_OF_OURS)
     ended = {"ended": result.cause, "error": result.error} if result.cause in UNFINISHED else {}
+    # What a program writes for people has times and numbers of its own in it.
+    content["details"].pop("stderr", None)
+    if result.cause is Cause.EXIT:
+        ended.pop("error")
     return {**{name: value for name, value in content.items() if name not in _OWN_TO_EACH_RUN}, **ended}

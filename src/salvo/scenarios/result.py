@@ -66,6 +66,8 @@ class Stopped(StrEnum):
     REFUSAL = "refusal"
     LENGTH = "length"
     CONTEXT = "context"
+    EXIT = "exit"
+    """A program ended by an error of its own."""
 
 
 @dataclass(slots=True)
@@ -77,6 +79,8 @@ class AdapterResponse:
     trace: list[TraceEvent] = field(default_factory=list)
     metrics: RunMetrics = field(default_factory=RunMetrics)
     stopped: Stopped | None = None
+    error: str | None = None
+    """What there is to say about `stopped`."""
     details: dict[str, Any] = field(default_factory=dict)
     """What is known beyond the contract: returned models, fingerprints, parameters dropped, prices used."""
 
@@ -127,6 +131,7 @@ class Cause(StrEnum):
     REFUSAL = "refusal"
     LENGTH = "length"
     CONTEXT = "context"
+    EXIT = "exit"
     PROVIDER = "provider"
     ADAPTER = "adapter"
     JUDGE = "judge"
@@ -138,7 +143,7 @@ class Cause(StrEnum):
     INTERRUPTED = "interrupted"
 
 
-UNFINISHED = frozenset({Cause.TURN_LIMIT, Cause.TIMEOUT, Cause.CONTEXT, Cause.PROVIDER, Cause.ADAPTER})
+UNFINISHED = frozenset({Cause.TURN_LIMIT, Cause.TIMEOUT, Cause.CONTEXT, Cause.EXIT, Cause.PROVIDER, Cause.ADAPTER})
 """How an agent ended without having finished: nothing is left to evaluate. The other causes are the evaluation's."""
 
 
@@ -154,7 +159,10 @@ class Unmade:
 CUSTOM = "custom"
 """The provider of a batch whose adapter is the user's own."""
 
-Replayable = Literal["full", "frozen-tools", "no"]
+COMMAND = "command"
+"""The adapter that runs a program."""
+
+Replayable = Literal["full", "model-only", "frozen-tools", "no"]
 
 
 @dataclass(slots=True)

@@ -15,8 +15,18 @@ from salvo.errors import StoreError
 from salvo.scenarios.act import Acted, act, as_stored, redacted, request_for, result_of, told
 from salvo.scenarios.evaluators.registry import Registry, evaluate_all
 from salvo.scenarios.index import IndexEntry, entry_of
-from salvo.scenarios.recording import HASHES_ONLY, Recording
-from salvo.scenarios.result import CUSTOM, UNFINISHED, AgentRunResult, Cause, Outcome, Replayable, Unmade
+from salvo.scenarios.recording import HASHES_ONLY, PROGRAM_RUNS_AGAIN, Recording
+from salvo.scenarios.result import (
+    COMMAND,
+    CUSTOM,
+    UNFINISHED,
+    AgentRunResult,
+    Batch,
+    Cause,
+    Outcome,
+    Replayable,
+    Unmade,
+)
 from salvo.scenarios.scoring import score
 from salvo.scenarios.stage import Prepared, Stage, live_stage
 from salvo.scenarios.store import Store
@@ -102,7 +112,7 @@ async def judge(prepared: Prepared, result: AgentRunResult, stage: Stage, regist
 def keep(prepared: Prepared, result: AgentRunResult, stage: Stage, session: Session) -> None:
     """The recording first, so that a run that says it is recorded is."""
     hashes_only = session.recording is not None and session.recording.hashes_only
-    result.replayable, result.replay_note = ("no", HASHES_ONLY) if hashes_only else replayability(stage)
+    result.replayable, result.replay_note = ("no", HASHES_ONLY) if hashes_only else replayability(stage, prepared.batch)
     if stage.recorder is not None:
         result.recorded = True
         recording = Recording(
@@ -119,12 +129,12 @@ def keep(prepared: Prepared, result: AgentRunResult, stage: Stage, session: Sess
     session.store.save_run(result)
 
 
-def replayability(stage: Stage) -> tuple[Replayable, str]:
+def replayability(stage: Stage, batch: Batch) -> tuple[Replayable, str]:
     """How far a run can be replayed, and why no further."""
     if stage.recorder is None:
         return "no", "It was not recorded; run with --record."
     if any(not exchange.lane.startswith("judge/") for exchange in stage.recorder.tape.exchanges):
-        return "full", ""
+        return ("model-only", PROGRAM_RUNS_AGAIN) if batch.adapter == COMMAND else ("full", "")
     if stage.toolbox.records:
         return (
             "frozen-tools",

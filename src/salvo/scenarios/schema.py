@@ -103,7 +103,7 @@ class Scenario(FileModel):
     scenario: str = Field(pattern=_SCENARIO_NAME, description="The scenario's name.")
     adapter: str = Field(
         min_length=1,
-        description="openai, anthropic, module:Class, package.module.Class or function:module.callable.",
+        description="openai, anthropic, command, module:Class, package.module.Class or function:module.callable.",
     )
     model: str = Field("", description="The model's name, as its provider knows it.")
     user_message: str = Field(min_length=1, description="What the agent is asked to do.")

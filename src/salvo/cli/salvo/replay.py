@@ -63,6 +63,7 @@ def _shown(replayed: Replayed) -> list[str]:
         return [*lines, f"Diverged at {first.text('recorded', 'now')}{more}"]
     words = {
         "full": "Identical: the same agent code, on the recorded answers, did the same.",
+        "model-only": "Identical: the program, run again on the recorded answers of its models, did the same.",
         "frozen-tools": "Identical: the same agent code, on the recorded tool results, did the same.",
         "reconstructed": "Reconstructed from what was stored; the agent was not called.",
     }
