@@ -75,7 +75,7 @@ def checks(project: Project, *, will_call: bool = True) -> list[Check]:
         if scenario.adapter == COMMAND:
             from salvo.scenarios.adapters import command
 
-            yield from (Finding(*found) for found in command.findings(scenario, project.root, os.environ))
+            yield from (Finding(*found) for found in command.findings(scenario, file, project.root, os.environ))
         if scenario.adapter in ADAPTERS and not scenario.model:
             yield Finding(("adapter",), f"the adapter {scenario.adapter} needs a model")
 
@@ -98,7 +98,7 @@ def make_adapter(
     if named == COMMAND:
         from salvo.scenarios.adapters.command import CommandAdapter
 
-        return lambda: CommandAdapter(project.root, environ)
+        return lambda: CommandAdapter(file, project.root, environ)
     if named.startswith("function:"):
         function = project.load(named.removeprefix("function:"), file)
         if not callable(function):

@@ -401,7 +401,7 @@ def test_a_command_is_checked_before_anything_is_called(project: UserProject) ->
             "8:3: adapter_options.command: must be text, not a list, or must not be empty",
             "8:3: adapter_options.command: cannot be split into words: No closing quotation",
             "8:3: adapter_options.command: there is no program no-such-program that can be started",
-            "9:3: adapter_options.cwd: there is no folder nowhere in the project",
+            "9:3: adapter_options.cwd: there is no such folder, seen from the scenario's own",
             "9:3: adapter_options.input: must be one of text, json",
             "9:9: adapter_options.env.OPENAI_API_KEY: is set by Salvo, to lead the program's client to it",
             "9:9: adapter_options.env.MINE: a provider's key is never given to a command",
@@ -428,3 +428,15 @@ def test_a_program_that_cannot_be_started_is_an_error(project: UserProject) -> N
     code, result = record(project)
     assert (code, result["cause"]) == (3, "adapter")
     assert result["error"].startswith("The program ./broken could not be started: Exec format error.")
+
+
+def test_the_example_runs_as_it_stands(project: UserProject) -> None:
+    examples = Path(__file__).parents[3] / "examples"
+    for name in ("scenarios/any_program.yaml", "agents/order_status.py"):
+        project.write(name, (examples / name).read_text())
+    script = by_turn(UseTools(Use("find_order", {"number": 1042})), Say("It is on its way, in Lyon."))
+    with LoopbackProvider(script) as provider:
+        project.reach(provider)
+        ran = project.salvo("run", "scenarios/any_program.yaml", "--record")
+    assert ran.exit_code == 0, ran.output
+    assert project.salvo("replay").exit_code == 0

@@ -51,7 +51,7 @@ class CommandOptions(FileModel):
         description="The program and its arguments; a text is split as a shell would, and no shell runs it."
     )
     input: Literal["text", "json"] = Field("text", description="The user's message, or all of the request as JSON.")
-    cwd: Text = Field(".", description="Where it runs, from the project's root.")
+    cwd: Text | None = Field(None, description="Where it runs, from the scenario's folder; else the project's root.")
     env: dict[str, str] = Field(default_factory=dict, description="Variables to set for it.")
     pass_env: list[Text] = Field(default_factory=list, description="Variables of this environment that it gets too.")
 
@@ -59,9 +59,13 @@ class CommandOptions(FileModel):
     def words(self) -> list[str]:
         return shlex.split(self.command) if isinstance(self.command, str) else list(self.command)
 
+    def folder(self, file: Path, root: Path) -> Path:
+        return root if self.cwd is None else file.parent / self.cwd
+
 
 class CommandAdapter(BaseAdapter):
-    def __init__(self, root: Path, environ: Mapping[str, str]) -> None:
+    def __init__(self, file: Path, root: Path, environ: Mapping[str, str]) -> None:
+        self._file = file
         self._root = root
         self._environ = environ
 
@@ -76,7 +80,7 @@ class CommandAdapter(BaseAdapter):
                 with _handed_over(options, _input(options, request)) as (words, given):
                     ended = await run_program(
                         words,
-                        folder=self._root / options.cwd,
+                        folder=options.folder(self._file, self._root),
                         environ=_environ(options, request, self._environ, gateway.environ),
                         given=given,
                         until=traffic.over,
@@ -86,7 +90,7 @@ class CommandAdapter(BaseAdapter):
         return _response(ended, traffic)
 
 
-def findings(scenario: Scenario, root: Path, environ: Mapping[str, str]) -> Iterator[tuple[Steps, str]]:
+def findings(scenario: Scenario, file: Path, root: Path, environ: Mapping[str, str]) -> Iterator[tuple[Steps, str]]:
     """What is wrong with a command's scenario, without running it."""
     at = "adapter_options"
     options, misfits = fit(CommandOptions, filled(scenario.adapter_options, environ))
@@ -102,7 +106,7 @@ def findings(scenario: Scenario, root: Path, environ: Mapping[str, str]) -> Iter
         if getattr(scenario, name) and options.input == "text":
             yield (name,), "a command is told this only with `input: json` in adapter_options"
     yield from (((at, *path), message) for path, message in _keys(options, scenario))
-    yield from (((at, *path), message) for path, message in _program(options, root, environ))
+    yield from (((at, *path), message) for path, message in _program(options, options.folder(file, root), environ))
 
 
 def _keys(options: CommandOptions, scenario: Scenario) -> Iterator[tuple[Steps, str]]:
@@ -122,15 +126,14 @@ def _providers() -> Sequence[catalog.Provider]:
     return list(catalog.providers().values())
 
 
-def _program(options: CommandOptions, root: Path, environ: Mapping[str, str]) -> Iterator[tuple[Steps, str]]:
+def _program(options: CommandOptions, folder: Path, environ: Mapping[str, str]) -> Iterator[tuple[Steps, str]]:
     try:
         words = options.words
     except ValueError as fault:
         yield ("command",), f"cannot be split into words: {fault}"
         return
-    folder = root / options.cwd
     if not folder.is_dir():
-        yield ("cwd",), f"there is no folder {options.cwd} in the project"
+        yield ("cwd",), "there is no such folder, seen from the scenario's own"
         return
     if not words:
         yield ("command",), "must not be empty"
