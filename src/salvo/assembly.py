@@ -219,6 +219,10 @@ class Workshop:
         command: str = "",
     ) -> Prepared:
         """Everything a scenario needs, looked up once. `batch` is an earlier one that goes on."""
+        if scenario.adapter == COMMAND:
+            from salvo.engine import gateway
+
+            gateway.preload()
         tools = find_tools(scenario, file, self.project)
         endpoint = self.endpoint_of(scenario)
         if batch is None:

@@ -193,4 +193,4 @@ def test_offline_ends_where_it_was_meant_to_end() -> None:
 
 def test_the_examples_are_valid_and_run_as_they_are(project: UserProject) -> None:
     examples = UserProject(Path(__file__).parents[2] / "examples", project.monkeypatch)
-    assert examples.salvo("validate").stdout == "2 scenarios are valid.\n"
+    assert examples.salvo("validate").stdout == "3 scenarios are valid.\n"

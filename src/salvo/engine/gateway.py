@@ -57,6 +57,11 @@ class Listener(Protocol):
         ...
 
 
+def preload() -> None:
+    """Loads the server, before there is a run whose time it would be."""
+    from aiohttp import web  # noqa: F401 - to be there when it is needed
+
+
 class Gateway:
     """Serves one program while the `async with` block lasts."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from datetime import datetime
 from typing import Any
 
@@ -37,7 +38,8 @@ class Journal:
         """All dollars; None where the price of any call is not known."""
         if any(cost is None for cost in self._costs):
             return None
-        return sum(cost for cost in self._costs if cost is not None) if self.model_calls else None
+        # Exact, so that it is the same in whichever order concurrent calls are answered.
+        return math.fsum(cost for cost in self._costs if cost is not None) if self.model_calls else None
 
     def said(self, provider: str, reply: ChatReply) -> float | None:
         """The model spoke. Gives what that cost."""

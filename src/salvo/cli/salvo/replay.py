@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 def replay(run_id: str, re_eval: bool, scenario: Path | None, as_json: bool) -> None:
     """Replay a recorded run: the same agent code, no network, no tool executed, no key.
 
+    A program (adapter: command) is started again, on the recorded answers of its models; its tools are its own.
+
     RUN_ID is any unique prefix of a run's id, or latest; with --re-eval also a batch's. Exits 0 when the replay is
     identical and 1 when it diverges; with --re-eval by the run's verdict, or the batch's, as salvo run does.
     """

@@ -26,7 +26,7 @@ _CAUSES = {
     Cause.REFUSAL: "refused to go on",
     Cause.LENGTH: "was cut off by the limit on tokens",
     Cause.CONTEXT: "filled the model's context",
-    Cause.EXIT: "its program failed",
+    Cause.EXIT: "ended by an error of its own",
     Cause.PRICE_UNKNOWN: "price unknown",
 }
 
