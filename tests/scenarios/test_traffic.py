@@ -11,7 +11,7 @@ from salvo.engine.gateway import Call
 from salvo.engine.wire import WireReply
 from salvo.scenarios.journal import Journal
 from salvo.scenarios.result import ToolCall
-from salvo.scenarios.traffic import Traffic
+from salvo.scenarios.traffic import Traffic, TurnLimitReached
 from tests.support.clock import HeldClock
 
 Heard = tuple[Traffic, Journal, list[ToolCall]]
@@ -115,3 +115,14 @@ async def test_a_request_of_no_known_shape_is_left_to_the_provider(heard: Heard,
     traffic.answered(chat(1), completion("", ("x", "find")))
     traffic.asked(Call(2, "openai", "/chat/completions", spoil({"model": 7}), is_chat=True))
     assert [event.type for event in journal.events] == ["model"]
+
+
+async def test_after_the_turn_limit_nothing_more_is_noted(heard: Heard) -> None:
+    _, journal, calls = heard
+    traffic = Traffic(journal, calls, max_turns=1)
+    traffic.asked(chat(1))
+    for number in (2, 3):
+        with pytest.raises(TurnLimitReached) as limit:
+            traffic.asked(chat(number))
+        traffic.failed(chat(number), limit.value)
+    assert [event.type for event in journal.events] == ["turn_limit"]

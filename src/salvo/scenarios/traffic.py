@@ -60,6 +60,8 @@ class Traffic:
         self._open: dict[str, list[ToolCall]] = {}
 
     def asked(self, call: Call) -> None:
+        if self.over.done():
+            raise self.over.result()  # how much more it asks until it is ended depends on the machine
         self._asked = call.number
         if not call.is_chat:
             return
