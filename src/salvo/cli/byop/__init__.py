@@ -9,6 +9,7 @@ from salvo.cli.lazy import Lazy, LazyGroup
 
 COMMANDS = {
     "run": Lazy("salvo.cli.byop.run:run", "Evaluate a frozen AI output with a playbook."),
+    "serve": Lazy("salvo.cli.byop.serve:serve", "Serve the web page and its API, on this machine alone."),
     "history": Lazy("salvo.cli.byop.history:history", "List stored evaluations, the newest first."),
     "show": Lazy("salvo.cli.byop.show:show", "Show a stored report, and write it to files."),
     "compare": Lazy("salvo.cli.byop.compare:compare", "Compare two reports: what changed, and who changed it."),

@@ -295,6 +295,17 @@ class Store:
         with self._database.reading() as connection:
             return [rows.point(row) for row in connection.execute(query).mappings()]
 
+    def subjects(self) -> list[tuple[str, int]]:
+        """Every subject that has a report, and how many, the one with the newest first."""
+        query = (
+            select(evaluations.c.subject, func.count())
+            .where(evaluations.c.state == State.DONE)
+            .group_by(evaluations.c.subject)
+            .order_by(func.max(evaluations.c.id).desc())
+        )
+        with self._database.reading() as connection:
+            return [(subject, reports) for subject, reports in connection.execute(query)]
+
     # Baselines.
 
     def set_baseline(self, evaluation_id: str) -> None:

@@ -1,0 +1,109 @@
+"""/api/playbooks: those of the library, and what is wrong with one's own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from fastapi import APIRouter
+from pydantic import BaseModel, ConfigDict, Field
+
+from salvo.errors import UnknownIdError
+from salvo.playbooks import library
+from salvo.playbooks.problems import Level
+from salvo.playbooks.schema import Playbook
+from salvo.playbooks.validate import examine, problems
+from salvo.playbooks.validate import playbook as validated
+from salvo.web.answers import Json
+from salvo.web.asked import Text
+from salvo.web.services import At
+
+router = APIRouter(prefix="/api/playbooks", tags=["playbooks"])
+
+
+@dataclass(frozen=True, slots=True)
+class PlaybookListed:
+    id: str
+    version: str
+    logic_hash: str
+    checks: int
+    judged: int
+    """Checks that an evaluator is asked; the others follow from patterns or from the votes."""
+    min_runs: int
+    title: str
+    intended_use: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PlaybookShown:
+    listed: PlaybookListed
+    document: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class PlaybookFinding:
+    path: str
+    """In JSONPath: $.checks[2].detection_method.type"""
+    level: Level
+    """An error keeps the playbook from being used."""
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class PlaybookFindings:
+    valid: bool
+    findings: tuple[PlaybookFinding, ...]
+    """The errors first."""
+    playbook: PlaybookListed | None
+    """None where there are errors."""
+
+
+class Candidate(BaseModel):
+    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"playbook": {"metadata": {}}}]})
+
+    playbook: dict[str, Any] | Text = Field(description="The document, or the text of its file.")
+
+
+@router.get("", operation_id="listPlaybooks", response_model=list[PlaybookListed])
+def listed(_at: At) -> Json:
+    """The playbooks of the library."""
+    return Json([_listed(library.load(name)) for name in library.names()])
+
+
+@router.get("/{playbook_id}", operation_id="getPlaybook", response_model=PlaybookShown)
+def show(playbook_id: str, _at: At) -> Json:
+    """One of the library, with its whole document."""
+    if playbook_id not in library.names():
+        raise UnknownIdError(
+            "There is no such playbook in the library.", hint=f"There are: {', '.join(library.names())}."
+        )
+    found = library.load(playbook_id)
+    return Json(PlaybookShown(_listed(found), dict(found.document)))
+
+
+@router.post("/validate", operation_id="validatePlaybook", response_model=PlaybookFindings)
+def validate(candidate: Candidate, _at: At) -> Json:
+    """Every problem of a playbook, with the place where it is. No call is made, and nothing is stored."""
+    given = candidate.playbook
+    if isinstance(given, str):
+        document, found = examine(given.encode("utf-8", "surrogatepass"))
+    else:
+        document, found = given, problems(given)
+    valid = not any(problem.level == "error" for problem in found)
+    findings = tuple(PlaybookFinding(problem.path, problem.level, problem.message) for problem in found)
+    return Json(PlaybookFindings(valid, findings, _listed(validated(document)) if valid else None))
+
+
+def _listed(playbook: Playbook) -> PlaybookListed:
+    metadata = playbook.document["metadata"]
+    uses = metadata.get("intended_use", [])
+    return PlaybookListed(
+        id=playbook.id,
+        version=playbook.version,
+        logic_hash=playbook.logic_hash,
+        checks=len(playbook.checks),
+        judged=len(playbook.judged),
+        min_runs=playbook.variance.min_runs,
+        title=str(metadata.get("title", playbook.id)),
+        intended_use=tuple(map(str, uses)) if isinstance(uses, list) else (str(uses),),
+    )

@@ -1,0 +1,128 @@
+"""/api/reports: what is stored of an evaluation, exported, verified, deleted, compared."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Annotated
+
+from fastapi import APIRouter, Response
+from fastapi import Query as InQuery
+from pydantic import BaseModel, ConfigDict
+
+from salvo.playbooks import verify as check
+from salvo.playbooks.compare import Comparison, compare
+from salvo.playbooks.export import html, json, markdown
+from salvo.playbooks.report import Report, ReportFile
+from salvo.playbooks.verdict import DISCLAIMERS
+from salvo.web.answers import Json
+from salvo.web.asked import Name
+from salvo.web.services import At
+
+router = APIRouter(prefix="/api", tags=["reports"])
+
+
+@dataclass(frozen=True, slots=True)
+class Texts:
+    """The texts as they were evaluated: normalised. Locations are code points of `ai_output`."""
+
+    ai_output: str
+    source_document: str | None
+    prompt: str | None
+    system_instructions: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class StoredReport:
+    report: Report
+    texts: Texts | None
+    """None where only hashes were stored."""
+    baseline_since: str | None
+    """When it was saved as a baseline; None where it was not."""
+    resumable: bool
+    """It is incomplete, and what is missing can be asked for: resume the evaluation of the same id."""
+
+
+@router.get("/reports/{report_id}", operation_id="getReport", response_model=StoredReport)
+def show(report_id: str, at: At) -> Json:
+    """A report with the texts that it is about, and whether it is a baseline."""
+    stored = at.with_report(report_id)
+    texts = None if stored.inputs is None else Texts(**stored.inputs.texts)  # type: ignore[arg-type]  # ai_output is there
+    resumable = texts is not None and stored.report is not None and stored.report.incomplete
+    return Json(StoredReport(stored.report, texts, stored.baseline_since, resumable))  # type: ignore[arg-type]  # it has one
+
+
+@router.delete("/reports/{report_id}", status_code=204, operation_id="deleteReport")
+def delete(report_id: str, at: At) -> Response:
+    """Removes an evaluation: its texts, votes and report. The audit log stays, and says that it was removed."""
+    at.store.delete(at.store.find(report_id))
+    return Response(status_code=204)
+
+
+class Form(StrEnum):
+    JSON = "json"
+    HTML = "html"
+    MARKDOWN = "md"
+
+
+_TYPES = {Form.JSON: "application/json", Form.HTML: "text/html", Form.MARKDOWN: "text/markdown"}
+
+
+@router.get(
+    "/reports/{report_id}/export",
+    operation_id="exportReport",
+    response_class=Response,
+    responses={200: {"content": {kind: {} for kind in _TYPES.values()}, "description": "The file."}},
+)
+def export(report_id: str, at: At, form: Annotated[Form, InQuery(alias="format")] = Form.JSON) -> Response:
+    """The report as a file. Each export is noted in the audit log, with the file's hash."""
+    stored = at.with_report(report_id)
+    assert stored.report is not None  # noqa: S101 - asked for just now
+    file = ReportFile(stored.report)
+    if form is Form.HTML:
+        content = html.render(file, stored.inputs)
+    else:
+        content = markdown.render(file) if form is Form.MARKDOWN else json.render(file)
+    made = content.encode()
+    at.store.record_export(stored.id, form, made)
+    named = f'attachment; filename="byop-report-{stored.id}.{form}"'
+    return Response(made, media_type=_TYPES[form], headers={"content-disposition": named})
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    altered: int
+    """How many parts are not what they were."""
+    findings: tuple[check.Finding, ...]
+
+
+@router.get("/reports/{report_id}/verify", operation_id="verifyReport", response_model=Verification)
+def verify(report_id: str, at: At) -> Json:
+    """Hashes again everything that is stored of a report, and compares it with the audit log."""
+    found = at.store.find(report_id)
+    findings = check.stored(found, at.store.as_stored(found), at.store.audit_log())
+    altered = sum(finding.standing is check.Standing.ALTERED for finding in findings)
+    return Json(Verification(altered, tuple(findings)))
+
+
+class Pair(BaseModel):
+    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"a": "01j9", "b": "latest"}]})
+
+    a: Name
+    b: Name
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    disclaimers: tuple[str, ...]
+    comparison: Comparison
+    a: Report
+    b: Report
+
+
+@router.post("/compare", operation_id="compareReports", response_model=Compared)
+def compared(pair: Pair, at: At) -> Json:
+    """Two reports side by side: what changed, and whether the text or the judge changed with it."""
+    a, b = (at.with_report(named).report for named in (pair.a, pair.b))
+    assert a is not None and b is not None  # noqa: S101, PT018 - asked for just now
+    return Json(Compared(DISCLAIMERS, compare(a, b), a, b))
