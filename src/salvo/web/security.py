@@ -17,7 +17,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from salvo.web.answers import refusal
 from salvo.web.documents import LARGEST_DOCUMENT
-from salvo.web.settings import Settings
+from salvo.web.settings import LOOPBACK, Settings
 
 _log = logging.getLogger(__name__)
 
@@ -88,8 +88,10 @@ class Guard:
         return self._stranger(scope, headers) or _wrong_kind(scope, headers)
 
     def _is_ours(self, host: str, scope: Scope) -> bool:
+        names = self._settings.hosts
         port = (scope.get("server") or ("", None))[1]
-        return host in self._settings.hosts or host in {f"{name}:{port}" for name in self._settings.hosts}
+        # Behind a proxy the port is another, or none; on loopback there is no proxy.
+        return host in {f"{name}:{port}" for name in names} or (host in names and host not in LOOPBACK)
 
     @property
     def _addresses(self) -> str:

@@ -1,0 +1,216 @@
+"""The real server on loopback, in a thread or in a process of its own, and a plain client for it."""
+
+import asyncio
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import aiohttp
+
+from salvo.web.app import create_app
+from salvo.web.server import Server
+from salvo.web.settings import Settings
+from tests.support.background import BackgroundServer
+from tests.support.provider import Answer, Asked, Say
+
+GPT = "openai/gpt-5.4-mini"
+KEY = "sk-planted-0123456789abcdef"
+CARELESS = (
+    "Review of the agreement. The agreement is fully compliant with the GDPR, and the transfer of personal data is legal "
+    "in every respect. Clause 3.2 is standard and safe. The cap in clause 7.1 will never be a problem in practice, and "
+    "courts always uphold caps of this kind. You can sign the agreement today, and no changes are necessary at all."
+)
+CAREFUL = (
+    "Assumptions. This review assumes that your company is the controller, that it is established in Germany, and that "
+    "German law and the GDPR apply. Clause 3.2 may fall short of Art. 28 GDPR and should be renegotiated. Whether the cap "
+    "would be upheld depends on the jurisdiction, so this point requires review by qualified counsel before signing. "
+    "Not checked: the annexes were not provided and were not reviewed."
+)
+
+
+class WebServer(BackgroundServer):
+    def __init__(self, settings: Settings) -> None:
+        super().__init__()
+        self._settings = settings
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    def stop(self) -> None:
+        """As at the end of the block, which finds it stopped then."""
+        self._loop.call_soon_threadsafe(self._closing.set)
+        self._thread.join()
+
+    def __exit__(self, *raised: Any) -> None:
+        if self._thread.is_alive():
+            super().__exit__(*raised)
+
+    @asynccontextmanager
+    async def _listening(self) -> AsyncIterator[int]:
+        ready: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+        server = Server(create_app(self._settings), "127.0.0.1", 0, ready.set_result)
+        serving = asyncio.create_task(server.serve())
+        try:
+            yield await ready
+        finally:
+            server.should_exit = True
+            await serving
+
+
+class ServerProcess(NamedTuple):
+    url: str
+    process: subprocess.Popen[str]
+    log: Path
+
+    def kill(self) -> None:
+        self.process.send_signal(signal.SIGKILL)
+        self.process.wait()
+
+
+@contextmanager
+def server_process(folder: Path, *options: str) -> Iterator[ServerProcess]:
+    """`byop serve` with its database in the folder."""
+    command = [sys.executable, "-c", "from salvo.cli.byop import byop; byop()", "serve", "--port", "0", "--no-open"]
+    log = folder / "serve.log"
+    environ = {name: value for name, value in os.environ.items() if name != "DATABASE_URL"}
+    with (
+        log.open("a") as errors,
+        subprocess.Popen(
+            [*command, *options], cwd=folder, env=environ, stdout=subprocess.PIPE, stderr=errors, text=True
+        ) as process,
+    ):
+        assert process.stdout is not None
+        try:
+            yield ServerProcess(process.stdout.readline().strip().rstrip("/"), process, log)
+        finally:
+            process.kill()
+
+
+class Reply(NamedTuple):
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+    def json(self) -> Any:
+        return json.loads(self.body)
+
+    @property
+    def code(self) -> str:
+        """Of an error, which has one shape only."""
+        told = self.json()
+        assert set(told) == {"error"}, told
+        assert set(told["error"]) == {"code", "message", "hint"}, told
+        return str(told["error"]["code"])
+
+
+class Told(NamedTuple):
+    event: str
+    data: Any
+    id: str | None
+
+
+class Client:
+    """Speaks HTTP, and nothing but: what it is given is what is sent."""
+
+    def __init__(self, url: str, session: aiohttp.ClientSession) -> None:
+        self.url = url
+        self._session = session
+        self.heard: list[bytes] = []
+        """Everything that the server ever answered."""
+
+    async def ask(self, method: str, path: str, body: Any = None, *, chunked: bool = False, **headers: str) -> Reply:
+        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        if body is not None and not isinstance(body, bytes):
+            body = json.dumps(body).encode()
+            named.setdefault("content-type", "application/json")
+        async with self._session.request(
+            method,
+            self.url + path,
+            data=None if body is None else io.BytesIO(body),
+            headers=named,
+            allow_redirects=False,
+            skip_auto_headers=["content-type"],
+            chunked=chunked or None,
+        ) as response:
+            reply = Reply(response.status, dict(response.headers), await response.read())
+        self.heard.append(reply.body)
+        return reply
+
+    async def get(self, path: str, **headers: str) -> Any:
+        reply = await self.ask("GET", path, **headers)
+        assert reply.status == 200, reply
+        return reply.json()
+
+    async def start(self, ai_output: str = CARELESS, *, key: str | None = None, **asked: Any) -> str:
+        headers = {"x_api_key": key} if key else {}
+        reply = await self.ask("POST", "/api/evaluations", {"ai_output": ai_output, **asked}, **headers)
+        assert reply.status == 202, reply
+        return str(reply.json()["id"])
+
+    async def watch(self, evaluation: str, *, after: str | None = None) -> AsyncIterator[Told]:
+        headers = {"last-event-id": after} if after else {}
+        async with self._session.get(f"{self.url}/api/evaluations/{evaluation}/events", headers=headers) as response:
+            assert response.status == 200, await response.text()
+            assert response.content_type == "text/event-stream"
+            fields: dict[str, str] = {}
+            async for line in response.content:
+                self.heard.append(line)
+                name, _, value = line.decode().rstrip("\n").partition(": ")
+                if name:
+                    fields[name] = value
+                elif "data" in fields:
+                    yield Told(fields["event"], json.loads(fields["data"]), fields.get("id"))
+                    fields = {}
+
+    async def told(self, evaluation: str, *, after: str | None = None) -> list[Told]:
+        """Everything, to the end of the evaluation."""
+        return [told async for told in self.watch(evaluation, after=after)]
+
+    async def report(self, ai_output: str = CARELESS, *, key: str | None = None, **asked: Any) -> Any:
+        """Evaluates, and waits for what comes of it."""
+        evaluation = await self.start(ai_output, key=key, **asked)
+        ended = (await self.told(evaluation))[-1]
+        assert ended.event == "done", ended
+        return await self.get(f"/api/reports/{evaluation}")
+
+
+@asynccontextmanager
+async def client(url: str) -> AsyncIterator[Client]:
+    async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(60)) as session:
+        yield Client(url, session)
+
+
+@dataclass
+class Judging:
+    """A provider's script: verdicts at once, and after `at_once` of them only when it is let go."""
+
+    quote: str = "You can sign the agreement today"
+    result: str = "fail"
+    at_once: int | None = None
+    asked: list[Asked] = field(default_factory=list)
+
+    def __call__(self, asked: Asked) -> Answer:
+        self.asked.append(asked)
+        waits = self.at_once is not None and len(self.asked) > self.at_once
+        return Say(json.dumps(self.verdict), delay=3600 if waits else 0)
+
+    def let_go(self) -> None:
+        self.at_once = None
+
+    @property
+    def verdict(self) -> dict[str, Any]:
+        return {
+            "result": self.result,
+            "confidence": 0.9,
+            "evidence_citations": [{"span": self.quote, "context": "as it stands"}],
+            "notes": "It says so.",
+        }

@@ -1,0 +1,41 @@
+"""A server with a database of its own, and a client for it."""
+
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from salvo.web.settings import Settings
+from tests.support.web import Client, WebServer, client
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Path:
+    return tmp_path / "byop_runs.db"
+
+
+@pytest.fixture
+def serve(database: Path, tmp_path: Path) -> Iterator[Callable[..., WebServer]]:
+    with ExitStack() as servers:
+
+        def serve(**settings: Any) -> WebServer:
+            given = {"static": tmp_path / "static"} | settings
+            return servers.enter_context(WebServer(Settings(f"sqlite:///{database}", **given)))
+
+        yield serve
+
+
+@pytest.fixture
+async def api(serve: Callable[..., WebServer]) -> AsyncIterator[Client]:
+    async with client(serve().url) as ready:
+        yield ready
+
+
+@pytest.fixture(scope="session")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WebServer]:
+    """One server for all that only ask."""
+    folder = tmp_path_factory.mktemp("shared")
+    with WebServer(Settings(f"sqlite:///{folder / 'byop_runs.db'}", static=folder / "static")) as server:
+        yield server

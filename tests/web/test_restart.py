@@ -1,0 +1,109 @@
+"""The server as a process: killed in the middle, and searched for keys."""
+
+import os
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.support.provider import Fault, LoopbackProvider
+from tests.support.web import GPT, KEY, Judging, client, server_process
+
+
+async def test_killed_in_the_middle_it_is_interrupted_after_a_restart_and_goes_on_when_the_key_is_given_again(
+    tmp_path: Path,
+) -> None:
+    judging = Judging(at_once=5)
+    with LoopbackProvider(judging) as provider:
+        allowed = ("--allow-base-url", provider.openai_url)
+        with server_process(tmp_path, *allowed) as first:
+            async with client(first.url) as api:
+                evaluation = await api.start(key=KEY, evaluator=GPT, base_url=provider.openai_url)
+                async for told in api.watch(evaluation):
+                    if told.id == "5":
+                        break
+            first.kill()
+        asked = len(judging.asked)
+        judging.let_go()
+        with server_process(tmp_path, *allowed) as second:
+            async with client(second.url) as api:
+                [row] = (await api.get("/api/history"))["rows"]
+                assert (row["id"], row["state"]) == (evaluation, "interrupted")
+                ended = await api.told(evaluation)
+                assert [told.id for told in ended] == ["1", "2", "3", "4", "5", None]
+                assert ended[-1].event == "interrupted"
+                without = await api.ask("POST", f"/api/evaluations/{evaluation}/resume", {})
+                assert (without.status, without.code) == (400, "missing_key")
+                await api.ask(
+                    "POST", f"/api/evaluations/{evaluation}/resume", {"base_url": provider.openai_url}, x_api_key=KEY
+                )
+                told = await api.told(evaluation, after="5")
+                assert [each.id for each in told if each.event == "vote"] == [str(number) for number in range(6, 13)]
+                assert told[-1].event == "done"
+                assert (await api.get(f"/api/reports/{evaluation}/verify"))["altered"] == 0
+    assert len(judging.asked) == asked + 7
+
+
+async def test_the_key_is_nowhere_but_in_the_requests_it_is_for(tmp_path: Path) -> None:
+    """Also where a provider repeats it in an error."""
+    judging = Judging()
+    faults = [Fault.server_error(), Fault.unauthorized()]
+    with LoopbackProvider(lambda asked: faults.pop() if len(faults) > 1 else judging(asked)) as provider:
+        with server_process(tmp_path, "--allow-base-url", provider.openai_url) as server:
+            async with client(server.url) as api:
+                shown = await api.report(key=KEY, evaluator=GPT, base_url=provider.openai_url)
+                for form in ("json", "html", "md"):
+                    await api.ask("GET", f"/api/reports/{shown['report']['report_id']}/export?format={form}")
+                refused = await api.ask("POST", "/api/evaluations", {"ai_output": 1}, x_api_key=KEY)
+                assert refused.status == 422
+                await api.get(f"/api/evaluations/{shown['report']['report_id']}")
+                kept = b"".join(file.read_bytes() for file in tmp_path.iterdir() if file.is_file())
+                assert KEY.encode() not in kept + b"".join(api.heard)
+                assert judging.asked[0].headers["authorization"].endswith(KEY)
+    assert b"byop_evaluations" in kept  # the database was among what was searched
+
+
+def test_it_says_where_it_is_and_how_to_get_the_page_and_stops_when_asked(tmp_path: Path) -> None:
+    with server_process(tmp_path) as server:
+        assert server.url.startswith("http://127.0.0.1:")
+        os.kill(server.process.pid, signal.SIGINT)
+        assert server.process.wait(20) == 0
+    said = server.log.read_text()
+    assert "byop_runs.db" in said
+    assert "Stopped." in said
+
+
+def test_a_port_that_is_taken_is_a_sentence(tmp_path: Path) -> None:
+    with server_process(tmp_path) as server:
+        port = server.url.rpartition(":")[2]
+        second = subprocess.run(
+            ["byop", "serve", "--no-open", "--port", port], cwd=tmp_path, capture_output=True, text=True, timeout=60
+        )
+    assert second.returncode == 2
+    assert f"Nothing can listen on 127.0.0.1, port {port}." in second.stderr
+    assert "Traceback" not in second.stderr
+
+
+async def test_another_address_than_loopback_needs_the_token_that_is_printed_once(tmp_path: Path) -> None:
+    with server_process(tmp_path, "--host", "0.0.0.0") as server:  # noqa: S104 - that is what is tested
+        address = server.url.replace("0.0.0.0", "127.0.0.1")  # noqa: S104 - as printed
+        base, token = address.split("/login?token=")
+        async with client(base) as api:
+            stranger = await api.ask("GET", "/api/about")
+            assert (stranger.status, stranger.code) == (401, "token_needed")
+            assert (await api.ask("GET", "/")).status == 401
+            assert (await api.ask("GET", "/login?token=guess")).status == 401
+            assert (await api.ask("GET", "/api/about", authorization="Bearer guess")).status == 401
+            assert (await api.ask("GET", "/api/about", authorization=f"Bearer {token}")).status == 200
+            welcome = await api.ask("GET", f"/login?token={token}")
+            assert (welcome.status, welcome.headers["Location"]) == (303, "/")
+            cookie = welcome.headers["Set-Cookie"]
+            assert "HttpOnly" in cookie
+            assert (await api.ask("GET", "/api/about", cookie=cookie.partition(";")[0])).status == 200
+    assert token not in server.log.read_text()
+
+
+@pytest.fixture(autouse=True)
+def _no_database_url(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("DATABASE_URL", raising=False)
