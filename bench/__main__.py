@@ -6,7 +6,7 @@ import compileall
 from pathlib import Path
 
 import salvo
-from bench import cold_start, completions, playbooks, scenarios
+from bench import cold_start, completions, playbooks, scenarios, web
 
 
 def main() -> None:
@@ -17,6 +17,7 @@ def main() -> None:
     scenarios.report()
     playbooks.report()
     cold_start.report()
+    web.report()
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import TracebackType
 from typing import Any, NamedTuple
 
 import aiohttp
@@ -50,9 +51,11 @@ class WebServer(BackgroundServer):
         self._loop.call_soon_threadsafe(self._closing.set)
         self._thread.join()
 
-    def __exit__(self, *raised: Any) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         if self._thread.is_alive():
-            super().__exit__(*raised)
+            super().__exit__(kind, error, trace)
 
     @asynccontextmanager
     async def _listening(self) -> AsyncIterator[int]:
@@ -145,14 +148,15 @@ class Client:
         self.heard.append(reply.body)
         return reply
 
-    async def get(self, path: str, **headers: str) -> Any:
-        reply = await self.ask("GET", path, **headers)
+    async def get(self, path: str) -> Any:
+        reply = await self.ask("GET", path)
         assert reply.status == 200, reply
         return reply.json()
 
     async def start(self, ai_output: str = CARELESS, *, key: str | None = None, **asked: Any) -> str:
-        headers = {"x_api_key": key} if key else {}
-        reply = await self.ask("POST", "/api/evaluations", {"ai_output": ai_output, **asked}, **headers)
+        body = {"ai_output": ai_output, **asked}
+        path = "/api/evaluations"
+        reply = await (self.ask("POST", path, body, x_api_key=key) if key else self.ask("POST", path, body))
         assert reply.status == 202, reply
         return str(reply.json()["id"])
 
@@ -187,6 +191,11 @@ class Client:
 async def client(url: str) -> AsyncIterator[Client]:
     async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(60)) as session:
         yield Client(url, session)
+
+
+def everything_in(folder: Path) -> bytes:
+    """The content of all files: the database, what it has not written back yet, logs."""
+    return b"".join(file.read_bytes() for file in folder.iterdir() if file.is_file())
 
 
 @dataclass

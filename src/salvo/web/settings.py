@@ -32,7 +32,7 @@ class Settings:
     """The only addresses beside the providers' own that a text may be sent to."""
     token: str | None = field(default=None, repr=False)
     """What a visitor must show; None on loopback, where there are no visitors."""
-    at_once: int = 8
+    at_once: int = 4
     """Evaluations under way at the same time; the others wait in line."""
     static: Path = STATIC
     clock: Clock = field(default_factory=SystemClock)

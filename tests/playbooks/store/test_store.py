@@ -260,6 +260,14 @@ def test_a_timeline_has_the_reports_of_a_subject_with_their_outcomes(store: Stor
     }
 
 
+def test_subjects_are_those_that_have_reports_the_one_with_the_newest_first(store: Store) -> None:
+    finished(store, "id-0001")
+    finished(store, "id-0002", subject="another")
+    finished(store, "id-0003", subject="another")
+    begun(store, "id-0004", subject="not yet")
+    assert store.subjects() == [("another", 2), ("default", 1)]
+
+
 def test_the_newest_saved_baseline_is_compared_with(store: Store, clock: HeldClock) -> None:
     playbook = a_playbook()
     for number in (1, 2, 3, 4):

@@ -1,0 +1,91 @@
+"""The API's description, and the API held against it."""
+
+from typing import Any
+
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, Phase, settings
+from inline_snapshot import snapshot
+from schemathesis import Case
+
+from salvo.web.app import create_app
+from salvo.web.settings import Settings
+from tests.support.web import WebServer
+
+API = create_app(Settings("sqlite://"))
+schema = schemathesis.openapi.from_dict(API.openapi())
+
+
+def test_every_operation_has_a_name_that_stays() -> None:
+    operations = {
+        f"{method.upper()} {path}": operation["operationId"]
+        for path, operations in API.openapi()["paths"].items()
+        for method, operation in operations.items()
+    }
+    assert operations == snapshot(
+        {
+            "POST /api/evaluations": "startEvaluation",
+            "GET /api/evaluations/{evaluation_id}": "getEvaluation",
+            "POST /api/evaluations/{evaluation_id}/cancel": "cancelEvaluation",
+            "POST /api/evaluations/{evaluation_id}/resume": "resumeEvaluation",
+            "GET /api/evaluations/{evaluation_id}/events": "watchEvaluation",
+            "GET /api/reports/{report_id}": "getReport",
+            "DELETE /api/reports/{report_id}": "deleteReport",
+            "GET /api/reports/{report_id}/export": "exportReport",
+            "GET /api/reports/{report_id}/verify": "verifyReport",
+            "POST /api/compare": "compareReports",
+            "GET /api/history": "listHistory",
+            "GET /api/subjects": "listSubjects",
+            "GET /api/timeline": "getTimeline",
+            "GET /api/baselines": "listBaselines",
+            "POST /api/baselines": "saveBaseline",
+            "DELETE /api/baselines/{report_id}": "clearBaseline",
+            "GET /api/playbooks": "listPlaybooks",
+            "GET /api/playbooks/{playbook_id}": "getPlaybook",
+            "POST /api/playbooks/validate": "validatePlaybook",
+            "GET /api/evaluators": "listEvaluators",
+            "POST /api/estimate": "estimateEvaluation",
+            "POST /api/documents": "readDocument",
+            "GET /api/about": "getAbout",
+            "GET /api/examples": "listExamples",
+        }
+    )
+
+
+def test_what_an_answer_holds_is_required_and_what_a_request_may_leave_out_is_not() -> None:
+    schemas = API.openapi()["components"]["schemas"]
+    assert schemas["Asked"]["required"] == ["ai_output"]
+    assert set(schemas["RawRun"]["required"]) == set(schemas["RawRun"]["properties"])
+
+
+def test_every_request_has_an_example() -> None:
+    described = API.openapi()
+    bodies = [
+        content["schema"].get("$ref", "").rpartition("/")[2]
+        for operations in described["paths"].values()
+        for operation in operations.values()
+        for content in operation.get("requestBody", {}).get("content", {}).values()
+    ]
+    named = [name for name in bodies if name]
+    assert len(named) >= 5
+    assert all(described["components"]["schemas"][name]["examples"] for name in named)
+
+
+@schema.parametrize()
+@settings(
+    max_examples=12,
+    phases=[Phase.explicit, Phase.generate],
+    suppress_health_check=list(HealthCheck),
+    deadline=None,
+    derandomize=True,
+)
+def test_no_request_makes_the_server_fail(case: Case[Any], shared: WebServer) -> None:
+    response = case.call(base_url=shared.url, timeout=20)
+    assert response.status_code < 500, response.text
+    if response.status_code >= 400:
+        assert set(response.json()["error"]) == {"code", "message", "hint"}
+
+
+@pytest.fixture(autouse=True)
+def _no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
