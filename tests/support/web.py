@@ -204,6 +204,7 @@ class Judging:
 
     quote: str = "You can sign the agreement today"
     result: str = "fail"
+    notes: str = "It says so."
     at_once: int | None = None
     asked: list[Asked] = field(default_factory=list)
 
@@ -221,5 +222,5 @@ class Judging:
             "result": self.result,
             "confidence": 0.9,
             "evidence_citations": [{"span": self.quote, "context": "as it stands"}],
-            "notes": "It says so.",
+            "notes": self.notes,
         }

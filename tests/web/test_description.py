@@ -58,6 +58,23 @@ def test_what_an_answer_holds_is_required_and_what_a_request_may_leave_out_is_no
     assert set(schemas["RawRun"]["required"]) == set(schemas["RawRun"]["properties"])
 
 
+def test_every_answer_is_described() -> None:
+    answers = {
+        operation["operationId"]: (status, answer.get("content", {}))
+        for operations in API.openapi()["paths"].values()
+        for operation in operations.values()
+        for status, answer in operation["responses"].items()
+        if status.startswith("2")
+    }
+    undescribed = [name for name, (status, content) in answers.items() if status != "204" and not content]
+    without = [
+        name
+        for name, (_, content) in answers.items()
+        if "schema" not in content.get("application/json", {"schema": "another kind"})
+    ]
+    assert (undescribed, without) == ([], ["exportReport"])
+
+
 def test_every_request_has_an_example() -> None:
     described = API.openapi()
     bodies = [

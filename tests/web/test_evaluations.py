@@ -157,6 +157,17 @@ async def test_a_provider_that_answers_nonsense_leaves_an_incomplete_report_not_
     assert shown["report"]["incomplete"] is True
 
 
+async def test_a_judge_that_claims_what_a_report_must_not_is_kept_and_named_as_not_to_be_shown(serve: Serve) -> None:
+    claim = "The agreement is certified and legally safe."
+    with LoopbackProvider(Judging(notes=claim)) as provider:
+        async with client(serve(base_urls=(provider.openai_url,)).url) as api:
+            shown = await api.report(key=KEY, evaluator=GPT, base_url=provider.openai_url, mode="screening")
+            told = await api.told(shown["report"]["report_id"])
+    assert claim in shown["withheld"]
+    assert {each.data["notes"] for each in told if each.event == "vote"} == {shown["withheld_notice"]}
+    assert claim in {run["notes"] for check in shown["report"]["check_results"] for run in check["raw_runs"]}
+
+
 async def test_asked_twice_with_one_token_it_is_evaluated_once(serve: Serve) -> None:
     judging = Judging()
     with LoopbackProvider(judging) as provider:

@@ -99,9 +99,9 @@ async def test_an_estimate_tells_place_tokens_and_money_or_that_they_are_unknown
     assert said == snapshot(
         [
             "Nothing leaves this machine.",
-            "The text goes to api.anthropic.com: 12 questions, each with about 832 tokens of it; about $0.07.",
-            "The text goes to api.openai.com: 12 questions, each with about 832 tokens of it; about $0.02.",
-            "The text goes to api.openai.com: 12 questions, each with about 832 tokens of it; what that costs is not known.",
+            "The text goes to api.anthropic.com: 12 questions, each with about 85 tokens of it; about $0.07.",
+            "The text goes to api.openai.com: 12 questions, each with about 85 tokens of it; about $0.02.",
+            "The text goes to api.openai.com: 12 questions, each with about 85 tokens of it; what that costs is not known.",
         ]
     )
 

@@ -9,6 +9,7 @@ from typing import Any, cast
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
+from starlette.responses import JSONResponse
 
 from salvo.engine import jsontext
 from salvo.errors import (
@@ -38,10 +39,8 @@ class ErrorAnswer:
     error: Problem
 
 
-class Json(Response):
+class Json(JSONResponse):
     """JSON that may hold whatever texts hold: also half characters, which the usual writer refuses."""
-
-    media_type = "application/json"
 
     def render(self, content: Any) -> bytes:
         return jsontext.dumps(content)

@@ -8,13 +8,13 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from typing import Any
 
-from fastapi import FastAPI, Response
+from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 
 from salvo import __version__
 from salvo.playbooks.store.store import Store
 from salvo.web import events, page
-from salvo.web.answers import ErrorAnswer, answer_errors
+from salvo.web.answers import ErrorAnswer, Json, answer_errors
 from salvo.web.jobs import Jobs
 from salvo.web.routes import about, documents, evaluations, evaluators, history, playbooks, reports
 from salvo.web.security import Guard
@@ -52,7 +52,7 @@ def create_app(settings: Settings) -> FastAPI:
         openapi_url="/api/openapi.json",
         docs_url=None,  # they load scripts from elsewhere
         redoc_url=None,
-        default_response_class=Response,
+        default_response_class=Json,
         responses=_ERRORS,
     )
     for part in (evaluations, reports, history, playbooks, evaluators, documents, about):

@@ -20,6 +20,7 @@ from salvo.playbooks.session import CONCURRENCY, Desk
 from salvo.playbooks.store.store import Store
 from salvo.playbooks.verdict import Result
 from salvo.playbooks.votes import Vote
+from salvo.playbooks.wording import said
 from salvo.web.answers import BusyError, Problem, problem_of
 
 _log = logging.getLogger(__name__)
@@ -70,8 +71,8 @@ class VoteSeen:
             result=ballot.result or Result.INDETERMINATE,
             valid=ballot.result is not None,
             confidence=ballot.confidence,
-            notes=ballot.notes,
-            problem=ballot.problem,
+            notes=said(ballot.notes),
+            problem=said(ballot.problem),
         )
 
 
@@ -90,11 +91,13 @@ class Job:
         self,
         order: Order,
         desk: Desk,
+        created_at: str,
         *,
         in_full: bool = True,
         earlier: Sequence[tuple[int, Vote]] = (),
     ) -> None:
         self.order = order
+        self.created_at = created_at
         self.in_full = in_full
         self.pool = Pool(CONCURRENCY)
         self.state = JobState.QUEUED
@@ -235,7 +238,8 @@ class Jobs:
             InStore(self._store, in_full=in_full).begin(order)
             return [(self._store.save_vote(order.report_id, vote), vote) for vote in earlier]
 
-        return self._line_up(Job(order, desk, in_full=in_full, earlier=await asyncio.to_thread(begin)))
+        began = desk.clock.now().isoformat(timespec="milliseconds")
+        return self._line_up(Job(order, desk, began, in_full=in_full, earlier=await asyncio.to_thread(begin)))
 
     async def go_on(self, job: Job) -> Job:
         """The same with one that is stored already."""

@@ -16,7 +16,7 @@ from salvo.playbooks.order import Order
 from salvo.playbooks.store.records import State, StoredEvaluation
 from salvo.playbooks.stored import order_of
 from salvo.playbooks.validate import playbook as validated
-from salvo.playbooks.verdict import Mode
+from salvo.playbooks.verdict import Mode, Severity
 from salvo.web import events
 from salvo.web.answers import ConflictError, Json, Problem
 from salvo.web.asked import Asked, Resumed, check_key, desk_for
@@ -34,17 +34,28 @@ LOOK_AGAIN = 1.0
 
 
 @dataclass(frozen=True, slots=True)
+class CheckListed:
+    check_id: str
+    severity: Severity
+    question: str
+    judged: bool
+    """Whether the evaluator is asked; the others are told in the report."""
+
+
+@dataclass(frozen=True, slots=True)
 class Evaluation:
     """An evaluation as it stands. Its report has the same id."""
 
     id: str
     state: JobState
+    created_at: str
     subject: str
     evaluator: str
     mode: Mode
     runs: int
     playbook_id: str
     playbook_version: str
+    checks: tuple[CheckListed, ...]
     queue_position: int | None
     progress: str
     done: int
@@ -110,7 +121,7 @@ async def resume(evaluation_id: str, at: At, asked: Annotated[Resumed | None, Bo
         if vote.ballot.result is not None
     ]
     if stored.report is None:
-        job = await at.jobs.go_on(Job(order, desk, earlier=earlier))
+        job = await at.jobs.go_on(Job(order, desk, stored.created_at, earlier=earlier))
     elif stored.report.incomplete:
         again = replace(order, report_id=desk.clock.new_id())
         job = await at.jobs.start(again, desk, earlier=[vote for _, vote in earlier])
@@ -172,6 +183,7 @@ async def _now(evaluation_id: str, at: Services) -> Evaluation:
 def _of_job(job: Job) -> Evaluation:
     return Evaluation(
         state=job.state,
+        created_at=job.created_at,
         queue_position=job.position,
         progress=job.progress,
         done=job.done,
@@ -199,6 +211,7 @@ def _of_store(evaluation_id: str, at: Services) -> Evaluation:
     )
     done = sum(vote.valid for vote in votes)
     return Evaluation(
+        created_at=stored.created_at,
         state=JobState.FAILED if problem else JobState(stored.state),
         queue_position=None,
         progress=f"{done} of {len(order.cases)} questions are answered",
@@ -226,6 +239,9 @@ def _asked_for(order: Order) -> dict[str, Any]:
         "runs": order.runs,
         "playbook_id": order.playbook.id,
         "playbook_version": order.playbook.version,
+        "checks": tuple(
+            CheckListed(check.id, check.severity, check.question, check.judged) for check in order.playbook.checks
+        ),
         "needs_key": order.evaluator != by_rules.NAME,
     }
 

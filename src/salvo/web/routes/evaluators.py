@@ -120,8 +120,9 @@ def estimate(asked: Asked, at: At) -> Json:
     endpoint = desk.endpoint
     if endpoint is None:
         return Json(Estimate(desk.name, None, False, questions, 0, 0, 0.0, "Nothing leaves this machine."))
-    shared = len(prompts.shared_prefix(order.inputs)) // CHARACTERS_PER_TOKEN
-    usage = _usage(shared, questions, cached=desk.judge().goes_first(order.inputs))
+    texts = sum(len(text) for text in order.inputs.texts.values() if text) // CHARACTERS_PER_TOKEN
+    rules = len(prompts.SYSTEM) // CHARACTERS_PER_TOKEN
+    usage = _usage(rules + texts, questions, cached=desk.judge().goes_first(order.inputs))
     cost = _cost(desk, usage)
     return Json(
         Estimate(
@@ -132,7 +133,7 @@ def estimate(asked: Asked, at: At) -> Json:
             input_tokens=usage.input + usage.cache_read + usage.cache_write,
             output_tokens=usage.output,
             cost_usd=cost,
-            sentence=_sentence(endpoint.host, questions, shared, cost),
+            sentence=_sentence(endpoint.host, questions, texts, cost),
         )
     )
 
@@ -153,6 +154,6 @@ def _cost(desk: Desk, usage: Usage) -> float | None:
     return None if cost is None else round(cost, 4)
 
 
-def _sentence(host: str, questions: int, shared: int, cost: float | None) -> str:
+def _sentence(host: str, questions: int, texts: int, cost: float | None) -> str:
     price = "what that costs is not known" if cost is None else f"about ${cost:.2f}" if cost >= 0.01 else "under $0.01"
-    return f"The text goes to {host}: {questions} questions, each with about {shared:,} tokens of it; {price}."
+    return f"The text goes to {host}: {questions} questions, each with about {texts:,} tokens of it; {price}."

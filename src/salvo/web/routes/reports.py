@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated
@@ -11,10 +12,12 @@ from fastapi import Query as InQuery
 from pydantic import BaseModel, ConfigDict
 
 from salvo.playbooks import verify as check
+from salvo.playbooks.claims import asserted
 from salvo.playbooks.compare import Comparison, compare
 from salvo.playbooks.export import html, json, markdown
-from salvo.playbooks.report import Report, ReportFile
+from salvo.playbooks.report import CheckResult, Report, ReportFile
 from salvo.playbooks.verdict import DISCLAIMERS
+from salvo.playbooks.wording import WITHHELD
 from salvo.web.answers import Json
 from salvo.web.asked import Name
 from salvo.web.services import At
@@ -41,15 +44,40 @@ class StoredReport:
     """When it was saved as a baseline; None where it was not."""
     resumable: bool
     """It is incomplete, and what is missing can be asked for: resume the evaluation of the same id."""
+    withheld: tuple[str, ...]
+    """Words of the judge that claim what a report must not claim: not to be shown, `withheld_notice` in their place."""
+    withheld_notice: str
 
 
 @router.get("/reports/{report_id}", operation_id="getReport", response_model=StoredReport)
 def show(report_id: str, at: At) -> Json:
     """A report with the texts that it is about, and whether it is a baseline."""
     stored = at.with_report(report_id)
+    assert stored.report is not None  # noqa: S101 - asked for just now
     texts = None if stored.inputs is None else Texts(**stored.inputs.texts)  # type: ignore[arg-type]  # ai_output is there
-    resumable = texts is not None and stored.report is not None and stored.report.incomplete
-    return Json(StoredReport(stored.report, texts, stored.baseline_since, resumable))  # type: ignore[arg-type]  # it has one
+    resumable = texts is not None and stored.report.incomplete
+    report = stored.report
+    return Json(StoredReport(report, texts, stored.baseline_since, resumable, _withheld(report), WITHHELD))
+
+
+def _withheld(*reports: Report) -> tuple[str, ...]:
+    told = {text for report in reports for check in report.check_results for text in _words(check)}
+    return tuple(sorted(text for text in told if asserted(text)))
+
+
+def _words(of: CheckResult) -> Iterator[str]:
+    """What a judge wrote, apart from its quotes."""
+    yield of.notes
+    for run in of.raw_runs:
+        yield from (run.notes, run.problem)
+    yield from (dissent.notes for dissent in of.dissent)
+    for citations in (
+        of.evidence_citations,
+        of.rejected_citations,
+        *(run.evidence_citations for run in of.raw_runs),
+        *(dissent.evidence_citations for dissent in of.dissent),
+    ):
+        yield from (citation.context for citation in citations)
 
 
 @router.delete("/reports/{report_id}", status_code=204, operation_id="deleteReport")
@@ -118,6 +146,8 @@ class Compared:
     comparison: Comparison
     a: Report
     b: Report
+    withheld: tuple[str, ...]
+    withheld_notice: str
 
 
 @router.post("/compare", operation_id="compareReports", response_model=Compared)
@@ -125,4 +155,4 @@ def compared(pair: Pair, at: At) -> Json:
     """Two reports side by side: what changed, and whether the text or the judge changed with it."""
     a, b = (at.with_report(named).report for named in (pair.a, pair.b))
     assert a is not None and b is not None  # noqa: S101, PT018 - asked for just now
-    return Json(Compared(DISCLAIMERS, compare(a, b), a, b))
+    return Json(Compared(DISCLAIMERS, compare(a, b), a, b, _withheld(a, b), WITHHELD))
