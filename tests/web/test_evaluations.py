@@ -4,6 +4,7 @@ import asyncio
 import json
 import sqlite3
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +17,9 @@ from salvo.playbooks.order import Order
 from salvo.playbooks.store.store import Store
 from salvo.playbooks.verdict import Mode
 from tests.support.clock import HeldClock
-from tests.support.playbooks import a_playbook
+from tests.support.playbooks import a_playbook, a_report
 from tests.support.provider import Fault, LoopbackProvider, Say, always
+from tests.support.stored import finished
 from tests.support.web import CAREFUL, CARELESS, GPT, KEY, Client, Judging, WebServer, client, everything_in
 
 Serve = Callable[..., WebServer]
@@ -157,15 +159,24 @@ async def test_a_provider_that_answers_nonsense_leaves_an_incomplete_report_not_
     assert shown["report"]["incomplete"] is True
 
 
-async def test_a_judge_that_claims_what_a_report_must_not_is_kept_and_named_as_not_to_be_shown(serve: Serve) -> None:
+async def test_a_vote_that_claims_what_a_report_must_not_is_told_without_its_words(serve: Serve) -> None:
     claim = "The agreement is certified and legally safe."
     with LoopbackProvider(Judging(notes=claim)) as provider:
         async with client(serve(base_urls=(provider.openai_url,)).url) as api:
             shown = await api.report(key=KEY, evaluator=GPT, base_url=provider.openai_url, mode="screening")
             told = await api.told(shown["report"]["report_id"])
-    assert claim in shown["withheld"]
-    assert {each.data["notes"] for each in told if each.event == "vote"} == {shown["withheld_notice"]}
-    assert claim in {run["notes"] for check in shown["report"]["check_results"] for run in check["raw_runs"]}
+    reported = {run["notes"] for check in shown["report"]["check_results"] for run in check["raw_runs"]}
+    assert {each.data["notes"] for each in told if each.event == "vote"} == reported
+    assert claim not in reported
+
+
+async def test_words_in_a_stored_report_that_are_not_to_be_shown_are_named(api: Client, database: Path) -> None:
+    claim = "The agreement is certified and legally safe."
+    made = a_report(report_id="id-0001")
+    first, *others = made.check_results
+    with Store.open(f"sqlite:///{database}", HeldClock()) as store:
+        finished(store, "id-0001", report=replace(made, check_results=(replace(first, notes=claim), *others)))
+    assert (await api.get("/api/reports/id-0001"))["withheld"] == [claim]
 
 
 async def test_asked_twice_with_one_token_it_is_evaluated_once(serve: Serve) -> None:

@@ -13,6 +13,7 @@ from typing import TypeVar
 from salvo.engine.pool import Pool, Stopped
 from salvo.engine.retry import Wait
 from salvo.errors import SalvoError, StoreError
+from salvo.playbooks.checks import shown
 from salvo.playbooks.keeping import InStore
 from salvo.playbooks.order import Order
 from salvo.playbooks.runner import Event, Voted, evaluate
@@ -20,7 +21,6 @@ from salvo.playbooks.session import CONCURRENCY, Desk
 from salvo.playbooks.store.store import Store
 from salvo.playbooks.verdict import Result
 from salvo.playbooks.votes import Vote
-from salvo.playbooks.wording import said
 from salvo.web.answers import BusyError, Problem, problem_of
 
 _log = logging.getLogger(__name__)
@@ -71,8 +71,8 @@ class VoteSeen:
             result=ballot.result or Result.INDETERMINATE,
             valid=ballot.result is not None,
             confidence=ballot.confidence,
-            notes=said(ballot.notes),
-            problem=said(ballot.problem),
+            notes=shown(ballot.notes),
+            problem=shown(ballot.problem),
         )
 
 
