@@ -26,6 +26,10 @@ async def test_killed_in_the_middle_it_is_interrupted_after_a_restart_and_goes_o
             first.kill()
         asked = len(judging.asked)
         judging.let_go()
+        with server_process(tmp_path) as strict:
+            async with client(strict.url) as api:
+                refused = await api.ask("POST", f"/api/evaluations/{evaluation}/resume", {}, x_api_key=KEY)
+                assert (refused.status, refused.code) == (400, "bad_usage")  # never to another address instead
         with server_process(tmp_path, *allowed) as second:
             async with client(second.url) as api:
                 [row] = (await api.get("/api/history"))["rows"]
@@ -33,11 +37,8 @@ async def test_killed_in_the_middle_it_is_interrupted_after_a_restart_and_goes_o
                 ended = await api.told(evaluation)
                 assert [each.id for each in ended] == ["1", "2", "3", "4", "5", None]
                 assert ended[-1].event == "interrupted"
-                without = await api.ask("POST", f"/api/evaluations/{evaluation}/resume", {})
-                assert (without.status, without.code) == (400, "missing_key")
-                await api.ask(
-                    "POST", f"/api/evaluations/{evaluation}/resume", {"base_url": provider.openai_url}, x_api_key=KEY
-                )
+                assert (await api.get(f"/api/evaluations/{evaluation}"))["base_url"] == provider.openai_url
+                await api.ask("POST", f"/api/evaluations/{evaluation}/resume", {}, x_api_key=KEY)
                 told = await api.told(evaluation, after="5")
                 assert [each.id for each in told if each.event == "vote"] == [str(number) for number in range(6, 13)]
                 assert told[-1].event == "done"
@@ -76,6 +77,19 @@ def test_it_says_where_it_is_and_how_to_get_the_page_and_stops_when_asked(tmp_pa
     said = server.log.read_text()
     assert "byop_runs.db" in said
     assert "Stopped." in said
+
+
+def test_an_address_with_a_password_is_not_allowed(tmp_path: Path) -> None:
+    address = "http://me:password@127.0.0.1/v1"
+    refused = subprocess.run(
+        ["byop", "serve", "--no-open", "--allow-base-url", address],
+        check=False,
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+    )
+    assert refused.returncode == 2
+    assert "cannot hold a password" in refused.stderr
 
 
 def test_a_port_that_is_taken_is_a_sentence(tmp_path: Path) -> None:

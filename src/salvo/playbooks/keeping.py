@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from salvo.errors import StoreError
 from salvo.playbooks.build import Baseline
@@ -108,10 +108,18 @@ class Keeping:
 class InStore:
     """A store as an evaluation writes to it."""
 
-    def __init__(self, store: Store, *, in_full: bool = True, group: str | None = None) -> None:
+    def __init__(
+        self,
+        store: Store,
+        *,
+        in_full: bool = True,
+        group: str | None = None,
+        settings: Mapping[str, Any] | None = None,
+    ) -> None:
         self._store = store
         self._in_full = in_full
         self._group = group
+        self._settings = settings or {}
 
     def begin(self, order: Order) -> None:
         self._store.begin(
@@ -124,6 +132,7 @@ class InStore:
                 runs=order.runs,
                 subject=order.subject,
                 producer=order.producer,
+                settings=self._settings,
                 stored_in_full=self._in_full,
                 group=self._group,
             )

@@ -26,6 +26,7 @@ from salvo.web.answers import BusyError, Problem, problem_of
 _log = logging.getLogger(__name__)
 T = TypeVar("T")
 
+BASE_URL = "base_url"
 LONGEST_LINE = 200
 """Evaluations that wait; each holds its texts in memory."""
 _REMEMBERED = 1000
@@ -98,6 +99,7 @@ class Job:
     ) -> None:
         self.order = order
         self.created_at = created_at
+        self.base_url = desk.base_url
         self.in_full = in_full
         self.pool = Pool(CONCURRENCY)
         self.state = JobState.QUEUED
@@ -235,7 +237,8 @@ class Jobs:
         self._check_room()
 
         def begin() -> list[tuple[int, Vote]]:
-            InStore(self._store, in_full=in_full).begin(order)
+            # Where it goes is kept: what was meant for one address is not sent to another when it is resumed.
+            InStore(self._store, in_full=in_full, settings={BASE_URL: desk.base_url}).begin(order)
             return [(self._store.save_vote(order.report_id, vote), vote) for vote in earlier]
 
         began = desk.clock.now().isoformat(timespec="milliseconds")

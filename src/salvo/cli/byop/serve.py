@@ -37,12 +37,18 @@ def serve(host: str, port: int, no_open: bool, base_urls: tuple[str, ...], hosts
     from pathlib import Path
 
     from salvo.cli.byop.database import open_store
+    from salvo.errors import UsageError
     from salvo.playbooks.store.place import database_url
     from salvo.web import page
     from salvo.web.app import create_app
     from salvo.web.server import serve as serve_app
     from salvo.web.settings import LOOPBACK, Settings, is_loopback
 
+    if any("@" in url for url in base_urls):
+        raise UsageError(
+            "An address that is allowed is shown on the page, so it cannot hold a password.",
+            hint="Leave out what stands before the @; a key is given on the page.",
+        )
     with open_store(make=True) as store:
         click.echo(f"Evaluations are stored in {store.place}", err=True)
     settings = Settings(

@@ -20,7 +20,7 @@ from salvo.playbooks.verdict import Mode, Severity
 from salvo.web import events
 from salvo.web.answers import ConflictError, Json, Problem
 from salvo.web.asked import Asked, Resumed, check_key, desk_for
-from salvo.web.jobs import Job, JobState, VoteSeen, Waiting
+from salvo.web.jobs import BASE_URL, Job, JobState, VoteSeen, Waiting
 from salvo.web.services import At, Services
 
 router = APIRouter(prefix="/api/evaluations", tags=["evaluations"])
@@ -68,6 +68,8 @@ class Evaluation:
     """It has questions without an answer, and its texts are stored: it can be resumed."""
     needs_key: bool
     """Whether a key must be given with the resumption."""
+    base_url: str | None
+    """Where its questions go instead of to the provider's own address."""
     problem: Problem | None
 
 
@@ -108,11 +110,15 @@ async def cancel(evaluation_id: str, at: At) -> Json:
 
 @router.post("/{evaluation_id}/resume", status_code=202, operation_id="resumeEvaluation", response_model=Evaluation)
 async def resume(evaluation_id: str, at: At, asked: Annotated[Resumed | None, Body()] = None, key: Key = None) -> Json:
-    """Asks what has no vote yet. A report that is incomplete stays as it is: a new evaluation takes over its votes."""
+    """Asks what has no vote yet, at the same address unless another is named.
+
+    A report that is incomplete stays as it is: a new evaluation takes over its votes.
+    """
     stored = await asyncio.to_thread(at.load, evaluation_id)
     if at.jobs.find(stored.id) is not None:
         raise ConflictError(f"The evaluation {stored.id} is under way already.")
-    desk = desk_for(stored.evaluator, asked.base_url if asked else None, key, at.settings)
+    other = asked.base_url if asked else None
+    desk = desk_for(stored.evaluator, other or stored.settings.get(BASE_URL), key, at.settings)
     check_key(desk)
     order = await asyncio.to_thread(order_of, stored)
     earlier = [
@@ -193,6 +199,7 @@ def _of_job(job: Job) -> Evaluation:
         report_id=None,
         resumable=False,
         problem=job.problem,
+        base_url=job.base_url,
         **_asked_for(job.order),
     )
 
@@ -222,6 +229,7 @@ def _of_store(evaluation_id: str, at: Services) -> Evaluation:
         report_id=stored.id if stored.report is not None else None,
         resumable=_resumable(stored),
         problem=problem,
+        base_url=stored.settings.get(BASE_URL),
         **_asked_for(order),
     )
 
