@@ -1,0 +1,38 @@
+import { QueryClient, queryOptions } from "@tanstack/react-query";
+import { api } from "./client";
+import { ApiError } from "./errors";
+
+export const queryClient = new QueryClient({
+  defaultOptions: {
+    queries: {
+      staleTime: 10_000,
+      // What the server refused it refuses again; what could not be reached may come back.
+      retry: (count, fault) => !(fault instanceof ApiError) && count < 2,
+      refetchOnWindowFocus: false,
+    },
+  },
+});
+
+export const queries = {
+  about: () => queryOptions({ queryKey: ["about"], queryFn: api.about, staleTime: Number.POSITIVE_INFINITY }),
+  examples: () => queryOptions({ queryKey: ["examples"], queryFn: api.examples, staleTime: Number.POSITIVE_INFINITY }),
+  evaluators: () => queryOptions({ queryKey: ["evaluators"], queryFn: api.evaluators, staleTime: 600_000 }),
+  playbooks: () => queryOptions({ queryKey: ["playbooks"], queryFn: api.playbooks, staleTime: 600_000 }),
+  playbook: (id: string) =>
+    queryOptions({ queryKey: ["playbooks", id], queryFn: () => api.playbook(id), staleTime: 600_000 }),
+  evaluation: (id: string) =>
+    queryOptions({ queryKey: ["evaluations", id], queryFn: () => api.evaluation(id), staleTime: 0, gcTime: 0 }),
+  report: (id: string) =>
+    queryOptions({ queryKey: ["reports", id], queryFn: () => api.report(id), staleTime: 60_000, gcTime: 60_000 }),
+  history: (search: string, subject: string, offset: number, limit: number) =>
+    queryOptions({
+      queryKey: ["history", search, subject, offset, limit],
+      queryFn: () => api.history(search, subject, offset, limit),
+      staleTime: 0,
+    }),
+  subjects: () => queryOptions({ queryKey: ["subjects"], queryFn: api.subjects, staleTime: 0 }),
+  timeline: (subject: string) =>
+    queryOptions({ queryKey: ["timeline", subject], queryFn: () => api.timeline(subject), staleTime: 0 }),
+  compare: (a: string, b: string) =>
+    queryOptions({ queryKey: ["compare", a, b], queryFn: () => api.compare(a, b), gcTime: 60_000 }),
+};

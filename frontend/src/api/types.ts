@@ -1,0 +1,44 @@
+/** The API's shapes under the names that the page uses. All are generated; none is written by hand. */
+import type { components } from "./schema";
+
+type Shapes = components["schemas"];
+
+export type Asked = Shapes["Asked"];
+export type CheckResult = Shapes["CheckResult"];
+export type Citation = Shapes["Citation"];
+export type Compared = Shapes["Compared"];
+export type DriftSummary = Shapes["DriftSummary"];
+export type Estimate = Shapes["Estimate"];
+export type Evaluation = Shapes["Evaluation"];
+export type Evaluators = Shapes["Evaluators"];
+export type Example = Shapes["Example"];
+export type HistoryRow = Shapes["HistoryRow"];
+export type JobState = Shapes["JobState"];
+export type Location = Shapes["Location"];
+export type Mode = Shapes["Mode"];
+export type ModelFingerprint = Shapes["ModelFingerprint"];
+export type PlaybookFindings = Shapes["PlaybookFindings"];
+export type PlaybookListed = Shapes["PlaybookListed"];
+export type Problem = Shapes["Problem"];
+export type RawRun = Shapes["RawRun"];
+export type Report = Shapes["Report"];
+export type Result = Shapes["Result"];
+export type Severity = Shapes["Severity"];
+export type Status = Shapes["Status"];
+export type StoredReport = Shapes["StoredReport"];
+export type TimelinePoint = Shapes["TimelinePoint"];
+export type VoteSeen = Shapes["VoteSeen"];
+export type Waiting = Shapes["Waiting"];
+
+/** What the stream of an evaluation tells, by the name of the event. */
+export interface Told {
+  queued: Shapes["Queued"];
+  began: Shapes["Began"];
+  progress: Shapes["Progress"];
+  vote: VoteSeen;
+  waiting: Waiting;
+  done: Shapes["Ended"];
+  failed: Shapes["Ended"];
+  cancelled: Shapes["Ended"];
+  interrupted: Shapes["Ended"];
+}

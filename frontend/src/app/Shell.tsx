@@ -1,0 +1,93 @@
+import { useEffect, useRef } from "react";
+import { Link, NavLink, Outlet, ScrollRestoration, useLocation, useNavigation } from "react-router";
+import { Button } from "@/components/Button";
+import { DraftProvider } from "@/features/playbooks/evaluate/draft";
+import { NAVIGATION } from "./navigation";
+import { useTheme } from "./theme";
+
+export function Shell() {
+  const main = useRef<HTMLElement>(null);
+  const { pathname } = useLocation();
+  const busy = useNavigation().state !== "idle";
+  const before = useRef(pathname);
+  useEffect(() => {
+    if (before.current !== pathname) main.current?.focus({ preventScroll: true });
+    before.current = pathname;
+  }, [pathname]);
+  return (
+    <DraftProvider>
+      <a
+        href="#main"
+        className="sr-only focus:not-sr-only focus:fixed focus:top-2 focus:left-2 focus:z-30 focus:rounded focus:bg-card focus:px-3 focus:py-2 focus:text-link"
+      >
+        Skip to the content
+      </a>
+      <div className="lg:grid lg:min-h-screen lg:grid-cols-[13rem_minmax(0,1fr)]">
+        <Sidebar />
+        <div className="flex min-w-0 flex-col">
+          <main
+            id="main"
+            ref={main}
+            tabIndex={-1}
+            aria-busy={busy}
+            className="mx-auto w-full max-w-[92rem] flex-1 px-4 py-6 outline-none sm:px-8 lg:py-9 print:p-0"
+          >
+            <Outlet />
+          </main>
+          <Footer />
+        </div>
+      </div>
+      <ScrollRestoration />
+    </DraftProvider>
+  );
+}
+
+function Sidebar() {
+  const { theme, next } = useTheme();
+  return (
+    <header className="border-rule border-b lg:sticky lg:top-0 lg:h-screen lg:border-r lg:border-b-0 print:hidden">
+      <div className="flex flex-wrap items-center gap-x-4 gap-y-1 px-4 py-3 lg:h-full lg:flex-col lg:items-stretch lg:px-5 lg:py-8">
+        <Link to="/" className="font-semibold font-serif text-2xl text-ink no-underline">
+          Salvo
+        </Link>
+        <nav aria-label="Main" className="order-last w-full lg:order-none lg:mt-6">
+          {NAVIGATION.map((group) => (
+            <div key={group.title}>
+              <p className="hidden px-3 pb-1 text-[0.8rem] text-soft lg:block">{group.title}</p>
+              <ul className="flex flex-wrap gap-x-1 lg:flex-col">
+                {group.links.map(({ to, text }) => (
+                  <li key={to}>
+                    <NavLink
+                      to={to}
+                      end
+                      className={({ isActive }) =>
+                        `block rounded px-2 py-1 text-ink no-underline hover:bg-well lg:px-3 ${isActive ? "bg-well font-semibold" : ""}`
+                      }
+                    >
+                      {text}
+                    </NavLink>
+                  </li>
+                ))}
+              </ul>
+            </div>
+          ))}
+        </nav>
+        <Button
+          look="quiet"
+          className="ml-auto px-2 text-sm lg:mt-auto lg:ml-0 lg:justify-start lg:px-3"
+          onClick={next}
+        >
+          Theme: {theme}
+        </Button>
+      </div>
+    </header>
+  );
+}
+
+function Footer() {
+  return (
+    <footer className="mx-auto w-full max-w-[92rem] px-4 pb-6 text-sm text-soft sm:px-8">
+      <p className="border-rule border-t pt-4">BYOP (Bring Your Own Playbook) by Vasile Tiple, CC BY 4.0.</p>
+    </footer>
+  );
+}

@@ -1,0 +1,22 @@
+/** The three sentences that no view of a report is without. There is no way to close it, by intention. */
+export const DISCLAIMERS = [
+  "This is an observability report, not legal advice.",
+  "Pass ≠ safe. Fail ≠ wrong. Indeterminate is expected.",
+  "Report describes behavior under this playbook and inputs.",
+];
+
+export function Disclaimers({ more = [] }: { more?: readonly string[] }) {
+  const lines = [...new Set([...DISCLAIMERS, ...more])];
+  return (
+    <aside
+      aria-label="Disclaimers"
+      className="mb-6 rounded bg-ink px-5 py-3 font-semibold text-paper print:border-2 print:border-ink print:bg-transparent print:text-ink"
+    >
+      <ul className="flex flex-wrap gap-x-8 gap-y-1">
+        {lines.map((line) => (
+          <li key={line}>{line}</li>
+        ))}
+      </ul>
+    </aside>
+  );
+}

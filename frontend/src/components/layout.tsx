@@ -1,0 +1,122 @@
+/** How a page is set: its title, its sections, its lists of names and values. */
+import { useEffect } from "react";
+import { Copy } from "./Copy";
+import { Seen } from "./Seen";
+
+export function useTitle(title: string): void {
+  useEffect(() => {
+    document.title = `${title} – Salvo`;
+  }, [title]);
+}
+
+export function PageTitle({ children, lead }: { children: string; lead?: React.ReactNode }) {
+  useTitle(children);
+  return (
+    <header className="mb-6">
+      <h1 className="text-3xl leading-tight">{children}</h1>
+      {lead ? <p className="mt-2 max-w-prose text-soft">{lead}</p> : null}
+    </header>
+  );
+}
+
+export function Section({
+  title,
+  id,
+  children,
+  aside,
+}: {
+  title: string;
+  id?: string;
+  children: React.ReactNode;
+  aside?: React.ReactNode;
+}) {
+  return (
+    <section className="mt-9" {...(id ? { id } : {})}>
+      <div className="mb-3 flex flex-wrap items-baseline justify-between gap-x-4 border-ink border-t-2 pt-3">
+        <h2 className="text-xl leading-snug">{title}</h2>
+        {aside}
+      </div>
+      {children}
+    </section>
+  );
+}
+
+export interface Fact {
+  name: string;
+  value: string;
+  /** An identifier or a hash: in monospace. */
+  code?: boolean;
+  copy?: boolean;
+}
+
+/** Names and values in rows. */
+export function Rows({ of }: { of: Fact[] }) {
+  return (
+    <dl>
+      {of.map((fact) => (
+        <div key={fact.name} className="grid gap-x-4 border-rule border-b py-1.5 sm:grid-cols-[13rem_1fr]">
+          <dt className="text-sm text-soft">{fact.name}</dt>
+          <dd className="break-words [overflow-wrap:anywhere]">
+            <Value of={fact} />
+          </dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+/** Names and values side by side. */
+export function Facts({ of }: { of: Fact[] }) {
+  return (
+    <dl className="grid grid-cols-[repeat(auto-fill,minmax(9.5rem,1fr))] gap-x-6 gap-y-2">
+      {of.map((fact) => (
+        <div key={fact.name}>
+          <dt className="text-[0.8rem] text-soft">{fact.name}</dt>
+          <dd className="[overflow-wrap:anywhere]">
+            <Value of={fact} />
+          </dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+function Value({ of }: { of: Fact }) {
+  const shown = <Seen>{of.value}</Seen>;
+  return (
+    <>
+      {of.code ? <code>{shown}</code> : shown} {of.copy ? <Copy text={of.value} what={of.name} /> : null}
+    </>
+  );
+}
+
+export function Listed({ of, none }: { of: readonly string[]; none: string }) {
+  if (!of.length) return <p className="text-soft">{none}</p>;
+  return (
+    <ul className="list-disc space-y-1.5 pl-5">
+      {of.map((item) => (
+        <li key={item} className="foreign">
+          <Seen>{item}</Seen>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** A table that scrolls by itself where it is wider than the page; by keyboard too. */
+export function Scroll({ label, children }: { label: string; children: React.ReactNode }) {
+  return (
+    <section
+      aria-label={label}
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+      tabIndex={0}
+      className="overflow-x-auto rounded border border-rule bg-card print:overflow-visible"
+    >
+      {children}
+    </section>
+  );
+}
+
+export const TH =
+  "whitespace-nowrap border-rule border-b bg-well px-3 py-2 text-left text-[0.8rem] font-semibold text-soft";
+export const TD = "border-rule border-b px-3 py-2 align-top";

@@ -1,0 +1,248 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useId, useRef } from "react";
+import { useNavigate } from "react-router";
+import { api } from "@/api/client";
+import { queries } from "@/api/queries";
+import type { Mode } from "@/api/types";
+import { Button } from "@/components/Button";
+import { Fold } from "@/components/Fold";
+import { PageTitle } from "@/components/layout";
+import { Failure } from "@/components/states";
+import { askedFor, useDraft, withExample } from "./draft";
+import { EvaluatorChoice } from "./EvaluatorChoice";
+import { useEstimate } from "./estimate";
+import { PlaybookChoice } from "./PlaybookChoice";
+import { TextField } from "./TextField";
+
+export function EvaluatePage() {
+  return (
+    <>
+      <PageTitle lead="Paste what an AI wrote. A playbook’s checks are run against it, each judged several times, and every verdict shows the words it rests on. It is a test, not advice.">
+        Evaluate a text
+      </PageTitle>
+      <Examples />
+      <form
+        aria-label="Evaluation"
+        onSubmit={(event) => event.preventDefault()}
+        className="mt-6 grid gap-x-10 gap-y-6 xl:grid-cols-[minmax(0,1fr)_23rem]"
+      >
+        <Texts />
+        <div className="space-y-6 xl:sticky xl:top-6 xl:self-start">
+          <EvaluatorChoice />
+          <ModeChoice />
+          <PlaybookChoice />
+          <Run />
+        </div>
+      </form>
+    </>
+  );
+}
+
+function Examples() {
+  const { draft, change } = useDraft();
+  const { data } = useQuery(queries.examples());
+  if (!data?.length) return null;
+  return (
+    <div className="flex flex-wrap items-center gap-2">
+      <span className="text-soft">Try an example:</span>
+      {data.map((example) => (
+        <Button
+          key={example.id}
+          title={example.about}
+          className="text-sm"
+          onClick={() => change(withExample(draft, example))}
+        >
+          {example.title}
+        </Button>
+      ))}
+    </div>
+  );
+}
+
+function Texts() {
+  const { draft, change } = useDraft();
+  const id = useId();
+  const more = Boolean(draft.system_instructions || draft.subject || draft.producer);
+  return (
+    <div className="min-w-0 space-y-5">
+      <TextField
+        label="AI output"
+        hint="The text that the AI wrote, as it is. Or drop a file here: .txt, .md, .docx or .pdf."
+        rows={14}
+        required
+        value={draft.ai_output}
+        onChange={(ai_output) => change({ ai_output })}
+      />
+      <div className="grid gap-5 md:grid-cols-2">
+        <TextField
+          label="Source document"
+          hint="The document that the AI was asked about, if there is one."
+          rows={6}
+          value={draft.source_document}
+          onChange={(source_document) => change({ source_document })}
+        />
+        <TextField
+          label="Prompt"
+          hint="What the AI was asked, if you know it."
+          rows={6}
+          value={draft.prompt}
+          onChange={(prompt) => change({ prompt })}
+        />
+      </div>
+      <Fold title="More: system instructions, subject, producer" key={String(more)} open={more}>
+        <div className="space-y-4">
+          <TextField
+            label="System instructions"
+            hint="The instructions that the AI had before the prompt."
+            rows={4}
+            value={draft.system_instructions}
+            onChange={(system_instructions) => change({ system_instructions })}
+          />
+          <Line
+            id={`${id}-subject`}
+            label="Subject"
+            about="The series this text belongs to, such as “NDA reviews”. Reports of one subject are compared over time."
+            value={draft.subject}
+            onChange={(subject) => change({ subject })}
+          />
+          <Line
+            id={`${id}-producer`}
+            label="Producer"
+            about="The AI that wrote the text, such as “openai/gpt-5.5”. It stands in the report as declared by you."
+            value={draft.producer}
+            onChange={(producer) => change({ producer })}
+          />
+        </div>
+      </Fold>
+    </div>
+  );
+}
+
+interface LineProps {
+  id: string;
+  label: string;
+  about: string;
+  value: string;
+  onChange: (text: string) => void;
+}
+
+function Line({ id, label, about, value, onChange }: LineProps) {
+  return (
+    <div>
+      <label htmlFor={id} className="font-semibold">
+        {label}
+      </label>
+      <input
+        id={id}
+        className="field"
+        value={value}
+        maxLength={500}
+        autoComplete="off"
+        aria-describedby={`${id}-about`}
+        onChange={(event) => onChange(event.target.value)}
+      />
+      <p id={`${id}-about`} className="text-sm text-soft">
+        {about}
+      </p>
+    </div>
+  );
+}
+
+const MODES: { mode: Mode; title: string; label: string }[] = [
+  { mode: "full", title: "Full (3 runs, auditable)", label: "Auditable (variance-aware)" },
+  {
+    mode: "screening",
+    title: "Screening (1 run, quick)",
+    label: "Non-auditable quick check (not comparable over time)",
+  },
+];
+
+function ModeChoice() {
+  const { draft, change } = useDraft();
+  return (
+    <fieldset className="space-y-1">
+      <legend className="font-semibold">Mode</legend>
+      {MODES.map(({ mode, title, label }) => (
+        <label
+          key={mode}
+          className="flex cursor-pointer items-start gap-3 rounded border border-rule bg-card px-3 py-2 has-checked:border-link has-checked:bg-blue-tint"
+        >
+          <input
+            type="radio"
+            name="mode"
+            value={mode}
+            className="mt-1.5 accent-link"
+            checked={draft.mode === mode}
+            onChange={() => change({ mode })}
+          />
+          <span>
+            <span className="block">{title}</span>
+            <span className="block text-sm text-soft">{label}</span>
+          </span>
+        </label>
+      ))}
+    </fieldset>
+  );
+}
+
+/** Unlike randomUUID it is there on every address, not only on secure ones. */
+function newToken(): string {
+  return [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+function Run() {
+  const { draft, apiKey } = useDraft();
+  const navigate = useNavigate();
+  const client = useQueryClient();
+  const token = useRef<string | null>(null);
+  const estimate = useEstimate(draft);
+  const byRules = draft.evaluator === "rules";
+  const start = useMutation({
+    // The same token for every click of one asking: asked twice, it is evaluated once.
+    mutationFn: () => {
+      token.current ??= newToken();
+      return api.start({ ...askedFor(draft), client_token: token.current }, byRules ? "" : apiKey.trim());
+    },
+    gcTime: 0,
+    onSuccess: ({ id }) => {
+      client.removeQueries({ queryKey: ["evaluations", id] });
+      navigate(`/evaluations/${id}`);
+    },
+    onSettled: () => {
+      token.current = null;
+    },
+  });
+  const missing = !draft.ai_output.trim()
+    ? "Paste the AI output first."
+    : !byRules && !draft.base_url && !apiKey.trim()
+      ? "Give the API key first."
+      : "";
+  const busy = start.isPending || start.isSuccess;
+  return (
+    <div className="space-y-3 border-rule border-t pt-4">
+      <p role="status" className="text-sm" data-testid="estimate">
+        {byRules ? "Nothing leaves this machine. No model is asked, and it costs nothing." : null}
+        {!byRules && estimate.data ? estimate.data.sentence : null}
+        {!byRules && !estimate.data && !estimate.error
+          ? "Where the text goes, and about what it costs, is said here once there is a text."
+          : null}
+      </p>
+      {estimate.error && !byRules ? <Failure fault={estimate.error} /> : null}
+      <Button
+        look="main"
+        className="w-full py-2.5 text-lg"
+        aria-disabled={busy || Boolean(missing)}
+        aria-describedby="run-missing"
+        onClick={() => {
+          if (!busy && !missing) start.mutate();
+        }}
+      >
+        {busy ? "Starting …" : draft.mode === "full" ? "Run Full Evaluation" : "Run Screening"}
+      </Button>
+      <p id="run-missing" className="text-center text-sm text-soft">
+        {missing}
+      </p>
+      {start.error ? <Failure fault={start.error} /> : null}
+    </div>
+  );
+}

@@ -1,0 +1,77 @@
+import { useMutation, useQuery } from "@tanstack/react-query";
+import { useId, useRef } from "react";
+import { api } from "@/api/client";
+import { queries } from "@/api/queries";
+import { Button } from "@/components/Button";
+import { Seen } from "@/components/Seen";
+import { Failure } from "@/components/states";
+import { counted } from "@/lib/format";
+import { Findings } from "../Findings";
+import { useDraft } from "./draft";
+
+export function PlaybookChoice() {
+  const { draft, change } = useDraft();
+  const id = useId();
+  const chooser = useRef<HTMLInputElement>(null);
+  const library = useQuery(queries.playbooks());
+  const check = useMutation({
+    mutationFn: async (file: File) => {
+      const text = await file.text();
+      return { name: file.name, text, found: await api.validate(text) };
+    },
+    onSuccess: ({ name, text, found }) => change({ playbook: found.valid ? { name, text } : null }),
+  });
+  const refused = check.data && !check.data.found.valid;
+  return (
+    <fieldset className="space-y-2">
+      <legend className="font-semibold">Playbook</legend>
+      {draft.playbook ? (
+        <p className="flex flex-wrap items-baseline gap-x-2">
+          <span className="[overflow-wrap:anywhere]">
+            <Seen>{draft.playbook.name}</Seen>
+          </span>
+          <Button look="quiet" className="px-1 py-0 text-sm" onClick={() => change({ playbook: null })}>
+            Use one of the library
+          </Button>
+        </p>
+      ) : (
+        <>
+          <label htmlFor={id} className="sr-only">
+            Which playbook
+          </label>
+          <select
+            id={id}
+            className="field"
+            value={draft.playbook_id || library.data?.[0]?.id || ""}
+            onChange={(event) => change({ playbook_id: event.target.value })}
+          >
+            {library.data?.map((each) => (
+              <option key={each.id} value={each.id}>
+                {each.title} {each.version} ({counted(each.checks, "check")})
+              </option>
+            ))}
+          </select>
+        </>
+      )}
+      {library.error ? <Failure fault={library.error} retry={library.refetch} /> : null}
+      <Button className="text-sm" onClick={() => chooser.current?.click()} disabled={check.isPending}>
+        {check.isPending ? "Checking …" : "Upload a playbook"}
+      </Button>
+      <input
+        ref={chooser}
+        type="file"
+        accept=".json,application/json"
+        className="hidden"
+        tabIndex={-1}
+        aria-label="A playbook’s file"
+        onChange={(event) => {
+          const file = event.target.files?.[0];
+          if (file) check.mutate(file);
+          event.target.value = "";
+        }}
+      />
+      {check.error ? <Failure fault={check.error} /> : null}
+      {check.data && (refused || draft.playbook) ? <Findings of={check.data.found} name={check.data.name} /> : null}
+    </fieldset>
+  );
+}

@@ -1,0 +1,243 @@
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { useEffect, useId, useState } from "react";
+import { Link, useNavigate, useSearchParams } from "react-router";
+import { queries } from "@/api/queries";
+import type { HistoryRow } from "@/api/types";
+import { Badge, Label, StateLabel } from "@/components/Badge";
+import { Button, ButtonLink } from "@/components/Button";
+import { PageTitle, Scroll, TD, TH } from "@/components/layout";
+import { Seen } from "@/components/Seen";
+import { Empty, Failure, Loading } from "@/components/states";
+import { score, time } from "@/lib/format";
+
+const LIMIT = 50;
+const COLUMNS = ["Pick", "Time", "Status", "Consistency", "Mode", "Playbook", "Subject", "Evaluator"];
+
+export function HistoryPage() {
+  const [address, setAddress] = useSearchParams();
+  const search = address.get("search") ?? "";
+  const subject = address.get("subject") ?? "";
+  const offset = Number(address.get("offset")) || 0;
+  const [picked, setPicked] = useState<readonly string[]>([]);
+  const { data, error, refetch, isFetching } = useQuery({
+    ...queries.history(search, subject, offset, LIMIT),
+    placeholderData: keepPreviousData,
+    // What is under way changes by itself.
+    refetchInterval: ({ state }) => (state.data?.rows.some((row) => row.state === "running") ? 2000 : false),
+  });
+  const go = (change: Record<string, string>) =>
+    setAddress(
+      (now) => {
+        for (const [name, value] of Object.entries({ offset: "", ...change })) {
+          if (value) now.set(name, value);
+          else now.delete(name);
+        }
+        return now;
+      },
+      { replace: true },
+    );
+  return (
+    <>
+      <PageTitle lead="Every evaluation, the newest first. Open one, or pick two to compare them.">History</PageTitle>
+      <Filters search={search} subject={subject} go={go} />
+      <Picked of={picked} clear={() => setPicked([])} />
+      {error ? <Failure fault={error} retry={refetch} /> : null}
+      {!data && !error ? <Loading what="the history" /> : null}
+      {data && !data.rows.length ? (
+        <Nothing filtered={Boolean(search || subject)} clear={() => go({ search: "", subject: "" })} />
+      ) : null}
+      {data?.rows.length ? (
+        <div aria-busy={isFetching}>
+          <Table
+            rows={data.rows}
+            picked={picked}
+            pick={(id) =>
+              setPicked((now) => (now.includes(id) ? now.filter((one) => one !== id) : [...now, id].slice(-2)))
+            }
+          />
+          <div className="mt-4 flex gap-3">
+            {offset > 0 ? (
+              <Button onClick={() => go({ offset: String(Math.max(offset - LIMIT, 0)) })}>Newer</Button>
+            ) : null}
+            {data.more ? <Button onClick={() => go({ offset: String(offset + LIMIT) })}>Older</Button> : null}
+          </div>
+        </div>
+      ) : null}
+    </>
+  );
+}
+
+interface FilterProps {
+  search: string;
+  subject: string;
+  go: (change: Record<string, string>) => void;
+}
+
+function Filters({ search, subject, go }: FilterProps) {
+  const id = useId();
+  const { data } = useQuery(queries.subjects());
+  const [words, setWords] = useState(search);
+  useEffect(() => {
+    if (words === search) return;
+    const timer = setTimeout(() => go({ search: words }), 300);
+    return () => clearTimeout(timer);
+  }, [words, search, go]);
+  return (
+    <search className="mb-4 flex flex-wrap gap-4">
+      <div className="min-w-60 flex-1">
+        <label htmlFor={id} className="block text-sm text-soft">
+          Search
+        </label>
+        <input
+          id={id}
+          type="search"
+          className="field"
+          placeholder="Subject, evaluator, status, playbook or id"
+          value={words}
+          onChange={(event) => setWords(event.target.value)}
+        />
+      </div>
+      <div className="min-w-48">
+        <label htmlFor={`${id}-subject`} className="block text-sm text-soft">
+          Subject
+        </label>
+        <select
+          id={`${id}-subject`}
+          className="field"
+          value={subject}
+          onChange={(event) => go({ subject: event.target.value })}
+        >
+          <option value="">All subjects</option>
+          {data?.map(({ name, reports }) => (
+            <option key={name} value={name}>
+              {name} ({reports})
+            </option>
+          ))}
+        </select>
+      </div>
+    </search>
+  );
+}
+
+function Picked({ of, clear }: { of: readonly string[]; clear: () => void }) {
+  const navigate = useNavigate();
+  // Ids grow with time: the older one is the first.
+  const [a, b] = [...of].sort();
+  return (
+    <div role="status" className="mb-3 flex min-h-10 flex-wrap items-center gap-3">
+      {of.length === 1 ? <span className="text-soft">One is picked; pick another to compare.</span> : null}
+      {a && b ? (
+        <Button look="main" onClick={() => navigate(`/compare?a=${a}&b=${b}`)}>
+          Compare the two
+        </Button>
+      ) : null}
+      {of.length ? (
+        <Button look="quiet" onClick={clear}>
+          Clear
+        </Button>
+      ) : null}
+    </div>
+  );
+}
+
+function Nothing({ filtered, clear }: { filtered: boolean; clear: () => void }) {
+  if (filtered) {
+    return (
+      <Empty title="Nothing matches">
+        <Button onClick={clear}>Show everything</Button>
+      </Empty>
+    );
+  }
+  return (
+    <Empty title="Nothing was evaluated yet">
+      <ButtonLink to="/" look="main">
+        Evaluate a text
+      </ButtonLink>
+    </Empty>
+  );
+}
+
+interface TableProps {
+  rows: readonly HistoryRow[];
+  picked: readonly string[];
+  pick: (id: string) => void;
+}
+
+function Table({ rows, picked, pick }: TableProps) {
+  const navigate = useNavigate();
+  return (
+    <Scroll label="Evaluations">
+      <table className="w-full text-[0.95rem]">
+        <thead>
+          <tr>
+            {COLUMNS.map((name) => (
+              <th key={name} scope="col" className={TH}>
+                {name}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <Row key={row.id} row={row} picked={picked.includes(row.id)} pick={pick} open={(to) => navigate(to)} />
+          ))}
+        </tbody>
+      </table>
+    </Scroll>
+  );
+}
+
+interface RowProps {
+  row: HistoryRow;
+  picked: boolean;
+  pick: (id: string) => void;
+  open: (to: string) => void;
+}
+
+function Row({ row, picked, pick, open }: RowProps) {
+  const to = row.status ? `/reports/${row.id}` : `/evaluations/${row.id}`;
+  return (
+    // The click is for the mouse; by keyboard the link in the row does the same.
+    <tr
+      className={`cursor-pointer hover:bg-well ${picked ? "bg-blue-tint" : ""}`}
+      onClick={(event) => {
+        if (!(event.target as Element).closest("a, input, label")) open(to);
+      }}
+    >
+      <td className={TD}>
+        {row.status ? (
+          <input
+            type="checkbox"
+            className="size-4 accent-link"
+            aria-label={`Pick ${row.id} to compare`}
+            checked={picked}
+            onChange={() => pick(row.id)}
+          />
+        ) : null}
+      </td>
+      <td className={`${TD} whitespace-nowrap`}>
+        <Link to={to} className="text-link underline">
+          {time(row.created_at)}
+        </Link>
+      </td>
+      <td className={TD}>
+        <span className="flex flex-wrap gap-1.5">
+          {row.status ? <Badge of={row.status} /> : <StateLabel of={row.state} />}
+          {row.baseline ? <Label tone="plain">baseline</Label> : null}
+          {row.incomplete ? <Label tone="amber">incomplete</Label> : null}
+        </span>
+      </td>
+      <td className={`${TD} tabular-nums`}>{row.status ? score(row.consistency) : "–"}</td>
+      <td className={TD}>{row.mode}</td>
+      <td className={`${TD} whitespace-nowrap`}>
+        <Seen>{`${row.playbook_id} ${row.playbook_version}`}</Seen>
+      </td>
+      <td className={`${TD} [overflow-wrap:anywhere]`}>
+        <Seen>{row.subject}</Seen>
+      </td>
+      <td className={`${TD} whitespace-nowrap`}>
+        <Seen>{row.evaluator}</Seen>
+      </td>
+    </tr>
+  );
+}

@@ -1,0 +1,48 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { Link } from "react-router";
+import { api } from "@/api/client";
+import type { StoredReport } from "@/api/types";
+import { Button, DownloadLink } from "@/components/Button";
+import { Failure } from "@/components/states";
+import { time } from "@/lib/format";
+
+/** What can be done with a report. */
+export function Actions({ stored }: { stored: StoredReport }) {
+  const { report_id: id, subject } = stored.report;
+  return (
+    <div className="mt-5 flex flex-wrap items-center gap-2 print:hidden">
+      <Baseline stored={stored} />
+      <DownloadLink href={api.exportAddress(id, "json")}>Export JSON</DownloadLink>
+      <DownloadLink href={api.exportAddress(id, "html")}>HTML</DownloadLink>
+      <DownloadLink href={api.exportAddress(id, "md")}>Markdown</DownloadLink>
+      <Button onClick={() => window.print()}>Print</Button>
+      <Link to={`/timeline?subject=${encodeURIComponent(subject)}`} className="px-2 text-link underline">
+        This subject over time
+      </Link>
+    </div>
+  );
+}
+
+function Baseline({ stored }: { stored: StoredReport }) {
+  const client = useQueryClient();
+  const { report, baseline_since: since } = stored;
+  const id = report.report_id;
+  const change = useMutation({
+    mutationFn: () => (since ? api.clearBaseline(id) : api.saveBaseline(id)),
+    onSuccess: () => client.invalidateQueries(),
+  });
+  if (report.execution_mode === "screening") {
+    return <span className="text-sm text-soft">A screening is never a baseline.</span>;
+  }
+  return (
+    <>
+      <Button look={since ? "plain" : "main"} onClick={() => change.mutate()} disabled={change.isPending}>
+        {since ? "Remove as Baseline" : "Save as Baseline"}
+      </Button>
+      <span role="status" className="text-sm text-soft empty:hidden">
+        {since ? `Baseline since ${time(since)}` : ""}
+      </span>
+      {change.error ? <Failure fault={change.error} /> : null}
+    </>
+  );
+}

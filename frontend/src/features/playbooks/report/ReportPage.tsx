@@ -1,0 +1,326 @@
+import { useQuery } from "@tanstack/react-query";
+import { useCallback, useMemo, useState } from "react";
+import { useParams } from "react-router";
+import { queries } from "@/api/queries";
+import type { Location, Report, StoredReport } from "@/api/types";
+import { Badge, toneOf } from "@/components/Badge";
+import { ButtonLink } from "@/components/Button";
+import { Copy } from "@/components/Copy";
+import { Disclaimers } from "@/components/Disclaimers";
+import { Fold } from "@/components/Fold";
+import { type Fact, Facts, Listed, PageTitle, Rows, Section, useTitle } from "@/components/layout";
+import { Seen } from "@/components/Seen";
+import { Failure, Loading, Notice } from "@/components/states";
+import { time } from "@/lib/format";
+import { Resume } from "../progress/ProgressPage";
+import { Actions } from "./Actions";
+import { CheckCard, type Show } from "./CheckCard";
+import { Drift } from "./Drift";
+import { FrozenText, type Target } from "./frozen/FrozenText";
+import { placesOf } from "./places";
+import { WithheldProvider } from "./said";
+import { Variance } from "./Variance";
+import {
+  INCOMPLETE,
+  integrityFacts,
+  MEANINGS,
+  MODE_LABELS,
+  modelFacts,
+  spentFacts,
+  TEXTS_WITHHELD,
+  tally,
+} from "./words";
+
+export function ReportPage() {
+  const { id = "" } = useParams();
+  const { data, error, refetch } = useQuery(queries.report(id));
+  if (error) {
+    return (
+      <>
+        <PageTitle>Report</PageTitle>
+        <Failure fault={error} retry={refetch} />
+        <p className="mt-4">
+          <ButtonLink to={`/evaluations/${id}`}>See how the evaluation stands</ButtonLink>
+        </p>
+      </>
+    );
+  }
+  if (!data) return <Loading what="the report" />;
+  return <Shown key={id} stored={data} />;
+}
+
+function Shown({ stored }: { stored: StoredReport }) {
+  const { report, texts } = stored;
+  const withheld = useMemo(() => new Set(withheldOf(stored)), [stored]);
+  const places = useMemo(() => placesOf(report), [report]);
+  const [target, setTarget] = useState<Target | null>(null);
+  const show: Show = useMemo(
+    () => (texts ? (location: Location) => setTarget({ start: location.start }) : null),
+    [texts],
+  );
+  const goToCheck = useCallback((number: number) => {
+    const card = document.getElementById(`check-${number}`);
+    card?.scrollIntoView({ block: "start" });
+    card?.focus({ preventScroll: true });
+  }, []);
+  useTitle(`${report.summary.overall_status} – report ${report.report_id}`);
+  return (
+    <WithheldProvider value={withheld}>
+      <Disclaimers more={report.presentation_rules.disclaimers} />
+      <Head stored={stored} />
+      <div className="mt-8 grid gap-x-8 gap-y-8 xl:grid-cols-[minmax(0,11fr)_minmax(0,10fr)] print:block">
+        <section aria-labelledby="checks">
+          <h2 id="checks" className="mb-3 text-xl">
+            Checks <span className="font-sans text-base text-soft">– {tally(report.check_results)}</span>
+          </h2>
+          <div className="space-y-4">
+            {report.check_results.map((check, index) => (
+              <CheckCard key={check.check_id} check={check} number={index + 1} show={show} />
+            ))}
+          </div>
+        </section>
+        <section
+          aria-labelledby="text"
+          className="xl:sticky xl:top-6 xl:flex xl:max-h-[calc(100vh-3rem)] xl:flex-col xl:self-start print:static print:mt-8 print:block print:max-h-none"
+        >
+          <h2 id="text" className="mb-1 text-xl">
+            The frozen text
+          </h2>
+          {texts ? (
+            <>
+              <p className="mb-2 text-sm text-soft">
+                Evidence is highlighted, with the number of its check; other places that the report names are
+                underlined.
+              </p>
+              <section
+                aria-label="The text, with its evidence marked"
+                // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+                tabIndex={0}
+                className="rounded border border-rule bg-card py-4 pr-5 xl:min-h-0 xl:overflow-y-auto print:overflow-visible print:border-0"
+              >
+                <FrozenText text={texts.ai_output} places={places} target={target} onCheck={goToCheck} />
+              </section>
+            </>
+          ) : (
+            <Notice>Only fingerprints of the texts were kept, so the text is not here.</Notice>
+          )}
+        </section>
+      </div>
+      <div className="max-w-4xl">
+        <Rest stored={stored} show={show} />
+      </div>
+    </WithheldProvider>
+  );
+}
+
+/** What the server found to assert a claim that no report may make. */
+function withheldOf(stored: StoredReport & { withheld?: readonly string[] }): readonly string[] {
+  return stored.withheld ?? [];
+}
+
+function Head({ stored }: { stored: StoredReport }) {
+  const { report } = stored;
+  const status = report.summary.overall_status;
+  return (
+    <header>
+      <h1 className="text-3xl leading-tight">BYOP observability report</h1>
+      <p className="mt-1 text-soft">{report.presentation_rules.label || MODE_LABELS[report.execution_mode]}</p>
+      <section
+        aria-label="Status"
+        data-tone={toneOf(status)}
+        className="mt-4 flex flex-wrap items-start gap-x-5 gap-y-2 rounded border-(--tone) border-l-[0.4rem] bg-(--tint) px-5 py-4"
+      >
+        <Badge of={status} large />
+        <div className="min-w-0 flex-1 basis-72">
+          <p className="font-semibold">{MEANINGS[status]}</p>
+          <ul className="mt-1 list-disc pl-5">
+            {report.summary.status_reasons.map((reason) => (
+              <li key={reason}>
+                <Seen>{reason}</Seen>
+              </li>
+            ))}
+          </ul>
+        </div>
+      </section>
+      <div className="mt-4 space-y-3 empty:hidden">
+        {report.incomplete ? <Notice>{INCOMPLETE}</Notice> : null}
+        {report.texts_withheld ? <Notice>{TEXTS_WITHHELD}</Notice> : null}
+        {stored.resumable ? (
+          <Resume
+            evaluation={{
+              id: report.report_id,
+              evaluator: report.evaluator,
+              needs_key: report.model_fingerprints.evaluator.provider !== null,
+            }}
+          />
+        ) : null}
+      </div>
+      <div className="mt-5">
+        <Facts of={headFacts(report)} />
+      </div>
+      <Actions stored={stored} />
+    </header>
+  );
+}
+
+function headFacts(report: Report): Fact[] {
+  return [
+    { name: "Playbook", value: `${report.playbook_id} ${report.playbook_version}`, code: true },
+    { name: "Time", value: time(report.timestamp) },
+    { name: "Mode", value: report.execution_mode },
+    { name: "Subject", value: report.subject },
+    { name: "Evaluator", value: report.evaluator, code: true },
+    { name: "Report", value: report.report_id, code: true },
+  ];
+}
+
+function Rest({ stored, show }: { stored: StoredReport; show: Show }) {
+  const { report, texts } = stored;
+  const { summary } = report;
+  return (
+    <>
+      <Section title="Key risks">
+        <Listed of={summary.key_risks} none="None were seen under this playbook." />
+      </Section>
+      <Section title="Recommended next steps">
+        <Listed of={summary.recommended_next_steps} none="None follow." />
+      </Section>
+      {summary.mending_prompt ? (
+        <Section
+          title="A prompt that asks for mending"
+          aside={<Copy text={summary.mending_prompt} what="the prompt" />}
+        >
+          <p className="mb-2 text-soft">Paste this to the AI that wrote the text.</p>
+          <Pre text={summary.mending_prompt} label="The prompt" />
+        </Section>
+      ) : null}
+      <Variance report={report} />
+      <Drift report={report} />
+      <Section title="Findings in the text">
+        <Pointed
+          of={report.artifact_findings.map((finding) => ({
+            words: `${finding.message}${finding.count > 1 ? ` (${finding.count} times)` : ""}`,
+            span: finding.span,
+            location: finding.location,
+          }))}
+          none="None."
+          show={show}
+        />
+      </Section>
+      <Section title="Assumptions the text states">
+        <Pointed
+          of={report.assumptions_extracted.map((one) => ({ words: "", span: one.text, location: one.location }))}
+          none="None were found."
+          show={show}
+        />
+      </Section>
+      <Section title="Areas not checked">
+        <Pointed
+          of={report.unchecked_areas.map((one) => ({
+            words: `${one.area} – ${one.stated_by === "output" ? "stated by the text" : "not looked at by this evaluation"}`,
+            span: null,
+            location: one.location,
+          }))}
+          none="None were recorded."
+          show={show}
+        />
+      </Section>
+      <Section title="Uncertainty">
+        <Listed of={report.uncertainty} none="None was recorded." />
+      </Section>
+      <Section title="Limitations">
+        <Listed of={report.limitations} none="None were recorded." />
+      </Section>
+      <Section title="Integrity">
+        <Rows of={integrityFacts(report)} />
+      </Section>
+      <Section title="Details">
+        <div className="space-y-2">
+          <Fold title="Models, tokens and cost">
+            <h3 className="font-semibold">Evaluator (measured)</h3>
+            <Rows of={modelFacts(report.model_fingerprints.evaluator)} />
+            <h3 className="mt-4 font-semibold">Producer (declared by whoever asked for the evaluation)</h3>
+            <Rows of={modelFacts(report.model_fingerprints.producer)} />
+            <h3 className="mt-4 font-semibold">Spent</h3>
+            <Rows of={spentFacts(report)} />
+          </Fold>
+          {(["source_document", "prompt", "system_instructions"] as const).map((name) =>
+            texts?.[name] ? (
+              <Fold key={name} title={INPUTS[name]}>
+                <Pre text={texts[name]} label={INPUTS[name]} />
+              </Fold>
+            ) : null,
+          )}
+          <RawJson report={report} />
+        </div>
+      </Section>
+    </>
+  );
+}
+
+const INPUTS = {
+  source_document: "The source document",
+  prompt: "The prompt",
+  system_instructions: "The system instructions",
+};
+
+function RawJson({ report }: { report: Report }) {
+  const [open, setOpen] = useState(false);
+  const text = useMemo(() => (open ? JSON.stringify({ byop_report: report }, null, 2) : ""), [open, report]);
+  return (
+    <details
+      onToggle={(event) => setOpen(event.currentTarget.open)}
+      className="rounded border border-rule bg-card print:hidden"
+    >
+      <summary className="px-4 py-2 font-semibold hover:bg-well">Raw JSON</summary>
+      {open ? (
+        <div className="border-rule border-t px-4 py-3">
+          <Copy text={text} what="the JSON" />
+          <Pre text={text} label="Raw JSON" mono />
+        </div>
+      ) : null}
+    </details>
+  );
+}
+
+function Pre({ text, label, mono = false }: { text: string; label: string; mono?: boolean }) {
+  return (
+    <section
+      aria-label={label}
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+      tabIndex={0}
+      className={`foreign max-h-[32rem] overflow-auto rounded border border-rule bg-card p-4 print:max-h-none ${mono ? "font-mono text-sm" : "font-serif"}`}
+    >
+      <Seen>{text}</Seen>
+    </section>
+  );
+}
+
+interface Point {
+  words: string;
+  span: string | null;
+  location: Location | null;
+}
+
+function Pointed({ of, none, show }: { of: Point[]; none: string; show: Show }) {
+  if (!of.length) return <p className="text-soft">{none}</p>;
+  return (
+    <ul className="list-disc space-y-1.5 pl-5">
+      {of.map(({ words, span, location }) => (
+        <li key={`${words} ${span} ${location?.start}`} className="[overflow-wrap:anywhere]">
+          <Seen>{words}</Seen>{" "}
+          {span ? (
+            <q className="font-serif">
+              <Seen>{span}</Seen>
+            </q>
+          ) : null}{" "}
+          {location && show ? (
+            <button type="button" className="text-link text-sm underline" onClick={() => show(location)}>
+              line {location.line}
+            </button>
+          ) : null}
+        </li>
+      ))}
+    </ul>
+  );
+}

@@ -1,0 +1,30 @@
+import { expect, test } from "vitest";
+import type { TimelinePoint } from "@/api/types";
+import { height, lines, spots } from "./geometry";
+
+function point(consistency: number | null): TimelinePoint {
+  return {
+    id: "01",
+    created_at: "2026-01-01T00:00:00+00:00",
+    mode: "full",
+    evaluator: "rules",
+    playbook_hash: "",
+    inputs_fingerprint: "",
+    status: "STABLE",
+    consistency,
+    incomplete: false,
+    outcomes: {},
+    baseline: false,
+  };
+}
+
+test("the more consistent, the higher", () => {
+  expect(height(1)).toBeLessThan(height(0.5));
+});
+test("no line is drawn through what is not known", () => {
+  expect(lines(spots([point(1), point(0.5), point(null), point(0.7), point(1)]))).toHaveLength(2);
+});
+test("one report alone is a point and no line", () => {
+  expect(lines(spots([point(1)]))).toEqual([]);
+  expect(spots([point(null)])[0]?.y).toBeNull();
+});
