@@ -3,6 +3,12 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+# The page needs Node 20.19+. Without it everything else works; in CI it must be there.
+NPM := $(shell command -v npm)
+PAGE_READY := frontend/node_modules/.ready
+PAGE := src/salvo/web/static/index.html
+PAGE_SOURCES := $(shell find frontend -path frontend/node_modules -prune -o -type f -print)
+NO_NODE = { echo "Node is not here, so the page is left out. Install Node 20.19 or newer for it."; test -z "$(CI)"; }
 
 .DEFAULT_GOAL := help
 .PHONY: help setup check test bench demo serve clean
@@ -19,6 +25,13 @@ $(READY): pyproject.toml
 	@$(BIN)/python -m pip install --quiet --editable . --group dev
 	@touch $@
 
+$(PAGE_READY): frontend/package-lock.json
+	npm ci --prefix frontend --no-audit --no-fund
+	@touch $@
+
+$(PAGE): $(PAGE_SOURCES) | $(if $(NPM),$(PAGE_READY))
+	@$(if $(NPM),npm run --prefix frontend build,$(NO_NODE))
+
 setup: $(READY) ## make the virtual environment in .venv
 
 check: $(READY) ## lint, format, types, and the layers of the architecture
@@ -26,8 +39,29 @@ check: $(READY) ## lint, format, types, and the layers of the architecture
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	@$(if $(NPM),$(MAKE) --no-print-directory check-page,$(NO_NODE))
 
-test: $(READY) ## the whole test suite, in parallel, with branch coverage
+.PHONY: check-page types
+check-page: $(READY) $(PAGE_READY) # its style and types, and that these are the API's
+	npm run --prefix frontend lint
+	npm run --prefix frontend typecheck
+	@$(BIN)/python -c "$$DESCRIBE" && npm run --prefix frontend types -- --output ../build/schema.d.ts
+	@cmp build/schema.d.ts frontend/src/api/schema.d.ts || { echo "The API changed and the page's types did not: make types."; exit 1; }
+
+types: $(READY) $(PAGE_READY) # the page's types, anew from the API
+	@$(BIN)/python -c "$$DESCRIBE" && npm run --prefix frontend types -- --output src/api/schema.d.ts
+
+define DESCRIBE
+import json, pathlib
+from salvo.web.app import create_app
+from salvo.web.settings import Settings
+pathlib.Path("build").mkdir(exist_ok=True)
+pathlib.Path("build/openapi.json").write_text(json.dumps(create_app(Settings("sqlite://")).openapi()))
+endef
+export DESCRIBE
+
+test: $(READY) $(PAGE) ## the whole test suite, in parallel, with branch coverage
+	@$(if $(NPM),npm run --prefix frontend test,$(NO_NODE))
 	$(BIN)/python -m pytest -n auto --cov --cov-report=term
 
 bench: $(READY) ## compare with the official SDKs and bare Python, as ratios
@@ -45,8 +79,8 @@ demo: $(READY) ## the main job, offline and without any key
 	@cd build/demo && ../../$(BIN)/byop drift --subject demo
 	@echo && echo "Try next, in build/demo: open report.html; byop verify latest; edit travel_agent.py, then salvo run."
 
-serve: $(READY) ## the web page
-	@echo "The web page is not built yet; it comes with 'byop serve'."; exit 1
+serve: $(READY) $(PAGE) ## the web page, at a loopback address
+	$(BIN)/byop serve
 
 clean: ## remove what the targets made
-	rm -rf $(VENV) .coverage .coverage.* .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache dist
+	rm -rf $(VENV) .coverage .coverage.* .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache dist frontend/node_modules src/salvo/web/static

@@ -7,6 +7,7 @@ export type Asked = Shapes["Asked"];
 export type CheckResult = Shapes["CheckResult"];
 export type Citation = Shapes["Citation"];
 export type Compared = Shapes["Compared"];
+export type DocumentText = Shapes["DocumentText"];
 export type DriftSummary = Shapes["DriftSummary"];
 export type Estimate = Shapes["Estimate"];
 export type Evaluation = Shapes["Evaluation"];

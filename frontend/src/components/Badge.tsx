@@ -47,7 +47,7 @@ export function Label({ tone, large = false, children }: { tone: Tone; large?: b
   return (
     <span
       data-tone={tone}
-      className={`inline-block whitespace-nowrap rounded border-[1.5px] border-(--tone) bg-(--tint) font-bold tracking-wide text-(--tone) ${size}`}
+      className={`inline-block whitespace-nowrap rounded border-[1.5px] border-(--tone) bg-(--tint) font-bold font-sans tracking-wide text-(--tone) ${size}`}
     >
       {children}
     </span>

@@ -54,9 +54,12 @@ export function Rows({ of }: { of: Fact[] }) {
   return (
     <dl>
       {of.map((fact) => (
-        <div key={fact.name} className="grid gap-x-4 border-rule border-b py-1.5 sm:grid-cols-[13rem_1fr]">
+        <div
+          key={fact.name}
+          className="grid grid-cols-[minmax(0,1fr)] gap-x-4 border-rule border-b py-1.5 sm:grid-cols-[13rem_minmax(0,1fr)]"
+        >
           <dt className="text-sm text-soft">{fact.name}</dt>
-          <dd className="break-words [overflow-wrap:anywhere]">
+          <dd className="[overflow-wrap:anywhere]">
             <Value of={fact} />
           </dd>
         </div>
@@ -66,9 +69,12 @@ export function Rows({ of }: { of: Fact[] }) {
 }
 
 /** Names and values side by side. */
-export function Facts({ of }: { of: Fact[] }) {
+export function Facts({ of, small = false }: { of: Fact[]; small?: boolean }) {
+  const columns = small
+    ? "grid-cols-[repeat(auto-fill,minmax(7rem,1fr))]"
+    : "grid-cols-[repeat(auto-fill,minmax(min(14rem,100%),1fr))]";
   return (
-    <dl className="grid grid-cols-[repeat(auto-fill,minmax(9.5rem,1fr))] gap-x-6 gap-y-2">
+    <dl className={`grid gap-x-6 gap-y-2 ${columns}`}>
       {of.map((fact) => (
         <div key={fact.name}>
           <dt className="text-[0.8rem] text-soft">{fact.name}</dt>

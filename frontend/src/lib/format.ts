@@ -1,7 +1,7 @@
 /** Numbers and times in the words that people read. What is not known is said to be unknown, never 0. */
 
 export const UNKNOWN = "unknown";
-const TIME = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
+const TIME = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
 const NUMBER = new Intl.NumberFormat("en");
 
 export function time(stamp: string | null | undefined): string {

@@ -104,7 +104,7 @@ function CheckRow({ name, of }: { name: string; of: Compared }) {
       <h3 className="flex flex-wrap items-center gap-2 font-semibold">
         <Seen>{title(name)}</Seen>
         {changed ? (
-          <Label tone={changed.worse ? "red" : "green"}>{changed.worse ? "↓ worse" : "↑ not worse, but changed"}</Label>
+          <Label tone={changed.worse ? "red" : "green"}>{changed.worse ? "↓ worse" : "↑ better"}</Label>
         ) : (
           <span className="font-normal text-soft">unchanged</span>
         )}

@@ -1,5 +1,5 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { useId, useRef } from "react";
+import { useId, useRef, useState } from "react";
 import { useNavigate } from "react-router";
 import { api } from "@/api/client";
 import { queries } from "@/api/queries";
@@ -62,7 +62,10 @@ function Examples() {
 function Texts() {
   const { draft, change } = useDraft();
   const id = useId();
+  // What an example filled in is shown; what somebody empties again does not close under their hands.
   const more = Boolean(draft.system_instructions || draft.subject || draft.producer);
+  const [opened, setOpened] = useState(more);
+  if (more && !opened) setOpened(true);
   return (
     <div className="min-w-0 space-y-5">
       <TextField
@@ -89,7 +92,7 @@ function Texts() {
           onChange={(prompt) => change({ prompt })}
         />
       </div>
-      <Fold title="More: system instructions, subject, producer" key={String(more)} open={more}>
+      <Fold title="More: system instructions, subject, producer" open={opened}>
         <div className="space-y-4">
           <TextField
             label="System instructions"

@@ -37,7 +37,7 @@ function Choice({ of }: { of: Evaluators }) {
           change({ evaluator: next?.default ?? of.rules.name });
         }}
       >
-        <option value="rules">Built-in rules (no key, nothing leaves this machine)</option>
+        <option value="rules">Built-in rules (no key needed)</option>
         {of.providers.map(({ name, title }) => (
           <option key={name} value={name}>
             A model of {title}

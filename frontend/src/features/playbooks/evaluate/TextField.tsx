@@ -1,9 +1,10 @@
 import { useMutation } from "@tanstack/react-query";
 import { useId, useRef, useState } from "react";
 import { api } from "@/api/client";
+import type { DocumentText } from "@/api/types";
 import { Button } from "@/components/Button";
 import { Failure } from "@/components/states";
-import { counted, whole } from "@/lib/format";
+import { counted } from "@/lib/format";
 
 interface Props {
   label: string;
@@ -25,7 +26,6 @@ export function TextField({ label, hint, value, onChange, rows, required = false
   const take = (file: File | undefined) => file && read.mutate(file);
   return (
     <fieldset
-      aria-labelledby={`${id}-label`}
       onDragOver={(event) => {
         if (![...event.dataTransfer.types].includes("Files")) return;
         event.preventDefault();
@@ -40,11 +40,10 @@ export function TextField({ label, hint, value, onChange, rows, required = false
       }}
     >
       <div className="mb-1 flex flex-wrap items-baseline justify-between gap-x-4">
-        <label id={`${id}-label`} htmlFor={id} className="font-semibold">
+        <label htmlFor={id} className="font-semibold">
           {label} {required ? <span className="font-normal text-soft">(required)</span> : null}
         </label>
         <span className="flex items-baseline gap-3 text-sm text-soft">
-          {value ? <span>{counted(value.length, "character")}</span> : null}
           <Button look="quiet" className="px-1 py-0 text-sm" onClick={() => chooser.current?.click()}>
             Choose a file<span className="sr-only"> for {label}</span>
           </Button>
@@ -54,7 +53,7 @@ export function TextField({ label, hint, value, onChange, rows, required = false
             accept={ACCEPTED}
             className="hidden"
             tabIndex={-1}
-            aria-label={`A file for ${label}`}
+            aria-hidden="true"
             onChange={(event) => {
               take(event.target.files?.[0]);
               event.target.value = "";
@@ -73,13 +72,18 @@ export function TextField({ label, hint, value, onChange, rows, required = false
         onChange={(event) => onChange(event.target.value)}
         className={`field resize-y font-serif leading-relaxed ${over ? "border-link bg-blue-tint outline-2 outline-link outline-dashed" : ""}`}
       />
-      <p role="status" className="text-sm text-soft">
+      <p role="status" className="min-h-5 text-sm text-soft">
         {read.isPending ? `Reading ${read.variables.name} …` : null}
-        {read.isSuccess && value === read.data.text
-          ? `From ${read.data.name}${read.data.pages ? `, ${counted(read.data.pages, "page")}` : ""}: ${whole(read.data.characters)} characters.`
-          : null}
+        {!read.isPending && value ? about(value, read.data) : null}
       </p>
       {read.isError ? <Failure fault={read.error} /> : null}
     </fieldset>
   );
+}
+
+/** How long it is, and which file it came from where it is still that file's text. */
+function about(value: string, from: DocumentText | undefined): string {
+  const length = counted(value.length, "character");
+  if (from?.text !== value) return length;
+  return `From ${from.name}: ${from.pages ? `${counted(from.pages, "page")}, ` : ""}${length}`;
 }

@@ -232,7 +232,7 @@ function Row({ row, picked, pick, open }: RowProps) {
       <td className={`${TD} whitespace-nowrap`}>
         <Seen>{`${row.playbook_id} ${row.playbook_version}`}</Seen>
       </td>
-      <td className={`${TD} [overflow-wrap:anywhere]`}>
+      <td className={`${TD} min-w-44 [overflow-wrap:anywhere]`}>
         <Seen>{row.subject}</Seen>
       </td>
       <td className={`${TD} whitespace-nowrap`}>

@@ -30,7 +30,7 @@ export function CheckCard({ check, number, show }: { check: CheckResult; number:
         <Seen>{check.question}</Seen>
       </p>
       <div className="mt-3">
-        <Facts of={checkFacts(check)} />
+        <Facts of={checkFacts(check)} small />
       </div>
       {UNASKED[check.decided_by] ? <p className="mt-2 text-sm text-soft">{UNASKED[check.decided_by]}</p> : null}
       {check.incomplete ? (

@@ -1,7 +1,7 @@
 import type { TimelinePoint } from "@/api/types";
 import { signOf, toneOf } from "@/components/Badge";
 import { score, time } from "@/lib/format";
-import { BOTTOM, HEIGHT, height, LEFT, lines, RIGHT, spots, TOP, WIDTH } from "./geometry";
+import { BOTTOM, HEIGHT, height, LEFT, lines, RIGHT, spots, WIDTH } from "./geometry";
 
 const THRESHOLDS = [
   { value: 0.85, name: "stable" },
@@ -59,7 +59,7 @@ export function Chart({ points, open }: { points: readonly TimelinePoint[]; open
         </g>
       ))}
       <Ends of={points} y={HEIGHT - 10} />
-      <text x={LEFT} y={TOP - 8} className="fill-soft text-[11px]">
+      <text x={LEFT} y={16} className="fill-soft text-[11px]">
         Consistency
       </text>
     </svg>

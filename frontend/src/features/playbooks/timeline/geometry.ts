@@ -2,10 +2,10 @@
 import type { TimelinePoint } from "@/api/types";
 
 export const WIDTH = 720;
-export const HEIGHT = 240;
+export const HEIGHT = 250;
 export const LEFT = 40;
 export const RIGHT = 16;
-export const TOP = 20;
+export const TOP = 40;
 export const BOTTOM = 34;
 
 export interface Spot {
