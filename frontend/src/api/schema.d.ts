@@ -640,6 +640,16 @@ export interface components {
             /** Worse */
             worse: boolean;
         };
+        /** CheckListed */
+        CheckListed: {
+            /** Check Id */
+            check_id: string;
+            severity: components["schemas"]["Severity"];
+            /** Question */
+            question: string;
+            /** Judged */
+            judged: boolean;
+        };
         /** CheckResult */
         CheckResult: {
             /** Check Id */
@@ -715,6 +725,10 @@ export interface components {
             comparison: components["schemas"]["Comparison"];
             a: components["schemas"]["Report"];
             b: components["schemas"]["Report"];
+            /** Withheld */
+            withheld: string[];
+            /** Withheld Notice */
+            withheld_notice: string;
         };
         /** Comparison */
         Comparison: {
@@ -831,6 +845,8 @@ export interface components {
             /** Id */
             id: string;
             state: components["schemas"]["JobState"];
+            /** Created At */
+            created_at: string;
             /** Subject */
             subject: string;
             /** Evaluator */
@@ -842,6 +858,8 @@ export interface components {
             playbook_id: string;
             /** Playbook Version */
             playbook_version: string;
+            /** Checks */
+            checks: components["schemas"]["CheckListed"][];
             /** Queue Position */
             queue_position: number | null;
             /** Progress */
@@ -1332,6 +1350,10 @@ export interface components {
             baseline_since: string | null;
             /** Resumable */
             resumable: boolean;
+            /** Withheld */
+            withheld: string[];
+            /** Withheld Notice */
+            withheld_notice: string;
         };
         /** Subject */
         Subject: {

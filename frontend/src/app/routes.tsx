@@ -1,4 +1,5 @@
 import { createBrowserRouter, type RouteObject } from "react-router";
+import { Loading } from "@/components/states";
 import { EvaluatePage } from "@/features/playbooks/evaluate/EvaluatePage";
 import { Lost } from "./Lost";
 import { Shell } from "./Shell";
@@ -8,6 +9,7 @@ const routes: RouteObject[] = [
   {
     element: <Shell />,
     errorElement: <Lost />,
+    hydrateFallbackElement: <Loading what="the page" />,
     children: [
       { index: true, element: <EvaluatePage /> },
       {

@@ -194,38 +194,46 @@ export function Resume({
   );
 }
 
+/** A row for each check that is judged, from the beginning; the others follow from these. */
 function Votes({ of }: { of: Evaluation }) {
-  const checks = new Map<string, VoteSeen[]>();
-  for (const vote of of.votes) checks.set(vote.check_id, [...(checks.get(vote.check_id) ?? []), vote]);
-  if (!checks.size) return null;
   return (
-    <section aria-label="Votes so far">
-      <h2 className="mb-2 text-xl">Votes so far</h2>
+    <section aria-labelledby="votes">
+      <h2 id="votes" className="mb-2 text-xl">
+        Votes so far
+      </h2>
       <ul className="divide-y divide-rule rounded border border-rule bg-card">
-        {[...checks].map(([id, votes]) => (
-          <li key={id} className="flex flex-wrap items-center justify-between gap-2 px-4 py-2.5">
-            <span className="[overflow-wrap:anywhere]">
-              <Seen>{title(id)}</Seen>
-            </span>
-            <span className="flex flex-wrap gap-2">
-              {[...votes]
-                .sort((a, b) => a.run - b.run || a.sequence - b.sequence)
-                .map((vote) => (
-                  <span key={vote.sequence} className="inline-flex items-center gap-1 text-sm text-soft">
-                    {vote.run}{" "}
-                    {vote.valid ? (
-                      <Badge of={vote.result} />
-                    ) : (
-                      <span title={vote.problem}>
-                        <Label tone="plain">no vote</Label>
-                      </span>
-                    )}
-                  </span>
-                ))}
-            </span>
-          </li>
-        ))}
+        {of.checks
+          .filter(({ judged }) => judged)
+          .map(({ check_id: id, severity }) => (
+            <li key={id} className="flex min-h-11 flex-wrap items-center justify-between gap-2 px-4 py-2">
+              <span className="[overflow-wrap:anywhere]">
+                <Seen>{title(id)}</Seen> <span className="text-sm text-soft">{severity}</span>
+              </span>
+              <span className="flex flex-wrap gap-2">
+                {of.votes
+                  .filter(({ check_id }) => check_id === id)
+                  .sort((a, b) => a.run - b.run || a.sequence - b.sequence)
+                  .map((vote) => (
+                    <Vote key={vote.sequence} of={vote} />
+                  ))}
+              </span>
+            </li>
+          ))}
       </ul>
     </section>
+  );
+}
+
+function Vote({ of }: { of: VoteSeen }) {
+  return (
+    <span className="inline-flex items-center gap-1 text-sm text-soft">
+      <span className="sr-only">run </span>
+      {of.run} {of.valid ? <Badge of={of.result} /> : <Label tone="plain">no vote</Label>}
+      {of.problem ? (
+        <span className="max-w-xs">
+          <Seen>{of.problem}</Seen>
+        </span>
+      ) : null}
+    </span>
   );
 }

@@ -7,6 +7,8 @@ import { advanced, type Connection, follow } from "./follow";
 const RUNNING: Evaluation = {
   id: "01",
   state: "running",
+  created_at: "2026-01-01T00:00:00+00:00",
+  checks: [],
   subject: "default",
   evaluator: "rules",
   mode: "full",

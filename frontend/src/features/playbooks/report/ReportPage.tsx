@@ -51,7 +51,7 @@ export function ReportPage() {
 
 function Shown({ stored }: { stored: StoredReport }) {
   const { report, texts } = stored;
-  const withheld = useMemo(() => new Set(withheldOf(stored)), [stored]);
+  const withheld = useMemo(() => ({ texts: new Set(stored.withheld), notice: stored.withheld_notice }), [stored]);
   const places = useMemo(() => placesOf(report), [report]);
   const [target, setTarget] = useState<Target | null>(null);
   const show: Show = useMemo(
@@ -111,11 +111,6 @@ function Shown({ stored }: { stored: StoredReport }) {
       </div>
     </WithheldProvider>
   );
-}
-
-/** What the server found to assert a claim that no report may make. */
-function withheldOf(stored: StoredReport & { withheld?: readonly string[] }): readonly string[] {
-  return stored.withheld ?? [];
 }
 
 function Head({ stored }: { stored: StoredReport }) {

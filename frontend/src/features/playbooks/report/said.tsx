@@ -1,13 +1,18 @@
 import { createContext, useContext } from "react";
 import { Seen } from "@/components/Seen";
-import { WITHHELD } from "./words";
 
-/** Texts of the evaluator that assert what no report may assert: the server knows which. */
-const Withheld = createContext<ReadonlySet<string>>(new Set());
+/** Texts of the evaluator that assert what no report may assert, and what stands in their place: the server says both. */
+interface Withheld {
+  texts: ReadonlySet<string>;
+  notice: string;
+}
 
-export const WithheldProvider = Withheld.Provider;
+const Context = createContext<Withheld>({ texts: new Set(), notice: "" });
+
+export const WithheldProvider = Context.Provider;
 
 /** A note of the evaluator, unless it is one of those. */
 export function Said({ children }: { children: string }) {
-  return useContext(Withheld).has(children) ? WITHHELD : <Seen>{children}</Seen>;
+  const { texts, notice } = useContext(Context);
+  return <Seen>{texts.has(children) ? notice : children}</Seen>;
 }

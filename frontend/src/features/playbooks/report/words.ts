@@ -5,8 +5,6 @@ import { change, counted, money, score, seconds, time, UNKNOWN, whole } from "@/
 
 export const EVALUATOR_VARIANCE =
   "Variance in results may reflect evaluator model behavior, not only the AI output being tested. BYOP reports describe observable signals, not ground truth.";
-export const WITHHELD =
-  "A note of the evaluator is withheld here: it makes a claim that a report must not make. The JSON keeps it.";
 export const REJECTED = "Given as quotes, but they stand nowhere in the text. They carry no weight.";
 export const INCOMPLETE =
   "This report is incomplete: at least one check has fewer than a majority of valid votes. What is here stands; what is missing was not judged.";
