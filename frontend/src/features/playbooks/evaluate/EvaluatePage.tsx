@@ -197,21 +197,18 @@ function Run() {
   const { draft, apiKey } = useDraft();
   const navigate = useNavigate();
   const client = useQueryClient();
+  // At once, unlike state: of a double click the second finds it. Should both be sent, the server evaluates one.
   const token = useRef<string | null>(null);
   const estimate = useEstimate(draft);
   const byRules = draft.evaluator === "rules";
   const start = useMutation({
-    // The same token for every click of one asking: asked twice, it is evaluated once.
-    mutationFn: () => {
-      token.current ??= newToken();
-      return api.start({ ...askedFor(draft), client_token: token.current }, byRules ? "" : apiKey.trim());
-    },
+    mutationFn: (client_token: string) => api.start({ ...askedFor(draft), client_token }, byRules ? "" : apiKey.trim()),
     gcTime: 0,
     onSuccess: ({ id }) => {
       client.removeQueries({ queryKey: ["evaluations", id] });
       navigate(`/evaluations/${id}`);
     },
-    onSettled: () => {
+    onError: () => {
       token.current = null;
     },
   });
@@ -237,7 +234,9 @@ function Run() {
         aria-disabled={busy || Boolean(missing)}
         aria-describedby="run-missing"
         onClick={() => {
-          if (!busy && !missing) start.mutate();
+          if (token.current || missing) return;
+          token.current = newToken();
+          start.mutate(token.current);
         }}
       >
         {busy ? "Starting …" : draft.mode === "full" ? "Run Full Evaluation" : "Run Screening"}

@@ -39,11 +39,11 @@ export function TextField({ label, hint, value, onChange, rows, required = false
         take(event.dataTransfer.files[0]);
       }}
     >
-      <div className="mb-1 flex flex-wrap items-baseline justify-between gap-x-4">
+      <div className="mb-1 flex items-baseline justify-between gap-x-2">
         <label htmlFor={id} className="font-semibold">
           {label} {required ? <span className="font-normal text-soft">(required)</span> : null}
         </label>
-        <span className="flex items-baseline gap-3 text-sm text-soft">
+        <span className="whitespace-nowrap text-sm">
           <Button look="quiet" className="px-1 py-0 text-sm" onClick={() => chooser.current?.click()}>
             Choose a file<span className="sr-only"> for {label}</span>
           </Button>
