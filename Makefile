@@ -25,8 +25,9 @@ $(READY): pyproject.toml
 	@$(BIN)/python -m pip install --quiet --editable . --group dev
 	@touch $@
 
+# Not "npm ci": it insists on the binaries of every other platform, which not every registry has.
 $(PAGE_READY): frontend/package-lock.json
-	npm ci --prefix frontend --no-audit --no-fund
+	npm install --prefix frontend --no-save --no-audit --no-fund
 	@touch $@
 
 $(PAGE): $(PAGE_SOURCES) | $(if $(NPM),$(PAGE_READY))

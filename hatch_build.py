@@ -22,5 +22,6 @@ class PageBuildHook(BuildHookInterface[Any]):
                 "Install Node 20.19 or newer, and build again."
             )
             return
-        for command in (["ci", "--no-audit", "--no-fund"], ["run", "build"]):
+        # Not "npm ci": it insists on the binaries of every other platform, which not every registry has.
+        for command in (["install", "--no-save", "--no-audit", "--no-fund"], ["run", "build"]):
             subprocess.run([npm, *command], cwd=frontend, check=True)  # noqa: S603 - npm, with words of ours

@@ -68,7 +68,7 @@ function Shown({ stored }: { stored: StoredReport }) {
     <WithheldProvider value={withheld}>
       <Disclaimers more={report.presentation_rules.disclaimers} />
       <Head stored={stored} />
-      <div className="mt-8 grid gap-x-8 gap-y-8 xl:grid-cols-[minmax(0,11fr)_minmax(0,10fr)] print:block">
+      <div className="mt-8 grid grid-cols-[minmax(0,1fr)] gap-x-8 gap-y-8 xl:grid-cols-[minmax(0,11fr)_minmax(0,10fr)] print:block">
         <section aria-labelledby="checks">
           <h2 id="checks" className="mb-3 text-xl">
             Checks <span className="font-sans text-base text-soft">– {tally(report.check_results)}</span>
