@@ -75,7 +75,9 @@ export interface paths {
         put?: never;
         /**
          * Resume
-         * @description Asks what has no vote yet. A report that is incomplete stays as it is: a new evaluation takes over its votes.
+         * @description Asks what has no vote yet, at the same address unless another is named.
+         *
+         *     A report that is incomplete stays as it is: a new evaluation takes over its votes.
          */
         post: operations["resumeEvaluation"];
         delete?: never;
@@ -877,6 +879,8 @@ export interface components {
             resumable: boolean;
             /** Needs Key */
             needs_key: boolean;
+            /** Base Url */
+            base_url: string | null;
             problem: components["schemas"]["Problem"] | null;
         };
         /** Evaluator */

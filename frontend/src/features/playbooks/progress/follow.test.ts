@@ -11,6 +11,7 @@ const RUNNING: Evaluation = {
   checks: [],
   subject: "default",
   evaluator: "rules",
+  base_url: null,
   mode: "full",
   runs: 3,
   playbook_id: "p",
