@@ -18,7 +18,7 @@ export function CheckCard({ check, number, show }: { check: CheckResult; number:
       aria-labelledby={`check-${number}-name`}
       data-tone={toneOf(check.result)}
       data-check={check.check_id}
-      className="scroll-mt-6 break-inside-avoid-page rounded border border-rule border-l-[0.4rem] border-l-(--tone) bg-card px-5 py-4"
+      className="scroll-mt-6 rounded border border-rule border-l-[0.4rem] border-l-(--tone) bg-card px-5 py-4"
     >
       <header className="flex flex-wrap items-center justify-between gap-x-4 gap-y-1">
         <h3 id={`check-${number}-name`} className="text-lg font-semibold [overflow-wrap:anywhere]">
