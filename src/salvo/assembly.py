@@ -29,7 +29,7 @@ from salvo.scenarios.loader import Check, Finding, ScenarioFileError, read, read
 from salvo.scenarios.project import Project
 from salvo.scenarios.result import COMMAND, CUSTOM, AgentRunResult, Batch
 from salvo.scenarios.runner import Session
-from salvo.scenarios.schema import Scenario
+from salvo.scenarios.schema import NEVER_SHOWN, Scenario
 from salvo.scenarios.stage import Prepared
 from salvo.scenarios.store import Store
 from salvo.scenarios.tools.find import changed_tools, find_tools, missing_tools
@@ -119,6 +119,7 @@ class Settings:
     adapter: str | None = None
     threshold: float | None = None
     min_pass_rate: float | None = None
+    confidence: float | None = None
 
     @property
     def chosen(self) -> dict[str, Any]:
@@ -126,6 +127,12 @@ class Settings:
 
     def apply(self, scenario: Scenario) -> Scenario:
         chosen = self.chosen
+        confidence, least = (chosen.get(name, getattr(scenario, name)) for name in ("confidence", "min_pass_rate"))
+        if confidence is not None and least == 1:
+            raise UsageError(
+                f"{scenario.scenario}: --confidence cannot be asked for, because {NEVER_SHOWN}.",
+                hint="Set min_pass_rate in the scenario, or --min-pass-rate. Nothing was run, and nothing was spent.",
+            )
         return Scenario.model_validate({**scenario.model_dump(), **chosen}) if chosen else scenario
 
 
@@ -237,6 +244,7 @@ class Workshop:
                 seed=scenario.seed,
                 threshold=scenario.threshold,
                 min_pass_rate=scenario.min_pass_rate,
+                confidence=scenario.confidence,
                 recorded=recorded,
                 scenario=self.redactor().json(scenario_document(scenario)),
                 source=self.project.relative(file),

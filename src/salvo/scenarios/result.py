@@ -219,6 +219,10 @@ class Batch:
     """Each tool's name and a hash of what it is: two different tools make no one batch."""
     settings: dict[str, Any] = field(default_factory=dict)
     salvo_version: str = ""
+    confidence: float | None = None
+    """With which the runs must show that the pass rate holds, or does not; None: the pass rate itself decides."""
+    max_runs: int | None = None
+    """Runs are made in rounds until it is settled, at most so many; `runs` are those begun so far. None: `runs`."""
     command: str = ""
     """What the batches of one command share: they go on together. It sorts before their ids."""
 

@@ -169,14 +169,25 @@ def _unmade(stopped: Stopped) -> Unmade:
     return Unmade(Outcome.INTERRUPTED if stopped.started else Outcome.NOT_RUN, cause, stopped.reason)
 
 
-async def run_all(work: Iterable[tuple[Prepared, list[int]]], session: Session) -> list[Ran]:
-    """All runs of all scenarios, through one pool. What finished is stored when it finishes."""
+async def run_all(
+    work: Iterable[tuple[Prepared, list[int]]], session: Session, more: Callable[[Ran], list[int]]
+) -> list[Ran]:
+    """All runs of all scenarios, through one pool. What finished is stored when it finishes.
+
+    `more` is asked, when all runs of a scenario have ended, which further ones are wanted.
+    """
     ran = [(Ran(prepared), numbers) for prepared, numbers in work]
-    await together(_run_scenario(item, numbers, session) for item, numbers in ran)
+    await together(_run_scenario(item, numbers, session, more) for item, numbers in ran)
     return [item for item, _ in ran]
 
 
-async def _run_scenario(ran: Ran, numbers: list[int], session: Session) -> None:
+async def _run_scenario(ran: Ran, numbers: list[int], session: Session, more: Callable[[Ran], list[int]]) -> None:
+    await _run_numbers(ran, numbers, session)
+    while following := more(ran):
+        await _run_numbers(ran, following, session)
+
+
+async def _run_numbers(ran: Ran, numbers: list[int], session: Session) -> None:
     """As many at once as the pool or the scenario allows. Workers, not a task a run: there may be very many."""
     waiting = iter(numbers)
 

@@ -20,6 +20,9 @@ NAME_RULES = {
 """What a pattern means, for those who do not read patterns."""
 
 
+NEVER_SHOWN = "no number of runs can show a min_pass_rate of 1.0: one below 1 can be shown, such as 0.95"
+
+
 class FileModel(BaseModel):
     """A part of a file: no field more than it has, and never changed once it is read."""
 
@@ -118,6 +121,13 @@ class Scenario(FileModel):
     timeout: float = Field(60.0, gt=0, allow_inf_nan=False, description="Seconds; our own waits are not counted.")
     threshold: Share = Field(1.0, description="The weighted score from which a run passes.")
     min_pass_rate: Share = Field(1.0, description="The share of runs that must pass.")
+    confidence: float | None = Field(
+        None,
+        gt=0,
+        lt=1,
+        description="Passes or fails only where the runs show it with this confidence, such as 0.95; needs a "
+        "min_pass_rate below 1.",
+    )
     max_turns: int = Field(20, ge=1, le=1000, description="How often the agent may answer before it is stopped.")
     temperature: float | None = Field(None, ge=0, le=2, description="Left to the provider if not said.")
     seed: int | None = Field(None, description="Run i gets seed + i.")
@@ -126,6 +136,12 @@ class Scenario(FileModel):
     adapter_options: dict[str, Any] = Field(
         default_factory=dict, description="For the adapter, such as base_url. ${NAME} is filled from the environment."
     )
+
+    @model_validator(mode="after")
+    def _can_be_shown(self) -> Self:
+        if self.confidence is not None and self.min_pass_rate == 1:
+            raise ValueError(f"has a confidence, but {NEVER_SHOWN}")
+        return self
 
 
 def scenario_schema(evaluators: Mapping[str, EvaluatorType]) -> dict[str, Any]:

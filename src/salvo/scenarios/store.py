@@ -183,14 +183,26 @@ class Store:
         # Whoever was given the project may have recordings alone. Else they are not looked at: there may be very many.
         return heapq.nlargest(number, list(self._batch_ids()) or self._recorded_batches())
 
+    def newest_first(self) -> Iterator[Batch]:
+        """Every batch that can be read and has a run."""
+        for batch_id in sorted({*self._batch_ids(), *self._recorded_batches()}, reverse=True):
+            with suppress(StoreError, TapeError):
+                batch = self.load_batch(batch_id)
+                if any(self._on_disk(batch)):
+                    yield batch
+
     def last(self, batches: int) -> Entries:
-        """The runs of the newest batches, the newest batch first, each in the order of its numbers.
+        """The runs of the newest batches, the newest batch first."""
+        return self.listed(self.newest_batches(batches))
+
+    def listed(self, batch_ids: Iterable[str]) -> Entries:
+        """The runs of these batches, in the order given, each in the order of its numbers.
 
         Reads the index from its end, until every run that these batches have on disk was met: batches may interleave
         there, and one that was killed never becomes complete. A run whose line was lost is read from its own file.
         """
-        rank = {batch_id: place for place, batch_id in enumerate(self.newest_batches(batches))}
-        missing = {run_id for batch_id in rank for run_id in self._on_disk(batch_id)}
+        rank = {batch_id: place for place, batch_id in enumerate(batch_ids)}
+        missing = {run_id for batch_id in rank for run_id in self._of_batch(batch_id)}
         # A lost line must not make us read a long history to its start: from here on, the runs' own files are nearer.
         patience = _PATIENCE + 4 * len(missing)
         found: dict[str, IndexEntry] = {}
@@ -258,12 +270,12 @@ class Store:
                 entries.skipped += 1
         return entries
 
-    def _on_disk(self, batch_id: str) -> Iterator[str]:
+    def _of_batch(self, batch_id: str) -> Iterator[str]:
+        with suppress(StoreError):
+            yield from self._on_disk(self.load_batch(batch_id))
+
+    def _on_disk(self, batch: Batch) -> Iterator[str]:
         """Asks for each run that a batch may have: listing the folder would take longer the more a store holds."""
-        try:
-            batch = self.load_batch(batch_id)
-        except StoreError:
-            return
         for number in range(1, batch.runs + 1):
             if self.has_run(batch.run_id(number)) or self.has_recording(batch.run_id(number)):
                 yield batch.run_id(number)

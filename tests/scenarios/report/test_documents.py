@@ -197,6 +197,7 @@ def test_json_has_every_batch_with_its_results(tmp_path: Path) -> None:
                     "run_ids": ["01k9batch-0003"],
                 }
             ],
+            "evidence": None,
             "not_made": [
                 {"outcome": "not_run", "cause": "budget", "message": "", "count": 1, "run_ids": ["01k9batch-0004"]},
                 {

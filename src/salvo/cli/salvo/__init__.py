@@ -12,6 +12,11 @@ COMMANDS = {
     "validate": Lazy("salvo.cli.salvo.validate:validate", "Check scenario files, without any call."),
     "run": Lazy("salvo.cli.salvo.run:run", "Run scenarios N times, and say how far they can be relied on."),
     "report": Lazy("salvo.cli.salvo.report:report", "Show stored results: the newest batches, one batch, or one run."),
+    "compare": Lazy(
+        "salvo.cli.salvo.compare:compare",
+        "Compare two models, or two batches: what is better, what is worse, and what these runs cannot tell.",
+    ),
+    "baseline": Lazy("salvo.cli.salvo.baseline:baseline", "Keep a batch as what later runs are compared with."),
     "replay": Lazy(
         "salvo.cli.salvo.replay:replay",
         "Replay a recorded run: the same agent code, no network, no tool executed, no key.",

@@ -131,7 +131,12 @@ def _show_batch(again: EvaluatedAgain, *, as_json: bool) -> ExitCode:
     from salvo.scenarios.report.data import summarise
     from salvo.scenarios.report.terminal import verdict
 
-    present = replace(again.batch, min_pass_rate=again.scenario.min_pass_rate, threshold=again.scenario.threshold)
+    present = replace(
+        again.batch,
+        min_pass_rate=again.scenario.min_pass_rate,
+        confidence=again.scenario.confidence,
+        threshold=again.scenario.threshold,
+    )
     was = summarise(again.batch, [entry_of(before) for before, _ in again.runs])
     now = summarise(present, [entry_of(after) for _, after in again.runs])
     if as_json:

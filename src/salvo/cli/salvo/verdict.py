@@ -15,6 +15,8 @@ def exit_code_of(summaries: Sequence[BatchSummary]) -> ExitCode:
         return ExitCode.FAILED
     if any(summary.verdict in (Verdict.ERROR, Verdict.OPEN) or summary.errors for summary in summaries):
         return ExitCode.NOT_JUDGED
+    if any(summary.verdict is Verdict.INCONCLUSIVE for summary in summaries):
+        return ExitCode.INCONCLUSIVE
     return ExitCode.OK
 
 

@@ -9,6 +9,7 @@ from enum import StrEnum
 from typing import TypeAlias
 
 from salvo.engine.stats import Interval, pass_hat_k, percentile, wilson
+from salvo.scenarios.evidence import Evidence, evidence_of
 from salvo.scenarios.index import IndexEntry
 from salvo.scenarios.result import Batch, Cause, Outcome, Unmade
 
@@ -22,6 +23,8 @@ class Verdict(StrEnum):
     """Not one run was completed, so nothing can be said about the agent."""
     OPEN = "open"
     """Not every run was made, and those that were not could still decide it either way."""
+    INCONCLUSIVE = "inconclusive"
+    """The runs cannot show with the confidence asked for whether the pass rate holds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +125,8 @@ class BatchSummary:
     stopped: dict[Cause, int]
     """Failed runs by cause, where it was not an assertion."""
     error_groups: list[Group]
+    evidence: Evidence | None
+    """What decided, where a confidence is asked for."""
     not_made: list[Group]
     """Runs that were not run, or were interrupted, by reason."""
 
@@ -147,6 +152,8 @@ def summarise(batch: Batch, entries: Sequence[IndexEntry], unmade: Mapping[int, 
     cut = sum(of.outcome is Outcome.INTERRUPTED for of in never.values())
     runs = max(batch.runs, len(made) + len(never))
     pass_rate = passed / len(completed) if completed else None
+    unknown = runs - len(completed) - counts[Outcome.ERROR]
+    evidence = evidence_of(batch, passed, len(completed))
     return BatchSummary(
         batch_id=batch.batch_id,
         scenario_id=batch.scenario_id,
@@ -154,7 +161,7 @@ def summarise(batch: Batch, entries: Sequence[IndexEntry], unmade: Mapping[int, 
         model=batch.model,
         created_at=batch.created_at,
         source=batch.source,
-        verdict=_verdict(passed, len(completed), runs - len(completed) - counts[Outcome.ERROR], batch.min_pass_rate),
+        verdict=_verdict(batch, passed, len(completed), unknown, evidence),
         runs=runs,
         completed=len(completed),
         passed=passed,
@@ -174,6 +181,7 @@ def summarise(batch: Batch, entries: Sequence[IndexEntry], unmade: Mapping[int, 
         latency=_latency([of.latency for of in completed]),
         failures=failures,
         stopped=dict(Counter(of.cause for of in failures if of.cause not in (None, Cause.ASSERTION))),
+        evidence=evidence,
         error_groups=_groups(_reason(of) for of in made if of.outcome is Outcome.ERROR),
         not_made=_groups(
             [
@@ -184,13 +192,26 @@ def summarise(batch: Batch, entries: Sequence[IndexEntry], unmade: Mapping[int, 
     )
 
 
-def _verdict(passed: int, completed: int, unmade: int, min_pass_rate: float) -> Verdict:
+def _verdict(batch: Batch, passed: int, completed: int, unmade: int, evidence: Evidence | None) -> Verdict:
     """Over the completed runs; open where it is not the same whether all others pass or all fail."""
     if not completed:
         return Verdict.ERROR
-    if passed / (completed + unmade) >= min_pass_rate:
-        return Verdict.PASSED
-    return Verdict.FAILED if (passed + unmade) / (completed + unmade) < min_pass_rate else Verdict.OPEN
+    if evidence is not None and batch.max_runs is not None:
+        # Its bounds hold whenever it was stopped, so what was not made leaves it open only where nothing is settled.
+        stopped = unmade > 0 or batch.runs < batch.max_runs
+        return Verdict.OPEN if stopped and evidence.verdict == "inconclusive" else _GATED[evidence.verdict]
+    worst, best = (_decided(batch, passed + more, completed + unmade) for more in (0, unmade))
+    return worst if worst is best else Verdict.OPEN
+
+
+def _decided(batch: Batch, passed: int, runs: int) -> Verdict:
+    evidence = evidence_of(batch, passed, runs)
+    if evidence is not None:
+        return _GATED[evidence.verdict]
+    return Verdict.PASSED if passed / runs >= batch.min_pass_rate else Verdict.FAILED
+
+
+_GATED = {"pass": Verdict.PASSED, "fail": Verdict.FAILED, "inconclusive": Verdict.INCONCLUSIVE}
 
 
 def _pass_hat(passed: int, completed: int) -> dict[int, float]:

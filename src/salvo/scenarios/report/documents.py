@@ -45,15 +45,15 @@ def check(path: Path) -> None:
     _writer(path)
 
 
-def as_json(summaries: Sequence[BatchSummary], results: Sequence[AgentRunResult] | None = None) -> bytes:
-    """Without results, the summaries alone."""
+def as_json(summaries: Sequence[BatchSummary], results: Sequence[AgentRunResult] | None = None, **more: Any) -> bytes:
+    """Without results, the summaries alone. `more` stands beside them."""
     batches = []
     for summary in summaries:
         batch = _fields(summary)
         if results is not None:
             batch["results"] = _of(summary, results)
         batches.append(batch)
-    return jsontext.dumps({"salvo_report": VERSION, "batches": batches}, indent=2)
+    return jsontext.dumps({"salvo_report": VERSION, "batches": batches, **more}, indent=2)
 
 
 def as_jsonl(summaries: Sequence[BatchSummary], results: Sequence[AgentRunResult]) -> bytes:

@@ -59,8 +59,21 @@ def _add_suite(root: ET.Element, summary: BatchSummary, results: Sequence[AgentR
 
 
 def _properties(summary: BatchSummary) -> dict[str, str]:
+    evidence = summary.evidence
+    gate = (
+        {
+            "confidence": _number(evidence.confidence),
+            "confidence_method": evidence.method,
+            "confidence_low": _number(evidence.interval.low),
+            "confidence_high": _number(evidence.interval.high),
+            "more_passing_runs_to_settle": _number(evidence.more),
+        }
+        if evidence
+        else {}
+    )
     return {
         "verdict": summary.verdict,
+        **gate,
         "model": "/".join(filter(None, [summary.provider, summary.model])),
         "completed": str(summary.completed),
         "pass_rate": _number(summary.pass_rate),

@@ -6,10 +6,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from salvo.engine.paint import Paint
 from salvo.engine.words import at_least, at_most, counted, cut, moment, money, percent, plain, seconds, value
+from salvo.scenarios.evidence import Evidence
 from salvo.scenarios.report.data import AssertionSummary, BatchSummary, Cost, Failure, Group, Verdict
 from salvo.scenarios.result import AgentRunResult, Cause, EvalResult, Outcome, ToolCall, TraceEvent
 
 RULE = 57
+_SETTLED = (Verdict.PASSED, Verdict.FAILED)
 _REPLAYS = 3
 _GROUPS = 5
 _COLOURS = {
@@ -19,6 +21,7 @@ _COLOURS = {
     "not_run": "yellow",
     "interrupted": "yellow",
     "open": "yellow",
+    "inconclusive": "yellow",
 }
 _CAUSES = {
     Cause.TURN_LIMIT: "reached the turn limit",
@@ -146,17 +149,34 @@ def _error(group: Group) -> str:
 def _numbers(summary: BatchSummary, paint: _Paint) -> Iterator[str]:
     yield f"verdict    {verdict(summary, paint)}"
     if summary.completed:
-        low, high = summary.interval
+        low, high = summary.evidence.interval if summary.evidence else summary.interval
+        what = f"{_sure(summary.evidence)} {summary.evidence.method}" if summary.evidence else "95% interval"
         yield (
-            f"pass rate  {_rate(summary)}, 95% interval {at_least(low)} to {at_most(high)}: "
+            f"pass rate  {_rate(summary)}, {what} {at_least(low)} to {at_most(high)}: "
             f"{summary.passed} of {summary.completed} shows at least {at_least(low)}"
         )
+    if summary.evidence and summary.evidence.method == "confidence sequence" and summary.verdict in _SETTLED:
+        yield f"saving     {_saving(summary.evidence, summary)}"
+    if summary.completed:
         chances = "  ".join(f"{k}: {percent(chance)}" for k, chance in summary.pass_hat.items())
         yield f"pass^k     {chances}  (the chance that k runs all pass)"
     yield f"cost       {_cost(summary)}"
     if summary.latency:
         latency = summary.latency
         yield f"latency    p50 {seconds(latency.p50)}  p95 {seconds(latency.p95)}  max {seconds(latency.max)}"
+
+
+def _sure(evidence: Evidence) -> str:
+    return f"{evidence.confidence * 100:.4g}%"
+
+
+def _saving(evidence: Evidence, summary: BatchSummary) -> str:
+    settled = f"settled after {counted(summary.completed, 'run')}"
+    if evidence.fixed_runs is None:
+        return f"{settled}; planned beforehand, no number up to 5,000 would have settled such a pass rate 9 times in 10"
+    saved = evidence.fixed_runs - summary.completed
+    planned = f"planned beforehand, {evidence.fixed_runs} would settle a pass rate of {_rate(summary)} 9 times in 10"
+    return f"{settled}; {planned}: " + (f"{counted(saved, 'run')} saved" if saved > 0 else "no saving")
 
 
 def verdict(summary: BatchSummary, paint: _Paint | None = None) -> str:
@@ -168,10 +188,27 @@ def _why(summary: BatchSummary) -> str:
         return "no run was completed, so nothing is known about the agent"
     passed = f"{summary.passed} of {summary.completed} completed runs passed"
     asked = f"min_pass_rate is {percent(summary.min_pass_rate)}"
+    if summary.evidence is not None:
+        return f"{passed}; {_shown(summary, summary.evidence)}; {asked}"
     if summary.verdict is Verdict.OPEN:
         return f"{passed}, and it depends on the {summary.unmade} not made; {asked}"
     sure = f", whatever the {summary.unmade} not made would come to" if summary.unmade else ""
     return f"{passed}; {asked}{sure}"
+
+
+def _shown(summary: BatchSummary, evidence: Evidence) -> str:
+    """What the runs show with the confidence asked for, and what would settle it."""
+    low, high = evidence.interval
+    if summary.verdict is Verdict.PASSED:
+        return f"with {_sure(evidence)} confidence the pass rate is at least {at_least(low)}"
+    if summary.verdict is Verdict.FAILED:
+        return f"with {_sure(evidence)} confidence the pass rate is at most {at_most(high)}"
+    if summary.verdict is Verdict.OPEN and evidence.method == "exact interval":
+        return f"it depends on the {summary.unmade} not made"
+    shown = f"with {_sure(evidence)} confidence it is {at_least(low)} to {at_most(high)}"
+    if evidence.more is None:
+        return f"{shown}, and thousands of passing runs would not settle it"
+    return f"{shown}, and {counted(evidence.more, 'more passing run')} would settle it"
 
 
 def _rate(summary: BatchSummary) -> str:

@@ -1,0 +1,214 @@
+"""`salvo compare`: is B better or worse than A, or can these runs not tell?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from salvo.cli.exit_codes import ExitCode
+
+if TYPE_CHECKING:
+    from salvo.assembly import Workshop
+    from salvo.scenarios.project import Project
+    from salvo.scenarios.report.comparison import Compared
+    from salvo.scenarios.result import Batch
+    from salvo.scenarios.schema import Scenario
+    from salvo.scenarios.store import Store
+
+
+@click.command
+@click.argument("what", nargs=-1, metavar="[BATCH_A BATCH_B | PATH]")
+@click.option("--a", "model_a", metavar="MODEL", help="The newest stored batches of this model are side A.")
+@click.option("--b", "model_b", metavar="MODEL", help="The newest stored batches of this model are side B.")
+@click.option(
+    "--all", "whole", is_flag=True, help="With two batches: all scenarios of the two commands they belong to."
+)
+@click.option("--run", "do_run", is_flag=True, help="With --a and --b: run what is missing, or is not as it is now.")
+@click.option("-n", "--runs", type=click.IntRange(min=1), help="With --run: how often to run each scenario.")
+@click.option("-j", "--concurrency", type=click.IntRange(min=1), default=10, show_default=True, help="Runs at once.")
+@click.option("--record", is_flag=True, help="With --run: record every run, so that it can be replayed.")
+@click.option("--max-cost", type=click.FloatRange(min=0), help="With --run: dollars after which no more are started.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.option("--markdown", is_flag=True, help="Print Markdown, for a pull request.")
+def compare(
+    what: tuple[str, ...],
+    model_a: str | None,
+    model_b: str | None,
+    whole: bool,
+    do_run: bool,
+    runs: int | None,
+    concurrency: int,
+    record: bool,
+    max_cost: float | None,
+    as_json: bool,
+    markdown: bool,
+) -> None:
+    """Compare two models, or two batches: what is better, what is worse, and what these runs cannot tell.
+
+    Either --a MODEL --b MODEL, over the scenarios that both were run on (or those at PATH); or two batches, such as
+    before and after a change of a prompt. An id may be any unique prefix, or latest.
+
+    The exact test of each scenario is corrected for their number; errors are in no rate, and are counted. Exits 1 when
+    B is significantly worse, 3 when a side has no completed run to compare, and 0 otherwise.
+    """
+    from salvo.scenarios.project import Project
+    from salvo.scenarios.sides import compared
+    from salvo.scenarios.store import Store
+
+    project = Project.find(Path.cwd())
+    store = Store(project.store)
+    if model_a is None and model_b is None:
+        if len(what) != 2:
+            raise click.UsageError("Name two batches, or two models with --a and --b.")
+        if do_run:
+            raise click.UsageError("--run runs models: name them with --a and --b.")
+        pairs, notes = _named(store, *what, whole=whole)
+    else:
+        if model_a is None or model_b is None or len(what) > 1 or whole:
+            raise click.UsageError("Two models are compared with --a MODEL --b MODEL, and at most one PATH.")
+        path = Path(what[0]) if what else None
+        if do_run:
+            asked = {"overrides": {} if runs is None else {"runs": runs}, "record": record}
+            pairs, notes = _run_missing(project, (model_a, model_b), path, asked, concurrency, max_cost)
+        else:
+            pairs, notes = _stored(store, project, (model_a, model_b), path)
+    found = compared(store, pairs, notes)
+    _show(found, as_json=as_json, markdown=markdown)
+    raise SystemExit(_exit_code(found))
+
+
+def _named(store: Store, text_a: str, text_b: str, *, whole: bool) -> tuple[list[tuple[Batch, Batch]], list[str]]:
+    a, b = (store.load_batch(store.find_batch(text)) for text in (text_a, text_b))
+    if a.batch_id == b.batch_id:
+        raise click.UsageError(f"{text_a} and {text_b} are the same batch.")
+    if not whole:
+        return [(a, b)], []
+    sides = [{each.scenario_id: each for each in store.begun_with(batch)} for batch in (a, b)]
+    return _paired(sides[0], sides[1], [])
+
+
+def _stored(
+    store: Store, project: Project, models: tuple[str, str], path: Path | None
+) -> tuple[list[tuple[Batch, Batch]], list[str]]:
+    from salvo.errors import NothingFoundError
+    from salvo.scenarios.loader import read_all
+    from salvo.scenarios.sides import is_of, newest_of
+
+    wanted = None
+    if path is not None:
+        files = project.scenario_files(path)
+        scenarios, _ = read_all(files, checks=[], root=project.root)
+        wanted = {scenario.scenario for _, scenario in scenarios}
+    stored = [batch for batch in store.newest_first() if wanted is None or batch.scenario_id in wanted]
+    a, b = (newest_of(stored, partial(is_of, model=model)) for model in models)
+    for model, found in zip(models, (a, b), strict=True):
+        if not found:
+            known = sorted({batch.model for batch in stored if batch.model})
+            raise NothingFoundError(
+                f"No runs of {model} are stored{'' if path is None else f' for {path}'}.",
+                hint=f"Stored: {', '.join(known) or 'none'}. --run runs what is missing.",
+            )
+    return _paired(a, b, ["--run runs what is missing."])
+
+
+def _paired(
+    a: Mapping[str, Batch], b: Mapping[str, Batch], mend: list[str]
+) -> tuple[list[tuple[Batch, Batch]], list[str]]:
+    from salvo.errors import NothingFoundError
+
+    both = [name for name in sorted(a) if name in b]
+    if not both:
+        raise NothingFoundError(
+            f"The two sides have no scenario in common: A has {', '.join(sorted(a))}, B has {', '.join(sorted(b))}.",
+            hint=" ".join(mend),
+        )
+    alone = [f"Only {side} has runs of {name}." for side, name in _alone(a, b)]
+    return [(a[name], b[name]) for name in both], [*alone, *(mend if alone else [])]
+
+
+def _alone(a: Mapping[str, Batch], b: Mapping[str, Batch]) -> list[tuple[str, str]]:
+    return [("A", name) for name in sorted(a) if name not in b] + [("B", name) for name in sorted(b) if name not in a]
+
+
+def _run_missing(
+    project: Project,
+    models: tuple[str, str],
+    path: Path | None,
+    asked: dict[str, Any],
+    concurrency: int,
+    max_cost: float | None,
+) -> tuple[list[tuple[Batch, Batch]], list[str]]:
+    """What is stored of the scenarios as they are now, and for the rest a new batch."""
+    import asyncio
+
+    from salvo.assembly import Settings, Workshop
+    from salvo.cli.salvo.running import Running, prepared, recording_of
+
+    workshop = Workshop(project)
+    store = workshop.store()
+    stored = list(store.newest_first())
+    sides: list[dict[str, Batch]] = [{}, {}]
+    missing = []
+    for side, model in zip(sides, models, strict=True):
+        overrides = {**asked["overrides"], **_overrides(model)}
+        for file, scenario in workshop.read_all(path, Settings(**overrides)):
+            found = _present(workshop, stored, scenario, file)
+            if found is not None:
+                side[scenario.scenario] = found
+            else:
+                missing.append((side, (file, scenario, {**asked, "overrides": overrides})))
+    work = prepared(workshop, [item for _, item in missing])
+    for (side, _), (item, _) in zip(missing, work, strict=True):
+        side[item.batch.scenario_id] = item.batch
+    if work:
+        running = Running(workshop, work, [item.batch for item, _ in work])
+        code = asyncio.run(running.execute(recording_of(asked), concurrency, max_cost, exitfirst=False))
+        if code is ExitCode.INTERRUPTED:
+            click.echo("Interrupted. What had finished is saved; go on with: salvo run --resume latest", err=True)
+            raise SystemExit(code)
+    return _paired(sides[0], sides[1], [])
+
+
+def _overrides(model: str) -> dict[str, str]:
+    """A provider before the model's name is the adapter to use; without one, the scenario's own is."""
+    from salvo.assembly import ADAPTERS
+
+    provider, slash, name = model.partition("/")
+    return {"adapter": provider, "model": name} if slash and provider in ADAPTERS else {"model": model}
+
+
+def _present(workshop: Workshop, stored: list[Batch], scenario: Scenario, file: Path) -> Batch | None:
+    """The newest batch of just this scenario, tools and model, with as many runs as are wanted."""
+    from salvo.scenarios.measured import fingerprints_of
+
+    workshop.endpoint_of(scenario)
+    now = workshop.prepare(scenario, file, recorded=False).batch
+    made_with = fingerprints_of(now)
+    for batch in stored:
+        same = (batch.scenario_id, batch.model, batch.provider) == (now.scenario_id, now.model, now.provider)
+        if same and fingerprints_of(batch) == made_with and batch.threshold == now.threshold:
+            return batch if len(workshop.store().numbers_done(batch.batch_id)) >= now.runs else None
+    return None
+
+
+def _show(found: Compared, *, as_json: bool, markdown: bool) -> None:
+    from salvo.scenarios.report import comparison
+
+    if as_json:
+        from salvo.engine import jsontext
+
+        click.echo(jsontext.dumps(comparison.document(found), indent=2))
+    elif markdown:
+        click.echo(comparison.markdown(found))
+    else:
+        click.echo("\n".join(comparison.lines(found, colour=True)))
+
+
+def _exit_code(found: Compared) -> ExitCode:
+    if found.comparison.worse:
+        return ExitCode.FAILED
+    return ExitCode.NOT_JUDGED if found.comparison.not_compared else ExitCode.OK

@@ -1,0 +1,257 @@
+"""A comparison as lines for a terminal, as Markdown for a pull request, and as plain data. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from salvo.engine.paint import Paint
+from salvo.engine.words import counted, cut, money, percent, plain, seconds, value
+from salvo.scenarios.compare import AssertionDifference, Comparison, Finding, ScenarioComparison
+from salvo.scenarios.measured import Differs, Measured
+from salvo.scenarios.parting import Parting
+from salvo.scenarios.report.sentence import p_text, sentence
+
+VERSION = 1
+_ASSERTIONS = 5
+_COLOURS = {Finding.WORSE: "red", Finding.BETTER: "green", Finding.NOT_COMPARED: "yellow"}
+_RATES = ("SCENARIO", "A", "B", "DIFFERENCE", "95%", "P", "VISIBLE", "FINDING")
+_COSTS = ("SCENARIO", "COST A", "COST B", "CHANGE", "P50 A", "P50 B", "CHANGE", "P95 A", "P95 B")
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """A comparison, with what only run files can tell."""
+
+    comparison: Comparison
+    partings: dict[str, Parting] = field(default_factory=dict)
+    """By scenario: where failing and passing runs part."""
+    notes: list[str] = field(default_factory=list)
+    """What was left out, and why."""
+
+
+def lines(compared: Compared, *, colour: bool = False) -> list[str]:
+    """The sentence, what was not the same, and only then the numbers."""
+    paint = Paint(colour)
+    comparison = compared.comparison
+    worse = "red" if comparison.worse else None
+    sections = [
+        [paint(sentence(comparison), worse, bold=True), *(paint(note, "yellow") for note in compared.notes)],
+        list(_sides(comparison)),
+        [paint(line, "yellow") for line in _not_the_same(comparison)],
+        _table(_RATES, [_rates(each) for each in comparison.scenarios], paint, comparison),
+        [paint(line, "yellow") for line in _left_out(comparison)],
+        _assertion_lines(comparison.assertions),
+        _table(_COSTS, [_costs(each) for each in comparison.scenarios], paint),
+        [line for scenario_id, found in compared.partings.items() for line in _parted(scenario_id, found)],
+    ]
+    first, *rest = [section for section in sections if section]
+    return [*first, *(line for section in rest for line in ("", *section))]
+
+
+def markdown(compared: Compared) -> str:
+    comparison = compared.comparison
+    parts = [
+        f"**{_md(sentence(comparison))}**",
+        *map(_md, compared.notes),
+        "\n".join(f"- {_md(line)}" for line in _sides(comparison)),
+        "\n".join(_md(line) if number == 0 else f"- {_md(line)}" for number, line in enumerate(_lists(comparison))),
+        _md_table(_RATES, [_rates(each) for each in comparison.scenarios]),
+        "\n".join(f"- {_md(line)}" for line in _left_out(comparison)),
+        _md_list(_assertion_lines(comparison.assertions)),
+        _md_table(_COSTS, [_costs(each) for each in comparison.scenarios]),
+        *(
+            _md(" ".join(line.strip() for line in _parted(scenario_id, found)))
+            for scenario_id, found in compared.partings.items()
+        ),
+    ]
+    return "\n\n".join(part for part in parts if part)
+
+
+def document(compared: Compared) -> dict[str, Any]:
+    """For other programs. Shares are from 0 to 1, money in dollars, durations in seconds; null is not known."""
+    comparison = compared.comparison
+    return {
+        "salvo_comparison": VERSION,
+        "sentence": sentence(comparison),
+        "worse": comparison.worse,
+        "notes": compared.notes,
+        "scenarios": [_scenario(each, compared.partings) for each in comparison.scenarios],
+        "overall": comparison.overall and {**comparison.overall._asdict(), "finding": comparison.overall_finding},
+        "assertions": comparison.assertions,
+    }
+
+
+def _scenario(each: ScenarioComparison, partings: dict[str, Parting]) -> dict[str, Any]:
+    return {
+        "scenario_id": each.scenario_id,
+        "finding": each.finding,
+        "differs": [differs._asdict() for differs in each.differs],
+        "a": each.a,
+        "b": each.b,
+        "difference": each.difference,
+        "interval": each.interval,
+        "p_value": each.p_value,
+        "uncorrected_p_value": each.uncorrected,
+        "smallest_visible_difference": each.smallest,
+        "parting": partings.get(each.scenario_id),
+    }
+
+
+def _sides(comparison: Comparison) -> Iterator[str]:
+    for name, sides in (
+        ("A", [each.a for each in comparison.scenarios]),
+        ("B", [each.b for each in comparison.scenarios]),
+    ):
+        models = ", ".join(dict.fromkeys(plain(side.full_model) for side in sides))
+        batches = ", ".join(dict.fromkeys(plain(side.batch_id) for side in sides))
+        yield f"{name}  {models}  ({batches})"
+
+
+def _not_the_same(comparison: Comparison) -> list[str]:
+    """Grouped: what differs in the same way on several scenarios is told once."""
+    groups: dict[str, list[str]] = {}
+    for each in comparison.scenarios:
+        for differs in each.differs:
+            groups.setdefault(_differs(differs), []).append(plain(each.scenario_id))
+    if not groups:
+        return []
+    whole = len(comparison.scenarios)
+    listed = [
+        f"  {text}" + ("" if len(where) == whole else f"  ({', '.join(where)})") for text, where in groups.items()
+    ]
+    return ["Not only the model may explain a difference. Between A and B these are not the same:", *listed]
+
+
+def _differs(of: Differs) -> str:
+    if of.a is None and of.b is None:
+        return plain(of.what)
+    return f"{plain(of.what)}: {_told(of.a)} against {_told(of.b)}"
+
+
+def _told(of: Any) -> str:
+    return "none" if of is None else plain(of) if isinstance(of, str) else value(of)
+
+
+def _lists(comparison: Comparison) -> list[str]:
+    return [line.strip() for line in _not_the_same(comparison)]
+
+
+def _rates(each: ScenarioComparison) -> tuple[str, ...]:
+    interval = f"{_signed(each.interval.low)} to {_signed(each.interval.high)}" if each.interval else ""
+    return (
+        cut(plain(each.scenario_id), 40),
+        _rate(each.a),
+        _rate(each.b),
+        "" if each.difference is None else _signed(each.difference),
+        interval,
+        "" if each.p_value is None else p_text(each.p_value).removeprefix("p = ").removeprefix("p "),
+        "none" if each.smallest is None else f"{round(each.smallest * 100)}",
+        str(each.finding),
+    )
+
+
+def _rate(side: Measured) -> str:
+    return "no run" if side.rate is None else f"{side.passed}/{side.completed} {percent(side.rate)}"
+
+
+def _signed(difference: float) -> str:
+    shown = round(difference * 100)
+    return f"{'+' if shown > 0 else '−' if shown < 0 else ''}{abs(shown)}"
+
+
+def _left_out(comparison: Comparison) -> Iterator[str]:
+    """What is in no rate is said, and never dropped in silence."""
+    for each in comparison.scenarios:
+        for name, side in (("A", each.a), ("B", each.b)):
+            missing = [f"{counted(side.errors, 'run')} could not be judged (errors, not failures)"] * bool(side.errors)
+            missing += [f"{counted(side.unmade, 'run')} not made"] * bool(side.unmade)
+            if missing:
+                yield f"{plain(each.scenario_id)}, {name}: {' and '.join(missing)}, and in no rate above."
+
+
+def _assertion_lines(assertions: Sequence[AssertionDifference]) -> list[str]:
+    if not assertions:
+        return []
+    shown = [
+        f"  {plain(of.scenario_id)}: {plain(of.label)} failed in {of.failed_b} of {of.judged_b}, "
+        f"before in {of.failed_a} of {of.judged_a} ({_signed(of.difference)} points)"
+        for of in assertions[:_ASSERTIONS]
+    ]
+    more = len(assertions) - _ASSERTIONS
+    return [
+        "The assertions whose failure rates differ most (not tested; where to look):",
+        *shown,
+        *([f"  … and {more} more"] if more > 0 else []),
+    ]
+
+
+def _costs(each: ScenarioComparison) -> tuple[str, ...]:
+    a, b = each.a, each.b
+    return (
+        cut(plain(each.scenario_id), 40),
+        _money(a.average_cost),
+        _money(b.average_cost),
+        _change(a.average_cost, b.average_cost),
+        _seconds(a.latency_p50),
+        _seconds(b.latency_p50),
+        _change(a.latency_p50, b.latency_p50),
+        _seconds(a.latency_p95),
+        _seconds(b.latency_p95),
+    )
+
+
+def _money(dollars: float | None) -> str:
+    return "unknown" if dollars is None else money(dollars)
+
+
+def _seconds(duration: float | None) -> str:
+    return "unknown" if duration is None else seconds(duration)
+
+
+def _change(before: float | None, after: float | None) -> str:
+    if before is None or after is None or not before:
+        return ""
+    change = round((after / before - 1) * 100)
+    return f"{'+' if change > 0 else '−' if change < 0 else ''}{abs(change)}%"
+
+
+def _parted(scenario_id: str, found: Parting) -> list[str]:
+    failing, passing = found.failing, found.passing
+    return [
+        f"{plain(scenario_id)}: failing and passing runs part at step {found.step}.",
+        f"  {failing.count} of {failing.of} failing runs {plain(failing.did)}  (salvo report {failing.run_id})",
+        f"  {passing.count} of {passing.of} passing runs {plain(passing.did)}  (salvo report {passing.run_id})",
+    ]
+
+
+def _table(
+    header: Sequence[str], rows: Sequence[Sequence[str]], paint: Paint, comparison: Comparison | None = None
+) -> list[str]:
+    every = [header, *rows]
+    widths = [max(len(cell) for cell in column) for column in zip(*every, strict=True)]
+    first, *body = [
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in every
+    ]
+    findings = [each.finding for each in comparison.scenarios] if comparison else [None] * len(body)
+    colours = [_COLOURS.get(finding) if finding else None for finding in findings]
+    return [paint(first, bold=True), *(paint(line, colour) for line, colour in zip(body, colours, strict=True))]
+
+
+def _md_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    ruled = [[name.lower() if len(name) > 1 else name for name in header], ["---"] * len(header), *rows]
+    return "\n".join(
+        f"| {' | '.join(cell if number == 1 else _md(cell) for cell in row)} |" for number, row in enumerate(ruled)
+    )
+
+
+def _md_list(listed: Sequence[str]) -> str:
+    return "\n".join(_md(line) if number == 0 else f"- {_md(line.strip())}" for number, line in enumerate(listed))
+
+
+def _md(text: str) -> str:
+    """Names and what agents did may hold anything, and must not become markup or a mention."""
+    for character in "\\`*_[]<>|#":
+        text = text.replace(character, f"\\{character}")
+    return text.replace("@", "@&#8203;")

@@ -1,0 +1,93 @@
+"""The two sides of a comparison, from the store: which batches they are, what is known of them, where runs part."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+
+from salvo.errors import StoreError, TapeError
+from salvo.scenarios.compare import compare
+from salvo.scenarios.index import IndexEntry
+from salvo.scenarios.measured import Measured, measure
+from salvo.scenarios.parting import Parting, parting, way_of
+from salvo.scenarios.report.comparison import Compared
+from salvo.scenarios.report.data import summarise
+from salvo.scenarios.result import AgentRunResult, Batch, Outcome
+from salvo.scenarios.store import LATEST, Store
+
+MOST_READ = 100
+"""Run files that are read for each batch and outcome, to see where runs part: more would tell no more."""
+
+
+def compared(store: Store, pairs: Sequence[tuple[Batch, Batch]], notes: Iterable[str] = ()) -> Compared:
+    """Batches of the same scenario side by side, A first."""
+    batch_ids = dict.fromkeys(batch.batch_id for pair in pairs for batch in pair)
+    entries = store.listed(batch_ids)
+    of_batch: dict[str, list[IndexEntry]] = {batch_id: [] for batch_id in batch_ids}
+    for entry in entries:
+        of_batch[entry.batch_id].append(entry)
+    measured = [(measured_of(a, of_batch[a.batch_id]), measured_of(b, of_batch[b.batch_id])) for a, b in pairs]
+    unread = [f"{entries.skipped} runs could not be read, and are left out."] if entries.skipped else []
+    return Compared(
+        compare(measured),
+        partings(store, [(b.scenario_id, [*of_batch[a.batch_id], *of_batch[b.batch_id]]) for a, b in pairs]),
+        [*notes, *unread],
+    )
+
+
+def against(
+    store: Store, before: Sequence[Measured], now: Sequence[tuple[Measured, Sequence[IndexEntry]]], notes: Iterable[str]
+) -> Compared:
+    """What was measured before, as a baseline holds it, beside the runs of now."""
+    earlier = {of.scenario_id: of for of in before}
+    known = [(earlier[of.scenario_id], of) for of, _ in now if of.scenario_id in earlier]
+    runs = [(of.scenario_id, entries) for of, entries in now if of.scenario_id in earlier]
+    return Compared(compare(known), partings(store, runs), list(notes))
+
+
+def measured_of(batch: Batch, entries: Sequence[IndexEntry]) -> Measured:
+    return measure(batch, summarise(batch, entries))
+
+
+def partings(store: Store, scenarios: Iterable[tuple[str, Sequence[IndexEntry]]]) -> dict[str, Parting]:
+    """Reads run files only where runs of one scenario both passed and failed."""
+    found: dict[str, Parting] = {}
+    for scenario_id, entries in scenarios:
+        if len({of.outcome for of in entries} & {Outcome.PASSED, Outcome.FAILED}) < 2:
+            continue
+        ways = [way_of(result) for result in _some(store, entries)]
+        if (parted := parting(ways)) is not None:
+            found[scenario_id] = parted
+    return found
+
+
+def named(store: Store, text: str) -> list[Batch]:
+    """One batch by its id; `latest` means every batch of the newest command."""
+    batch = store.load_batch(store.find_batch(text))
+    return store.begun_with(batch) if text == LATEST else [batch]
+
+
+def newest_of(batches: Iterable[Batch], wanted: Callable[[Batch], bool]) -> dict[str, Batch]:
+    """The newest that is wanted, by scenario; `batches` come newest first."""
+    found: dict[str, Batch] = {}
+    for batch in batches:
+        if batch.scenario_id not in found and wanted(batch):
+            found[batch.scenario_id] = batch
+    return found
+
+
+def is_of(batch: Batch, model: str) -> bool:
+    """Named alone, or with its provider."""
+    return model in (batch.model, f"{batch.provider}/{batch.model}")
+
+
+def _some(store: Store, entries: Sequence[IndexEntry]) -> Iterator[AgentRunResult]:
+    met: Counter[tuple[str, Outcome]] = Counter()
+    for of in entries:
+        if of.outcome not in (Outcome.PASSED, Outcome.FAILED):
+            continue
+        met[of.batch_id, of.outcome] += 1
+        if met[of.batch_id, of.outcome] <= MOST_READ:
+            with suppress(StoreError, TapeError):  # it was counted; only its steps are not known
+                yield store.load_run(of.run_id)
