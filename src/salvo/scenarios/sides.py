@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 
+from salvo.engine.words import counted
 from salvo.errors import StoreError, TapeError
 from salvo.scenarios.compare import compare
 from salvo.scenarios.index import IndexEntry
@@ -28,7 +29,7 @@ def compared(store: Store, pairs: Sequence[tuple[Batch, Batch]], notes: Iterable
     for entry in entries:
         of_batch[entry.batch_id].append(entry)
     measured = [(measured_of(a, of_batch[a.batch_id]), measured_of(b, of_batch[b.batch_id])) for a, b in pairs]
-    unread = [f"{entries.skipped} runs could not be read, and are left out."] if entries.skipped else []
+    unread = [f"Not to be read, and left out: {counted(entries.skipped, 'run')}."] if entries.skipped else []
     return Compared(
         compare(measured),
         partings(store, [(b.scenario_id, [*of_batch[a.batch_id], *of_batch[b.batch_id]]) for a, b in pairs]),

@@ -118,10 +118,11 @@ def _not_the_same(comparison: Comparison) -> list[str]:
     if not groups:
         return []
     whole = len(comparison.scenarios)
-    listed = [
-        f"  {text}" + ("" if len(where) == whole else f"  ({', '.join(where)})") for text, where in groups.items()
+    places = {text: "" if len(where) == whole else f"  ({', '.join(where)})" for text, where in groups.items()}
+    return [
+        "Between A and B these are not the same, and may explain a difference:",
+        *(f"  {text}{where}" for text, where in places.items()),
     ]
-    return ["Not only the model may explain a difference. Between A and B these are not the same:", *listed]
 
 
 def _differs(of: Differs) -> str:
@@ -175,8 +176,8 @@ def _assertion_lines(assertions: Sequence[AssertionDifference]) -> list[str]:
     if not assertions:
         return []
     shown = [
-        f"  {plain(of.scenario_id)}: {plain(of.label)} failed in {of.failed_b} of {of.judged_b}, "
-        f"before in {of.failed_a} of {of.judged_a} ({_signed(of.difference)} points)"
+        f"  {plain(of.scenario_id)}: {plain(of.label)} failed in {of.failed_b} of {of.judged_b} in B, "
+        f"{of.failed_a} of {of.judged_a} in A ({_signed(of.difference)} points)"
         for of in assertions[:_ASSERTIONS]
     ]
     more = len(assertions) - _ASSERTIONS

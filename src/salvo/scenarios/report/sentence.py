@@ -28,6 +28,10 @@ def points(difference: float) -> str:
 
 
 def _parts(comparison: Comparison) -> Iterator[str]:
+    differs = list(dict.fromkeys(plain(of.what) for each in comparison.scenarios for of in each.differs))
+    if differs:  # whoever reads on must know that another reason than the one compared may be behind a number
+        more = [f"{_number(len(differs) - _NAMED)} more"] if len(differs) > _NAMED else []
+        yield f"not the same on both sides: {_listed([*differs[:_NAMED], *more])}"
     by = {finding: [each for each in comparison.scenarios if each.finding is finding] for finding in Finding}
     clauses = [_found(by[finding], finding) for finding in (Finding.WORSE, Finding.BETTER) if by[finding]]
     if by[Finding.UNSEEN]:
@@ -102,4 +106,4 @@ def _number(number: int) -> str:
 
 def _capital(text: str) -> str:
     """Scenario names stay as they are."""
-    return text[0].upper() + text[1:] if text.startswith(("no ", "over ")) else text
+    return text[0].upper() + text[1:] if text.startswith(("no ", "not ", "over ")) else text
