@@ -18,7 +18,7 @@ from salvo.engine.clock import Clock, SystemClock
 from salvo.engine.pool import Budget, Pool
 from salvo.engine.record import RecordingOptions
 from salvo.engine.redact import Redactor, secrets_of
-from salvo.engine.retry import Wait
+from salvo.engine.retry import RetryingWire, Wait
 from salvo.engine.wire import Endpoint, HttpWire
 from salvo.errors import InputError, UsageError
 from salvo.scenarios.adapters.base import BaseAdapter
@@ -36,6 +36,8 @@ from salvo.scenarios.tools.find import changed_tools, find_tools, missing_tools
 from salvo.scenarios.variables import filled
 
 if TYPE_CHECKING:
+    from salvo.scenarios.judging import Bench
+    from salvo.scenarios.judgings import Judging, Judgings
     from salvo.scenarios.replay import Replayer
 
 ADAPTERS = {
@@ -305,4 +307,33 @@ class Workshop:
                 on_start=on_start,
                 on_wait=on_wait,
                 on_result=on_result,
+            )
+
+    @asynccontextmanager
+    async def judging_bench(
+        self,
+        judgings: Judgings,
+        file: Path,
+        *,
+        concurrency: int,
+        max_cost: float | None,
+        version: str,
+        on_judged: Callable[[Judging], None],
+        on_wait: Callable[[Wait], None],
+    ) -> AsyncIterator[Bench]:
+        """For judging stored runs again. `file` is their scenario's: what an evaluator loads is found from there."""
+        from salvo.scenarios.judging import Bench
+
+        redactor = self.redactor()
+        async with HttpWire(self.all_endpoints(), redactor, clock=self.clock) as wire:
+            yield Bench(
+                wire=RetryingWire(wire, clock=self.clock, listener=on_wait),
+                registry=evaluators(),
+                redactor=redactor,
+                clock=self.clock,
+                pool=Pool(concurrency, Budget(max_cost)),
+                judgings=judgings,
+                load=lambda path: self.project.load(path, file),
+                version=version,
+                on_judged=on_judged,
             )

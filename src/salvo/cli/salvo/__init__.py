@@ -17,6 +17,10 @@ COMMANDS = {
         "Compare two models, or two batches: what is better, what is worse, and what these runs cannot tell.",
     ),
     "baseline": Lazy("salvo.cli.salvo.baseline:baseline", "Keep a batch as what later runs are compared with."),
+    "judge": Lazy(
+        "salvo.cli.salvo.judge:judge",
+        "Judge stored transcripts again, without running the agent: does the agent vary, or the judge?",
+    ),
     "replay": Lazy(
         "salvo.cli.salvo.replay:replay",
         "Replay a recorded run: the same agent code, no network, no tool executed, no key.",

@@ -1,0 +1,159 @@
+"""`salvo judge`: the same transcripts again, and whose the variation is."""
+
+import json
+import random
+import re
+import signal
+import time
+from collections.abc import Callable
+
+import pytest
+from inline_snapshot import snapshot
+
+from tests.support.project import UserProject
+from tests.support.provider import Answer, Asked, Fault, LoopbackProvider, Say
+
+GREET = """
+scenario: greet
+adapter: openai
+model: gpt-5.4-mini
+user_message: Greet the customer.
+assertions:
+  - {type: jmespath, path: final_text, operator: exists}
+  - {type: llm_judge, name: polite, rubric: The greeting is polite., k: 3}
+"""
+
+
+def said(passed: bool) -> Answer:
+    return Say(json.dumps({"passed": passed, "reason": "so it seems"}))
+
+
+def agent_and_judge(judge: Callable[[Asked], Answer]) -> Callable[[Asked], Answer]:
+    """The agent greets well and badly by turns; whoever has a system prompt is the judge."""
+    greetings = iter(["Good morning!", "What?"] * 1000)
+    return lambda asked: judge(asked) if asked.system else Say(next(greetings))
+
+
+def by_the_text(asked: Asked) -> Answer:
+    return said("Good morning!" in str(asked.body))
+
+
+def tidy(text: str) -> str:
+    return re.sub(r"\b[0-9a-z]{16}\b", "BATCH", text)
+
+
+@pytest.fixture
+def greeted(project: UserProject) -> UserProject:
+    project.write("scenarios/book_flight.yaml", GREET)
+    return project
+
+
+def test_a_steady_judge_leaves_all_variation_to_the_agent(greeted: UserProject) -> None:
+    with LoopbackProvider(agent_and_judge(by_the_text)) as provider:
+        greeted.reach(provider)
+        greeted.salvo("run", "-n", "6")
+        before = {file.name: file.read_bytes() for file in greeted.runs()}
+        asked = len(provider.asked)
+        shown = greeted.salvo("judge", "latest", "--times", "4")
+        assert len(provider.asked) - asked == 6 * 4 * 3
+    assert (shown.exit_code, shown.stderr.splitlines()[-1][:19]) == (0, "24/24 judgings done")
+    assert tidy(shown.stdout) == snapshot("""\
+polite: the judge always came to the same verdict on each of 6 transcripts; 0% of the variation of a single vote is the judge's, 100% the agent's.
+  flip rate  0% of the verdicts (3 votes each), 0% of single votes
+  agreement  100% of the verdicts, 100% of the votes; Krippendorff's alpha 1.00
+  verdicts   12 of 24 passed
+  stored     0 of 6 stored verdicts would most often be another
+  next       more runs would help, more votes would help less (the standard error is 22.4 points; 22.4 with two more votes a run, 17.4 with more runs for the same money)
+  cost       $0.025
+
+greet, batch BATCH: 24 judgings.
+""")
+    assert {file.name: file.read_bytes() for file in greeted.runs()} == before, "no stored run is changed"
+
+
+def test_a_judge_that_tosses_a_coin_has_the_variation_for_itself(greeted: UserProject) -> None:
+    coin = random.Random(1)
+    with LoopbackProvider(agent_and_judge(lambda _: said(coin.random() < 0.5))) as provider:
+        greeted.reach(provider)
+        greeted.salvo("run", "-n", "10")
+        shown = greeted.salvo("judge", "--times", "5", "--json")
+    assert shown.exit_code == 0
+    [polite] = json.loads(shown.stdout)["assertions"]
+    assert polite["verdicts"]["flip_rate"] > 0.5
+    assert polite["variance"]["judge_share"] > 0.7
+    assert polite["advice"]["error_with_votes"] < polite["advice"]["error"]
+    assert polite["cost"] > 0
+
+
+def test_what_was_asked_is_not_asked_again_and_can_be_shown(greeted: UserProject) -> None:
+    with LoopbackProvider(agent_and_judge(by_the_text)) as provider:
+        greeted.reach(provider)
+        greeted.salvo("run", "-n", "2")
+        first = greeted.salvo("judge", "--times", "2")
+        asked = len(provider.asked)
+        again = greeted.salvo("judge", "--times", "2")
+        stored = greeted.salvo("judge", "--stored")
+        assert len(provider.asked) == asked
+        greeted.salvo("judge", "--times", "3")
+        assert len(provider.asked) - asked == 2 * 3, "one more judging of two transcripts"
+    assert first.stdout == again.stdout == stored.stdout
+
+
+def test_a_budget_stops_it_and_the_same_command_goes_on(greeted: UserProject) -> None:
+    with LoopbackProvider(agent_and_judge(by_the_text)) as provider:
+        greeted.reach(provider)
+        greeted.salvo("run", "-n", "4")
+        short = greeted.salvo("judge", "--times", "3", "-j", "1", "--max-cost", "0.0000001")
+        assert short.exit_code == 3
+        assert "11 of 12 judgings were not made: the budget of $1e-07 is spent" in short.stderr
+        assert "1 of 12 judgings" in short.stdout
+        assert greeted.salvo("judge", "--times", "3").exit_code == 0
+
+
+def test_a_judge_out_of_reach_is_no_verdict_and_is_asked_again(greeted: UserProject) -> None:
+    broken = True
+    with LoopbackProvider(
+        agent_and_judge(lambda asked: Fault.unauthorized() if broken else by_the_text(asked))
+    ) as provider:
+        greeted.reach(provider)
+        broken = False
+        greeted.salvo("run", "-n", "2")
+        broken = True
+        shown = greeted.salvo("judge", "--times", "2")
+        assert shown.exit_code == 3
+        assert "4 judgings without a verdict (errors, not failures)" in shown.stdout
+        broken = False
+        assert greeted.salvo("judge", "--times", "2").exit_code == 0
+
+
+def test_ctrl_c_keeps_what_was_paid_for(greeted: UserProject) -> None:
+    with LoopbackProvider(agent_and_judge(by_the_text), latency=0.02) as provider:
+        greeted.reach(provider)
+        greeted.salvo("run", "-n", "4")
+        process = greeted.process("judge", "--times", "50", "-j", "1")
+        while not (files := list(greeted.store.glob("judgings/*.jsonl"))) or files[0].read_text().count("run_id") < 2:
+            assert process.poll() is None, process.communicate()
+            time.sleep(0.01)
+        process.send_signal(signal.SIGINT)
+        shown, told = process.communicate()
+    assert process.returncode == 130
+    assert "judgings were not made: Ctrl-C was pressed" in told
+    assert "of 200 judgings" in shown
+
+
+@pytest.mark.parametrize("arguments, code", [(["judge", "nothing"], 2), (["judge", "--stored"], 5)])
+def test_what_is_not_there_is_a_sentence(greeted: UserProject, arguments: list[str], code: int) -> None:
+    with LoopbackProvider(agent_and_judge(by_the_text)) as provider:
+        greeted.reach(provider)
+        greeted.salvo("run", "-n", "1")
+    assert greeted.salvo(*arguments).exit_code == code
+
+
+def test_a_scenario_without_a_judge_says_so(project: UserProject) -> None:
+    project.write("scenarios/book_flight.yaml", GREET.split("  - {type: llm_judge")[0])
+    with LoopbackProvider(Say("hello")) as provider:
+        project.reach(provider)
+        project.salvo("run")
+    shown = project.salvo("judge")
+    assert shown.exit_code == 2
+    assert "greet has no assertion that a model judges." in shown.stderr
