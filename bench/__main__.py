@@ -6,7 +6,7 @@ import compileall
 from pathlib import Path
 
 import salvo
-from bench import cold_start, completions, playbooks, scenarios, web
+from bench import cold_start, compare, completions, playbooks, scenarios, web
 
 
 def main() -> None:
@@ -15,6 +15,7 @@ def main() -> None:
     compileall.compile_dir(Path(salvo.__file__).parent, quiet=1)
     completions.report()
     scenarios.report()
+    compare.report()
     playbooks.report()
     cold_start.report()
     web.report()

@@ -6,7 +6,6 @@ import subprocess
 import pytest
 from inline_snapshot import snapshot
 
-from tests.scenarios.test_judging import tidy
 from tests.support.project import UserProject
 from tests.support.provider import LoopbackProvider, Say
 
@@ -53,9 +52,9 @@ def test_the_file_is_small_and_reviewable_and_has_no_texts(blessed: UserProject)
 
 def test_git_does_not_ignore_it(blessed: UserProject) -> None:
     blessed.salvo("init")
-    subprocess.run(["git", "init", "-q"], cwd=blessed.folder, check=True)  # noqa: S607 - the git of whoever runs this
+    subprocess.run(["git", "init", "-q"], cwd=blessed.folder, check=True)
     ignored = subprocess.run(
-        ["git", "check-ignore", ".salvo/baseline.json", ".salvo/judgings/x.jsonl"],  # noqa: S607 - as above
+        ["git", "check-ignore", ".salvo/baseline.json", ".salvo/judgings/x.jsonl"],
         cwd=blessed.folder,
         capture_output=True,
         text=True,

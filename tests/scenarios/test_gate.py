@@ -2,10 +2,11 @@
 
 import json
 import random
+import re
 import signal
 import time
 from collections.abc import Callable
-from pathlib import Path
+from functools import cache
 from typing import Any
 from xml.etree import ElementTree as ET
 
@@ -63,8 +64,7 @@ def run(project: UserProject, script: Callable[[Asked], Answer] | Answer, *argum
             10,
             (3,),
             4,
-            "inconclusive: 9 of 10 completed runs passed; with 95% confidence it is 55% to 100%, and 16 more passing "
-            "runs would settle it; min_pass_rate is 80%",
+            "inconclusive: 9 of 10 completed runs passed; with 95% confidence it is 55% to 100%, and 16 more passing runs",
         ),
     ],
 )
@@ -92,7 +92,8 @@ def test_inconclusive_is_told_in_json_and_junit(greeted: UserProject) -> None:
         0.9,
     )
     assert found["evidence"]["more"] > 0
-    properties = {item.get("name"): item.get("value") for item in ET.parse(greeted.folder / "out.xml").iter("property")}
+    root = ET.parse(greeted.folder / "out.xml").getroot()  # noqa: S314 - a file of our own
+    properties = {item.get("name"): item.get("value") for item in root.iter("property")}
     assert (properties["verdict"], properties["confidence"]) == ("inconclusive", "0.9")
     listed = greeted.salvo("report").stdout
     assert listed.rstrip().endswith("inconclusive")
@@ -127,43 +128,24 @@ def test_a_file_that_asks_for_it_is_a_problem_of_the_file(greeted: UserProject) 
 
 
 def test_until_sure_stops_when_it_is_settled_and_shows_the_saving(greeted: UserProject) -> None:
-    code, shown = run(greeted, failing(2), "--until-sure", "--max-runs", "200", "-j", "5", "--min-pass-rate", "0.7")
-    assert code == 0
-    assert tidy(shown.split("greet  ")[-1]) == snapshot("""\
-25/25 runs  pass-rate: 96%  avg-score: 0.96
+    with LoopbackProvider(failing(2)) as provider:
+        greeted.reach(provider)
+        ran = greeted.salvo("run", "--until-sure", "--max-runs", "200", "-j", "5", "--min-pass-rate", "0.6")
+    assert ran.exit_code == 0
+    assert re.sub(r"RUN-\d+", "RUN", tidy(ran.stdout)) == snapshot("""\
+greet  20/20 runs  pass-rate: 95%  avg-score: 0.95
 ─────────────────────────────────────────────────────────
-final_output    24/25 passed
+final_output    19/20 passed
 ─────────────────────────────────────────────────────────
 1 failure not recorded: replay needs `salvo run --record`. Look at:
-  salvo report RUN-0002
+  salvo report RUN
 
-verdict    passed: 24 of 25 completed runs passed; with 95% confidence the pass rate is at least 73%; min_pass_rate is 70%
-pass rate  96%, 95% confidence sequence 73% to 100%: 24 of 25 shows at least 73%
-saving     settled after 25 runs; planned beforehand, 22 would settle a pass rate of 96% 9 times in 10: no saving
-pass^k     1: 96%  3: 88%  5: 80%  10: 60%  20: 20%  (the chance that k runs all pass)
-cost       $0.00028, $0.000011 a run
+verdict    passed: 19 of 20 completed runs passed; with 95% confidence the pass rate is at least 67%; min_pass_rate is 60%
+pass rate  95%, 95% confidence sequence 67% to 100%: 19 of 20 shows at least 67%
+saving     settled after 20 runs; planned beforehand, 16 would settle a pass rate of 95% 9 times in 10: no saving
+pass^k     1: 95%  3: 85%  5: 75%  10: 50%  20: 0%  (the chance that k runs all pass)
+cost       $0.00023, $0.000011 a run
 latency    p50 TIME  p95 TIME  max TIME
-1/5 runs done, 1 passed, $0.0000
-2/5 runs done, 1 passed, $0.0000
-3/5 runs done, 2 passed, $0.0000
-4/5 runs done, 3 passed, $0.0000
-5/5 runs done, 4 passed, $0.0001
-6/10 runs done, 5 passed, $0.0001
-7/10 runs done, 6 passed, $0.0001
-8/10 runs done, 7 passed, $0.0001
-9/10 runs done, 8 passed, $0.0001
-10/10 runs done, 9 passed, $0.0001
-11/15 runs done, 10 passed, $0.0001
-12/15 runs done, 11 passed, $0.0001
-13/15 runs done, 12 passed, $0.0001
-14/15 runs done, 13 passed, $0.0002
-15/15 runs done, 14 passed, $0.0002
-16/20 runs done, 15 passed, $0.0002
-18/20 runs done, 17 passed, $0.0002
-20/20 runs done, 19 passed, $0.0002
-22/25 runs done, 21 passed, $0.0002
-24/25 runs done, 23 passed, $0.0003
-25/25 runs done, 24 passed, $0.0003
 """)
 
 
@@ -240,8 +222,8 @@ def test_runs_not_made_leave_it_open_only_where_they_could_decide() -> None:
 
 
 def test_a_batch_file_that_asks_for_nonsense_is_judged_as_if_it_asked_for_nothing() -> None:
-    for nonsense in ({"confidence": 2.0}, {"confidence": 0.95, "min_pass_rate": 1.0}):
-        assert evidence_of(batch(**nonsense), 1, 1) is None
+    assert evidence_of(batch(confidence=2.0, min_pass_rate=0.5), 1, 1) is None
+    assert evidence_of(batch(confidence=0.95, min_pass_rate=1.0), 1, 1) is None
 
 
 @given(st.integers(0, 40), st.integers(0, 40))
@@ -260,20 +242,24 @@ def test_so_many_more_passing_runs_do_settle_it_and_one_fewer_does_not(passed: i
 @pytest.mark.parametrize("rate, wrong", [(0.8 - 1e-9, "pass"), (0.8, "fail")])
 @pytest.mark.parametrize("until_sure", [False, True])
 def test_the_gate_errs_at_most_as_often_as_it_says(rate: float, wrong: str, until_sure: bool) -> None:
-    """At the edge, where errors are most frequent; with rounds of five, looked at after each."""
+    """At the edge, where errors are most frequent; with rounds of ten, looked at after each."""
     chance, times, errors = random.Random(8), 400, 0
+    made = batch(min_pass_rate=0.8, confidence=0.95, max_runs=100 if until_sure else None)
+
+    @cache  # the same counts come again and again
+    def said(passed: int, runs: int) -> str:
+        found = evidence_of(made, passed, runs)
+        assert found is not None
+        return found.verdict
+
     for _ in range(times):
-        made = batch(runs=0, min_pass_rate=0.8, confidence=0.95, max_runs=150 if until_sure else None)
-        passed = 0
-        while made.runs < 150:
-            step = 5 if until_sure else 150
-            passed += sum(chance.random() < rate for _ in range(step))
-            made.runs += step
-            found = evidence_of(made, passed, made.runs)
-            assert found is not None
-            if found.verdict != "inconclusive":
+        passed, verdict_now = 0, "inconclusive"
+        for runs in range(10, 101, 10) if until_sure else [100]:
+            passed += sum(chance.random() < rate for _ in range(10 if until_sure else 100))
+            verdict_now = said(passed, runs)
+            if verdict_now != "inconclusive":
                 break
-        errors += found.verdict == wrong
+        errors += verdict_now == wrong
     assert errors / times <= 0.025 + 0.02, "2.5 in 100 on each side, and what chance adds to 400 trials"
 
 

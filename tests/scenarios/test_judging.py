@@ -150,7 +150,7 @@ def test_what_is_not_there_is_a_sentence(greeted: UserProject, arguments: list[s
 
 
 def test_a_scenario_without_a_judge_says_so(project: UserProject) -> None:
-    project.write("scenarios/book_flight.yaml", GREET.split("  - {type: llm_judge")[0])
+    project.write("scenarios/book_flight.yaml", GREET.split("  - {type: llm_judge", maxsplit=1)[0])
     with LoopbackProvider(Say("hello")) as provider:
         project.reach(provider)
         project.salvo("run")

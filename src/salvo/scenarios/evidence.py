@@ -28,10 +28,16 @@ class Evidence:
     enough for such a pass rate; None where it is not settled, or where thousands would not do."""
 
 
-def evidence_of(batch: Batch, passed: int, completed: int) -> Evidence | None:
+def confidence_of(batch: Batch) -> float | None:
     """None where nothing is asked for, or where what a file asks for makes no sense."""
-    confidence, least = batch.confidence, batch.min_pass_rate
-    if confidence is None or not 0 < confidence < 1 or not 0 <= least < 1:
+    sensible = batch.confidence is not None and 0 < batch.confidence < 1 and 0 <= batch.min_pass_rate < 1
+    return batch.confidence if sensible else None
+
+
+def evidence_of(batch: Batch, passed: int, completed: int) -> Evidence | None:
+    """None where no confidence is asked for."""
+    confidence, least = confidence_of(batch), batch.min_pass_rate
+    if confidence is None:
         return None
     method: Method = "exact interval" if batch.max_runs is None else "confidence sequence"
     bounds = clopper_pearson if batch.max_runs is None else confidence_sequence

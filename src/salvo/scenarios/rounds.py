@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from salvo.scenarios.evidence import evidence_of
+from salvo.engine.stats import settled
+from salvo.scenarios.evidence import confidence_of
 from salvo.scenarios.index import IndexEntry
 from salvo.scenarios.result import Batch, Outcome
 from salvo.scenarios.store import Store
@@ -49,8 +50,9 @@ def is_unsettled(batch: Batch, made: Sequence[IndexEntry]) -> bool:
     if batch.max_runs is None or batch.runs >= batch.max_runs:
         return False
     completed = [of for of in made if _is_completed(of)]
-    evidence = evidence_of(batch, sum(of.outcome is Outcome.PASSED for of in completed), len(completed))
-    return evidence is not None and evidence.verdict == "inconclusive"
+    passed = sum(of.outcome is Outcome.PASSED for of in completed)
+    confidence = confidence_of(batch)
+    return confidence is not None and settled(passed, len(completed), batch.min_pass_rate, confidence) is None
 
 
 def _is_completed(of: IndexEntry) -> bool:

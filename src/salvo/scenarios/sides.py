@@ -17,7 +17,7 @@ from salvo.scenarios.report.data import summarise
 from salvo.scenarios.result import AgentRunResult, Batch, Outcome
 from salvo.scenarios.store import LATEST, Store
 
-MOST_READ = 100
+MOST_READ = 50
 """Run files that are read for each batch and outcome, to see where runs part: more would tell no more."""
 
 

@@ -276,9 +276,11 @@ class Store:
 
     def _on_disk(self, batch: Batch) -> Iterator[str]:
         """Asks for each run that a batch may have: listing the folder would take longer the more a store holds."""
+        runs, recordings = os.fspath(self.runs), os.fspath(self.recordings)  # a Path a run takes longer than to ask
         for number in range(1, batch.runs + 1):
-            if self.has_run(batch.run_id(number)) or self.has_recording(batch.run_id(number)):
-                yield batch.run_id(number)
+            run_id = batch.run_id(number)
+            if os.access(f"{runs}/{run_id}.json", os.F_OK) or os.access(f"{recordings}/{run_id}", os.F_OK):
+                yield run_id
 
     def _versions(self) -> dict[str, tuple[int, int]]:
         """Every run, with what changes when its file is written again."""

@@ -223,12 +223,15 @@ def _assertions(entries: Iterable[IndexEntry]) -> list[AssertionSummary]:
     """In the scenario's order. A run that was stopped has none, so a label is met where it first stands."""
     tallies: dict[tuple[str, str, bool, int], Counter[bool | None]] = {}
     for entry in entries:
-        met: Counter[tuple[str, str, bool]] = Counter()
+        met: dict[tuple[str, str, bool], int] = {}
         for judged in entry.assertions:
             same = (judged.label, judged.type, judged.required)
             # Two assertions may look alike; they are told apart by their order.
-            tallies.setdefault((*same, met[same]), Counter())[judged.passed] += 1
-            met[same] += 1
+            key = (*same, met.get(same, 0))
+            if key not in tallies:
+                tallies[key] = Counter()
+            tallies[key][judged.passed] += 1
+            met[same] = key[-1] + 1
     return [
         AssertionSummary(label, kind, required, tally[True], tally[True] + tally[False], tally[None])
         for (label, kind, required, _), tally in tallies.items()

@@ -1,0 +1,105 @@
+"""`salvo compare` over two batches of 5,000 runs, as a whole process, beside the mere reading of their files."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from bench import table
+
+RUNS, ROUNDS = 5_000, 5
+SALVO = str(Path(sys.executable).parent / "salvo")
+READ = "import pathlib, sys; [file.read_bytes() for file in pathlib.Path(sys.argv[1]).iterdir()]"
+BATCHES = {"0000000000000000": ("gpt-5.4-mini", 0.9), "0000000000000001": ("gpt-5.5", 0.88)}
+
+
+def report() -> None:
+    table.heading(f"salvo compare over two batches of {RUNS:,} runs, median of {ROUNDS}")
+    memory = Path("/dev/shm")  # noqa: S108 - a folder of our own is made in it: we are measured, and not the disk
+    with tempfile.TemporaryDirectory(dir=memory if memory.is_dir() else None) as folder:
+        for batch_id, (model, rate) in BATCHES.items():
+            _fill(Path(folder), batch_id, model, rate)
+        reading = [sys.executable, "-c", READ, str(Path(folder, ".salvo", "runs"))]
+        commands = {
+            "reading the run files": reading,
+            "salvo compare": [SALVO, "compare", *BATCHES],
+            "without an index": [SALVO, "compare", *BATCHES],
+        }
+        seconds: dict[str, list[float]] = {name: [] for name in commands}
+        index = Path(folder, ".salvo", "history.jsonl")
+        lines = index.read_bytes()
+        for _ in range(ROUNDS):  # by turns: a machine that slows down must slow all of them down
+            for name, command in commands.items():
+                index.write_bytes(b"" if name == "without an index" else lines)
+                started = time.perf_counter()
+                ran = subprocess.run(command, cwd=folder, stdout=subprocess.DEVNULL, check=False)
+                assert ran.returncode in (0, 1), f"{command} ended with {ran.returncode}"
+                seconds[name].append(time.perf_counter() - started)
+    for name, measured in seconds.items():
+        table.line(name, {"wall": sorted(measured)[ROUNDS // 2]}, "s")
+    table.promise(
+        "salvo compare to reading", table.ratio(seconds["salvo compare"], seconds["reading the run files"]), 3
+    )
+    lost = table.ratio(seconds["without an index"], seconds["reading the run files"])
+    print(f"  where the index was lost, and every run file is read and checked: {lost:.2f} ×")
+
+
+def _fill(folder: Path, batch_id: str, model: str, rate: float) -> None:
+    """Written by the store itself; each run with its tool calls and its trace, some 7 kB."""
+    from salvo.scenarios.result import AgentRunResult, Batch, EvalResult, Outcome, RunMetrics, ToolCall, TraceEvent
+    from salvo.scenarios.store import Store
+
+    store = Store(folder / ".salvo")
+    store.prepare()
+    batch = Batch(
+        batch_id=batch_id,
+        scenario_id="four_call",
+        created_at="2026-11-15T12:00:00+00:00",
+        adapter="openai",
+        provider="openai",
+        model=model,
+        runs=RUNS,
+        seed=None,
+        threshold=1.0,
+        min_pass_rate=1.0,
+        recorded=False,
+        scenario={"scenario": "four_call", "user_message": "Refund order A-1001, please."},
+    )
+    store.save_batch(batch)
+    calls = [
+        ToolCall(name, {"order": "A-1001"}, {"ok": True, "note": "x" * 400}) for name in ("find", "check", "refund")
+    ]
+    trace = [TraceEvent("model", {"text": "y" * 400, "stop": "tool_use"}, 0.5) for _ in range(4)]
+    for number in range(1, RUNS + 1):
+        passed = number <= RUNS * rate
+        store.save_run(
+            AgentRunResult(
+                run_id=batch.run_id(number),
+                batch_id=batch_id,
+                scenario_id="four_call",
+                number=number,
+                provider="openai",
+                model=model,
+                timestamp="2026-11-15T12:00:00+00:00",
+                seed=None,
+                outcome=Outcome.PASSED if passed else Outcome.FAILED,
+                passed=passed,
+                weighted_score=float(passed),
+                final_output={"status": "refunded"},
+                tool_calls=calls if passed else calls[:2],
+                trace=trace,
+                metrics=RunMetrics(latency=1.0 + number % 7, cost=0.01, tool_count=3, model_calls=4),
+                eval_results=[
+                    EvalResult(passed, float(passed), name="tool_sequence", type="tool_sequence"),
+                    EvalResult(True, 1.0, name="status", type="jmespath"),
+                    EvalResult(True, 1.0, name="cost_limit", type="cost_limit"),
+                ],
+            )
+        )
+
+
+if __name__ == "__main__":
+    report()
