@@ -55,6 +55,10 @@ def compare(
     The exact test of each scenario is corrected for their number; errors are in no rate, and are counted. Exits 1 when
     B is significantly worse, 3 when a side has no completed run to compare, and 0 otherwise.
     """
+    import gc
+
+    if not do_run:
+        gc.disable()  # thousands of entries are read and all of them kept: there is no garbage to look for
     from salvo.scenarios.project import Project
     from salvo.scenarios.sides import compared
     from salvo.scenarios.store import Store
