@@ -372,3 +372,9 @@ def test_swapping_the_sides_swaps_better_and_worse(pairs: list[tuple[Measured, M
         each.finding for each in other.scenarios
     ]
     assert swap.get(one.overall_finding, one.overall_finding) == other.overall_finding
+
+
+def test_runs_that_stopped_when_sure_are_named_for_their_number_is_no_accident(store: Store) -> None:
+    fill(store, "01aa", 9)
+    fill(store, "01bb", 9, max_runs=50, confidence=0.95, min_pass_rate=0.5)
+    assert "B: runs were made until sure" in salvo_compare("01aa", "01bb").stdout

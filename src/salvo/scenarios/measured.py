@@ -15,6 +15,7 @@ from salvo.engine.stats import Tally
 from salvo.scenarios.report.data import AssertionSummary, BatchSummary
 from salvo.scenarios.result import CUSTOM, Batch
 
+VERSION = "salvo version"
 _HASH = 16
 """Hexadecimal digits of a fingerprint: enough to tell two texts apart, and short enough to review."""
 
@@ -84,7 +85,7 @@ def measure(batch: Batch, summary: BatchSummary) -> Measured:
         average_cost=summary.cost.average,
         latency_p50=summary.latency.p50 if summary.latency else None,
         latency_p95=summary.latency.p95 if summary.latency else None,
-        settings=_settings(batch),
+        settings=settings_of(batch),
         fingerprints=fingerprints_of(batch),
     )
 
@@ -115,16 +116,18 @@ def fingerprints_of(batch: Batch) -> dict[str, str]:
         if name not in _NOT_THE_RUNS | _TOLD and text not in (None, "", {}, [])
     }
     tools = {f"the tool {name}": fingerprint for name, fingerprint in batch.tools.items()}
-    asked = {name: {**assertion, "model": None} for name, assertion in _assertions(document)}
+    # A judge's model is told by its name, and may be the adapter's choice.
+    asked = {name: {**of, "model": None} if _judges(of) else of for name, of in _assertions(document)}
     return {name: stable_key(text)[:_HASH] for name, text in {**texts, **tools, **asked}.items()}
 
 
-def _settings(batch: Batch) -> dict[str, Any]:
+def settings_of(batch: Batch) -> dict[str, Any]:
+    """What a run depends on and can be told as it is."""
     document = batch.scenario
     settings: dict[str, Any] = {"adapter": batch.adapter} if batch.provider == CUSTOM else {}
     settings |= {f"the model of {name}": _judge_model(of, batch) for name, of in _assertions(document) if _judges(of)}
     settings |= {name: document.get(name) for name in sorted(_TOLD)} if document else {}
-    return settings | {"threshold": batch.threshold, "seed": batch.seed, "salvo version": batch.salvo_version or None}
+    return settings | {"threshold": batch.threshold, "seed": batch.seed, VERSION: batch.salvo_version or None}
 
 
 def _assertions(document: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -33,8 +33,16 @@ def compared(store: Store, pairs: Sequence[tuple[Batch, Batch]], notes: Iterable
     return Compared(
         compare(measured),
         partings(store, [(b.scenario_id, [*of_batch[a.batch_id], *of_batch[b.batch_id]]) for a, b in pairs]),
-        [*notes, *unread],
+        [*notes, *unread, *_stopped_when_sure(pairs)],
     )
+
+
+def _stopped_when_sure(pairs: Sequence[tuple[Batch, Batch]]) -> list[str]:
+    sides = [name for pair in pairs for name, batch in zip("AB", pair, strict=True) if batch.max_runs is not None]
+    if not sides:
+        return []
+    which = " and ".join(sorted(set(sides)))
+    return [f"{which}: runs were made until sure, so their number depends on their results, and p-values err a little."]
 
 
 def against(

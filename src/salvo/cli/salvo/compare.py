@@ -187,16 +187,20 @@ def _overrides(model: str) -> dict[str, str]:
 
 def _present(workshop: Workshop, stored: list[Batch], scenario: Scenario, file: Path) -> Batch | None:
     """The newest batch of just this scenario, tools and model, with as many runs as are wanted."""
-    from salvo.scenarios.measured import fingerprints_of
-
     workshop.endpoint_of(scenario)
     now = workshop.prepare(scenario, file, recorded=False).batch
-    made_with = fingerprints_of(now)
+    wanted = _made_with(now)
     for batch in stored:
-        same = (batch.scenario_id, batch.model, batch.provider) == (now.scenario_id, now.model, now.provider)
-        if same and fingerprints_of(batch) == made_with and batch.threshold == now.threshold:
+        if batch.scenario_id == now.scenario_id and _made_with(batch) == wanted:
             return batch if len(workshop.store().numbers_done(batch.batch_id)) >= now.runs else None
     return None
+
+
+def _made_with(batch: Batch) -> tuple[object, ...]:
+    from salvo.scenarios.measured import VERSION, fingerprints_of, settings_of
+
+    settings = {name: value for name, value in settings_of(batch).items() if name != VERSION}
+    return batch.provider, batch.model, fingerprints_of(batch), settings
 
 
 def _show(found: Compared, *, as_json: bool, markdown: bool) -> None:
