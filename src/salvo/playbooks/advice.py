@@ -74,8 +74,10 @@ def mending_prompt(checks: Sequence[CheckResult]) -> str | None:
 
 
 def _step(check: CheckResult) -> str:
-    sentence = _STEPS.get(check.check_id, f"Have a person look at {{quote}}, with this question: {check.question}")
-    return sentence.format(quote=_quote(check))
+    quote = _quote(check)
+    if check.check_id in _STEPS:
+        return _STEPS[check.check_id].format(quote=quote)
+    return f"Have a person look at {quote}, with this question: {check.question}"
 
 
 def _quote(check: CheckResult) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -302,18 +303,19 @@ def _evaluator(judge: JudgedBy, measured: Sequence[Measured]) -> ModelFingerprin
 def _spent(measured: Sequence[Measured]) -> Spent:
     """Sums of what is known; None where any part of it is not."""
     asked = [facts for facts in measured if facts.calls]
-    usage = _sum([facts.usage for facts in asked], Usage())
+    usage = _sum([facts.usage for facts in asked], lambda known: sum(known, Usage()))
     return Spent(
         calls=sum(facts.calls for facts in asked),
         tokens=None if usage is None else checks.tokens_of(usage),
-        cost_usd=_sum([facts.cost_usd for facts in asked], 0.0),
-        seconds=_sum([facts.seconds for facts in asked], 0.0),
+        cost_usd=_sum([facts.cost_usd for facts in asked], math.fsum),
+        seconds=_sum([facts.seconds for facts in asked], math.fsum),
     )
 
 
-def _sum(parts: Sequence[T | None], nothing: T) -> T | None:
+def _sum(parts: Sequence[T | None], add: Callable[[Sequence[T]], T]) -> T | None:
+    """Exact, because the order in which votes come in must not show."""
     known = [part for part in parts if part is not None]
-    return sum(known, nothing) if len(known) == len(parts) else None
+    return add(known) if len(known) == len(parts) else None
 
 
 def character_findings(text: str) -> Iterable[ArtifactFinding]:
