@@ -100,6 +100,11 @@ class Finished:
         return [each.report for each in self.done if not isinstance(each.report, Stopped)]
 
     @property
+    def kept(self) -> list[Report]:
+        """The reports that are in the store, where one was asked for."""
+        return [each.report for each in self.done if not (isinstance(each.report, Stopped) or each.unkept)]
+
+    @property
     def told(self) -> Iterable[str]:
         """What a person must know beside the reports."""
         for job, each in zip(self.jobs, self.done, strict=True):

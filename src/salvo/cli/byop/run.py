@@ -6,7 +6,7 @@ import os
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
@@ -108,12 +108,13 @@ def run(
     evaluating = Evaluating(jobs, place, Progress())
     finished = evaluating.execute(concurrency)
     files_made = [_sealed(report, key) for report in finished.reports]
-    _show(files_made, as_json=as_json)
-    _write(outputs, files_made, jobs[0].order.inputs, place)
-    if save_baseline and place is not None:
-        _save_baselines(finished.reports, place)
+    several = len(jobs) > 1
+    _show(files_made, as_json=as_json, several=several)
     for line in finished.told:
         click.echo(line, err=True)
+    exports = _write(outputs, files_made, jobs[0].order.inputs, several=several)
+    if place is not None and finished.kept:
+        _keep(finished.kept, exports, place, save_baseline=save_baseline)
     gc.freeze()  # an interpreter that ends would look for garbage among all there is, when all of it goes
     raise SystemExit(finished.exit_code(fail_on))
 
@@ -202,36 +203,56 @@ def _resumed(asked: str, place: Place | None, base_url: str | None, key_variable
     return Job(desk, replace(order, report_id=desk.clock.new_id()), votes)
 
 
-def _show(files: Sequence[ReportFile], *, as_json: bool) -> None:
+def _show(files: Sequence[ReportFile], *, as_json: bool, several: bool) -> None:
     from salvo.playbooks import terminal
     from salvo.playbooks.export import json
 
     reports = [file.byop_report for file in files]
-    if as_json:
-        click.echo(json.render(files[0]) if len(files) == 1 else json.render_all(files), nl=False)
-        return
-    for report in reports:
-        click.echo("\n".join(terminal.lines(report, colour=True, width=shutil.get_terminal_size().columns)))
-    if len(reports) > 1:
+    if as_json and several:
+        click.echo(json.render_all(files), nl=False)
+    for file in files:
+        if as_json and not several:
+            click.echo(json.render(file), nl=False)
+        elif not as_json:
+            width = shutil.get_terminal_size().columns
+            click.echo("\n".join(terminal.lines(file.byop_report, colour=True, width=width)))
+    if len(reports) > 1 and not as_json:
         click.echo("\n".join(terminal.agreement(reports, colour=True)))
 
 
-def _write(outputs: Sequence[Path], files: Sequence[ReportFile], inputs: Inputs, place: Place | None) -> None:
+class _Export(NamedTuple):
+    report_id: str
+    form: str
+    content: bytes
+
+
+def _write(outputs: Sequence[Path], files: Sequence[ReportFile], inputs: Inputs, *, several: bool) -> list[_Export]:
     """Each file in each form; with several evaluators, the evaluator is in the file's name."""
     from salvo.playbooks import export
 
+    written = []
     for output in outputs:
         for file in files:
             report = file.byop_report
-            who = "" if len(files) == 1 else f"-{report.evaluator.replace('/', '-')}"
+            who = f"-{report.evaluator.replace('/', '-')}" if several else ""
             target = output.with_name(f"{output.stem}{who}{output.suffix}")
             content = export.write(target, file, inputs)
-            if place is not None:
-                place.store().record_export(report.report_id, target.suffix[1:].lower(), content)
+            written.append(_Export(report.report_id, target.suffix[1:].lower(), content))
             click.echo(f"Written: {target}", err=True)
+    return written
 
 
-def _save_baselines(reports: Sequence[Report], place: Place) -> None:
-    for report in reports:
-        place.store().set_baseline(report.report_id)
+def _keep(kept: Sequence[Report], exports: Sequence[_Export], place: Place, *, save_baseline: bool) -> None:
+    """What belongs to the reports that are stored; last of all, because whatever was paid for is out by now."""
+    store = place.store()
+    click.echo(f"Stored in {store.place}", err=True)
+    stored = {report.report_id for report in kept}
+    for export in exports:
+        if export.report_id in stored:
+            store.record_export(*export)
+    for report in kept if save_baseline else ():
+        if report.incomplete:
+            click.echo(f"{report.report_id} is incomplete, so it was not saved as a baseline.", err=True)
+            continue
+        store.set_baseline(report.report_id)
         click.echo(f"Saved as the baseline of the subject “{report.subject}”: {report.report_id}", err=True)

@@ -1,0 +1,234 @@
+"""A lawyer's folder, the command line in it, and a judge that votes as the test says."""
+
+import json
+import os
+import re
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from salvo.cli.byop import byop
+from salvo.engine.clock import SystemClock
+from tests.support.provider import Answer, Asked, LoopbackProvider, Say
+from tests.support.provider.asked import text_of
+from tests.support.wires import environment
+
+BIN = Path(sys.executable).parent
+
+ASSUMED = "We assume that German law governs the agreement and that the customer is the controller."
+CERTAIN = "Clause 7 is fully compliant with the GDPR."
+ESCALATED = "Data protection counsel should review the cap in clause 9 before signature, because it may not hold."
+UNCHECKED = "We did not check annex 2, which was not provided to us."
+TEXT = f"""\
+Review of the data processing agreement
+
+{ASSUMED}
+
+{CERTAIN} Liability is capped at the fees of twelve months, which is common in the market but may be too low here.
+
+{ESCALATED} {UNCHECKED}
+"""
+QUOTES = {
+    "assumption_disclosure": ASSUMED,
+    "certainty_language": CERTAIN,
+    "escalation_signal": ESCALATED,
+    "unchecked_areas_disclosure": UNCHECKED,
+}
+JUDGED = tuple(QUOTES)
+CLAUDE, GPT = "anthropic/claude-sonnet-4-6", "openai/gpt-5.4-mini"
+
+_KEYS = ("OPENAI_API_KEY", "OPENAI_BASE_URL", "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "DATABASE_URL")
+
+
+@dataclass
+class Office:
+    """`byop(...)` runs the command in this process, `process(...)` in one of its own. No key is set, nobody waits."""
+
+    folder: Path
+    monkeypatch: pytest.MonkeyPatch
+    environ: dict[str, str] = field(default_factory=dict)
+    waited: list[float] = field(default_factory=list)
+    """What a person would have waited for the provider's sake, in seconds."""
+
+    def __post_init__(self) -> None:
+        async def sleep(_clock: SystemClock, seconds: float) -> None:
+            self.waited.append(seconds)
+
+        self.monkeypatch.setattr(SystemClock, "sleep", sleep)
+        self.monkeypatch.chdir(self.folder)
+        self.write("output.md", TEXT)
+
+    def write(self, name: str, content: str | bytes) -> Path:
+        file = self.folder / name
+        file.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return file
+
+    def write_playbook(self, document: Mapping[str, Any], name: str = "own.json") -> str:
+        return str(self.write(name, json.dumps(document)))
+
+    def reach(self, provider: LoopbackProvider) -> None:
+        self.environ |= environment(provider)
+
+    def byop(self, *arguments: str, stdin: str | bytes | None = None) -> Result:
+        for name in _KEYS:
+            self.monkeypatch.delenv(name, raising=False)
+        for name, value in {"COLUMNS": "100", **self.environ}.items():
+            self.monkeypatch.setenv(name, value)
+        return CliRunner().invoke(byop, list(arguments), input=stdin, catch_exceptions=False)
+
+    def evaluate(self, *arguments: str, exit_code: int | None = None) -> dict[str, Any]:
+        """`byop run output.md --json …`, or another text where one is named first: the report."""
+        named = arguments if arguments and not arguments[0].startswith("-") else ("output.md", *arguments)
+        done = self.byop("run", *named, "--json")
+        assert done.exit_code == (exit_code if exit_code is not None else done.exit_code), done.output
+        assert done.exit_code in (0, 1, 3), done.output
+        report: dict[str, Any] = json.loads(done.stdout)["byop_report"]
+        return report
+
+    def process(self, *arguments: str) -> "subprocess.Popen[str]":
+        return subprocess.Popen(
+            [str(BIN / "byop"), *arguments],
+            cwd=self.folder,
+            env={**{name: value for name, value in os.environ.items() if name not in _KEYS}, **self.environ},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    @property
+    def database(self) -> Path:
+        return self.folder / "byop_runs.db"
+
+    def stored(self, question: str) -> list[tuple[Any, ...]]:
+        """What the database answers to a question in SQL, also while another process writes."""
+        with closing(sqlite3.connect(self.database, timeout=10)) as database:
+            return database.execute(question).fetchall()
+
+    def alter(self, statement: str) -> None:
+        with closing(sqlite3.connect(self.database)) as database, database:
+            database.execute(statement)
+
+    def everything_stored(self) -> bytes:
+        return b"".join(file.read_bytes() for file in sorted(self.folder.glob("byop_runs.db*")))
+
+    def latest(self) -> str:
+        rows = json.loads(self.byop("history", "--json").stdout)
+        return str(rows[0]["id"])
+
+
+def verdict(result: str, *quotes: str, confidence: float = 0.9, notes: str = "", context: str = "") -> str:
+    """A judge's answer, as it is asked for."""
+    answer = {
+        "result": result,
+        "confidence": confidence,
+        "evidence_citations": [{"span": quote, "context": context} for quote in quotes],
+        "notes": notes or f"The passage shows a {result}.",
+    }
+    return json.dumps(answer)
+
+
+@dataclass(frozen=True)
+class Garbled:
+    """An answer that cannot be used, and what comes when it is asked for again; its text tells it from others."""
+
+    text: str
+    then: Answer | None = None
+
+
+Told = str | Answer | Garbled
+"""A result, to be given with the check's own quote; or an answer in full."""
+
+
+class ScriptedJudge:
+    """Votes as told: for each check its answers in the order in which requests arrive, the last one repeating.
+
+    The runs of a check are asked with the same words, so that nobody can tell them apart; with `-j 1` they arrive in
+    their order. A check that nothing is said about passes.
+    """
+
+    def __init__(self, told: Mapping[str, Told | Sequence[Told]] | None = None, **more: Told | Sequence[Told]) -> None:
+        given = {**(told or {}), **more}
+        self._answers = {check: _sequence(answers) for check, answers in given.items()}
+        self._garbled = {
+            each.text: each for all_ in self._answers.values() for each in all_ if isinstance(each, Garbled)
+        }
+        self._arrived: dict[str, int] = {}
+
+    def __call__(self, asked: Asked) -> Answer:
+        if asked.turn:
+            before = self._garbled[_last_answer(asked)]
+            return before.then or Say(before.text)
+        check = check_of(asked)
+        number = self._arrived.get(check, 0)
+        self._arrived[check] = number + 1
+        answers = self._answers.get(check, ("pass",))
+        told = answers[min(number, len(answers) - 1)]
+        if isinstance(told, str):
+            return Say(verdict(told, QUOTES[check]) if check in QUOTES else verdict(told))
+        return Say(told.text) if isinstance(told, Garbled) else told
+
+
+def _sequence(told: Told | Sequence[Told]) -> Sequence[Told]:
+    return [told] if isinstance(told, str | Garbled) or not isinstance(told, Sequence) else told
+
+
+def check_of(asked: Asked) -> str:
+    """The check that a request is about: named at its end, outside of every block."""
+    question = next(text_of(message.get("content")) for message in asked.messages if message.get("role") == "user")
+    found = re.search(r"^ID: (.+)$", question.rpartition("Check to evaluate [")[2], re.MULTILINE)
+    assert found, question[-500:]
+    return found.group(1)
+
+
+def _last_answer(asked: Asked) -> str:
+    return [text_of(message.get("content")) for message in asked.messages if message.get("role") == "assistant"][-1]
+
+
+def results(report: Mapping[str, Any]) -> dict[str, str]:
+    return {check["check_id"]: check["result"] for check in report["check_results"]}
+
+
+def check(report: Mapping[str, Any], name: str) -> dict[str, Any]:
+    [found] = [each for each in report["check_results"] if each["check_id"] == name]
+    return dict(found)
+
+
+_MASKS = {
+    r"sha256:[0-9a-f]{64}": "sha256:…",
+    r"\b1[0-9a-hjkmnp-tv-z]{15}\b": "ID",
+    r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(\+00:00|Z)?": "TIME",
+    r"127\.0\.0\.1:\d+": "127.0.0.1:PORT",
+    r"rules-[0-9a-f]{12}": "rules-PROMPT",
+    r"(?m)^(  Duration ) .*$": r"\1 …",
+}
+
+
+def masked(text: str) -> str:
+    """Without what differs from one time to the next: hashes, ids, times, the port."""
+    for pattern, mask in _MASKS.items():
+        text = re.sub(pattern, mask, text)
+    return text
+
+
+def interrupt(child: "subprocess.Popen[str]") -> tuple[str, str]:
+    """Ctrl-C; what it printed on stdout and stderr."""
+    child.send_signal(signal.SIGINT)
+    return child.communicate(timeout=30)
+
+
+def until(condition: Callable[[], bool], seconds: float = 20.0) -> None:
+    """Waits for something that happens in another process."""
+    ends = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < ends, "it never came"
+        time.sleep(0.01)
