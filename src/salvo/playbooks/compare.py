@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from salvo.playbooks.drift import changes, identity
@@ -124,14 +124,21 @@ class Agreement:
 
     check_id: str
     results: dict[str, Result]
-    agree: bool
+    agree: bool | None
+    """None where one of them could not judge: it neither agrees nor splits."""
 
 
 def agreement(reports: Sequence[Report]) -> tuple[Agreement, ...]:
     """A row for each check that an evaluator was asked."""
-    rows: dict[str, dict[str, Result]] = {}
+    rows: dict[str, dict[str, CheckResult]] = {}
     for report in reports:
         for check in report.check_results:
             if check.decided_by == "evaluator":
-                rows.setdefault(check.check_id, {})[report.evaluator] = check.result
-    return tuple(Agreement(name, results, len(set(results.values())) == 1) for name, results in rows.items())
+                rows.setdefault(check.check_id, {})[report.evaluator] = check
+    return tuple(_agreement(name, found) for name, found in rows.items())
+
+
+def _agreement(check_id: str, found: Mapping[str, CheckResult]) -> Agreement:
+    results = {evaluator: check.result for evaluator, check in found.items()}
+    unjudged = any(check.incomplete for check in found.values())
+    return Agreement(check_id, results, None if unjudged else len(set(results.values())) == 1)

@@ -106,7 +106,7 @@ class Keeping:
 
 
 class InStore:
-    """A store as an evaluation writes to it."""
+    """A store as an evaluation writes to it; `group` is the first id of those that are evaluated together."""
 
     def __init__(
         self,
@@ -145,7 +145,9 @@ class InStore:
         return self._store.save_vote(evaluation_id, vote)
 
     def baseline_for(self, order: Order) -> Baseline | None:
-        found = self._store.baseline_for(order.playbook.logic_hash, order.subject, before=order.report_id)
+        # Those that were asked together are nobody's past: which of them is done first is chance.
+        before = self._group or order.report_id
+        found = self._store.baseline_for(order.playbook.logic_hash, order.subject, before=before)
         if found is None or found.report is None:
             return None
         return Baseline(found.report, saved=found.baseline_since is not None)

@@ -199,4 +199,5 @@ class _Asking:
         for check, run in self._order.cases:
             if (check.id, run) not in self.cast:
                 return f"Running check {numbers[check.id]}/{checks}, run {run}/{runs}"
-        return f"Judged {len(self._order.playbook.judged)} checks, {runs} times each"
+        times = "once" if runs == 1 else f"{runs} times"
+        return f"Judged {len(self._order.playbook.judged)} checks, {times} each"

@@ -54,7 +54,11 @@ def agreement(reports: Sequence[Report], *, colour: bool = False) -> list[str]:
 
 
 def _by_check(reports: Sequence[Report]) -> dict[str, list[CheckResult | None]]:
-    of = [{check.check_id: check for check in report.check_results} for report in reports]
+    """What the judges were asked: a derived check is nobody's verdict."""
+    of = [
+        {check.check_id: check for check in report.check_results if check.decided_by == "evaluator"}
+        for report in reports
+    ]
     ids = dict.fromkeys(check_id for checks in of for check_id in checks)
     return {check_id: [checks.get(check_id) for checks in of] for check_id in ids}
 

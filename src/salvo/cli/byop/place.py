@@ -19,6 +19,7 @@ class Place:
         from salvo.playbooks.store.place import can_wait, database_url
 
         self.group: str | None = None
+        """What is evaluated together, by the first id among them."""
         self._in_full = not hashes_only
         self._opening = threading.Lock()
         self._store: Store | None = None

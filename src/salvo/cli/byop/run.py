@@ -105,6 +105,8 @@ def run(
         inputs = files.inputs(output_file or "-", source, prompt, system)
         desks = _desks(evaluators, base_url, key_variable)
         jobs = [Job(desk, _order(desk, chosen, inputs, mode, runs, subject, producer)) for desk in desks]
+    if place is not None and len(jobs) > 1:
+        place.group = min(job.order.report_id for job in jobs)
     evaluating = Evaluating(jobs, place, Progress())
     finished = evaluating.execute(concurrency)
     files_made = [_sealed(report, key) for report in finished.reports]
@@ -133,9 +135,10 @@ def _desks(evaluators: Sequence[str], base_url: str | None, key_variable: str | 
     from salvo.playbooks.session import Desk, default_evaluator
 
     key = key_in(key_variable)
+    names = dict.fromkeys(evaluators or [default_evaluator(os.environ)])
+    # Beside a model the rules need no address; alone they are told one by mistake, and Desk.check says so.
     desks = [
-        Desk(name, base_url=base_url if name != "rules" else None, key=key if name != "rules" else None)
-        for name in dict.fromkeys(evaluators or [default_evaluator(os.environ)])
+        Desk(name) if name == "rules" and len(names) > 1 else Desk(name, base_url=base_url, key=key) for name in names
     ]
     for desk in desks:
         desk.check()
@@ -192,6 +195,7 @@ def _resumed(asked: str, place: Place | None, base_url: str | None, key_variable
         raise click.UsageError("--resume goes on with what is stored, so it cannot be combined with --no-store.")
     store = place.store()
     stored = store.load(store.find(asked))
+    place.group = stored.group
     order = order_of(stored)
     desk = Desk(stored.evaluator, base_url=base_url, key=key_in(key_variable))
     desk.check()

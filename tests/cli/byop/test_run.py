@@ -1,0 +1,494 @@
+"""`byop run` as a person types it: what is shown, written, sent and returned."""
+
+import json
+import re
+import sqlite3
+from contextlib import closing
+from typing import Any
+
+import jsonschema
+import pytest
+from inline_snapshot import snapshot
+
+from salvo.playbooks.verdict import DISCLAIMERS
+from tests.support.office import (
+    ASSUMED,
+    CERTAIN,
+    CLAUDE,
+    GPT,
+    JUDGED,
+    TEXT,
+    Garbled,
+    Office,
+    ScriptedJudge,
+    Told,
+    check,
+    masked,
+    results,
+    verdict,
+)
+from tests.support.provider import Fault, LoopbackProvider, Say
+
+MIXED: dict[str, list[Told]] = {
+    "assumption_disclosure": [Say(verdict("pass", ASSUMED, notes="Law and role are stated."))],
+    "certainty_language": [
+        Say(verdict("fail", CERTAIN, "It is entirely lawful.", notes="Absolute, without a qualifier.")),
+        Say(verdict("pass", ASSUMED, notes="Qualified by the assumptions.")),
+        Say(verdict("fail", CERTAIN, confidence=0.7, notes="Absolute, without a qualifier.")),
+    ],
+    "escalation_signal": [Garbled("I cannot say.")],
+    "unchecked_areas_disclosure": ["pass"],
+}
+"""Something of everything: a dissent, a quote that stands nowhere, answers that cannot be read."""
+
+
+def test_the_whole_report_in_the_terminal(office: Office) -> None:
+    with LoopbackProvider(ScriptedJudge(MIXED)) as provider:
+        office.reach(provider)
+        shown = office.byop("run", "output.md", "-j", "1", "--subject", "DPA reviews", "--producer", "acme/lawbot")
+    assert shown.exit_code == 1
+    assert masked(shown.stdout) == snapshot("""\
+ALERT  Something grave was seen. Have it looked at before anyone relies on the text.
+  - certainty_language (high severity) failed.
+This report is incomplete: at least one check has fewer than a majority of valid votes. What is here
+stands; what is missing was not judged.
+
+This is an observability report, not legal advice.
+Pass ≠ safe. Fail ≠ wrong. Indeterminate is expected.
+Report describes behavior under this playbook and inputs.
+
+Playbook   ai_plugin_observability_v1 1.1.0
+Report     ID
+Time       TIME
+Subject    DPA reviews
+Evaluator  anthropic/claude-sonnet-4-6
+Mode       full: Auditable (variance-aware)
+
+Checks
+PASS           high    assumption_disclosure       3 of 3  confidence 0.90  consistency 1.00
+    line 3: “We assume that German law governs the agreement and that the customer is the
+    controller.”
+    Law and role are stated.
+FAIL           high    certainty_language          2 of 3  confidence 0.80  consistency 0.50
+    line 5: “Clause 7 is fully compliant with the GDPR.”
+    Absolute, without a qualifier.
+    dissent, run 2 (pass): Qualified by the assumptions.
+      line 3: “We assume that German law governs the agreement and that the customer is the
+      controller.”
+    rejected, stands nowhere in the text: “It is entirely lawful.”
+    pattern compliant: line 5
+INDETERMINATE  medium  escalation_signal           0 valid of 3  confidence unknown  consistency unknown
+    Incomplete: fewer than a majority of its runs gave a valid vote.
+    No verdict: of 3 runs, 0 gave a vote (none). Evaluator returned unparseable response.
+    run 1: no vote: Evaluator returned unparseable response.
+    run 2: no vote: Evaluator returned unparseable response.
+    run 3: no vote: Evaluator returned unparseable response.
+PASS           medium  unchecked_areas_disclosure  3 of 3  confidence 0.90  consistency 1.00
+    line 7: “We did not check annex 2, which was not provided to us.”
+    The passage shows a pass.
+INDETERMINATE  medium  run_variance
+    Derived from the other results; the evaluator was not asked.
+    The evaluator's votes have a consistency of 0.80, between 0.7 and 0.85. It is a measure of the
+    evaluator.
+INDETERMINATE  medium  drift_over_time_support
+    Derived from the other results; the evaluator was not asked.
+    There is no earlier report of the subject “DPA reviews” under this playbook.
+
+Variance
+  Runs of each judged check         3
+  Overall consistency               0.80 – some findings diverge
+  Stable from                       0.85
+  Not reliable for decisions below  0.70
+  How runs become a result          a strict majority of the runs decides
+  3 of 3 shows only that this evaluator votes so in at least 44% of runs (95% interval), not that it
+  is right.
+  Variance measures the evaluator: it may reflect the judging model, not only the text under test.
+  - certainty_language
+
+Drift
+  Not compared with a baseline.
+  - There is no earlier report of the subject “DPA reviews” under this playbook.
+
+Key risks
+  - certainty_language (high severity) failed: Absolute, without a qualifier.
+
+Next steps
+  - Have a lawyer confirm, qualify or strike “Clause 7 is fully compliant with the GDPR.” (line 5)
+    before anyone relies on it.
+  - Complete the evaluation: some runs gave no vote, and byop run --resume asks only for those.
+
+Limitations
+  - The evaluator is a language model: it can be wrong, and its provider can change it unannounced.
+  - Incomplete: some checks have fewer than a majority of valid votes.
+
+Integrity
+  Playbook logic hash  sha256:…
+  Inputs fingerprint   sha256:…
+  Report hash          sha256:…
+  Runner               salvo-byop/0.1.0.dev0
+  Specification        BYOP 0.1
+  Bytes of ai_output   sha256:…
+
+Spent
+  Calls     15
+  Tokens    15,042 in, 480 out
+  Cost      $0.052
+  Duration  …
+
+1 failed, 2 passed, 3 indeterminate: ALERT
+""")
+
+
+def test_what_is_said_on_stderr_meanwhile(office: Office) -> None:
+    shown = office.byop("run", "output.md", "--mode", "screening", "--no-store", "-j", "1")
+    assert shown.stderr == snapshot("""\
+Evaluating with rules: nothing leaves this machine.
+Running check 1/6, run 1/1
+Running check 2/6, run 1/1
+Running check 3/6, run 1/1
+Running check 4/6, run 1/1
+Judged 4 checks, once each
+""")
+
+
+def test_json_is_alone_on_stdout_and_fits_the_published_schema(office: Office) -> None:
+    schema = json.loads(office.byop("schema", "report").stdout)
+    with LoopbackProvider(ScriptedJudge(MIXED)) as provider:
+        office.reach(provider)
+        judged = office.byop("run", "output.md", "--json")
+    office.environ.clear()
+    ruled = office.byop("run", "output.md", "--json", "--mode", "screening", "--hashes-only")
+    for printed in (judged, ruled, office.byop("show", "latest", "--json")):
+        document = json.loads(printed.stdout)
+        jsonschema.validate(document, schema)
+        assert document.keys() == {"byop_report", "signature"}
+
+
+@pytest.mark.parametrize("storing", [(), ("--no-store",), ("--hashes-only",)])
+def test_files_are_written_in_three_forms_also_where_nothing_is_stored(
+    office: Office, storing: tuple[str, ...]
+) -> None:
+    names = ("out/r.json", "r.html", "r.md")
+    shown = office.byop("run", "output.md", *storing, *(part for name in names for part in ("-o", name)))
+    assert [line for line in shown.stderr.splitlines() if line.startswith("Written")] == [
+        f"Written: {name}" for name in names
+    ]
+    written = {name: (office.folder / name).read_text() for name in names}
+    assert json.loads(written["out/r.json"])["byop_report"]["summary"]["overall_status"] == "ALERT"
+    for name in names[1:]:
+        assert all(disclaimer in written[name] for disclaimer in DISCLAIMERS)
+        assert "Auditable (variance-aware)" in written[name]
+        assert "Clause 7 is fully" in written[name]
+    assert ("Stored in" in shown.stderr) == (storing != ("--no-store",))
+
+
+def test_a_form_that_nobody_knows_is_said_before_anything_is_sent(office: Office) -> None:
+    with LoopbackProvider(ScriptedJudge()) as provider:
+        office.reach(provider)
+        refused = office.byop("run", "output.md", "-o", "r.pdf")
+    assert (refused.exit_code, provider.asked) == (2, [])
+    assert "r.pdf" in refused.stderr
+
+
+@pytest.mark.parametrize(
+    "votes, codes",
+    [
+        ({"certainty_language": "fail"}, [1, 1, 1]),
+        ({"certainty_language": "indeterminate"}, [0, 1, 1]),
+        ({"escalation_signal": "fail"}, [0, 0, 1]),
+        ({}, [0, 0, 0]),
+    ],
+)
+def test_fail_on_chooses_from_which_status_the_command_fails(
+    office: Office, votes: dict[str, Any], codes: list[int]
+) -> None:
+    with LoopbackProvider(ScriptedJudge(votes)) as provider:
+        office.reach(provider)
+        found = [
+            office.byop("run", "output.md", "--no-store", "--fail-on", status).exit_code
+            for status in ("alert", "review", "observe")
+        ]
+    assert found == codes
+
+
+def test_both_modes_carry_their_label_and_the_disclaimers(office: Office) -> None:
+    full = office.byop("run", "output.md", "--no-store").stdout
+    screening = office.byop("run", "output.md", "--no-store", "--mode", "screening").stdout
+    assert "full: Auditable (variance-aware)" in full
+    assert "screening: Non-auditable quick check (not comparable over time)" in screening
+    for shown in (full, screening):
+        assert all(disclaimer in shown for disclaimer in DISCLAIMERS)
+
+
+@pytest.mark.parametrize(
+    "arguments, said",
+    [
+        (["--runs", "2"], "at least 3 times, not 2"),
+        (["--runs", "2", "--mode", "screening"], "once, not 2 times"),
+        (["--no-store", "--save-baseline"], "--no-store keeps nothing"),
+        (["--no-store", "--hashes-only"], "--no-store keeps nothing"),
+        (["--mode", "screening", "--save-baseline"], "never a baseline"),
+        (["--resume", "latest"], "Give the file"),
+        (["--base-url", "http://127.0.0.1:1"], "take no base URL"),
+        (["--key-variable", "NOWHERE"], "NOWHERE is not set"),
+        (["--evaluator", "anthropic/claude-sonnet-4-6"], "no API key"),
+        (["--evaluator", "palantir/x"], "palantir"),
+        (["--playbook", "ai_plugin"], "There is no playbook"),
+    ],
+)
+def test_what_cannot_be_done_is_said_before_anything_is(office: Office, arguments: list[str], said: str) -> None:
+    refused = office.byop("run", "output.md", *arguments)
+    assert said in refused.stderr
+    assert refused.exit_code in (2, 3)
+    assert office.stored("SELECT * FROM byop_evaluations") == []
+
+
+def test_the_text_may_come_on_standard_input(office: Office) -> None:
+    shown = office.byop("run", "-", "--no-store", "--json", stdin=TEXT)
+    named = office.evaluate("--no-store")
+    assert json.loads(shown.stdout)["byop_report"]["integrity"] == {
+        **named["integrity"],
+        "report_hash": json.loads(shown.stdout)["byop_report"]["integrity"]["report_hash"],
+    }
+
+
+def test_source_prompt_and_system_instructions_are_shown_to_the_judge(office: Office) -> None:
+    for name in ("source", "prompt", "system"):
+        office.write(name, f"The {name} as it was.")
+    with LoopbackProvider(ScriptedJudge()) as provider:
+        office.reach(provider)
+        report = office.evaluate("--no-store", "--source", "source", "--prompt", "prompt", "--system", "system")
+    asked = provider.asked[0].last_user
+    assert all(f"The {name} as it was." in asked for name in ("source", "prompt", "system"))
+    assert [area["area"][:12] for area in report["unchecked_areas"] if area["stated_by"] == "runner"] == [
+        "Whether the "
+    ]
+
+
+def test_a_rate_limit_is_waited_for_and_told_on_the_progress_line(office: Office) -> None:
+    judge = ScriptedJudge(certainty_language=[Fault.rate_limited(retry_after=4), "pass"])
+    with LoopbackProvider(judge) as provider:
+        office.reach(provider)
+        shown = office.byop("run", "output.md", "-j", "1")
+    assert shown.exit_code == 0
+    assert re.search(r"^Running check \d/6, run \d/3 \(rate limited, retrying in 4 s\)$", shown.stderr, re.MULTILINE)
+    assert len(provider.asked) == 13
+    assert 4 <= office.waited[0] <= 4.5
+
+
+@pytest.mark.parametrize("evaluator", [CLAUDE, GPT])
+def test_for_a_long_text_one_call_goes_first_and_the_others_read_its_cache(office: Office, evaluator: str) -> None:
+    office.write("output.md", TEXT + "The supplier shall keep records of all processing. " * 400)
+    most_at_once: list[int] = []
+
+    def judge(asked: Any) -> Any:
+        most_at_once.append(provider._under_way)
+        return ScriptedJudge()(asked)
+
+    with LoopbackProvider(judge, latency=0.02) as provider:
+        office.reach(provider)
+        report = office.evaluate("--no-store", "--evaluator", evaluator)
+    assert most_at_once[0] == 1
+    assert provider.asked[1].arrived - provider.asked[0].arrived >= 0.02  # not before the first was answered
+    tokens = [run["tokens"] for each in report["check_results"] for run in each["raw_runs"]]
+    assert len(tokens) == 12
+    reading = [used for used in tokens if used["cache_read"] > 5_000]
+    assert len(reading) == 11
+    assert all(used["input"] + used["cache_write"] < 1_000 for used in reading)
+    assert report["spent"]["calls"] == 12
+    assert report["spent"]["cost_usd"] == pytest.approx(
+        sum(run["cost_usd"] for each in report["check_results"] for run in each["raw_runs"])
+    )
+
+
+def test_a_short_text_goes_out_all_at_once_within_the_limit(office: Office) -> None:
+    with LoopbackProvider(ScriptedJudge(), latency=0.05) as provider:
+        office.reach(provider)
+        office.evaluate("--no-store")
+        assert provider.most_at_once == 12
+        provider.most_at_once = 0
+        office.evaluate("--no-store", "-j", "5")
+        assert provider.most_at_once == 5
+
+
+@pytest.mark.parametrize("evaluator", [CLAUDE, GPT])
+def test_a_malformed_answer_is_asked_for_once_more_and_then_it_is_no_vote(office: Office, evaluator: str) -> None:
+    judge = ScriptedJudge(
+        assumption_disclosure=[Garbled("Sure!", then=Say(verdict("pass", ASSUMED))), "pass"],
+        certainty_language=[Garbled("It is fine."), "pass"],
+    )
+    with LoopbackProvider(judge) as provider:
+        office.reach(provider)
+        report = office.evaluate("--no-store", "--evaluator", evaluator, "-j", "1")
+    assert len(provider.asked) == 14
+    assert all(run["valid"] for run in check(report, "assumption_disclosure")["raw_runs"])
+    first = check(report, "certainty_language")["raw_runs"][0]
+    assert (first["valid"], first["result"], first["raw_answer"]) == (False, "indeterminate", "It is fine.")
+    assert first["problem"] == "Evaluator returned unparseable response."
+    assert (check(report, "certainty_language")["result"], report["incomplete"]) == ("pass", False)
+    assert report["spent"]["calls"] == 14
+
+
+def test_several_evaluators_judge_the_same_text_and_a_table_shows_where_they_split(office: Office) -> None:
+    judge = ScriptedJudge(escalation_signal="fail")
+    with LoopbackProvider(judge) as provider:
+        office.reach(provider)
+        named = [part for name in (CLAUDE, "rules", GPT, "rules") for part in ("--evaluator", name)]
+        shown = office.byop("run", "output.md", *named, "-o", "r.json", "-o", "r.md")
+        printed = office.byop("run", "output.md", "--no-store", "--json", *named)
+    table = masked(shown.stdout).rpartition("\n\n")[2]
+    assert table[table.index("CHECK") :] == snapshot("""\
+CHECK                       SEVERITY  anthropic/claude-sonnet-4-6  rules          openai/gpt-5.4-mini  JUDGES
+assumption_disclosure       high      PASS (3 of 3)                PASS (3 of 3)  PASS (3 of 3)        agree
+certainty_language          high      PASS (3 of 3)                FAIL (3 of 3)  PASS (3 of 3)        split
+escalation_signal           medium    FAIL (3 of 3)                PASS (3 of 3)  FAIL (3 of 3)        split
+unchecked_areas_disclosure  medium    PASS (3 of 3)                PASS (3 of 3)  PASS (3 of 3)        agree
+The judges agree on 2 of 4 checks.
+""")
+    assert sorted(file.name for file in office.folder.glob("r*")) == [
+        "r-anthropic-claude-sonnet-4-6.json",
+        "r-anthropic-claude-sonnet-4-6.md",
+        "r-openai-gpt-5.4-mini.json",
+        "r-openai-gpt-5.4-mini.md",
+        "r-rules.json",
+        "r-rules.md",
+    ]
+    document = json.loads(printed.stdout)
+    assert [each["byop_report"]["evaluator"] for each in document["byop_reports"]] == [CLAUDE, "rules", GPT]
+    agreement = {row["check_id"]: row["agree"] for row in document["agreement"]}
+    assert agreement.keys() == set(JUDGED)
+    assert (agreement["assumption_disclosure"], agreement["escalation_signal"]) == (True, False)
+    assert f"{GPT}: Running check 1/6, run 1/3" in printed.stderr
+    assert len(json.loads(office.byop("history", "--json").stdout)) == 3
+
+
+def test_a_judge_that_could_not_judge_neither_agrees_nor_splits(office: Office) -> None:
+    def judge(asked: Any) -> Any:
+        return Fault.unauthorized() if asked.protocol == "openai" else ScriptedJudge()(asked)
+
+    with LoopbackProvider(judge) as provider:
+        office.reach(provider)
+        named = ("run", "output.md", "--no-store", "--evaluator", CLAUDE, "--evaluator", GPT)
+        shown = office.byop(*named)
+        printed = office.byop(*named, "--json")
+    assert shown.exit_code == printed.exit_code == 3
+    assert "not judged by all" in shown.stdout
+    assert "The judges agree on 0 of 0 checks." in shown.stdout
+    assert {row["agree"] for row in json.loads(printed.stdout)["agreement"]} == {None}
+
+
+def test_a_compatible_server_is_reached_by_its_address_without_the_keys_of_others(office: Office) -> None:
+    with LoopbackProvider(ScriptedJudge()) as provider:
+        office.environ |= {"OPENAI_API_KEY": "sk-not-for-strangers", "MINE": "sk-mine"}
+        ours = ("--no-store", "--evaluator", "openai/my-model", "--base-url", provider.openai_url)
+        office.evaluate(*ours, exit_code=3)
+        report = office.evaluate(*ours, "--key-variable", "MINE", exit_code=0)
+    assert [asked.key for asked in provider.asked] == [None] * 12 + ["sk-mine"] * 12
+    assert {asked.model for asked in provider.asked} == {"my-model"}
+    assert (report["evaluator"], report["spent"]["cost_usd"]) == ("openai/my-model", None)
+
+
+def test_the_evaluator_may_be_named_by_its_model_alone(office: Office) -> None:
+    with LoopbackProvider(ScriptedJudge()) as provider:
+        office.reach(provider)
+        report = office.evaluate("--no-store", "--mode", "screening", "--evaluator", "claude-haiku-4-5")
+    assert report["evaluator"] == "anthropic/claude-haiku-4-5"
+    assert {asked.model for asked in provider.asked} == {"claude-haiku-4-5"}
+
+
+def test_keys_are_written_nowhere(office: Office) -> None:
+    echo = Say(verdict("pass", ASSUMED, notes="The key is sk-ant-loopback-0123456789."))
+    with LoopbackProvider(ScriptedJudge(assumption_disclosure=echo)) as provider:
+        office.reach(provider)
+        shown = office.byop("run", "output.md", "-o", "r.json", "-o", "r.html", "-o", "r.md")
+    files = "".join((office.folder / f"r.{suffix}").read_text() for suffix in ("json", "html", "md"))
+    assert "loopback-0123456789" not in shown.output + files
+    assert b"loopback-0123456789" not in office.everything_stored()
+
+
+def test_hashes_only_stores_none_of_the_texts(office: Office) -> None:
+    for name in ("source", "prompt", "system"):
+        office.write(name, f"Nobody else may read the {name}.")
+    judge = ScriptedJudge(certainty_language=Say(verdict("fail", CERTAIN, notes="A telling note.", context="near it")))
+    with LoopbackProvider(judge) as provider:
+        office.reach(provider)
+        given = ("--source", "source", "--prompt", "prompt", "--system", "system")
+        printed = office.byop("run", "output.md", "--hashes-only", "--json", *given)
+    assert CERTAIN in printed.stdout, "who asks is told"
+    stored = office.everything_stored()
+    for text in ("fully compliant", "German law", "Nobody else", "A telling note", "near it", "annex 2"):
+        assert text.encode() not in stored
+        assert json.dumps(text)[1:-1].encode() not in stored
+    shown = office.byop("show", "latest")
+    assert (shown.exit_code, "ALERT" in shown.stdout) == (0, True)
+    for command in (("replay", "latest"), ("run", "--resume", "latest")):
+        refused = office.byop(*command)
+        assert (refused.exit_code, "only hashes are stored" in refused.stderr) == (3, True)
+    assert office.byop("verify", "latest").exit_code == 0
+
+
+def test_no_store_makes_no_database(office: Office) -> None:
+    office.database.unlink()
+    office.evaluate("--no-store")
+    assert list(office.folder.iterdir()) == [office.folder / "output.md"]
+
+
+def test_the_first_evaluation_makes_the_database(office: Office) -> None:
+    office.database.unlink()
+    report = office.evaluate()
+    with closing(sqlite3.connect(office.database)) as database:
+        assert database.execute("SELECT id FROM byop_evaluations").fetchall() == [(report["report_id"],)]
+
+
+def test_a_report_is_signed_in_its_files(office: Office) -> None:
+    assert office.byop("keys", "new", "mine.key").exit_code == 0
+    office.byop("run", "output.md", "--no-store", "--sign", "mine.key", "-o", "r.json")
+    assert json.loads((office.folder / "r.json").read_text())["signature"]["algorithm"] == "ed25519"
+    verified = office.byop("verify", "r.json")
+    assert (verified.exit_code, "signature" in verified.stdout) == (0, True)
+
+
+def test_next_steps_and_the_mending_prompt_follow_from_what_failed(office: Office) -> None:
+    judge = ScriptedJudge(certainty_language="fail", escalation_signal="indeterminate")
+    with LoopbackProvider(judge) as provider:
+        office.reach(provider)
+        summary = office.evaluate("--no-store")["summary"]
+    assert summary["recommended_next_steps"] == snapshot(
+        [
+            "Have a lawyer confirm, qualify or strike “Clause 7 is fully compliant with the GDPR.” (line 5) before anyone relies on it.",
+            "Read the text yourself for what the evaluator could not decide: escalation_signal.",
+        ]
+    )
+    assert summary["mending_prompt"] == snapshot("""\
+Please revise the text you wrote. Change only what the points below ask for, keep everything else word for word, and do not invent facts: where something is not known to you, say so.
+
+1. Give every legal conclusion its qualifier: under which law, on which facts, with what uncertainty. Remove absolute statements that you cannot support.
+   It concerns:
+   > Clause 7 is fully compliant with the GDPR.
+
+Return the whole revised text, and after it a list of the changes you made.\
+""")
+
+
+def test_a_question_with_braces_is_put_into_words_as_it_is(office: Office) -> None:
+    own = {
+        "metadata": {"id": "own", "version": "1"},
+        "checks": [
+            {
+                "id": "braces",
+                "severity": "medium",
+                "question": "Does it name {party} and {}?",
+                "detection_method": {"type": "pattern", "patterns": ["fully"], "on_match": "fail"},
+            }
+        ],
+    }
+    report = office.evaluate("--no-store", "--playbook", office.write_playbook(own))
+    assert results(report) == {"braces": "fail"}
+    [step] = report["summary"]["recommended_next_steps"]
+    assert step.endswith("with this question: Does it name {party} and {}?")
+
+
+def test_a_later_export_and_the_baseline_are_in_the_audit_log(office: Office) -> None:
+    office.byop("run", "output.md", "-o", "r.html", "--save-baseline")
+    actions = [entry["action"] for entry in json.loads(office.byop("audit", "--json").stdout)]
+    assert actions == ["evaluation", "export", "baseline_set"]
