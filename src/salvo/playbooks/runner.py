@@ -88,9 +88,13 @@ async def evaluate(order: Order, session: Session, earlier: Sequence[Vote] = (),
     async def begin() -> None:
         # The store is slow to load: meanwhile the first requests are on their way, and they go first.
         await asyncio.sleep(_HEAD_START if session.judge.provider else 0)
-        await keeping.begin(earlier, resumed=resumed)
+        await keeping.begin(earlier, resumed=False)
 
-    _, stopped = await together((begin(), asking.all()))
+    if resumed:
+        await keeping.begin(earlier, resumed=True)  # before anything is sent: another process may be at it
+        stopped = await asking.all()
+    else:
+        _, stopped = await together((begin(), asking.all()))
     if stopped is not None:
         await keeping.interrupt()
         return Evaluated(stopped, str(keeping.fault or ""))

@@ -43,6 +43,8 @@ class Evaluating:
         self._place = place
         self._progress = progress
         self._interrupted = False
+        if place is not None and len(jobs) > 1:
+            place.group = min(job.order.report_id for job in jobs)
 
     def execute(self, concurrency: int) -> Finished:
         for sentence in dict.fromkeys(map(where_it_goes, self._jobs)):

@@ -24,7 +24,7 @@ class Place:
         self._opening = threading.Lock()
         self._store: Store | None = None
         if not can_wait(database_url(os.environ, Path.cwd())):
-            self.store()  # what is wrong with it is said before anything is paid for
+            self.store().check_writable()  # what is wrong with it is said before anything is paid for
 
     def store(self) -> Store:
         from salvo.cli.byop.database import open_store

@@ -105,8 +105,6 @@ def run(
         inputs = files.inputs(output_file or "-", source, prompt, system)
         desks = _desks(evaluators, base_url, key_variable)
         jobs = [Job(desk, _order(desk, chosen, inputs, mode, runs, subject, producer)) for desk in desks]
-    if place is not None and len(jobs) > 1:
-        place.group = min(job.order.report_id for job in jobs)
     evaluating = Evaluating(jobs, place, Progress())
     finished = evaluating.execute(concurrency)
     files_made = [_sealed(report, key) for report in finished.reports]

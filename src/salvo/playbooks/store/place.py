@@ -13,6 +13,8 @@ FILE = "byop_runs.db"
 REVISION = "0001"
 """The newest of `migrations`: a database that says so is opened without a look at them."""
 VERSION_TABLE = "byop_version"
+TOUCH = f"UPDATE {VERSION_TABLE} SET version_num = version_num WHERE 1 = 0"  # noqa: S608 - ours
+"""Changes nothing, and fails where nothing can be changed: SQLite begins to write even in a file it may only read."""
 
 _SQLITE = "sqlite:///"
 
@@ -35,6 +37,7 @@ def can_wait(url: str) -> bool:
     try:
         with closing(sqlite3.connect(path, timeout=0, isolation_level=None)) as database:
             database.execute("BEGIN IMMEDIATE")
+            database.execute(TOUCH)
             (revision,) = database.execute(f"SELECT version_num FROM {VERSION_TABLE}").fetchone()  # noqa: S608 - ours
     except (sqlite3.Error, TypeError):
         return False

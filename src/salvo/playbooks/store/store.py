@@ -21,6 +21,7 @@ from salvo.playbooks.audit import Entry, RawRunRecord
 from salvo.playbooks.report import Report
 from salvo.playbooks.store import owner, queries, rows
 from salvo.playbooks.store.database import Database
+from salvo.playbooks.store.place import TOUCH
 from salvo.playbooks.store.records import (
     BEGIN,
     AsStored,
@@ -73,6 +74,11 @@ class Store:
     def place(self) -> str:
         """Where everything is, as people are shown it."""
         return self._database.place
+
+    def check_writable(self) -> None:
+        """StoreError where nothing can be written: locked by another for too long, or read-only."""
+        with self._database.writing() as connection:
+            connection.exec_driver_sql(TOUCH)
 
     def close(self) -> None:
         self._database.close()
