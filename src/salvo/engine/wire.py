@@ -6,6 +6,7 @@ request object, recording, error or log can contain a key, and a replay needs no
 
 from __future__ import annotations
 
+import io
 import ssl
 import urllib.parse
 import urllib.request
@@ -152,7 +153,7 @@ class HttpWire:
             async with session.request(
                 request.method,
                 route.url,
-                data=None if request.body is None else jsontext.dumps(request.body),
+                data=None if request.body is None else _in_pieces(jsontext.dumps(request.body)),
                 headers={**request.headers, **route.headers},
                 proxy=route.proxy,
                 ssl=route.tls,
@@ -258,6 +259,7 @@ class _Route(NamedTuple):
 
 
 # Everything else a provider sends (cookies, organisation ids) is not ours to keep.
+_LONG = 1024 * 1024
 _KEPT_HEADERS = (
     "content-type",
     "request-id",
@@ -267,6 +269,11 @@ _KEPT_HEADERS = (
     "x-should-retry",
     "location",
 )
+
+
+def _in_pieces(body: bytes) -> bytes | io.BytesIO:
+    """A long body, so that it is not written in one go while everyone else waits."""
+    return body if len(body) <= _LONG else io.BytesIO(body)
 
 
 def _unreachable(route: _Route, reason: str) -> UnreachableError:

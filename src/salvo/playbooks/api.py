@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from salvo.engine.pool import Stopped
-from salvo.errors import SalvoError, StoreError
+from salvo.errors import SalvoError, StoreError, UsageError
 from salvo.playbooks import library
 from salvo.playbooks.inputs import Inputs
 from salvo.playbooks.keeping import InStore
@@ -45,6 +45,8 @@ def run_playbook(
     such as "anthropic/claude-sonnet-4-6"; without one, the model whose key the environment holds, else the rules.
     Nothing is stored unless `database` names a place for it ("sqlite:///byop_runs.db"): without one there is no drift.
     """
+    if mode not in tuple(Mode):
+        raise UsageError(f"There is no mode {mode!r}.", hint=f"Choose one of: {', '.join(Mode)}.")
     chosen = playbook if isinstance(playbook, Playbook) else _playbook(playbook)
     desk = Desk(evaluator or default_evaluator(os.environ), base_url=base_url, key=api_key)
     desk.check()
@@ -71,7 +73,13 @@ def _playbook(given: Mapping[str, Any] | str | Path) -> Playbook:
         return validated(given, "The playbook")
     if isinstance(given, str) and given in library.names():
         return library.load(given)
-    return read(Path(given).read_bytes(), str(given))
+    try:
+        return read(Path(given).read_bytes(), str(given))
+    except OSError as fault:
+        raise UsageError(
+            f"There is no playbook {str(given)!r} that can be read: {fault.strerror}.",
+            hint=f"The library has: {', '.join(library.names())}.",
+        ) from fault
 
 
 def _waited_for(order: Order, desk: Desk, database: str | None) -> Evaluated:

@@ -1,0 +1,194 @@
+"""Whatever is fed in gets a clear sentence or a report, and never a traceback."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from salvo.errors import InputError, PlaybookError, UsageError
+from salvo.playbooks import run_playbook
+from tests.support.office import CERTAIN, TEXT, Office, ScriptedJudge, check, results
+from tests.support.playbook import changed, document
+from tests.support.provider import LoopbackProvider
+
+STARTER = "ai_plugin_observability_v1"
+
+
+@pytest.mark.parametrize("content", [b"", b" \r\n\t \n", "\ufeff \u00a0\u2003\n".encode()])
+def test_an_empty_output_is_refused(office: Office, content: bytes) -> None:
+    office.write("empty", content)
+    for shown in (office.byop("run", "empty"), office.byop("run", "-", stdin=content)):
+        assert shown.exit_code == 2
+        assert "The AI output is empty: there is nothing to evaluate." in shown.stderr
+
+
+@pytest.mark.parametrize(
+    "content, said",
+    [
+        (b"Gr\xfc\xdfe", "The AI output is not UTF-8: byte 2 (0xfc) does not belong there."),
+        (TEXT.encode() + b"\xff", f"byte {len(TEXT.encode())} (0xff)"),
+        ("in sixteen bits".encode("utf-16"), "byte 0 (0xff)"),
+    ],
+)
+def test_what_is_not_utf_8_says_which_byte(office: Office, content: bytes, said: str) -> None:
+    office.write("latin", content)
+    shown = office.byop("run", "latin")
+    assert (shown.exit_code, said in shown.stderr) == (2, True)
+    other = office.byop("run", "output.md", "--source", "latin")
+    assert (other.exit_code, "The source document is not UTF-8" in other.stderr) == (2, True)
+
+
+@pytest.mark.parametrize(
+    "option", [(), ("output.md", "--source"), ("output.md", "--prompt"), ("output.md", "--system")]
+)
+def test_a_missing_file_and_a_folder_are_named(office: Office, option: tuple[str, ...]) -> None:
+    (office.folder / "a folder").mkdir()
+    missing, folder = (office.byop("run", *option, name) for name in ("nowhere.md", "a folder"))
+    assert (missing.exit_code, folder.exit_code) == (2, 2)
+    assert "nowhere.md cannot be read: No such file or directory." in missing.stderr
+    assert "a folder is a folder, not a file." in folder.stderr
+
+
+def test_more_than_twenty_megabytes_are_refused(office: Office) -> None:
+    with (office.folder / "large").open("wb") as file:
+        file.truncate(20 * 1024 * 1024 + 1)
+    shown = office.byop("run", "large")
+    assert (shown.exit_code, "large is larger than 20 MB." in shown.stderr) == (2, True)
+
+
+FILLER = "The parties met on Monday to go through the draft of the agreement."
+
+
+@pytest.mark.parametrize("judged_by", ["rules", "model"])
+def test_one_line_of_a_megabyte_is_evaluated_stored_and_shown(office: Office, judged_by: str) -> None:
+    line = f"{TEXT} {f'{FILLER} ' * (1024 * 1024 // len(FILLER))}".replace("\n", " ")
+    _evaluate_long(office, line, judged_by)
+
+
+def test_five_megabytes_are_evaluated_stored_and_shown(office: Office) -> None:
+    _evaluate_long(office, f"{TEXT}\n" + f"{FILLER}\n" * (5 * 1024 * 1024 // len(FILLER)), "model")
+
+
+def _evaluate_long(office: Office, text: str, judged_by: str) -> None:
+    office.write("long", text)
+    with LoopbackProvider(ScriptedJudge(certainty_language="fail")) as provider:
+        if judged_by == "model":
+            office.reach(provider)
+        shown = office.byop("run", "long", "--mode", "screening", "-o", "r.json", "-o", "r.html")
+    assert shown.exit_code == 1
+    assert "ALERT" in shown.stdout
+    assert len(shown.stdout) < 20_000
+    report = json.loads((office.folder / "r.json").read_text())["byop_report"]
+    where = check(report, "certainty_language")["evidence_citations"][0]["location"]
+    assert text.strip()[where["start"] : where["end"]] == CERTAIN
+    assert office.byop("show", "latest").exit_code == 0
+
+
+ODD = {
+    "NUL": ("\0", "nul"),
+    "right-to-left override": ("\u202e", "bidi"),
+    "zero-width space": ("\u200b", "zero"),
+    "tag character": ("\U000e0041", "tag"),
+    "escape": ("\x1b[31m", "control"),
+}
+
+
+@pytest.mark.parametrize("odd", [pytest.param(odd, id=name) for name, (odd, _) in ODD.items()])
+@pytest.mark.parametrize("judged_by", ["rules", "model"])
+def test_odd_characters_are_kept_counted_and_named(office: Office, odd: str, judged_by: str) -> None:
+    text = TEXT.replace("Liability is", f"Liab{odd}ility {odd}is")
+    office.write("odd.md", text)
+    with LoopbackProvider(ScriptedJudge()) as provider:
+        if judged_by == "model":
+            office.reach(provider)
+        report = office.evaluate("odd.md")
+    assert results(report) == results(office.evaluate("--no-store", "--evaluator", "rules")) or judged_by == "model"
+    [finding] = [each for each in report["artifact_findings"] if each["location"] is None]
+    assert finding["count"] == 2
+    assert finding["message"]
+    if judged_by == "model":
+        assert f"Liab{odd}ility" in provider.asked[0].last_user
+    shown = office.byop("show", "latest")
+    assert odd[0] not in shown.stdout, "nothing that could steer a terminal is printed"
+    assert finding["message"].split(".")[0][:30] in shown.stdout.replace("\n    ", " ")
+    assert office.byop("replay", "latest").exit_code == 0
+    assert office.byop("verify", "latest").exit_code == 0
+
+
+def test_line_ends_of_any_system_give_one_fingerprint(office: Office) -> None:
+    office.write("windows.md", TEXT.replace("\n", "\r\n"))
+    one, two = office.evaluate("--no-store"), office.evaluate("windows.md", "--no-store")
+    assert one["integrity"]["inputs_fingerprint"] == two["integrity"]["inputs_fingerprint"]
+    assert one["check_results"] == two["check_results"]
+
+
+@pytest.mark.parametrize("where", ["ai_output", "source_doc"])
+def test_lone_surrogates_survive_judging_storing_and_replay(
+    office: Office, monkeypatch: pytest.MonkeyPatch, where: str
+) -> None:
+    odd = f"{TEXT} Broken: \ud800."
+    given = {"ai_output": odd if where == "ai_output" else TEXT, "source_doc": odd if where == "source_doc" else None}
+    with LoopbackProvider(ScriptedJudge()) as provider:
+        report = run_playbook(
+            STARTER,
+            given["ai_output"] or "",
+            given["source_doc"],
+            evaluator="openai/gpt-5.4-mini",
+            base_url=provider.openai_url,
+            api_key="sk-mine",
+            database=f"sqlite:///{office.database}",
+        )
+    assert report["incomplete"] is False
+    assert "ud800" in provider.asked[0].last_user
+    if where == "ai_output":
+        assert any("surrogate" in found["message"].lower() for found in report["artifact_findings"])
+    assert office.byop("replay", "latest").exit_code == 0
+    assert office.byop("show", "latest", "-o", "r.html", "-o", "r.md", "-o", "r.json").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    "broken, said",
+    [
+        (changed("checks.1.id", "names_the_law"), "$.checks[1].id: is the id of $.checks[0] already"),
+        (changed("checks.0.severity", "urgent"), "urgent"),
+        (changed("variance_handling.min_runs", 2), "min_runs"),
+        (changed("checks", []), "checks"),
+        (changed("checks.1.detection_method.patterns", ["("]), "patterns"),
+        (changed("checks.0.detection_method", {"type": "semantic"}), "instructions"),
+        ([], "object"),
+    ],
+)
+def test_a_bad_playbook_is_refused_with_every_error_and_its_path(office: Office, broken: Any, said: str) -> None:
+    shown = office.byop("run", "output.md", "--playbook", office.write_playbook(broken))
+    assert (shown.exit_code, said in shown.stderr) == (2, True)
+    assert "Traceback" not in shown.output
+
+
+def test_a_playbook_that_is_not_json_or_not_there_is_refused(office: Office) -> None:
+    office.write("broken.json", '{"metadata": ')
+    for name, said in (("broken.json", "JSON"), ("nowhere.json", "There is no playbook"), (".", "folder")):
+        shown = office.byop("run", "output.md", "--playbook", name)
+        assert (shown.exit_code, said in shown.stderr) == (2, True)
+
+
+def test_a_playbooks_pattern_that_would_run_for_ever_does_not(office: Office, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("salvo.engine.patterns.SECONDS", 0.3)
+    hanging = changed("checks.1.detection_method.patterns", ["(a+)+$", "fully"])
+    office.write("output.md", TEXT + "a" * 5_000 + "!")
+    report = office.evaluate("--no-store", "--playbook", office.write_playbook(hanging))
+    assert results(report)["no_guarantee"] == "fail", "the other pattern is found"
+    assert any("no_guarantee" in limit for limit in report["limitations"])
+
+
+def test_from_python_what_can_be_mended_is_said_in_sentences(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="empty"):
+        run_playbook(STARTER, " \n")
+    with pytest.raises(PlaybookError):
+        run_playbook({**document(), "checks": []}, TEXT)
+    with pytest.raises(UsageError, match="thorough"):
+        run_playbook(STARTER, TEXT, mode="thorough", evaluator="rules")
+    with pytest.raises(UsageError, match="nowhere"):
+        run_playbook(tmp_path / "nowhere.json", TEXT)
+    with pytest.raises(UsageError, match="at least 3"):
+        run_playbook(STARTER, TEXT, runs=1, evaluator="rules")

@@ -1,0 +1,168 @@
+"""Drift in its kinds, and what is shown of it: the judge's, the output's, both, and instability of the evaluator."""
+
+import json
+from typing import Any
+
+import pytest
+from inline_snapshot import snapshot
+
+from tests.support.office import CLAUDE, GPT, TEXT, Office, ScriptedJudge, Told, check, masked
+from tests.support.provider import Fault, LoopbackProvider, Say
+
+WORSE: dict[str, Told] = {"certainty_language": "fail"}
+
+
+def evaluate(office: Office, *arguments: str, votes: dict[str, Told] | None = None) -> dict[str, Any]:
+    with LoopbackProvider(ScriptedJudge(votes)) as provider:
+        office.reach(provider)
+        return office.evaluate("output.md", *arguments)
+
+
+@pytest.mark.parametrize(
+    "another_text, another_judge, kind, result, said",
+    [
+        (False, False, "evaluator_instability", "fail", "so this is instability of the evaluator."),
+        (False, True, "judge", "fail", "so this is drift of the judge."),
+        (True, False, "output", "fail", "so this is drift of the output."),
+        (True, True, "undetermined", "indeterminate", "cannot be told apart."),
+    ],
+)
+@pytest.mark.parametrize("saved", [True, False])
+def test_drift_is_put_down_to_what_changed(
+    office: Office, another_text: bool, another_judge: bool, kind: str, result: str, said: str, saved: bool
+) -> None:
+    first = evaluate(office, "--evaluator", CLAUDE, *(["--save-baseline"] if saved else []))
+    if another_text:
+        office.write("output.md", f"{TEXT}\nA new paragraph.")
+    report = evaluate(office, "--evaluator", GPT if another_judge else CLAUDE, votes=WORSE)
+    drift = report["drift_summary"]
+    assert (drift["kind"], drift["baseline_id"], drift["baseline_saved"]) == (kind, first["report_id"], saved)
+    assert (drift["same_text"], drift["same_judge"]) == (not another_text, not another_judge)
+    [changed] = drift["changed_checks"]
+    assert (changed["check_id"], changed["before"], changed["now"], changed["worse"]) == (
+        "certainty_language",
+        "pass",
+        "fail",
+        True,
+    )
+    derived = check(report, "drift_over_time_support")
+    assert derived["result"] == result
+    assert derived["notes"].endswith(said)
+    assert derived["notes"].startswith(
+        f"Compared with {'the saved baseline' if saved else 'the newest earlier report'}"
+    )
+
+
+def test_nothing_that_got_better_is_drift(office: Office) -> None:
+    evaluate(office, votes=WORSE)
+    report = evaluate(office)
+    assert (report["drift_summary"]["kind"], check(report, "drift_over_time_support")["result"]) == ("none", "pass")
+    assert [each["worse"] for each in report["drift_summary"]["changed_checks"]] == [False]
+    assert report["summary"]["overall_status"] == "STABLE"
+
+
+def test_another_model_behind_the_same_name_is_another_judge_and_a_changed_backend_is_noted(office: Office) -> None:
+    def told(**terms: Any) -> dict[str, Told]:
+        return {name: Say(json.dumps(_PASS), **terms) for name in _JUDGED}
+
+    with_backend = ("--evaluator", GPT)
+    evaluate(office, *with_backend, votes=told(model="gpt-5.4-mini-1", fingerprint="fp_1"))
+    noted = evaluate(office, *with_backend, votes=told(model="gpt-5.4-mini-1", fingerprint="fp_2"))
+    assert noted["drift_summary"]["same_judge"] is True
+    assert any("system fingerprint changed" in note for note in noted["drift_summary"]["notes"])
+    other = evaluate(office, *with_backend, votes=told(model="gpt-5.4-mini-2", fingerprint="fp_2"))
+    assert other["drift_summary"]["same_judge"] is False
+
+
+_JUDGED = ("assumption_disclosure", "certainty_language", "escalation_signal", "unchecked_areas_disclosure")
+_PASS = {"result": "pass", "confidence": 1.0, "evidence_citations": [], "notes": "It is there."}
+
+
+def test_what_could_not_be_judged_is_no_change_and_no_baseline(office: Office) -> None:
+    first = evaluate(office)
+    cut = evaluate(office, votes={"certainty_language": Fault.context_too_long()})
+    assert cut["incomplete"] is True
+    assert cut["drift_summary"]["changed_checks"] == []
+    assert check(cut, "drift_over_time_support")["result"] == "indeterminate"
+    assert evaluate(office)["drift_summary"]["baseline_id"] == first["report_id"]
+
+
+def test_evaluators_of_one_command_are_not_each_others_past(office: Office) -> None:
+    with LoopbackProvider(ScriptedJudge()) as provider:
+        office.reach(provider)
+        named = ("--evaluator", CLAUDE, "--evaluator", "rules", "--evaluator", GPT)
+        first, second = (
+            json.loads(office.byop("run", "output.md", "--json", *named, "-j", "1").stdout)["byop_reports"]
+            for _ in range(2)
+        )
+    assert {each["byop_report"]["drift_summary"]["baseline_id"] for each in first} == {None}
+    newest = max(each["byop_report"]["report_id"] for each in first)
+    assert {each["byop_report"]["drift_summary"]["baseline_id"] for each in second} == {newest}
+
+
+def test_a_subject_over_time_as_a_table(office: Office) -> None:
+    evaluate(office, "--subject", "DPA", "--save-baseline")
+    evaluate(office, "--subject", "DPA", "--mode", "screening")
+    office.write("output.md", f"{TEXT}\nA new paragraph.")
+    evaluate(office, "--subject", "DPA", "--evaluator", GPT, votes=WORSE)
+    evaluate(office, "--subject", "something else")
+    shown = office.byop("drift", "--subject", "DPA")
+    assert masked(shown.stdout) == snapshot("""\
+REPORT            TIME                 STATUS   CONSISTENCY  TEXT     EVALUATOR                    1  2  3  4  5  6
+ID  TIME  STABLE   1.00                  anthropic/claude-sonnet-4-6  P  P  P  P  P  ?  baseline
+ID  TIME  OBSERVE  unknown      same     anthropic/claude-sonnet-4-6  P  P  P  P  ?  ?  screening
+ID  TIME  ALERT    1.00         changed  openai/gpt-5.4-mini          P  F  P  P  P  ?
+
+P pass, F fail, ? indeterminate, – not in that playbook. 1 assumption_disclosure; 2 certainty_language; 3 escalation_signal; 4 unchecked_areas_disclosure; 5 run_variance; 6 drift_over_time_support.
+TEXT tells whether it is the text of the row above, EVALUATOR who judged it.
+""")
+    points = json.loads(office.byop("drift", "--subject", "DPA", "--json").stdout)
+    assert [point["status"] for point in points] == ["STABLE", "OBSERVE", "ALERT"]
+    assert points[2]["outcomes"]["certainty_language"] == "fail"
+    nothing = office.byop("drift", "--subject", "DPX")
+    assert nothing.stdout == snapshot("""\
+There is no report of the subject “DPX” yet.
+Make one: byop run FILE --subject DPX
+""")
+
+
+def test_two_reports_side_by_side(office: Office) -> None:
+    first = evaluate(office)
+    office.write("output.md", f"{TEXT}\nA new paragraph.")
+    second = evaluate(office, "-o", "second.json", votes=WORSE)
+    shown = office.byop("compare", first["report_id"], "second.json")
+    assert (shown.exit_code, masked(shown.stdout)) == snapshot(
+        (
+            0,
+            """\
+This is an observability report, not legal advice.
+Pass ≠ safe. Fail ≠ wrong. Indeterminate is expected.
+Report describes behavior under this playbook and inputs.
+
+A  ID  TIME  STABLE  consistency 1.00
+   anthropic/claude-sonnet-4-6  subject default
+B  ID  TIME  ALERT  consistency 1.00
+   anthropic/claude-sonnet-4-6  subject default
+
+The judge is the same and the text is another: a difference is the text's.
+
+Checks
+  worse   high    certainty_language: pass → fail
+  Consistency 1.00 → 1.00 (+0.00)
+""",
+        )
+    )
+    document = json.loads(office.byop("compare", first["report_id"], "latest", "--json").stdout)
+    assert document["after"]["report_id"] == second["report_id"]
+    assert [each["check_id"] for each in document["changed_checks"]] == ["certainty_language"]
+    itself = office.byop("compare", "latest", "latest")
+    assert "No check came out otherwise." in itself.stdout
+    assert "Evidence" not in itself.stdout
+
+
+def test_what_has_no_report_cannot_be_compared(office: Office) -> None:
+    office.write("no-report.json", "{}")
+    refused = office.byop("compare", "no-report.json", "no-report.json")
+    assert (refused.exit_code, "is not a BYOP report" in refused.stderr) == (2, True)
+    unknown = office.byop("compare", "zzz", "zzz")
+    assert unknown.exit_code == 2
