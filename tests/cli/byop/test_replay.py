@@ -4,10 +4,10 @@ import json
 
 import pytest
 
-from tests.support.office import ASSUMED, CERTAIN, CLAUDE, GPT, Garbled, Office, ScriptedJudge, verdict
+from tests.support.office import ASSUMED, CERTAIN, CLAUDE, GPT, Garbled, Office, ScriptedJudge, Told, verdict
 from tests.support.provider import LoopbackProvider, Say
 
-MIXED = {
+MIXED: dict[str, list[Told]] = {
     "assumption_disclosure": [Garbled("Sure!", then=Say(verdict("pass", ASSUMED))), Garbled("hm"), "pass"],
     "certainty_language": ["fail", "pass", "fail"],
 }
