@@ -6,7 +6,7 @@ import inspect
 import os
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,16 +19,16 @@ from salvo.engine.pool import Budget, Pool
 from salvo.engine.record import RecordingOptions
 from salvo.engine.redact import Redactor, secrets_of
 from salvo.engine.retry import RetryingWire, Wait
-from salvo.engine.wire import Endpoint, HttpWire
+from salvo.engine.wire import Endpoint, HttpWire, preload
 from salvo.errors import InputError, UsageError
 from salvo.scenarios.adapters.base import BaseAdapter
 from salvo.scenarios.adapters.function import FunctionAdapter
 from salvo.scenarios.evaluators.base import EvaluatorType
 from salvo.scenarios.evaluators.registry import Registry, builtin
-from salvo.scenarios.loader import Check, Finding, ScenarioFileError, read, read_all, scenario_document
+from salvo.scenarios.loader import Check, Finding, ScenarioFileError, listed, read, read_all, scenario_document
 from salvo.scenarios.project import Project
 from salvo.scenarios.result import COMMAND, CUSTOM, AgentRunResult, Batch
-from salvo.scenarios.runner import Session
+from salvo.scenarios.runner import Session, run_all
 from salvo.scenarios.schema import NEVER_SHOWN, Scenario
 from salvo.scenarios.stage import Prepared
 from salvo.scenarios.store import Store
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from salvo.scenarios.judging import Bench
     from salvo.scenarios.judgings import Judging, Judgings
     from salvo.scenarios.replay import Replayer
+    from salvo.scenarios.report.data import BatchSummary
 
 ADAPTERS = {
     "openai": "salvo.scenarios.adapters.openai:OpenAIAdapter",
@@ -169,6 +170,17 @@ class Workshop:
             raise ScenarioFileError(problems)
         return [(file, settings.apply(scenario)) for file, scenario in found]
 
+    def written(self, fields: Mapping[str, Any], file: Path, settings: Settings) -> tuple[Workshop, Scenario]:
+        """A scenario that is written in Python, and a workshop that knows its functions. The file is its author's."""
+        from salvo.scenarios.written import written
+
+        scenario, given = written(fields)
+        workshop = replace(self, project=replace(self.project, given=given))
+        findings = [finding for check in checks(workshop.project) for finding in check(scenario, file)]
+        if findings:
+            raise InputError(f"The scenario {scenario.scenario} cannot be used: {listed(findings)}.")
+        return workshop, settings.apply(scenario)
+
     def store(self) -> Store:
         return Store(self.project.store)
 
@@ -281,6 +293,17 @@ class Workshop:
             environ=self.environ,
         )
 
+    async def run(self, prepared: Prepared, recording: RecordingOptions | None) -> BatchSummary:
+        """All runs of one scenario, with nobody watching."""
+        from salvo.scenarios.report.data import summarise
+
+        preload()
+        async with self.session(recording=recording) as session:
+            session.store.prepare()
+            session.store.save_batch(prepared.batch)
+            [ran] = await run_all([(prepared, list(range(1, prepared.batch.runs + 1)))], session)
+        return summarise(prepared.batch, ran.entries, ran.unmade)
+
     @asynccontextmanager
     async def session(
         self,
@@ -289,9 +312,9 @@ class Workshop:
         max_cost: float | None = None,
         recording: RecordingOptions | None = None,
         stop_at_first_failure: bool = False,
-        on_start: Callable[[Prepared, int], None],
-        on_wait: Callable[[Wait], None],
-        on_result: Callable[[Prepared, AgentRunResult], None],
+        on_start: Callable[[Prepared, int], None] | None = None,
+        on_wait: Callable[[Wait], None] | None = None,
+        on_result: Callable[[Prepared, AgentRunResult], None] | None = None,
     ) -> AsyncIterator[Session]:
         redactor = self.redactor()
         async with HttpWire(self.all_endpoints(), redactor, clock=self.clock) as wire:

@@ -24,6 +24,7 @@ __all__ = [
     "Problem",
     "ScenarioFileError",
     "from_document",
+    "listed",
     "read",
     "read_all",
     "read_tool",
@@ -103,9 +104,14 @@ def from_document(document: Mapping[str, Any]) -> Scenario:
     """A stored scenario again."""
     scenario, misfits = fit(Scenario, dict(document))
     if scenario is None:
-        wrong = "; ".join(f"{_field(misfit.path)}: {misfit.message}" for misfit in misfits)
+        wrong = listed(Finding(misfit.path, misfit.message) for misfit in misfits)
         raise InputError(f"The stored scenario cannot be used: {wrong}.", hint="Was it stored by another version?")
     return scenario
+
+
+def listed(findings: Iterable[Finding]) -> str:
+    """What is wrong with a scenario that stands in no file, in one sentence."""
+    return "; ".join(f"{_field(path)}: {message.rstrip('.')}" if path else message for path, message in findings)
 
 
 class _Examined(Generic[Model]):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -24,6 +24,8 @@ _FIRST_KEY = re.compile(r"^(?![ \t]*(?:#|$)|---|%)(?P<indent> *)", re.MULTILINE)
 class Project:
     root: Path
     cwd: Path
+    given: Mapping[str, Any] = field(default_factory=dict, compare=False)
+    """Of a scenario that is written in Python: its objects by path, its tools by name. They come before all others."""
 
     @classmethod
     def find(cls, start: Path | None = None) -> Project:
@@ -46,7 +48,7 @@ class Project:
             raise UsageError(f"There is no {shown(place)}.", hint="Name a scenario's file, or a folder of them.")
         if not place.is_dir():
             return [place]
-        files = sorted(file for file in _yaml_files(place) if _looks_like_a_scenario(file))
+        files = sorted(file for file in _files(place) if is_scenario(file))
         if not files:
             raise NothingFoundError(
                 f"There is no scenario in {shown_folder(place)}: no .yaml file with a top-level `scenario:`.",
@@ -70,7 +72,7 @@ class Project:
 
     def load(self, path: str, near: Path) -> Any:
         """A user's object by `package.module.name`, `module:name` or `module:Class.method`."""
-        return self._scope(near).load(path)
+        return self.given[path] if path in self.given else self._scope(near).load(path)
 
     def load_module(self, file: Path) -> ModuleType:
         """A user's module by its file, with what it imports from its own folder upward."""
@@ -80,10 +82,15 @@ class Project:
         return Scope.of(self.import_folders(near))
 
 
-def _yaml_files(folder: Path) -> Iterator[Path]:
+def is_scenario(file: Path) -> bool:
+    """Whether a file in a folder is meant as a scenario. One that is named by itself always is."""
+    return file.name.endswith(_SUFFIXES) and not file.name.startswith(".") and _looks_like_a_scenario(file)
+
+
+def _files(folder: Path) -> Iterator[Path]:
     for place, folders, files in os.walk(folder):
         folders[:] = [name for name in folders if not _is_left_out(Path(place, name))]
-        yield from (Path(place, name) for name in files if name.endswith(_SUFFIXES) and not name.startswith("."))
+        yield from (Path(place, name) for name in files)
 
 
 def _is_left_out(folder: Path) -> bool:

@@ -44,7 +44,7 @@ def _add_suite(root: ET.Element, summary: BatchSummary, results: Sequence[AgentR
         time=f"{sum(result.metrics.latency for result in results):.3f}",
     )
     properties = ET.SubElement(suite, "properties")
-    for name, text in _properties(summary).items():
+    for name, text in properties_of(summary).items():
         ET.SubElement(properties, "property", name=name, value=_clean(text))
     reasons = {run_id: group.why for group in summary.not_made for run_id in group.run_ids}
     for result in results:
@@ -58,7 +58,8 @@ def _add_suite(root: ET.Element, summary: BatchSummary, results: Sequence[AgentR
             missing -= 1
 
 
-def _properties(summary: BatchSummary) -> dict[str, str]:
+def properties_of(summary: BatchSummary) -> dict[str, str]:
+    """What the runs of a batch come to, for those who read JUnit."""
     evidence = summary.evidence
     gate = (
         {
@@ -72,7 +73,7 @@ def _properties(summary: BatchSummary) -> dict[str, str]:
         else {}
     )
     return {
-        "verdict": summary.verdict,
+        "verdict": summary.verdict.value,
         **gate,
         "model": "/".join(filter(None, [summary.provider, summary.model])),
         "completed": str(summary.completed),

@@ -180,10 +180,10 @@ def _saving(evidence: Evidence, summary: BatchSummary) -> str:
 
 
 def verdict(summary: BatchSummary, paint: _Paint | None = None) -> str:
-    return f"{(paint or _Paint(False)).verdict(summary.verdict)}: {_why(summary)}"
+    return f"{(paint or _Paint(False)).verdict(summary.verdict)}: {why(summary)}"
 
 
-def _why(summary: BatchSummary) -> str:
+def why(summary: BatchSummary) -> str:
     if summary.verdict is Verdict.ERROR:
         return "no run was completed, so nothing is known about the agent"
     passed = f"{summary.passed} of {summary.completed} completed runs passed"
@@ -310,6 +310,13 @@ def run_in_full(result: AgentRunResult, *, colour: bool = False) -> list[str]:
         *_section("Metrics", _metric_lines(result), paint),
         *_section("Replay", [_replay_line(result)], paint),
     ]
+
+
+def failed_run(result: AgentRunResult) -> list[str]:
+    """What a run failed by."""
+    paint = _Paint(False)
+    failed = [of for of in result.eval_results if not of.passed]
+    return [*_run_header(result, paint), *(f"  {line}" for line in _eval_lines(failed, paint))]
 
 
 def _run_header(result: AgentRunResult, paint: _Paint) -> Iterator[str]:

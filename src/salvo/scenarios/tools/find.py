@@ -67,6 +67,8 @@ def _each(scenario: Scenario, file: Path, project: Project) -> Iterator[tuple[in
 def _found(wanted: str | YamlTool, file: Path, project: Project) -> FoundTool:
     if isinstance(wanted, YamlTool):
         return _canned(wanted, "the scenario")
+    if wanted in project.given:
+        return _function(wanted, project.given[wanted], "the scenario")
     looked: list[str] = []
     for folder in project.folders_above(file):
         module_file = folder / "tools.py"

@@ -51,7 +51,12 @@ def tools_in(module: Any) -> dict[str, Callable[..., Any]]:
         if inspect.isfunction(value) and value.__module__ == module.__name__ and not name.startswith("_")
     }
     marked = {name: value for name, value in own.items() if hasattr(value, _MARK)}
-    return {(getattr(value, _MARK, {}).get("name") or name): value for name, value in (marked or own).items()}
+    return {name_of(value, name): value for name, value in (marked or own).items()}
+
+
+def name_of(function: Callable[..., Any], name: str) -> str:
+    """What a scenario calls a function of that name."""
+    return str(getattr(function, _MARK, {}).get("name") or name)
 
 
 @dataclass(frozen=True)
