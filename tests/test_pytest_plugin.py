@@ -8,8 +8,11 @@ from textwrap import dedent
 from xml.etree import ElementTree as ET
 
 import pytest
+from click.testing import CliRunner
 from inline_snapshot import snapshot
 
+from salvo.cli.exit_codes import ExitCode
+from salvo.cli.salvo import salvo
 from tests.support.provider import Fault, LoopbackProvider, Say
 from tests.support.wires import OPENAI_KEY, environment
 
@@ -436,6 +439,45 @@ def test_a_scenario_in_python_takes_what_a_file_has(project: pytest.Pytester) ->
     ran.assert_outcomes(passed=1)
     [batch] = stored(project, "batches")
     assert (batch["scenario_id"], batch["runs"]) == ("six times seven", 2)
+
+
+def test_a_run_of_a_scenario_in_python_is_replayed_and_only_its_test_runs_it_again(project: pytest.Pytester) -> None:
+    written(
+        project,
+        """
+        def agent(request):
+            return 42
+
+        def is_right(scenario, assertion, result):
+            return result.final_output == 42
+
+        def test_it(salvo_scenario):
+            assert salvo_scenario(adapter=agent, user_message="What?", assertions=[is_right]).passed
+        """,
+        "--salvo-record",
+    ).assert_outcomes(passed=1)
+    [run] = stored(project, "runs")
+    replayed = CliRunner().invoke(salvo, ["replay", str(run["run_id"])])
+    assert (replayed.exit_code, replayed.stdout.splitlines()[-1]) == snapshot(
+        (ExitCode.OK, "Reconstructed from what was stored; the agent was not called.")
+    )
+    again = CliRunner().invoke(salvo, ["replay", str(run["run_id"]), "--re-eval"])
+    assert (again.exit_code, again.stderr) == snapshot(
+        (
+            ExitCode.USAGE,
+            """\
+Error: This scenario is written in Python, in test_written.py: only its test can run it.
+Run that again, or name a scenario's file.
+""",
+        )
+    )
+
+
+def test_the_example_of_the_documentation_passes(project: pytest.Pytester) -> None:
+    text = (Path(__file__).parents[1] / "docs" / "scenarios.md").read_text()
+    [example] = [part for part in re.findall(r"```python\n(.*?)```", text, re.DOTALL) if "salvo_scenario" in part]
+    project.makepyfile(test_example=example)
+    project.runpytest_inprocess().assert_outcomes(passed=1)
 
 
 def test_a_failure_in_python_can_be_told_as_that_of_a_file(project: pytest.Pytester) -> None:

@@ -26,6 +26,7 @@ from salvo.scenarios.adapters.function import FunctionAdapter
 from salvo.scenarios.evaluators.base import EvaluatorType
 from salvo.scenarios.evaluators.registry import Registry, builtin
 from salvo.scenarios.loader import Check, Finding, ScenarioFileError, listed, read, read_all, scenario_document
+from salvo.scenarios.paths import shown
 from salvo.scenarios.project import Project
 from salvo.scenarios.result import COMMAND, CUSTOM, AgentRunResult, Batch
 from salvo.scenarios.runner import Session, run_all
@@ -157,6 +158,11 @@ class Workshop:
     endpoints: dict[str, Endpoint] = field(default_factory=dict)
 
     def read(self, file: Path, settings: Settings, *, will_call: bool = True) -> Scenario:
+        if file.suffix == ".py":
+            raise UsageError(
+                f"This scenario is written in Python, in {shown(file)}: only its test can run it.",
+                hint="Run that again, or name a scenario's file.",
+            )
         what = checks(self.project, will_call=will_call)
         return settings.apply(
             read(file, checks=what, environ=self.environ, root=self.project.root, will_call=will_call)

@@ -162,7 +162,8 @@ class _Work:
             try:
                 summary = asyncio.run(workshop.run(prepared, RecordingOptions() if record else None))
             except KeyboardInterrupt:
-                self._interrupted.append(prepared.batch.batch_id)
+                if file.suffix in _SUFFIXES:
+                    self._interrupted.append(prepared.batch.batch_id)
                 raise
         except SalvoError as fault:
             raise NotJudgedError(str(fault), pytrace=False) from None
