@@ -306,8 +306,11 @@ def test_the_command_decides_on_runs_model_and_recording(
     assert [run["replayable"] for run in stored(project, "runs")] == ["full"] * 2
 
 
-def test_no_runs_at_all_is_bad_usage(project: pytest.Pytester) -> None:
-    assert project.runpytest_inprocess("--salvo", "--salvo-runs", "0").ret == pytest.ExitCode.USAGE_ERROR
+@pytest.mark.parametrize("runs", ["0", "many"])
+def test_no_number_of_runs_is_bad_usage(project: pytest.Pytester, runs: str) -> None:
+    ran = project.runpytest_inprocess("--salvo", "--salvo-runs", runs)
+    assert ran.ret == pytest.ExitCode.USAGE_ERROR
+    ran.stderr.fnmatch_lines([f"*--salvo-runs: '{runs}' is no number of runs"])
 
 
 def test_the_table_of_what_passed_is_there_for_who_asks(project: pytest.Pytester) -> None:
@@ -434,6 +437,7 @@ def test_a_scenario_in_python_takes_what_a_file_has(project: pytest.Pytester) ->
             }
             assert salvo_scenario(**fields).passed
         """,
+        "--salvo",
         "--salvo-runs=2",
     )
     ran.assert_outcomes(passed=1)
@@ -478,6 +482,27 @@ def test_the_example_of_the_documentation_passes(project: pytest.Pytester) -> No
     [example] = [part for part in re.findall(r"```python\n(.*?)```", text, re.DOTALL) if "salvo_scenario" in part]
     project.makepyfile(test_example=example)
     project.runpytest_inprocess().assert_outcomes(passed=1)
+
+
+def test_ctrl_c_in_a_scenario_in_python_promises_no_resumption(project: pytest.Pytester) -> None:
+    project.makepyfile(
+        """
+        import agents
+
+        def test_it(salvo_scenario):
+            salvo_scenario(
+                adapter=agents.interrupted,
+                user_message="What?",
+                assertions=[lambda *_: True],
+                runs=3,
+                concurrency=1,
+            )
+        """
+    )
+    ran = project.runpytest_subprocess()
+    assert ran.ret == pytest.ExitCode.INTERRUPTED
+    assert [run["number"] for run in stored(project, "runs")] == [1]
+    assert "--resume" not in ran.stdout.str()
 
 
 def test_a_failure_in_python_can_be_told_as_that_of_a_file(project: pytest.Pytester) -> None:

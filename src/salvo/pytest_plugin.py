@@ -7,6 +7,7 @@ scenario is wanted.
 from __future__ import annotations
 
 import re
+from argparse import ArgumentTypeError
 from collections.abc import Callable, Generator, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
@@ -40,9 +41,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def _count(text: str) -> int:
-    if (number := int(text)) < 1:
-        raise ValueError(text)
-    return number
+    if not text.isdecimal() or int(text) < 1:
+        raise ArgumentTypeError(f"{text!r} is no number of runs")
+    return int(text)
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -128,7 +129,7 @@ def _work(config: pytest.Config) -> _Work:
 class _Work:
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
-        self._interrupted: list[str] = []
+        self._interrupted = ""
 
     @cached_property
     def workshop(self) -> Workshop:
@@ -163,7 +164,7 @@ class _Work:
                 summary = asyncio.run(workshop.run(prepared, RecordingOptions() if record else None))
             except KeyboardInterrupt:
                 if file.suffix in _SUFFIXES:
-                    self._interrupted.append(prepared.batch.batch_id)
+                    self._interrupted = prepared.batch.batch_id
                 raise
         except SalvoError as fault:
             raise NotJudgedError(str(fault), pytrace=False) from None
@@ -178,7 +179,7 @@ class _Work:
             workshop, scenario = self.workshop.written(fields, file, self.settings)
         except SalvoError as fault:
             raise NotJudgedError(str(fault), pytrace=False) from None
-        return judged(self.run(workshop, scenario, file))
+        return _judged(self.run(workshop, scenario, file))
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_makereport(
@@ -194,10 +195,10 @@ class _Work:
         return report
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        for batch_id in self._interrupted:
+        if self._interrupted:
             terminalreporter.section("salvo")
             terminalreporter.line("Interrupted. The runs that had finished are saved; the others are made with:")
-            terminalreporter.line(f"  salvo run --resume {batch_id}")
+            terminalreporter.line(f"  salvo run --resume {self._interrupted}")
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
@@ -205,7 +206,7 @@ class _Work:
         node.workerinput["salvo_command"] = self._command
 
 
-def judged(result: ScenarioResult) -> ScenarioResult:
+def _judged(result: ScenarioResult) -> ScenarioResult:
     """The result, where it is one: NotJudgedError where some runs could not be judged, and the agent did not fail."""
     __tracebackhide__ = True
     if result.verdict not in ("passed", "failed") or (result.passed and result.summary.errors):
@@ -241,9 +242,7 @@ class _Collecting:
         named = file_path.suffix in _SUFFIXES and parent.session.isinitpath(file_path)
         if not named and not is_scenario(file_path):
             return None
-        found = ScenarioFile.from_parent(parent, path=file_path)
-        found.collecting = self
-        return found
+        return ScenarioFile.from_parent(parent, path=file_path, collecting=self)
 
     def read(self, file: ScenarioFile) -> ScenarioItem:
         from salvo.errors import SalvoError
@@ -259,8 +258,7 @@ class _Collecting:
         first = self._names.setdefault(scenario.scenario, file.path)
         if first != file.path:
             raise pytest.Collector.CollectError(f'"{scenario.scenario}" is also the name of {shown(first)}.')
-        item = ScenarioItem.from_parent(file, name=scenario.scenario)
-        item.work, item.scenario = self._work, scenario
+        item = ScenarioItem.from_parent(file, name=scenario.scenario, work=self._work, scenario=scenario)
         for marker in self._markers(scenario.tags, file.config):
             item.add_marker(marker)
         return item
@@ -277,24 +275,28 @@ class _Collecting:
 
 
 class ScenarioFile(pytest.File):
-    collecting: _Collecting
+    def __init__(self, *, collecting: _Collecting, **of_pytest: Any) -> None:
+        super().__init__(**of_pytest)
+        self._collecting = collecting
 
     def collect(self) -> Iterator[ScenarioItem]:
-        yield self.collecting.read(self)
+        yield self._collecting.read(self)
 
 
 class ScenarioItem(pytest.Item):
     """One scenario, with all its runs inside."""
 
-    work: _Work
-    scenario: Scenario
+    def __init__(self, *, work: _Work, scenario: Scenario, **of_pytest: Any) -> None:
+        super().__init__(**of_pytest)
+        self._work = work
+        self._scenario = scenario
 
     def runtest(self) -> None:
         from salvo.scenarios.report.junit import properties_of
 
-        result = self.work.run(self.work.workshop, self.scenario, self.path)
+        result = self._work.run(self._work.workshop, self._scenario, self.path)
         self.user_properties += [("batch", result.batch_id), *properties_of(result.summary).items()]
-        if not judged(result).passed:
+        if not _judged(result).passed:
             pytest.fail(str(result), pytrace=False)
         self.add_report_section("call", "salvo", str(result))
 
