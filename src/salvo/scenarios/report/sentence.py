@@ -82,10 +82,10 @@ def _visible(scenarios: Sequence[ScenarioComparison]) -> str:
     if not smallest:
         return "none could have been"
     low, high = points(min(smallest)), points(max(smallest))
-    if low == high and len(smallest) == len(scenarios):
-        return f"only one of {low} or more would have been"
-    most = high if len(smallest) == len(scenarios) else "more than there are"
-    return f"only one of {low.removesuffix(' points')} to {most} or more, by scenario, would have been"
+    reach = low if low == high else f"{low.removesuffix(' points')} to {high}"
+    seen = f"only one of {reach} or more{'' if low == high else ', by scenario,'} would have been"
+    none = len(scenarios) - len(smallest)
+    return f"{seen}, on {_number(none)} of them none" if none else seen
 
 
 def _overall(overall: BlockedTest, finding: Finding) -> str:
