@@ -307,7 +307,8 @@ class Workshop:
         async with self.session(recording=recording) as session:
             session.store.prepare()
             session.store.save_batch(prepared.batch)
-            [ran] = await run_all([(prepared, list(range(1, prepared.batch.runs + 1)))], session)
+            numbers = list(range(1, prepared.batch.runs + 1))
+            [ran] = await run_all([(prepared, numbers)], session, more=lambda _: [])
         return summarise(prepared.batch, ran.entries, ran.unmade)
 
     @asynccontextmanager
