@@ -186,6 +186,13 @@ def test_one_run_that_could_not_be_judged_is_not_hidden_by_those_that_passed(pro
     ran.stdout.fnmatch_lines(["1 run could not be judged*", "*the line is dead*"])
 
 
+def test_what_the_runs_cannot_show_is_an_error_too(project: pytest.Pytester) -> None:
+    add(project, "six_times_seven", more="runs: 3\nmin_pass_rate: 0.9\nconfidence: 0.95\n")
+    ran = project.runpytest_inprocess("--salvo", "scenarios")
+    ran.assert_outcomes(errors=1)
+    ran.stdout.fnmatch_lines(["verdict    inconclusive: *"])
+
+
 def test_a_provider_out_of_reach_is_an_error(project: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
     file = add(project, "six_times_seven")
     file.write_text(file.read_text().replace("function:agents.good", "openai\nmodel: gpt-5.4-mini"))
