@@ -20,7 +20,7 @@ from salvo.playbooks.build import JudgedBy, conclude, standing
 from salvo.playbooks.inputs import Inputs
 from salvo.playbooks.judges import by_rules
 from salvo.playbooks.judges.model import ballot_of
-from salvo.playbooks.order import Order, runs_for
+from salvo.playbooks.order import Order, new_order, runs_for
 from salvo.playbooks.report import Report
 from salvo.playbooks.runner import case_of, judged_by, scan
 from salvo.playbooks.schema import Playbook
@@ -67,14 +67,12 @@ def _text(result: AgentRunResult) -> str:
 
 
 def _order(fields: PlaybookFields, scenario: Scenario, result: AgentRunResult, said: str) -> Order:
-    playbook = _playbook(fields.playbook)
-    return Order(
+    return new_order(
         report_id=result.run_id,
-        playbook=playbook,
+        playbook=_playbook(fields.playbook),
         inputs=Inputs.of(said, prompt=scenario.user_message, system_instructions=scenario.system_prompt),
         evaluator=fields.evaluator,
-        mode=Mode.FULL,
-        runs=runs_for(Mode.FULL, playbook, fields.runs),
+        runs=fields.runs,
         subject=scenario.scenario,
         producer=result.model or None,
     )

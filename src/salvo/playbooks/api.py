@@ -14,7 +14,7 @@ from salvo.errors import SalvoError, StoreError, UsageError
 from salvo.playbooks import library
 from salvo.playbooks.inputs import Inputs
 from salvo.playbooks.keeping import InStore
-from salvo.playbooks.order import DEFAULT_SUBJECT, Order, runs_for
+from salvo.playbooks.order import DEFAULT_SUBJECT, Order, new_order
 from salvo.playbooks.runner import Evaluated, evaluate
 from salvo.playbooks.schema import Playbook
 from salvo.playbooks.session import Desk, default_evaluator
@@ -50,13 +50,13 @@ def run_playbook(
     chosen = playbook if isinstance(playbook, Playbook) else _playbook(playbook)
     desk = Desk(evaluator or default_evaluator(os.environ), base_url=base_url, key=api_key)
     desk.check()
-    order = Order(
+    order = new_order(
         report_id=desk.clock.new_id(),
         playbook=chosen,
         inputs=Inputs.of(ai_output, source_doc, prompt, system_instructions),
         evaluator=desk.name,
         mode=Mode(mode),
-        runs=runs_for(Mode(mode), chosen, runs),
+        runs=runs,
         subject=subject,
         producer=producer,
     )

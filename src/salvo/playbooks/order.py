@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from salvo.errors import UsageError
-from salvo.playbooks.inputs import Inputs
+from salvo.playbooks.inputs import NAMES, Inputs
 from salvo.playbooks.report import ModelFingerprint
 from salvo.playbooks.schema import Check, Playbook
 from salvo.playbooks.verdict import Mode
@@ -33,6 +33,26 @@ class Order:
     def cases(self) -> list[tuple[Check, int]]:
         """Every question to ask: each judged check, each run of it."""
         return [(check, run) for check in self.playbook.judged for run in range(1, self.runs + 1)]
+
+
+def new_order(
+    report_id: str,
+    playbook: Playbook,
+    inputs: Inputs,
+    evaluator: str,
+    *,
+    mode: Mode = Mode.FULL,
+    runs: int | None = None,
+    subject: str = DEFAULT_SUBJECT,
+    producer: str | None = None,
+) -> Order:
+    """What somebody asks for anew; refused where the playbook cannot be run so."""
+    if missing := [name for name in playbook.required_inputs if not getattr(inputs, name)]:
+        needed = " and ".join(NAMES[name].lower() for name in missing)
+        raise UsageError(
+            f"The playbook {playbook.id} cannot be run without {needed}.", hint="Give it, or choose another playbook."
+        )
+    return Order(report_id, playbook, inputs, evaluator, mode, runs_for(mode, playbook, runs), subject, producer)
 
 
 def runs_for(mode: Mode, playbook: Playbook, asked: int | None) -> int:

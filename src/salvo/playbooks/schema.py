@@ -46,6 +46,15 @@ class Variance:
     """Below this, they are not reliable for decisions."""
 
 
+_INPUTS = {
+    "ai_output_text": "ai_output",
+    "source_document_text": "source_document",
+    "user_prompt": "prompt",
+    "system_instructions": "system_instructions",
+}
+"""The specification's names of the inputs, and ours."""
+
+
 @dataclass(frozen=True)
 class Playbook:
     id: str
@@ -62,6 +71,12 @@ class Playbook:
             name: value for name, value in self.document["metadata"].items() if name not in ("created_at", "updated_at")
         }
         return sha256(jcs({**self.document, "metadata": metadata}))
+
+    @property
+    def required_inputs(self) -> tuple[str, ...]:
+        """The inputs of ours that its contract requires. A tool trace is nothing that can be given."""
+        required = self.document.get("input_contract", {}).get("required_inputs", ())
+        return tuple(_INPUTS[name] for name in required if name in _INPUTS)
 
     @property
     def judged(self) -> tuple[Check, ...]:

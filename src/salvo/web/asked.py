@@ -10,7 +10,7 @@ from salvo.errors import InputError, MissingKeyError, UsageError
 from salvo.playbooks import library
 from salvo.playbooks.inputs import Inputs
 from salvo.playbooks.judges import by_rules
-from salvo.playbooks.order import DEFAULT_SUBJECT, Order, runs_for
+from salvo.playbooks.order import DEFAULT_SUBJECT, Order, new_order
 from salvo.playbooks.schema import Playbook
 from salvo.playbooks.session import Desk
 from salvo.playbooks.validate import playbook as validated
@@ -72,14 +72,13 @@ class Asked(BaseModel):
 
     def order(self, desk: Desk) -> Order:
         """Blocks: texts may be long."""
-        playbook = self.chosen_playbook()
-        return Order(
+        return new_order(
             report_id=desk.clock.new_id(),
-            playbook=playbook,
+            playbook=self.chosen_playbook(),
             inputs=Inputs.of(self.ai_output, self.source_document, self.prompt, self.system_instructions),
             evaluator=desk.name,
             mode=self.mode,
-            runs=runs_for(self.mode, playbook, self.runs),
+            runs=self.runs,
             subject=self.subject,
             producer=self.producer,
         )

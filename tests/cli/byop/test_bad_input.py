@@ -192,3 +192,13 @@ def test_from_python_what_can_be_mended_is_said_in_sentences(tmp_path: Path) -> 
         run_playbook(tmp_path / "nowhere.json", TEXT)
     with pytest.raises(UsageError, match="at least 3"):
         run_playbook(STARTER, TEXT, runs=1, evaluator="rules")
+
+
+def test_a_playbook_that_requires_an_input_is_not_run_without_it(office: Office) -> None:
+    mine = changed("input_contract.required_inputs", ["ai_output_text", "source_document_text"])
+    office.write("mine.json", json.dumps(mine))
+    refused = office.byop("run", "output.md", "--playbook", "mine.json")
+    assert refused.exit_code == 2
+    assert "cannot be run without the source document" in refused.stderr
+    office.write("source.txt", "The agreement.")
+    assert office.byop("run", "output.md", "--playbook", "mine.json", "--source", "source.txt").exit_code != 2

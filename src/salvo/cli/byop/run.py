@@ -166,16 +166,16 @@ def _order(
     subject: str,
     producer: str | None,
 ) -> Order:
-    from salvo.playbooks.order import Order, runs_for
+    from salvo.playbooks.order import new_order
     from salvo.playbooks.verdict import Mode
 
-    return Order(
+    return new_order(
         report_id=desk.clock.new_id(),
         playbook=playbook,
         inputs=inputs,
         evaluator=desk.name,
         mode=Mode(mode),
-        runs=runs_for(Mode(mode), playbook, runs),
+        runs=runs,
         subject=subject,
         producer=producer,
     )
