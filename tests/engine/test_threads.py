@@ -1,6 +1,7 @@
 """Blocking code beside the event loop: its value, its faults, and that nobody has to wait for it."""
 
 import asyncio
+import inspect
 import subprocess
 import sys
 import threading
@@ -73,3 +74,27 @@ def test_a_program_ends_although_a_thread_hangs() -> None:
     )
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=30, check=True)
     assert ended.stdout == "gave up\n"
+
+
+async def test_a_coroutine_that_comes_too_late_is_closed_and_not_complained_of() -> None:
+    go_on, made = threading.Event(), threading.Event()
+
+    async def late() -> None:
+        pass
+
+    coroutine = late()
+
+    def slow() -> object:
+        go_on.wait()
+        made.set()
+        return coroutine
+
+    waiting = asyncio.create_task(in_thread(slow))
+    await asyncio.sleep(0)
+    waiting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await waiting
+    go_on.set()
+    while inspect.getcoroutinestate(coroutine) != inspect.CORO_CLOSED:  # noqa: ASYNC110 - nothing tells when it is
+        await asyncio.sleep(0)
+    assert made.is_set()

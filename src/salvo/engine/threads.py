@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+import inspect
 import threading
 from collections.abc import Callable
-from contextlib import suppress
 from typing import Any, TypeVar, cast
 
 T = TypeVar("T")
@@ -24,8 +24,9 @@ async def in_thread(function: Callable[..., T], *arguments: Any) -> T:
     context = contextvars.copy_context()
 
     def settle(value: T | None, fault: BaseException | None) -> None:
-        if done.done():
-            return  # given up on
+        if done.done():  # given up on
+            _discard(value)
+            return
         if fault is not None:
             done.set_exception(_as_exception(fault))
         else:
@@ -37,11 +38,19 @@ async def in_thread(function: Callable[..., T], *arguments: Any) -> T:
             value = context.run(function, *arguments)
         except BaseException as raised:  # noqa: BLE001 - raised again where it is awaited
             fault = raised
-        with suppress(RuntimeError):  # the loop is closed: nobody waits any more
+        try:
             loop.call_soon_threadsafe(settle, value, fault)
+        except RuntimeError:  # the loop is closed: nobody waits any more
+            _discard(value)
 
     threading.Thread(target=work, daemon=True).start()
     return await done
+
+
+def _discard(value: object) -> None:
+    """A coroutine that nobody will await says so, or Python complains of it."""
+    if inspect.iscoroutine(value):
+        value.close()
 
 
 def _as_exception(fault: BaseException) -> Exception:
