@@ -8,7 +8,7 @@ from itertools import islice
 
 from salvo.playbooks.judges.rules.clauses import is_negated, surroundings
 from salvo.playbooks.judges.rules.finding import ABSENT, SAID, UNDECIDED, Finding
-from salvo.playbooks.judges.rules.sentences import Sentence
+from salvo.playbooks.judges.rules.sentences import Kind, Sentence
 from salvo.playbooks.judges.rules.unchecked import leaves_out
 from salvo.playbooks.judges.rules.vocabulary import pattern
 
@@ -17,7 +17,8 @@ _SHOWN = 5
 
 def judge_assumptions(sentences: Sequence[Sentence]) -> Finding:
     """PASS on an assumption stated as one; FAIL on a conclusion where none is. Unread documents are no assumption."""
-    stated = list(islice((sentence for sentence in sentences if _states(sentence)), _SHOWN))
+    around = zip([None, *sentences[:-1]], sentences, [*sentences[1:], None], strict=True)
+    stated = list(islice((sentence for before, sentence, after in around if _states(sentence, before, after)), _SHOWN))
     if stated:
         return Finding(
             "pass",
@@ -45,14 +46,21 @@ def judge_assumptions(sentences: Sequence[Sentence]) -> Finding:
     )
 
 
-def _states(sentence: Sentence) -> bool:
+def _states(sentence: Sentence, before: Sentence | None, after: Sentence | None) -> bool:
     if not sentence.is_authors:
         return False
     text = sentence.plain
+    if before and before.is_question and pattern(_ASKED).search(before.plain) and _is_content(text):
+        return True
+    if sentence.kind is Kind.CELL and after and after.kind is Kind.CELL and pattern(_HEADING).fullmatch(text):
+        return not _is_about_buildings(text, after.plain) and _is_content(after.plain)
     if _is_under_a_heading(sentence) and _is_content(text):
         return True
     label = pattern(_LABEL).match(text)
-    if label and _is_content(text[label.end() :]):
+    if label and not _is_about_buildings(label[0], text) and _is_content(text[label.end() :]):
+        return True
+    scope = pattern(_SCOPE).match(text)
+    if scope and pattern(_WHOSE).search(text, scope.end()) and not _SAYS.search(text, scope.end()):
         return True
     return any(
         _is_the_authors(text, match) for template in (_ASSUMES, _PREMISE) for match in pattern(template).finditer(text)
@@ -70,10 +78,16 @@ def _is_content(text: str) -> bool:
     return not nothing and not leaves_out(text)
 
 
+def _is_about_buildings(label: str, text: str) -> bool:
+    return "premises" in label and bool(_BUILDING.search(text))
+
+
 def _is_the_authors(text: str, match: re.Match[str]) -> bool:
     """Not denied, not a burden taken on, and not what a party or the document under review assumes."""
     clause = surroundings(text, match.start(), match.end()).clause
-    if is_negated(clause):
+    if is_negated(clause) or _BY_MANY.search(clause) or pattern(_BY_OTHERS).match(text, match.end()):
+        return False
+    if _IN_THE_DOCUMENT.search(clause) and not _SPEAKER.search(clause):
         return False
     if _TAKES.match(match[0]) and clause and not _SPEAKER.search(clause):
         return False
@@ -94,6 +108,29 @@ _SPEAKER = re.compile(
 # Anybody takes something as something; only the author's taking is an assumption.
 _TAKES = re.compile(r"tak(?:e|es|ing)\b|took\b")
 _PASSIVE = re.compile(r"(?:is|are|was|were|been|being|taken|treated|read|understood) ")
+# "It is widely assumed", "assumed by most buyers": said of other people.
+_BY_MANY = re.compile(r"\b(?:widely|commonly|often|generally|usually|frequently|sometimes|rightly|wrongly|tacitly)$")
+_BY_OTHERS = r" by (?:the |its |their |an? |any |either )?(?:[\w-]+ )?<somebody_else>\b"
+_IN_THE_DOCUMENT = re.compile(
+    r"\b(?:in|throughout|under|by|of) (?:clause|section|article|paragraph|recital|annex|(?:the|this) "
+    r"(?:agreement|contract|clause|section|nda|dpa|addendum|handbook|act|regulation|directive|statute))\b"
+)
+_BUILDING = re.compile(
+    r"\b(?:visits?|plant|buildings?|sites?|offices?|access|floors?|rooms?|rent|keys|enter|warehouse|parking|cleaning"
+    r"|security guards?|opening hours|square|landlord|tenant)\b"
+)
+_ASKED = r"\b(?:assum(?:e|ed|es|ing)|(?:take|taken|took) (?:as given|for granted)|(?:which|whose|what) (?:law|side|facts|version|role))\b"
+# "Scope: Illinois employees, employer's viewpoint": a label over a place or a side, and no sentence about the document.
+_SCOPE = (
+    r"^(?:scope|coverage|jurisdictions?|(?:applicable |governing )?law|setting|context|place|country|point of view|role|roles"
+    r"|version|reader|audience|position|basis|frame)(?: of (?:this|my|our|the) (?:<work>))?(?::| –) "
+)
+_WHOSE = (
+    r"\b(?:<nation>|<country>|viewpoint|perspective|private sector|public sector|standpoint|point of view|as (?:of|at)|in force"
+    r"|(?:employer|employee|customer|supplier|buyer|seller|controller|processor|deployer|provider|tenant|landlord|recipient"
+    r"|discloser)(?=[,;.]|\x27s (?:side|view|point)))"
+)
+_SAYS = re.compile(r"\b(?:courts?|is|are|covers?|applies|apply|extends?|shall|must|exclusively|governs?|includes?)\b")
 _ASSUMES = r"\b<assumes>\b"
 _PREMISE = r"(?:\b|(?=\())<premise>"
 _HEADING = r"(?:\W*\w{0,2}[.):]? ?)?<heading>\W*"
