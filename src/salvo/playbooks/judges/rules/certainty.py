@@ -99,7 +99,10 @@ def _is_framed(sentence: Sentence) -> bool:
 
 
 # "Any term that is unlawful", "what is legal": which ones are is not said.
-_DESCRIBED = re.compile(r"(?:(?<!,)(?<! as) that|(?:^| )(?:what|whatever|whichever))$")
+_DESCRIBED = re.compile(
+    r"(?:(?<!,)(?<! as)(?<!means)(?<!shows)(?<!follows)(?<!proves)(?<!doubt)(?<!clear)(?<!sure) that"
+    r"|(?:^| )(?:what|whatever|whichever))$"
+)
 _EVERYWHERE = re.compile(r"\b(?:every|each|all|any) [\w-]+ (?:where|when|in which|that)\b")
 _INFINITIVE = re.compile(r"\bto(?: \w+ly)?$")
 _COPULA = r"\b(?:is|are|am|was|were|remains?|stays?|will be|will remain)\b,?"

@@ -41,7 +41,9 @@ def surroundings(sentence: str, start: int, end: int) -> Surroundings:
 
 def _is_adverbial(segment: str) -> bool:
     """ "Arguably, ...", "in most cases, ...": a few words without a verb of their own qualify the clause after them."""
-    return len(segment.split()) <= _ADVERBIAL and not _VERB.search(segment)
+    words = segment.split()
+    # "... detects attention, not emotion, and ...": what is set against the object denies nothing of the next clause.
+    return len(words) <= _ADVERBIAL and words[:1] != ["not"] and not _VERB.search(segment)
 
 
 def is_negated(text: str) -> bool:
