@@ -124,6 +124,8 @@ _CUE = re.compile(
     r"|advis|human|escalat|professional|review|committee|board|\bgc\b|\bclo\b|ciso|team|partner|notar|practitioner"
     r"|qualified"
     r"|union|head of|function|lead|desk|department|panel|consultant|coordinator|manager|office|unit|director"
+    r"|engineer|actuar|broker|\bip\b|tax|control|audit|\bhr\b|human res|financ|treasur|safety|quality|physician|ombuds"
+    r"|infosec|\brisk\b|litigation|employment|insurance|safeguarding|procurement|patent|licensing|regulatory"
     r"|whoever|someone|somebody|colleague|avocat|abogad|rechtsanw|advo|person|member|affairs|advice|opinion"
 )
 _BOILERPLATE = (

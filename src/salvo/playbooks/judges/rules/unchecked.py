@@ -71,7 +71,7 @@ def _discloses(sentence: Sentence, following: Sentence | None) -> bool:
     label = pattern(_LABEL).match(text)
     if label and _names_an_omission(text[label.end() :]):
         # What is missing may be a paper, or a clause that the reviewed contract ought to have.
-        return not text.startswith("missing:") or bool(pattern(r"\b<document>\b").search(text))
+        return not text.startswith(("missing:", "gap:", "gaps:")) or bool(pattern(r"\b<document>\b").search(text))
     if sentence.lead and any(_omissions(sentence.lead)) and _names_an_omission(text):
         return True
     listed = text.endswith(":") and following is not None and following.kind in (Kind.ITEM, Kind.CELL)
@@ -103,7 +103,7 @@ def _breaks_off(last: Sentence) -> bool:
     if last.kind not in (Kind.PROSE, Kind.ITEM):
         return False
     text = last.plain.rstrip("\"')]} ")
-    if text.endswith(QUOTED):
+    if text.endswith(QUOTED) or _CLOSE_OF_A_LETTER.fullmatch(text):
         return False
     if text.endswith(("...", "…")) or _DANGLING.search(text):
         return True
@@ -120,7 +120,7 @@ def _most_complete(sentences: Sequence[Sentence]) -> Sentence:
 _CUE = re.compile(
     r"\b(?:not|no|nobody|without|un\w+|only|just|out|outside|beyond|excl\w+|omit\w*|skip\w*|left|leav\w+|limited"
     r"|confined|restricted|missing|absent|blank|need|await\w*|yet|lack\w*|stops?|aside|nothing|none|solely|nor"
-    r"|never|neither|illegible|require|cut|ends?|ended|passes|passed|outstanding|dead|parked|side|redacted|neither"
+    r"|never|neither|illegible|require|cut|ends?|ended|stopped|withheld|kept|held|silence|gaps?|passes|passed|outstanding|dead|parked|side|redacted|neither"
     r"|still|blank|pending|silent|reserved|deferred|postponed|separate|another)\b"
 )
 _POINTS_BACK = re.compile(r"\b(?:it|its|them|their|this|that|these|those|either|both)\b")
@@ -171,7 +171,13 @@ _OTHER_AGENT = (
     r"|since (?:\d{4}|its|the|adoption|january)|for (?:\w+ )?years?\b|every year|annually)"
 )
 _UNDER_HEADING = r"(?:\W*\d*[.)]? ?)?<unchecked_heading>"
-_LABEL = r"^(?:\W*\d*[.)]? ?)?<unchecked_heading>(?::| –)"
+_LABEL = (
+    r"^(?:\W*\d*[.)]? ?)?<unchecked_heading>(?:,? (?:because|for|since|as|owing to|due to|given)\b[^:–]{1,100}?)?(?::| –)"
+)
+_CLOSE_OF_A_LETTER = re.compile(
+    r"(?:(?:with|all|many|very|my|our|kind|warm|best|sincere|talk|speak|see|take|thank|thanks|cheers|yours|until|greetings"
+    r"|regards|sincerely|truly|faithfully|respectfully|cordially)\b[\w ]{0,30}),?(?: [\w.-]+){0,3}"
+)
 _DANGLING = re.compile(
     r"\b(?:the|a|an|of|and|or|to|in|with|for|that|which|by|on|is|are|was|if|from|under|as|at|be|its|their|because"
     r"|where|when|this|should|must|may|will|not|than)$|[,(–-]$"
