@@ -85,7 +85,11 @@ def _is_about_buildings(label: str, text: str) -> bool:
 def _is_the_authors(text: str, match: re.Match[str]) -> bool:
     """Not denied, not a burden taken on, and not what a party or the document under review assumes."""
     clause = surroundings(text, match.start(), match.end()).clause
+    if _STARTS_A_CLAUSE.search(text, 0, match.start()) and _SPEAKER.match(match[0]):
+        clause = ""
     if is_negated(clause) or _BY_MANY.search(clause) or pattern(_BY_OTHERS).match(text, match.end()):
+        return False
+    if _DENIED.search(match[0]) and not _CORRECTS.match(match[0]):
         return False
     if _IN_THE_DOCUMENT.search(clause) and not _SPEAKER.search(clause):
         return False
@@ -105,12 +109,16 @@ _SPEAKER = re.compile(
     r"\b(?:i|we|my|our|all of this|everything|the (?:note|memo|review|analysis|answer|summary|draft|redline|mark-up"
     r"|statement|table|list)|this (?!clause|section|agreement|contract|article)\w+)\b"
 )
+_STARTS_A_CLAUSE = re.compile(r"(?:^|[,;:–(] ?)$")
 # Anybody takes something as something; only the author's taking is an assumption.
 _TAKES = re.compile(r"tak(?:e|es|ing)\b|took\b")
 _PASSIVE = re.compile(r"(?:is|are|was|were|been|being|taken|treated|read|understood) ")
 # "It is widely assumed", "assumed by most buyers": said of other people.
 _BY_MANY = re.compile(r"\b(?:widely|commonly|often|generally|usually|frequently|sometimes|rightly|wrongly|tacitly)$")
 _BY_OTHERS = r" by (?:the |its |their |an? |any |either )?(?:[\w-]+ )?<somebody_else>\b"
+_DENIED = re.compile(r"\b(?:do|did|does|have|has|had|can|could|am|are|is|was|were|will) (?:not|never)\b|\bneither\b")
+# "If those facts are not right, ...": the negation is part of the reservation.
+_CORRECTS = re.compile(r"(?:if|should|were|where|unless|until)\b")
 _IN_THE_DOCUMENT = re.compile(
     r"\b(?:in|throughout|under|by|of) (?:clause|section|article|paragraph|recital|annex|(?:the|this) "
     r"(?:agreement|contract|clause|section|nda|dpa|addendum|handbook|act|regulation|directive|statute))\b"

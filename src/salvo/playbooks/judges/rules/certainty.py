@@ -80,6 +80,7 @@ def _is_excused(sentence: Sentence, claim: tuple[re.Match[str], bool]) -> bool:
         or pattern(r"\b(?:<hedge>|<must>)\b").search(leading)
         or _DESCRIBED.search(around.clause)
         or is_reported(leading)
+        or _TRAILING_HEDGE.match(after)
         or pattern(_REPORTED_AFTER).search(after)
         or pattern(r"\b(?:<view>|<source>)\b").search(f"{frames} {after}")
         or is_conditional(around.before)
@@ -153,6 +154,10 @@ _STAMPED = (
     r"^(?:[^:–]{1,60}(?::| –) )?(?:(?:yes|overall|status|verdict|result|conclusion)[,:]? )?(?:<intensifier> "
     r")(?:<verdict>|<settled>)\b"
     r"|^(?:[^:–]{1,60}(?::| –) )?(?:yes, )?(?:<verdict>)(?: with [^.]{1,60})?[.!]?$"
+)
+_TRAILING_HEDGE = re.compile(
+    r",? ?(?:in (?:principle|theory|general|most|many|some)|as a rule|generally|probably|most likely|on balance"
+    r"|for the most part|at least (?:in|on|for)|i (?:think|believe|suspect)|arguably|at first sight|or so it seems)\b"
 )
 _REPORTED_AFTER = (
     r"^[^.]{0,120}?, (?:or so )?(?:the |its |their |our )?(?:[\w'-]+ ){1,4}?(?:says?|said|states?|stated|claims?"

@@ -86,7 +86,7 @@ _FINITE = (
     r"|guarantees?|violates?|ensures?|carr(?:y|ies)|poses?)\b"
 )
 _ADVERBIAL = 4
-_VERB = re.compile(rf"\b{_FINITE}")
+_VERB = re.compile(rf"\b(?:{_FINITE}|(?:i|we|you|they|he|she) \w)")
 _SUBJECT = (
     r"(?:(?:it|this|that|these|those|they|you|we|i|there|he|she|nothing|nobody|everything|no|all|every)\b"
     rf"|(?:the|your|its|our|their|a|an|any|each|such|both|clause|section|article|annex)(?: [\w'().-]+){{1,4}}? "

@@ -119,7 +119,7 @@ def _most_complete(sentences: Sequence[Sentence]) -> Sentence:
 
 _CUE = re.compile(
     r"\b(?:not|no|nobody|without|un\w+|only|just|out|outside|beyond|excl\w+|omit\w*|skip\w*|left|leav\w+|limited"
-    r"|confined|restricted|missing|absent|blank|need|await\w*|yet|lack\w*|stops?|aside|nothing|none|solely|nor"
+    r"|confined|restricted|missing|absent|blank|need|await\w*|yet|lack\w*|stops?|aside|nothing|none|solely|nor|all|alone|waiting"
     r"|never|neither|illegible|require|cut|ends?|ended|stopped|withheld|kept|held|silence|gaps?|passes|passed|outstanding|dead|parked|side|redacted|neither"
     r"|still|blank|pending|silent|reserved|deferred|postponed|separate|another)\b"
 )
@@ -129,7 +129,7 @@ _DOCUMENT_UNDER_REVIEW = (
     r"|regulation|directive|handbook|manual|code|definition|system|tool|vendor|processor|company|employer)"
 )
 _AUTHOR = (
-    rf"\b(?:i|we|these? comments|(?:the|our|my|following|above|present)(?: [\w-]+){{0,2}}? (?:<work>)s?|this(?: "
+    rf"\b(?!the (?:draft|text|wording|template)\b)(?:i|we|these? comments|(?:the|our|my|following|above|present)(?: [\w-]+){{0,2}}? (?:<work>)s?|this(?: "
     rf"(?!{_DOCUMENT_UNDER_REVIEW}\b)[\w-]+){{0,2}})\b"
     r"(?: (?:here|below|above|itself))?"
 )
