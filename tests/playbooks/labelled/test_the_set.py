@@ -16,13 +16,18 @@ CHECKS = ("assumption_disclosure", "certainty_language", "escalation_signal", "u
 VERDICTS = {"pass", "fail", "indeterminate"}
 SENTENCE_END = re.compile(r"(?<=[.?!])\s+|\s*\n+\s*|\s+\|\s+")  # or a line, or a cell of a table
 
+ROW_END = re.compile(r"\n+")
+ROWS = {"further-aia-01", "further-dpa-07"}  # pairs in which a whole row of a table is changed
+
 
 def _entries(half: str, name: str) -> list[dict[str, Any]]:
     entries: list[dict[str, Any]] = json.loads((HERE / half / f"{name}.json").read_text(encoding="utf-8"))["pairs"]
     return entries
 
 
-PAIRS = [pytest.param(pair, id=pair["id"]) for half in HALVES for genre in GENRES for pair in _entries(half, genre)]
+FURTHER = _entries("dev", "further")  # of the same form, beside the balanced halves
+ALL_PAIRS = [*(pair for half in HALVES for genre in GENRES for pair in _entries(half, genre)), *FURTHER]
+PAIRS = [pytest.param(pair, id=pair["id"]) for pair in ALL_PAIRS]
 EDGES = [pytest.param(edge, id=edge["id"]) for half in HALVES for edge in _entries(half, "edge")]
 
 
@@ -56,13 +61,18 @@ def test_a_pair_flips_the_check_it_names_and_no_other(pair: dict[str, Any]) -> N
 
 
 @pytest.mark.parametrize("pair", PAIRS)
-def test_the_texts_of_a_pair_differ_by_one_sentence_in_one_place(pair: dict[str, Any]) -> None:
-    before, after = (SENTENCE_END.split(text["text"]) for text in pair["texts"])
-    matcher = SequenceMatcher(None, before, after, autojunk=False)
-    ((_, left, left_end, right, right_end),) = (code for code in matcher.get_opcodes() if code[0] != "equal")
+def test_the_texts_of_a_pair_differ_by_one_sentence_or_one_row_of_a_table_in_one_place(pair: dict[str, Any]) -> None:
+    assert _is_one_change(SENTENCE_END, pair) or (_is_one_change(ROW_END, pair) and pair["id"] in ROWS)
 
-    assert left_end - left <= 1
-    assert right_end - right <= 1
+
+def _is_one_change(end: re.Pattern[str], pair: dict[str, Any]) -> bool:
+    before, after = (end.split(text["text"]) for text in pair["texts"])
+    changes = [
+        code for code in SequenceMatcher(None, before, after, autojunk=False).get_opcodes() if code[0] != "equal"
+    ]
+    return len(changes) == 1 and all(
+        left_end - left <= 1 and right_end - right <= 1 for _, left, left_end, right, right_end in changes
+    )
 
 
 @pytest.mark.parametrize("pair", PAIRS)
@@ -95,19 +105,19 @@ def test_each_half_has_the_same_kinds_of_edges(half: str) -> None:
 
 
 def test_nothing_is_there_twice() -> None:
-    entries = [entry for half in HALVES for name in (*GENRES, "edge") for entry in _entries(half, name)]
+    halves = [entry for half in HALVES for name in (*GENRES, "edge") for entry in _entries(half, name)]
+    entries = [*halves, *FURTHER]
     texts = [" ".join(text["text"].split()).casefold() for entry in entries for text in entry["texts"]]
 
-    assert len({entry["id"] for entry in entries}) == len(entries) == 96
-    assert len(set(texts)) == len(texts) == 176
+    assert (len(halves), len(FURTHER)) == (96, 40)
+    assert len({entry["id"] for entry in entries}) == len(entries)
+    assert len(set(texts)) == len(texts) == 176 + 80
 
 
 def test_no_sentence_stands_in_two_pairs() -> None:
     first_seen: dict[str, str] = {}
-    for half in HALVES:
-        for genre in GENRES:
-            for pair in _entries(half, genre):
-                for text in pair["texts"]:
-                    for sentence in SENTENCE_END.split(text["text"]):
-                        if len(sentence.split()) > 5:
-                            assert first_seen.setdefault(sentence, pair["id"]) == pair["id"]
+    for pair in ALL_PAIRS:
+        for text in pair["texts"]:
+            for sentence in SENTENCE_END.split(text["text"]):
+                if len(sentence.split()) > 5:
+                    assert first_seen.setdefault(sentence, pair["id"]) == pair["id"]

@@ -127,14 +127,18 @@ _BUILDING = re.compile(
     r"\b(?:visits?|plant|buildings?|sites?|offices?|access|floors?|rooms?|rent|keys|enter|warehouse|parking|cleaning"
     r"|security guards?|opening hours|square|landlord|tenant)\b"
 )
-_ASKED = r"\b(?:assum(?:e|ed|es|ing)|(?:take|taken|took) (?:as given|for granted)|(?:which|whose|what) (?:law|side|facts|version|role))\b"
+_ASKED = (
+    r"\b(?:assum(?:e|ed|es|ing)|(?:take|taken|took) (?:as given|for granted)"
+    r"|(?:which|whose|what) (?:law|side|facts|version|role))\b"
+)
 # "Scope: Illinois employees, employer's viewpoint": a label over a place or a side, and no sentence about the document.
 _SCOPE = (
-    r"^(?:scope|coverage|jurisdictions?|(?:applicable |governing )?law|setting|context|place|country|point of view|role|roles"
+    r"^(?:scope|coverage|jurisdictions?|(?:applicable |governing )?law|setting|context|place|country|point of view|roles?"
     r"|version|reader|audience|position|basis|frame)(?: of (?:this|my|our|the) (?:<work>))?(?::| –) "
 )
 _WHOSE = (
-    r"\b(?:<nation>|<country>|viewpoint|perspective|private sector|public sector|standpoint|point of view|as (?:of|at)|in force"
+    r"\b(?:<nation>|<country>|viewpoint|perspective|private sector|public sector|standpoint|point of view|as (?:of|at)"
+    r"|in force"
     r"|(?:employer|employee|customer|supplier|buyer|seller|controller|processor|deployer|provider|tenant|landlord|recipient"
     r"|discloser)(?=[,;.]|\x27s (?:side|view|point)))"
 )

@@ -129,7 +129,8 @@ _DOCUMENT_UNDER_REVIEW = (
     r"|regulation|directive|handbook|manual|code|definition|system|tool|vendor|processor|company|employer)"
 )
 _AUTHOR = (
-    rf"\b(?!the (?:draft|text|wording|template)\b)(?:i|we|these? comments|(?:the|our|my|following|above|present)(?: [\w-]+){{0,2}}? (?:<work>)s?|this(?: "
+    rf"\b(?!the (?:draft|text|wording|template)\b)(?:i|we|these? comments"
+    rf"|(?:the|our|my|following|above|present)(?: [\w-]+){{0,2}}? (?:<work>)s?|this(?: "
     rf"(?!{_DOCUMENT_UNDER_REVIEW}\b)[\w-]+){{0,2}})\b"
     r"(?: (?:here|below|above|itself))?"
 )
@@ -171,9 +172,7 @@ _OTHER_AGENT = (
     r"|since (?:\d{4}|its|the|adoption|january)|for (?:\w+ )?years?\b|every year|annually)"
 )
 _UNDER_HEADING = r"(?:\W*\d*[.)]? ?)?<unchecked_heading>"
-_LABEL = (
-    r"^(?:\W*\d*[.)]? ?)?<unchecked_heading>(?:,? (?:because|for|since|as|owing to|due to|given)\b[^:–]{1,100}?)?(?::| –)"
-)
+_LABEL = r"^(?:\W*\d*[.)]? ?)?<unchecked_heading>(?:,? (?:because|for|since|as|owing to|due to|given)\b[^:–]{1,100}?)?(?::| –)"
 _CLOSE_OF_A_LETTER = re.compile(
     r"(?:(?:with|all|many|very|my|our|kind|warm|best|sincere|talk|speak|see|take|thank|thanks|cheers|yours|until|greetings"
     r"|regards|sincerely|truly|faithfully|respectfully|cordially)\b[\w ]{0,30}),?(?: [\w.-]+){0,3}"
