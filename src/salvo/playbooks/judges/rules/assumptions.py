@@ -133,8 +133,8 @@ _ASKED = (
 )
 # "Scope: Illinois employees, employer's viewpoint": a label over a place or a side, and no sentence about the document.
 _SCOPE = (
-    r"^(?:scope|coverage|jurisdictions?|(?:applicable |governing )?law|setting|context|place|country|point of view|roles?"
-    r"|version|reader|audience|position|basis|frame)(?: of (?:this|my|our|the) (?:<work>))?(?::| –) "
+    r"^(?:scope|coverage|jurisdictions?|(?:applicable |governing )?law|setting|context|place|country|roles?"
+    r"|point of view|version|reader|audience|position|basis|frame)(?: of (?:this|my|our|the) (?:<work>))?(?::| –) "
 )
 _WHOSE = (
     r"\b(?:<nation>|<country>|viewpoint|perspective|private sector|public sector|standpoint|point of view|as (?:of|at)"

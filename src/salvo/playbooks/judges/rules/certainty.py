@@ -76,7 +76,7 @@ def _is_excused(sentence: Sentence, claim: tuple[re.Match[str], bool]) -> bool:
     after = _EVERYWHERE.sub(" ", around.after)
     return bool(
         is_negated(leading)
-        or _INFINITIVE.search(around.clause)
+        or (_INFINITIVE.search(around.clause) and not match[0].startswith(("no ", "zero ")))
         or pattern(r"\b(?:<hedge>|<must>)\b").search(leading)
         or _DESCRIBED.search(around.clause)
         or is_reported(leading)

@@ -114,6 +114,9 @@ def _part(text: str, call: re.Match[str]) -> str:
     """The part of the sentence that the call stands in, together with what "it" and "this" in it refer to."""
     starts = [match.end() for match in _PART.finditer(text, 0, call.start())]
     end = _PART.search(text, call.end())
+    # "Subject to review by counsel: clauses 8 and 11": the object is listed after the colon.
+    if end and end[0] == ": " and not _SAYS.search(text, end.end()):
+        end = None
     part = text[starts[-1] if starts else 0 : end.start() if end else len(text)]
     return text if _POINTS_BACK.search(part) and starts else part
 
@@ -153,9 +156,13 @@ _TEMPLATES = (
     r"(?:^|[,;:–(] |\b(?:should|must|please|to|then|and|would|i|we|shall|be) )escalated?\b",
 )
 _DISPUTE = re.compile(
-    r"\b(?:disputes?|disagreements?|deadlocks?) (?:are|is|will|shall|must|go|goes|should)\b[^,;]{0,40}$"
+    r"\b(?:refers?|sends?|submits?) (?:any |all )?(?:disputes?|disagreements?)\b"
+    r"|\b(?:disputes?|disagreements?|deadlocks?) (?:are|is|will|shall|must|go|goes|should)\b[^,;]{0,40}$"
 )
 _PART = re.compile(r"; |: | – |, (?:and|but|so) (?!(?:if|where|when|before)\b)| but ")
+_SAYS = re.compile(
+    r"\b(?:is|are|was|were|may|might|can|could|has|have|do|does|should|will|would|must|var(?:y|ies)|differs?|changes?|please)\b"
+)
 _POINTS_BACK = re.compile(r"\b(?:it|this|that|them|these|those|both|which|one|point|issue|question)\b")
 _THIS_POINT = re.compile(
     r"\b(?:this|that|these|those|each|both|the) (?:\w+ )?(?:points?|issues?|questions?|items?|clauses?|risks?|gaps?"

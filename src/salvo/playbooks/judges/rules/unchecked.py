@@ -120,6 +120,7 @@ def _most_complete(sentences: Sequence[Sentence]) -> Sentence:
 _CUE = re.compile(
     r"\b(?:not|no|nobody|without|un\w+|only|just|out|outside|beyond|excl\w+|omit\w*|skip\w*|left|leav\w+|limited"
     r"|confined|restricted|missing|absent|blank|need|await\w*|yet|lack\w*|stops?|aside|nothing|none|solely|nor|all|alone|waiting"
+    r"|remain\w*|broken|empty|corrupt\w*|password\w*|truncated|partial\w*"
     r"|never|neither|illegible|require|cut|ends?|ended|stopped|withheld|kept|held|silence|gaps?|passes|passed|outstanding|dead|parked|side|redacted|neither"
     r"|still|blank|pending|silent|reserved|deferred|postponed|separate|another)\b"
 )
@@ -152,6 +153,7 @@ _WAS_NOT = (
     r"(?: (?:yet|been|be|also|separately|so far|therefore|a))* <examined>\b"
     r"|\b(?:none of|neither|no part of)(?: [\w\x27-]+){0,8}? (?:was|were|has been|have been|is) <examined>\b"
     r"|\b(?:have|has) (?:yet )?to be <examined>\b"
+    r"|\bno (?:[\w\x27-]+ ){1,4}?(?:was|were|has been|have been) <examined>\b"
 )
 _NOT_SUPPLIED = (
     r"\b<document>\b(?:[^.;]{0,60}?) (?:(?:was|were|is|are|has|have|had)(?: \w+)? not|not|never)(?: (?:yet|been|be"
@@ -172,7 +174,8 @@ _OTHER_AGENT = (
     r"|since (?:\d{4}|its|the|adoption|january)|for (?:\w+ )?years?\b|every year|annually)"
 )
 _UNDER_HEADING = r"(?:\W*\d*[.)]? ?)?<unchecked_heading>"
-_LABEL = r"^(?:\W*\d*[.)]? ?)?<unchecked_heading>(?:,? (?:because|for|since|as|owing to|due to|given)\b[^:–]{1,100}?)?(?::| –)"
+_REASON = r"(?:,? (?:because|for|since|as|owing to|due to|given)\b[^:–]{1,100}?)?"
+_LABEL = rf"^(?:\W*\d*[.)]? ?)?<unchecked_heading>{_REASON}(?::| –)"
 _CLOSE_OF_A_LETTER = re.compile(
     r"(?:(?:with|all|many|very|my|our|kind|warm|best|sincere|talk|speak|see|take|thank|thanks|cheers|yours|until|greetings"
     r"|regards|sincerely|truly|faithfully|respectfully|cordially)\b[\w ]{0,30}),?(?: [\w.-]+){0,3}"
