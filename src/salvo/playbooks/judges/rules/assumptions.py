@@ -69,7 +69,13 @@ def _states(sentence: Sentence, before: Sentence | None, after: Sentence | None)
 
 def _is_under_a_heading(sentence: Sentence) -> bool:
     under = (sentence.heading, sentence.lead)
-    return any(text and pattern(_HEADING).fullmatch(text) and not is_negated(text) for text in under)
+    return any(
+        text
+        and pattern(_HEADING).fullmatch(text)
+        and not is_negated(text)
+        and not _is_about_buildings(text, sentence.plain)
+        for text in under
+    )
 
 
 def _is_content(text: str) -> bool:
