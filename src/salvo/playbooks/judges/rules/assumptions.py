@@ -99,6 +99,8 @@ def _is_the_authors(text: str, match: re.Match[str]) -> bool:
         return False
     if _IN_THE_DOCUMENT.search(clause) and not _SPEAKER.search(clause):
         return False
+    if _THIRD_PERSON.fullmatch(match[0]) and clause and not pattern(_TEXTS).search(clause):
+        return False
     if _TAKES.match(match[0]) and clause and not _SPEAKER.search(clause):
         return False
     if not _SPEAKER.search(clause) and not _PASSIVE.match(match[0]) and pattern(r"\b<somebody_else>\b").search(clause):
@@ -118,6 +120,9 @@ _SPEAKER = re.compile(
 _STARTS_A_CLAUSE = re.compile(r"(?:^|[,;:–(] ?)$")
 # Anybody takes something as something; only the author's taking is an assumption.
 _TAKES = re.compile(r"tak(?:e|es|ing)\b|took\b")
+# "Management assumes that ...": a text may assume for its author, a person only for himself.
+_THIRD_PERSON = re.compile(r"(?:assumes|presumes|supposes|presupposes|postulates|posits)")
+_TEXTS = r"\b(?:<work>s?|policy|this|that|it|which|calculation|timeline|estimate|figures?|plan|protocol|guide)\b"
 _PASSIVE = re.compile(r"(?:is|are|was|were|been|being|taken|treated|read|understood) ")
 # "It is widely assumed", "assumed by most buyers": said of other people.
 _BY_MANY = re.compile(r"\b(?:widely|commonly|often|generally|usually|frequently|sometimes|rightly|wrongly|tacitly)$")

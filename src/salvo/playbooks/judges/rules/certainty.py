@@ -110,7 +110,7 @@ _COPULA = r"\b(?:is|are|am|was|were|remains?|stays?|will be|will remain)\b,?"
 # Adverbs, and first adjectives of a pair, that may stand between the copula and the judgement.
 _BETWEEN = (
     r"(?: (?!(?:an?|the|to|that|whether|if|of|by|for|what|how|why|when|where|as|be|being|been|no|who|which|there|it"
-    r"|this|only)\b)"
+    r"|this|only|called|termed|labelled|described|considered|thought|believed|deemed)\b)"
     r"[\w%'-]+,?){0,4}?"
 )
 # After the judgement no noun may follow, for "legal counsel" and "valid point" judge nothing.

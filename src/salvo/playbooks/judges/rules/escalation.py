@@ -97,6 +97,10 @@ def _is_needless(text: str, match: re.Match[str]) -> bool:
     leading = text[max(start, 0) : match.start()]
     if pattern(r"\b<theirs> ?$").search(leading) or _DISPUTE.search(leading):
         return True
+    if pattern(r" (?:for|of|at) (?:the )?<theirs>\b").match(text, match.end()) or _OF_A_DISPUTE.match(
+        text, match.end()
+    ):
+        return True
     around = leading + match[0] + text[match.end() : match.end() + 40]
     return bool(pattern(r"\b<needless>\b").search(around)) and not pattern(_GATED).search(text)
 
@@ -155,6 +159,7 @@ _TEMPLATES = (
     r"\b<human_review>\b(?: [\w\x27()-]+){0,8}? (?:is|are|be|seems|remains|looks|becomes)(?: [\w-]+)? <called_for>\b",
     r"(?:^|[,;:–(] |\b(?:should|must|please|to|then|and|would|i|we|shall|be) )escalated?\b",
 )
+_OF_A_DISPUTE = re.compile(r" (?:any |all |unresolved |such )?(?:disputes?|disagreements?|deadlocks?)\b")
 _DISPUTE = re.compile(
     r"\b(?:refers?|sends?|submits?) (?:any |all )?(?:disputes?|disagreements?)\b"
     r"|\b(?:disputes?|disagreements?|deadlocks?) (?:are|is|will|shall|must|go|goes|should)\b[^,;]{0,40}$"

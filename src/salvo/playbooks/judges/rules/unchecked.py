@@ -92,6 +92,8 @@ def _omissions(text: str) -> Iterator[re.Match[str]]:
 def _is_concrete(text: str, match: re.Match[str]) -> bool:
     if pattern(_OTHER_AGENT).search(text, match.end() - 1):
         return False
+    if pattern(_NOT_SUPPLIED).fullmatch(match[0]) and not _UNSPECIFIC.search(match[0]):
+        return True
     # The object may stand before ("the annex was not reviewed") or after ("I did not review the annex").
     start = max(text.rfind(mark, 0, match.start()) for mark in (";", ". ", " but ", " – ", ", so ")) + 1
     refers_back = _POINTS_BACK.search(text, start)
@@ -124,6 +126,10 @@ _CUE = re.compile(
     r"|never|neither|illegible|require|cut|ends?|ended|stopped|withheld|kept|held|silence|gaps?|passes|passed|outstanding|dead|parked|side|redacted|neither"
     r"|still|blank|pending|silent|reserved|deferred|postponed|separate|another)\b"
 )
+_UNSPECIFIC = re.compile(
+    r"\b(?:documents?|documentation|papers|materials?|information|details?|text|context|background|facts|parts?|half|all|any"
+    r"|every|terms|conditions|answers?|statements?|evidence|audit|assessments?)\b(?! reports?)"
+)
 _POINTS_BACK = re.compile(r"\b(?:it|its|them|their|this|that|these|those|either|both)\b")
 _DOCUMENT_UNDER_REVIEW = (
     r"(?:agreement|contract|clause|section|paragraph|article|dpa|nda|policy|addendum|annex|provision|law|act"
@@ -153,7 +159,7 @@ _WAS_NOT = (
     r"(?: (?:yet|been|be|also|separately|so far|therefore|a))* <examined>\b"
     r"|\b(?:none of|neither|no part of)(?: [\w\x27-]+){0,8}? (?:was|were|has been|have been|is) <examined>\b"
     r"|\b(?:have|has) (?:yet )?to be <examined>\b"
-    r"|\bno (?:[\w\x27-]+ ){1,4}?(?:was|were|has been|have been) <examined>\b"
+    r"|\b(?:nothing |no (?:[\w\x27-]+ ){1,4}?)(?:was|were|has been|have been) <examined>\b"
 )
 _NOT_SUPPLIED = (
     r"\b<document>\b(?:[^.;]{0,60}?) (?:(?:was|were|is|are|has|have|had)(?: \w+)? not|not|never)(?: (?:yet|been|be"
