@@ -91,7 +91,7 @@ def _is_about_buildings(label: str, text: str) -> bool:
 def _is_the_authors(text: str, match: re.Match[str]) -> bool:
     """Not denied, not a burden taken on, and not what a party or the document under review assumes."""
     clause = surroundings(text, match.start(), match.end()).clause
-    if _STARTS_A_CLAUSE.search(text, 0, match.start()) and _SPEAKER.match(match[0]):
+    if _STARTS_A_CLAUSE.search(text, 0, match.start()) and (_SPEAKER.match(match[0]) or match[0].startswith("on ")):
         clause = ""
     if is_negated(clause) or _BY_MANY.search(clause) or pattern(_BY_OTHERS).match(text, match.end()):
         return False
@@ -99,7 +99,8 @@ def _is_the_authors(text: str, match: re.Match[str]) -> bool:
         return False
     if _IN_THE_DOCUMENT.search(clause) and not _SPEAKER.search(clause):
         return False
-    if _THIRD_PERSON.fullmatch(match[0]) and clause and not pattern(_TEXTS).search(clause):
+    speaks = _SPEAKER.search(clause) or pattern(_TEXTS).search(clause)
+    if _THIRD_PERSON.fullmatch(match[0]) and clause and not speaks:
         return False
     if _TAKES.match(match[0]) and clause and not _SPEAKER.search(clause):
         return False
@@ -121,8 +122,11 @@ _STARTS_A_CLAUSE = re.compile(r"(?:^|[,;:–(] ?)$")
 # Anybody takes something as something; only the author's taking is an assumption.
 _TAKES = re.compile(r"tak(?:e|es|ing)\b|took\b")
 # "Management assumes that ...": a text may assume for its author, a person only for himself.
-_THIRD_PERSON = re.compile(r"(?:assumes|presumes|supposes|presupposes|postulates|posits)")
-_TEXTS = r"\b(?:<work>s?|policy|this|that|it|which|calculation|timeline|estimate|figures?|plan|protocol|guide)\b"
+_THIRD_PERSON = re.compile(r"(?:assumes?|presumes?|supposes?|presupposes?|postulates?|posits?)")
+_TEXTS = (
+    r"\b(?:<work>s?|policy|this|that|it|which|calculation|timeline|estimate|figures?|plan|protocol|guide|us"
+    r"|purposes|please)\b"
+)
 _PASSIVE = re.compile(r"(?:is|are|was|were|been|being|taken|treated|read|understood) ")
 # "It is widely assumed", "assumed by most buyers": said of other people.
 _BY_MANY = re.compile(r"\b(?:widely|commonly|often|generally|usually|frequently|sometimes|rightly|wrongly|tacitly)$")

@@ -88,6 +88,8 @@ def _candidates(text: str) -> Iterator[re.Match[str]]:
 
 
 def _is_not_asked(text: str, reviewer: re.Match[str]) -> bool:
+    if _DECIDES.match(text, reviewer.end()):
+        return False
     before = text[max(0, reviewer.start() - 150) : reviewer.start()]
     return bool(pattern(r"\b<not_asked> ?$").search(before) or pattern(_PAST).match(text, reviewer.end()))
 
@@ -143,6 +145,10 @@ _BOILERPLATE = (
 _CALLS_TO_ACT = (
     r"\b<directive>\b|(?:^|[,;:–(] |\b(?:and|or|then|please|also|to|not|i|we|you|instead|so|but|can) )(?:<instruct>)\b"
 )
+# "... informs the officer, who decides": told in order to act.
+_DECIDES = re.compile(
+    r",? (?:who|which) (?:then |alone )?(?:decides?|must|should|reviews?|approves?|gives?|makes?|weighs?|has the)\b"
+)
 _PAST = (
     r" (?:must be (?:copied|named|listed)|(?:has|have|had) (?:already|since|now)|(?:can|may) be (?:reached|contacted)"
     r"|(?:was|were|wrote|drafted|attended|sent|prepared|sits?|sat)\b)"
@@ -170,7 +176,8 @@ _SAYS = re.compile(
 )
 _POINTS_BACK = re.compile(r"\b(?:it|this|that|them|these|those|both|which|one|point|issue|question)\b")
 _THIS_POINT = re.compile(
-    r"\b(?:this|that|these|those|each|both|the) (?:\w+ )?(?:points?|issues?|questions?|items?|clauses?|risks?|gaps?"
+    r"\bwhether (?:to|the|an?) \w+"
+    r"|\b(?:this|that|these|those|each|both|the) (?:\w+ )?(?:points?|issues?|questions?|items?|clauses?|risks?|gaps?"
     r"|matters?)\b"
 )
 _REFERS_BACK = re.compile(r"\b(?:it|this|that|them|these|those|both)\b")

@@ -92,6 +92,8 @@ def _omissions(text: str) -> Iterator[re.Match[str]]:
 def _is_concrete(text: str, match: re.Match[str]) -> bool:
     if pattern(_OTHER_AGENT).search(text, match.end() - 1):
         return False
+    if _IN_THE_DOCUMENT.match(text, match.end()):
+        return False
     if pattern(_NOT_SUPPLIED).fullmatch(match[0]) and not _UNSPECIFIC.search(match[0]):
         return True
     # The object may stand before ("the annex was not reviewed") or after ("I did not review the annex").
@@ -125,6 +127,9 @@ _CUE = re.compile(
     r"|remain\w*|broken|empty|corrupt\w*|password\w*|truncated|partial\w*"
     r"|never|neither|illegible|require|cut|ends?|ended|stopped|withheld|kept|held|silence|gaps?|passes|passed|outstanding|dead|parked|side|redacted|neither"
     r"|still|blank|pending|silent|reserved|deferred|postponed|separate|another)\b"
+)
+_IN_THE_DOCUMENT = re.compile(
+    r" (?:in|into|to) (?:the|this|your|their) (?:contract|agreement|dpa|nda|policy|draft|handbook|template)\b"
 )
 _UNSPECIFIC = re.compile(
     r"\b(?:documents?|documentation|papers|materials?|information|details?|text|context|background|facts|parts?|half|all|any"
