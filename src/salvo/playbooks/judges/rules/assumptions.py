@@ -13,6 +13,9 @@ from salvo.playbooks.judges.rules.unchecked import leaves_out
 from salvo.playbooks.judges.rules.vocabulary import pattern
 
 _SHOWN = 5
+# How far behind a frame its object may stand, in characters, and how long a label may be, in words.
+_REACH = 110
+_LABEL_WORDS = 7
 
 
 def judge_assumptions(sentences: Sequence[Sentence]) -> Finding:
@@ -59,12 +62,55 @@ def _states(sentence: Sentence, before: Sentence | None, after: Sentence | None)
     label = pattern(_LABEL).match(text)
     if label and not _is_about_buildings(label[0], text) and _is_content(text[label.end() :]):
         return True
+    if before and _leads_in(before, sentence) and _is_content(text):
+        if pattern(_HEADING).fullmatch(before.plain) and not _is_about_buildings(before.plain, text):
+            return True
+        if pattern(_BACKGROUND).fullmatch(before.plain) and _describes_a_case(text):
+            return True
+    background = pattern(_BACKGROUND).match(text)
+    if background and _describes_a_case(text[background.end() :]):
+        return True
     scope = pattern(_SCOPE).match(text)
     if scope and pattern(_WHOSE).search(text, scope.end()) and not _SAYS.search(text, scope.end()):
         return True
+    if _sets_a_frame(text) or any(not _is_denied(text, match) for match in pattern(_RELIES).finditer(text)):
+        return True
     return any(
-        _is_the_authors(text, match) for template in (_ASSUMES, _PREMISE) for match in pattern(template).finditer(text)
+        _is_the_authors(text, match)
+        for template in (_ASSUMES, _PREMISE, _DEFINES)
+        for match in pattern(template).finditer(text)
     )
+
+
+def _sets_a_frame(text: str) -> bool:
+    """Two cues in one clause: the author or the text chooses or pictures something, and it is one to rest on."""
+    for frame in pattern(_FRAME).finditer(text):
+        if _is_denied(text, frame):
+            continue
+        end = frame.end() + _REACH
+        stop = _STRETCH.search(text, frame.end(), end)
+        if pattern(_BASIS).search(text[: stop.start() if stop else end], frame.end()) or pattern(_BASIS).search(frame[0]):
+            return True
+    return False
+
+
+def _is_denied(text: str, match: re.Match[str]) -> bool:
+    if _DENIED.search(match[0]) and not _CORRECTS.match(match[0]):
+        return True
+    # "Nobody named a law, so we picked ...": a clause that starts with the match is denied by nothing before it.
+    starts = _STARTS_A_CLAUSE.search(text, 0, match.start())
+    return not starts and is_negated(surroundings(text, match.start(), match.end()).clause)
+
+
+def _leads_in(label: Sentence, sentence: Sentence) -> bool:
+    """ "**Ground rules.** Federal standards; ...": a few words without a verb, on the same line."""
+    short = len(label.plain.split()) <= _LABEL_WORDS and label.kind is sentence.kind
+    return short and sentence.start - label.end <= 2 and not is_negated(label.plain) and not _VERB.search(label.plain)
+
+
+def _describes_a_case(text: str) -> bool:
+    """A place, a role or numbers, in a fragment or as "X is the importer", and nothing told about the document."""
+    return bool(pattern(_BASIS).search(text)) and not _TELLS.search(text) and _is_content(text)
 
 
 def _is_under_a_heading(sentence: Sentence) -> bool:
@@ -133,7 +179,7 @@ _BY_MANY = re.compile(r"\b(?:widely|commonly|often|generally|usually|frequently|
 _BY_OTHERS = r" by (?:the |its |their |an? |any |either )?(?:[\w-]+ )?<somebody_else>\b"
 _DENIED = re.compile(r"\b(?:do|did|does|have|has|had|can|could|am|are|is|was|were|will) (?:not|never)\b|\bneither\b")
 # "If those facts are not right, ...": the negation is part of the reservation.
-_CORRECTS = re.compile(r"(?:if|should|were|where|unless|until)\b")
+_CORRECTS = re.compile(r"(?:if|should|were|had|where|unless|until|correct|shout|(?:i|we)(?: \w+)? \w+ (?:neither|none))\b")
 _IN_THE_DOCUMENT = re.compile(
     r"\b(?:in|throughout|under|by|of) (?:clause|section|article|paragraph|recital|annex|(?:the|this) "
     r"(?:agreement|contract|clause|section|nda|dpa|addendum|handbook|act|regulation|directive|statute))\b"
@@ -158,6 +204,20 @@ _WHOSE = (
     r"|discloser)(?=[,;.]|\x27s (?:side|view|point)))"
 )
 _SAYS = re.compile(r"\b(?:courts?|is|are|covers?|applies|apply|extends?|shall|must|exclusively|governs?|includes?)\b")
+_BACKGROUND = (
+    r"\W*(?:(?:the |our |your )?(?:ground rules|background|inputs?|set-?up|frame|scenario|situation|case|parameters|facts|profile|givens?|setting"
+    r"|reference case|model case)(?: for (?:the|this) [\w-]+| in mind| of reference)?)(?::|\.| –) ?"
+)
+_TELLS = re.compile(
+    r"\b(?:was|were|has|have|had|shall|must|may|will|covers?|appl(?:y|ies)|takes?|governs?|clause|section|annex"
+    r"|(?:the|this) (?:agreement|contract))\b"
+)
+_VERB = re.compile(r"^given \w|\b(?:is|are|was|were|has|have|had|shall|must|may|will|can|should|would|apply|applies|remains?)\b")
+_STRETCH = re.compile(r"[;?]| (?:but|because|so that)\b| and (?:\w+ed|sent|kept|is|was|will|then|can)\b")
+_FRAME = r"\b<frames>"
+_BASIS = r"(?:\b|^)<basis>"
+_RELIES = r"\b(?:<trusts>|<reserves>)"
+_DEFINES = r"\b<defines>"
 _ASSUMES = r"\b<assumes>\b"
 _PREMISE = r"(?:\b|(?=\())<premise>"
 _HEADING = r"(?:\W*\w{0,2}[.):]? ?)?<heading>\W*"
