@@ -57,22 +57,28 @@ def _states(sentence: Sentence, before: Sentence | None, after: Sentence | None)
         return True
     if sentence.kind is Kind.CELL and after and after.kind is Kind.CELL and pattern(_HEADING).fullmatch(text):
         return not _is_about_buildings(text, after.plain) and _is_content(after.plain)
+    return _is_labelled(sentence, before) or _says_so(text)
+
+
+def _is_labelled(sentence: Sentence, before: Sentence | None) -> bool:
+    """Under a heading, or behind a label in the sentence or before it, that announces assumptions or the case."""
+    text = sentence.plain
     if _is_under_a_heading(sentence) and _is_content(text):
         return True
-    label = pattern(_LABEL).match(text)
-    if label and not _is_about_buildings(label[0], text) and _is_content(text[label.end() :]):
+    label, rest = "", text
+    if before and _leads_in(before, sentence):
+        label = before.plain
+    elif named := pattern(_LABEL).match(text) or pattern(_BACKGROUND).match(text):
+        label, rest = named[0], text[named.end() :]
+    if pattern(_HEADING).fullmatch(label) and not _is_about_buildings(label, rest) and _is_content(rest):
         return True
-    if before and _leads_in(before, sentence) and _is_content(text):
-        if pattern(_HEADING).fullmatch(before.plain) and not _is_about_buildings(before.plain, text):
-            return True
-        if pattern(_BACKGROUND).fullmatch(before.plain) and _describes_a_case(text):
-            return True
-    background = pattern(_BACKGROUND).match(text)
-    if background and _describes_a_case(text[background.end() :]):
+    if pattern(_BACKGROUND).fullmatch(label) and _describes_a_case(rest):
         return True
     scope = pattern(_SCOPE).match(text)
-    if scope and pattern(_WHOSE).search(text, scope.end()) and not _SAYS.search(text, scope.end()):
-        return True
+    return bool(scope and pattern(_WHOSE).search(text, scope.end()) and not _SAYS.search(text, scope.end()))
+
+
+def _says_so(text: str) -> bool:
     if _sets_a_frame(text) or any(not _is_denied(text, match) for match in pattern(_RELIES).finditer(text)):
         return True
     return any(
@@ -84,12 +90,12 @@ def _states(sentence: Sentence, before: Sentence | None, after: Sentence | None)
 
 def _sets_a_frame(text: str) -> bool:
     """Two cues in one clause: the author or the text chooses or pictures something, and it is one to rest on."""
+    basis = pattern(_BASIS)
     for frame in pattern(_FRAME).finditer(text):
-        if _is_denied(text, frame):
-            continue
         end = frame.end() + _REACH
         stop = _STRETCH.search(text, frame.end(), end)
-        if pattern(_BASIS).search(text[: stop.start() if stop else end], frame.end()) or pattern(_BASIS).search(frame[0]):
+        reached = text[: stop.start() if stop else end]
+        if (basis.search(frame[0]) or basis.search(reached, frame.end())) and not _is_denied(text, frame):
             return True
     return False
 
@@ -179,7 +185,9 @@ _BY_MANY = re.compile(r"\b(?:widely|commonly|often|generally|usually|frequently|
 _BY_OTHERS = r" by (?:the |its |their |an? |any |either )?(?:[\w-]+ )?<somebody_else>\b"
 _DENIED = re.compile(r"\b(?:do|did|does|have|has|had|can|could|am|are|is|was|were|will) (?:not|never)\b|\bneither\b")
 # "If those facts are not right, ...": the negation is part of the reservation.
-_CORRECTS = re.compile(r"(?:if|should|were|had|where|unless|until|correct|shout|(?:i|we)(?: \w+)? \w+ (?:neither|none))\b")
+_CORRECTS = re.compile(
+    r"(?:if|should|were|had|where|unless|until|correct|shout|(?:i|we)(?: \w+)? \w+ (?:neither|none))\b"
+)
 _IN_THE_DOCUMENT = re.compile(
     r"\b(?:in|throughout|under|by|of) (?:clause|section|article|paragraph|recital|annex|(?:the|this) "
     r"(?:agreement|contract|clause|section|nda|dpa|addendum|handbook|act|regulation|directive|statute))\b"
@@ -205,14 +213,16 @@ _WHOSE = (
 )
 _SAYS = re.compile(r"\b(?:courts?|is|are|covers?|applies|apply|extends?|shall|must|exclusively|governs?|includes?)\b")
 _BACKGROUND = (
-    r"\W*(?:(?:the |our |your )?(?:ground rules|background|inputs?|set-?up|frame|scenario|situation|case|parameters|facts|profile|givens?|setting"
-    r"|reference case|model case)(?: for (?:the|this) [\w-]+| in mind| of reference)?)(?::|\.| –) ?"
+    r"\W*(?:(?:the |our |your )?(?:ground rules|background|inputs?|set-?up|frame|scenario|situation|case|parameters"
+    r"|facts|profile|givens?|setting|reference case|model case)(?: for (?:the|this) [\w-]+| in mind| of reference)?)(?::|\.| –) ?"
 )
 _TELLS = re.compile(
     r"\b(?:was|were|has|have|had|shall|must|may|will|covers?|appl(?:y|ies)|takes?|governs?|clause|section|annex"
     r"|(?:the|this) (?:agreement|contract))\b"
 )
-_VERB = re.compile(r"^given \w|\b(?:is|are|was|were|has|have|had|shall|must|may|will|can|should|would|apply|applies|remains?)\b")
+_VERB = re.compile(
+    r"^given \w|\b(?:is|are|was|were|has|have|had|shall|must|may|will|can|should|would|apply|applies|remains?)\b"
+)
 _STRETCH = re.compile(r"[;?]| (?:but|because|so that)\b| and (?:\w+ed|sent|kept|is|was|will|then|can)\b")
 _FRAME = r"\b<frames>"
 _BASIS = r"(?:\b|^)<basis>"
