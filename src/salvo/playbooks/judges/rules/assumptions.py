@@ -214,7 +214,8 @@ _WHOSE = (
 _SAYS = re.compile(r"\b(?:courts?|is|are|covers?|applies|apply|extends?|shall|must|exclusively|governs?|includes?)\b")
 _BACKGROUND = (
     r"\W*(?:(?:the |our |your )?(?:ground rules|background|inputs?|set-?up|frame|scenario|situation|case|parameters"
-    r"|facts|profile|givens?|setting|reference case|model case)(?: for (?:the|this) [\w-]+| in mind| of reference)?)(?::|\.| –) ?"
+    r"|facts|profile|givens?|setting|reference case|model case)(?: for (?:the|this) [\w-]+| in mind| of reference)?)"
+    r"(?::|\.| –) ?"
 )
 _TELLS = re.compile(
     r"\b(?:was|were|has|have|had|shall|must|may|will|covers?|appl(?:y|ies)|takes?|governs?|clause|section|annex"
