@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.project import BIN
 from tests.support.provider import Fault, LoopbackProvider
 from tests.support.web import GPT, KEY, Judging, client, everything_in, server_process
 
@@ -82,7 +83,7 @@ def test_it_says_where_it_is_and_how_to_get_the_page_and_stops_when_asked(tmp_pa
 def test_an_address_with_a_password_is_not_allowed(tmp_path: Path) -> None:
     address = "http://me:password@127.0.0.1/v1"
     refused = subprocess.run(
-        ["byop", "serve", "--no-open", "--allow-base-url", address],
+        [str(BIN / "byop"), "serve", "--no-open", "--allow-base-url", address],
         check=False,
         cwd=tmp_path,
         capture_output=True,
@@ -96,7 +97,7 @@ def test_a_port_that_is_taken_is_a_sentence(tmp_path: Path) -> None:
     with server_process(tmp_path) as server:
         port = server.url.rpartition(":")[2]
         second = subprocess.run(
-            ["byop", "serve", "--no-open", "--port", port],
+            [str(BIN / "byop"), "serve", "--no-open", "--port", port],
             check=False,
             cwd=tmp_path,
             capture_output=True,
