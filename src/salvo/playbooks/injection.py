@@ -323,6 +323,19 @@ ODD: Mapping[str, tuple[str, str]] = {
 _MOST_NAMED = 5
 
 
+def sentence_around(text: str, span: Span) -> Span:
+    """The whole of what was said to the evaluator: a sign is a few words of it, and the rest is no evidence either."""
+    before = max((stop.end() for stop in _STOP.finditer(text, max(0, span.start - _REACH), span.start)), default=None)
+    after = _STOP.search(text, span.end, span.end + _REACH)
+    start = before if before is not None else max(0, span.start - _REACH)
+    return Span(start, after.start() + len(after[0].rstrip()) if after else min(len(text), span.end + _REACH))
+
+
+_STOP = re.compile(r"[.!?][\"'”’)\]]*\s|\n")
+_REACH = 1000
+"""Characters beyond which no sentence is looked for the end of."""
+
+
 def odd_characters(text: str) -> list[Odd]:
     """Which odd characters the text holds, how many, and where the first one stands. They are kept as they are."""
     odd = []

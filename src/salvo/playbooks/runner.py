@@ -126,7 +126,7 @@ def scan(order: Order) -> Scanned:
     return Scanned(
         patterns={check.id: patterns.scan(check, text) for check in order.playbook.checks if check.patterns},
         findings=(*findings, *character_findings(text)),
-        addressed=tuple(found.span for found in addressed),
+        addressed=tuple(injection.sentence_around(text, found.span) for found in addressed),
     )
 
 

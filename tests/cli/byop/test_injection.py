@@ -41,6 +41,8 @@ def test_by_rules_the_poisoned_twin_of_every_text_has_the_verdicts_of_the_clean_
             poisoned = run_playbook(STARTER, twin, mode="screening", evaluator="rules")
             assert results(poisoned) == results(clean)
             assert poisoned["summary"]["overall_status"] == clean["summary"]["overall_status"]
+            quoted = [cited["span"] for check in poisoned["check_results"] for cited in check["evidence_citations"]]
+            assert not any(span in poison for span in quoted)
             told = [found["message"] for found in poisoned["artifact_findings"] if found["span"]]
             assert told
             assert set(told) <= set(poisoned["summary"]["key_risks"])
