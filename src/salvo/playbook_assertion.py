@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import Field
 
 from salvo.engine import jsontext
 from salvo.engine.chat import catalog
-from salvo.errors import InputError, SalvoError, UsageError
+from salvo.errors import SalvoError, UsageError
 from salvo.playbooks import library, prompts
 from salvo.playbooks.build import JudgedBy, conclude, standing
 from salvo.playbooks.inputs import Inputs
@@ -23,8 +22,6 @@ from salvo.playbooks.judges.model import ballot_of
 from salvo.playbooks.order import Order, new_order, runs_for
 from salvo.playbooks.report import Report
 from salvo.playbooks.runner import case_of, judged_by, scan
-from salvo.playbooks.schema import Playbook
-from salvo.playbooks.validate import read
 from salvo.playbooks.verdict import Mode, Status
 from salvo.playbooks.votes import Vote
 from salvo.scenarios.evaluators.base import EvalServices, Evaluate, EvaluatorType, Load, Place
@@ -69,23 +66,13 @@ def _text(result: AgentRunResult) -> str:
 def _order(fields: PlaybookFields, scenario: Scenario, result: AgentRunResult, said: str) -> Order:
     return new_order(
         report_id=result.run_id,
-        playbook=_playbook(fields.playbook),
+        playbook=library.named(fields.playbook),
         inputs=Inputs.of(said, prompt=scenario.user_message, system_instructions=scenario.system_prompt),
         evaluator=fields.evaluator,
         runs=fields.runs,
         subject=scenario.scenario,
         producer=result.model or None,
     )
-
-
-def _playbook(named: str) -> Playbook:
-    if named in library.names():
-        return library.load(named)
-    try:
-        content = Path(named).read_bytes()
-    except OSError as fault:
-        raise InputError(f"The playbook {named} is neither in the library nor a file: {fault.strerror}.") from fault
-    return read(content, named)
 
 
 async def _report(order: Order, timestamp: str, services: EvalServices) -> Report:
@@ -108,10 +95,9 @@ async def _report(order: Order, timestamp: str, services: EvalServices) -> Repor
 
 
 def _verdict(report: Report, fail_on: str) -> EvalResult:
-    gravest_first = list(Status)
     status = standing(report)
     reasons = " ".join(report.summary.status_reasons)
-    if gravest_first.index(status) <= gravest_first.index(Status(fail_on.upper())):
+    if status.is_as_grave_as(Status(fail_on.upper())):
         verdict = EvalResult.judged(False, f"The playbook says {status}: {reasons}")
     elif report.incomplete:
         return EvalResult.unjudged("Too few votes were cast on the playbook's checks.", Cause.JUDGE)
@@ -126,11 +112,14 @@ def _check(_scenario: Scenario, given: Mapping[str, Any], _load: Load) -> list[t
     fields = PlaybookFields.model_validate(given)
     problems: list[tuple[str | Place, str]] = []
     try:
-        runs_for(Mode.FULL, _playbook(fields.playbook), fields.runs)
-    except UsageError as fault:
-        problems.append(("runs", str(fault)))
+        playbook = library.named(fields.playbook)
     except SalvoError as fault:
         problems.append(("playbook", str(fault)))
+    else:
+        try:
+            runs_for(Mode.FULL, playbook, fields.runs)
+        except UsageError as fault:
+            problems.append(("runs", str(fault)))
     if fields.evaluator != by_rules.NAME:
         try:
             catalog.find(fields.evaluator)

@@ -1,4 +1,4 @@
-"""Files that are whole or not there: several processes may write, and each may be killed at any moment."""
+"""Files: written whole or not at all, by processes that may be killed at any moment; read so far and no further."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from contextlib import suppress
 from itertools import count
 from pathlib import Path
 
-from salvo.errors import StoreError
+from salvo.errors import InputError, StoreError
 
 _numbers = count(1)
 
@@ -73,3 +73,14 @@ def unwritable(path: Path, fault: OSError) -> StoreError:
     else:
         hint = "Give yourself the right to write there, or work in another folder."
     return StoreError(f"{path} cannot be written: {reason}.", hint=hint)
+
+
+def read_up_to(path: Path, limit: int) -> bytes:
+    """The file, or one byte more than the limit of it, so that it shows: a stranger's name may lead to anything."""
+    try:
+        with path.open("rb") as file:
+            return file.read(limit + 1)
+    except IsADirectoryError:
+        raise InputError(f"{path} is a folder, not a file.") from None
+    except OSError as fault:
+        raise InputError(f"{path} cannot be read: {fault.strerror}.") from fault

@@ -19,7 +19,6 @@ from salvo.playbooks.runner import Evaluated, evaluate
 from salvo.playbooks.schema import Playbook
 from salvo.playbooks.session import Desk, default_evaluator
 from salvo.playbooks.validate import playbook as validated
-from salvo.playbooks.validate import read
 from salvo.playbooks.verdict import Mode
 
 
@@ -71,15 +70,7 @@ def run_playbook(
 def _playbook(given: Mapping[str, Any] | str | Path) -> Playbook:
     if isinstance(given, Mapping):
         return validated(given, "The playbook")
-    if isinstance(given, str) and given in library.names():
-        return library.load(given)
-    try:
-        return read(Path(given).read_bytes(), str(given))
-    except OSError as fault:
-        raise UsageError(
-            f"There is no playbook {str(given)!r} that can be read: {fault.strerror}.",
-            hint=f"The library has: {', '.join(library.names())}.",
-        ) from fault
+    return library.named(str(given))
 
 
 def _waited_for(order: Order, desk: Desk, database: str | None) -> Evaluated:

@@ -43,6 +43,10 @@ class Status(StrEnum):
     OBSERVE = "OBSERVE"
     STABLE = "STABLE"
 
+    def is_as_grave_as(self, other: Status) -> bool:
+        gravest_first = list(Status)
+        return gravest_first.index(self) <= gravest_first.index(other)
+
 
 class Aggregation(StrEnum):
     """How the runs of a check become its result."""

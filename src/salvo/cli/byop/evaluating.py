@@ -130,8 +130,7 @@ def _reaches(report: Report, fail_on: str) -> bool:
     from salvo.playbooks.build import standing
     from salvo.playbooks.verdict import Status
 
-    gravest_first = list(Status)
-    return gravest_first.index(standing(report)) <= gravest_first.index(Status(fail_on.upper()))
+    return standing(report).is_as_grave_as(Status(fail_on.upper()))
 
 
 def key_in(variable: str | None) -> str | None:

@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from salvo.cli.byop.files import playbook_named
-
 if TYPE_CHECKING:
     from salvo.playbooks.schema import Check, Playbook
 
@@ -48,8 +46,9 @@ def playbooks(ctx: click.Context, as_json: bool) -> None:
 def show(playbook: str, as_json: bool) -> None:
     """Show a playbook: its checks, and how each is decided."""
     from salvo.engine.wording import printable
+    from salvo.playbooks import library
 
-    found = playbook_named(playbook)
+    found = library.named(playbook)
     if as_json:
         click.echo(json.dumps(found.document, indent=2, ensure_ascii=False))
         return

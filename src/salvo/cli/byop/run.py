@@ -89,7 +89,7 @@ def run(
     from salvo.cli.byop import files
     from salvo.cli.byop.evaluating import Evaluating, Job
     from salvo.cli.byop.place import Place
-    from salvo.playbooks import export
+    from salvo.playbooks import export, library
 
     if (output_file is None) == (resume is None):
         raise click.UsageError("Give the file with the AI output, - for standard input, or --resume ID.")
@@ -101,7 +101,7 @@ def run(
     if resume is not None:
         jobs = [_resumed(resume, place, base_url, key_variable)]
     else:
-        chosen = files.playbook_named(playbook)
+        chosen = library.named(playbook)
         inputs = files.inputs(output_file or "-", source, prompt, system)
         desks = _desks(evaluators, base_url, key_variable)
         jobs = [Job(desk, _order(desk, chosen, inputs, mode, runs, subject, producer)) for desk in desks]

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from salvo.cli.byop.files import read_playbook
 from salvo.cli.exit_codes import ExitCode
+from salvo.engine.files import read_up_to
 
 if TYPE_CHECKING:
     from salvo.playbooks.problems import Problem
@@ -25,9 +25,10 @@ def validate(ctx: click.Context, file: Path, as_json: bool) -> None:
     Every problem is listed with its JSON path. An error keeps the playbook from being used, and the command exits
     with 2. A warning is something that the specification asks for, or that is likely not meant.
     """
+    from salvo.playbooks.document import LARGEST
     from salvo.playbooks.validate import examine
 
-    _, problems = examine(read_playbook(file))
+    _, problems = examine(read_up_to(file, LARGEST))
     errors = [problem for problem in problems if problem.level == "error"]
     warnings = [problem for problem in problems if problem.level == "warning"]
     if as_json:

@@ -1,12 +1,15 @@
-"""The playbooks that come with the program."""
+"""The playbooks that come with the program, and how any is found by its name."""
 
 from __future__ import annotations
 
 from functools import cache
 from importlib import resources
+from pathlib import Path
 
+from salvo.engine.files import read_up_to
 from salvo.engine.wording import did_you_mean
 from salvo.errors import UsageError
+from salvo.playbooks.document import LARGEST
 from salvo.playbooks.schema import Playbook
 from salvo.playbooks.validate import read
 
@@ -16,6 +19,18 @@ STARTER = "ai_plugin_observability_v1"
 def names() -> list[str]:
     files = resources.files(__name__).iterdir()
     return sorted(file.name.removesuffix(".json") for file in files if file.name.endswith(".json"))
+
+
+def named(name: str) -> Playbook:
+    """The library's playbook with this id, else the one in this file."""
+    if name in names():
+        return load(name)
+    if not Path(name).exists():
+        raise UsageError(
+            f"There is no playbook {name!r}, neither in the library nor as a file{did_you_mean(name, names())}",
+            hint=f"The library has: {', '.join(names())}.",
+        )
+    return read(read_up_to(Path(name), LARGEST), name)
 
 
 @cache
