@@ -121,6 +121,12 @@ def test_what_is_complete_is_not_resumed(office: Office) -> None:
     assert (unstored.exit_code, "--no-store" in unstored.stderr) == (2, True)
 
 
+def test_a_resumed_evaluation_stays_as_it_was_begun(office: Office) -> None:
+    refused = office.byop("run", "--resume", "latest", "--mode", "full", "--evaluator", "rules")
+    assert refused.exit_code == 2
+    assert "as it was begun: leave out --mode, --evaluator." in refused.stderr
+
+
 class Slow:
     """A judge that answers so many questions and then leaves everyone waiting, until it is let go."""
 

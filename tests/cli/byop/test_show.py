@@ -9,7 +9,7 @@ from click.testing import CliRunner, Result
 
 from salvo.cli.byop import byop
 from salvo.cli.exit_codes import ExitCode
-from salvo.playbooks import terminal
+from salvo.playbooks import signing, terminal
 from salvo.playbooks.export import html
 from salvo.playbooks.report import ReportFile, read_report
 from salvo.playbooks.store.store import Store
@@ -51,6 +51,17 @@ def test_each_file_is_written_and_noted_in_the_audit_log(store: Store, tmp_path:
     assert "<mark" in (tmp_path / "a.html").read_text()
     assert json.loads((tmp_path / "a.json").read_text())["byop_report"]["report_id"] == "id-0001"
     assert len(store.audit_log("id-0001")) == before + 2
+
+
+def test_a_stored_report_is_signed_when_it_is_written(store: Store, tmp_path: Path) -> None:
+    report = finished(store, "id-0001")
+    signing.new_key(tmp_path / "mine.key")
+    assert show("id-0001", "--sign", "mine.key", "-o", "a.json").exit_code == ExitCode.OK
+    signature = read_report((tmp_path / "a.json").read_bytes()).signature
+    assert signature is not None
+    assert signing.is_valid(report.document(), signature)
+    refused = show("id-0001", "--sign", "nowhere.key", "-o", "b.json")
+    assert (refused.exit_code, (tmp_path / "b.json").exists()) == (ExitCode.USAGE, False)
 
 
 def test_an_unknown_suffix_is_said_before_anything_is_written(store: Store, tmp_path: Path) -> None:

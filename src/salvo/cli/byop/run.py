@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import click
+from click.core import ParameterSource
 
+from salvo.cli.byop.sealing import read_key, sealed, sign_option
 from salvo.cli.progress import Progress
 from salvo.errors import UsageError
 
@@ -21,7 +23,6 @@ if TYPE_CHECKING:
     from salvo.playbooks.report import Report, ReportFile
     from salvo.playbooks.schema import Playbook
     from salvo.playbooks.session import Desk
-    from salvo.playbooks.signing import SigningKey
 
 FILE = click.Path(path_type=Path)
 
@@ -47,7 +48,7 @@ FILE = click.Path(path_type=Path)
 @click.option("--producer", help="The AI that wrote the text, as provider/model or any name.")
 @click.option("--save-baseline", is_flag=True, help="Save the report as the baseline of its subject.")
 @click.option("--fail-on", type=click.Choice(["alert", "review", "observe"]), default="review", show_default=True)
-@click.option("--sign", "signing_key", type=FILE, help="Sign the report's files with this key (byop keys new).")
+@sign_option
 @click.option("-o", "--output", "outputs", multiple=True, type=FILE, help="Also write a file: .json, .html or .md.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout; everything else goes to stderr.")
 @click.option("--no-store", is_flag=True, help="Keep nothing; there is no drift and no replay then.")
@@ -96,9 +97,10 @@ def run(
     _refuse_contradictions(mode, save_baseline=save_baseline, no_store=no_store, hashes_only=hashes_only)
     for output in outputs:
         export.check(output)
-    key = _signing_key(signing_key)
+    key = read_key(signing_key)
     place = None if no_store else Place(hashes_only=hashes_only)
     if resume is not None:
+        _refuse_beside_resume(click.get_current_context())
         jobs = [_resumed(resume, place, base_url, key_variable)]
     else:
         chosen = library.named(playbook)
@@ -107,7 +109,7 @@ def run(
         jobs = [Job(desk, _order(desk, chosen, inputs, mode, runs, subject, producer)) for desk in desks]
     evaluating = Evaluating(jobs, place, Progress())
     finished = evaluating.execute(concurrency)
-    files_made = [_sealed(report, key) for report in finished.reports]
+    files_made = [sealed(report, key) for report in finished.reports]
     several = len(jobs) > 1
     _show(files_made, as_json=as_json, several=several)
     for line in finished.told:
@@ -127,6 +129,17 @@ def _refuse_contradictions(mode: str, *, save_baseline: bool, no_store: bool, ha
         raise click.UsageError("A screening is not comparable over time, so it is never a baseline.")
 
 
+_OF_AN_ORDER = ("source", "prompt", "system", "playbook", "mode", "runs", "evaluators", "subject", "producer")
+"""What an evaluation is begun with, and keeps."""
+
+
+def _refuse_beside_resume(given: click.Context) -> None:
+    said = [name for name in _OF_AN_ORDER if given.get_parameter_source(name) is ParameterSource.COMMANDLINE]
+    if said:
+        options = ", ".join(f"--{name.removesuffix('s') if name == 'evaluators' else name}" for name in said)
+        raise click.UsageError(f"--resume goes on with an evaluation as it was begun: leave out {options}.")
+
+
 def _desks(evaluators: Sequence[str], base_url: str | None, key_variable: str | None) -> list[Desk]:
     """Each evaluator once, and with its key: what is missing is said before anything is sent."""
     from salvo.cli.byop.evaluating import key_in
@@ -141,20 +154,6 @@ def _desks(evaluators: Sequence[str], base_url: str | None, key_variable: str | 
     for desk in desks:
         desk.check()
     return desks
-
-
-def _signing_key(path: Path | None) -> SigningKey | None:
-    if path is None:
-        return None
-    from salvo.playbooks import signing
-
-    return signing.read_key(path)
-
-
-def _sealed(report: Report, key: SigningKey | None) -> ReportFile:
-    from salvo.playbooks.report import ReportFile
-
-    return ReportFile(report, None if key is None else key.sign(report))
 
 
 def _order(

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from salvo.cli.byop.sealing import read_key, sealed, sign_option
+
 
 @click.command
 @click.argument("evaluation_id", metavar="ID")
@@ -18,12 +20,13 @@ import click
     help="Write the report to FILE: .json, .html or .md. May be given several times.",
     metavar="FILE",
 )
+@sign_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def show(evaluation_id: str, outputs: tuple[Path, ...], as_json: bool) -> None:
+def show(evaluation_id: str, outputs: tuple[Path, ...], signing_key: Path | None, as_json: bool) -> None:
     """Show a stored report, and write it to files.
 
     The beginning of an ID is enough where only one begins so, and `latest` is the newest. Each file that is written
-    is noted in the audit log.
+    is noted in the audit log. The store holds no signature: --sign makes one now.
     """
     import shutil
 
@@ -31,17 +34,17 @@ def show(evaluation_id: str, outputs: tuple[Path, ...], as_json: bool) -> None:
     from salvo.errors import UsageError
     from salvo.playbooks import export, terminal
     from salvo.playbooks.export import json
-    from salvo.playbooks.report import ReportFile
 
     for output in outputs:
         export.check(output)
+    key = read_key(signing_key)
     with open_store() as store:
         stored = store.load(store.find(evaluation_id))
         if stored.report is None:
             raise UsageError(
                 f"{stored.id} has no report: it is {stored.state}.", hint="See `byop history` for those that have one."
             )
-        file = ReportFile(stored.report)
+        file = sealed(stored.report, key)
         if as_json:
             click.echo(json.render(file), nl=False)
         else:
