@@ -31,6 +31,7 @@ from salvo.scenarios.project import Project
 from salvo.scenarios.result import COMMAND, CUSTOM, AgentRunResult, Batch
 from salvo.scenarios.runner import Session, run_all
 from salvo.scenarios.schema import NEVER_SHOWN, Scenario
+from salvo.scenarios.shape import fit
 from salvo.scenarios.stage import Prepared
 from salvo.scenarios.store import Store
 from salvo.scenarios.tools.find import changed_tools, find_tools, missing_tools
@@ -137,7 +138,13 @@ class Settings:
                 f"{scenario.scenario}: --confidence cannot be asked for, because {NEVER_SHOWN}.",
                 hint="Set min_pass_rate in the scenario, or --min-pass-rate. Nothing was run, and nothing was spent.",
             )
-        return Scenario.model_validate({**scenario.model_dump(), **chosen}) if chosen else scenario
+        if not chosen:
+            return scenario
+        changed, misfits = fit(Scenario, {**scenario.model_dump(), **chosen})
+        if changed is None:
+            said = "; ".join(f"--{str(misfit.path[0]).replace('_', '-')} {misfit.message}" for misfit in misfits)
+            raise UsageError(f"{said}.", hint="Nothing was run, and nothing was spent.")
+        return changed
 
 
 def _changed(batch: Batch, what: str, plural: str) -> UsageError:

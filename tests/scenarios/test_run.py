@@ -295,6 +295,27 @@ scenarios/book_flight.yaml:29:5: assertions[1].operator: must be one of eq, ne, 
 """)
 
 
+@pytest.mark.parametrize(
+    "option, value, said",
+    [
+        ("--runs", "100001", "--runs must be at most 100,000"),
+        ("--adapter", "", "--adapter must not be empty"),
+        ("--max-cost", "nan", "'--max-cost': nan is no number"),
+        ("--min-pass-rate", "nan", "'--min-pass-rate': nan is no number"),
+        ("--confidence", "nan", "'--confidence': nan is no number"),
+        ("--threshold", "1.01", "not in the range"),
+    ],
+)
+def test_an_option_that_no_scenario_could_have_is_refused_before_anything_is_run(
+    project: UserProject, option: str, value: str, said: str
+) -> None:
+    with LoopbackProvider(GOOD) as provider:
+        project.reach(provider)
+        ran = project.salvo("run", option, value)
+    assert (ran.exit_code, said in ran.stderr) == (2, True), ran.stderr
+    assert provider.asked == []
+
+
 def test_an_unwritable_store_is_said_before_money_is_spent(project: UserProject) -> None:
     (project.store / "runs").write_text("a file where a folder must be")
     with LoopbackProvider(GOOD) as provider:

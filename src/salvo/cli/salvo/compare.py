@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from salvo.cli.exit_codes import ExitCode
+from salvo.cli.numbers import DOLLARS
 
 if TYPE_CHECKING:
     from salvo.assembly import Workshop
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 @click.option("-n", "--runs", type=click.IntRange(min=1), help="With --run: how often to run each scenario.")
 @click.option("-j", "--concurrency", type=click.IntRange(min=1), default=10, show_default=True, help="Runs at once.")
 @click.option("--record", is_flag=True, help="With --run: record every run, so that it can be replayed.")
-@click.option("--max-cost", type=click.FloatRange(min=0), help="With --run: dollars after which no more are started.")
+@click.option("--max-cost", type=DOLLARS, help="With --run: dollars after which no more are started.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.option("--markdown", is_flag=True, help="Print Markdown, for a pull request.")
 def compare(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from salvo.cli.exit_codes import ExitCode
+from salvo.cli.numbers import DOLLARS
 
 if TYPE_CHECKING:
     from salvo.assembly import Workshop
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     "--times", type=click.IntRange(min=1, max=1000), default=3, show_default=True, help="Judgings of each transcript."
 )
 @click.option("-j", "--concurrency", type=click.IntRange(min=1), default=10, show_default=True, help="At once.")
-@click.option("--max-cost", type=click.FloatRange(min=0), help="Dollars after which no more judgings are started.")
+@click.option("--max-cost", type=DOLLARS, help="Dollars after which no more judgings are started.")
 @click.option("--stored", is_flag=True, help="Show what is stored, and ask nobody.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def judge(batch: str, times: int, concurrency: int, max_cost: float | None, stored: bool, as_json: bool) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from salvo.cli.exit_codes import ExitCode
+from salvo.cli.numbers import DOLLARS, INNER_SHARE, SHARE
 
 if TYPE_CHECKING:
     from salvo.cli.salvo.running import Running
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from salvo.scenarios.result import Batch
     from salvo.scenarios.store import Store
 
-SHARE = click.FloatRange(0, 1)
 DEFAULT_BASELINE = "-"
 """What --against-baseline without a file says."""
 
@@ -32,7 +32,7 @@ DEFAULT_BASELINE = "-"
 @click.option("--min-pass-rate", type=SHARE, help="The share of runs that must pass.")
 @click.option(
     "--confidence",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    type=INNER_SHARE,
     help="Pass or fail only where the runs show it with this confidence, such as 0.95; else inconclusive.",
 )
 @click.option("--until-sure", is_flag=True, help="Run in rounds until that is shown; needs --max-runs.")
@@ -48,7 +48,7 @@ DEFAULT_BASELINE = "-"
 @click.option("-k", "keyword", help="Only scenarios whose name contains this.")
 @click.option("-x", "--exitfirst", is_flag=True, help="Start no more runs after the first failure.")
 @click.option("-j", "--concurrency", type=click.IntRange(min=1), default=10, show_default=True, help="Runs at once.")
-@click.option("--max-cost", type=click.FloatRange(min=0), help="Dollars after which no more runs are started.")
+@click.option("--max-cost", type=DOLLARS, help="Dollars after which no more runs are started.")
 @click.option(
     "--resume",
     metavar="BATCH",
