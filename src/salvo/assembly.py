@@ -23,6 +23,7 @@ from salvo.engine.wire import Endpoint, HttpWire, preload
 from salvo.errors import InputError, UsageError
 from salvo.scenarios.adapters.base import BaseAdapter
 from salvo.scenarios.adapters.function import FunctionAdapter
+from salvo.scenarios.cleaning import clean_scenario
 from salvo.scenarios.evaluators.base import EvaluatorType
 from salvo.scenarios.evaluators.registry import Registry, builtin
 from salvo.scenarios.loader import Check, Finding, ScenarioFileError, listed, read, read_all, scenario_document
@@ -235,7 +236,7 @@ class Workshop:
         return [self._prepare_again(batch, scenario) for batch, scenario in zip(batches, scenarios, strict=True)]
 
     def _prepare_again(self, batch: Batch, scenario: Scenario) -> Prepared:
-        if jsontext.plain(self.redactor().json(scenario_document(scenario))) != batch.scenario:
+        if jsontext.plain(clean_scenario(scenario_document(scenario), self.redactor())) != batch.scenario:
             raise _changed(batch, batch.source, "scenarios")
         prepared = self.prepare(scenario, self.project.root / batch.source, recorded=batch.recorded, batch=batch)
         if changed := changed_tools(batch.tools, prepared.tools):
@@ -273,7 +274,7 @@ class Workshop:
                 min_pass_rate=scenario.min_pass_rate,
                 confidence=scenario.confidence,
                 recorded=recorded,
-                scenario=self.redactor().json(scenario_document(scenario)),
+                scenario=clean_scenario(scenario_document(scenario), self.redactor()),
                 source=self.project.relative(file),
                 tools={tool.name: tool.fingerprint for tool in tools},
                 settings=dict(settings or {}),

@@ -98,3 +98,23 @@ async def test_a_coroutine_that_comes_too_late_is_closed_and_not_complained_of()
     while inspect.getcoroutinestate(coroutine) != inspect.CORO_CLOSED:  # noqa: ASYNC110 - nothing tells when it is
         await asyncio.sleep(0)
     assert made.is_set()
+
+
+async def test_a_coroutine_that_arrives_in_the_moment_of_giving_up_is_closed() -> None:
+    made = []
+
+    async def late() -> None: ...
+
+    def make() -> object:
+        made.append(late())
+        return made[0]
+
+    others = set(threading.enumerate())
+    task = asyncio.create_task(in_thread(make))
+    await asyncio.sleep(0)
+    for thread in set(threading.enumerate()) - others:
+        thread.join()  # the value is on its way, and the loop has not seen it yet
+    asyncio.get_running_loop().call_soon(task.cancel)
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert inspect.getcoroutinestate(made[0]) == inspect.CORO_CLOSED

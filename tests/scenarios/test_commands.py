@@ -194,3 +194,14 @@ def test_offline_ends_where_it_was_meant_to_end() -> None:
 def test_the_examples_are_valid_and_run_as_they_are(project: UserProject) -> None:
     examples = UserProject(Path(__file__).parents[2] / "examples", project.monkeypatch)
     assert examples.salvo("validate").stdout == "3 scenarios are valid.\n"
+
+
+def test_a_file_that_cannot_be_used_is_a_sentence_whatever_the_system_says(project: UserProject) -> None:
+    refused = project.salvo("run", "a" * 300)
+    assert (refused.exit_code, refused.stderr.endswith("cannot be used: File name too long.\n")) == (2, True)
+
+
+def test_a_name_that_no_encoding_has_is_still_shown(project: UserProject) -> None:
+    folder = project.folder / os.fsdecode(b"caf\xe9")
+    made = project.salvo("init", str(folder))
+    assert (made.exit_code, r"caf\udce9" in made.stdout) == (0, True), made.output

@@ -219,6 +219,18 @@ def test_a_planted_key_is_nowhere_in_the_store(project: UserProject) -> None:
     assert project.salvo("replay", "latest").exit_code == 0
 
 
+def test_a_pattern_for_numbers_leaves_what_we_measured_and_named_ourselves(project: UserProject) -> None:
+    with LoopbackProvider(GOOD) as provider:
+        project.reach(provider)
+        ran = project.salvo("run", "-n", "2", "--record", "--redact", r"\d{4,}", "--json")
+    assert ran.exit_code == 0, ran.output
+    for result in results_of(ran):
+        assert result["metrics"]["latency"] > 0
+        assert result["tool_calls"][1]["arguments"] == {"flight_id": "B6-[redacted]"}
+    replayed = project.salvo("replay", results_of(ran)[0]["run_id"])
+    assert (replayed.exit_code, "Identical:" in replayed.stdout) == (0, True), replayed.output
+
+
 def test_a_budget_stops_starting_runs_and_says_what_was_not_run(project: UserProject) -> None:
     with LoopbackProvider(GOOD) as provider:
         project.reach(provider)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import os
+import sys
 from collections.abc import Mapping
 from importlib import import_module
 from typing import NamedTuple
@@ -43,6 +45,8 @@ class LazyGroup(click.Group):
         """Runs the command; an error that a person can mend is two lines on stderr, never a traceback."""
         if os.environ.get("NO_COLOR"):
             ctx.color = False
+        if isinstance(sys.stdout, io.TextIOWrapper):  # a file's name may hold bytes that no encoding has
+            sys.stdout.reconfigure(errors="backslashreplace")
         try:
             return super().invoke(ctx)
         except SalvoError as error:
@@ -50,6 +54,11 @@ class LazyGroup(click.Group):
             if error.hint:
                 click.echo(error.hint, err=True)
             ctx.exit(_exit_code(error))
+        except OSError as fault:
+            if fault.filename is None:  # not about a file that somebody named: click knows a closed pipe, we a bug
+                raise
+            click.secho(f"Error: {fault.filename} cannot be used: {fault.strerror}.", fg="red", err=True)
+            ctx.exit(ExitCode.USAGE)
         except KeyboardInterrupt:
             click.echo("Interrupted.", err=True)
             ctx.exit(ExitCode.INTERRUPTED)

@@ -44,7 +44,12 @@ async def in_thread(function: Callable[..., T], *arguments: Any) -> T:
             _discard(value)
 
     threading.Thread(target=work, daemon=True).start()
-    return await done
+    try:
+        return await done
+    except asyncio.CancelledError:
+        if done.done() and not done.cancelled() and done.exception() is None:  # it came, and nobody takes it any more
+            _discard(done.result())
+        raise
 
 
 def _discard(value: object) -> None:

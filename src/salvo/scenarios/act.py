@@ -11,7 +11,6 @@ from typing import Any
 
 from salvo import __version__
 from salvo.engine import jsontext
-from salvo.engine.redact import Redactor
 from salvo.errors import ProviderError, SalvoError, TapeError
 from salvo.scenarios.adapters.base import BaseAdapter
 from salvo.scenarios.result import (
@@ -24,9 +23,9 @@ from salvo.scenarios.result import (
     RunMetrics,
     Stopped,
     ToolCall,
+    result_reader,
 )
 from salvo.scenarios.stage import Prepared, Stage
-from salvo.scenarios.store import result_reader
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,11 +160,3 @@ def as_stored(result: AgentRunResult) -> AgentRunResult:
     if cost is not None and not 0 <= cost < math.inf:
         raise ValueError(f"metrics.cost: {cost} is no amount of dollars")
     return stored
-
-
-def redacted(result: AgentRunResult, redactor: Redactor) -> AgentRunResult:
-    """Once, before evaluation: what is judged is what is stored."""
-    content = jsontext.dumps(result)
-    if not redactor.may_touch(content.decode("utf-8", "replace")):
-        return result
-    return result_reader().validate_python(redactor.json(jsontext.loads(content, deepest=jsontext.DEEPEST_OF_OURS)))

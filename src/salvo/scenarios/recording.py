@@ -18,6 +18,7 @@ from salvo.engine.pricing import UnitPrices
 from salvo.engine.redact import Redactor
 from salvo.engine.tape import VERSION, Tape
 from salvo.errors import TapeCorruptError
+from salvo.scenarios.cleaning import clean_calls, clean_tools
 from salvo.scenarios.result import AgentRunResult, Batch, EvalResult
 from salvo.scenarios.tools.box import ToolRecord
 
@@ -51,13 +52,12 @@ class Recording:
 
     def to_files(self, redactor: Redactor) -> dict[str, bytes]:
         """Every file by name. Batch, tape and result were redacted as they were made; tools and calls are here."""
-        tools, calls = redactor.json(_again(jsontext.dumps([self.tools, self.calls])))
         exchanges = self.tape.exchanges
         request = {
             "salvo_tape": VERSION,
             "batch": self.batch,
             "endpoint": self.endpoint,
-            "tools": tools,
+            "tools": clean_tools(self.tools, redactor),
             "ambiguous": self.tape.ambiguous,
             "requests": [
                 {"lane": item.lane, "key": item.key, "occurrence": item.occurrence, "request": item.request}
@@ -68,7 +68,7 @@ class Recording:
             "salvo_tape": VERSION,
             "result": self.result,
             "prices": self.prices,
-            "calls": calls,
+            "calls": clean_calls(self.calls, redactor),
             "responses": [item.reply for item in exchanges],
         }
         files = {REQUEST: _written(request), RESPONSE: _written(response)}

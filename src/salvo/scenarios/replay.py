@@ -18,6 +18,7 @@ from salvo.engine.tape import Tape
 from salvo.errors import InputError, NotReplayableError, TapeError
 from salvo.scenarios.act import Acted, result_of
 from salvo.scenarios.adapters.base import BaseAdapter
+from salvo.scenarios.cleaning import clean_scenario
 from salvo.scenarios.evaluators.registry import Registry
 from salvo.scenarios.journal import Journal
 from salvo.scenarios.loader import from_document, scenario_document
@@ -146,7 +147,7 @@ class Replayer:
     def _with_named_program(self, scenario: Scenario, batch: Batch, file: Path) -> Scenario:
         """The recorded scenario, its program from the present file: no recording decides what is started here."""
         present = self.read(file, batch.settings.get("overrides", {})) if file.is_file() else None
-        document = None if present is None else self.redactor.json(scenario_document(present))
+        document = None if present is None else clean_scenario(scenario_document(present), self.redactor)
         named = ("adapter", "adapter_options")
         if present is None or document is None or any(document[part] != batch.scenario[part] for part in named):
             raise NotReplayableError(

@@ -12,7 +12,8 @@ from salvo.engine.redact import Redactor
 from salvo.engine.retry import Wait
 from salvo.engine.wire import Wire
 from salvo.errors import StoreError
-from salvo.scenarios.act import Acted, act, as_stored, redacted, request_for, result_of, told
+from salvo.scenarios.act import Acted, act, as_stored, request_for, result_of, told
+from salvo.scenarios.cleaning import redacted
 from salvo.scenarios.evaluators.registry import Registry, evaluate_all
 from salvo.scenarios.index import IndexEntry, entry_of
 from salvo.scenarios.recording import HASHES_ONLY, PROGRAM_RUNS_AGAIN, Recording

@@ -27,12 +27,12 @@ from salvo.engine.files import move_folder, names, temporary_beside, unwritable,
 from salvo.errors import AmbiguousIdError, StoreError, TapeError, UnknownIdError
 from salvo.scenarios.index import Entries, IndexEntry, Judged, entry_of, fields_of, line_of, lines_backwards, to_entry
 from salvo.scenarios.recording import Recording
-from salvo.scenarios.result import AgentRunResult, Batch, Outcome
+from salvo.scenarios.result import AgentRunResult, Batch, Outcome, result_reader
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
-__all__ = ["LATEST", "Entries", "IndexEntry", "Judged", "Rebuilt", "Store", "entry_of", "result_reader"]
+__all__ = ["LATEST", "Entries", "IndexEntry", "Judged", "Rebuilt", "Store", "entry_of"]
 
 LATEST = "latest"
 ROOM = 32 * 1024 * 1024
@@ -382,13 +382,6 @@ def _load(path: Path, reader: TypeAdapter[T]) -> T:
         raise _damaged(path, f" at {where}: {first['msg']}" if where else f": {first['msg']}") from fault
     except ValueError as fault:
         raise _damaged(path, f": {fault}") from fault
-
-
-@cache
-def result_reader() -> TypeAdapter[AgentRunResult]:
-    from pydantic import TypeAdapter
-
-    return TypeAdapter(AgentRunResult)
 
 
 @cache

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 @click.command
 @click.option("--subject", help="Only the evaluations of this subject.")
 @click.option("--search", default="", help="Only those with this in their id, subject, evaluator, status or playbook.")
-@click.option("--limit", type=click.IntRange(min=1), default=20, show_default=True, help="How many to show.")
+@click.option("--limit", type=click.IntRange(1, 1_000_000), default=20, show_default=True, help="How many to show.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def history(subject: str | None, search: str, limit: int, as_json: bool) -> None:
     """List stored evaluations, the newest first.

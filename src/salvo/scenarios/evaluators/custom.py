@@ -21,9 +21,8 @@ from salvo.engine import jsontext
 from salvo.engine.threads import in_thread
 from salvo.errors import SalvoError
 from salvo.scenarios.evaluators.base import EvalServices, Evaluate, EvaluatorType, Load, Place, also_called
-from salvo.scenarios.result import AgentRunResult, Cause, EvalResult
+from salvo.scenarios.result import AgentRunResult, Cause, EvalResult, result_reader
 from salvo.scenarios.schema import Assertion, FileModel, Scenario
-from salvo.scenarios.store import result_reader
 
 
 class CustomFields(FileModel):
