@@ -269,12 +269,68 @@ async def test_other_paths_are_handed_on_as_they_are() -> None:
     assert not any(call.is_chat for call in heard.calls)
 
 
-async def test_the_responses_api_is_refused_in_a_sentence() -> None:
-    async with served(Say("hi")) as there, there.openai as client:
-        with pytest.raises(openai.APIStatusError, match="Let it use Chat Completions"):
-            await client.responses.create(model=GPT, input="hello")
-    assert there.provider.asked == []
-    assert len(there.heard.faults) == 1
+async def test_a_stream_of_the_responses_api_comes_to_the_whole_reply() -> None:
+    async with served(TOOLS) as there, there.openai as client, client.responses.stream(model=GPT, input="hi") as stream:
+        kinds = [event.type async for event in stream]
+        final = (await stream.get_final_response()).to_dict()
+    whole = there.heard.replies[0].json()
+    streamed: Any = without_none(final)
+    for item in streamed["output"]:
+        item.pop("parsed_arguments", None)  # the client's own
+    assert streamed["output"] == without_none(whole["output"])
+    assert [item["type"] for item in whole["output"]] == ["reasoning", "message", "function_call", "function_call"]
+    assert streamed["usage"] == without_none(whole["usage"])
+    assert kinds[0] == "response.created"
+    assert kinds[-1] == "response.completed"
+    assert {"response.reasoning_summary_text.delta", "response.output_text.delta"} <= set(kinds)
+    assert kinds.count("response.function_call_arguments.delta") > 2
+
+
+@pytest.mark.parametrize(
+    "said, last",
+    [
+        (Say("I will not.", stop="refusal"), "response.completed"),
+        (Say("Half of", stop="length"), "response.incomplete"),
+    ],
+)
+async def test_a_refusal_and_a_cut_answer_are_streamed_as_what_they_are(said: Say, last: str) -> None:
+    async with served(said) as there, there.openai as client:
+        events = [event async for event in await client.responses.create(model=GPT, input="hello", stream=True)]
+    assert [event.sequence_number for event in events] == list(range(len(events)))
+    assert events[-1].type == last
+    assert said.text in events[-1].to_json()
+
+
+@pytest.mark.parametrize("streamed", [True, False])
+async def test_a_conversation_over_the_responses_api_is_replayed_without_its_reasoning(streamed: bool) -> None:
+    async def talk(client: openai.AsyncOpenAI) -> str:
+        conversation: list[Any] = [{"role": "user", "content": "hello"}]
+        said: Any = None
+        for _ in range(2):
+            said = await _response(client, conversation, streamed=streamed)
+            conversation += [item.to_dict() for item in said.output]
+            conversation += [
+                {"type": "function_call_output", "call_id": item.call_id, "output": "7"}
+                for item in said.output
+                if item.type == "function_call"
+            ]
+        return str(said.output_text)
+
+    async with served(by_turn(TOOLS, Say("done", thinking="more"))) as there, there.openai as client:
+        assert await talk(client) == "done"
+    tape = there.recording.tape
+    assert b"private thoughts" not in tape.to_json()
+    async with over(ReplayWire(tape, REDACTOR)) as (gateway, heard), openai_client(gateway) as client:
+        assert await talk(client) == "done"
+    assert heard.faults == []
+
+
+async def _response(client: openai.AsyncOpenAI, conversation: list[Any], *, streamed: bool) -> Any:
+    tools: list[Any] = [{"type": "function", "name": name, "parameters": {"type": "object"}, "strict": False} for name in ("find", "count")]  # fmt: skip
+    if not streamed:
+        return await client.responses.create(model=GPT, input=conversation, tools=tools)
+    async with client.responses.stream(model=GPT, input=conversation, tools=tools) as stream:
+        return await stream.get_final_response()
 
 
 @pytest.mark.parametrize("path", ["/openai/chat/completions", "/openai/v1/chat/completions"])

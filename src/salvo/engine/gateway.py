@@ -14,8 +14,9 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
 
 from salvo.engine import jsontext
-from salvo.engine.chat import catalog
+from salvo.engine.chat import catalog, responses
 from salvo.engine.reasoning import presented
+from salvo.engine.response_stream import response_stream
 from salvo.engine.streams import anthropic_stream, openai_stream
 from salvo.engine.wire import Wire, WireReply, WireRequest
 from salvo.errors import BadReplyError, RequestRefusedError, SalvoError
@@ -156,6 +157,7 @@ def _stream_of_chunks(reply: dict[str, Any], asked: dict[str, Any]) -> bytes:
 
 _SPOKEN = {
     ("openai", "/chat/completions"): _Spoken(_stream_of_chunks),
+    ("openai", responses.PATH): _Spoken(lambda reply, _: response_stream(reply)),
     ("anthropic", "/v1/messages"): _Spoken(lambda reply, _: anthropic_stream(reply)),
 }
 
@@ -206,11 +208,6 @@ def _check(call: Call, body: Any, spoken: _Spoken | None) -> None:
         )
     if spoken is not None:
         return
-    if call.path.partition("?")[0] == "/responses":
-        raise RequestRefusedError(
-            "The program used OpenAI's Responses API, which Salvo does not hand on: it would miss its tool calls.",
-            hint="Let it use Chat Completions.",
-        )
     if isinstance(body, dict) and body.get("stream"):
         raise RequestRefusedError(f"Salvo cannot make a stream of what comes from {call.path}; ask without `stream`.")
 

@@ -14,7 +14,13 @@ from salvo.engine.canonical import stable_key
 
 _BLOCKS = ("thinking", "redacted_thinking", "reasoning")
 _FIELDS = ("reasoning_content", "reasoning", "reasoning_details")
-_TEXTS = {"thinking": ("thinking", "signature"), "redacted_thinking": ("data",)}
+_TEXTS = {
+    "thinking": ("thinking", "signature"),
+    "redacted_thinking": ("data",),
+    "reasoning": ("id", "encrypted_content"),
+}
+_WITHOUT_TEXT: dict[str, dict[str, Any]] = {"reasoning": {"summary": []}}
+"""What a client insists on beside, and what tells nothing."""
 _STAND_IN = re.compile(r"\[reasoning sha256:([0-9a-f]{64})\]")
 
 
@@ -26,10 +32,12 @@ def may_hold_reasoning(text: str) -> bool:
 def without_reasoning(body: Any) -> Any:
     """A request's or a reply's JSON with stand-ins for reasoning; the very same object where there is none.
 
-    Looks only where the two protocols put it, so that a tool argument called "reasoning" stays what it is.
+    Looks only where the protocols put it, so that a tool argument called "reasoning" stays what it is.
     """
     body = _replaced(body, "content", _blocks)  # an Anthropic reply
-    body = _replaced(body, "messages", _messages)  # a request in either protocol
+    body = _replaced(body, "output", _blocks)  # a reply of OpenAI's Responses API
+    body = _replaced(body, "input", _blocks)  # and a request to it
+    body = _replaced(body, "messages", _messages)  # a request in the two others
     return _replaced(body, "choices", _choices)  # an OpenAI reply
 
 
@@ -38,14 +46,17 @@ def presented(body: Any) -> Any:
 
     Sent back, such a block is taken for the stand-in that it is.
     """
-    return _replaced(body, "content", lambda blocks: _each(blocks, _presented_block))
+    for place in ("content", "output"):
+        body = _replaced(body, place, lambda blocks: _each(blocks, _presented_block))
+    return body
 
 
 def _presented_block(block: Any) -> Any:
     if not isinstance(block, dict) or set(block) != {"type", "sha256"} or block["type"] not in _TEXTS:
         return block
     stand_in = f"[reasoning sha256:{block['sha256']}]"
-    return {"type": block["type"], **dict.fromkeys(_TEXTS[block["type"]], stand_in)}
+    kind = block["type"]
+    return {"type": kind, **_WITHOUT_TEXT.get(kind, {}), **dict.fromkeys(_TEXTS[kind], stand_in)}
 
 
 def _replaced(holder: Any, name: str, replace: Any) -> Any:
@@ -84,12 +95,17 @@ def _blocks(blocks: Any) -> Any:
 def _block(block: Any) -> Any:
     if not isinstance(block, dict) or block.get("type") not in _BLOCKS or set(block) == {"type", "sha256"}:
         return block
-    return {"type": block["type"], "sha256": _hash_presented(block) or stable_key(block)}
+    return {"type": block["type"], "sha256": _hash_presented(block) or stable_key(_said(block))}
+
+
+def _said(block: dict[str, Any]) -> dict[str, Any]:
+    """Without what a client may leave out when it sends a block back, or spell as nothing."""
+    return {name: value for name, value in block.items() if value is not None and name != "status"}
 
 
 def _hash_presented(block: dict[str, Any]) -> str | None:
     """The hash that every text of the block is a stand-in for, where it was made by `presented`."""
-    texts = [value for name, value in block.items() if name != "type"]
+    texts = [value for name, value in block.items() if name != "type" and value]
     same = bool(texts) and isinstance(texts[0], str) and all(text == texts[0] for text in texts)
     found = _STAND_IN.fullmatch(texts[0]) if same else None
     return found[1] if found else None

@@ -1,4 +1,4 @@
-"""A whole reply as the stream of events a client asked for, in the grammar of either protocol. Pure.
+"""A whole reply as the stream of events a client asked for, in the grammar of either provider. Pure.
 
 The wire carries whole replies, so that a recording does not depend on how an answer was cut. A client that wants a
 stream gets the same answer in pieces: one that cannot put pieces together must be seen to fail.
@@ -7,7 +7,7 @@ stream gets the same answer in pieces: one that cannot put pieces together must 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from salvo.engine import jsontext
@@ -33,10 +33,20 @@ def openai_stream(reply: Mapping[str, Any], *, usage: bool) -> bytes:
 
 def anthropic_stream(reply: Mapping[str, Any]) -> bytes:
     """A message as events: its start, each block with its deltas, how it ended."""
+    return named_events(_message_events(reply))
+
+
+def named_events(events: Iterable[Mapping[str, Any]]) -> bytes:
+    """Server-sent events, each under the name of its type."""
     return b"".join(
-        b"event: %b\ndata: %b\n\n" % (str(event["type"]).encode(), jsontext.dumps(event))
-        for event in _message_events(reply)
+        b"event: %b\ndata: %b\n\n" % (str(event["type"]).encode(), jsontext.dumps(event)) for event in events
     )
+
+
+def pieces(text: Any) -> Iterator[str]:
+    """A text as it trickles in; of anything else there are no pieces."""
+    for start in range(0, len(text) if isinstance(text, str) else 0, _PIECE):
+        yield text[start : start + _PIECE]
 
 
 def _choice(whole: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
@@ -52,7 +62,7 @@ def _choice(whole: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     rest = {name: value for name, value in message.items() if name not in (*texts, "tool_calls")}
     yield chunk({**rest, "role": message.get("role") or "assistant"})
     for name in sorted(texts, key=_TEXTS.index):
-        for number, piece in enumerate(_pieces(texts[name])):
+        for number, piece in enumerate(pieces(texts[name])):
             # The probabilities of all tokens at once: which of them are in which piece is not said.
             yield chunk({name: piece}, logprobs=logprobs if name == "content" and number == 0 else None)
     for number, call in enumerate(objects_of(message, "tool_calls")):
@@ -72,7 +82,7 @@ def _tool_call(index: int, call: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     given = inner.get(name)
     text = given if isinstance(given, str) else json.dumps({} if given is None else given, ensure_ascii=False)
     yield {**call, "index": index, kind: {**inner, name: ""}}
-    for piece in _pieces(text):
+    for piece in pieces(text):
         yield {"index": index, kind: {name: piece}}
 
 
@@ -102,21 +112,16 @@ def _block(block: dict[str, Any]) -> tuple[dict[str, Any], list[dict[str, Any]]]
     """How a block begins, and what is added to it. Kinds that do not come in pieces begin whole."""
     kind = block.get("type")
     if kind == "text":
-        texts = [{"type": "text_delta", "text": piece} for piece in _pieces(block.get("text"))]
+        texts = [{"type": "text_delta", "text": piece} for piece in pieces(block.get("text"))]
         cited = [{"type": "citations_delta", "citation": citation} for citation in block.get("citations") or ()]
         return {**block, "text": "", **({"citations": []} if cited else {})}, texts + cited
     if kind == "thinking":
-        thoughts = [{"type": "thinking_delta", "thinking": piece} for piece in _pieces(block.get("thinking"))]
+        thoughts = [{"type": "thinking_delta", "thinking": piece} for piece in pieces(block.get("thinking"))]
         signed = {"type": "signature_delta", "signature": block.get("signature") or ""}
         return {**block, "thinking": "", "signature": ""}, [*thoughts, signed]
     if isinstance(block.get("input"), dict):  # tool_use, server_tool_use, mcp_tool_use
         written = json.dumps(block["input"], ensure_ascii=False)
         return {**block, "input": {}}, [
-            {"type": "input_json_delta", "partial_json": piece} for piece in _pieces(written)
+            {"type": "input_json_delta", "partial_json": piece} for piece in pieces(written)
         ]
     return block, []
-
-
-def _pieces(text: Any) -> Iterator[str]:
-    for start in range(0, len(text) if isinstance(text, str) else 0, _PIECE):
-        yield text[start : start + _PIECE]

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from salvo.engine import jsontext
-from salvo.engine.chat import catalog
+from salvo.engine.chat import catalog, responses
 from salvo.engine.chat.anthropic import AnthropicDialect
 from salvo.engine.chat.base import AssistantMessage, ChatReply, Stop, ToolUse
-from salvo.engine.chat.dialect import Dialect, Read
+from salvo.engine.chat.dialect import Read
 from salvo.engine.chat.faults import complaint, provider_error
 from salvo.engine.chat.openai import OpenAIDialect
 from salvo.engine.gateway import Call
@@ -76,7 +76,7 @@ class Traffic:
             self._complained(call, reply)
         elif call.is_chat:
             self._spoke(call, reply)
-        elif call.body is not None and not call.path.partition("?")[0].endswith(_FREE):
+        elif call.body is not None and not _path(call).endswith(_FREE):
             # Something was bought, and nobody here can tell at what price.
             self._said(call, reply, Read(AssistantMessage(""), Stop.OTHER, call.path, None, _model(call)))
 
@@ -101,7 +101,7 @@ class Traffic:
             body = reply.json()
             if not isinstance(body, dict) or isinstance(body.get("error"), dict):
                 raise ValueError("it is no completion")  # noqa: TRY004 - every flaw of a reply is a ValueError
-            read = _DIALECTS[call.provider].read(body)
+            read = _READERS[call.provider, _path(call)](body)
         except ValueError as fault:
             self.failed(call, BadReplyError(f"{_title(call)} did not answer with a completion: {fault}.", status=200))
             return
@@ -186,11 +186,20 @@ class Traffic:
         self._journal.events[:] = [event for _, event in self._events]
 
 
-_DIALECTS: Mapping[str, Dialect] = {"openai": OpenAIDialect(official=True), "anthropic": AnthropicDialect()}
+_CHAT, _MESSAGES = OpenAIDialect(official=True), AnthropicDialect()
+_READERS: Mapping[tuple[str, str], Callable[[dict[str, Any]], Read]] = {
+    ("openai", _CHAT.path): _CHAT.read,
+    ("openai", responses.PATH): responses.read,
+    ("anthropic", _MESSAGES.path): _MESSAGES.read,
+}
 
 
 def _number(item: tuple[int, Any]) -> int:
     return item[0]
+
+
+def _path(call: Call) -> str:
+    return call.path.partition("?")[0]
 
 
 def _title(call: Call) -> str:
@@ -203,8 +212,13 @@ def _model(call: Call) -> str:
 
 
 def _results(body: Any) -> Iterator[ToolResult]:
-    """Every answer of a tool in a request, in either protocol. What is not well-formed is the provider's to refuse."""
-    for message in _dicts(body.get("messages") if isinstance(body, dict) else None):
+    """Every answer of a tool in a request, in each protocol. What is not well-formed is the provider's to refuse."""
+    if not isinstance(body, dict):
+        return
+    for item in _dicts(body.get("input")):
+        if item.get("type") in ("function_call_output", "custom_tool_call_output"):
+            yield ToolResult(str(item.get("call_id")), _text(item.get("output")), is_error=False)
+    for message in _dicts(body.get("messages")):
         content = message.get("content")
         if message.get("role") == "tool":
             yield ToolResult(str(message.get("tool_call_id")), _text(content), is_error=False)

@@ -39,6 +39,26 @@ whole = client.chat.completions.create(model="gpt-5.4-mini", messages=messages)
 print(whole.choices[0].message.content)
 """
 
+RESPONSES_AGENT = """
+import json, sys
+from openai import OpenAI
+
+TOOLS = [{"type": "function", "name": name, "parameters": {"type": "object"}, "strict": False} for name in ("find", "book")]
+client, conversation = OpenAI(), [{"role": "user", "content": sys.stdin.read()}]
+while True:
+    with client.responses.stream(model="gpt-5.4-mini", input=conversation, tools=TOOLS) as stream:
+        said = stream.get_final_response()
+    conversation += [item.to_dict() for item in said.output]
+    calls = [item for item in said.output if item.type == "function_call"]
+    if not calls:
+        break
+    for call in calls:
+        result = json.dumps({"of": call.name, **json.loads(call.arguments)})
+        conversation.append({"type": "function_call_output", "call_id": call.call_id, "output": result})
+whole = client.responses.create(model="gpt-5.4-mini", input=[*conversation, {"role": "user", "content": "sure?"}])
+print(whole.output_text)
+"""
+
 ANTHROPIC_AGENT = """
 import json, sys
 from anthropic import Anthropic
@@ -119,9 +139,10 @@ def record(project: UserProject, script: Scripted = TALK) -> tuple[int, dict[str
     "agent, provider, booked",
     [
         (OPENAI_AGENT, "openai/gpt-5.4-mini", {"result": {"of": "book", "seat": "2A"}, "error": None}),
+        (RESPONSES_AGENT, "openai/gpt-5.4-mini", {"result": {"of": "book", "seat": "2A"}, "error": None}),
         (ANTHROPIC_AGENT, "anthropic/claude-opus-4-8", {"result": None, "error": '{"of": "book", "seat": "2A"}'}),
     ],
-    ids=["openai", "anthropic"],
+    ids=["chat completions", "responses", "messages"],
 )
 def test_an_official_sdk_streams_uses_tools_and_is_replayed_with_the_provider_off(
     project: UserProject, agent: str, provider: str, booked: dict[str, Any]

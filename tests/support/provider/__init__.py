@@ -1,4 +1,4 @@
-"""A provider on loopback that speaks OpenAI Chat Completions and Anthropic Messages, scripted by the test.
+"""A provider on loopback that speaks OpenAI Chat Completions and Responses and Anthropic Messages, scripted by the test.
 
 with LoopbackProvider(by_turn(UseTools(Use("find_order", {"id": 7})), Say("It is on its way."))) as provider:
     ...  # any client, pointed at provider.openai_url or provider.anthropic_url

@@ -34,7 +34,7 @@ class Asked:
 
     @property
     def messages(self) -> list[dict[str, Any]]:
-        messages = self.body.get("messages")
+        messages = self.body.get("messages", messages_of(self.body.get("input")))
         if not isinstance(messages, list):
             return []
         return [message for message in messages if isinstance(message, dict)]
@@ -95,6 +95,29 @@ class Asked:
             for block in blocks_of(message.get("content")):
                 if block.get("type") == "tool_use":
                     yield block.get("id"), str(block.get("name"))
+
+
+def messages_of(given: Any) -> list[dict[str, Any]]:
+    """The input of the Responses API as messages: what a model put out in one turn, in whatever items, is one."""
+    if isinstance(given, str):
+        return [{"role": "user", "content": given}]
+    messages: list[dict[str, Any]] = []
+    for item in given if isinstance(given, list) else ():
+        if item.get("type") == "function_call_output":
+            messages.append({"role": "tool", "tool_call_id": item.get("call_id"), "content": item.get("output")})
+        elif item.get("role", "assistant") != "assistant":
+            messages.append({"role": item["role"], "content": _plain(item.get("content"))})
+        else:
+            if not messages or messages[-1]["role"] != "assistant":
+                messages.append({"role": "assistant", "content": "", "tool_calls": []})
+            messages[-1]["content"] += text_of(_plain(item.get("content")))
+            if item.get("type") == "function_call":
+                messages[-1]["tool_calls"].append({"id": item.get("call_id"), "function": {"name": item.get("name")}})
+    return messages
+
+
+def _plain(content: Any) -> Any:
+    return content if isinstance(content, str) else [{**part, "type": "text"} for part in content or ()]
 
 
 def blocks_of(content: Any) -> list[dict[str, Any]]:

@@ -18,6 +18,7 @@ from tests.support.provider.asked import Asked
 from tests.support.provider.certificate import LoopbackCertificate
 from tests.support.provider.dialect import ApiError, Dialect
 from tests.support.provider.openai_protocol import OpenAIDialect
+from tests.support.provider.responses_protocol import ResponsesDialect
 from tests.support.provider.script import Fault, Scripted, as_script
 from tests.support.provider.wire_faults import WIRE_FAULTS
 
@@ -26,7 +27,7 @@ LARGEST_REQUEST = 32 * 1024 * 1024  # Anthropic's limit
 
 
 class LoopbackProvider(BackgroundServer):
-    """Speaks OpenAI Chat Completions and Anthropic Messages on one loopback port.
+    """Speaks OpenAI Chat Completions and Responses, and Anthropic Messages, on one loopback port.
 
     What the real API would refuse is refused before the script sees it; `asked` holds it all the same.
     A script that raises makes the `with` block raise it, so an assertion in a script fails its test.
@@ -44,7 +45,7 @@ class LoopbackProvider(BackgroundServer):
         self._tls = bool(tls)
         self._openai = OpenAIDialect()
         self._anthropic = AnthropicDialect()
-        self._dialects: dict[str, Dialect] = {d.path: d for d in (self._openai, self._anthropic)}
+        self._dialects: dict[str, Dialect] = {d.path: d for d in (self._openai, ResponsesDialect(), self._anthropic)}
         self._request_ids = count(1)
         self._under_way = 0
         self._broken_script: Exception | None = None

@@ -132,11 +132,12 @@ def _tool_use(call: dict[str, Any]) -> ToolUse:
     given = function.get("arguments")
     # The protocol says a string of JSON; some servers send the object itself.
     raw = given if isinstance(given, str) else json.dumps({} if given is None else given, ensure_ascii=False)
-    arguments, problem = _arguments(raw)
+    arguments, problem = arguments_of(raw)
     return ToolUse(text_of(call.get("id")), text_of(function.get("name")), arguments, raw, problem)
 
 
-def _arguments(raw: str) -> tuple[dict[str, Any], str]:
+def arguments_of(raw: str) -> tuple[dict[str, Any], str]:
+    """A tool's arguments from their JSON, or what is wrong with it."""
     if not raw.strip():
         return {}, ""  # a tool without parameters is called with nothing
     try:
