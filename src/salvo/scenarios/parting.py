@@ -79,6 +79,16 @@ def parting(ways: Iterable[Way]) -> Parting | None:
     return next(filter(None, (_parting(passing, failing, view) for view in _VIEWS)), None)
 
 
+def ways_shared(one: Way, other: Way) -> tuple[int, ...]:
+    """How many steps two ways begin with alike: by the tools, by what came of them, by their arguments."""
+    return tuple(_shared([view(step) for step in one.steps], [view(step) for step in other.steps]) for view in _VIEWS)
+
+
+def _shared(one: Sequence[tuple[str, ...]], other: Sequence[tuple[str, ...]]) -> int:
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((at for at, (here, there) in pairs if here != there), min(len(one), len(other)))
+
+
 def _parting(passing: Sequence[Way], failing: Sequence[Way], view: _View) -> Parting | None:
     """Along the way that most passing runs go: the step at which the most failing ones leave it, the first of such."""
     found: tuple[float, int, list[Way], list[Way]] | None = None

@@ -142,7 +142,7 @@ def _path_problems(path: str) -> Iterator[str]:
         yield f"{shown(path)} is not a JMESPath expression: {said}."
         return
     known = [part.name for part in fields(AgentRunResult)]
-    for name in _root_names(tree):
+    for name in root_names(tree):
         if name not in known:
             meant = did_you_mean(name, known)
             yield f'A run has no "{name}"{meant} It has final_output, tool_calls, trace, metrics and others.'
@@ -163,15 +163,15 @@ _FROM_EACH = {"or_expression", "and_expression", "not_expression", "comparator",
 }
 
 
-def _root_names(tree: Mapping[str, Any]) -> Iterator[str]:
+def root_names(tree: Mapping[str, Any]) -> Iterator[str]:
     """The names that are looked up in the root itself."""
     if tree["type"] == "field":
         yield tree["value"]
     elif tree["type"] in _FROM_THE_LEFT:
-        yield from _root_names(tree["children"][0])
+        yield from root_names(tree["children"][0])
     elif tree["type"] in _FROM_EACH:
         for part in tree["children"]:
-            yield from _root_names(part)
+            yield from root_names(part)
 
 
 def _functions(tree: Mapping[str, Any]) -> Iterator[str]:

@@ -10,7 +10,7 @@ A call counts whether or not the tool answered with an error: it is what the age
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Any, Literal, NamedTuple, TypeAlias
 
 from pydantic import BeforeValidator, Field
 
@@ -69,13 +69,13 @@ def _evaluator(_: EvalServices) -> Evaluate:
         wanted = ToolSequenceFields.model_validate(assertion.fields)
         calls = result.tool_calls
         if any(arguments.has_regex(call.arguments) for call in wanted.expected):
-            message = await in_thread(_first_difference, wanted, calls)
+            left = await in_thread(departure, wanted, calls)
         else:
-            message = _first_difference(wanted, calls)
+            left = departure(wanted, calls)
         with_arguments = any(call.arguments for call in wanted.expected)
         return EvalResult.judged(
-            not message,
-            message,
+            left is None,
+            left.message if left else "",
             expected=[call.as_written() for call in wanted.expected],
             actual=[
                 {"name": call.name, "arguments": call.arguments} if with_arguments else call.name for call in calls
@@ -85,7 +85,16 @@ def _evaluator(_: EvalServices) -> Evaluate:
     return evaluate
 
 
-def _first_difference(wanted: ToolSequenceFields, calls: Sequence[ToolCall]) -> str:
+class Departure(NamedTuple):
+    """Where the calls leave what was expected."""
+
+    message: str
+    call: int | None = None
+    """Which of them does, from 0; None where it is one that was not made."""
+
+
+def departure(wanted: ToolSequenceFields, calls: Sequence[ToolCall]) -> Departure | None:
+    """The first; None where all is as expected."""
     if wanted.mode == "exact":
         return _exactly(wanted.expected, calls)
     if wanted.mode == "any_order":
@@ -93,20 +102,20 @@ def _first_difference(wanted: ToolSequenceFields, calls: Sequence[ToolCall]) -> 
     return _in_order(wanted.expected, calls)
 
 
-def _exactly(expected: Sequence[ExpectedCall], calls: Sequence[ToolCall]) -> str:
+def _exactly(expected: Sequence[ExpectedCall], calls: Sequence[ToolCall]) -> Departure | None:
     for number, (wanted, call) in enumerate(zip(expected, calls, strict=False), start=1):
         if call.name != wanted.name:
-            return f"expected {wanted.name} as call {number}, got {call.name}"
+            return Departure(f"expected {wanted.name} as call {number}, got {call.name}", number - 1)
         if different := wanted.differs_from(call):
-            return f"expected {wanted.name} as call {number} with {different}"
+            return Departure(f"expected {wanted.name} as call {number} with {different}", number - 1)
     if len(calls) < len(expected):
-        return f"expected {expected[len(calls)].name} as call {len(calls) + 1}, but {_ended(len(calls))}"
+        return Departure(f"expected {expected[len(calls)].name} as call {len(calls) + 1}, but {_ended(len(calls))}")
     if len(calls) > len(expected):
-        return f"expected no call after {len(expected)}, got {calls[len(expected)].name}"
-    return ""
+        return Departure(f"expected no call after {len(expected)}, got {calls[len(expected)].name}", len(expected))
+    return None
 
 
-def _in_order(expected: Sequence[ExpectedCall], calls: Sequence[ToolCall]) -> str:
+def _in_order(expected: Sequence[ExpectedCall], calls: Sequence[ToolCall]) -> Departure | None:
     """Taking the first call that fits never spoils a later one, so no other way need be tried."""
     reached = 0
     for wanted in expected:
@@ -114,23 +123,25 @@ def _in_order(expected: Sequence[ExpectedCall], calls: Sequence[ToolCall]) -> st
         place = next(fits, None)
         if place is None:
             after = f" after call {reached} ({calls[reached - 1].name})" if reached else ""
-            return f"expected {wanted.name}{after}, {_why_none(wanted, list(enumerate(calls, 1))[reached:])}"
+            why = _why_none(wanted, list(enumerate(calls, 1))[reached:])
+            return Departure(f"expected {wanted.name}{after}, {why.message}", why.call)
         reached = place + 1
-    return ""
+    return None
 
 
-def _in_any_order(expected: Sequence[ExpectedCall], calls: Sequence[ToolCall], allow_extra: bool) -> str:
+def _in_any_order(expected: Sequence[ExpectedCall], calls: Sequence[ToolCall], allow_extra: bool) -> Departure | None:
     taken = _paired(expected, calls)
     unmet = next((wanted for place, wanted in enumerate(expected) if place not in taken.values()), None)
     left = [(number, call) for number, call in enumerate(calls, start=1) if number - 1 not in taken]
     if unmet is not None:
         times = sum(wanted == unmet for wanted in expected)
         often = f" {times} times" if times > 1 else ""
-        return f"expected {unmet.name}{often}, {_why_none(unmet, left, again=times > 1)}"
+        why = _why_none(unmet, left, again=times > 1)
+        return Departure(f"expected {unmet.name}{often}, {why.message}", why.call)
     if left and not allow_extra:
         number, call = left[0]
-        return f"expected no other call, got {call.name} as call {number}"
-    return ""
+        return Departure(f"expected no other call, got {call.name} as call {number}", number - 1)
+    return None
 
 
 def _paired(expected: Sequence[ExpectedCall], calls: Sequence[ToolCall]) -> dict[int, int]:
@@ -173,13 +184,13 @@ def _hand_over(call: int, came_from: Mapping[int, int], taken: dict[int, int], s
         call = had
 
 
-def _why_none(wanted: ExpectedCall, calls: Sequence[tuple[int, ToolCall]], *, again: bool = False) -> str:
+def _why_none(wanted: ExpectedCall, calls: Sequence[tuple[int, ToolCall]], *, again: bool = False) -> Departure:
     """Why none of the calls that were left is the one that was wanted."""
     alike = next(((number, call) for number, call in calls if call.name == wanted.name), None)
     if alike is not None:
         number, call = alike
-        return f"but call {number} differs: {wanted.differs_from(call)}"
-    return f"but it was not called{' again' if again else ''}" if calls else "but there was no other call"
+        return Departure(f"but call {number} differs: {wanted.differs_from(call)}", number - 1)
+    return Departure(f"but it was not called{' again' if again else ''}" if calls else "but there was no other call")
 
 
 def _ended(count: int) -> str:
