@@ -416,6 +416,188 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/batches": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Batches
+         * @description Every batch of the folder that is shown; the first page reads the newest ones only.
+         */
+        get: operations["listBatches"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/batches/series": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Series
+         * @description Pass rates, costs and latencies over time: for each scenario and model its batches, the oldest first.
+         */
+        get: operations["listSeries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/batches/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Watch
+         * @description Server-sent events: watching, at once; then changed, with the ids of the batches that are new or got runs.
+         *
+         *     Whoever was away is not told what happened meanwhile: after watching, ask again for what is shown.
+         */
+        get: operations["watchBatches"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/batches/compare": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Compare
+         * @description Is B better or worse than A, or can these runs not tell? As `salvo compare --json` has it.
+         */
+        post: operations["compareBatches"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/batches/{batch_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show
+         * @description A batch: what was asked for, what its runs came to, and where they part.
+         */
+        get: operations["getBatch"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/batches/{batch_id}/runs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Runs
+         * @description The runs of a batch as they are listed, from the index.
+         */
+        get: operations["listRuns"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{run_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show
+         * @description A run: what was said and done in it, and what its assertions came to, each at the step that it concerns.
+         */
+        get: operations["getRun"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{run_id}/raw": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Raw
+         * @description The run as it is stored, all of it.
+         */
+        get: operations["downloadRun"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{run_a}/beside/{run_b}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Side By Side
+         * @description Two runs, step by step, and the first row in which they differ. Times and ids are no difference.
+         */
+        get: operations["getRunsBeside"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/about": {
         parameters: {
             query?: never;
@@ -468,6 +650,8 @@ export interface components {
             runner: string;
             /** Database */
             database: string;
+            /** Scenarios */
+            scenarios: string;
             /** Credit */
             credit: string;
             /** Disclaimers */
@@ -487,6 +671,15 @@ export interface components {
          * @enum {string}
          */
         Aggregation: "majority_vote" | "report_all_runs" | "consensus_required";
+        /** AllSeries */
+        AllSeries: {
+            /** Series */
+            series: components["schemas"]["Series"][];
+            /** More */
+            more: boolean;
+            /** Skipped */
+            skipped: number;
+        };
         /**
          * ArtifactFinding
          * @description Something in the AI output that a reader should know of: text that addresses the evaluator, odd characters.
@@ -593,6 +786,42 @@ export interface components {
              */
             client_token?: string | null;
         };
+        /**
+         * AssertionDifference
+         * @description How often an assertion failed on each side. Not tested: it says where to look.
+         */
+        AssertionDifference: {
+            /** Scenario Id */
+            scenario_id: string;
+            /** Label */
+            label: string;
+            /** Failed A */
+            failed_a: number;
+            /** Judged A */
+            judged_a: number;
+            /** Failed B */
+            failed_b: number;
+            /** Judged B */
+            judged_b: number;
+        };
+        /**
+         * AssertionSummary
+         * @description `judged` counts the runs in which it passed or failed; `unjudged` those in which neither could be said.
+         */
+        AssertionSummary: {
+            /** Label */
+            label: string;
+            /** Type */
+            type: string;
+            /** Required */
+            required: boolean;
+            /** Passed */
+            passed: number;
+            /** Judged */
+            judged: number;
+            /** Unjudged */
+            unjudged: number;
+        };
         /** Baseline */
         Baseline: {
             /** Evaluation Id */
@@ -616,6 +845,228 @@ export interface components {
             consistency: number | null;
         };
         /**
+         * Batch
+         * @description The N runs of one command on one scenario. Written before the first call, so that a crash can be resumed.
+         */
+        Batch: {
+            /** Batch Id */
+            batch_id: string;
+            /** Scenario Id */
+            scenario_id: string;
+            /** Created At */
+            created_at: string;
+            /** Adapter */
+            adapter: string;
+            /** Provider */
+            provider: string;
+            /** Model */
+            model: string;
+            /** Runs */
+            runs: number;
+            /** Seed */
+            seed: number | null;
+            /** Threshold */
+            threshold: number;
+            /** Min Pass Rate */
+            min_pass_rate: number;
+            /** Recorded */
+            recorded: boolean;
+            /** Scenario */
+            scenario: {
+                [key: string]: unknown;
+            };
+            /**
+             * Source
+             * @default
+             */
+            source: string;
+            /** Tools */
+            tools: {
+                [key: string]: string;
+            };
+            /** Settings */
+            settings: {
+                [key: string]: unknown;
+            };
+            /**
+             * Salvo Version
+             * @default
+             */
+            salvo_version: string;
+            /** Confidence */
+            confidence: number | null;
+            /** Max Runs */
+            max_runs: number | null;
+            /**
+             * Command
+             * @default
+             */
+            command: string;
+        };
+        /** BatchDetail */
+        BatchDetail: {
+            summary: components["schemas"]["BatchSummary"];
+            batch: components["schemas"]["Batch"];
+            parting: components["schemas"]["Parting"] | null;
+            /** Running */
+            running: boolean;
+            /** Skipped */
+            skipped: number;
+        };
+        /**
+         * BatchPage
+         * @description The newest first.
+         */
+        BatchPage: {
+            /** Rows */
+            rows: components["schemas"]["BatchRow"][];
+            /** Offset */
+            offset: number;
+            /** Limit */
+            limit: number;
+            /** More */
+            more: boolean;
+            /** Skipped */
+            skipped: number;
+            /** Place */
+            place: string;
+        };
+        /**
+         * BatchRow
+         * @description A batch as it is listed: its summary without what is told of single runs.
+         */
+        BatchRow: {
+            /** Batch Id */
+            batch_id: string;
+            /** Scenario Id */
+            scenario_id: string;
+            /** Provider */
+            provider: string;
+            /** Model */
+            model: string;
+            /** Created At */
+            created_at: string;
+            /** Source */
+            source: string;
+            verdict: components["schemas"]["Verdict"];
+            /** Runs */
+            runs: number;
+            /** Completed */
+            completed: number;
+            /** Passed */
+            passed: number;
+            /** Failed */
+            failed: number;
+            /** Errors */
+            errors: number;
+            /** Not Run */
+            not_run: number;
+            /** Interrupted */
+            interrupted: number;
+            /** Missing */
+            missing: number;
+            /** Pass Rate */
+            pass_rate: number | null;
+            interval: components["schemas"]["Interval"];
+            /** Min Pass Rate */
+            min_pass_rate: number;
+            /** Confidence */
+            confidence: number | null;
+            /** Average Score */
+            average_score: number | null;
+            cost: components["schemas"]["Cost"];
+            judge_cost: components["schemas"]["Cost"];
+            latency: components["schemas"]["Latency"] | null;
+            /** Recorded */
+            recorded: boolean;
+            /** Skipped */
+            skipped: number;
+            /** Running */
+            running: boolean;
+        };
+        /**
+         * BatchSummary
+         * @description Counts by outcome and `missing`, the runs without a result, add up to `runs`.
+         */
+        BatchSummary: {
+            /** Batch Id */
+            batch_id: string;
+            /** Scenario Id */
+            scenario_id: string;
+            /** Provider */
+            provider: string;
+            /** Model */
+            model: string;
+            /** Created At */
+            created_at: string;
+            /** Source */
+            source: string;
+            verdict: components["schemas"]["Verdict"];
+            /** Runs */
+            runs: number;
+            /** Completed */
+            completed: number;
+            /** Passed */
+            passed: number;
+            /** Failed */
+            failed: number;
+            /** Errors */
+            errors: number;
+            /** Not Run */
+            not_run: number;
+            /** Interrupted */
+            interrupted: number;
+            /** Missing */
+            missing: number;
+            /** Pass Rate */
+            pass_rate: number | null;
+            interval: components["schemas"]["Interval"];
+            /** Min Pass Rate */
+            min_pass_rate: number;
+            /** Average Score */
+            average_score: number | null;
+            /** Pass Hat */
+            pass_hat: {
+                [key: string]: number;
+            };
+            /** Assertions */
+            assertions: components["schemas"]["AssertionSummary"][];
+            cost: components["schemas"]["Cost"];
+            judge_cost: components["schemas"]["Cost"];
+            latency: components["schemas"]["Latency"] | null;
+            /** Failures */
+            failures: components["schemas"]["Failure"][];
+            /** Stopped */
+            stopped: {
+                [key: string]: number;
+            };
+            /** Error Groups */
+            error_groups: components["schemas"]["Group"][];
+            evidence: components["schemas"]["Evidence"] | null;
+            /** Not Made */
+            not_made: components["schemas"]["Group"][];
+        };
+        /** Beside */
+        Beside: {
+            a: components["schemas"]["RunHead"];
+            b: components["schemas"]["RunHead"];
+            steps: components["schemas"]["SideBySide"];
+        };
+        /**
+         * Branch
+         * @description What runs of one kind did at the step: the most frequent of it, with one run to look at.
+         */
+        Branch: {
+            /** Did */
+            did: string;
+            /** Count */
+            count: number;
+            /** Of */
+            of: number;
+            /** Run Id */
+            run_id: string;
+        };
+        /**
          * Candidate
          * @example {
          *       "playbook": {
@@ -632,6 +1083,12 @@ export interface components {
                 [key: string]: unknown;
             } | string;
         };
+        /**
+         * Cause
+         * @description Why a run did not pass: the agent's own faults, then what is not its fault, then what was never tried.
+         * @enum {string}
+         */
+        Cause: "assertion" | "turn_limit" | "timeout" | "refusal" | "length" | "context" | "exit" | "provider" | "adapter" | "judge" | "evaluator" | "price_unknown" | "store" | "budget" | "stop_first" | "interrupted";
         /** ChangedCheck */
         ChangedCheck: {
             /** Check Id */
@@ -757,6 +1214,52 @@ export interface components {
             /** Cautions */
             cautions: string[];
         };
+        /** ComparisonDocument */
+        ComparisonDocument: {
+            /** Salvo Comparison */
+            salvo_comparison: number;
+            /** Sentence */
+            sentence: string;
+            /** Worse */
+            worse: boolean;
+            /** Notes */
+            notes: string[];
+            /** Scenarios */
+            scenarios: components["schemas"]["ScenarioDocument"][];
+            overall: components["schemas"]["OverallDocument"] | null;
+            /** Assertions */
+            assertions: components["schemas"]["AssertionDifference"][];
+        };
+        /**
+         * Cost
+         * @description Dollars. `total` and `average` are None where a run's cost is not known; then `at_least` is what is known.
+         *
+         *     The total is over all runs that were made; the average is over the completed ones.
+         */
+        Cost: {
+            /** Total */
+            total: number | null;
+            /** At Least */
+            at_least: number;
+            /** Average */
+            average: number | null;
+            /** Average At Least */
+            average_at_least: number;
+            /** Unknown */
+            unknown: number;
+        };
+        /**
+         * DiffersDocument
+         * @description Something that was not the same on both sides; the values where they can be told.
+         */
+        DiffersDocument: {
+            /** What */
+            what: string;
+            /** A */
+            a: unknown;
+            /** B */
+            b: unknown;
+        };
         /** Dissent */
         Dissent: {
             /** Run */
@@ -840,6 +1343,56 @@ export interface components {
             sentence: string;
         };
         /**
+         * EvalResult
+         * @description What one assertion came to. `passed` is None where it could not be judged, and `error` says why.
+         */
+        EvalResult: {
+            /** Passed */
+            passed: boolean | null;
+            /** Score */
+            score: number | null;
+            /**
+             * Message
+             * @default
+             */
+            message: string;
+            /** Expected */
+            expected: unknown;
+            /** Actual */
+            actual: unknown;
+            /** Error */
+            error: string | null;
+            cause: components["schemas"]["Cause"] | null;
+            /** Details */
+            details: {
+                [key: string]: unknown;
+            };
+            /** Attachments */
+            attachments: {
+                [key: string]: unknown;
+            };
+            /**
+             * Name
+             * @default
+             */
+            name: string;
+            /**
+             * Type
+             * @default
+             */
+            type: string;
+            /**
+             * Required
+             * @default false
+             */
+            required: boolean;
+            /**
+             * Weight
+             * @default 1
+             */
+            weight: number;
+        };
+        /**
          * Evaluation
          * @description An evaluation as it stands. Its report has the same id.
          */
@@ -908,6 +1461,26 @@ export interface components {
             /** Base Urls */
             base_urls: string[];
         };
+        /** Evidence */
+        Evidence: {
+            /**
+             * Verdict
+             * @enum {string}
+             */
+            verdict: "pass" | "fail" | "inconclusive";
+            /** Confidence */
+            confidence: number;
+            /**
+             * Method
+             * @enum {string}
+             */
+            method: "exact interval" | "confidence sequence";
+            interval: components["schemas"]["Interval"];
+            /** More */
+            more: number | null;
+            /** Fixed Runs */
+            fixed_runs: number | null;
+        };
         /**
          * EvidenceChange
          * @description Quotes that only one of the two verdicts rests on.
@@ -943,13 +1516,24 @@ export interface components {
             text: string;
             location: components["schemas"]["Location"] | null;
         };
-        /** Finding */
-        Finding: {
-            /** Part */
-            part: string;
-            standing: components["schemas"]["Standing"];
-            /** Message */
-            message: string;
+        /**
+         * Failure
+         * @description A run that failed: by which assertions, or by what else.
+         */
+        Failure: {
+            /** Run Id */
+            run_id: string;
+            /** Number */
+            number: number;
+            cause: components["schemas"]["Cause"] | null;
+            /** Assertions */
+            assertions: string[];
+            /** Score */
+            score: number | null;
+            /** Error */
+            error: string | null;
+            /** Recorded */
+            recorded: boolean;
         };
         /** Fingerprints */
         Fingerprints: {
@@ -961,6 +1545,20 @@ export interface components {
          * @enum {string}
          */
         Form: "json" | "html" | "md";
+        /**
+         * Group
+         * @description Runs that share an outcome, a cause and its message.
+         */
+        Group: {
+            outcome: components["schemas"]["Outcome"];
+            cause: components["schemas"]["Cause"] | null;
+            /** Message */
+            message: string;
+            /** Count */
+            count: number;
+            /** Run Ids */
+            run_ids: string[];
+        };
         /**
          * HistoryPage
          * @description The newest first.
@@ -1012,6 +1610,54 @@ export interface components {
             /** Group */
             group: string | null;
         };
+        /**
+         * IndexEntry
+         * @description A run as it is listed. Fields without a default are in every line; later versions may add others.
+         */
+        IndexEntry: {
+            /** Run Id */
+            run_id: string;
+            /** Batch Id */
+            batch_id: string;
+            /** Scenario Id */
+            scenario_id: string;
+            /** Number */
+            number: number;
+            /** Provider */
+            provider: string;
+            /** Model */
+            model: string;
+            /** Timestamp */
+            timestamp: string;
+            outcome: components["schemas"]["Outcome"];
+            cause: components["schemas"]["Cause"] | null;
+            /** Score */
+            score: number | null;
+            /**
+             * Latency
+             * @default 0
+             */
+            latency: number;
+            /** Cost */
+            cost: number | null;
+            /** Judge Cost */
+            judge_cost: number | null;
+            tokens: components["schemas"]["Usage"] | null;
+            /**
+             * Tool Count
+             * @default 0
+             */
+            tool_count: number;
+            /** Assertions */
+            assertions: components["schemas"]["Judged"][];
+            /** Error */
+            error: string | null;
+            /**
+             * Recorded
+             * @default false
+             */
+            recorded: boolean;
+        };
         /** Integrity */
         Integrity: {
             /** Playbook Logic Hash */
@@ -1030,11 +1676,43 @@ export interface components {
              */
             report_hash: string;
         };
+        Interval: [
+            number,
+            number
+        ];
         /**
          * JobState
          * @enum {string}
          */
         JobState: "queued" | "running" | "done" | "cancelled" | "interrupted" | "failed";
+        /**
+         * Judged
+         * @description What one assertion came to in one run; `passed` is None where it could not be judged.
+         */
+        Judged: {
+            /** Label */
+            label: string;
+            /** Type */
+            type: string;
+            /** Passed */
+            passed: boolean | null;
+            /** Required */
+            required: boolean;
+        };
+        /**
+         * Latency
+         * @description Seconds, over the completed runs.
+         */
+        Latency: {
+            /** Average */
+            average: number;
+            /** P50 */
+            p50: number;
+            /** P95 */
+            p95: number;
+            /** Max */
+            max: number;
+        };
         /**
          * Location
          * @description Where a quote stands in the normalised AI output: code points from 0, `end` exclusive; lines from 1.
@@ -1046,6 +1724,46 @@ export interface components {
             end: number;
             /** Line */
             line: number;
+        };
+        /**
+         * Measured
+         * @description `settings` are told by their values, `fingerprints` only by their being different.
+         */
+        Measured: {
+            /** Scenario Id */
+            scenario_id: string;
+            /** Batch Id */
+            batch_id: string;
+            /** Created At */
+            created_at: string;
+            /** Provider */
+            provider: string;
+            /** Model */
+            model: string;
+            /** Passed */
+            passed: number;
+            /** Completed */
+            completed: number;
+            /** Errors */
+            errors: number;
+            /** Unmade */
+            unmade: number;
+            /** Assertions */
+            assertions: components["schemas"]["AssertionSummary"][];
+            /** Average Cost */
+            average_cost: number | null;
+            /** Latency P50 */
+            latency_p50: number | null;
+            /** Latency P95 */
+            latency_p95: number | null;
+            /** Settings */
+            settings: {
+                [key: string]: unknown;
+            };
+            /** Fingerprints */
+            fingerprints: {
+                [key: string]: string;
+            };
         };
         /**
          * Mode
@@ -1085,6 +1803,21 @@ export interface components {
             report_id: string;
         };
         /**
+         * Outcome
+         * @enum {string}
+         */
+        Outcome: "passed" | "failed" | "error" | "not_run" | "interrupted";
+        /** OverallDocument */
+        OverallDocument: {
+            /** P Value */
+            p_value: number;
+            /** Difference */
+            difference: number;
+            /** Exact */
+            exact: boolean;
+            finding: components["schemas"]["salvo__scenarios__compare__Finding"];
+        };
+        /**
          * Pair
          * @example {
          *       "a": "01j9",
@@ -1096,6 +1829,13 @@ export interface components {
             a: string;
             /** B */
             b: string;
+        };
+        /** Parting */
+        Parting: {
+            /** Step */
+            step: number;
+            passing: components["schemas"]["Branch"];
+            failing: components["schemas"]["Branch"];
         };
         /** PatternHit */
         PatternHit: {
@@ -1297,6 +2037,181 @@ export interface components {
              */
             base_url?: string | null;
         };
+        /** Row */
+        Row: {
+            a: components["schemas"]["TrajectoryStep"] | null;
+            b: components["schemas"]["TrajectoryStep"] | null;
+            /** Same */
+            same: boolean;
+            /** Differs */
+            differs: string[];
+        };
+        /** RunDetail */
+        RunDetail: {
+            run: components["schemas"]["RunHead"];
+            trajectory: components["schemas"]["Trajectory"];
+            /** Partner */
+            partner: string | null;
+        };
+        /**
+         * RunHead
+         * @description A run without its steps. Long values are cut short, and said so; /raw has all of it.
+         */
+        RunHead: {
+            /** Run Id */
+            run_id: string;
+            /** Batch Id */
+            batch_id: string;
+            /** Scenario Id */
+            scenario_id: string;
+            /** Number */
+            number: number;
+            /** Provider */
+            provider: string;
+            /** Model */
+            model: string;
+            /** Timestamp */
+            timestamp: string;
+            /** Seed */
+            seed: number | null;
+            outcome: components["schemas"]["Outcome"];
+            cause: components["schemas"]["Cause"] | null;
+            /** Passed */
+            passed: boolean;
+            /** Weighted Score */
+            weighted_score: number | null;
+            /** Error */
+            error: string | null;
+            metrics: components["schemas"]["RunMetrics"];
+            /** Judge Cost */
+            judge_cost: number | null;
+            /** Eval Results */
+            eval_results: components["schemas"]["EvalResult"][];
+            /** Recorded */
+            recorded: boolean;
+            /**
+             * Replayable
+             * @enum {string}
+             */
+            replayable: "full" | "model-only" | "frozen-tools" | "no";
+            /** Replay Note */
+            replay_note: string;
+            /** Salvo Version */
+            salvo_version: string;
+            /** Cut */
+            cut: {
+                [key: string]: number;
+            };
+        };
+        /**
+         * RunMetrics
+         * @description Latency in seconds without our own waits; cost in dollars, None where it is not known.
+         */
+        RunMetrics: {
+            /**
+             * Latency
+             * @default 0
+             */
+            latency: number;
+            tokens: components["schemas"]["Usage"] | null;
+            /** Cost */
+            cost: number | null;
+            /**
+             * Tool Count
+             * @default 0
+             */
+            tool_count: number;
+            /**
+             * Tool Errors
+             * @default 0
+             */
+            tool_errors: number;
+            /**
+             * Model Calls
+             * @default 0
+             */
+            model_calls: number;
+            /**
+             * Retries
+             * @default 0
+             */
+            retries: number;
+        };
+        /**
+         * RunPage
+         * @description In the order of their numbers.
+         */
+        RunPage: {
+            /** Rows */
+            rows: components["schemas"]["IndexEntry"][];
+            /** Offset */
+            offset: number;
+            /** Limit */
+            limit: number;
+            /** More */
+            more: boolean;
+            /** Total */
+            total: number;
+        };
+        /** ScenarioDocument */
+        ScenarioDocument: {
+            /** Scenario Id */
+            scenario_id: string;
+            finding: components["schemas"]["salvo__scenarios__compare__Finding"];
+            /** Differs */
+            differs: components["schemas"]["DiffersDocument"][];
+            a: components["schemas"]["Measured"];
+            b: components["schemas"]["Measured"];
+            /** Difference */
+            difference: number | null;
+            interval: components["schemas"]["Interval"] | null;
+            /** P Value */
+            p_value: number | null;
+            /** Uncorrected P Value */
+            uncorrected_p_value: number | null;
+            /** Smallest Visible Difference */
+            smallest_visible_difference: number | null;
+            parting: components["schemas"]["Parting"] | null;
+        };
+        /**
+         * Series
+         * @description The batches of one scenario with one model, the oldest first.
+         */
+        Series: {
+            /** Scenario Id */
+            scenario_id: string;
+            /** Provider */
+            provider: string;
+            /** Model */
+            model: string;
+            /** Points */
+            points: components["schemas"]["SeriesPoint"][];
+        };
+        /** SeriesPoint */
+        SeriesPoint: {
+            /** Batch Id */
+            batch_id: string;
+            /** Created At */
+            created_at: string;
+            verdict: components["schemas"]["Verdict"];
+            /** Runs */
+            runs: number;
+            /** Completed */
+            completed: number;
+            /** Passed */
+            passed: number;
+            /** Pass Rate */
+            pass_rate: number | null;
+            interval: components["schemas"]["Interval"];
+            /** Min Pass Rate */
+            min_pass_rate: number;
+            /** Average Cost */
+            average_cost: number | null;
+            /** Latency P50 */
+            latency_p50: number | null;
+            /** Latency P95 */
+            latency_p95: number | null;
+        };
         /**
          * Severity
          * @enum {string}
@@ -1316,6 +2231,33 @@ export interface components {
             overall_status: components["schemas"]["Status"];
             /** Consistency Score */
             consistency_score: number | null;
+        };
+        /** SideBySide */
+        SideBySide: {
+            /** Rows */
+            rows: components["schemas"]["Row"][];
+            /** First Difference */
+            first_difference: number | null;
+        };
+        /**
+         * Sides
+         * @description Two batches, by id, by the beginning of one, or latest.
+         * @example {
+         *       "a": "1m7h",
+         *       "b": "latest"
+         *     }
+         */
+        Sides: {
+            /** A */
+            a: string;
+            /** B */
+            b: string;
+            /**
+             * Whole
+             * @description All scenarios of the two commands that they belong to.
+             * @default false
+             */
+            whole?: boolean;
         };
         /**
          * Spent
@@ -1431,6 +2373,45 @@ export interface components {
             /** Cache Write */
             cache_write: number;
         };
+        /** Trajectory */
+        Trajectory: {
+            /** Steps */
+            steps: components["schemas"]["TrajectoryStep"][];
+            /** Overall */
+            overall: number[];
+        };
+        /** TrajectoryStep */
+        TrajectoryStep: {
+            /** Number */
+            number: number;
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "system" | "message" | "model" | "tool" | "event" | "end";
+            /** Title */
+            title: string;
+            /** Text */
+            text: string | null;
+            /** Arguments */
+            arguments: unknown;
+            /** Result */
+            result: unknown;
+            /** Error */
+            error: string | null;
+            /** Took */
+            took: number | null;
+            /** Tokens */
+            tokens: number | null;
+            /** Call */
+            call: number | null;
+            /** Assertions */
+            assertions: number[];
+            /** Cut */
+            cut: {
+                [key: string]: number;
+            };
+        };
         /** UncheckedArea */
         UncheckedArea: {
             /** Area */
@@ -1441,6 +2422,32 @@ export interface components {
              */
             stated_by: "output" | "runner";
             location: components["schemas"]["Location"] | null;
+        };
+        /**
+         * Usage
+         * @description Tokens in four buckets that do not overlap: `input` is what was neither read from a cache nor written to it.
+         */
+        Usage: {
+            /**
+             * Input
+             * @default 0
+             */
+            input: number;
+            /**
+             * Output
+             * @default 0
+             */
+            output: number;
+            /**
+             * Cache Read
+             * @default 0
+             */
+            cache_read: number;
+            /**
+             * Cache Write
+             * @default 0
+             */
+            cache_write: number;
         };
         /** VarianceSummary */
         VarianceSummary: {
@@ -1458,12 +2465,17 @@ export interface components {
             /** Note */
             note: string;
         };
+        /**
+         * Verdict
+         * @enum {string}
+         */
+        Verdict: "passed" | "failed" | "error" | "open" | "inconclusive";
         /** Verification */
         Verification: {
             /** Altered */
             altered: number;
             /** Findings */
-            findings: components["schemas"]["Finding"][];
+            findings: components["schemas"]["salvo__playbooks__verify__Finding"][];
         };
         /**
          * VoteSeen
@@ -1496,12 +2508,31 @@ export interface components {
             /** Reason */
             reason: string;
         };
+        /** Finding */
+        salvo__playbooks__verify__Finding: {
+            /** Part */
+            part: string;
+            standing: components["schemas"]["Standing"];
+            /** Message */
+            message: string;
+        };
+        /**
+         * Finding
+         * @description What B is, beside A.
+         * @enum {string}
+         */
+        salvo__scenarios__compare__Finding: "worse" | "better" | "no difference seen" | "not compared";
         /** Began */
         Began: {
             /** Evaluator */
             evaluator: string;
             /** Total */
             total: number;
+        };
+        /** Changed */
+        Changed: {
+            /** Batches */
+            batches: string[];
         };
         /**
          * Ended
@@ -1528,6 +2559,11 @@ export interface components {
         Queued: {
             /** Position */
             position: number;
+        };
+        /** Watching */
+        Watching: {
+            /** Place */
+            place: string;
         };
     };
     responses: never;
@@ -2421,6 +3457,382 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["DocumentText"];
+                };
+            };
+            /** @description What is wrong with the request, and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description The server could not do it. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    listBatches: {
+        parameters: {
+            query?: {
+                /** @description Only this scenario. */
+                scenario?: string | null;
+                /** @description Only this model, alone or with its provider. */
+                model?: string | null;
+                verdict?: components["schemas"]["Verdict"] | null;
+                /** @description Looked for in ids, scenarios, providers, models, files. */
+                search?: string;
+                limit?: number;
+                offset?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BatchPage"];
+                };
+            };
+            /** @description What is wrong with the request, and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description The server could not do it. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    listSeries: {
+        parameters: {
+            query?: {
+                /** @description Only this scenario. */
+                scenario?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AllSeries"];
+                };
+            };
+            /** @description What is wrong with the request, and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description The server could not do it. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    watchBatches: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": unknown;
+                };
+            };
+            /** @description What is wrong with the request, and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description The server could not do it. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    compareBatches: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Sides"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ComparisonDocument"];
+                };
+            };
+            /** @description What is wrong with the request, and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description The server could not do it. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    getBatch: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                batch_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BatchDetail"];
+                };
+            };
+            /** @description What is wrong with the request, and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description The server could not do it. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    listRuns: {
+        parameters: {
+            query?: {
+                outcome?: components["schemas"]["Outcome"] | null;
+                /** @description Only runs in which this assertion did not pass. */
+                assertion?: string | null;
+                limit?: number;
+                offset?: number;
+            };
+            header?: never;
+            path: {
+                batch_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunPage"];
+                };
+            };
+            /** @description What is wrong with the request, and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description The server could not do it. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    getRun: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunDetail"];
+                };
+            };
+            /** @description What is wrong with the request, and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description The server could not do it. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    downloadRun: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The file. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": unknown;
+                };
+            };
+            /** @description What is wrong with the request, and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description The server could not do it. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    getRunsBeside: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                run_a: string;
+                run_b: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Beside"];
                 };
             };
             /** @description What is wrong with the request, and what to do about it. */

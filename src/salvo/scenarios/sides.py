@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 
 from salvo.engine.words import counted
-from salvo.errors import StoreError, TapeError
+from salvo.errors import NothingFoundError, StoreError, TapeError, UsageError
 from salvo.scenarios.compare import compare
-from salvo.scenarios.index import IndexEntry
+from salvo.scenarios.index import Entries, IndexEntry
 from salvo.scenarios.measured import Measured, measure
 from salvo.scenarios.parting import Parting, parting, way_of
 from salvo.scenarios.report.comparison import Compared
@@ -21,10 +21,15 @@ MOST_READ = 50
 """Run files that are read for each batch and outcome, to see where runs part: more would tell no more."""
 
 
-def compared(store: Store, pairs: Sequence[tuple[Batch, Batch]], notes: Iterable[str] = ()) -> Compared:
-    """Batches of the same scenario side by side, A first."""
+def compared(
+    store: Store,
+    pairs: Sequence[tuple[Batch, Batch]],
+    notes: Iterable[str] = (),
+    listed: Callable[[Iterable[str]], Entries] | None = None,
+) -> Compared:
+    """Batches of the same scenario side by side, A first. `listed` is who knows their runs, if it is not the store."""
     batch_ids = dict.fromkeys(batch.batch_id for pair in pairs for batch in pair)
-    entries = store.listed(batch_ids)
+    entries = (listed or store.listed)(batch_ids)
     of_batch: dict[str, list[IndexEntry]] = {batch_id: [] for batch_id in batch_ids}
     for entry in entries:
         of_batch[entry.batch_id].append(entry)
@@ -69,6 +74,32 @@ def partings(store: Store, scenarios: Iterable[tuple[str, Sequence[IndexEntry]]]
         if (parted := parting(ways)) is not None:
             found[scenario_id] = parted
     return found
+
+
+def pair_named(store: Store, text_a: str, text_b: str, *, whole: bool) -> tuple[list[tuple[Batch, Batch]], list[str]]:
+    """Two batches, or with `whole` all that their commands began: each pair one scenario's; then what was left out."""
+    a, b = (store.load_batch(store.find_batch(text)) for text in (text_a, text_b))
+    if a.batch_id == b.batch_id:
+        raise UsageError(f"{text_a} and {text_b} are the same batch.", hint="Name two.")
+    if not whole:
+        return [(a, b)], []
+    sides = [{each.scenario_id: each for each in store.begun_with(batch)} for batch in (a, b)]
+    return paired(sides[0], sides[1])
+
+
+def paired(
+    a: Mapping[str, Batch], b: Mapping[str, Batch], mend: str = ""
+) -> tuple[list[tuple[Batch, Batch]], list[str]]:
+    """Those of the same scenario, and a note for each that has no counterpart; `mend` is what to do about it."""
+    both = [name for name in sorted(a) if name in b]
+    if not both:
+        raise NothingFoundError(
+            f"The two sides have no scenario in common: A has {', '.join(sorted(a))}, B has {', '.join(sorted(b))}.",
+            hint=mend,
+        )
+    alone = [("A", name) for name in sorted(a) if name not in b] + [("B", name) for name in sorted(b) if name not in a]
+    notes = [f"Only {side} has runs of {name}." for side, name in alone]
+    return [(a[name], b[name]) for name in both], [*notes, *([mend] if notes and mend else [])]
 
 
 def named(store: Store, text: str) -> list[Batch]:

@@ -43,6 +43,8 @@ _FILE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,127}")
 _RUN_ID = re.compile(r"(?P<batch>.+)-(?P<number>\d{4,})")
 _PATIENCE = 1000  # lines of the index, some 500 kB
 _CANDIDATES = 5
+_MOST_RUNS = 1_000_000
+"""Of a batch. No more can be asked for, but a file may say anything."""
 T = TypeVar("T")
 
 
@@ -161,7 +163,25 @@ class Store:
 
     def entries_of(self, batch_id: str) -> Entries:
         """A batch as it is listed, from its run files; those that cannot be read are counted."""
-        return self._entries(self.run_ids_of(batch_id))
+        return self.entries(self.run_ids_of(batch_id))
+
+    def entries(self, run_ids: Iterable[str]) -> Entries:
+        """Runs as they are listed, from their own files; those that cannot be read are counted."""
+        entries = Entries()
+        for run_id in run_ids:
+            try:
+                entries.append(entry_of(self.load_run(run_id)))
+            except (StoreError, TapeError):
+                entries.skipped += 1
+        return entries
+
+    def on_disk(self, batch: Batch) -> Iterator[str]:
+        """The runs of a batch. Asks for each that it may have: a listing takes longer the more the store holds."""
+        runs, recordings = os.fspath(self.runs), os.fspath(self.recordings)  # a Path a run takes longer than to ask
+        for number in range(1, min(batch.runs, _MOST_RUNS) + 1):
+            run_id = batch.run_id(number)
+            if os.access(f"{runs}/{run_id}.json", os.F_OK) or os.access(f"{recordings}/{run_id}", os.F_OK):
+                yield run_id
 
     def find_run(self, text: str) -> str:
         """The one run whose id begins so, or the newest."""
@@ -173,6 +193,8 @@ class Store:
 
     def find_batch(self, text: str) -> str:
         """The one batch whose id begins so, or the newest."""
+        if text != LATEST and _ID.fullmatch(text) and self._batch_file(text).is_file():
+            return text
         ids = sorted({*self._batch_ids(), *self._recorded_batches()})
         if text == LATEST and ids:
             return ids[-1]
@@ -188,7 +210,7 @@ class Store:
         for batch_id in sorted({*self._batch_ids(), *self._recorded_batches()}, reverse=True):
             with suppress(StoreError, TapeError):
                 batch = self.load_batch(batch_id)
-                if any(self._on_disk(batch)):
+                if any(self.on_disk(batch)):
                     yield batch
 
     def last(self, batches: int) -> Entries:
@@ -220,7 +242,7 @@ class Store:
             # The first that is met was written last, and that is the one that counts.
             found.setdefault(entry.run_id, entry)
             missing.discard(entry.run_id)
-        unindexed = self._entries(missing)
+        unindexed = self.entries(missing)
         entries = Entries(sorted([*found.values(), *unindexed], key=lambda of: (rank[of.batch_id], of.number)))
         entries.skipped = skipped + unindexed.skipped
         return entries
@@ -239,7 +261,7 @@ class Store:
             write_atomically(self.history, b"".join(lines))
         # Another process may have ended a run meanwhile, and put its line into the file that was just replaced. Its
         # run file was there before the line, so what is new by now is all that can be missing.
-        late = self._entries(run_id for run_id, _ in self._versions().items() - before.items())
+        late = self.entries(run_id for run_id, _ in self._versions().items() - before.items())
         for entry in late:
             self._append(entry)
         return Rebuilt(len(lines) + len(late), skipped + late.skipped)
@@ -261,26 +283,9 @@ class Store:
     def _open_history(self) -> int:
         return os.open(self.history, os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o666)
 
-    def _entries(self, run_ids: Iterable[str]) -> Entries:
-        entries = Entries()
-        for run_id in run_ids:
-            try:
-                entries.append(entry_of(self.load_run(run_id)))
-            except (StoreError, TapeError):
-                entries.skipped += 1
-        return entries
-
     def _of_batch(self, batch_id: str) -> Iterator[str]:
         with suppress(StoreError):
-            yield from self._on_disk(self.load_batch(batch_id))
-
-    def _on_disk(self, batch: Batch) -> Iterator[str]:
-        """Asks for each run that a batch may have: listing the folder would take longer the more a store holds."""
-        runs, recordings = os.fspath(self.runs), os.fspath(self.recordings)  # a Path a run takes longer than to ask
-        for number in range(1, batch.runs + 1):
-            run_id = batch.run_id(number)
-            if os.access(f"{runs}/{run_id}.json", os.F_OK) or os.access(f"{recordings}/{run_id}", os.F_OK):
-                yield run_id
+            yield from self.on_disk(self.load_batch(batch_id))
 
     def _versions(self) -> dict[str, tuple[int, int]]:
         """Every run, with what changes when its file is written again."""

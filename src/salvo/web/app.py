@@ -13,10 +13,13 @@ from fastapi.openapi.utils import get_openapi
 
 from salvo import __version__
 from salvo.playbooks.store.store import Store
+from salvo.scenarios.project import Project
+from salvo.scenarios.shelf import Shelf
+from salvo.scenarios.store import Store as RunStore
 from salvo.web import events, page
 from salvo.web.answers import ErrorAnswer, Json, answer_errors
 from salvo.web.jobs import Jobs
-from salvo.web.routes import about, documents, evaluations, evaluators, history, playbooks, reports
+from salvo.web.routes import about, batches, documents, evaluations, evaluators, history, playbooks, reports, runs
 from salvo.web.security import Guard
 from salvo.web.services import Services
 from salvo.web.settings import Settings
@@ -37,7 +40,8 @@ def create_app(settings: Settings) -> FastAPI:
             store = await asyncio.to_thread(Store.open, settings.database_url, settings.clock)
             await asyncio.to_thread(store.mark_interrupted)
             jobs = Jobs(store, settings.at_once)
-            app.state.services = Services(settings, store, jobs)
+            shelf = Shelf(RunStore(Project.find(settings.project).store), settings.clock)
+            app.state.services = Services(settings, store, jobs, shelf, asyncio.Event())
             try:
                 yield
             finally:
@@ -55,7 +59,7 @@ def create_app(settings: Settings) -> FastAPI:
         default_response_class=Json,
         responses=_ERRORS,
     )
-    for part in (evaluations, reports, history, playbooks, evaluators, documents, about):
+    for part in (evaluations, reports, history, playbooks, evaluators, documents, batches, runs, about):
         app.include_router(part.router)
     app.include_router(page.router)
     answer_errors(app)
@@ -87,4 +91,4 @@ def _errors_are_json(described: dict[str, Any]) -> None:
                 told["content"] = {"application/json": next(iter(told["content"].values()))}
 
 
-_REQUESTS = frozenset({"Asked", "Resumed", "Pair", "NewBaseline", "Candidate"})
+_REQUESTS = frozenset({"Asked", "Resumed", "Pair", "NewBaseline", "Candidate", "Sides"})

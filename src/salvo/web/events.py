@@ -49,7 +49,19 @@ class Ended:
     problem: Problem | None
 
 
-Told: TypeAlias = Queued | Began | Progress | VoteSeen | Waiting | Ended
+@dataclass(frozen=True, slots=True)
+class Watching:
+    place: str
+    """The folder of the store that is watched."""
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    batches: list[str]
+    """The ids of those that are new, were changed or got runs."""
+
+
+Told: TypeAlias = Queued | Began | Progress | VoteSeen | Waiting | Ended | Watching | Changed
 
 
 def schemas() -> dict[str, Any]:

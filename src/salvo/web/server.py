@@ -48,6 +48,7 @@ class Server(uvicorn.Server):
 
     async def shutdown(self, sockets: list[Any] | None = None) -> None:
         services: Services = self._served.state.services
+        services.closing.set()
         await services.jobs.close()
         await super().shutdown(sockets)
 

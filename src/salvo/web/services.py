@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass
 from typing import Annotated, cast
 
@@ -9,6 +10,7 @@ from fastapi import Depends, Request
 
 from salvo.playbooks.store.records import StoredEvaluation
 from salvo.playbooks.store.store import Store
+from salvo.scenarios.shelf import Shelf
 from salvo.web.answers import ConflictError
 from salvo.web.jobs import Jobs
 from salvo.web.settings import Settings
@@ -19,6 +21,10 @@ class Services:
     settings: Settings
     store: Store
     jobs: Jobs
+    shelf: Shelf
+    """The stored runs of scenarios."""
+    closing: asyncio.Event
+    """Set when the server is stopped: whoever watches is not kept any longer."""
 
     def load(self, named: str) -> StoredEvaluation:
         """By its id, by the beginning of one, or the latest. Blocks."""

@@ -26,6 +26,8 @@ def is_loopback(host: str) -> bool:
 @dataclass(frozen=True, slots=True)
 class Settings:
     database_url: str
+    project: Path = Path()
+    """The folder whose stored runs of scenarios are shown."""
     hosts: tuple[str, ...] = LOOPBACK
     """Names under which the server may be addressed: with the port it listens on, or exactly as given with another."""
     base_urls: tuple[str, ...] = ()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -61,7 +60,7 @@ def compare(
     if not do_run:
         gc.disable()  # thousands of entries are read and all of them kept: there is no garbage to look for
     from salvo.scenarios.project import Project
-    from salvo.scenarios.sides import compared
+    from salvo.scenarios.sides import compared, pair_named
     from salvo.scenarios.store import Store
 
     project = Project.find(Path.cwd())
@@ -71,7 +70,7 @@ def compare(
             raise click.UsageError("Name two batches, or two models with --a and --b.")
         if do_run:
             raise click.UsageError("--run runs models: name them with --a and --b.")
-        pairs, notes = _named(store, *what, whole=whole)
+        pairs, notes = pair_named(store, *what, whole=whole)
     else:
         if model_a is None or model_b is None or len(what) > 1 or whole:
             raise click.UsageError("Two models are compared with --a MODEL --b MODEL, and at most one PATH.")
@@ -86,22 +85,12 @@ def compare(
     raise SystemExit(_exit_code(found))
 
 
-def _named(store: Store, text_a: str, text_b: str, *, whole: bool) -> tuple[list[tuple[Batch, Batch]], list[str]]:
-    a, b = (store.load_batch(store.find_batch(text)) for text in (text_a, text_b))
-    if a.batch_id == b.batch_id:
-        raise click.UsageError(f"{text_a} and {text_b} are the same batch.")
-    if not whole:
-        return [(a, b)], []
-    sides = [{each.scenario_id: each for each in store.begun_with(batch)} for batch in (a, b)]
-    return _paired(sides[0], sides[1], [])
-
-
 def _stored(
     store: Store, project: Project, models: tuple[str, str], path: Path | None
 ) -> tuple[list[tuple[Batch, Batch]], list[str]]:
     from salvo.errors import NothingFoundError
     from salvo.scenarios.loader import read_all
-    from salvo.scenarios.sides import is_of, newest_of
+    from salvo.scenarios.sides import is_of, newest_of, paired
 
     wanted = None
     if path is not None:
@@ -117,26 +106,7 @@ def _stored(
                 f"No runs of {model} are stored{'' if path is None else f' for {path}'}.",
                 hint=f"Stored: {', '.join(known) or 'none'}. --run runs what is missing.",
             )
-    return _paired(a, b, ["--run runs what is missing."])
-
-
-def _paired(
-    a: Mapping[str, Batch], b: Mapping[str, Batch], mend: list[str]
-) -> tuple[list[tuple[Batch, Batch]], list[str]]:
-    from salvo.errors import NothingFoundError
-
-    both = [name for name in sorted(a) if name in b]
-    if not both:
-        raise NothingFoundError(
-            f"The two sides have no scenario in common: A has {', '.join(sorted(a))}, B has {', '.join(sorted(b))}.",
-            hint=" ".join(mend),
-        )
-    alone = [f"Only {side} has runs of {name}." for side, name in _alone(a, b)]
-    return [(a[name], b[name]) for name in both], [*alone, *(mend if alone else [])]
-
-
-def _alone(a: Mapping[str, Batch], b: Mapping[str, Batch]) -> list[tuple[str, str]]:
-    return [("A", name) for name in sorted(a) if name not in b] + [("B", name) for name in sorted(b) if name not in a]
+    return paired(a, b, "--run runs what is missing.")
 
 
 def _run_missing(
@@ -152,6 +122,7 @@ def _run_missing(
 
     from salvo.assembly import Settings, Workshop
     from salvo.cli.salvo.running import Running, prepared, recording_of
+    from salvo.scenarios.sides import paired
 
     workshop = Workshop(project)
     store = workshop.store()
@@ -175,7 +146,7 @@ def _run_missing(
         if code is ExitCode.INTERRUPTED:
             click.echo("Interrupted. What had finished is saved; go on with: salvo run --resume latest", err=True)
             raise SystemExit(code)
-    return _paired(sides[0], sides[1], [])
+    return paired(sides[0], sides[1])
 
 
 def _overrides(model: str) -> dict[str, str]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from salvo.engine.paint import Paint
+from salvo.engine.stats import Interval
 from salvo.engine.words import counted, cut, money, percent, plain, seconds, value
 from salvo.scenarios.compare import AssertionDifference, Comparison, Finding, ScenarioComparison
 from salvo.scenarios.measured import Differs, Measured
@@ -29,6 +30,53 @@ class Compared:
     """By scenario: where failing and passing runs part."""
     notes: list[str] = field(default_factory=list)
     """What was left out, and why."""
+
+
+@dataclass(frozen=True, slots=True)
+class DiffersDocument:
+    """Something that was not the same on both sides; the values where they can be told."""
+
+    what: str
+    a: Any
+    b: Any
+
+
+@dataclass(frozen=True, slots=True)
+class OverallDocument:
+    p_value: float
+    difference: float
+    exact: bool
+    finding: Finding
+
+
+@dataclass(frozen=True, slots=True)
+class ScenarioDocument:
+    scenario_id: str
+    finding: Finding
+    differs: list[DiffersDocument]
+    a: Measured
+    b: Measured
+    difference: float | None
+    interval: Interval | None
+    p_value: float | None
+    """Corrected for the number of scenarios: it decides."""
+    uncorrected_p_value: float | None
+    smallest_visible_difference: float | None
+    """The smallest that these runs could have shown; None where none could."""
+    parting: Parting | None
+
+
+@dataclass(frozen=True, slots=True)
+class ComparisonDocument:
+    salvo_comparison: int
+    """The number changes when a field changes its meaning or goes away."""
+    sentence: str
+    worse: bool
+    """Whether B is significantly worse, on a scenario or over all of them."""
+    notes: list[str]
+    scenarios: list[ScenarioDocument]
+    overall: OverallDocument | None
+    assertions: list[AssertionDifference]
 
 
 def lines(compared: Compared, *, colour: bool = False) -> list[str]:
@@ -69,34 +117,35 @@ def markdown(compared: Compared) -> str:
     return "\n\n".join(part for part in parts if part)
 
 
-def document(compared: Compared) -> dict[str, Any]:
+def document(compared: Compared) -> ComparisonDocument:
     """For other programs. Shares are from 0 to 1, money in dollars, durations in seconds; null is not known."""
     comparison = compared.comparison
-    return {
-        "salvo_comparison": VERSION,
-        "sentence": sentence(comparison),
-        "worse": comparison.worse,
-        "notes": compared.notes,
-        "scenarios": [_scenario(each, compared.partings) for each in comparison.scenarios],
-        "overall": comparison.overall and {**comparison.overall._asdict(), "finding": comparison.overall_finding},
-        "assertions": comparison.assertions,
-    }
+    overall = comparison.overall
+    return ComparisonDocument(
+        salvo_comparison=VERSION,
+        sentence=sentence(comparison),
+        worse=comparison.worse,
+        notes=compared.notes,
+        scenarios=[_scenario(each, compared.partings) for each in comparison.scenarios],
+        overall=overall and OverallDocument(*overall, comparison.overall_finding),
+        assertions=comparison.assertions,
+    )
 
 
-def _scenario(each: ScenarioComparison, partings: dict[str, Parting]) -> dict[str, Any]:
-    return {
-        "scenario_id": each.scenario_id,
-        "finding": each.finding,
-        "differs": [differs._asdict() for differs in each.differs],
-        "a": each.a,
-        "b": each.b,
-        "difference": each.difference,
-        "interval": each.interval,
-        "p_value": each.p_value,
-        "uncorrected_p_value": each.uncorrected,
-        "smallest_visible_difference": each.smallest,
-        "parting": partings.get(each.scenario_id),
-    }
+def _scenario(each: ScenarioComparison, partings: dict[str, Parting]) -> ScenarioDocument:
+    return ScenarioDocument(
+        scenario_id=each.scenario_id,
+        finding=each.finding,
+        differs=[DiffersDocument(*differs) for differs in each.differs],
+        a=each.a,
+        b=each.b,
+        difference=each.difference,
+        interval=each.interval,
+        p_value=each.p_value,
+        uncorrected_p_value=each.uncorrected,
+        smallest_visible_difference=each.smallest,
+        parting=partings.get(each.scenario_id),
+    )
 
 
 def _sides(comparison: Comparison) -> Iterator[str]:

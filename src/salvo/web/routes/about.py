@@ -30,6 +30,8 @@ class About:
     """As it stands in reports."""
     database: str
     """Where evaluations are stored."""
+    scenarios: str
+    """The folder in which runs of scenarios are stored, whether or not it is there yet."""
     credit: str
     disclaimers: tuple[str, ...]
     evaluations_at_once: int
@@ -48,6 +50,7 @@ def about(at: At) -> Json:
             version=__version__,
             runner=RUNNER_FINGERPRINT,
             database=at.store.place,
+            scenarios=str(at.shelf.store.folder),
             credit=CREDIT,
             disclaimers=DISCLAIMERS,
             evaluations_at_once=at.settings.at_once,
