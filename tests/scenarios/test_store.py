@@ -272,6 +272,24 @@ def test_what_is_not_there_or_cannot_be_read_is_a_clear_error(store: Store) -> N
         store.load_batch("b")
 
 
+@pytest.mark.parametrize("leads_to", ["elsewhere", "/dev/zero"])
+def test_a_link_out_of_the_store_is_not_followed(store: Store, tmp_path: Path, leads_to: str) -> None:
+    fill(store, "b", 1)
+    outside = tmp_path / "elsewhere"
+    outside.write_bytes((store.runs / "b-0001.json").read_bytes())
+    for link in (store.runs / "b-0001.json", store.batches / "b.json"):
+        link.unlink()
+        link.symlink_to(tmp_path / leads_to)
+    with pytest.raises(StoreError, match="leads out of the store"):
+        store.load_run("b-0001")
+    with pytest.raises(StoreError, match="leads out of the store"):
+        store.load_batch("b")
+    store.save_recording("c-0001", {"run.json": b"{}"})
+    (store.recordings / "c-0001" / "more.json").symlink_to(tmp_path / leads_to)
+    with pytest.raises(StoreError, match="leads out of the store"):
+        store.load_recording("c-0001")
+
+
 class TestIds:
     def test_any_unique_beginning_is_enough(self, store: Store) -> None:
         fill(store, "01aaa", 2)

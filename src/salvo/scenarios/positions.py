@@ -45,11 +45,11 @@ class Positions:
         if not self._begin:
             return False
         start, block = self._begin, b""
-        while start and b"\n" not in block:
+        # Its last byte ends the line that was met last. What stands before the first end but that began further back.
+        while start and b"\n" not in block[:-1]:
             at = max(0, start - _BLOCK)
             block = self._read(at, start) + block
             start = at
-        # What stands before the first line's end began in the block before.
         skip = block.find(b"\n") + 1 if start else 0
         found: dict[str, array[int]] = {}
         for batch_id, offset in self._lines(block[skip:], start + skip):

@@ -15,6 +15,7 @@ import heapq
 import os
 import re
 import shutil
+import stat
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from difflib import get_close_matches
@@ -43,7 +44,7 @@ _FILE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,127}")
 _RUN_ID = re.compile(r"(?P<batch>.+)-(?P<number>\d{4,})")
 _PATIENCE = 1000  # lines of the index, some 500 kB
 _CANDIDATES = 5
-_MOST_RUNS = 1_000_000
+_MOST_RUNS = 100_000
 """Of a batch. No more can be asked for, but a file may say anything."""
 T = TypeVar("T")
 
@@ -86,7 +87,7 @@ class Store:
         path = self._batch_file(batch_id)
         if not path.is_file() and (recorded := min(self._recorded_ids(f"{batch_id}-"), default=None)):
             return Recording.from_files(self.load_recording(recorded), recorded).batch
-        batch = _load(path, _batch_reader())
+        batch = self._load(path, _batch_reader())
         if batch.batch_id != batch_id:
             raise _damaged(path, f": it holds the batch {batch.batch_id}")
         return batch
@@ -111,7 +112,7 @@ class Store:
         path = self._run_file(run_id)
         if not path.is_file() and self.has_recording(run_id):
             return Recording.from_files(self.load_recording(run_id), run_id).result
-        result = _load(path, result_reader())
+        result = self._load(path, result_reader())
         if _run_id(result.batch_id, result.number) != run_id:
             raise _damaged(path, f": it holds run {result.number} of the batch {result.batch_id}")
         return result
@@ -138,7 +139,7 @@ class Store:
                 f"There is no recording of the run {run_id}.", hint="Record runs with `salvo run --record`."
             )
         try:
-            return {name: (folder / name).read_bytes() for name in sorted(names(folder))}
+            return {name: self._own(folder / name).read_bytes() for name in sorted(names(folder))}
         except OSError as fault:
             raise _unreadable(folder, fault) from fault
 
@@ -323,6 +324,31 @@ class Store:
         found = (name.removesuffix(".json") for name in names(self.batches) if name.endswith(".json"))
         return filter(_ID.fullmatch, found)
 
+    def _load(self, path: Path, reader: TypeAdapter[T]) -> T:
+        from pydantic import ValidationError
+
+        try:
+            content = self._own(path).read_bytes()
+            return reader.validate_python(jsontext.loads(content, deepest=jsontext.DEEPEST_OF_OURS))
+        except FileNotFoundError as fault:
+            raise StoreError(f"{path} does not exist.", hint="`salvo report` lists what is stored.") from fault
+        except OSError as fault:
+            raise _unreadable(path, fault) from fault
+        except ValidationError as fault:
+            first = fault.errors(include_url=False)[0]
+            where = ".".join(str(part) for part in first["loc"])
+            raise _damaged(path, f" at {where}: {first['msg']}" if where else f": {first['msg']}") from fault
+        except ValueError as fault:
+            raise _damaged(path, f": {fault}") from fault
+
+    def _own(self, path: Path) -> Path:
+        """The file, if it is one and lies in the store: a link in somebody's store may lead to anything."""
+        kind = path.stat().st_mode
+        inside = os.path.realpath(path).startswith(f"{os.path.realpath(self.folder)}{os.sep}")
+        if not inside or not (stat.S_ISREG(kind) or stat.S_ISDIR(kind)):
+            raise StoreError(f"{path} leads out of the store, and is not read.", hint="Remove it.")
+        return path
+
     def _batch_file(self, batch_id: str) -> Path:
         return self.batches / f"{_checked(batch_id, 'batch')}.json"
 
@@ -370,23 +396,6 @@ def _the_one(text: str, what: str, ids: list[str]) -> str:
 def _listed(ids: list[str]) -> str:
     more = len(ids) - _CANDIDATES
     return ", ".join(ids[:_CANDIDATES]) + (f" and {more} more." if more > 0 else ".")
-
-
-def _load(path: Path, reader: TypeAdapter[T]) -> T:
-    from pydantic import ValidationError
-
-    try:
-        return reader.validate_python(jsontext.loads(path.read_bytes(), deepest=jsontext.DEEPEST_OF_OURS))
-    except FileNotFoundError as fault:
-        raise StoreError(f"{path} does not exist.", hint="`salvo report` lists what is stored.") from fault
-    except OSError as fault:
-        raise _unreadable(path, fault) from fault
-    except ValidationError as fault:
-        first = fault.errors(include_url=False)[0]
-        where = ".".join(str(part) for part in first["loc"])
-        raise _damaged(path, f" at {where}: {first['msg']}" if where else f": {first['msg']}") from fault
-    except ValueError as fault:
-        raise _damaged(path, f": {fault}") from fault
 
 
 @cache

@@ -37,8 +37,9 @@ def create_app(settings: Settings) -> FastAPI:
     async def living(app: FastAPI) -> AsyncIterator[None]:
         with ThreadPoolExecutor(THREADS) as threads:
             asyncio.get_running_loop().set_default_executor(threads)
-            store = await asyncio.to_thread(Store.open, settings.database_url, settings.clock)
-            await asyncio.to_thread(store.mark_interrupted)
+            store = await asyncio.to_thread(Store.open_later, settings.database_url, settings.clock)
+            if not store.is_new:
+                await asyncio.to_thread(store.mark_interrupted)
             jobs = Jobs(store, settings.at_once)
             shelf = Shelf(RunStore(Project.find(settings.project).store), settings.clock)
             app.state.services = Services(settings, store, jobs, shelf, asyncio.Event())

@@ -104,7 +104,7 @@ class Guard:
         if scope["path"] == LOGIN:
             shown = HTTPConnection(scope).query_params.get("token", "")
             if self._settings.admits(shown):
-                welcome = RedirectResponse("/", 303)
+                welcome = RedirectResponse(self._settings.home, 303)
                 welcome.set_cookie(COOKIE, shown, httponly=True, samesite="lax")
                 return welcome
         elif self._settings.admits(_shown(scope, headers)):

@@ -28,6 +28,8 @@ class Settings:
     database_url: str
     project: Path = Path()
     """The folder whose stored runs of scenarios are shown."""
+    home: str = "/"
+    """Where whoever shows the token is led."""
     hosts: tuple[str, ...] = LOOPBACK
     """Names under which the server may be addressed: with the port it listens on, or exactly as given with another."""
     base_urls: tuple[str, ...] = ()

@@ -21,6 +21,10 @@ COMMANDS = {
         "salvo.cli.salvo.judge:judge",
         "Judge stored transcripts again, without running the agent: does the agent vary, or the judge?",
     ),
+    "dashboard": Lazy(
+        "salvo.cli.salvo.dashboard:dashboard",
+        "Show the stored runs on a page: batches over time, comparisons, and each run step by step.",
+    ),
     "replay": Lazy(
         "salvo.cli.salvo.replay:replay",
         "Replay a recorded run: the same agent code, no network, no tool executed, no key.",

@@ -34,6 +34,8 @@ class Database:
         # SQLite lets one write at a time: threads queue up here, instead of polling for the file.
         self._turn = threading.Lock() if self._sqlite else nullcontext()
         self._engine = _engine(self._url)
+        self._awaits_need = self._is_making = self._is_made = False
+        self._making = threading.RLock()
 
     @property
     def place(self) -> str:
@@ -53,12 +55,14 @@ class Database:
     @contextmanager
     def reading(self) -> Iterator[Connection]:
         """Everything that is read inside was so at one moment."""
+        self._make_if_needed()
         with self._in_sentences(), self._engine.begin() as connection:
             yield connection
 
     @contextmanager
     def writing(self, *, alone: bool = False) -> Iterator[Connection]:
         """All or nothing. `alone`: after every other process that asked for it, and before the next."""
+        self._make_if_needed()
         writer = self._engine.execution_options(**{_WRITES: True})
         with self._in_sentences(), self._turn, writer.begin() as connection:
             if alone and not self._sqlite:
@@ -70,6 +74,23 @@ class Database:
         if self._sqlite:
             with self._in_sentences():
                 self._pragma("wal_checkpoint(TRUNCATE)")
+
+    def make_when_needed(self) -> None:
+        """Whoever reads or writes first makes the file: merely to look at something else, none is left behind."""
+        self._awaits_need = True
+
+    def _make_if_needed(self) -> None:
+        if not self._awaits_need:
+            return
+        with self._making:  # the others wait here; who makes it comes by again, and goes on
+            if self._is_made or self._is_making:
+                return
+            self._is_making = True
+            try:
+                self.bring_up_to_date()
+                self._is_made = True
+            finally:
+                self._is_making = False
 
     def bring_up_to_date(self) -> None:
         """Makes the tables, or changes them, unless they are what this version knows; in many processes at once."""

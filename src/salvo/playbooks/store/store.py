@@ -70,6 +70,21 @@ class Store:
             raise
         return cls(database, clock)
 
+    @classmethod
+    def open_later(cls, url: str, clock: Clock) -> Self:
+        """The same, but a file that does not exist is made by whoever first reads or writes."""
+        database = Database(url)
+        if not database.is_new:
+            database.close()
+            return cls.open(url, clock)
+        database.make_when_needed()
+        return cls(database, clock)
+
+    @property
+    def is_new(self) -> bool:
+        """Whether there is nothing yet, not even the file."""
+        return self._database.is_new
+
     @property
     def place(self) -> str:
         """Where everything is, as people are shown it."""
