@@ -12,7 +12,7 @@ from salvo.playbooks import terminal
 from salvo.playbooks.report import PatternHit
 from salvo.playbooks.verdict import DISCLAIMERS, Result, Status
 from tests.playbooks.export.examples import checks, everything, located, of_status, run
-from tests.playbooks.export.hostile import poisoned, texts
+from tests.support.hostile import poisoned, texts
 
 
 def text(lines: list[str]) -> str:

@@ -27,6 +27,17 @@ def write_atomically(path: Path, content: bytes) -> None:
         raise unwritable(path, fault) from fault
 
 
+def write_document(path: Path, content: bytes) -> None:
+    """Where a person wants it: in a folder that may have to be made."""
+    # Through a link to the file it names, or the link would be replaced.
+    target = path.resolve()
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as fault:
+        raise unwritable(path, fault) from fault
+    write_atomically(target, content)
+
+
 def write(path: Path, content: bytes) -> None:
     # Not tempfile: its files can be read by their owner alone, and a store is shared and committed.
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_BINARY", 0), 0o666)

@@ -7,9 +7,17 @@ import math
 import re
 import unicodedata
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 _SUSPECT = re.compile(r"[^ -~]")
+
+
+class Row(NamedTuple):
+    """A name and its value; `code` where the value is an identifier or a hash."""
+
+    name: str
+    value: str
+    code: bool = False
 
 
 def percent(share: float) -> str:

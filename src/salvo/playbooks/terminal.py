@@ -9,11 +9,10 @@ import textwrap
 from collections.abc import Iterator, Sequence
 
 from salvo.engine.paint import Paint
-from salvo.engine.words import cut, plain
+from salvo.engine.words import Row, cut, plain
 from salvo.playbooks import wording
 from salvo.playbooks.report import CheckResult, Citation, Report
 from salvo.playbooks.verdict import Result, Status
-from salvo.playbooks.wording import Row
 
 _COLOURS = {
     Status.ALERT: "red",

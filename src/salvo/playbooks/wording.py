@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Any, NamedTuple
 
-from salvo.engine.words import counted, money, seconds
+from salvo.engine.words import Row, counted, money, seconds
 from salvo.playbooks.claims import asserted
 from salvo.playbooks.report import (
     CheckResult,
@@ -62,14 +62,6 @@ DRIFTS: Mapping[str, str] = {
     "undetermined": "Text and judge both changed: which of them drifted cannot be told.",
     "not_compared": "Not compared with a baseline.",
 }
-
-
-class Row(NamedTuple):
-    """A name and its value; `code` where the value is an identifier or a hash."""
-
-    name: str
-    value: str
-    code: bool = False
 
 
 def disclaimers(report: Report) -> list[str]:

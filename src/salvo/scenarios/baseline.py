@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from salvo.engine import jsontext
-from salvo.engine.files import unwritable, write_atomically
+from salvo.engine.files import write_document
 from salvo.errors import InputError
 from salvo.scenarios.measured import Measured
 
@@ -32,11 +32,7 @@ def bless(path: Path, measured: Iterable[Measured]) -> list[Measured]:
     known |= {of.scenario_id: of for of in measured}
     every = [known[name] for name in sorted(known)]
     document = {"salvo_baseline": VERSION, "scenarios": {of.scenario_id: _written(of) for of in every}}
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as fault:
-        raise unwritable(path, fault) from fault
-    write_atomically(path, jsontext.dumps(document, indent=2) + b"\n")
+    write_document(path, jsontext.dumps(document, indent=2) + b"\n")
     return every
 
 

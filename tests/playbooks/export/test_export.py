@@ -12,7 +12,7 @@ from salvo.playbooks import export
 from salvo.playbooks.export import json as as_json
 from salvo.playbooks.report import read_report
 from tests.playbooks.export.examples import INPUTS, everything, file_of
-from tests.playbooks.export.hostile import poisoned, texts
+from tests.support.hostile import poisoned, texts
 
 
 def test_the_suffix_says_what_is_written(tmp_path: Path) -> None:

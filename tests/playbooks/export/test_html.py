@@ -1,10 +1,7 @@
 """The HTML file: what is in it, that it is safe to open, and that it can be read by everyone."""
 
 import re
-from base64 import b64encode
 from dataclasses import replace
-from hashlib import sha256
-from html.parser import HTMLParser
 from itertools import product
 
 import pytest
@@ -12,53 +9,16 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from inline_snapshot import snapshot
 
+from salvo.engine.visible import ODD, name
 from salvo.playbooks.export import frozen, html
-from salvo.playbooks.export.visible import ODD, name
 from salvo.playbooks.inputs import Inputs
 from salvo.playbooks.report import Location, Report, ReportFile
 from salvo.playbooks.verdict import DISCLAIMERS, Result, Status
 from tests.playbooks.export.examples import INPUTS, checks, everything, file_of, of_status
-from tests.playbooks.export.hostile import ATTACKS, poisoned, texts
+from tests.support.hostile import ATTACKS, poisoned, texts
+from tests.support.outline import Outline
 
-Attributes = list[tuple[str, str | None]]
 _KINDS: tuple[frozen.Kind, ...] = ("evidence", "finding")
-
-
-class Outline(HTMLParser):
-    """A page taken apart: its elements in order, and the text between them."""
-
-    def __init__(self, page: str) -> None:
-        super().__init__()
-        self.elements: list[tuple[str, Attributes]] = []
-        self.text = ""
-        self.by_element: dict[str, list[str]] = {}
-        self._open: list[tuple[str, str]] = []
-        self.feed(page)
-        self.close()
-        assert self._open == []
-
-    def handle_starttag(self, tag: str, attrs: Attributes) -> None:
-        self.elements.append((tag, attrs))
-        if tag != "meta":
-            self._open.append((tag, self.text))
-
-    def handle_endtag(self, tag: str) -> None:
-        opened, before = self._open.pop()
-        assert opened == tag
-        self.by_element.setdefault(tag, []).append(self.text[len(before) :])
-
-    def handle_data(self, data: str) -> None:
-        self.text += data
-
-    def handle_comment(self, data: str) -> None:
-        raise AssertionError(f"a comment: {data}")
-
-    def structure(self) -> list[tuple[str, Attributes]]:
-        """Without the frames round odd characters."""
-        return [found for found in self.elements if found != ("span", [("class", "odd")])]
-
-    def values(self, attribute: str) -> list[str]:
-        return [value or "" for _, attrs in self.elements for key, value in attrs if key == attribute]
 
 
 def page(report: Report, inputs: Inputs | None = None) -> str:
@@ -275,15 +235,6 @@ def test_the_file_asks_nothing_of_anyone() -> None:
         assert Outline(rendered).values("style") == []
 
 
-def test_the_policy_allows_the_one_stylesheet_and_nothing_else() -> None:
-    outline = Outline(page(everything()))
-    [style] = outline.by_element["style"]
-    digest = b64encode(sha256(style.encode()).digest()).decode()
-    assert f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'" in outline.values(
-        "content"
-    )
-
-
 @pytest.mark.parametrize("character", ["\x00", "\u202e", "\ud800", "\u200b", "\U000e0041"])
 def test_a_character_that_cannot_be_seen_is_spelled_out(character: str) -> None:
     rendered = page(poisoned(everything(), f"a{character}b"))
@@ -309,25 +260,6 @@ def test_what_was_withheld_stays_withheld() -> None:
 
 def test_a_report_without_a_signature_says_so() -> None:
     assert "Not signed." in html.render(ReportFile(everything()))
-
-
-def _luminance(colour: str) -> float:
-    parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
-    red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
-    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
-
-
-def test_every_text_has_enough_contrast_in_light_and_dark() -> None:
-    [style] = Outline(page(everything())).by_element["style"]
-    light, dark = (
-        dict(re.findall(r"--([\w-]+): (#\w{6})", block)) for block in re.findall(r":root \{(.*?)\}", style, re.DOTALL)
-    )
-    tones = [(tone, f"{tone}-tint") for tone in ("red", "amber", "blue", "green", "grey")]
-    inks = [*product(("ink", "soft", "link"), ("paper", "card")), *product(["ink"], ("mark", "mark-deep", "well"))]
-    on_tints = [("ink", tint) for _, tint in tones]
-    for palette, (ink, paper) in product((light, dark), [*tones, *inks, *on_tints, ("red", "card"), ("soft", "well")]):
-        darker, lighter = sorted((_luminance(palette[ink]), _luminance(palette[paper])))
-        assert (lighter + 0.05) / (darker + 0.05) >= 4.5, (ink, paper)
 
 
 def test_results_of_every_kind_have_their_colour_class() -> None:

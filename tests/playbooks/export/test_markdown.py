@@ -7,12 +7,12 @@ from inline_snapshot import snapshot
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
+from salvo.engine.visible import spelled
 from salvo.playbooks.export import markdown
-from salvo.playbooks.export.visible import spelled
 from salvo.playbooks.report import Report
 from salvo.playbooks.verdict import Status
 from tests.playbooks.export.examples import everything, file_of, of_status
-from tests.playbooks.export.hostile import ATTACKS, poisoned, texts
+from tests.support.hostile import ATTACKS, poisoned, texts
 
 INLINE = {"text", "code_inline", "strong_open", "strong_close", "s_open", "s_close", "softbreak", "hardbreak"}
 

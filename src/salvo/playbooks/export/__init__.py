@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeAlias
 
-from salvo.engine.files import unwritable, write_atomically
+from salvo.engine.files import write_document
 from salvo.errors import UsageError
 from salvo.playbooks.inputs import Inputs
 from salvo.playbooks.report import ReportFile
@@ -19,13 +19,7 @@ def write(path: Path, file: ReportFile, inputs: Inputs | None = None) -> bytes:
     `inputs` holds the frozen text, where it was kept.
     """
     content = _writer(path)(file, inputs).encode()
-    # Through a link to the file it names, or the link would be replaced.
-    target = path.resolve()
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as fault:
-        raise unwritable(path, fault) from fault
-    write_atomically(target, content)
+    write_document(path, content)
     return content
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from typing import Literal, NamedTuple, TypeAlias
 
-from salvo.playbooks.export.markup import Markup, element, text
+from salvo.engine.html.markup import Markup, element, text
 from salvo.playbooks.report import Location, Report
 
 Kind: TypeAlias = Literal["evidence", "finding", "mention"]
@@ -49,7 +49,7 @@ def lines(of: str, marked: Iterable[Place]) -> Markup:
             if part or begins:
                 rows[-1].append(_marked(part, segment, f"text-{segment.start}" if begins else None))
         rows[-1].extend(element("a", str(check), class_="ref", href=f"#check-{check}") for check in segment.ended)
-    return element("ol", *(element("li", *row) for row in rows), class_="frozen")
+    return element("ol", *(element("li", *row) for row in rows), class_="box frozen")
 
 
 class _Segment(NamedTuple):

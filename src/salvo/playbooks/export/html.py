@@ -6,19 +6,18 @@ in the head allows nothing but the one stylesheet, by its hash.
 
 from __future__ import annotations
 
-from base64 import b64encode
 from collections.abc import Iterator, Sequence
 from functools import cache
-from hashlib import sha256
-from importlib.resources import files
 
+from salvo.engine.html import blocks
+from salvo.engine.html.markup import Child, Markup, element, foreign, joined
+from salvo.engine.html.page import page, paper, stylesheet
+from salvo.engine.words import Row
 from salvo.playbooks import wording
-from salvo.playbooks.export import blocks, frozen
-from salvo.playbooks.export.markup import Child, Markup, element, flat, foreign, joined
+from salvo.playbooks.export import frozen, marks
 from salvo.playbooks.inputs import NAMES, Inputs
-from salvo.playbooks.report import CheckResult, Citation, Location, Report, ReportFile
+from salvo.playbooks.report import CheckResult, Citation, Location, ReportFile
 from salvo.playbooks.verdict import DISCLAIMERS
-from salvo.playbooks.wording import Row
 
 _LEGEND = "Evidence is highlighted, with the number of its check; other places that the report names are underlined."
 _OTHER_TEXT = "This is not the text that the report was made from: their fingerprints differ. Nothing is marked in it."
@@ -26,34 +25,15 @@ _OTHER_TEXT = "This is not the text that the report was made from: their fingerp
 
 def render(file: ReportFile, inputs: Inputs | None = None) -> str:
     """With the inputs, the frozen text closes the report, and each quote leads to its place in it."""
-    page = _Page(file, inputs)
-    return f"<!DOCTYPE html>\n{element('html', _head(file.byop_report), page.body(), lang='en')}\n"
-
-
-def _head(report: Report) -> Markup:
-    digest = b64encode(sha256(_style().encode()).digest()).decode()
-    policy = f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
-    return element(
-        "head",
-        element("meta", charset="utf-8"),
-        element("meta", http_equiv="Content-Security-Policy", content=policy),
-        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        element("meta", name="referrer", content="no-referrer"),
-        element("title", flat(f"{report.summary.overall_status} – {wording.TITLE} {report.report_id}")),
-        element("style", Markup(_style())),
-    )
+    report = file.byop_report
+    title = f"{report.summary.overall_status} – {wording.TITLE} {report.report_id}"
+    return page(title, _style(), _Page(file, inputs).body())
 
 
 @cache
 def _style() -> str:
     """On paper the disclaimers stand at the foot of every page."""
-    foot = " ".join(DISCLAIMERS)
-    page = (
-        "@page { margin: 16mm 16mm 22mm; "
-        f'@bottom-left {{ content: "{foot}"; font: 7.5pt system-ui, sans-serif; color: #50565f; width: 85%; }} '
-        '@bottom-right { content: counter(page) " / " counter(pages); font: 7.5pt system-ui, sans-serif; } }\n'
-    )
-    return files("salvo.playbooks.export").joinpath("report.css").read_text(encoding="utf-8") + page
+    return stylesheet("salvo.playbooks.export", "report.css") + paper(" ".join(DISCLAIMERS))
 
 
 class _Page:
@@ -88,7 +68,7 @@ class _Page:
             element("p", report.execution_mode.label, class_="soft"),
             element(
                 "section",
-                element("p", blocks.badge(status)),
+                element("p", marks.badge(status)),
                 element("div", element("p", wording.MEANINGS[status]), element("ul", *reasons)),
                 class_=f"status {status}",
                 aria_label="Status",
@@ -119,7 +99,7 @@ class _Page:
             "Raw runs", blocks.table("Every run as it was", wording.RUN_COLUMNS, wording.run_rows(report))
         )
         if summary.mending_prompt is not None:
-            prompt = element("pre", summary.mending_prompt, class_="prompt", dir="auto")
+            prompt = element("pre", summary.mending_prompt, class_="box", dir="auto")
             yield from blocks.section("A prompt that asks for mending", element("p", wording.PROMPT), prompt)
         if self._inputs is not None:
             yield from self._texts(self._inputs)
@@ -130,7 +110,7 @@ class _Page:
                 element("a", str(number), href=f"#check-{number}"),
                 element("code", foreign(check.check_id)),
                 check.severity,
-                blocks.badge(check.result),
+                marks.badge(check.result),
                 wording.votes(check),
                 wording.confidence(check),
                 wording.consistency(check),
@@ -145,7 +125,7 @@ class _Page:
         heading = element("h3", f"{number}. ", element("code", foreign(check.check_id)), id=name)
         return element(
             "article",
-            element("header", heading, blocks.badge(check.result)),
+            element("header", heading, marks.badge(check.result)),
             element("p", check.question, class_="question", dir="auto"),
             blocks.rows(wording.facts(check), class_="facts"),
             blocks.sentence("soft small", wording.UNASKED.get(check.decided_by)),
@@ -186,7 +166,7 @@ class _Page:
         items = (
             element(
                 "li",
-                element("p", f"Run {one.run}: ", blocks.badge(one.result), " ", foreign(wording.said(one.notes))),
+                element("p", f"Run {one.run}: ", marks.badge(one.result), " ", foreign(wording.said(one.notes))),
                 self._quotes(one.evidence_citations),
             )
             for one in check.dissent
@@ -209,7 +189,7 @@ class _Page:
     def _variance(self) -> Iterator[Markup]:
         of = self._report.variance_summary
         if of.consistency_score is not None:
-            yield blocks.scale(of, of.consistency_score)
+            yield marks.consistency(of, of.consistency_score)
         yield blocks.rows(wording.variance(self._report))
         yield element("h3", "What this can show")
         yield element("p", of.note, dir="auto")
@@ -228,8 +208,8 @@ class _Page:
                 (
                     element("code", foreign(check.check_id)),
                     check.severity,
-                    blocks.badge(check.before),
-                    blocks.badge(check.now),
+                    marks.badge(check.before),
+                    marks.badge(check.now),
                     "worse" if check.worse else "not worse",
                 )
                 for check in of.changed_checks
@@ -308,7 +288,7 @@ class _Page:
         yield from blocks.section("The frozen text", about, frozen.lines(inputs.ai_output, marked))
         for name, given in inputs.texts.items():
             if given is not None and name != "ai_output":
-                yield from blocks.section(NAMES[name], element("pre", given, class_="input", dir="auto"))
+                yield from blocks.section(NAMES[name], element("pre", given, class_="box", dir="auto"))
 
 
 def _votes(check: CheckResult) -> Markup | None:

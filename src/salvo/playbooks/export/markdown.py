@@ -10,10 +10,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
+from salvo.engine.visible import spelled
+from salvo.engine.words import Row
 from salvo.playbooks import wording
-from salvo.playbooks.export.visible import spelled
 from salvo.playbooks.report import CheckResult, Citation, Location, Report, ReportFile, Signature
-from salvo.playbooks.wording import Row
 
 
 def render(file: ReportFile) -> str:

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from salvo.engine import jsontext
-from salvo.engine.files import unwritable, write_atomically
+from salvo.engine.files import write_document
 from salvo.errors import UsageError
 from salvo.scenarios.report.data import BatchSummary
 from salvo.scenarios.report.junit import as_xml
@@ -31,13 +31,7 @@ VERSION = 1
 def write(path: Path, summaries: Sequence[BatchSummary], results: Sequence[AgentRunResult]) -> None:
     """The whole document or, if that fails, what was there before."""
     content = _writer(path)(summaries, results)
-    # Through a link to the file it names, or the link would be replaced.
-    target = path.resolve()
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as fault:
-        raise unwritable(path, fault) from fault
-    write_atomically(target, content + b"\n")
+    write_document(path, content + b"\n")
 
 
 def check(path: Path) -> None:

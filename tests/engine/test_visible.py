@@ -3,7 +3,7 @@
 import sys
 import unicodedata
 
-from salvo.playbooks.export.visible import ODD, spelled
+from salvo.engine.visible import ODD, spelled
 
 
 def test_every_character_that_steers_or_hides_is_odd() -> None:

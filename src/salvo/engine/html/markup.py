@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable
 from typing import TypeAlias
 
-from salvo.playbooks.export.visible import ODD, name, spelled
+from salvo.engine.visible import ODD, name, spelled
 
 
 class Markup(str):

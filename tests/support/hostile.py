@@ -1,14 +1,14 @@
-"""Texts that want to be more than text, and a report that has one in every place a text can stand."""
+"""Texts that want to be more than text, and values that have one in every place a text can stand."""
 
 from __future__ import annotations
 
 from dataclasses import fields, is_dataclass, replace
 from enum import Enum
-from typing import Any
+from typing import Any, TypeVar
 
 from hypothesis import strategies as st
 
-from salvo.playbooks.report import Report
+T = TypeVar("T")
 
 ATTACKS = (
     "<script>alert(1)</script>",
@@ -54,9 +54,9 @@ _NOT_FREE = {
 """Fields that hold one of a few words, which reading a report enforces."""
 
 
-def poisoned(report: Report, text: str) -> Report:
+def poisoned(of: T, text: str) -> T:
     """With the text in every field that can hold one."""
-    made: Report = _poisoned(report, text)
+    made: T = _poisoned(of, text)
     return made
 
 

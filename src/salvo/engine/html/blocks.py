@@ -1,23 +1,11 @@
-"""What a page is put together from: sections, lists, tables, badges."""
+"""What a page is put together from: sections, lists, tables, badges, a scale."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from salvo.playbooks.export.markup import Child, Markup, element, foreign, joined
-from salvo.playbooks.report import VarianceSummary
-from salvo.playbooks.verdict import Result, Status
-from salvo.playbooks.wording import Row
-
-_SIGNS = {
-    Status.ALERT: "▲",
-    Status.REVIEW: "◆",
-    Status.OBSERVE: "●",
-    Status.STABLE: "■",
-    Result.PASS: "✓",
-    Result.FAIL: "✗",
-    Result.INDETERMINATE: "?",
-}
+from salvo.engine.html.markup import Child, Markup, element, foreign, joined
+from salvo.engine.words import Row
 
 
 def section(title: str, *content: Child) -> Iterator[Markup]:
@@ -31,10 +19,9 @@ def part(title: str, content: Markup | None) -> Iterator[Markup]:
         yield content
 
 
-def badge(of: Status | Result) -> Markup:
+def badge(word: str, sign: str) -> Markup:
     """A word and a sign: colour is never all that tells."""
-    sign = element("span", _SIGNS[of], aria_hidden="true")
-    return element("span", sign, f" {of.upper()}", class_=f"badge {of}")
+    return element("span", element("span", sign, aria_hidden="true"), f" {word.upper()}", class_=f"badge {word}")
 
 
 def soft(words: str) -> Markup:
@@ -63,15 +50,25 @@ def listed(items: Sequence[str], none: str) -> Markup:
     return element("ul", *(element("li", foreign(item)) for item in items), class_="list")
 
 
-def table(caption: str, columns: Sequence[str], rows: Iterable[Sequence[str]], class_: str = "scroll") -> Markup:
+def table(
+    caption: str,
+    columns: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    class_: str = "scroll",
+    *,
+    named: bool = False,
+) -> Markup:
+    """`named` where the first cell of each row says what the row is about."""
     head = element("thead", element("tr", *(element("th", column, scope="col") for column in columns)))
-    body = (element("tr", *(element("td", _cell(cell)) for cell in row)) for row in rows)
+    body = (element("tr", *_cells(row, named)) for row in rows)
     whole = element("table", element("caption", caption), head, element("tbody", *body))
     return element("div", whole, class_=class_, tabindex="0", role="region", aria_label=caption)
 
 
-def _cell(content: str) -> Markup:
-    return content if isinstance(content, Markup) else foreign(content)
+def _cells(row: Sequence[str], named: bool) -> Iterator[Markup]:
+    for number, content in enumerate(row):
+        cell = content if isinstance(content, Markup) else foreign(content)
+        yield element("th", cell, scope="row") if named and number == 0 else element("td", cell)
 
 
 def between(comma: str, items: Iterable[Markup]) -> Iterator[Child]:
@@ -81,24 +78,29 @@ def between(comma: str, items: Iterable[Markup]) -> Iterator[Child]:
         yield item
 
 
-def scale(of: VarianceSummary, score: float) -> Markup:
-    """Where the score stands between 0 and 1, with the two thresholds."""
-    tone = Result.PASS if score >= of.threshold_ok else Result.FAIL if score < of.threshold_warn else Status.OBSERVE
-    label = f"Consistency {score:.2f}; thresholds {of.threshold_warn:.2f} and {of.threshold_ok:.2f}"
-    ticks = (
+def scale(
+    label: str,
+    share: float,
+    ticks: Sequence[tuple[float, str]],
+    tone: str,
+    likely: tuple[float, float] | None = None,
+) -> Markup:
+    """Where a share stands between 0 and 1, with what it is held against, and between which bounds it likely is."""
+    marks = (
         joined(
             [
                 element("line", x1=_x(at), x2=_x(at), y1="6", y2="30", class_="tick"),
-                element("text", f"{at:.2f}", x=_x(at), y="44", text_anchor="middle"),
+                element("text", words, x=_x(at), y="44", text_anchor=_anchor(at)),
             ]
         )
-        for at in (of.threshold_warn, of.threshold_ok)
+        for at, words in ticks
     )
     return element(
         "svg",
         element("rect", x="10", y="10", width="400", height="16", class_="track"),
-        element("rect", x="10", y="10", width=f"{400 * score:.1f}", height="16", class_="bar"),
-        *ticks,
+        element("rect", x="10", y="10", width=f"{400 * share:.1f}", height="16", class_="bar"),
+        _whisker(*likely) if likely else None,
+        *marks,
         viewBox="0 0 420 50",
         role="img",
         aria_label=label,
@@ -106,5 +108,15 @@ def scale(of: VarianceSummary, score: float) -> Markup:
     )
 
 
+def _whisker(low: float, high: float) -> Markup:
+    ends = (element("line", x1=_x(at), x2=_x(at), y1="13", y2="23", class_="whisker") for at in (low, high))
+    return joined([element("line", x1=_x(low), x2=_x(high), y1="18", y2="18", class_="whisker"), *ends])
+
+
 def _x(share: float) -> str:
     return f"{10 + 400 * share:.1f}"
+
+
+def _anchor(share: float) -> str:
+    """Towards the middle, or the words would run out of the picture."""
+    return "start" if share < 0.1 else "end" if share > 0.9 else "middle"
