@@ -103,10 +103,10 @@ class ScenarioResult:
         return self._store.runs_of(self.batch_id)
 
     def __str__(self) -> str:
-        from salvo.scenarios.report import terminal
+        from salvo.scenarios.report import terminal, wording
 
         failed = [self._store.load_run(failure.run_id) for failure in self.summary.failures[:_SHOWN]]
-        parts = [[terminal.why(self.summary)], terminal.table(self.summary), *map(terminal.failed_run, failed)]
+        parts = [[wording.why(self.summary)], terminal.table(self.summary), *map(terminal.failed_run, failed)]
         return "\n\n".join("\n".join(lines) for lines in parts)
 
     def __repr__(self) -> str:

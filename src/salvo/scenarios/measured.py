@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from salvo.engine.canonical import stable_key
 from salvo.engine.stats import Tally
 from salvo.scenarios.report.data import AssertionSummary, BatchSummary
-from salvo.scenarios.result import CUSTOM, Batch
+from salvo.scenarios.result import CUSTOM, Batch, full_model
 
 VERSION = "salvo version"
 _HASH = 16
@@ -59,7 +59,7 @@ class Measured:
 
     @property
     def full_model(self) -> str:
-        return "/".join(filter(None, [self.provider, self.model]))
+        return full_model(self.provider, self.model)
 
 
 class Differs(NamedTuple):

@@ -166,6 +166,12 @@ CUSTOM = "custom"
 COMMAND = "command"
 """The adapter that runs a program."""
 
+
+def full_model(provider: str, model: str) -> str:
+    """As people name it: with its provider, where both are known."""
+    return "/".join(filter(None, [provider, model]))
+
+
 Replayable = Literal["full", "model-only", "frozen-tools", "no"]
 
 

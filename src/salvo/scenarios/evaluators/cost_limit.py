@@ -8,7 +8,7 @@ from pydantic import Field
 
 from salvo.scenarios.evaluators.base import EvalServices, Evaluate, EvaluatorType
 from salvo.scenarios.evaluators.values import at_most
-from salvo.scenarios.result import AgentRunResult, Cause, EvalResult
+from salvo.scenarios.result import AgentRunResult, Cause, EvalResult, full_model
 from salvo.scenarios.schema import Assertion, FileModel, Scenario
 
 
@@ -32,7 +32,7 @@ def _evaluator(_: EvalServices) -> Evaluate:
 
 
 def _unknown(result: AgentRunResult, limit: float) -> EvalResult:
-    model = "/".join(filter(None, [result.provider, result.model])) or "this agent"
+    model = full_model(result.provider, result.model) or "this agent"
     verdict = EvalResult.unjudged(
         f"The cost of this run is not known: there is no price for {model}, or no count of its tokens. "
         "Leave out cost_limit, use a model that `salvo models` lists, or let the adapter set metrics.cost.",

@@ -12,6 +12,7 @@ from salvo.engine.words import counted, cut, money, percent, plain, seconds, val
 from salvo.scenarios.compare import AssertionDifference, Comparison, Finding, ScenarioComparison
 from salvo.scenarios.measured import Differs, Measured
 from salvo.scenarios.parting import Parting
+from salvo.scenarios.report import wording
 from salvo.scenarios.report.sentence import p_text, sentence
 
 VERSION = 1
@@ -268,11 +269,10 @@ def _change(before: float | None, after: float | None) -> str:
 
 
 def _parted(scenario_id: str, found: Parting) -> list[str]:
-    failing, passing = found.failing, found.passing
+    sides = ((found.failing, "failing"), (found.passing, "passing"))
     return [
-        f"{plain(scenario_id)}: failing and passing runs part at step {found.step}.",
-        f"  {failing.count} of {failing.of} failing runs {plain(failing.did)}  (salvo report {failing.run_id})",
-        f"  {passing.count} of {passing.of} passing runs {plain(passing.did)}  (salvo report {passing.run_id})",
+        f"{plain(scenario_id)}: {wording.parted(found)}.",
+        *(f"  {plain(wording.branch(of, kind))}  (salvo report {of.run_id})" for of, kind in sides),
     ]
 
 

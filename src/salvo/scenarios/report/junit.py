@@ -8,7 +8,7 @@ from xml.etree import ElementTree as ET
 
 from salvo.engine.words import counted, value
 from salvo.scenarios.report.data import BatchSummary
-from salvo.scenarios.result import AgentRunResult, EvalResult, Outcome
+from salvo.scenarios.result import AgentRunResult, EvalResult, Outcome, full_model
 
 # What XML 1.0 has no way to write, not even escaped.
 _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -75,7 +75,7 @@ def properties_of(summary: BatchSummary) -> dict[str, str]:
     return {
         "verdict": summary.verdict.value,
         **gate,
-        "model": "/".join(filter(None, [summary.provider, summary.model])),
+        "model": full_model(summary.provider, summary.model),
         "completed": str(summary.completed),
         "pass_rate": _number(summary.pass_rate),
         "pass_rate_95_low": _number(summary.interval.low),

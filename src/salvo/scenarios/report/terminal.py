@@ -6,12 +6,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from salvo.engine.paint import Paint
 from salvo.engine.words import at_least, at_most, counted, cut, moment, money, percent, plain, seconds, value
-from salvo.scenarios.evidence import Evidence
-from salvo.scenarios.report.data import AssertionSummary, BatchSummary, Cost, Failure, Group, Verdict
-from salvo.scenarios.result import AgentRunResult, Cause, EvalResult, Outcome, ToolCall, TraceEvent
+from salvo.scenarios.report import wording
+from salvo.scenarios.report.data import AssertionSummary, BatchSummary, Failure, Group
+from salvo.scenarios.result import AgentRunResult, Cause, EvalResult, Outcome, ToolCall, TraceEvent, full_model
 
 RULE = 57
-_SETTLED = (Verdict.PASSED, Verdict.FAILED)
 _REPLAYS = 3
 _GROUPS = 5
 _COLOURS = {
@@ -22,15 +21,6 @@ _COLOURS = {
     "interrupted": "yellow",
     "open": "yellow",
     "inconclusive": "yellow",
-}
-_CAUSES = {
-    Cause.TURN_LIMIT: "reached the turn limit",
-    Cause.TIMEOUT: "ran out of time",
-    Cause.REFUSAL: "refused to go on",
-    Cause.LENGTH: "was cut off by the limit on tokens",
-    Cause.CONTEXT: "filled the model's context",
-    Cause.EXIT: "ended by an error of its own",
-    Cause.PRICE_UNKNOWN: "price unknown",
 }
 
 
@@ -58,11 +48,9 @@ def table(summary: BatchSummary, *, colour: bool = False, width: int | None = No
 
 
 def _header(summary: BatchSummary) -> str:
-    rate = "unknown" if summary.pass_rate is None else percent(summary.pass_rate)
-    score = "unknown" if summary.average_score is None else f"{summary.average_score:.2f}"
-    return (
-        f"{plain(summary.scenario_id)}  {summary.completed}/{summary.runs} runs  pass-rate: {rate}  avg-score: {score}"
-    )
+    made = f"{summary.completed}/{summary.runs} runs"
+    rate, score = wording.rate(summary), wording.score(summary.average_score)
+    return f"{plain(summary.scenario_id)}  {made}  pass-rate: {rate}  avg-score: {score}"
 
 
 def _assertion_rows(summary: BatchSummary) -> Iterator[tuple[AssertionSummary, str]]:
@@ -71,19 +59,9 @@ def _assertion_rows(summary: BatchSummary) -> Iterator[tuple[AssertionSummary, s
     label_width = max(map(len, labels), default=0)
     count_width = max(map(len, counts), default=0)
     for assertion, label, count in zip(summary.assertions, labels, counts, strict=True):
-        notes = "  ".join(_notes(assertion, summary))
+        required = ["(required)"] if assertion.required else []
+        notes = "  ".join([*required, *wording.notes(assertion, summary)])
         yield assertion, f"{label:<{label_width}}    {count:>{count_width}} passed   {notes}".rstrip()
-
-
-def _notes(assertion: AssertionSummary, summary: BatchSummary) -> Iterator[str]:
-    if assertion.required:
-        yield "(required)"
-    if assertion.type == "cost_limit" and summary.completed:
-        yield f"avg: {_average(summary.cost)}"
-    if assertion.type == "latency_limit" and summary.latency:
-        yield f"avg: {seconds(summary.latency.average)}"
-    if assertion.unjudged:
-        yield f"{assertion.unjudged} not judged"
 
 
 def _row_colour(assertion: AssertionSummary) -> str | None:
@@ -93,8 +71,7 @@ def _row_colour(assertion: AssertionSummary) -> str | None:
 
 
 def _failures(summary: BatchSummary) -> Iterator[str]:
-    for cause, number in summary.stopped.items():
-        yield f"{counted(number, 'run')} failed: the agent {_CAUSES.get(cause, cause)}."
+    yield from wording.stopped(summary)
     recorded = [failure.run_id for failure in summary.failures if failure.recorded]
     if recorded:
         yield f"{counted(len(recorded), 'failure')} recorded. Replay with:"
@@ -115,129 +92,30 @@ def _some(lines: Iterable[str]) -> list[str]:
 def _errors(summary: BatchSummary, paint: _Paint) -> Iterator[str]:
     if summary.errors:
         yield paint(f"{counted(summary.errors, 'run')} could not be judged (errors, not failures):", "yellow")
-        yield from _grouped(summary.error_groups, _error)
+        yield from _grouped(summary.error_groups, wording.error)
 
 
 def _not_made(summary: BatchSummary, paint: _Paint) -> Iterator[str]:
-    counts = [
-        f"{number} {word}"
-        for number, word in (
-            (summary.not_run, "not run"),
-            (summary.interrupted, "interrupted"),
-            (summary.missing, "without a result"),
-        )
-        if number
-    ]
-    if counts:
-        yield paint(f"Of {counted(summary.runs, 'run')}: {', '.join(counts)}.", "yellow")
-        yield from _grouped(summary.not_made, lambda group: plain(group.why))
+    if counts := wording.not_made(summary):
+        yield paint(counts, "yellow")
+        yield from _grouped(summary.not_made, lambda group: group.why)
         yield f"  salvo run --resume {summary.batch_id}"
 
 
 def _grouped(groups: Sequence[Group], reason: Callable[[Group], str]) -> Iterator[str]:
     for group in groups[:_GROUPS]:
-        yield f"  {group.count} × {reason(group)}  ({group.run_ids[0]})"
+        yield f"  {group.count} × {plain(reason(group))}  ({group.run_ids[0]})"
     if len(groups) > _GROUPS:
         yield f"  … and {sum(group.count for group in groups[_GROUPS:])} more, for other reasons"
 
 
-def _error(group: Group) -> str:
-    cause = _CAUSES.get(group.cause, str(group.cause)) if group.cause else ""
-    return ": ".join(filter(None, [cause, plain(group.message)])) or "no reason is known"
-
-
 def _numbers(summary: BatchSummary, paint: _Paint) -> Iterator[str]:
     yield f"verdict    {verdict(summary, paint)}"
-    if summary.completed:
-        low, high = summary.evidence.interval if summary.evidence else summary.interval
-        what = f"{_sure(summary.evidence)} {summary.evidence.method}" if summary.evidence else "95% interval"
-        yield (
-            f"pass rate  {_rate(summary)}, {what} {at_least(low)} to {at_most(high)}: "
-            f"{summary.passed} of {summary.completed} shows at least {at_least(low)}"
-        )
-    if summary.evidence and summary.evidence.method == "confidence sequence" and summary.verdict in _SETTLED:
-        yield f"saving     {_saving(summary.evidence, summary)}"
-    if summary.completed:
-        chances = "  ".join(f"{k}: {percent(chance)}" for k, chance in summary.pass_hat.items())
-        yield f"pass^k     {chances}  (the chance that k runs all pass)"
-    yield f"cost       {_cost(summary)}"
-    if summary.latency:
-        latency = summary.latency
-        yield f"latency    p50 {seconds(latency.p50)}  p95 {seconds(latency.p95)}  max {seconds(latency.max)}"
-
-
-def _sure(evidence: Evidence) -> str:
-    return f"{evidence.confidence * 100:.4g}%"
-
-
-def _saving(evidence: Evidence, summary: BatchSummary) -> str:
-    settled = f"settled after {counted(summary.completed, 'run')}"
-    if evidence.fixed_runs is None:
-        return f"{settled}; planned beforehand, no number up to 5,000 would have settled such a pass rate 9 times in 10"
-    saved = evidence.fixed_runs - summary.completed
-    planned = f"planned beforehand, {evidence.fixed_runs} would settle a pass rate of {_rate(summary)} 9 times in 10"
-    return f"{settled}; {planned}: " + (f"{counted(saved, 'run')} saved" if saved > 0 else "no saving")
+    yield from (f"{name:<10} {text}" for name, text, _ in wording.figures(summary))
 
 
 def verdict(summary: BatchSummary, paint: _Paint | None = None) -> str:
-    return f"{(paint or _Paint(False)).verdict(summary.verdict)}: {why(summary)}"
-
-
-def why(summary: BatchSummary) -> str:
-    if summary.verdict is Verdict.ERROR:
-        return "no run was completed, so nothing is known about the agent"
-    passed = f"{summary.passed} of {summary.completed} completed runs passed"
-    asked = f"min_pass_rate is {percent(summary.min_pass_rate)}"
-    if summary.evidence is not None:
-        return f"{passed}; {_shown(summary, summary.evidence)}; {asked}"
-    if summary.verdict is Verdict.OPEN:
-        return f"{passed}, and it depends on the {summary.unmade} not made; {asked}"
-    sure = f", whatever the {summary.unmade} not made would come to" if summary.unmade else ""
-    return f"{passed}; {asked}{sure}"
-
-
-def _shown(summary: BatchSummary, evidence: Evidence) -> str:
-    """What the runs show with the confidence asked for, and what would settle it."""
-    low, high = evidence.interval
-    if summary.verdict is Verdict.PASSED:
-        return f"with {_sure(evidence)} confidence the pass rate is at least {at_least(low)}"
-    if summary.verdict is Verdict.FAILED:
-        return f"with {_sure(evidence)} confidence the pass rate is at most {at_most(high)}"
-    if summary.verdict is Verdict.OPEN and evidence.method == "exact interval":
-        return f"it depends on the {summary.unmade} not made"
-    shown = f"with {_sure(evidence)} confidence it is {at_least(low)} to {at_most(high)}"
-    if evidence.more is None:
-        return f"{shown}, and thousands of passing runs would not settle it"
-    return f"{shown}, and {counted(evidence.more, 'more passing run')} would settle it"
-
-
-def _rate(summary: BatchSummary) -> str:
-    return "unknown" if summary.pass_rate is None else percent(summary.pass_rate)
-
-
-def _cost(summary: BatchSummary) -> str:
-    text = _total(summary.cost)
-    if summary.completed and text != "unknown":
-        text += f", {_average(summary.cost)} a run"
-    if summary.judge_cost.unknown or summary.judge_cost.at_least:
-        text += f"; judge apart: {_total(summary.judge_cost)}"
-    if summary.cost.unknown and text != "unknown":
-        text += f" (unknown for {counted(summary.cost.unknown, 'run')})"
-    return text
-
-
-def _total(cost: Cost) -> str:
-    return _known(cost.total, cost.at_least)
-
-
-def _average(cost: Cost) -> str:
-    return _known(cost.average, cost.average_at_least)
-
-
-def _known(dollars: float | None, least: float) -> str:
-    if dollars is not None:
-        return money(dollars)
-    return f"at least {money(least)}" if least else "unknown"
+    return f"{(paint or _Paint(False)).verdict(summary.verdict)}: {wording.why(summary)}"
 
 
 def list_batches(summaries: Sequence[BatchSummary], *, colour: bool = False) -> list[str]:
@@ -258,7 +136,7 @@ def _batch_row(summary: BatchSummary) -> tuple[str, ...]:
         f"{at_least(summary.interval.low)} to {at_most(summary.interval.high)}" if summary.completed else "",
         "" if summary.average_score is None else f"{summary.average_score:.2f}",
         str(summary.errors or ""),
-        _total(summary.cost),
+        wording.total(summary.cost),
         summary.verdict,
     )
 
@@ -324,7 +202,7 @@ def _run_header(result: AgentRunResult, paint: _Paint) -> Iterator[str]:
     cause = f" ({result.cause})" if result.cause else ""
     name = paint(plain(result.scenario_id), bold=True)
     yield f"{name}  run {result.number}  {paint.verdict(result.outcome)}{cause}{score}"
-    model = "/".join(filter(None, [result.provider, result.model]))
+    model = full_model(result.provider, result.model)
     seed = "" if result.seed is None else f"  seed {result.seed}"
     yield f"{result.run_id}  {plain(model)}  {moment(result.timestamp)}{seed}"
     if result.error:

@@ -1,0 +1,161 @@
+"""What a batch came to, in the words that its renderings share. Texts from outside are passed on as they are. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from salvo.engine.words import Row, at_least, at_most, counted, money, percent, seconds
+from salvo.scenarios.evidence import Evidence
+from salvo.scenarios.parting import Branch, Parting
+from salvo.scenarios.report.data import AssertionSummary, BatchSummary, Cost, Group, Verdict
+from salvo.scenarios.result import Cause
+
+_SETTLED = (Verdict.PASSED, Verdict.FAILED)
+_CAUSES = {
+    Cause.TURN_LIMIT: "reached the turn limit",
+    Cause.TIMEOUT: "ran out of time",
+    Cause.REFUSAL: "refused to go on",
+    Cause.LENGTH: "was cut off by the limit on tokens",
+    Cause.CONTEXT: "filled the model's context",
+    Cause.EXIT: "ended by an error of its own",
+    Cause.PRICE_UNKNOWN: "price unknown",
+}
+
+
+def why(summary: BatchSummary) -> str:
+    """What the verdict rests on: the end of a sentence that begins with it."""
+    if summary.verdict is Verdict.ERROR:
+        return "no run was completed, so nothing is known about the agent"
+    passed = f"{summary.passed} of {summary.completed} completed runs passed"
+    asked = f"min_pass_rate is {percent(summary.min_pass_rate)}"
+    if summary.evidence is not None:
+        return f"{passed}; {_shown(summary, summary.evidence)}; {asked}"
+    if summary.verdict is Verdict.OPEN:
+        return f"{passed}, and it depends on the {summary.unmade} not made; {asked}"
+    sure = f", whatever the {summary.unmade} not made would come to" if summary.unmade else ""
+    return f"{passed}; {asked}{sure}"
+
+
+def _shown(summary: BatchSummary, evidence: Evidence) -> str:
+    """What the runs show with the confidence asked for, and what would settle it."""
+    low, high = evidence.interval
+    if summary.verdict is Verdict.PASSED:
+        return f"with {_sure(evidence)} confidence the pass rate is at least {at_least(low)}"
+    if summary.verdict is Verdict.FAILED:
+        return f"with {_sure(evidence)} confidence the pass rate is at most {at_most(high)}"
+    if summary.verdict is Verdict.OPEN and evidence.method == "exact interval":
+        return f"it depends on the {summary.unmade} not made"
+    shown = f"with {_sure(evidence)} confidence it is {at_least(low)} to {at_most(high)}"
+    if evidence.more is None:
+        return f"{shown}, and thousands of passing runs would not settle it"
+    return f"{shown}, and {counted(evidence.more, 'more passing run')} would settle it"
+
+
+def figures(summary: BatchSummary) -> Iterator[Row]:
+    """Pass rate, what it can show, cost and latency, each as far as it is known."""
+    if summary.completed:
+        low, high = summary.evidence.interval if summary.evidence else summary.interval
+        what = f"{_sure(summary.evidence)} {summary.evidence.method}" if summary.evidence else "95% interval"
+        yield Row(
+            "pass rate",
+            f"{rate(summary)}, {what} {at_least(low)} to {at_most(high)}: "
+            f"{summary.passed} of {summary.completed} shows at least {at_least(low)}",
+        )
+    if summary.evidence and summary.evidence.method == "confidence sequence" and summary.verdict in _SETTLED:
+        yield Row("saving", _saving(summary.evidence, summary))
+    if summary.completed:
+        chances = "  ".join(f"{k}: {percent(chance)}" for k, chance in summary.pass_hat.items())
+        yield Row("pass^k", f"{chances}  (the chance that k runs all pass)")
+    yield Row("cost", _cost(summary))
+    if summary.latency:
+        latency = summary.latency
+        yield Row("latency", f"p50 {seconds(latency.p50)}  p95 {seconds(latency.p95)}  max {seconds(latency.max)}")
+
+
+def _sure(evidence: Evidence) -> str:
+    return f"{evidence.confidence * 100:.4g}%"
+
+
+def _saving(evidence: Evidence, summary: BatchSummary) -> str:
+    settled = f"settled after {counted(summary.completed, 'run')}"
+    if evidence.fixed_runs is None:
+        return f"{settled}; planned beforehand, no number up to 5,000 would have settled such a pass rate 9 times in 10"
+    saved = evidence.fixed_runs - summary.completed
+    planned = f"planned beforehand, {evidence.fixed_runs} would settle a pass rate of {rate(summary)} 9 times in 10"
+    return f"{settled}; {planned}: " + (f"{counted(saved, 'run')} saved" if saved > 0 else "no saving")
+
+
+def rate(summary: BatchSummary) -> str:
+    return "unknown" if summary.pass_rate is None else percent(summary.pass_rate)
+
+
+def score(of: float | None) -> str:
+    return "unknown" if of is None else f"{of:.2f}"
+
+
+def _cost(summary: BatchSummary) -> str:
+    text = total(summary.cost)
+    if summary.completed and text != "unknown":
+        text += f", {_average(summary.cost)} a run"
+    if summary.judge_cost.unknown or summary.judge_cost.at_least:
+        text += f"; judge apart: {total(summary.judge_cost)}"
+    if summary.cost.unknown and text != "unknown":
+        text += f" (unknown for {counted(summary.cost.unknown, 'run')})"
+    return text
+
+
+def total(cost: Cost) -> str:
+    return _known(cost.total, cost.at_least)
+
+
+def _average(cost: Cost) -> str:
+    return _known(cost.average, cost.average_at_least)
+
+
+def _known(dollars: float | None, least: float) -> str:
+    if dollars is not None:
+        return money(dollars)
+    return f"at least {money(least)}" if least else "unknown"
+
+
+def notes(assertion: AssertionSummary, summary: BatchSummary) -> Iterator[str]:
+    """What there is to an assertion beyond how often it passed."""
+    if assertion.type == "cost_limit" and summary.completed:
+        yield f"avg: {_average(summary.cost)}"
+    if assertion.type == "latency_limit" and summary.latency:
+        yield f"avg: {seconds(summary.latency.average)}"
+    if assertion.unjudged:
+        yield f"{assertion.unjudged} not judged"
+
+
+def stopped(summary: BatchSummary) -> Iterator[str]:
+    """Failures that no assertion is needed for."""
+    for cause, number in summary.stopped.items():
+        yield f"{counted(number, 'run')} failed: the agent {_CAUSES.get(cause, cause)}."
+
+
+def error(group: Group) -> str:
+    """Why runs could not be judged."""
+    cause = _CAUSES.get(group.cause, str(group.cause)) if group.cause else ""
+    return ": ".join(filter(None, [cause, group.message])) or "no reason is known"
+
+
+def not_made(summary: BatchSummary) -> str | None:
+    counts = [
+        f"{number} {word}"
+        for number, word in (
+            (summary.not_run, "not run"),
+            (summary.interrupted, "interrupted"),
+            (summary.missing, "without a result"),
+        )
+        if number
+    ]
+    return f"Of {counted(summary.runs, 'run')}: {', '.join(counts)}." if counts else None
+
+
+def parted(found: Parting) -> str:
+    return f"failing and passing runs part at step {found.step}"
+
+
+def branch(of: Branch, kind: str) -> str:
+    return f"{of.count} of {of.of} {kind} runs {of.did}"
