@@ -1,9 +1,11 @@
 """Results and batches as the runner makes them, with only what a test is about spelt out."""
 
+from pathlib import Path
 from typing import Any
 
 from salvo.engine.chat.base import Usage
 from salvo.scenarios.result import AgentRunResult, Batch, Cause, EvalResult, Outcome, RunMetrics, ToolCall, TraceEvent
+from salvo.scenarios.store import Store
 
 
 def batch(batch_id: str = "01k9batch", runs: int = 10, **settings: Any) -> Batch:
@@ -43,6 +45,17 @@ def result(
         outcome=outcome,
         **{**known, **settings},
     )
+
+
+def stored(folder: Path, *batches: tuple[Batch, list[AgentRunResult]]) -> Store:
+    """A store in the folder, with these batches and their runs."""
+    store = Store(folder / ".salvo")
+    store.prepare()
+    for made, results in batches:
+        store.save_batch(made)
+        for run in results:
+            store.save_run(run)
+    return store
 
 
 def judged(name: str, passed: bool | None, kind: str = "jmespath", **settings: Any) -> EvalResult:

@@ -70,7 +70,7 @@ def partings(store: Store, scenarios: Iterable[tuple[str, Sequence[IndexEntry]]]
     for scenario_id, entries in scenarios:
         if len({of.outcome for of in entries} & {Outcome.PASSED, Outcome.FAILED}) < 2:
             continue
-        ways = [way_of(result) for result in _some(store, entries)]
+        ways = [way_of(result) for result in some_runs(store, entries)]
         if (parted := parting(ways)) is not None:
             found[scenario_id] = parted
     return found
@@ -122,7 +122,8 @@ def is_of(batch: Batch, model: str) -> bool:
     return model in (batch.model, f"{batch.provider}/{batch.model}")
 
 
-def _some(store: Store, entries: Sequence[IndexEntry]) -> Iterator[AgentRunResult]:
+def some_runs(store: Store, entries: Sequence[IndexEntry]) -> Iterator[AgentRunResult]:
+    """Completed ones, whole: of each batch and outcome the first, as many as are worth reading."""
     met: Counter[tuple[str, Outcome]] = Counter()
     for of in entries:
         if of.outcome not in (Outcome.PASSED, Outcome.FAILED):

@@ -38,7 +38,8 @@ def test_every_text_has_enough_contrast_in_light_and_dark() -> None:
     )
     tones = [(tone, f"{tone}-tint") for tone in ("red", "amber", "blue", "green", "grey")]
     inks = [*product(("ink", "soft", "link"), ("paper", "card")), *product(["ink"], ("mark", "mark-deep", "well"))]
-    on_tints = [*product(("ink", "soft", "link"), [tint for _, tint in tones])]
-    for palette, (ink, paper) in product((light, dark), [*tones, *inks, *on_tints, ("red", "card"), ("soft", "well")]):
+    on_tints = [*product(("ink", "soft", "link", "red"), [tint for _, tint in tones])]
+    small = [*product(("red", "amber", "green"), ("card", "well")), ("red", "mark"), ("soft", "well")]
+    for palette, (ink, paper) in product((light, dark), [*tones, *inks, *on_tints, *small]):
         darker, lighter = sorted((_luminance(palette[ink]), _luminance(palette[paper])))
         assert (lighter + 0.05) / (darker + 0.05) >= 4.5, (ink, paper)

@@ -11,23 +11,16 @@ from salvo.cli.exit_codes import ExitCode
 from salvo.cli.salvo import salvo
 from salvo.scenarios.result import Cause, Outcome
 from salvo.scenarios.store import Store
-from tests.support.runs import batch, book_flight, failing_run, result
+from tests.support.runs import batch, book_flight, failing_run, result, stored
 
 
 @pytest.fixture
 def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
     """Two batches, in the folder that is current."""
-    store = Store(tmp_path / ".salvo")
-    store.prepare()
-    made, results = book_flight()
-    store.save_batch(made)
-    for run in results:
-        store.save_run(run)
-    store.save_batch(batch("01k9later", 2, scenario_id="refund"))
-    store.save_run(result(1, batch_id="01k9later"))
-    store.save_run(result(2, Outcome.ERROR, batch_id="01k9later", cause=Cause.PROVIDER, error="overloaded"))
+    overloaded = result(2, Outcome.ERROR, batch_id="01k9later", cause=Cause.PROVIDER, error="overloaded")
+    later = batch("01k9later", 2, scenario_id="refund"), [result(1, batch_id="01k9later"), overloaded]
     monkeypatch.chdir(tmp_path)
-    return store
+    return stored(tmp_path, book_flight(), later)
 
 
 def report(*arguments: str) -> Result:

@@ -19,20 +19,34 @@ if TYPE_CHECKING:
 @click.option("--last", type=click.IntRange(min=1), default=10, show_default=True, help="How many batches to show.")
 @click.option("--failures", is_flag=True, help="List the failed runs only.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.option(
+    "--html",
+    type=click.Path(path_type=Path, allow_dash=True),
+    metavar="FILE",
+    help="Write a batch as one HTML file, for people without Salvo; - is standard output.",
+)
 @click.option("--rebuild", is_flag=True, help="Make the index again from the run files first.")
-def report(run_id: str | None, last: int, failures: bool, as_json: bool, rebuild: bool) -> None:
+def report(run_id: str | None, last: int, failures: bool, as_json: bool, html: Path | None, rebuild: bool) -> None:
     """Show stored results: the newest batches, one batch, or one run.
 
     Without RUN_ID, the newest batches are listed. RUN_ID is the id of a run, which is shown in full, or of a batch,
     whose table is shown; the beginning of an id is enough where only one begins so, and `latest` is the newest
     batch.
+
+    With --html, RUN_ID is a batch's, and without one the newest batch is written: its verdict and what the runs show,
+    the failed runs with each step they took, and a passing one beside them. The file asks nothing of anyone.
     """
+    if html and (failures or as_json):
+        raise click.UsageError("--html writes a whole batch: leave out --failures and --json.")
     from salvo.scenarios.store import Store
 
     store = Store(_store_folder())
     if rebuild:
         rebuilt = store.rebuild_index()
         click.echo(f"Index rebuilt: {rebuilt.runs} runs{_unread(rebuilt.skipped)}.", err=True)
+    if html is not None:
+        _write_page(store, run_id, html)
+        return
     if run_id is None:
         _show_newest(store, last, failures, as_json)
         return
@@ -48,7 +62,7 @@ def _show_newest(store: Store, last: int, failures: bool, as_json: bool) -> None
 
     entries = store.last(last)
     summaries = _summaries(store, store.newest_batches(last), entries)
-    _warn(entries, "Make the index again with `salvo report --rebuild`.")
+    _warn(entries.skipped, "Make the index again with `salvo report --rebuild`.")
     _show(summaries, failures, as_json)
     if not summaries:
         click.echo(f"No runs are stored in {store.folder}. Make some with `salvo run`.", err=True)
@@ -61,11 +75,27 @@ def _show_batch(store: Store, batch_id: str, failures: bool, as_json: bool) -> N
 
     entries = store.entries_of(batch_id)
     summary = summarise(store.load_batch(batch_id), entries)
-    _warn(entries, f"Look for damaged files in {store.runs}.")
+    _warn(entries.skipped, _damaged(store))
     if failures or as_json:
         _show([summary], failures, as_json)
     else:
         _print(table(summary, colour=True))
+
+
+def _write_page(store: Store, text: str | None, path: Path) -> None:
+    from salvo.engine.files import write_document
+    from salvo.engine.words import plain
+    from salvo.scenarios.export import export
+    from salvo.scenarios.report.terminal import verdict
+    from salvo.scenarios.store import LATEST
+
+    written = export(store, store.find_batch(text or LATEST))
+    _warn(written.unread, _damaged(store), "in the file")
+    if str(path) == "-":
+        click.echo(written.html, nl=False)
+        return
+    write_document(path, written.html.encode())
+    click.echo(f"{path}: {plain(written.summary.scenario_id)}, {verdict(written.summary)}")
 
 
 def _show_run(store: Store, text: str, as_json: bool) -> None:
@@ -115,9 +145,13 @@ def _batch_named(store: Store, text: str) -> str | None:
         return None
 
 
-def _warn(entries: Entries, mend: str) -> None:
-    if entries.skipped:
-        click.echo(f"Some runs may be missing below{_unread(entries.skipped)}. {mend}", err=True)
+def _warn(skipped: int, mend: str, where: str = "below") -> None:
+    if skipped:
+        click.echo(f"Some runs may be missing {where}{_unread(skipped)}. {mend}", err=True)
+
+
+def _damaged(store: Store) -> str:
+    return f"Look for damaged files in {store.runs}."
 
 
 def _unread(skipped: int) -> str:

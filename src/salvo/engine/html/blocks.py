@@ -90,7 +90,7 @@ def scale(
         joined(
             [
                 element("line", x1=_x(at), x2=_x(at), y1="6", y2="30", class_="tick"),
-                element("text", words, x=_x(at), y="44", text_anchor=_anchor(at)),
+                element("text", words, x=_x(at), y="44", text_anchor=_anchor(at, words)),
             ]
         )
         for at, words in ticks
@@ -109,14 +109,16 @@ def scale(
 
 
 def _whisker(low: float, high: float) -> Markup:
-    ends = (element("line", x1=_x(at), x2=_x(at), y1="13", y2="23", class_="whisker") for at in (low, high))
-    return joined([element("line", x1=_x(low), x2=_x(high), y1="18", y2="18", class_="whisker"), *ends])
+    """Twice, first as a light edge: it crosses the bar and what is beyond it."""
+    path = f"M{_x(low)} 12V24M{_x(low)} 18H{_x(high)}M{_x(high)} 12V24"
+    return joined(element("path", d=path, class_=name) for name in ("edge", "whisker"))
 
 
 def _x(share: float) -> str:
     return f"{10 + 400 * share:.1f}"
 
 
-def _anchor(share: float) -> str:
-    """Towards the middle, or the words would run out of the picture."""
-    return "start" if share < 0.1 else "end" if share > 0.9 else "middle"
+def _anchor(share: float, words: str) -> str:
+    """Under its tick, unless the words would run out of the picture."""
+    half = 3.5 * len(words) / 400
+    return "start" if share < half else "end" if share > 1 - half else "middle"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from salvo.engine.paint import Paint
-from salvo.engine.words import at_least, at_most, counted, cut, moment, money, percent, plain, seconds, value
+from salvo.engine.words import at_least, at_most, counted, cut, moment, percent, plain, seconds, value
 from salvo.scenarios.report import wording
 from salvo.scenarios.report.data import AssertionSummary, BatchSummary, Failure, Group
 from salvo.scenarios.result import AgentRunResult, Cause, EvalResult, Outcome, ToolCall, TraceEvent, full_model
@@ -185,8 +185,8 @@ def run_in_full(result: AgentRunResult, *, colour: bool = False) -> list[str]:
         *_section("Tool calls", _call_lines(result.tool_calls), paint),
         *_section("Trace", _trace_lines(result.trace), paint),
         *_section("Final output", [value(result.final_output, 2000)], paint),
-        *_section("Metrics", _metric_lines(result), paint),
-        *_section("Replay", [_replay_line(result)], paint),
+        *_section("Metrics", (f"{name:<8} {text}" for name, text, _ in wording.metrics(result)), paint),
+        *_section("Replay", [plain(wording.replay(result))], paint),
     ]
 
 
@@ -217,8 +217,8 @@ def _section(title: str, lines: Iterable[str], paint: _Paint) -> list[str]:
 
 def _eval_lines(results: Sequence[EvalResult], paint: _Paint) -> Iterator[str]:
     for of in results:
-        word = "error" if of.passed is None else "passed" if of.passed else "failed"
-        label = plain(of.name or of.type)
+        word = wording.outcome(of)
+        label = plain(wording.label(of))
         kind = f" ({of.type})" if label != of.type else ""
         required = ", required" if of.required else ""
         yield f"{paint(word.ljust(6), _COLOURS[word])}  {label}{kind}{required}, weight {of.weight:g}"
@@ -239,26 +239,3 @@ def _call_lines(calls: Sequence[ToolCall]) -> Iterator[str]:
 def _trace_lines(trace: Sequence[TraceEvent]) -> Iterator[str]:
     for event in trace:
         yield f"{event.seconds:7.2f}s  {plain(event.type)}  {value(event.data)}".rstrip()
-
-
-def _metric_lines(result: AgentRunResult) -> Iterator[str]:
-    metrics = result.metrics
-    yield f"latency  {seconds(metrics.latency)}"
-    cost = "unknown" if metrics.cost is None else money(metrics.cost)
-    judge = "unknown" if result.judge_cost is None else money(result.judge_cost)
-    yield f"cost     {cost}; judge apart: {judge}"
-    if metrics.tokens:
-        tokens = metrics.tokens
-        cached = f", {tokens.cache_read} read from the cache" if tokens.cache_read else ""
-        yield f"tokens   {tokens.input} in, {tokens.output} out{cached}"
-    yield (
-        f"calls    {counted(metrics.model_calls, 'model call')}, {counted(metrics.tool_count, 'tool call')}, "
-        f"{counted(metrics.tool_errors, 'tool error')}, {counted(metrics.retries, 'retry', 'retries')}"
-    )
-
-
-def _replay_line(result: AgentRunResult) -> str:
-    if not result.recorded:
-        return "not recorded; `salvo run --record` makes replay possible"
-    note = f"  ({plain(result.replay_note)})" if result.replay_note else ""
-    return f"salvo replay {result.run_id}{note}"

@@ -8,7 +8,7 @@ from salvo.engine.words import Row, at_least, at_most, counted, money, percent, 
 from salvo.scenarios.evidence import Evidence
 from salvo.scenarios.parting import Branch, Parting
 from salvo.scenarios.report.data import AssertionSummary, BatchSummary, Cost, Group, Verdict
-from salvo.scenarios.result import Cause
+from salvo.scenarios.result import AgentRunResult, Cause, EvalResult, Outcome
 
 _SETTLED = (Verdict.PASSED, Verdict.FAILED)
 _CAUSES = {
@@ -130,14 +130,18 @@ def notes(assertion: AssertionSummary, summary: BatchSummary) -> Iterator[str]:
 
 def stopped(summary: BatchSummary) -> Iterator[str]:
     """Failures that no assertion is needed for."""
-    for cause, number in summary.stopped.items():
-        yield f"{counted(number, 'run')} failed: the agent {_CAUSES.get(cause, cause)}."
+    for of, number in summary.stopped.items():
+        yield f"{counted(number, 'run')} failed: the agent {cause_of(of)}."
+
+
+def cause_of(cause: Cause | None) -> str:
+    """What the agent did, or what else was the matter."""
+    return _CAUSES.get(cause, str(cause)) if cause else ""
 
 
 def error(group: Group) -> str:
     """Why runs could not be judged."""
-    cause = _CAUSES.get(group.cause, str(group.cause)) if group.cause else ""
-    return ": ".join(filter(None, [cause, group.message])) or "no reason is known"
+    return ": ".join(filter(None, [cause_of(group.cause), group.message])) or "no reason is known"
 
 
 def not_made(summary: BatchSummary) -> str | None:
@@ -159,3 +163,36 @@ def parted(found: Parting) -> str:
 
 def branch(of: Branch, kind: str) -> str:
     return f"{of.count} of {of.of} {kind} runs {of.did}"
+
+
+def label(of: EvalResult) -> str:
+    return of.name or of.type
+
+
+def outcome(of: EvalResult) -> Outcome:
+    return Outcome.ERROR if of.passed is None else Outcome.PASSED if of.passed else Outcome.FAILED
+
+
+def metrics(result: AgentRunResult) -> Iterator[Row]:
+    """What a run took."""
+    of = result.metrics
+    yield Row("latency", seconds(of.latency))
+    cost = "unknown" if of.cost is None else money(of.cost)
+    judge = "unknown" if result.judge_cost is None else money(result.judge_cost)
+    yield Row("cost", f"{cost}; judge apart: {judge}")
+    if of.tokens:
+        cached = f", {of.tokens.cache_read} read from the cache" if of.tokens.cache_read else ""
+        yield Row("tokens", f"{of.tokens.input} in, {of.tokens.output} out{cached}")
+    yield Row(
+        "calls",
+        f"{counted(of.model_calls, 'model call')}, {counted(of.tool_count, 'tool call')}, "
+        f"{counted(of.tool_errors, 'tool error')}, {counted(of.retries, 'retry', 'retries')}",
+    )
+
+
+def replay(result: AgentRunResult) -> str:
+    """How to, or why not."""
+    if not result.recorded:
+        return "not recorded; `salvo run --record` makes replay possible"
+    note = f"  ({result.replay_note})" if result.replay_note else ""
+    return f"salvo replay {result.run_id}{note}"
