@@ -9,7 +9,7 @@ import click
 
 @click.command
 def schema() -> None:
-    r"""Print the JSON Schema of a scenario file, for editors.
+    """Print the JSON Schema of a scenario file, for editors.
 
     Save it, and name it in the first line of a scenario:
 

@@ -1,0 +1,182 @@
+"""The reference, from the live commands, schemas and API: `make docs` writes it, and a test fails where it is behind."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+
+HERE = Path(__file__).parent / "reference"
+WIDTH = 100
+
+Schema = Mapping[str, Any]
+
+
+def pages() -> dict[str, str]:
+    """Each page's file name and text."""
+    return {
+        "salvo.md": _commands("salvo"),
+        "byop.md": _commands("byop"),
+        "scenario-file.md": _scenario_file(),
+        "playbook-file.md": _playbook_file(),
+        "report-file.md": _report_file(),
+        "api.md": _api(),
+    }
+
+
+def write() -> None:
+    HERE.mkdir(exist_ok=True)
+    for name, text in pages().items():
+        (HERE / name).write_text(text, encoding="utf-8")
+
+
+def _commands(program: str) -> str:
+    from salvo.cli.byop import byop
+    from salvo.cli.salvo import salvo
+
+    root: click.Command = {"salvo": salvo, "byop": byop}[program]
+    return _page(f"The command `{program}`", f"{program} --help", *_help(root, click.Context(root, info_name=program)))
+
+
+def _help(command: click.Command, context: click.Context) -> Iterator[str]:
+    context.terminal_width = WIDTH
+    yield f"## {context.command_path}"
+    yield f"```text\n{command.get_help(context)}\n```"
+    if isinstance(command, click.Group):
+        for name in command.list_commands(context):
+            found = command.get_command(context, name)
+            assert found is not None
+            yield from _help(found, click.Context(found, info_name=name, parent=context))
+
+
+def _scenario_file() -> str:
+    from salvo.assembly import evaluator_types
+    from salvo.scenarios.schema import scenario_schema
+
+    schema = scenario_schema(evaluator_types())
+    parts = [schema["description"], "Fields that are not named here are errors.", _fields(schema)]
+    parts.append("## Assertions")
+    for assertion in schema["properties"]["assertions"]["items"]["oneOf"]:
+        parts += [f"### {assertion['title']}", assertion["description"], _fields(assertion)]
+    parts += _definitions(schema.get("$defs", {}))
+    return _page("The scenario file", "salvo schema", *parts)
+
+
+def _playbook_file() -> str:
+    from salvo.playbooks.validate import playbook_schema
+
+    schema = playbook_schema()
+    return _page("The playbook file", "byop schema playbook", schema["description"], _fields(schema, nested=True))
+
+
+def _report_file() -> str:
+    from salvo.playbooks.report import json_schema
+
+    schema = json_schema()
+    return _page("The report file", "byop schema report", _fields(schema), *_definitions(schema["$defs"]))
+
+
+def _api() -> str:
+    from salvo.web.app import create_app
+    from salvo.web.settings import Settings
+
+    document = create_app(Settings("sqlite://")).openapi()
+    parts = [
+        "The server of `byop serve` and `salvo dashboard`. It answers in JSON; an error is always"
+        " `{\"error\": {\"code\", \"message\", \"hint\"}}`.",
+    ]
+    for path, operations in document["paths"].items():
+        for method, operation in operations.items():
+            parts += _operation(method.upper(), path, operation)
+    parts += _definitions(document["components"]["schemas"])
+    return _page("The API", None, *parts)
+
+
+def _operation(method: str, path: str, operation: Schema) -> Iterator[str]:
+    yield f"## {method} {path}"
+    yield operation.get("description", "")
+    if asked := operation.get("parameters"):
+        rows = [(f"`{of['name']}`", of["in"], _type(of["schema"]), of.get("description", "")) for of in asked]
+        yield _table(("parameter", "in", "type", "meaning"), rows)
+    for kind, content in operation.get("requestBody", {}).get("content", {}).items():
+        yield f"Takes {_type(content['schema'])} (`{kind}`)."
+    for status, answer in operation["responses"].items():
+        for kind, content in answer.get("content", {}).items():
+            if status.startswith("2"):
+                yield f"Answers {status} with {_type(content.get('schema', {}))} (`{kind}`)."
+        if status.startswith("2") and not answer.get("content"):
+            yield f"Answers {status}, and no content."
+
+
+def _definitions(definitions: Mapping[str, Schema]) -> Iterator[str]:
+    for name, schema in definitions.items():
+        yield f"## {name}"
+        yield schema.get("description", "")
+        if schema.get("properties"):
+            yield _fields(schema)
+        else:
+            yield f"{_type(schema)}."
+
+
+def _fields(schema: Schema, *, nested: bool = False) -> str:
+    return _table(("field", "type", "default", "meaning"), list(_rows(schema, "", nested=nested)))
+
+
+def _rows(schema: Schema, before: str, *, nested: bool) -> Iterator[tuple[str, ...]]:
+    required = schema.get("required", ())
+    for name, field in schema.get("properties", {}).items():
+        default = "**required**" if name in required else f"`{_json(field['default'])}`" if "default" in field else ""
+        yield f"`{before}{name}`", _type(field), default, field.get("description", "")
+        if nested:
+            yield from _rows(field, f"{before}{name}.", nested=True)
+            yield from _rows(field.get("items", {}), f"{before}{name}[].", nested=True)
+
+
+def _type(schema: Schema) -> str:
+    if "$ref" in schema:
+        name = schema["$ref"].rpartition("/")[2]
+        return f"[{name}](#{_anchor(name)})"
+    if "const" in schema:
+        return f"`{_json(schema['const'])}`"
+    if "enum" in schema:
+        return ", ".join(f"`{each}`" for each in schema["enum"])
+    for several in ("anyOf", "oneOf"):
+        if several in schema:
+            return " or ".join(dict.fromkeys(_type(each) for each in schema[several]))
+    if schema.get("type") == "array":
+        items = schema.get("items", {})
+        inlined = any("properties" in each for each in items.get("oneOf", ()))
+        return "list" if not items or inlined else f"list of {_type(items)}"
+    kinds = schema.get("type", "anything")
+    return " or ".join(kinds) if isinstance(kinds, list) else str(kinds)
+
+
+def _table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
+    lines = [head, tuple("---" for _ in head), *rows]
+    return "\n".join("| " + " | ".join(_cell(each) for each in line) + " |" for line in lines)
+
+
+def _cell(text: str) -> str:
+    return re.sub(r"\s+", " ", text).replace("|", "\\|").strip()
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _anchor(name: str) -> str:
+    return re.sub(r"[^a-z0-9 _-]", "", name.lower()).replace(" ", "-")
+
+
+def _page(title: str, source: str | None, *parts: str) -> str:
+    origin = f"`{source}`" if source else "the server's OpenAPI description"
+    head = [f"# {title}", f"Generated by `make docs` from {origin}; not edited by hand."]
+    return "\n\n".join(part for part in [*head, *parts] if part) + "\n"
+
+
+if __name__ == "__main__":
+    write()

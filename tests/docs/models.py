@@ -1,0 +1,59 @@
+"""Models that answer the examples' scenarios and playbooks well: what stands in for a provider where a key is named."""
+
+import json
+
+from tests.support.office import check_of, verdict
+from tests.support.provider import Answer, Asked, Say, Script, Use, UseTools, by_turn
+
+BOOKING = by_turn(
+    UseTools(
+        Use(
+            "search_flights",
+            {"origin": "SFO", "destination": "JFK", "depart": "2027-03-15", "return": "2027-03-20"},
+        )
+    ),
+    UseTools(Use("book_flight", {"flight_id": "B6-0916"})),
+    UseTools(Use("get_booking_confirmation", {"booking_id": "BK-7741"})),
+    Say('{"flight": "B6-0916", "price": 412, "confirmation_id": "QWERTZ"}'),
+)
+REFUND = by_turn(
+    UseTools(Use("find_order", {"order_id": "A-1001"})),
+    UseTools(Use("find_order", {"order_id": "A-1001"})),
+    UseTools(
+        Use("issue_refund", {"order_id": "A-1001", "sku": "KETTLE-2", "quantity": 1, "amount": 49.9}),
+    ),
+    Say("We have refunded 49.90 dollars for one kettle; it takes about five days. Shipping is not refunded."),
+)
+ORDER = by_turn(
+    UseTools(Use("find_order", {"number": 1042})),
+    Say("Order 1042 is on its way: it is in Lyon."),
+)
+QUOTES = {
+    "assumption_disclosure": "This review assumes that German law and the GDPR apply",
+    "certainty_language": "the clause appears to meet what\nArticle 28(2) asks for",
+    "escalation_signal": "Have outside counsel\nreview clause 11 before signature",
+    "unchecked_areas_disclosure": "Annex II with the security measures was not provided",
+}
+"""Of examples/outputs/dpa_review.md."""
+
+
+def stand_in(asked: Asked) -> Answer:
+    return _script(asked)(asked)
+
+
+def _script(asked: Asked) -> Script:
+    if "search_flights" in asked.tools:
+        return BOOKING
+    if "issue_refund" in asked.tools:
+        return REFUND
+    if "find_order" in asked.tools:
+        return ORDER
+    return _judge if "The rubric:" in asked.last_user else _evaluator
+
+
+def _judge(_asked: Asked) -> Answer:
+    return Say(json.dumps({"passed": True, "reason": "The answer says the amount and the days."}))
+
+
+def _evaluator(asked: Asked) -> Answer:
+    return Say(verdict("pass", QUOTES[check_of(asked)], notes="The passage says so."))
