@@ -29,7 +29,7 @@ SERVERS = ("byop serve", "salvo dashboard")
 ELSEWHERE = ("python3 -m venv .venv", ". .venv/bin/activate", "pip install ", "make ")
 """Installing is tried on the package itself, in an empty environment; make's targets run the rest."""
 
-_SECRET = re.compile(r"(_API_KEY|_BASE_URL)$|^DATABASE_URL$|^SALVO_|^PYTEST_|^COV_")
+_SECRET = re.compile(r"(_API_KEY|_BASE_URL)$|^DATABASE_URL$|^SALVO_|^PYTEST_|^COV")
 _ID = re.compile(r"\b1[0-9a-hjkmnp-tv-z]{15}(?:-\d{4})?\b")
 _VARYING = {
     r"sha256:[0-9a-f]{8,64}": "HASH",
@@ -80,10 +80,18 @@ class Shell:
 
     def __post_init__(self) -> None:
         shutil.copytree(ROOT / "examples", self.folder / "examples", ignore=shutil.ignore_patterns(".salvo", "*.db"))
-        shutil.copy(ROOT / "pyproject.toml", self.folder)
+        (self.folder / "pyproject.toml").touch()  # what makes it a project's root; our own pytest settings stay out
         kept = {name: value for name, value in os.environ.items() if not _SECRET.search(name)}
-        home = str(self.folder)
-        self.environ = {**kept, "HOME": home, "COLUMNS": "80", "PATH": f"{BIN}:{os.environ['PATH']}", "NO_COLOR": "1"}
+        self.environ = {
+            **kept,
+            "HOME": str(self.folder),
+            "PATH": f"{BIN}:{os.environ['PATH']}",
+            "COLUMNS": "80",
+            "NO_COLOR": "1",
+            # A reader's pytest has our plugin, and not all those that our own tests have installed.
+            "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
+            "PYTEST_PLUGINS": "salvo.pytest_plugin",
+        }
 
     def write(self, name: str, content: str) -> None:
         file = self.folder / name
@@ -91,7 +99,9 @@ class Shell:
         file.write_text(content, encoding="utf-8")
 
     def remember(self, shown: str, printed: str) -> None:
-        self.ids.update(zip(_ID.findall(shown), _ID.findall(printed), strict=False))
+        for named, own in zip(_ID.findall(shown), _ID.findall(printed), strict=False):
+            self.ids[named] = own
+            self.ids[named.partition("-")[0]] = own.partition("-")[0]
 
     def as_shown(self, printed: str) -> str:
         """With the ids that the document has for them already."""
@@ -111,9 +121,8 @@ class Shell:
             return 0, ""
         if name == "export":
             return self._export(rest)
-        words = shlex.split(command)
-        if name in PROGRAMS and not {"|", "&&", ";", "||"} & set(words):
-            return self._program(name, words[1:])
+        if name in PROGRAMS and "$(" not in command:
+            return self._program(name, shlex.split(rest))
         done = subprocess.run(
             ["bash", "-c", command], cwd=self.folder, env=self.environ, capture_output=True, text=True, check=False
         )
@@ -135,6 +144,8 @@ class Shell:
             os.environ.update(before)
             gc.unfreeze()  # a command leaves its garbage to the end of its process, which here goes on
             gc.enable()
+            for module in [name for name in sys.modules if name.startswith("_salvo_scope_")]:
+                del sys.modules[module]  # a new process would read the user's files anew
         if target:
             self.write(target, done.stdout)
             return done.exit_code, ""
