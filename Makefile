@@ -68,6 +68,10 @@ test: $(READY) $(PAGE) ## the whole test suite, in parallel, with branch coverag
 bench: $(READY) ## compare with the official SDKs and bare Python, as ratios
 	$(BIN)/python -m bench
 
+.PHONY: docs
+docs: $(READY) ## the reference in docs/reference, anew from the program
+	$(BIN)/python docs/generate.py
+
 demo: $(READY) ## the main job, offline and without any key
 	@rm -rf build/demo && mkdir -p build
 	@cd build && ../$(BIN)/salvo init demo

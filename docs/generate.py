@@ -1,11 +1,11 @@
-"""The reference, from the live commands, schemas and API: `make docs` writes it, and a test fails where it is behind."""
+"""The reference, from the live commands, schemas and API: `make docs` writes it, and a test says when it is behind."""
 
 from __future__ import annotations
 
 import ast
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -43,7 +43,9 @@ def _commands(program: str) -> str:
     from salvo.cli.salvo import salvo
 
     root: click.Command = {"salvo": salvo, "byop": byop}[program]
-    return _page(f"The command `{program}`", f"`{program} --help`", *_help(root, click.Context(root, info_name=program)))
+    return _page(
+        f"The command `{program}`", f"`{program} --help`", *_help(root, click.Context(root, info_name=program))
+    )
 
 
 def _help(command: click.Command, context: click.Context) -> Iterator[str]:
@@ -90,8 +92,8 @@ def _api() -> str:
 
     document = create_app(Settings("sqlite://")).openapi()
     parts = [
-        "The server of `byop serve` and `salvo dashboard`. It answers in JSON; an error is always"
-        " `{\"error\": {\"code\", \"message\", \"hint\"}}`.",
+        "The server of `byop serve` and `salvo dashboard`. It answers in JSON. An error always has this shape:",
+        '`{"error": {"code", "message", "hint"}}`.',
     ]
     for path, operations in document["paths"].items():
         for method, operation in operations.items():
@@ -175,7 +177,7 @@ def _type(schema: Schema) -> str:
     return " or ".join(kinds) if isinstance(kinds, list) else str(kinds)
 
 
-def _table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
+def _table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
     lines = [head, tuple("---" for _ in head), *rows]
     return "\n".join("| " + " | ".join(_cell(each) for each in line) + " |" for line in lines)
 

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 
 from markdown_it import MarkdownIt
@@ -57,7 +58,7 @@ def anchors(document: Path) -> set[str]:
     """As GitHub makes them of headings."""
     found: set[str] = set()
     tokens = _tokens(document.read_text(encoding="utf-8"))
-    for opening, content in zip(tokens, tokens[1:], strict=False):
+    for opening, content in pairwise(tokens):
         if opening.type == "heading_open":
             plain = "".join(child.content for child in content.children or ())
             anchor = re.sub(r"[^\w\- ]", "", plain.lower()).replace(" ", "-")

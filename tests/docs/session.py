@@ -60,8 +60,8 @@ def typed(block: Block) -> list[Typed]:
         if line.startswith("$ "):
             found.append((number, line[2:], []))
         elif found and found[-1][1].endswith("\\"):
-            number, command, output = found.pop()
-            found.append((number, command[:-1] + line.strip(), output))
+            first, command, output = found.pop()
+            found.append((first, command[:-1] + line.strip(), output))
         else:
             assert found, f"line {number}: output without a command"
             found[-1][2].append(line)
@@ -162,21 +162,24 @@ class Shell:
 
     def _serve(self, command: str) -> tuple[int, str]:
         """Started on a free port, asked once, and stopped as by Ctrl-C."""
-        process = subprocess.Popen(
-            [str(BIN / command.split()[0]), *shlex.split(command)[1:], "--port", "0", "--no-open"],
+        with subprocess.Popen(
+            [*shlex.split(command), "--port", "0", "--no-open"],
             cwd=self.folder,
             env=self.environ,
             stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
             text=True,
-        )
-        assert process.stdout is not None
-        address = process.stdout.readline().strip()
-        with urllib.request.urlopen(f"{address.split('login')[0]}api/about", timeout=20) as answer:
-            assert answer.status == 200
-        process.send_signal(signal.SIGINT)
-        process.communicate(timeout=20)
-        return process.returncode, address
+        ) as process:
+            try:
+                assert process.stdout is not None
+                address = process.stdout.readline().strip()
+                asked = f"{address}api/about"
+                with urllib.request.urlopen(asked, timeout=20) as answer:  # noqa: S310 - our own server, on loopback
+                    assert answer.status == 200
+                process.send_signal(signal.SIGINT)
+                return process.wait(timeout=20), address
+            finally:
+                process.kill()
 
 
 def differences(shell: Shell, shown: str, printed: str) -> str:

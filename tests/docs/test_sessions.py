@@ -17,7 +17,12 @@ FILES = {"yaml", "python", "json", "markdown"}
 def test_a_block_says_what_it_is() -> None:
     """A session that is not called one would not be run."""
     known = FILES | {"console", "text", "mermaid"}
-    found = {(name_of(document), block.line) for document in WRITTEN for block in blocks(document) if block.language not in known}
+    found = {
+        (name_of(document), block.line)
+        for document in WRITTEN
+        for block in blocks(document)
+        if block.language not in known
+    }
     assert not found
 
 
