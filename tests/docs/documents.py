@@ -79,6 +79,16 @@ def links(document: Path) -> list[str]:
     return found
 
 
+def code_spans(document: Path) -> list[str]:
+    """What stands in `code` in a sentence or a table."""
+    return [
+        re.sub(r"\s+", " ", child.content)
+        for token in _tokens(document.read_text(encoding="utf-8"))
+        for child in token.children or ()
+        if child.type == "code_inline"
+    ]
+
+
 def make_targets(document: Path) -> set[str]:
     """Named in `code` or in a block, as in `make test`."""
     text = document.read_text(encoding="utf-8")

@@ -8,10 +8,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from salvo.playbooks.report import ArtifactFinding, CheckResult, DriftSummary
-from salvo.playbooks.verdict import DRIFT, RUN_VARIANCE, Result
+from salvo.playbooks.verdict import DRIFT, RUN_VARIANCE, Mode, Result
 
 _QUOTED = 160
 """Characters of a quote that a sentence shows."""
+
+_KEEP = "Nothing failed under this playbook. Save the report as a baseline, and evaluate again over time."
+_LOOK_AGAIN = "Nothing failed in this one look. Evaluate in full mode for a report that can be compared over time."
 
 # For the checks of the starter playbook; `{quote}` is the first passage the verdict rests on.
 _STEPS = {
@@ -49,7 +52,9 @@ def key_risks(checks: Sequence[CheckResult], findings: Sequence[ArtifactFinding]
     return (*failed, *(finding.message for finding in findings if finding.location is not None and finding.span))
 
 
-def next_steps(checks: Sequence[CheckResult], drift: DriftSummary, *, incomplete: bool) -> tuple[str, ...]:
+def next_steps(
+    checks: Sequence[CheckResult], drift: DriftSummary, mode: Mode, *, incomplete: bool
+) -> tuple[str, ...]:
     """One concrete sentence for each check that failed, then for what is open."""
     steps = [_step(check) for check in checks if check.result is Result.FAIL]
     if incomplete:
@@ -60,7 +65,7 @@ def next_steps(checks: Sequence[CheckResult], drift: DriftSummary, *, incomplete
     if drift.kind == "undetermined":
         steps.append("Evaluate the new text with the former evaluator, so that the two changes can be told apart.")
     if not steps:
-        steps.append("Nothing failed under this playbook. Save the report as a baseline, and evaluate again over time.")
+        steps.append(_LOOK_AGAIN if mode is Mode.SCREENING else _KEEP)
     return tuple(steps)
 
 

@@ -106,7 +106,7 @@ def conclude(
             overall_status=overall,
             status_reasons=reasons,
             key_risks=advice.key_risks(results, scanned.findings),
-            recommended_next_steps=advice.next_steps(results, drifted.summary, incomplete=incomplete),
+            recommended_next_steps=advice.next_steps(results, drifted.summary, order.mode, incomplete=incomplete),
             mending_prompt=advice.mending_prompt(results),
         ),
         check_results=results,

@@ -216,6 +216,7 @@ def test_both_modes_carry_their_label_and_the_disclaimers(office: Office) -> Non
     screening = office.byop("run", "output.md", "--no-store", "--mode", "screening").stdout
     assert "full: Auditable (variance-aware)" in full
     assert "screening: Non-auditable quick check (not comparable over time)" in screening
+    assert "Save the report as a baseline" not in screening  # for it can be none
     for shown in (full, screening):
         assert all(disclaimer in shown for disclaimer in DISCLAIMERS)
 

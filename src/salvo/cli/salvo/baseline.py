@@ -12,7 +12,7 @@ def baseline() -> None:
     """Keep a batch as what later runs are compared with."""
 
 
-@baseline.command
+@baseline.command(short_help="Write what batches came to into a baseline.")
 @click.argument("batches", nargs=-1, required=True, metavar="BATCH...")
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="The file. [default: .salvo/baseline.json]")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
