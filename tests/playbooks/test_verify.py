@@ -262,7 +262,7 @@ def test_a_report_that_the_log_does_not_have_was_put_there(store: Store) -> None
 
 def test_an_evaluation_without_a_report_has_nothing_to_verify_yet(store: Store) -> None:
     begun(store)
-    store.save_vote("id-0001", a_vote())
+    store.save_votes("id-0001", [a_vote()])
     assert [finding.standing for finding in verified(store)] == [Standing.UNKNOWN, Standing.UNKNOWN]
 
 

@@ -18,7 +18,7 @@ def _evaluations(store: Store, clock: SystemClock) -> None:
     for _ in range(3):
         name = _begun(store, clock)
         for vote in some_votes():
-            store.save_vote(name, vote)
+            store.save_votes(name, [vote])
         store.finish(name, a_report(report_id=name))
         store.set_baseline(name)
 
@@ -27,7 +27,7 @@ def _endless(store: Store, clock: SystemClock) -> None:
     name = _begun(store, clock)
     _say(name)
     for run in count(1):
-        _say(store.save_vote(name, a_vote(run=run, raw="x" * 100_000)))
+        _say(store.save_votes(name, [a_vote(run=run, raw="x" * 100_000)])[0])
 
 
 def _begun(store: Store, clock: SystemClock) -> str:

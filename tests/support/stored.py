@@ -36,7 +36,7 @@ def finished(
     """Begun, voted on and done; `changes` are those of what is asked for."""
     begun(store, name, **changes)
     for vote in some_votes() if votes is None else votes:
-        store.save_vote(name, vote)
+        store.save_votes(name, [vote])
     made = report or a_report(
         report_id=name,
         playbook=changes.get("playbook"),

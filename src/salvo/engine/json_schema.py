@@ -179,11 +179,11 @@ def _with_parts(schema: dict[str, Any], change: Callable[[Mapping[str, Any]], An
 
 def _parts(schema: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     """The schemas that stand directly inside this one."""
-    found: list[Mapping[str, Any]] = []
-
-    def note(part: Mapping[str, Any]) -> Mapping[str, Any]:
-        found.append(part)
-        return part
-
-    _with_parts(dict(schema), note)
-    yield from found
+    found: list[Any] = [schema.get(name) for name in _SINGLE_SCHEMAS]
+    for name in _MAPS_OF_SCHEMAS:
+        if isinstance(named := schema.get(name), Mapping):
+            found += named.values()
+    for name in _LISTS_OF_SCHEMAS:
+        if isinstance(listed := schema.get(name), list):
+            found += listed
+    return (part for part in found if isinstance(part, Mapping))

@@ -27,8 +27,8 @@ class Record(Protocol):
 
     def resume(self, evaluation_id: str) -> None: ...
 
-    def save_vote(self, evaluation_id: str, vote: Vote) -> int:
-        """The vote's sequence number, once it is committed."""
+    def save_votes(self, evaluation_id: str, cast: Sequence[Vote]) -> Sequence[int]:
+        """The votes' sequence numbers, once they are committed."""
         ...
 
     def baseline_for(self, order: Order) -> Baseline | None: ...
@@ -49,6 +49,8 @@ class Keeping:
         self._record: Record | None = None
         self._begun = asyncio.Event()
         self._turn = asyncio.Lock()
+        self._arrived: list[Vote] = []
+        self._numbers: dict[tuple[str, int], int] = {}
         self.fault: StoreError | None = None
 
     @property
@@ -63,15 +65,22 @@ class Keeping:
                 record.resume(self._order.report_id)
                 return
             record.begin(self._order)
-            for vote in earlier:
-                record.save_vote(self._order.report_id, vote)
+            if earlier:
+                record.save_votes(self._order.report_id, earlier)
 
         await self._do(begin)
         self._begun.set()
 
     async def vote(self, vote: Vote) -> int | None:
+        """Its sequence number, once it is committed. Those that come in while others are written go in together."""
         await self._begun.wait()
-        return await self._do(lambda record: record.save_vote(self._order.report_id, vote))
+        self._arrived.append(vote)
+        async with self._turn:
+            if self._arrived:
+                cast, self._arrived = self._arrived, []
+                numbers = await self._in_thread(lambda record: record.save_votes(self._order.report_id, cast))
+                self._numbers.update(zip(map(_asked, cast), numbers or (), strict=False))
+        return self._numbers.get(_asked(vote))
 
     async def baseline(self) -> Baseline | str:
         """What to compare with, or why there is nothing."""
@@ -90,19 +99,26 @@ class Keeping:
 
     async def _do(self, act: Callable[[Record], T]) -> T | None:
         async with self._turn:
-            if not self.keeps:
-                return None
-            try:
-                return await asyncio.to_thread(self._act, act)
-            except StoreError as fault:
-                self.fault = fault
-                return None
+            return await self._in_thread(act)
+
+    async def _in_thread(self, act: Callable[[Record], T]) -> T | None:
+        if not self.keeps:
+            return None
+        try:
+            return await asyncio.to_thread(self._act, act)
+        except StoreError as fault:
+            self.fault = fault
+            return None
 
     def _act(self, act: Callable[[Record], T]) -> T:
         if self._record is None:
             assert self._open is not None  # noqa: S101 - `keeps` was asked first
             self._record = self._open()
         return act(self._record)
+
+
+def _asked(vote: Vote) -> tuple[str, int]:
+    return vote.check_id, vote.run
 
 
 class InStore:
@@ -141,8 +157,8 @@ class InStore:
     def resume(self, evaluation_id: str) -> None:
         self._store.resume(evaluation_id)
 
-    def save_vote(self, evaluation_id: str, vote: Vote) -> int:
-        return self._store.save_vote(evaluation_id, vote)
+    def save_votes(self, evaluation_id: str, cast: Sequence[Vote]) -> Sequence[int]:
+        return self._store.save_votes(evaluation_id, cast)
 
     def baseline_for(self, order: Order) -> Baseline | None:
         # Those that were asked together are nobody's past: which of them is done first is chance.

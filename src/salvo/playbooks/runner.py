@@ -98,9 +98,11 @@ async def evaluate(order: Order, session: Session, earlier: Sequence[Vote] = (),
     if stopped is not None:
         await keeping.interrupt()
         return Evaluated(stopped, str(keeping.fault or ""))
-    report = conclude(
+    # In a thread: it goes over the texts again, and hashes the whole report.
+    report = await asyncio.to_thread(
+        conclude,
         order,
-        asking.cast.values(),
+        list(asking.cast.values()),
         scanned,
         judged_by(session.judge),
         timestamp=session.clock.now().isoformat(),

@@ -11,12 +11,16 @@ from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
 from typing import Any, TypeAlias, get_args
 
-from fastapi.sse import ServerSentEvent
+from fastapi.sse import KEEPALIVE_COMMENT, format_sse_event
 from pydantic import TypeAdapter
+from starlette.responses import StreamingResponse
 
 from salvo.engine import jsontext
 from salvo.web.answers import Problem
 from salvo.web.jobs import Job, JobState, VoteSeen, Waiting
+
+SILENCE = 15.0
+"""Seconds without news after which a watcher is told that there are none, lest something on the way hang up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +68,12 @@ class Changed:
 Told: TypeAlias = Queued | Began | Progress | VoteSeen | Waiting | Ended | Watching | Changed
 
 
+class EventStream(StreamingResponse):
+    """FastAPI's own would pass each event through two tasks and two queues, for every watcher."""
+
+    media_type = "text/event-stream"
+
+
 def schemas() -> dict[str, Any]:
     """The JSON Schemas of what events carry in their data, for the API's description."""
     kinds = [(kind.__name__, "serialization", TypeAdapter(kind)) for kind in get_args(Told)]
@@ -72,37 +82,44 @@ def schemas() -> dict[str, Any]:
     return found
 
 
-async def of_job(job: Job, after: int) -> AsyncIterator[ServerSentEvent]:
-    """Everything a watcher has not seen, until it is over; `after` is the last vote that it has."""
+async def of_job(job: Job, after: int) -> AsyncIterator[bytes]:
+    """Everything a watcher has not seen, until it is over; `after` is the last vote that it has.
+
+    What is new at one moment is sent as one piece: with many watchers, each piece is what costs.
+    """
     seen: dict[str, Told] = {}
     while True:
         changed, ended = job.changed, job.state.ended
-        for name, told in list(_so_far(job, after)):
+        news = []
+        for name, told in _so_far(job, after):
             if isinstance(told, VoteSeen):
                 after = told.sequence
             elif seen.get(name) == told:
                 continue
             seen[name] = told
-            yield event(name, told)
+            news.append(event(name, told))
+        if news:
+            yield b"".join(news)
         if ended:
             return
         if job.waiting is None:
             seen.pop("waiting", None)
-        await changed.wait()
+        while not await _set_within(SILENCE, changed):
+            yield KEEPALIVE_COMMENT
 
 
-async def of_ended(
-    state: JobState, report_id: str | None, votes: list[VoteSeen], problem: Problem | None
-) -> AsyncIterator[ServerSentEvent]:
-    for vote in votes:
-        yield event("vote", vote)
-        await asyncio.sleep(0)
-    yield event(state, Ended(report_id, problem))
-
-
-def event(name: str, told: Told) -> ServerSentEvent:
+def event(name: str, told: Told) -> bytes:
     number = str(told.sequence) if isinstance(told, VoteSeen) else None
-    return ServerSentEvent(raw_data=_text(told), event=name, id=number)
+    # One line, whatever is in it: JSON escapes line ends.
+    return format_sse_event(data_str=jsontext.dumps(told).decode(), event=name, id=number)
+
+
+async def _set_within(seconds: float, changed: asyncio.Event) -> bool:
+    try:
+        async with asyncio.timeout(seconds):
+            return await changed.wait()
+    except TimeoutError:
+        return False
 
 
 def _so_far(job: Job, after: int) -> Iterator[tuple[str, Told]]:
@@ -117,8 +134,3 @@ def _so_far(job: Job, after: int) -> Iterator[tuple[str, Told]]:
         yield "waiting", job.waiting
     if job.state.ended:
         yield job.state, Ended(job.id if job.state is JobState.DONE else None, job.problem)
-
-
-def _text(value: Any) -> str:
-    """One line, whatever is in it: JSON escapes line ends."""
-    return jsontext.dumps(value).decode()

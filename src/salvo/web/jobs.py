@@ -239,7 +239,8 @@ class Jobs:
         def begin() -> list[tuple[int, Vote]]:
             # Where it goes is kept: what was meant for one address is not sent to another when it is resumed.
             InStore(self._store, in_full=in_full, settings={BASE_URL: desk.base_url}).begin(order)
-            return [(self._store.save_vote(order.report_id, vote), vote) for vote in earlier]
+            numbers = self._store.save_votes(order.report_id, earlier) if earlier else []
+            return list(zip(numbers, earlier, strict=True))
 
         began = desk.clock.now().isoformat(timespec="milliseconds")
         return self._line_up(Job(order, desk, began, in_full=in_full, earlier=await asyncio.to_thread(begin)))

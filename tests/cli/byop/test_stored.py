@@ -49,7 +49,7 @@ def three(store: Store) -> Store:
     """A finished one, one that was interrupted, and a screening of which only hashes were kept."""
     finished(store, NAMES[0], subject="DPA \x1b[31mreview")
     begun(store, NAMES[1], evaluator="rules")
-    store.save_vote(NAMES[1], a_vote())
+    store.save_votes(NAMES[1], [a_vote()])
     store.interrupt(NAMES[1])
     finished(store, NAMES[2], mode=Mode.SCREENING, stored_in_full=False)
     return store

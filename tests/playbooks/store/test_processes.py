@@ -81,14 +81,14 @@ def test_a_killed_process_loses_at_most_the_vote_in_flight(url: str, clock: Held
         assert store.mark_interrupted() == [name]
         assert store.load(name).state is State.INTERRUPTED
         store.resume(name)
-        assert store.save_vote(name, a_vote("certainty_language")) == len(kept) + 1
+        assert store.save_votes(name, [a_vote("certainty_language")]) == [len(kept) + 1]
 
 
 def test_threads_save_votes_at_once_and_each_gets_its_own_number(store: Store) -> None:
     name = begun(store)
     cast = [a_vote(check, run) for check in ("assumption_disclosure", "certainty_language") for run in range(1, 21)]
     with ThreadPoolExecutor(16) as threads:
-        numbers = list(threads.map(lambda vote: store.save_vote(name, vote), cast))
+        numbers = list(threads.map(lambda vote: store.save_votes(name, [vote])[0], cast))
     assert sorted(numbers) == list(range(1, 41))
     stored = {number: (vote.check_id, vote.run) for number, vote in store.votes(name)}
     assert stored == {number: (vote.check_id, vote.run) for number, vote in zip(numbers, cast, strict=True)}

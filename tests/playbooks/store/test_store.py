@@ -52,7 +52,7 @@ def test_what_is_asked_for_is_stored_before_the_first_call(store: Store) -> None
 def test_votes_come_back_as_they_were_in_the_order_in_which_they_came(store: Store) -> None:
     begun(store)
     cast = [a_vote(run=2, result=None, hopeless=True), a_vote("certainty_language", 1, Result.FAIL), a_vote(run=1)]
-    assert [store.save_vote("id-0001", vote) for vote in cast] == [1, 2, 3]
+    assert store.save_votes("id-0001", cast) == [1, 2, 3]
     came = store.votes("id-0001")
     assert [number for number, _ in came] == [1, 2, 3]
     assert [_plain(vote) for _, vote in came] == [_plain(vote) for vote in cast]
@@ -96,8 +96,8 @@ def test_any_text_survives(store: Store, text: str) -> None:
 def test_names_of_any_length_and_content_are_stored_and_told_apart(store: Store) -> None:
     long = "check \x00" + "x" * 5000
     begun(store, subject=long, playbook=a_playbook(id=long))
-    store.save_vote("id-0001", a_vote(long + "1"))
-    store.save_vote("id-0001", a_vote(long + "2"))
+    store.save_votes("id-0001", [a_vote(long + "1")])
+    store.save_votes("id-0001", [a_vote(long + "2")])
     assert [vote.check_id for _, vote in store.votes("id-0001")] == [long + "1", long + "2"]
     assert store.history(subject=long)
     assert not store.history(subject=long + "x")
@@ -105,21 +105,21 @@ def test_names_of_any_length_and_content_are_stored_and_told_apart(store: Store)
 
 def test_a_run_without_a_vote_may_be_asked_again_and_a_vote_stays(store: Store) -> None:
     begun(store)
-    store.save_vote("id-0001", a_vote(run=1))
-    store.save_vote("id-0001", a_vote(run=2, result=None))
-    assert store.save_vote("id-0001", a_vote(run=2)) == 3
+    store.save_votes("id-0001", [a_vote(run=1)])
+    store.save_votes("id-0001", [a_vote(run=2, result=None)])
+    assert store.save_votes("id-0001", [a_vote(run=2)]) == [3]
     assert [(number, vote.run, vote.ballot.result) for number, vote in store.votes("id-0001")] == [
         (1, 1, Result.PASS),
         (3, 2, Result.PASS),
     ]
     with pytest.raises(StoreError, match="Run 1 of assumption_disclosure has its vote already"):
-        store.save_vote("id-0001", a_vote(run=1, result=Result.FAIL))
+        store.save_votes("id-0001", [a_vote(run=1, result=Result.FAIL)])
 
 
 def test_what_is_done_is_not_changed_any_more(store: Store) -> None:
     report = finished(store)
     for change in (
-        lambda: store.save_vote("id-0001", a_vote(run=9)),
+        lambda: store.save_votes("id-0001", [a_vote(run=9)]),
         lambda: store.finish("id-0001", replace(report, subject="another")),
         lambda: store.cancel("id-0001"),
         lambda: store.interrupt("id-0001"),
@@ -133,10 +133,10 @@ def test_what_is_done_is_not_changed_any_more(store: Store) -> None:
 def test_what_was_interrupted_or_cancelled_keeps_its_votes_and_can_be_resumed(store: Store) -> None:
     for name, end in (("id-0001", store.interrupt), ("id-0002", store.cancel)):
         begun(store, name)
-        store.save_vote(name, a_vote())
+        store.save_votes(name, [a_vote()])
         end(name)
         # An answer that was on its way has been paid for.
-        assert store.save_vote(name, a_vote(run=2)) == 2
+        assert store.save_votes(name, [a_vote(run=2)]) == [2]
     assert [row.state for row in store.history()] == [State.CANCELLED, State.INTERRUPTED]
     store.resume("id-0001")
     assert store.load("id-0001").state is State.RUNNING
@@ -203,7 +203,7 @@ def test_nothing_stored_says_how_to_begin(store: Store) -> None:
     with pytest.raises(UnknownIdError, match="There is no evaluation id-1"):
         store.load("id-1")
     with pytest.raises(UnknownIdError, match="There is no evaluation id-1"):
-        store.save_vote("id-1", a_vote())
+        store.save_votes("id-1", [a_vote()])
 
 
 def test_history_lists_the_newest_first_and_can_be_narrowed(store: Store) -> None:
@@ -371,7 +371,7 @@ def test_nothing_of_what_was_deleted_is_left_in_the_file(tmp_path: Path, clock: 
     secret = "Projekt Abendrot"
     with Store.open(f"sqlite:///{tmp_path / 'runs.db'}", clock) as store:
         begun(store, inputs=some_inputs(secret * 1000))
-        store.save_vote("id-0001", a_vote(raw=secret))
+        store.save_votes("id-0001", [a_vote(raw=secret)])
         store.interrupt("id-0001")
         assert _in_files(tmp_path, secret)
         store.delete("id-0001")
@@ -427,5 +427,5 @@ def test_a_damaged_row_says_so(url: str, store: Store) -> None:
 def test_votes_of_a_later_run_can_be_more_than_three(store: Store) -> None:
     begun(store, runs=5)
     for vote in some_votes(5):
-        store.save_vote("id-0001", vote)
+        store.save_votes("id-0001", [vote])
     assert len(store.votes("id-0001")) == 10

@@ -51,6 +51,19 @@ def holds(search: str) -> ColumnElement[bool]:
     return or_(*(column.icontains(as_name(search), autoescape=True) for column in looked_in))
 
 
+def series(playbook_hash: str, subject: str) -> Select[Any]:
+    """The ids of its reports."""
+    return (
+        select(evaluations.c.id)
+        .select_from(evaluations.outerjoin(baselines, baselines.c.evaluation_id == evaluations.c.id))
+        .where(
+            evaluations.c.playbook_hash == playbook_hash,
+            evaluations.c.subject == as_name(subject),
+            evaluations.c.state == State.DONE,
+        )
+    )
+
+
 def points() -> Select[Any]:
     """A point of the timeline."""
     return (

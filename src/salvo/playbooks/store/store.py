@@ -11,7 +11,7 @@ from difflib import get_close_matches
 from types import TracebackType
 from typing import Any, Self
 
-from sqlalchemy import Connection, RowMapping, and_, delete, func, insert, select, update
+from sqlalchemy import Connection, RowMapping, and_, bindparam, delete, func, insert, select, update
 
 from salvo.engine.canonical import sha256
 from salvo.engine.clock import Clock
@@ -19,7 +19,7 @@ from salvo.errors import AmbiguousIdError, InputError, StoreError, UnknownIdErro
 from salvo.playbooks import audit
 from salvo.playbooks.audit import Entry, RawRunRecord
 from salvo.playbooks.report import Report
-from salvo.playbooks.store import owner, queries, rows
+from salvo.playbooks.store import ballots, owner, queries, rows
 from salvo.playbooks.store.database import Database
 from salvo.playbooks.store.place import TOUCH
 from salvo.playbooks.store.records import (
@@ -35,9 +35,9 @@ from salvo.playbooks.store.records import (
 from salvo.playbooks.store.tables import audit as audit_table
 from salvo.playbooks.store.tables import baselines, evaluations, playbooks, votes
 from salvo.playbooks.store.texts import as_name, as_text, inputs_text, vote_of
-from salvo.playbooks.verdict import Mode, Result
+from salvo.playbooks.verdict import Mode
 from salvo.playbooks.votes import Vote
-from salvo.playbooks.withheld import vote_without_texts, without_texts
+from salvo.playbooks.withheld import without_texts
 
 LATEST = "latest"
 _NEAR = 5
@@ -53,6 +53,7 @@ class Store:
     def __init__(self, database: Database, clock: Clock) -> None:
         self._database = database
         self._clock = clock
+        self._owner = owner.this_process()
 
     @classmethod
     def open(cls, url: str, clock: Clock, *, make: bool = True) -> Self:
@@ -152,42 +153,16 @@ class Store:
                 )
             self._touch(connection, evaluation_id, state=State.RUNNING, owner=owner.this_process())
 
-    def save_vote(self, evaluation_id: str, vote: Vote) -> int:
-        """Its number within the evaluation, from 1 and without gaps in time: a later vote has a higher one.
+    def save_votes(self, evaluation_id: str, cast: Sequence[Vote]) -> list[int]:
+        """Their numbers within the evaluation, from 1: a later vote has a higher one. All are stored, or none.
 
         A run that gave no vote may be asked again, and its new vote takes the place of the old; a vote stays.
         """
         with self._database.writing() as connection:
             found = _open_evaluation(connection, evaluation_id)
-            kept = vote if found["stored_in_full"] else vote_without_texts(vote)
-            text = as_text({"check_id": kept.check_id, "run": kept.run, "ballot": kept.ballot})
-            exchanges = as_text(kept.exchanges)
-            last = connection.scalar(select(func.max(votes.c.sequence)).where(votes.c.evaluation_id == evaluation_id))
-            same = and_(
-                votes.c.evaluation_id == evaluation_id,
-                votes.c.check_id == as_name(vote.check_id),
-                votes.c.run == vote.run,
-            )
-            if connection.scalar(select(votes.c.valid).where(same)):
-                raise StoreError(f"Run {vote.run} of {vote.check_id} has its vote already.")
-            connection.execute(delete(votes).where(same))
-            sequence = (last or 0) + 1
-            connection.execute(
-                insert(votes).values(
-                    evaluation_id=evaluation_id,
-                    sequence=sequence,
-                    check_id=as_name(vote.check_id),
-                    run=vote.run,
-                    valid=vote.ballot.result is not None,
-                    result=vote.ballot.result or Result.INDETERMINATE,
-                    vote_sha256=sha256(text.encode()),
-                    exchanges_sha256=sha256(exchanges.encode()),
-                    vote=text,
-                    exchanges=exchanges,
-                )
-            )
+            numbers = ballots.put_in(connection, evaluation_id, cast, in_full=found["stored_in_full"])
             self._touch(connection, evaluation_id)
-        return sequence
+        return numbers
 
     def votes(self, evaluation_id: str, after: int = 0) -> list[tuple[int, Vote]]:
         """Those with a higher number than `after`, in the order in which they came."""
@@ -365,12 +340,9 @@ class Store:
 
         `before` leaves out that evaluation and later ones. A screening is never compared with.
         """
-        query = queries.whole().where(
-            evaluations.c.playbook_hash == playbook_hash,
-            evaluations.c.subject == as_name(subject),
-            evaluations.c.state == State.DONE,
-            evaluations.c.mode == Mode.FULL,
-            evaluations.c.incomplete.is_(False),
+        # The id first: to sort whole rows would read the texts of every evaluation of the series.
+        query = queries.series(playbook_hash, subject).where(
+            evaluations.c.mode == Mode.FULL, evaluations.c.incomplete.is_(False)
         )
         if before is not None:
             query = query.where(evaluations.c.id < before)
@@ -378,8 +350,8 @@ class Store:
             baselines.c.saved_at.is_not(None).desc(), baselines.c.saved_at.desc(), evaluations.c.id.desc()
         )
         with self._database.reading() as connection:
-            row = connection.execute(query.limit(1)).mappings().first()
-            return None if row is None else self._loaded(row)
+            found = connection.scalar(query.limit(1))
+            return None if found is None else self._loaded(_one(connection, found))
 
     # The audit log.
 
@@ -414,7 +386,9 @@ class Store:
         return State.INTERRUPTED if state is State.RUNNING and self._is_gone(row) else state
 
     def _is_gone(self, row: RowMapping) -> bool:
-        return owner.is_gone(row["owner"], row["touched_at"], self._clock.now())
+        # Our own are not looked for: a busy server lists many of them.
+        ours = row["owner"] == self._owner
+        return not ours and owner.is_gone(row["owner"], row["touched_at"], self._clock.now())
 
     def _loaded(self, row: RowMapping) -> StoredEvaluation:
         try:
@@ -453,12 +427,17 @@ def _save_playbook(connection: Connection, evaluation: NewEvaluation) -> None:
     )
 
 
+# Made once: a statement that is made anew costs as much as what it does.
+_HELD = (
+    select(evaluations.c.state, evaluations.c.owner, evaluations.c.touched_at, evaluations.c.stored_in_full)
+    .where(evaluations.c.id == bindparam("named"))
+    .with_for_update()
+)
+
+
 def _open_evaluation(connection: Connection, evaluation_id: str) -> RowMapping:
     """One without a report yet, which nobody else changes until the transaction ends."""
-    query = select(
-        evaluations.c.state, evaluations.c.owner, evaluations.c.touched_at, evaluations.c.stored_in_full
-    ).where(evaluations.c.id == evaluation_id)
-    found = connection.execute(query.with_for_update()).mappings().one_or_none()
+    found = connection.execute(_HELD, {"named": evaluation_id}).mappings().one_or_none()
     if found is None:
         raise UnknownIdError(f"There is no evaluation {evaluation_id}.", hint=_LISTS)
     if found["state"] == State.DONE:

@@ -7,8 +7,7 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Body, Depends, Header
-from fastapi.sse import EventSourceResponse, ServerSentEvent
+from fastapi import APIRouter, Body, Header
 
 from salvo.playbooks.inputs import Inputs
 from salvo.playbooks.judges import by_rules
@@ -136,37 +135,30 @@ async def resume(evaluation_id: str, at: At, asked: Annotated[Resumed | None, Bo
     return Json(await _now(job.id, at), 202)
 
 
-async def _watched(
+@router.get(
+    "/{evaluation_id}/events",
+    operation_id="watchEvaluation",
+    response_class=events.EventStream,
+)
+async def watch(
     evaluation_id: str,
     at: At,
     last_event_id: Annotated[
         str | None, Header(description="The id of the last event that was received: what came after it is told.")
     ] = None,
-) -> AsyncIterator[ServerSentEvent]:
-    """Found before anything is sent, so that an unknown id is an error and not a stream of nothing."""
-    after = int(last_event_id) if last_event_id and last_event_id.isdecimal() and len(last_event_id) < 10 else 0
-    job = at.jobs.find(evaluation_id)
-    if job is not None:
-        return events.of_job(job, after)
-    found = await _stored(evaluation_id, at)
-    return _from_store(found, after, at)
-
-
-@router.get(
-    "/{evaluation_id}/events",
-    operation_id="watchEvaluation",
-    response_class=EventSourceResponse,
-)
-async def watch(told: Annotated[AsyncIterator[ServerSentEvent], Depends(_watched)]) -> AsyncIterator[ServerSentEvent]:
+) -> events.EventStream:
     """Server-sent events: queued, began, progress, vote, waiting; then one of done, failed, cancelled, interrupted.
 
     The id of a vote's event is the number of the stored vote: a lost connection goes on after its Last-Event-ID.
     """
-    async for each in told:
-        yield each
+    after = int(last_event_id) if last_event_id and last_event_id.isdecimal() and len(last_event_id) < 10 else 0
+    job = at.jobs.find(evaluation_id)
+    # Found before anything is sent, so that an unknown id is an error and not a stream of nothing.
+    told = events.of_job(job, after) if job else _from_store(await _stored(evaluation_id, at), after, at)
+    return events.EventStream(told, headers={"x-accel-buffering": "no"})
 
 
-async def _from_store(found: Evaluation, after: int, at: Services) -> AsyncIterator[ServerSentEvent]:
+async def _from_store(found: Evaluation, after: int, at: Services) -> AsyncIterator[bytes]:
     """Of one that this process does not run: what is stored, and what another process adds to it."""
     while True:
         for vote in found.votes:
