@@ -63,6 +63,7 @@ export DESCRIBE
 
 test: $(READY) $(PAGE) ## the whole test suite, in parallel, with branch coverage
 	@$(if $(NPM),npm run --prefix frontend test,$(NO_NODE))
+	@$(BIN)/python -m tests.support.chromium
 	$(BIN)/python -m pytest -n auto --cov --cov-report=term
 
 bench: $(READY) ## compare with the official SDKs and bare Python, as ratios

@@ -17,6 +17,7 @@ from typing import Any
 import aiohttp
 import pytest
 
+from tests.support.office import until
 from tests.support.plain_client import (
     ANTHROPIC_HEADERS,
     ASKING,
@@ -383,3 +384,18 @@ class TestProcess:
         for _ in itertools.repeat(None, 20):
             with LoopbackProvider(Say("Hello.")):
                 pass
+
+
+async def test_held_requests_are_answered_when_they_are_let_go() -> None:
+    with LoopbackProvider(always(Say("One."))) as provider:
+        provider.hold(after=1)
+        first = await ask_openai(provider)
+        held = asyncio.create_task(ask_openai(provider))
+        await asyncio.to_thread(until, lambda: len(provider.asked) == 2)
+        assert not held.done()
+        provider.let_go()
+        texts = [answered.body["choices"][0]["message"]["content"] for answered in (first, await held)]
+        provider.play(always(Say("Two.")))
+        assert provider.asked == []
+        texts.append((await ask_openai(provider)).body["choices"][0]["message"]["content"])
+    assert texts == ["One.", "One.", "Two."]

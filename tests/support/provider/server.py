@@ -49,6 +49,21 @@ class LoopbackProvider(BackgroundServer):
         self._request_ids = count(1)
         self._under_way = 0
         self._broken_script: Exception | None = None
+        self._room: int | None = None
+        self._go = asyncio.Event()
+
+    def play(self, script: Scripted) -> None:
+        """Answer by another script from now on; what was asked until now is forgotten."""
+        self._script = as_script(script)
+        self.asked.clear()
+
+    def hold(self, after: int = 0) -> None:
+        """Answer so many more requests; the others wait for `let_go`."""
+        self._room = after
+
+    def let_go(self) -> None:
+        self._room = None
+        self._loop.call_soon_threadsafe(self._release)
 
     @property
     def url(self) -> str:
@@ -121,12 +136,23 @@ class LoopbackProvider(BackgroundServer):
         except Exception as error:
             self._broken_script = self._broken_script or error
             raise dialect.error_for(Fault.server_error(), asked) from error
+        await self._turn()
         await asyncio.sleep(self.latency + answer.delay)
         if not isinstance(answer, Fault):
             return _json(dialect.reply(answer, asked, prompt), 200, headers)
         if answer.kind in WIRE_FAULTS:
             return await WIRE_FAULTS[answer.kind](request, answer, headers)
         raise dialect.error_for(answer, asked)
+
+    async def _turn(self) -> None:
+        if self._room:
+            self._room -= 1
+        elif self._room == 0:
+            await self._go.wait()
+
+    def _release(self) -> None:
+        self._go.set()
+        self._go = asyncio.Event()
 
     def _nearest(self, request: web.BaseRequest) -> Dialect:
         """Who answers at an address where nothing is served."""

@@ -1,0 +1,45 @@
+"""What every test of the page notices, whatever it is about."""
+
+import pytest
+from playwright.sync_api import Browser
+
+from tests.e2e.conftest import Site
+from tests.support.browser import Visitor, barriers
+
+BREACHES = {
+    "console.error('it broke')": "it broke",
+    "setTimeout(() => { throw new Error('nobody caught it') })": "nobody caught it",
+    "fetch('/api/nothing-here')": "status of 404",
+    "setTimeout(() => alert('hello'))": "hello",
+    "document.body.setAttribute('onclick', 'alert()')": "Content Security Policy",
+    "document.body.append(Object.assign(new Image(), { src: 'http://evil.example/x.png' }))": "evil.example",
+    "fetch('http://127.0.0.1:9/').catch(() => {})": "127.0.0.1:9",
+}
+
+
+def test_a_visitor_notes_what_must_not_happen(browser: Browser, site: Site) -> None:
+    visitor = Visitor(browser, site.url)
+    page = visitor.open()
+    assert visitor.faults == []
+    for script, told in BREACHES.items():
+        page.evaluate(f"() => {{ {script} }}")
+        while not any(told in fault for fault in visitor.faults):
+            page.wait_for_timeout(10)
+    with pytest.raises(AssertionError, match="nobody caught it"), visitor:
+        pass
+
+
+def test_what_a_test_brings_about_is_forgiven(browser: Browser, site: Site) -> None:
+    with Visitor(browser, site.url) as visitor:
+        visitor.forgive("status of 404")
+        page = visitor.open()
+        with page.expect_event("console"):
+            page.evaluate("() => fetch('/api/nothing-here')")
+    assert visitor.faults != []
+
+
+def test_barriers_are_found_with_their_place(browser: Browser, site: Site) -> None:
+    with Visitor(browser, site.url) as visitor:
+        page = visitor.open()
+        page.evaluate("() => document.body.insertAdjacentHTML('beforeend', '<img id=bare src=/icon.svg>')")
+        assert [(found.rule, found.where) for found in barriers(page)] == [("image-alt", "#bare")]

@@ -1,0 +1,115 @@
+"""Somebody in front of a page, in a real browser that notes what must not happen there."""
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Literal, NamedTuple, Self
+from urllib.parse import urlsplit
+
+from playwright.sync_api import Browser, ConsoleMessage, Dialog, Page, Playwright, Request, WebError
+
+AXE = Path(__file__).parents[2] / "frontend" / "node_modules" / "axe-core" / "axe.min.js"
+_RULES = ("wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa")
+_OWN = ("data", "blob")
+
+Theme = Literal["light", "dark"]
+
+
+@contextmanager
+def a_browser(playwright: Playwright, executable: str) -> Iterator[Browser]:
+    # Playwright starts it without the sandbox, which not every container can have: it sees no page but ours.
+    browser = playwright.chromium.launch(
+        executable_path=executable,
+        args=[
+            "--disable-gpu",
+            "--disable-background-networking",
+            "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",  # no test reaches the network
+        ],
+    )
+    yield browser
+    browser.close()
+
+
+class Visitor:
+    """Tabs that share nothing with another visitor's.
+
+    At the end of the `with` block it fails on an error in a console, an exception, a breach of the content security
+    policy, a dialog, and a request to anybody but the server.
+    """
+
+    def __init__(self, browser: Browser, url: str, **options: Any) -> None:
+        self.url = url.rstrip("/")
+        self.context = browser.new_context(base_url=url, **options)
+        self.context.set_default_timeout(20_000)
+        self.requests: list[Request] = []
+        self.faults: list[str] = []
+        self._forgiven: list[str] = []
+        self.context.on("request", self._ask)
+        self.context.on("console", self._hear)
+        self.context.on("weberror", self._fail)
+        self.context.on("dialog", self._dismiss)
+
+    def open(self, path: str = "/") -> Page:
+        page = self.context.new_page()
+        page.goto(path)
+        return page
+
+    def forgive(self, pattern: str) -> None:
+        """A fault that this test brings about, such as an answer with status 422."""
+        self._forgiven.append(pattern)
+
+    def unforgiven(self) -> list[str]:
+        return [fault for fault in self.faults if not any(re.search(each, fault) for each in self._forgiven)]
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.context.close()
+        if error is None:
+            assert not self.unforgiven(), "\n".join(self.unforgiven())
+        else:
+            for fault in self.unforgiven():
+                error.add_note(fault)
+
+    def _ask(self, request: Request) -> None:
+        self.requests.append(request)
+        address = urlsplit(request.url)
+        if address.scheme not in _OWN and f"{address.scheme}://{address.netloc}" != self.url:
+            self.faults.append(f"Somebody else was asked: {request.url}")
+
+    def _hear(self, message: ConsoleMessage) -> None:
+        if message.type in ("error", "warning", "assert"):
+            self.faults.append(f"The console says: {message.text} ({message.location['url']})")
+
+    def _fail(self, error: WebError) -> None:
+        self.faults.append(f"The page raised: {error.error}")
+
+    def _dismiss(self, dialog: Dialog) -> None:
+        self.faults.append(f"The page opened a dialog: {dialog.message}")
+        dialog.dismiss()
+
+
+class Barrier(NamedTuple):
+    """Something on a page that keeps somebody out, as axe tells it."""
+
+    rule: str
+    where: str
+    why: str
+
+
+def barriers(page: Page) -> list[Barrier]:
+    """Breaches of WCAG A and AA that axe finds in the page as it stands."""
+    if not page.evaluate("'axe' in window"):
+        page.evaluate(AXE.read_text())
+    found = page.evaluate("rules => axe.run({ runOnly: { type: 'tag', values: rules } })", list(_RULES))
+    assert found["passes"], "axe looked at nothing"
+    return [
+        Barrier(violation["id"], " ".join(map(str, node["target"])), node["failureSummary"])
+        for violation in found["violations"]
+        for node in violation["nodes"]
+    ]
