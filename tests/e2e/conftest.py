@@ -12,13 +12,14 @@ from salvo.web import page
 from salvo.web.settings import STATIC
 from tests.support import chromium
 from tests.support.browser import AXE, Visitor, a_browser
+from tests.support.playbook_page import ask, evaluate
 from tests.support.provider import LoopbackProvider
-from tests.support.web import Judging, ServerProcess, server_process
+from tests.support.web import CAREFUL, CARELESS, GPT, Judging, ServerProcess, server_process
 
 Visit = Callable[..., Visitor]
 Serve = Callable[..., ServerProcess]
 
-expect.set_options(timeout=20_000)  # for a machine that is busy; what is there is seen at once
+expect.set_options(timeout=30_000)  # for a machine that is busy; what is there is seen at once
 
 
 @pytest.fixture(scope="package")
@@ -76,6 +77,35 @@ def site(_site: Site) -> Iterator[Site]:
     _site.provider.play(Judging())
     yield _site
     _site.provider.let_go()
+
+
+class Stored(NamedTuple):
+    """What there is to look at: two reports of one subject, and one that was cancelled."""
+
+    subject: str
+    baseline: str
+    worse: str
+    cancelled: str
+
+
+@pytest.fixture
+def stored(site: Site, _stored: Stored) -> Stored:
+    return _stored
+
+
+@pytest.fixture(scope="package")
+def _stored(_site: Site, _playwright: Playwright) -> Stored:
+    subject = "NDA reviews"
+    api = _playwright.request.new_context(base_url=_site.url)
+    _site.provider.hold(after=2)
+    cancelled = evaluate(api, CARELESS, evaluator=GPT, base_url=_site.provider.openai_url, answers=2)
+    ask(api, "POST", f"/api/evaluations/{cancelled}/cancel")
+    _site.provider.let_go()
+    baseline = evaluate(api, CAREFUL, subject=subject)
+    ask(api, "POST", "/api/baselines", {"report_id": baseline})
+    worse = evaluate(api, CARELESS, subject=subject)
+    api.dispose()
+    return Stored(subject, baseline, worse, cancelled)
 
 
 @pytest.fixture

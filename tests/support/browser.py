@@ -42,7 +42,7 @@ class Visitor:
     def __init__(self, browser: Browser, url: str, **options: Any) -> None:
         self.url = url.rstrip("/")
         self.context = browser.new_context(base_url=url, **options)
-        self.context.set_default_timeout(20_000)
+        self.context.set_default_timeout(30_000)
         self.requests: list[Request] = []
         self.faults: list[str] = []
         self._forgiven: list[str] = []

@@ -7,9 +7,9 @@ from collections.abc import AsyncIterator
 import docx
 import pytest
 from pypdf import PdfWriter
-from pypdf.generic import DecodedStreamObject, DictionaryObject, NameObject
 
 from salvo.web import documents
+from tests.support.documents import pdf, written
 from tests.support.web import Client, Reply, WebServer, client
 
 SENTENCES = ["1. Liability is limited.", "2. German law applies."]
@@ -45,22 +45,22 @@ async def test_a_word_file_is_read_in_the_order_of_the_document(api: Client) -> 
 
 
 async def test_a_pdf_with_text_is_read_page_by_page(api: Client) -> None:
-    found = (await _read(api, "contract.pdf", _pdf(*SENTENCES))).json()
+    found = (await _read(api, "contract.pdf", pdf(*SENTENCES))).json()
     assert (found["text"], found["pages"]) == ("\n\n".join(SENTENCES), 2)
 
 
 async def test_a_file_that_cannot_be_read_is_a_sentence(api: Client) -> None:
-    encrypted = PdfWriter(clone_from=io.BytesIO(_pdf("x")))
+    encrypted = PdfWriter(clone_from=io.BytesIO(pdf("x")))
     encrypted.encrypt("password", algorithm="AES-256")
     refused = {
         "contract.exe": b"MZ",
         "no_suffix": b"",
         "latin.txt": b"\xe4pfel",
         "not.pdf": b"hello",
-        "cut.pdf": _pdf(*SENTENCES)[:200],
-        "scanned.pdf": _pdf(""),
-        "encrypted.pdf": _written(encrypted),
-        "thick.pdf": _pdf(*[""] * 10_000),
+        "cut.pdf": pdf(*SENTENCES)[:200],
+        "scanned.pdf": pdf(""),
+        "encrypted.pdf": written(encrypted),
+        "thick.pdf": pdf(*[""] * 10_000),
         "not.docx": b"hello",
         "old.docx": b"\xd0\xcf\x11\xe0" + b"\0" * 600,
         "empty.docx": _packed(docx.Document()),
@@ -103,7 +103,7 @@ async def test_entities_that_multiply_are_not_followed(api: Client) -> None:
 
 async def test_a_reader_that_does_not_come_to_an_end_is_ended(api: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(documents, "LONGEST_READING", 0.01)
-    reply = await _read(api, "contract.pdf", _pdf(*SENTENCES))
+    reply = await _read(api, "contract.pdf", pdf(*SENTENCES))
     assert (reply.status, reply.json()["error"]["message"]) == (422, "The file takes too long to read.")
 
 
@@ -131,31 +131,3 @@ def _zip(files: dict[str, bytes]) -> bytes:
         for name, content in files.items():
             packed.writestr(name, content)
     return made.getvalue()
-
-
-def _pdf(*pages: str) -> bytes:
-    """A page with a line of text each; without a line, a page that only a picture could be on."""
-    writer = PdfWriter()
-    font = DictionaryObject(
-        {
-            NameObject("/Type"): NameObject("/Font"),
-            NameObject("/Subtype"): NameObject("/Type1"),
-            NameObject("/BaseFont"): NameObject("/Helvetica"),
-        }
-    )
-    for line in pages:
-        page = writer.add_blank_page(595, 842)
-        if line:
-            text = DecodedStreamObject()
-            text.set_data(f"BT /F1 12 Tf 72 720 Td ({line}) Tj ET".encode("latin-1"))
-            page[NameObject("/Contents")] = text
-            page[NameObject("/Resources")] = DictionaryObject(
-                {NameObject("/Font"): DictionaryObject({NameObject("/F1"): font})}
-            )
-    return _written(writer)
-
-
-def _written(writer: PdfWriter) -> bytes:
-    file = io.BytesIO()
-    writer.write(file)
-    return file.getvalue()

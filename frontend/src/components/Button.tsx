@@ -6,7 +6,7 @@ const LOOK = {
   quiet: "border-transparent bg-transparent text-link underline underline-offset-2 hover:bg-well",
 };
 const SHAPE =
-  "inline-flex items-center justify-center gap-2 rounded border px-3 py-1.5 no-underline disabled:opacity-60 disabled:hover:brightness-100";
+  "inline-flex items-center justify-center gap-2 rounded border px-3 py-1.5 no-underline disabled:opacity-60 disabled:hover:brightness-100 aria-disabled:cursor-default aria-disabled:opacity-60";
 
 interface Props extends React.ButtonHTMLAttributes<HTMLButtonElement> {
   look?: keyof typeof LOOK;

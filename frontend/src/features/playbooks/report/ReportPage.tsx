@@ -18,7 +18,7 @@ import { CheckCard, type Show } from "./CheckCard";
 import { Drift } from "./Drift";
 import { FrozenText, type Target } from "./frozen/FrozenText";
 import { placesOf } from "./places";
-import { WithheldProvider } from "./said";
+import { Said, WithheldProvider } from "./said";
 import { Variance } from "./Variance";
 import {
   INCOMPLETE,
@@ -138,7 +138,7 @@ function Head({ stored }: { stored: StoredReport }) {
         </div>
       </section>
       <div className="mt-4 space-y-3 empty:hidden">
-        {report.incomplete ? <Notice>{INCOMPLETE}</Notice> : null}
+        {report.incomplete ? <Incomplete report={report} /> : null}
         {report.texts_withheld ? <Notice>{TEXTS_WITHHELD}</Notice> : null}
         {stored.resumable ? (
           <Resume
@@ -155,6 +155,24 @@ function Head({ stored }: { stored: StoredReport }) {
       </div>
       <Actions stored={stored} />
     </header>
+  );
+}
+
+const MOST_REASONS = 3;
+
+/** With why votes are missing, which is mostly one and the same reason: a wrong key, a provider that is down. */
+function Incomplete({ report }: { report: Report }) {
+  const missing = report.check_results.flatMap((check) => check.raw_runs.filter((run) => !run.valid));
+  const reasons = [...new Set(missing.map((run) => run.problem).filter(Boolean))];
+  return (
+    <Notice>
+      <p>{INCOMPLETE}</p>
+      {reasons.slice(0, MOST_REASONS).map((reason) => (
+        <p key={reason} className="foreign mt-1 font-semibold">
+          <Said>{reason}</Said>
+        </p>
+      ))}
+    </Notice>
   );
 }
 

@@ -1,0 +1,136 @@
+"""What is filled in before an evaluation is run."""
+
+import json
+import re
+
+from playwright.sync_api import FilePayload, Locator, Page, expect
+
+from tests.e2e.conftest import Site, Visit
+from tests.support.documents import pdf, word_file
+from tests.support.playbook_page import ask, card, drop, fill_in, give_key, run, see_report
+from tests.support.web import CARELESS
+
+LINES = ("The agreement is fully compliant.", "You can sign it today.")
+
+
+def test_one_click_on_an_example_and_one_on_run_show_a_report(site: Site, visit: Visit) -> None:
+    page = visit(site.url).open()
+    page.get_by_role("button", name="A review that is too sure of itself").click()
+    expect(page.get_by_label("AI output")).to_have_value(re.compile("fully compliant with the GDPR"))
+    expect(page.get_by_label("Source document")).to_have_value(re.compile("DATA PROCESSING AGREEMENT"))
+    expect(page.get_by_label("Subject")).to_have_value("example: contract review")
+    run(page)
+    see_report(page)
+    expect(page.get_by_role("region", name="Status")).to_contain_text("ALERT")
+
+
+def test_what_is_missing_is_said_and_where_the_text_would_go_before_it_goes(site: Site, visit: Visit) -> None:
+    visitor = visit(site.url)
+    page = visitor.open()
+    button = page.get_by_role("button", name="Run Full Evaluation")
+    expect(button).to_have_accessible_description("Paste the AI output first.")
+    fill_in(page, CARELESS)
+    expect(button).to_have_accessible_description("")
+    page.get_by_label("Who judges").select_option("anthropic")
+    expect(button).to_have_accessible_description("Give the API key first.")
+    button.click(force=True)
+    estimate = page.get_by_test_id("estimate")
+    expect(estimate).to_contain_text("api.anthropic.com")
+    expect(estimate).to_contain_text(re.compile(r"about [\d,]+ tokens.*\$"))
+    give_key(page)
+    expect(button).to_have_accessible_description("")
+    page.get_by_label("Screening (1 run, quick)").check()
+    expect(page.get_by_role("button", name="Run Screening")).to_be_visible()
+    assert all("/api/evaluations" not in request.url for request in visitor.requests)
+
+
+def test_a_file_dropped_on_a_field_becomes_its_text(site: Site, visit: Visit) -> None:
+    page = visit(site.url).open()
+    for label, name, content, said in (
+        ("AI output", "review.docx", word_file(*LINES), "From review.docx: 56 characters"),
+        ("Source document", "review.pdf", pdf(*LINES), "From review.pdf: 2 pages, 57 characters"),
+        ("Prompt", "review.md", "\n".join(LINES).encode(), "From review.md: 56 characters"),
+    ):
+        field = page.get_by_label(label)
+        drop(field, name, content)
+        expect(page.get_by_text(said)).to_be_visible()
+        assert field.input_value().split() == " ".join(LINES).split()
+
+
+def test_a_file_that_cannot_be_read_is_a_sentence_and_leaves_the_field_alone(site: Site, visit: Visit) -> None:
+    visitor = visit(site.url)
+    visitor.forgive("status of 422")
+    page = visitor.open()
+    source = page.get_by_label("Source document")
+    source.fill("As it was.")
+    drop(source, "scanned.pdf", pdf(""))
+    expect(page.get_by_role("alert")).to_contain_text("The file has no text in it: it may be a scan.")
+    expect(source).to_have_value("As it was.")
+
+
+def test_a_playbook_of_ones_own_is_validated_and_used(site: Site, visit: Visit) -> None:
+    page = visit(site.url).open()
+    document = ask(page.request, "GET", "/api/playbooks/ai_plugin_observability_v1")["document"]
+    document["metadata"]["id"] = "house_rules"
+    document["checks"] = [check for check in document["checks"] if check["id"] == "certainty_language"]
+    _upload(page, "house.json", json.dumps(document))
+    expect(page.get_by_text(re.compile("^house.json can be used"))).to_be_visible()
+    fill_in(page, CARELESS)
+    run(page)
+    see_report(page)
+    expect(page.get_by_text("house_rules")).to_be_visible()
+    expect(card(page, "certainty_language")).to_be_visible()
+    expect(page.get_by_role("article")).to_have_count(1)
+
+
+def test_a_playbook_with_errors_is_refused_with_its_findings(site: Site, visit: Visit) -> None:
+    page = visit(site.url).open()
+    document = ask(page.request, "GET", "/api/playbooks/ai_plugin_observability_v1")["document"]
+    document["checks"][0]["severity"] = "<img src=x onerror=alert(1)>"
+    del document["checks"][1]["question"]
+    _upload(page, "bad.json", json.dumps(document))
+    expect(page.get_by_text(re.compile(r"^bad.json cannot be used: \d+ errors"))).to_be_visible()
+    expect(page.get_by_role("listitem").filter(has_text="checks[0].severity")).to_be_visible()
+    expect(page.get_by_role("listitem").filter(has_text="checks[1]")).to_be_visible()
+    _upload(page, "no.json", "{")
+    expect(page.get_by_text(re.compile("^no.json cannot be used: 1 error"))).to_be_visible()
+    expect(page.get_by_label("Which playbook")).to_have_value("ai_plugin_observability_v1")
+
+
+def test_everything_can_be_done_by_keyboard(site: Site, visit: Visit) -> None:
+    page = visit(site.url).open()
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("link", name="Skip to the content")).to_be_focused()
+    page.keyboard.press("Enter")
+    _tab_to(page, page.get_by_label("AI output"))
+    page.keyboard.insert_text(CARELESS)
+    _tab_to(page, page.get_by_label("Full (3 runs, auditable)"))
+    page.keyboard.press("ArrowDown")
+    expect(page.get_by_label("Screening (1 run, quick)")).to_be_checked()
+    page.keyboard.press("ArrowUp")
+    _tab_to(page, page.get_by_role("button", name="Run Full Evaluation"))
+    page.keyboard.press("Enter")
+    see_report(page)
+    quote = card(page, "certainty_language").locator("[data-quote]").first
+    _tab_to(page, quote)
+    page.keyboard.press("Enter")
+    mark = page.locator(f"mark#text-{quote.get_attribute('data-quote')}")
+    expect(mark).to_be_focused()
+    back = page.get_by_role("link", name="Evidence of check 2: go to its card").first
+    _tab_to(page, back)
+    page.keyboard.press("Enter")
+    expect(page.locator("#check-2")).to_be_focused()
+
+
+def _tab_to(page: Page, target: Locator) -> None:
+    for _ in range(100):
+        if target.evaluate("element => element === document.activeElement"):
+            return
+        page.keyboard.press("Tab")
+    raise AssertionError(f"{target} is not reached by Tab")
+
+
+def _upload(page: Page, name: str, text: str) -> None:
+    with page.expect_file_chooser() as chooser:
+        page.get_by_role("button", name="Upload a playbook").click()
+    chooser.value.set_files(FilePayload(name=name, mimeType="application/json", buffer=text.encode()))

@@ -1,0 +1,102 @@
+"""Every page for everybody: both themes, narrow screens, and little to load."""
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.e2e.conftest import Serve, Site, Stored, Visit
+from tests.support.browser import Theme, barriers
+from tests.support.playbook_page import answers, choose_model, fill_in, run
+from tests.support.web import CARELESS
+
+PAGES = {
+    "evaluate": "/",
+    "report": "/reports/{worse}",
+    "cancelled": "/evaluations/{cancelled}",
+    "history": "/history",
+    "compare": "/compare?a={baseline}&b={worse}",
+    "timeline": "/timeline?subject={subject}",
+    "playbooks": "/playbooks",
+    "nowhere": "/nowhere",
+}
+THEMES: tuple[Theme, ...] = ("light", "dark")
+FIRST_LOAD = 250_000
+"""Bytes, as they are sent."""
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_no_page_has_a_barrier(site: Site, stored: Stored, visit: Visit, name: str) -> None:
+    page = visit(site.url).open(PAGES[name].format(**stored._asdict()))
+    _settled(page)
+    _open_everything(page)
+    _assert_no_barrier(page)
+
+
+def test_no_barrier_before_and_while_a_model_is_asked(site: Site, visit: Visit) -> None:
+    visitor = visit(site.url)
+    page = visitor.open()
+    fill_in(page, CARELESS)
+    choose_model(page, site.provider.openai_url)
+    expect(page.get_by_test_id("estimate")).to_contain_text("tokens")
+    _assert_no_barrier(page)
+    site.provider.hold(after=3)
+    run(page)
+    expect(answers(page)).to_have_text("3 of 12 answers")
+    _assert_no_barrier(page)
+
+
+def test_where_nothing_was_evaluated_yet_the_pages_lead_on(serve: Serve, visit: Visit) -> None:
+    page = visit(serve().url).open("/history")
+    expect(page.get_by_text("Nothing was evaluated yet")).to_be_visible()
+    _assert_no_barrier(page)
+    page.goto("/timeline")
+    expect(page.get_by_role("main").get_by_role("link", name="Evaluate a text")).to_be_visible()
+    _assert_no_barrier(page)
+
+
+def test_nothing_is_wider_than_a_narrow_screen(site: Site, stored: Stored, visit: Visit) -> None:
+    page = visit(site.url, viewport={"width": 320, "height": 640}).open()
+    for name, path in PAGES.items():
+        page.goto(path.format(**stored._asdict()))
+        _settled(page)
+        _open_everything(page)
+        assert page.evaluate("document.documentElement.scrollWidth") <= 320, name
+
+
+def test_the_theme_that_is_chosen_stays(site: Site, visit: Visit) -> None:
+    page = visit(site.url, color_scheme="light").open()
+    button = page.get_by_role("button", name="Theme")
+    before = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    button.click()
+    expect(button).to_have_text("Theme: light")
+    button.click()
+    expect(button).to_have_text("Theme: dark")
+    page.reload()
+    expect(button).to_have_text("Theme: dark")
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") != before
+
+
+def test_the_first_load_is_light(site: Site, visit: Visit) -> None:
+    visitor = visit(site.url)
+    visitor.open().wait_for_load_state("networkidle")
+    sizes = {request.url: request.sizes() for request in visitor.requests}
+    assert any(url.endswith(".js") for url in sizes)
+    sent = {url: size["responseBodySize"] + size["responseHeadersSize"] for url, size in sizes.items()}
+    assert sum(sent.values()) < FIRST_LOAD, sent
+
+
+def _settled(page: Page) -> None:
+    expect(page.get_by_role("heading", level=1)).to_be_visible()
+    expect(page.get_by_text(" …")).to_have_count(0)
+
+
+def _assert_no_barrier(page: Page) -> None:
+    for theme in THEMES:
+        page.emulate_media(color_scheme=theme)
+        assert barriers(page) == [], theme
+
+
+def _open_everything(page: Page) -> None:
+    page.evaluate("for (const fold of document.querySelectorAll('details')) fold.open = true")
+    for button in page.get_by_role("button", name="Look inside").all():
+        button.click()
+        expect(page.get_by_text("The whole document")).to_be_visible()

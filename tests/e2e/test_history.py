@@ -1,0 +1,57 @@
+"""Past evaluations: found, opened, laid side by side, and followed over time."""
+
+import re
+
+from playwright.sync_api import expect
+
+from tests.e2e.conftest import Site, Stored, Visit
+
+DISCLAIMER = "This is an observability report, not legal advice."
+
+
+def test_the_history_is_searched_filtered_and_opened(site: Site, stored: Stored, visit: Visit) -> None:
+    page = visit(site.url).open("/history")
+    rows = page.get_by_role("row").filter(has=page.get_by_role("checkbox"))
+    page.get_by_label("Search").fill(stored.worse)
+    expect(rows).to_have_count(1)
+    expect(rows).to_contain_text("ALERT")
+    expect(page).to_have_url(re.compile(f"search={stored.worse}"))
+    page.get_by_label("Search").fill("no such thing")
+    expect(page.get_by_text("Nothing matches")).to_be_visible()
+    page.get_by_role("button", name="Show everything").click()
+    page.get_by_label("Subject").select_option(stored.subject)
+    expect(rows).to_have_count(2)
+    expect(rows.last).to_contain_text("baseline")
+    rows.last.get_by_role("cell").last.click()
+    expect(page).to_have_url(re.compile(f"/reports/{stored.baseline}$"))
+
+
+def test_two_that_are_picked_are_laid_side_by_side_with_what_changed(site: Site, stored: Stored, visit: Visit) -> None:
+    page = visit(site.url).open(f"/history?subject={stored.subject}")
+    page.get_by_label(f"Pick {stored.worse} to compare").check()
+    expect(page.get_by_text("One is picked")).to_be_visible()
+    page.get_by_label(f"Pick {stored.baseline} to compare").check()
+    page.get_by_role("button", name="Compare the two").click()
+    expect(page.get_by_role("main").locator(":scope > *").first).to_contain_text(DISCLAIMER)
+    expect(page.get_by_role("region", name="Report A")).to_contain_text("STABLE")
+    expect(page.get_by_role("region", name="Report B")).to_contain_text("ALERT")
+    changed = page.get_by_role("listitem").filter(has=page.get_by_role("heading", name="Certainty language"))
+    expect(changed).to_contain_text("worse")
+    expect(changed).to_contain_text("Only B rests on")
+    expect(page.get_by_text("unchanged")).not_to_have_count(0)
+    page.emulate_media(media="print")
+    expect(page.get_by_text(DISCLAIMER)).to_be_visible()
+
+
+def test_a_subject_is_followed_over_time_with_its_baselines(site: Site, stored: Stored, visit: Visit) -> None:
+    page = visit(site.url).open(f"/reports/{stored.worse}")
+    page.get_by_role("link", name="This subject over time").click()
+    chart = page.get_by_role("img", name=re.compile("^Consistency and status of 2 reports over time"))
+    expect(chart.get_by_text(re.compile("STABLE, consistency 1.00, baseline"))).to_have_count(1)
+    expect(chart.get_by_text(re.compile("ALERT, consistency 1.00$"))).to_have_count(1)
+    rows = page.get_by_role("row")
+    expect(rows.nth(1)).to_contain_text("first")
+    expect(rows.nth(1)).to_contain_text("baseline")
+    expect(rows.nth(2)).to_contain_text("changed")
+    rows.nth(2).get_by_role("link").click()
+    expect(page).to_have_url(re.compile(f"/reports/{stored.worse}$"))

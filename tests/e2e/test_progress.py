@@ -1,0 +1,146 @@
+"""An evaluation under way: watched, lost and found again, held up, refused, ended."""
+
+import re
+from urllib.parse import urlsplit
+
+from playwright.sync_api import Page, expect
+
+from tests.e2e.conftest import Serve, Site, Visit
+from tests.support.playbook_page import answers, ask, choose_model, fill_in, give_key, run, see_report
+from tests.support.provider import Fault, LoopbackProvider
+from tests.support.web import CARELESS, GPT, KEY, Judging
+
+GONE = r"net::ERR_(CONNECTION_REFUSED|INCOMPLETE_CHUNKED_ENCODING|CONNECTION_RESET|EMPTY_RESPONSE)"
+
+
+def test_a_reload_in_the_middle_picks_up_where_it_was(site: Site, visit: Visit) -> None:
+    page = visit(site.url).open()
+    _begin(page, site.provider, after=5)
+    page.reload()
+    expect(answers(page)).to_have_text("5 of 12 answers")
+    expect(page.get_by_role("listitem").get_by_text("FAIL")).to_have_count(5)
+    site.provider.let_go()
+    see_report(page)
+    assert len(site.provider.asked) == 12
+
+
+def test_a_closed_tab_loses_nothing(site: Site, visit: Visit) -> None:
+    visitor = visit(site.url)
+    page = visitor.open()
+    _begin(page, site.provider, after=5)
+    address = page.url
+    page.close()
+    site.provider.let_go()
+    see_report(visitor.open(address))
+    assert len(site.provider.asked) == 12
+
+
+def test_a_server_killed_in_the_middle_is_missed_and_what_was_judged_is_resumed_with_the_key_given_again(
+    serve: Serve, visit: Visit, provider: LoopbackProvider
+) -> None:
+    allowed = ("--allow-base-url", provider.openai_url)
+    first = serve(*allowed)
+    visitor = visit(first.url)
+    visitor.forgive(GONE)
+    page = visitor.open()
+    _begin(page, provider, after=5)
+    first.kill()
+    expect(page.get_by_text("The connection is lost.")).to_be_visible()
+    provider.play(Judging())
+    provider.let_go()
+    serve(*allowed, "--port", str(urlsplit(first.url).port))
+    expect(page.get_by_role("heading", name="Evaluation interrupted")).to_be_visible()
+    expect(page.get_by_text("5 of 12 answers are there.")).to_be_visible()
+    expect(page.get_by_role("listitem").get_by_text("FAIL")).to_have_count(5)
+    page.reload()
+    resume = page.get_by_role("button", name="Resume: ask what is missing")
+    expect(resume).to_be_disabled()
+    give_key(page)
+    resume.click()
+    see_report(page)
+    assert len(provider.asked) == 7
+
+
+def test_faults_of_the_provider_are_waited_out_and_told_meanwhile(site: Site, visit: Visit) -> None:
+    page = visit(site.url).open()
+    judging = Judging()
+    faults = [Fault.server_error()] * 4 + [Fault.rate_limited(retry_after=1)] * 4
+    site.provider.play(lambda asked: faults.pop(0) if faults else judging(asked))
+    site.provider.hold(after=8)
+    fill_in(page, CARELESS)
+    page.get_by_label("Screening (1 run, quick)").check()
+    choose_model(page, site.provider.openai_url)
+    run(page)
+    expect(page.get_by_text(re.compile("^Waiting .* before a call is tried again: rate limited"))).to_be_visible()
+    site.provider.let_go()
+    see_report(page)
+    expect(page.get_by_text("Non-auditable quick check (not comparable over time)").first).to_be_visible()
+    expect(page.get_by_text("This report is incomplete")).to_be_hidden()
+
+
+def test_a_wrong_key_is_a_clear_sentence_and_the_right_one_completes_the_report(site: Site, visit: Visit) -> None:
+    judging = Judging()
+    site.provider.play(lambda asked: judging(asked) if asked.key == KEY else Fault.unauthorized())
+    page = visit(site.url).open()
+    fill_in(page, CARELESS)
+    choose_model(page, site.provider.openai_url, key="sk-wrong-0123456789")
+    run(page)
+    wrong = see_report(page)
+    expect(page.get_by_text("This report is incomplete")).to_be_visible()
+    expect(page.locator("main header").get_by_text("Incorrect API key provided")).to_be_visible()
+    give_key(page)
+    page.get_by_role("button", name="Resume: ask what is missing").click()
+    page.wait_for_url(lambda url: "/reports/" in url and wrong not in url)
+    expect(page.get_by_role("region", name="Status")).to_contain_text("ALERT")
+    expect(page.get_by_text("This report is incomplete")).to_be_hidden()
+
+
+def test_cancelled_it_keeps_what_was_judged(site: Site, visit: Visit) -> None:
+    page = visit(site.url).open()
+    _begin(page, site.provider, after=5)
+    page.get_by_role("button", name="Cancel").click()
+    expect(page.get_by_role("heading", name="Evaluation cancelled")).to_be_visible()
+    expect(page.get_by_text("It was cancelled. What was judged until then is kept. 5 of 12 answers")).to_be_visible()
+    expect(page.get_by_role("listitem").get_by_text("FAIL")).to_have_count(5)
+
+
+def test_a_double_click_starts_one_evaluation(site: Site, visit: Visit) -> None:
+    page = visit(site.url).open()
+    fill_in(page, CARELESS, subject="clicked twice")
+    page.get_by_role("button", name="Run Full Evaluation").dblclick()
+    see_report(page)
+    assert len(ask(page.request, "GET", "/api/history?subject=clicked+twice")["rows"]) == 1
+
+
+def test_two_tabs_watch_the_same_evaluation(site: Site, visit: Visit) -> None:
+    visitor = visit(site.url)
+    page = visitor.open()
+    _begin(page, site.provider, after=5)
+    other = visitor.open(page.url)
+    expect(answers(other)).to_have_text("5 of 12 answers")
+    site.provider.let_go()
+    assert see_report(page) == see_report(other)
+
+
+def test_beyond_the_limit_the_place_in_line_is_shown(serve: Serve, visit: Visit, provider: LoopbackProvider) -> None:
+    page = visit(serve("--allow-base-url", provider.openai_url).url).open()
+    provider.hold()
+    asked = {"ai_output": CARELESS, "evaluator": GPT, "base_url": provider.openai_url}
+    running = [ask(page.request, "POST", "/api/evaluations", asked, x_api_key=KEY)["id"] for _ in range(5)]
+    fill_in(page, CARELESS)
+    run(page)
+    expect(page.get_by_role("heading", name="Waiting in line")).to_be_visible()
+    expect(page.get_by_text("Number 2 in line")).to_be_visible()
+    ask(page.request, "POST", f"/api/evaluations/{running[0]}/cancel")
+    expect(page.get_by_text("Next in line")).to_be_visible()
+    ask(page.request, "POST", f"/api/evaluations/{running[1]}/cancel")
+    see_report(page)
+
+
+def _begin(page: Page, provider: LoopbackProvider, *, after: int) -> None:
+    """Until so many answers are there, and seen."""
+    provider.hold(after)
+    fill_in(page, CARELESS)
+    choose_model(page, provider.openai_url)
+    run(page)
+    expect(answers(page)).to_have_text(f"{after} of 12 answers")

@@ -1,0 +1,87 @@
+"""What somebody does on the page of the playbooks, in the words that they read there."""
+
+import base64
+import json
+import re
+from typing import Any
+
+from playwright.sync_api import APIRequestContext, Locator, Page, expect
+
+from tests.support.office import until
+from tests.support.web import GPT, KEY
+
+
+def fill_in(page: Page, ai_output: str, *, subject: str = "") -> None:
+    page.get_by_label("AI output").fill(ai_output)
+    if subject:
+        page.get_by_text("More: system instructions").click()
+        page.get_by_label("Subject").fill(subject)
+
+
+_DROP = """(field, { name, content }) => {
+  const files = new DataTransfer();
+  files.items.add(new File([Uint8Array.from(atob(content), letter => letter.charCodeAt(0))], name));
+  for (const kind of ["dragover", "drop"]) {
+    field.dispatchEvent(new DragEvent(kind, { dataTransfer: files, bubbles: true, cancelable: true }));
+  }
+}"""
+
+
+def drop(field: Locator, name: str, content: bytes) -> None:
+    """A file on a field."""
+    field.evaluate(_DROP, {"name": name, "content": base64.b64encode(content).decode()})
+
+
+def choose_model(page: Page, address: str, key: str = KEY) -> None:
+    provider, model = GPT.split("/")
+    page.get_by_label("Who judges").select_option(provider)
+    page.get_by_label("Model").fill(model)
+    page.get_by_label("Address").select_option(address)
+    give_key(page, key)
+
+
+def give_key(page: Page, key: str = KEY) -> None:
+    page.get_by_label(re.compile("^API key")).fill(key)
+
+
+def run(page: Page) -> None:
+    page.get_by_role("button", name=re.compile("^Run (Full Evaluation|Screening)$")).click()
+
+
+def see_report(page: Page) -> str:
+    """Its id, once it is there."""
+    page.wait_for_url("**/reports/*")
+    expect(page.get_by_role("heading", name="BYOP observability report")).to_be_visible()
+    return page.url.rpartition("/")[2]
+
+
+def answers(page: Page) -> Locator:
+    """How far an evaluation is: "4 of 12 answers"."""
+    return page.get_by_text(re.compile(r"^\d+ of \d+ answers$"))
+
+
+def card(page: Page, check: str) -> Locator:
+    return page.locator(f"[data-check={check}]").and_(page.get_by_role("article"))
+
+
+def ask(api: APIRequestContext, method: str, path: str, body: Any = None, **headers: str) -> Any:
+    """The API, as a program would."""
+    named = {name.replace("_", "-"): value for name, value in headers.items()}
+    data = None if body is None else json.dumps(body)
+    if data:
+        named["content-type"] = "application/json"
+    answered = api.fetch(path, method=method, data=data, headers=named)
+    assert answered.ok, answered.text()
+    return answered.json() if answered.body() else None
+
+
+def evaluate(api: APIRequestContext, ai_output: str, *, answers: int | None = None, **asked: Any) -> str:
+    """To the end, or until so many answers are there: its id."""
+    evaluation = ask(api, "POST", "/api/evaluations", {"ai_output": ai_output, **asked}, x_api_key=KEY)
+
+    def there() -> bool:
+        now = ask(api, "GET", f"/api/evaluations/{evaluation['id']}")
+        return bool(now["state"] == "done" if answers is None else now["done"] == answers)
+
+    until(there)
+    return str(evaluation["id"])
