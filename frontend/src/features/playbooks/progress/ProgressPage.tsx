@@ -2,6 +2,7 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import { Navigate, useNavigate, useParams } from "react-router";
 import { api } from "@/api/client";
+import type { Connection } from "@/api/follow";
 import { queries } from "@/api/queries";
 import type { Evaluation, VoteSeen } from "@/api/types";
 import { Badge, Label } from "@/components/Badge";
@@ -12,7 +13,7 @@ import { Failure, Loading, Notice, ProblemNotice } from "@/components/states";
 import { seconds, title } from "@/lib/format";
 import { useDraft } from "../evaluate/draft";
 import { KeyField } from "../KeyField";
-import { advanced, type Connection, follow, hasEnded } from "./follow";
+import { advanced, followEvaluation, hasEnded } from "./follow";
 
 export function ProgressPage() {
   const { id = "" } = useParams();
@@ -84,7 +85,7 @@ function useFollowed(start: Evaluation) {
     if (hasEnded(start.state)) return;
     const leaving = new AbortController();
     const last = start.votes.at(-1)?.sequence;
-    follow(
+    followEvaluation(
       {
         watch: (from, signal) => api.watch(start.id, from, signal),
         pause: (milliseconds) => new Promise((go) => setTimeout(go, milliseconds)),

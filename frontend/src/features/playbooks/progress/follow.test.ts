@@ -1,8 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { ApiError } from "@/api/errors";
+import type { Connection } from "@/api/follow";
 import type { StreamEvent } from "@/api/stream";
 import type { Evaluation } from "@/api/types";
-import { advanced, type Connection, follow } from "./follow";
+import { advanced, followEvaluation } from "./follow";
 
 const RUNNING: Evaluation = {
   id: "01",
@@ -86,7 +87,7 @@ describe("following", () => {
       event: ({ name, id }: StreamEvent) => seen.push(id ?? name),
       connection: (now: Connection) => states.push(now),
     };
-    await follow(source, listener, null, new AbortController().signal);
+    await followEvaluation(source, listener, null, new AbortController().signal);
     return { asked, seen, states, pauses };
   }
 

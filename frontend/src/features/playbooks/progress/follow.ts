@@ -1,9 +1,7 @@
-/** An evaluation as it goes on, told by its events; a lost connection goes on where it was. */
-import { ApiError } from "@/api/errors";
+/** An evaluation as it goes on, told by its events. */
+import { type Connection, follow, type Listener, type Source } from "@/api/follow";
 import type { StreamEvent } from "@/api/stream";
 import type { Evaluation, Told } from "@/api/types";
-
-export type Connection = "live" | "lost";
 
 export interface Followed {
   evaluation: Evaluation;
@@ -59,44 +57,12 @@ function told<Name extends keyof Told>(event: StreamEvent): Told[Name] {
   return JSON.parse(event.data) as Told[Name];
 }
 
-export interface Source {
-  watch: (after: string | null, signal: AbortSignal) => Promise<AsyncIterable<StreamEvent>>;
-  pause: (milliseconds: number) => Promise<void>;
-}
-
-export interface Listener {
-  event: (event: StreamEvent) => void;
-  connection: (now: Connection) => void;
-}
-
-const FIRST_PAUSE = 500;
-const LONGEST_PAUSE = 10_000;
-
-/** Until it is over or nobody listens any more. Throws only where asking again cannot help. */
-export async function follow(
+/** Until the evaluation is over. */
+export function followEvaluation(
   source: Source,
   listener: Listener,
   last: string | null,
   signal: AbortSignal,
 ): Promise<void> {
-  let pause = FIRST_PAUSE;
-  while (!signal.aborted) {
-    try {
-      const events = await source.watch(last, signal);
-      listener.connection("live");
-      for await (const event of events) {
-        if (signal.aborted) return;
-        pause = FIRST_PAUSE;
-        if (event.id) last = event.id;
-        listener.event(event);
-        if ((ENDS as readonly string[]).includes(event.name)) return;
-      }
-    } catch (fault) {
-      if (signal.aborted) return;
-      if (fault instanceof ApiError && fault.status < 500) throw fault;
-    }
-    listener.connection("lost");
-    await source.pause(pause);
-    pause = Math.min(pause * 2, LONGEST_PAUSE);
-  }
+  return follow(source, listener, last, signal, ENDS);
 }

@@ -1,7 +1,8 @@
 import type { TimelinePoint } from "@/api/types";
 import { signOf, toneOf } from "@/components/Badge";
 import { score, time } from "@/lib/format";
-import { BOTTOM, HEIGHT, height, LEFT, lines, RIGHT, spots, WIDTH } from "./geometry";
+import { lines } from "@/lib/plot";
+import { BOTTOM, HEIGHT, height, LEFT, RIGHT, spots, WIDTH } from "./geometry";
 
 const THRESHOLDS = [
   { value: 0.85, name: "stable" },

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import type { TimelinePoint } from "@/api/types";
-import { height, lines, spots } from "./geometry";
+import { lines } from "@/lib/plot";
+import { height, spots } from "./geometry";
 
 function point(consistency: number | null): TimelinePoint {
   return {
