@@ -906,6 +906,10 @@ export interface components {
         /** BatchDetail */
         BatchDetail: {
             summary: components["schemas"]["BatchSummary"];
+            /** Why */
+            why: string;
+            /** Failure Groups */
+            failure_groups: components["schemas"]["FailureGroup"][];
             batch: components["schemas"]["Batch"];
             parting: components["schemas"]["Parting"] | null;
             /** Running */
@@ -1534,6 +1538,19 @@ export interface components {
             error: string | null;
             /** Recorded */
             recorded: boolean;
+        };
+        /**
+         * FailureGroup
+         * @description Failed runs that share a cause and the assertions that failed.
+         */
+        FailureGroup: {
+            cause: components["schemas"]["Cause"] | null;
+            /** Assertions */
+            assertions: string[];
+            /** Count */
+            count: number;
+            /** Run Ids */
+            run_ids: string[];
         };
         /** Fingerprints */
         Fingerprints: {

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from salvo.scenarios.report.data import AssertionSummary, Group, Verdict, summarise
+from salvo.scenarios.report.data import AssertionSummary, FailureGroup, Group, Verdict, failure_groups, summarise
 from salvo.scenarios.result import Batch, Cause, Outcome, RunMetrics, Unmade
 from salvo.scenarios.store import IndexEntry, Judged, entry_of
 from tests.support.runs import batch, book_flight, judged, result
@@ -114,6 +114,20 @@ def test_errors_are_not_failures_and_are_grouped_by_cause_and_message() -> None:
     assert of.error_groups == [
         Group(Outcome.ERROR, Cause.PROVIDER, "overloaded", 2, ["01k9batch-0002", "01k9batch-0004"]),
         Group(Outcome.ERROR, Cause.JUDGE, "no votes", 1, ["01k9batch-0003"]),
+    ]
+
+
+def test_failures_are_grouped_by_what_they_failed_by_the_largest_group_first() -> None:
+    wrong = [judged("cheapest", False), judged("quick", True)]
+    runs = [
+        result(1),
+        result(2, Outcome.FAILED, cause=Cause.TIMEOUT),
+        *(result(number, Outcome.FAILED, eval_results=wrong) for number in (3, 4)),
+    ]
+    of = summarise(batch(runs=4), [entry_of(run) for run in runs])
+    assert failure_groups(of.failures) == [
+        FailureGroup(Cause.ASSERTION, ["cheapest"], 2, ["01k9batch-0003", "01k9batch-0004"]),
+        FailureGroup(Cause.TIMEOUT, [], 1, ["01k9batch-0002"]),
     ]
 
 

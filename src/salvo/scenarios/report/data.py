@@ -53,6 +53,16 @@ class Failure:
 
 
 @dataclass(frozen=True, slots=True)
+class FailureGroup:
+    """Failed runs that share a cause and the assertions that failed."""
+
+    cause: Cause | None
+    assertions: list[str]
+    count: int
+    run_ids: list[str]
+
+
+@dataclass(frozen=True, slots=True)
 class Group:
     """Runs that share an outcome, a cause and its message."""
 
@@ -190,6 +200,15 @@ def summarise(batch: Batch, entries: Sequence[IndexEntry], unmade: Mapping[int, 
             ]
         ),
     )
+
+
+def failure_groups(failures: Iterable[Failure]) -> list[FailureGroup]:
+    """Failed runs by what they failed by, the largest group first."""
+    groups: dict[tuple[Cause | None, tuple[str, ...]], list[str]] = {}
+    for failure in failures:
+        groups.setdefault((failure.cause, tuple(failure.assertions)), []).append(failure.run_id)
+    found = [FailureGroup(cause, list(failed), len(ids), ids) for (cause, failed), ids in groups.items()]
+    return sorted(found, key=lambda group: -group.count)
 
 
 def _verdict(batch: Batch, passed: int, completed: int, unmade: int, evidence: Evidence | None) -> Verdict:

@@ -15,7 +15,8 @@ from salvo.engine.stats import Interval
 from salvo.scenarios.index import IndexEntry
 from salvo.scenarios.parting import Parting
 from salvo.scenarios.report.comparison import ComparisonDocument, document
-from salvo.scenarios.report.data import BatchSummary, Verdict
+from salvo.scenarios.report.data import BatchSummary, FailureGroup, Verdict, failure_groups
+from salvo.scenarios.report.wording import why
 from salvo.scenarios.result import Batch, Outcome
 from salvo.scenarios.shelf import BatchRow
 from salvo.scenarios.sides import compared, pair_named
@@ -221,6 +222,10 @@ def compare(sides: Sides, at: At) -> Json:
 class BatchDetail:
     summary: BatchSummary
     """Its lists of failures, and of runs in a group, end at 50; their counts do not."""
+    why: str
+    """The verdict's reason, in the words of the terminal."""
+    failure_groups: list[FailureGroup]
+    """All failed runs by what they failed by, the largest group first. Their lists of runs end at 50."""
     batch: Batch
     parting: Parting | None
     """Where failing and passing runs part, by the first 50 of each."""
@@ -240,8 +245,18 @@ def show(batch_id: str, at: At) -> Json:
         error_groups=[replace(group, run_ids=group.run_ids[:MOST_LISTED]) for group in found.summary.error_groups],
         not_made=[replace(group, run_ids=group.run_ids[:MOST_LISTED]) for group in found.summary.not_made],
     )
-    running = at.shelf.is_running(found)
-    return Json(BatchDetail(summary, found.batch, at.shelf.parting(found), running, found.row.skipped))
+    groups = failure_groups(found.summary.failures)
+    return Json(
+        BatchDetail(
+            summary=summary,
+            why=why(found.summary),
+            failure_groups=[replace(group, run_ids=group.run_ids[:MOST_LISTED]) for group in groups],
+            batch=found.batch,
+            parting=at.shelf.parting(found),
+            running=at.shelf.is_running(found),
+            skipped=found.row.skipped,
+        )
+    )
 
 
 @dataclass(frozen=True, slots=True)
