@@ -1,11 +1,12 @@
 /** How a page is set: its title, its sections, its lists of names and values. */
 import { useEffect } from "react";
+import { spelled } from "@/lib/visible";
 import { Copy } from "./Copy";
 import { Seen } from "./Seen";
 
 export function useTitle(title: string): void {
   useEffect(() => {
-    document.title = `${title} – Salvo`;
+    document.title = `${spelled(title)} – Salvo`;
   }, [title]);
 }
 
@@ -13,7 +14,9 @@ export function PageTitle({ children, lead }: { children: string; lead?: React.R
   useTitle(children);
   return (
     <header className="mb-6">
-      <h1 className="text-3xl leading-tight">{children}</h1>
+      <h1 className="text-3xl leading-tight [overflow-wrap:anywhere]">
+        <Seen>{children}</Seen>
+      </h1>
       {lead ? <p className="mt-2 max-w-prose text-soft">{lead}</p> : null}
     </header>
   );

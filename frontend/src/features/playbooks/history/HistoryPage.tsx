@@ -1,20 +1,23 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
-import { useEffect, useId, useState } from "react";
-import { Link, useNavigate, useSearchParams } from "react-router";
+import { useCallback, useState } from "react";
+import { Link, useNavigate } from "react-router";
 import { queries } from "@/api/queries";
 import type { HistoryRow } from "@/api/types";
 import { Badge, Label, StateLabel } from "@/components/Badge";
 import { Button, ButtonLink } from "@/components/Button";
+import { Choice, Search } from "@/components/Filter";
 import { PageTitle, Scroll, TD, TH } from "@/components/layout";
+import { Picked, pickedWith } from "@/components/Picked";
 import { Seen } from "@/components/Seen";
 import { Empty, Failure, Loading } from "@/components/states";
+import { type Change, useFilters } from "@/lib/filters";
 import { score, time } from "@/lib/format";
 
 const LIMIT = 50;
 const COLUMNS = ["Pick", "Time", "Status", "Consistency", "Mode", "Playbook", "Subject", "Evaluator"];
 
 export function HistoryPage() {
-  const [address, setAddress] = useSearchParams();
+  const [address, go] = useFilters();
   const search = address.get("search") ?? "";
   const subject = address.get("subject") ?? "";
   const offset = Number(address.get("offset")) || 0;
@@ -25,22 +28,11 @@ export function HistoryPage() {
     // What is under way changes by itself.
     refetchInterval: ({ state }) => (state.data?.rows.some((row) => row.state === "running") ? 2000 : false),
   });
-  const go = (change: Record<string, string>) =>
-    setAddress(
-      (now) => {
-        for (const [name, value] of Object.entries({ offset: "", ...change })) {
-          if (value) now.set(name, value);
-          else now.delete(name);
-        }
-        return now;
-      },
-      { replace: true },
-    );
   return (
     <>
       <PageTitle lead="Every evaluation, the newest first. Open one, or pick two to compare them.">History</PageTitle>
       <Filters search={search} subject={subject} go={go} />
-      <Picked of={picked} clear={() => setPicked([])} />
+      <Picked of={picked} address="/compare" clear={() => setPicked([])} />
       {error ? <Failure fault={error} retry={refetch} /> : null}
       {!data && !error ? <Loading what="the history" /> : null}
       {data && !data.rows.length ? (
@@ -48,13 +40,7 @@ export function HistoryPage() {
       ) : null}
       {data?.rows.length ? (
         <div aria-busy={isFetching}>
-          <Table
-            rows={data.rows}
-            picked={picked}
-            pick={(id) =>
-              setPicked((now) => (now.includes(id) ? now.filter((one) => one !== id) : [...now, id].slice(-2)))
-            }
-          />
+          <Table rows={data.rows} picked={picked} pick={(id) => setPicked((now) => pickedWith(now, id))} />
           <div className="mt-4 flex gap-3">
             {offset > 0 ? (
               <Button onClick={() => go({ offset: String(Math.max(offset - LIMIT, 0)) })}>Newer</Button>
@@ -70,73 +56,23 @@ export function HistoryPage() {
 interface FilterProps {
   search: string;
   subject: string;
-  go: (change: Record<string, string>) => void;
+  go: (change: Change) => void;
 }
 
 function Filters({ search, subject, go }: FilterProps) {
-  const id = useId();
   const { data } = useQuery(queries.subjects());
-  const [words, setWords] = useState(search);
-  useEffect(() => {
-    if (words === search) return;
-    const timer = setTimeout(() => go({ search: words }), 300);
-    return () => clearTimeout(timer);
-  }, [words, search, go]);
+  const look = useCallback((words: string) => go({ search: words }), [go]);
   return (
     <search className="mb-4 flex flex-wrap gap-4">
-      <div className="min-w-60 flex-1">
-        <label htmlFor={id} className="block text-sm text-soft">
-          Search
-        </label>
-        <input
-          id={id}
-          type="search"
-          className="field"
-          placeholder="Subject, evaluator, status, playbook or id"
-          value={words}
-          onChange={(event) => setWords(event.target.value)}
-        />
-      </div>
-      <div className="min-w-48">
-        <label htmlFor={`${id}-subject`} className="block text-sm text-soft">
-          Subject
-        </label>
-        <select
-          id={`${id}-subject`}
-          className="field"
-          value={subject}
-          onChange={(event) => go({ subject: event.target.value })}
-        >
-          <option value="">All subjects</option>
-          {data?.map(({ name, reports }) => (
-            <option key={name} value={name}>
-              {name} ({reports})
-            </option>
-          ))}
-        </select>
-      </div>
+      <Search placeholder="Subject, evaluator, status, playbook or id" value={search} change={look} />
+      <Choice
+        label="Subject"
+        all="All subjects"
+        value={subject}
+        change={(name) => go({ subject: name })}
+        of={(data ?? []).map(({ name, reports }) => ({ value: name, text: `${name} (${reports})` }))}
+      />
     </search>
-  );
-}
-
-function Picked({ of, clear }: { of: readonly string[]; clear: () => void }) {
-  const navigate = useNavigate();
-  // Ids grow with time: the older one is the first.
-  const [a, b] = [...of].sort();
-  return (
-    <div role="status" className="mb-3 flex min-h-10 flex-wrap items-center gap-3">
-      {of.length === 1 ? <span className="text-soft">One is picked; pick another to compare.</span> : null}
-      {a && b ? (
-        <Button look="main" onClick={() => navigate(`/compare?a=${a}&b=${b}`)}>
-          Compare the two
-        </Button>
-      ) : null}
-      {of.length ? (
-        <Button look="quiet" onClick={clear}>
-          Clear
-        </Button>
-      ) : null}
-    </div>
   );
 }
 
