@@ -3,7 +3,7 @@ import createClient from "openapi-fetch";
 import { refused } from "./errors";
 import type { paths } from "./schema";
 import { type StreamEvent, streamEvents } from "./stream";
-import type { Asked, Evaluation } from "./types";
+import type { AllSeries, Asked, BatchDetail, BatchesCompared, BatchPage, Evaluation, Outcome, Verdict } from "./types";
 
 const client = createClient<paths>({ baseUrl: window.location.origin, fetch: (request) => globalThis.fetch(request) });
 
@@ -21,6 +21,37 @@ async function answer<Found extends Answered>(asked: Promise<Found>): Promise<No
 
 function keyed(key: string): { "X-API-Key"?: string } {
   return key ? { "X-API-Key": key } : {};
+}
+
+async function events(address: string, after: string | null, signal: AbortSignal): Promise<AsyncIterable<StreamEvent>> {
+  const response = await fetch(address, {
+    headers: { Accept: "text/event-stream", ...(after ? { "Last-Event-ID": after } : {}) },
+    cache: "no-store",
+    signal,
+  });
+  if (!response.ok || !response.body) throw refused(response, await response.json().catch(() => undefined));
+  return streamEvents(response.body);
+}
+
+/** Without what is not asked for. */
+function given<Named extends object>(asked: Named): { [Name in keyof Named]?: Exclude<Named[Name], ""> } {
+  return Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== "")) as Partial<Named> as never;
+}
+
+export interface BatchesAsked {
+  scenario: string;
+  model: string;
+  verdict: Verdict | "";
+  search: string;
+  offset: number;
+  limit: number;
+}
+
+export interface RunsAsked {
+  outcome: Outcome | "";
+  assertion: string;
+  offset: number;
+  limit: number;
 }
 
 export const api = {
@@ -56,15 +87,8 @@ export const api = {
         body: {},
       }),
     ),
-  async watch(id: string, after: string | null, signal: AbortSignal): Promise<AsyncIterable<StreamEvent>> {
-    const response = await fetch(`/api/evaluations/${encodeURIComponent(id)}/events`, {
-      headers: { Accept: "text/event-stream", ...(after ? { "Last-Event-ID": after } : {}) },
-      cache: "no-store",
-      signal,
-    });
-    if (!response.ok || !response.body) throw refused(response, await response.json().catch(() => undefined));
-    return streamEvents(response.body);
-  },
+  watch: (id: string, after: string | null, signal: AbortSignal) =>
+    events(`/api/evaluations/${encodeURIComponent(id)}/events`, after, signal),
 
   report: (id: string) => answer(client.GET("/api/reports/{report_id}", { params: { path: { report_id: id } } })),
   deleteReport: (id: string) =>
@@ -84,4 +108,23 @@ export const api = {
   subjects: () => answer(client.GET("/api/subjects")),
   timeline: (subject: string) => answer(client.GET("/api/timeline", { params: { query: { subject } } })),
   compare: (a: string, b: string) => answer(client.POST("/api/compare", { body: { a, b } })),
+
+  // Where there is an interval, its type is said again: the client's own makes any array of a pair.
+  batches: (asked: BatchesAsked) =>
+    answer(client.GET("/api/batches", { params: { query: given(asked) } })) as Promise<BatchPage>,
+  series: () => answer(client.GET("/api/batches/series")) as Promise<AllSeries>,
+  batch: (id: string) =>
+    answer(client.GET("/api/batches/{batch_id}", { params: { path: { batch_id: id } } })) as Promise<BatchDetail>,
+  batchRuns: (id: string, asked: RunsAsked) =>
+    answer(client.GET("/api/batches/{batch_id}/runs", { params: { path: { batch_id: id }, query: given(asked) } })),
+  batchFile: (id: string) => `/api/batches/${encodeURIComponent(id)}/export`,
+  watchBatches: (after: string | null, signal: AbortSignal) => events("/api/batches/events", after, signal),
+  run: (id: string) => answer(client.GET("/api/runs/{run_id}", { params: { path: { run_id: id } } })),
+  rawRun: (id: string): Promise<unknown> =>
+    answer(client.GET("/api/runs/{run_id}/raw", { params: { path: { run_id: id } } })),
+  rawRunFile: (id: string) => `/api/runs/${encodeURIComponent(id)}/raw`,
+  beside: (a: string, b: string) =>
+    answer(client.GET("/api/runs/{run_a}/beside/{run_b}", { params: { path: { run_a: a, run_b: b } } })),
+  compareBatches: (a: string, b: string) =>
+    answer(client.POST("/api/batches/compare", { body: { a, b, whole: false } })) as Promise<BatchesCompared>,
 };

@@ -1,5 +1,5 @@
 import { QueryClient, queryOptions } from "@tanstack/react-query";
-import { api } from "./client";
+import { api, type BatchesAsked, type RunsAsked } from "./client";
 import { ApiError } from "./errors";
 
 export const queryClient = new QueryClient({
@@ -35,4 +35,30 @@ export const queries = {
     queryOptions({ queryKey: ["timeline", subject], queryFn: () => api.timeline(subject), staleTime: 0 }),
   compare: (a: string, b: string) =>
     queryOptions({ queryKey: ["compare", a, b], queryFn: () => api.compare(a, b), gcTime: 60_000 }),
+
+  // Runs come while one looks; the pages are told, and ask again for what is under "batches". A run never changes.
+  batches: (asked: BatchesAsked) =>
+    queryOptions({ queryKey: ["batches", "list", asked], queryFn: () => api.batches(asked), staleTime: 0 }),
+  series: () => queryOptions({ queryKey: ["batches", "series"], queryFn: api.series, staleTime: 0 }),
+  batch: (id: string) =>
+    queryOptions({ queryKey: ["batches", "one", id], queryFn: () => api.batch(id), staleTime: 0, gcTime: 60_000 }),
+  batchRuns: (id: string, asked: RunsAsked) =>
+    queryOptions({
+      queryKey: ["batches", "runs", id, asked],
+      queryFn: () => api.batchRuns(id, asked),
+      staleTime: 0,
+      gcTime: 60_000,
+    }),
+  compareBatches: (a: string, b: string) =>
+    queryOptions({
+      queryKey: ["batches", "compare", a, b],
+      queryFn: () => api.compareBatches(a, b),
+      staleTime: 0,
+      gcTime: 60_000,
+    }),
+  run: (id: string) => queryOptions({ queryKey: ["runs", id], queryFn: () => api.run(id), gcTime: 60_000 }),
+  rawRun: (id: string) =>
+    queryOptions({ queryKey: ["runs", id, "raw"], queryFn: () => api.rawRun(id), gcTime: 60_000 }),
+  beside: (a: string, b: string) =>
+    queryOptions({ queryKey: ["runs", a, "beside", b], queryFn: () => api.beside(a, b), gcTime: 60_000 }),
 };

@@ -31,6 +31,39 @@ export type TimelinePoint = Shapes["TimelinePoint"];
 export type VoteSeen = Shapes["VoteSeen"];
 export type Waiting = Shapes["Waiting"];
 
+export type AssertionDifference = Shapes["AssertionDifference"];
+export type AssertionSummary = Shapes["AssertionSummary"];
+export type Batch = Shapes["Batch"];
+export type BatchDetail = Shapes["BatchDetail"];
+export type BatchPage = Shapes["BatchPage"];
+export type BatchRow = Shapes["BatchRow"];
+export type BatchSummary = Shapes["BatchSummary"];
+export type BatchesCompared = Shapes["ComparisonDocument"];
+export type Beside = Shapes["Beside"];
+export type BesideRow = Shapes["Row"];
+export type Branch = Shapes["Branch"];
+export type Cause = Shapes["Cause"];
+export type Cost = Shapes["Cost"];
+export type EvalResult = Shapes["EvalResult"];
+export type Evidence = Shapes["Evidence"];
+export type FailureGroup = Shapes["FailureGroup"];
+export type IndexEntry = Shapes["IndexEntry"];
+export type Interval = Shapes["Interval"];
+export type Measured = Shapes["Measured"];
+export type Outcome = Shapes["Outcome"];
+export type Parting = Shapes["Parting"];
+export type RunDetail = Shapes["RunDetail"];
+export type RunGroup = Shapes["Group"];
+export type RunHead = Shapes["RunHead"];
+export type ScenarioCompared = Shapes["ScenarioDocument"];
+export type Series = Shapes["Series"];
+export type AllSeries = Shapes["AllSeries"];
+export type SeriesPoint = Shapes["SeriesPoint"];
+export type Trajectory = Shapes["Trajectory"];
+export type TrajectoryStep = Shapes["TrajectoryStep"];
+export type Usage = Shapes["Usage"];
+export type Verdict = Shapes["Verdict"];
+
 /** What the stream of an evaluation tells, by the name of the event. */
 export interface Told {
   queued: Shapes["Queued"];

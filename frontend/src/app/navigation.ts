@@ -1,4 +1,4 @@
-/** Everything that can be gone to, by product. A product that is added later is a group that is added here. */
+/** Everything that can be gone to, by product. */
 export interface Group {
   title: string;
   links: { to: string; text: string }[];
@@ -13,5 +13,9 @@ export const NAVIGATION: Group[] = [
       { to: "/timeline", text: "Over time" },
       { to: "/playbooks", text: "Playbooks" },
     ],
+  },
+  {
+    title: "Scenarios",
+    links: [{ to: "/scenarios", text: "Batches of runs" }],
   },
 ];

@@ -36,6 +36,26 @@ const routes: RouteObject[] = [
         path: "playbooks",
         lazy: async () => ({ Component: (await import("@/features/playbooks/library/PlaybooksPage")).PlaybooksPage }),
       },
+      {
+        path: "scenarios",
+        lazy: async () => ({ Component: (await import("@/features/scenarios/list/ScenariosPage")).ScenariosPage }),
+      },
+      {
+        path: "scenarios/batches/:id",
+        lazy: async () => ({ Component: (await import("@/features/scenarios/batch/BatchPage")).BatchPage }),
+      },
+      {
+        path: "scenarios/runs/:id",
+        lazy: async () => ({ Component: (await import("@/features/scenarios/run/RunPage")).RunPage }),
+      },
+      {
+        path: "scenarios/runs/:a/beside/:b",
+        lazy: async () => ({ Component: (await import("@/features/scenarios/beside/BesidePage")).BesidePage }),
+      },
+      {
+        path: "scenarios/compare",
+        lazy: async () => ({ Component: (await import("@/features/scenarios/compare/ComparePage")).ComparePage }),
+      },
       { path: "*", element: <Lost /> },
     ],
   },

@@ -1,0 +1,19 @@
+import { Link } from "react-router";
+
+/** A run by its number in the batch: ids differ in nothing else. */
+export function RunLink({ id, children }: { id: string; children?: React.ReactNode }) {
+  return (
+    <Link to={`/scenarios/runs/${encodeURIComponent(id)}`} className="whitespace-nowrap text-link underline">
+      {children ?? `run ${numberOf(id)}`}
+    </Link>
+  );
+}
+
+export function besideAddress(a: string, b: string): string {
+  return `/scenarios/runs/${encodeURIComponent(a)}/beside/${encodeURIComponent(b)}`;
+}
+
+export function numberOf(id: string): string {
+  const number = Number(id.slice(id.lastIndexOf("-") + 1));
+  return Number.isNaN(number) ? id : String(number);
+}

@@ -1,0 +1,42 @@
+import { expect, test } from "vitest";
+import type { SeriesPoint } from "@/api/types";
+import { lines } from "@/lib/plot";
+import { bars, latest, MOST, RATES, small } from "./geometry";
+
+function point(pass_rate: number | null, interval: [number, number] = [0.2, 0.9]): SeriesPoint {
+  return {
+    batch_id: "b",
+    created_at: "2026-01-01T00:00:00+00:00",
+    verdict: "passed",
+    runs: 10,
+    completed: 10,
+    passed: 5,
+    min_pass_rate: 0.8,
+    pass_rate,
+    interval,
+    average_cost: null,
+    latency_p50: null,
+    latency_p95: null,
+  };
+}
+
+test("the interval reaches below and above the rate, within the frame", () => {
+  const [bar] = bars([point(0.5)]);
+  expect(bar?.high).toBeLessThan(bar?.y ?? 0);
+  expect(bar?.low).toBeGreaterThan(bar?.y ?? Number.POSITIVE_INFINITY);
+  expect(bars([point(1, [0.7, 1])])[0]?.high).toBe(RATES.top);
+});
+test("a batch without a completed run has neither a rate nor an interval", () => {
+  expect(bars([point(null, [0, 1])])[0]).toMatchObject({ y: null, low: null, high: null });
+});
+test("only the last are drawn, where there are too many to tell apart", () => {
+  const many = Array.from({ length: MOST + 5 }, (_, index) => ({ ...point(1), batch_id: String(index) }));
+  expect(latest(many)).toHaveLength(MOST);
+  expect(latest(many).at(-1)?.batch_id).toBe(String(MOST + 4));
+});
+test("an unknown cost is a gap, and none at all is a line on the ground", () => {
+  expect(lines(small([1, 2, null, 3, 4]))).toHaveLength(2);
+  const ground = small([0, 0]).map(({ y }) => y);
+  expect(ground[0]).toBe(ground[1]);
+  expect(Number.isFinite(ground[0])).toBe(true);
+});

@@ -1,0 +1,53 @@
+import { expect, test } from "vitest";
+import type { EvalResult, TrajectoryStep } from "@/api/types";
+import { measures, placed } from "./steps";
+
+function judged(name: string, passed: boolean | null): EvalResult {
+  return {
+    passed,
+    score: null,
+    message: "",
+    expected: null,
+    actual: null,
+    error: null,
+    cause: null,
+    details: {},
+    attachments: {},
+    name,
+    type: "jmespath",
+    required: false,
+    weight: 1,
+  };
+}
+
+function step(number: number, assertions: number[]): TrajectoryStep {
+  return {
+    number,
+    kind: "tool",
+    title: "search",
+    text: null,
+    arguments: null,
+    result: null,
+    error: null,
+    took: null,
+    tokens: null,
+    call: null,
+    assertions,
+    cut: {},
+  };
+}
+
+test("what failed comes first, then what could not be judged, each with its step", () => {
+  const results = [judged("a", true), judged("b", null), judged("c", false), judged("d", false)];
+  const found = placed(results, { steps: [step(1, [0]), step(2, [3])], overall: [1, 2] });
+  expect(found.map(({ result, step: at }) => [result.name, at])).toEqual([
+    ["c", null],
+    ["d", 2],
+    ["b", null],
+    ["a", 1],
+  ]);
+});
+test("what is not known of a step is not said", () => {
+  expect(measures({ took: null, tokens: null })).toBe("");
+  expect(measures({ took: 0.25, tokens: 1340 })).toBe("250 ms · 1,340 tokens");
+});
