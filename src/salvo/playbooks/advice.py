@@ -52,9 +52,7 @@ def key_risks(checks: Sequence[CheckResult], findings: Sequence[ArtifactFinding]
     return (*failed, *(finding.message for finding in findings if finding.location is not None and finding.span))
 
 
-def next_steps(
-    checks: Sequence[CheckResult], drift: DriftSummary, mode: Mode, *, incomplete: bool
-) -> tuple[str, ...]:
+def next_steps(checks: Sequence[CheckResult], drift: DriftSummary, mode: Mode, *, incomplete: bool) -> tuple[str, ...]:
     """One concrete sentence for each check that failed, then for what is open."""
     steps = [_step(check) for check in checks if check.result is Result.FAIL]
     if incomplete:

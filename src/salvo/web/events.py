@@ -21,6 +21,7 @@ from salvo.web.jobs import Job, JobState, VoteSeen, Waiting
 
 SILENCE = 15.0
 """Seconds without news after which a watcher is told that there are none, lest something on the way hang up."""
+NO_NEWS = KEEPALIVE_COMMENT
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +75,10 @@ class EventStream(StreamingResponse):
     media_type = "text/event-stream"
 
 
+def stream(told: AsyncIterator[bytes]) -> EventStream:
+    return EventStream(told, headers={"x-accel-buffering": "no"})
+
+
 def schemas() -> dict[str, Any]:
     """The JSON Schemas of what events carry in their data, for the API's description."""
     kinds = [(kind.__name__, "serialization", TypeAdapter(kind)) for kind in get_args(Told)]
@@ -104,8 +109,8 @@ async def of_job(job: Job, after: int) -> AsyncIterator[bytes]:
             return
         if job.waiting is None:
             seen.pop("waiting", None)
-        while not await _set_within(SILENCE, changed):
-            yield KEEPALIVE_COMMENT
+        while not await set_within(SILENCE, changed):
+            yield NO_NEWS
 
 
 def event(name: str, told: Told) -> bytes:
@@ -114,7 +119,8 @@ def event(name: str, told: Told) -> bytes:
     return format_sse_event(data_str=jsontext.dumps(told).decode(), event=name, id=number)
 
 
-async def _set_within(seconds: float, changed: asyncio.Event) -> bool:
+async def set_within(seconds: float, changed: asyncio.Event) -> bool:
+    """Whether it was set before so many seconds were over."""
     try:
         async with asyncio.timeout(seconds):
             return await changed.wait()

@@ -7,8 +7,7 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass, replace
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Query
-from fastapi.sse import EventSourceResponse, ServerSentEvent
+from fastapi import APIRouter, Query
 from pydantic import BaseModel, ConfigDict, Field
 
 from salvo.engine.stats import Interval
@@ -172,32 +171,28 @@ def _point(row: BatchRow) -> SeriesPoint:
     )
 
 
-async def _changes(at: Services) -> AsyncIterator[ServerSentEvent]:
-    store = at.shelf.store
-    watch = await asyncio.to_thread(Watch, store)
-    yield events.event("watching", events.Watching(str(store.folder)))
-    while not at.closing.is_set():
-        changed = await asyncio.to_thread(watch.look)
-        if changed:
-            yield events.event("changed", events.Changed(changed))
-        try:
-            await asyncio.wait_for(at.closing.wait(), LOOK_AGAIN)
-        except TimeoutError:
-            continue
-
-
-async def _watched(at: At) -> AsyncIterator[ServerSentEvent]:
-    return _changes(at)
-
-
-@router.get("/events", operation_id="watchBatches", response_class=EventSourceResponse)
-async def watch(told: Annotated[AsyncIterator[ServerSentEvent], Depends(_watched)]) -> AsyncIterator[ServerSentEvent]:
+@router.get("/events", operation_id="watchBatches", response_class=events.EventStream)
+async def watch(at: At) -> events.EventStream:
     """Server-sent events: watching, at once; then changed, with the ids of the batches that are new or got runs.
 
     Whoever was away is not told what happened meanwhile: after watching, ask again for what is shown.
     """
-    async for each in told:
-        yield each
+    return events.stream(_changes(at))
+
+
+async def _changes(at: Services) -> AsyncIterator[bytes]:
+    store = at.shelf.store
+    watch = await asyncio.to_thread(Watch, store)
+    yield events.event("watching", events.Watching(str(store.folder)))
+    silent = 0.0
+    while not await events.set_within(LOOK_AGAIN, at.closing):
+        changed = await asyncio.to_thread(watch.look)
+        silent = 0.0 if changed else silent + LOOK_AGAIN
+        if changed:
+            yield events.event("changed", events.Changed(changed))
+        elif silent >= events.SILENCE:
+            silent = 0.0
+            yield events.NO_NEWS
 
 
 class Sides(BaseModel):

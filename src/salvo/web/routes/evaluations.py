@@ -155,7 +155,7 @@ async def watch(
     job = at.jobs.find(evaluation_id)
     # Found before anything is sent, so that an unknown id is an error and not a stream of nothing.
     told = events.of_job(job, after) if job else _from_store(await _stored(evaluation_id, at), after, at)
-    return events.EventStream(told, headers={"x-accel-buffering": "no"})
+    return events.stream(told)
 
 
 async def _from_store(found: Evaluation, after: int, at: Services) -> AsyncIterator[bytes]:
