@@ -7,7 +7,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -160,9 +160,11 @@ class Client:
         assert reply.status == 202, reply
         return str(reply.json()["id"])
 
-    async def watch(self, evaluation: str, *, after: str | None = None) -> AsyncIterator[Told]:
-        headers = {"last-event-id": after} if after else {}
-        async with self._session.get(f"{self.url}/api/evaluations/{evaluation}/events", headers=headers) as response:
+    def watch(self, evaluation: str, *, after: str | None = None) -> AsyncGenerator[Told]:
+        return self.listen(f"/api/evaluations/{evaluation}/events", **({"last-event-id": after} if after else {}))
+
+    async def listen(self, path: str, **headers: str) -> AsyncGenerator[Told]:
+        async with self._session.get(self.url + path, headers=headers) as response:
             assert response.status == 200, await response.text()
             assert response.content_type == "text/event-stream"
             fields: dict[str, str] = {}

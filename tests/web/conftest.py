@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from salvo.web.settings import Settings
+from tests.support.scenario_store import fill
 from tests.support.web import Client, WebServer, client
 
 
@@ -35,7 +36,9 @@ async def api(serve: Callable[..., WebServer]) -> AsyncIterator[Client]:
 
 @pytest.fixture(scope="session")
 def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WebServer]:
-    """One server for all that only ask."""
+    """One server for all that only ask, with a few stored runs of scenarios."""
     folder = tmp_path_factory.mktemp("shared")
-    with WebServer(Settings(f"sqlite:///{folder / 'byop_runs.db'}", static=folder / "static")) as server:
+    fill(folder, days=1, runs=3)
+    settings = Settings(f"sqlite:///{folder / 'byop_runs.db'}", project=folder, static=folder / "static")
+    with WebServer(settings) as server:
         yield server

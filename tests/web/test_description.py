@@ -46,6 +46,16 @@ def test_every_operation_has_a_name_that_stays() -> None:
             "GET /api/evaluators": "listEvaluators",
             "POST /api/estimate": "estimateEvaluation",
             "POST /api/documents": "readDocument",
+            "GET /api/batches": "listBatches",
+            "GET /api/batches/series": "listSeries",
+            "GET /api/batches/events": "watchBatches",
+            "POST /api/batches/compare": "compareBatches",
+            "GET /api/batches/{batch_id}": "getBatch",
+            "GET /api/batches/{batch_id}/export": "exportBatch",
+            "GET /api/batches/{batch_id}/runs": "listRuns",
+            "GET /api/runs/{run_id}": "getRun",
+            "GET /api/runs/{run_id}/raw": "downloadRun",
+            "GET /api/runs/{run_a}/beside/{run_b}": "getRunsBeside",
             "GET /api/about": "getAbout",
             "GET /api/examples": "listExamples",
         }
@@ -72,7 +82,7 @@ def test_every_answer_is_described() -> None:
         for name, (_, content) in answers.items()
         if "schema" not in content.get("application/json", {"schema": "another kind"})
     ]
-    assert (undescribed, without) == ([], ["exportReport"])
+    assert (undescribed, without) == ([], ["exportReport", "downloadRun"])
 
 
 def test_every_request_has_an_example() -> None:

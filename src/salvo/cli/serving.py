@@ -67,6 +67,7 @@ def start(asked: Served, home: str = "/") -> None:
     from pathlib import Path
 
     from salvo.playbooks.store.place import database_url
+    from salvo.scenarios.project import Project
     from salvo.web import page
     from salvo.web.app import create_app
     from salvo.web.server import serve
@@ -75,7 +76,7 @@ def start(asked: Served, home: str = "/") -> None:
     alone = is_loopback(asked.host)
     settings = Settings(
         database_url(os.environ, Path.cwd()),
-        project=Path.cwd(),
+        project=Project.find().root,
         home=home,
         hosts=(*LOOPBACK, *(() if alone else (asked.host,)), *asked.hosts),
         base_urls=asked.base_urls,

@@ -43,7 +43,8 @@ def create_app(settings: Settings) -> FastAPI:
             if not store.is_new:
                 await asyncio.to_thread(store.mark_interrupted)
             jobs = Jobs(store, settings.at_once)
-            shelf = Shelf(RunStore(Project.find(settings.project).store), settings.clock)
+            root = settings.project.absolute()
+            shelf = Shelf(RunStore(Project(root, root).store), settings.clock)
             app.state.services = Services(settings, store, jobs, shelf, asyncio.Event())
             try:
                 yield

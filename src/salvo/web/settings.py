@@ -27,7 +27,7 @@ def is_loopback(host: str) -> bool:
 class Settings:
     database_url: str
     project: Path = Path()
-    """The folder whose stored runs of scenarios are shown."""
+    """The root of the project whose stored runs of scenarios are shown."""
     home: str = "/"
     """Where whoever shows the token is led."""
     hosts: tuple[str, ...] = LOOPBACK

@@ -20,13 +20,11 @@ def dashboard(**asked: Any) -> None:
     are made while it is open appear by themselves. To show them, nothing is sent to anyone. With --host and another
     address than a loopback one, a token is needed, which is printed once. Stop it with Ctrl-C.
     """
-    from pathlib import Path
-
     from salvo.scenarios.project import Project
 
     served = serving.Served(**asked)
     serving.check(served)
-    store = Project.find(Path.cwd()).store
+    store = Project.find().store
     nothing = "" if (store / "batches").is_dir() else ", where nothing is stored yet: `salvo run` makes some"
     click.echo(f"Showing the runs in {store}{nothing}. To show them, nothing leaves this machine.", err=True)
     serving.start(served, HOME)

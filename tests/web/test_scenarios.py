@@ -1,0 +1,320 @@
+"""The stored runs of scenarios, over the API."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from salvo.engine import jsontext
+from salvo.scenarios.report.comparison import document
+from salvo.scenarios.result import Outcome, ToolCall
+from salvo.scenarios.shortened import LONGEST
+from salvo.scenarios.sides import compared, pair_named
+from salvo.scenarios.store import Store
+from salvo.web.routes import batches
+from salvo.web.settings import Settings
+from tests.support.runs import batch, judged, result
+from tests.support.scenario_store import MODELS, SCENARIOS, fill
+from tests.support.web import Client, WebServer, client
+
+Serve = Callable[..., WebServer]
+REFUND, FLIGHT = SCENARIOS
+REFUSED = [(404, "unknown_id"), (404, "not_found"), (409, "ambiguous_id"), (503, "store")]
+
+
+@pytest.fixture
+async def api(serve: Serve, tmp_path: Path) -> AsyncIterator[Client]:
+    async with client(serve(project=tmp_path).url) as ready:
+        yield ready
+
+
+@pytest.fixture
+def filled(tmp_path: Path) -> Store:
+    """Three days: twelve batches of eight runs."""
+    return fill(tmp_path, days=3, runs=8)
+
+
+@pytest.fixture(scope="module")
+def weeks(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    """The same, for all that only look."""
+    return fill(tmp_path_factory.mktemp("weeks"), days=3, runs=8)
+
+
+@pytest.fixture(scope="module")
+def showing(weeks: Store) -> Iterator[WebServer]:
+    folder = weeks.folder.parent
+    with WebServer(Settings(f"sqlite:///{folder / 'byop_runs.db'}", project=folder, static=folder)) as server:
+        yield server
+
+
+@pytest.fixture
+async def page(showing: WebServer) -> AsyncIterator[Client]:
+    async with client(showing.url) as ready:
+        yield ready
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    store = Store(tmp_path / ".salvo")
+    store.prepare()
+    return store
+
+
+def keep(store: Store, *runs: Any, **settings: Any) -> None:
+    store.save_batch(batch(runs=len(runs), **settings))
+    for run in runs:
+        store.save_run(run)
+
+
+class TestBatches:
+    async def test_a_folder_without_a_store_has_none_and_one_that_appears_is_seen(
+        self, api: Client, tmp_path: Path
+    ) -> None:
+        place = str(tmp_path / ".salvo")
+        nothing = {"rows": [], "offset": 0, "limit": 50, "more": False, "skipped": 0, "place": place}
+        assert await api.get("/api/batches") == nothing
+        assert await api.get("/api/batches/series") == {"series": [], "more": False, "skipped": 0}
+        assert (await api.ask("GET", "/api/batches/latest")).code == "unknown_id"
+        assert (await api.ask("GET", "/api/runs/latest")).code == "unknown_id"
+        assert (await api.get("/api/about"))["scenarios"] == place
+        fill(tmp_path, days=1, runs=2)
+        assert len((await api.get("/api/batches"))["rows"]) == 4
+
+    async def test_they_are_paged_the_newest_first(self, page: Client, weeks: Store) -> None:
+        pages = [await page.get(f"/api/batches?limit=5&offset={offset}") for offset in (0, 5, 10)]
+        assert [each["more"] for each in pages] == [True, True, False]
+        assert [row["batch_id"] for each in pages for row in each["rows"]] == weeks.newest_batches(20)
+
+    @pytest.mark.parametrize(
+        "asked, wanted",
+        [
+            (f"scenario={REFUND}", lambda row: row["scenario_id"] == REFUND),
+            ("model=gpt-5.4-mini", lambda row: row["model"] == "gpt-5.4-mini"),
+            ("model=anthropic/claude-haiku-4-5", lambda row: row["provider"] == "anthropic"),
+            ("verdict=failed", lambda row: row["verdict"] == "failed"),
+            ("search=BOOK_flight.yaml", lambda row: row["scenario_id"] == FLIGHT),
+            ("search=1m7000003", lambda row: row["batch_id"] == "1m7000003stored"),
+            (
+                f"scenario={FLIGHT}&verdict=passed",
+                lambda row: (row["scenario_id"], row["verdict"]) == (FLIGHT, "passed"),
+            ),
+        ],
+    )
+    async def test_they_are_filtered_and_the_pages_fit(
+        self, page: Client, weeks: Store, asked: str, wanted: Callable[[Any], bool]
+    ) -> None:
+        every = [row for row in (await page.get("/api/batches"))["rows"] if wanted(row)]
+        assert 0 < len(every) < 12
+        found = await page.get(f"/api/batches?{asked}")
+        assert (found["rows"], found["more"]) == (every, False)
+        rest = await page.get(f"/api/batches?{asked}&limit=1&offset=1")
+        assert (rest["rows"], rest["more"]) == (every[1:2], len(every) > 2)
+
+    async def test_over_time_each_scenario_and_model_has_its_points_the_oldest_first(
+        self, page: Client, weeks: Store
+    ) -> None:
+        found = await page.get("/api/batches/series")
+        assert [(one["scenario_id"], one["model"], len(one["points"])) for one in found["series"]] == sorted(
+            (scenario, model, 3) for scenario in SCENARIOS for _, model, _ in MODELS
+        )
+        times = [point["created_at"] for point in found["series"][0]["points"]]
+        assert times == sorted(times)
+        row = (await page.get("/api/batches?limit=1"))["rows"][0]
+        newest = next(one for one in found["series"] if one["model"] == row["model"] and one["scenario_id"] == FLIGHT)
+        assert newest["points"][-1]["pass_rate"] == row["pass_rate"]
+        assert newest["points"][-1]["latency_p95"] == row["latency"]["p95"]
+        assert {one["scenario_id"] for one in (await page.get(f"/api/batches/series?scenario={REFUND}"))["series"]} == {
+            REFUND
+        }
+
+    async def test_over_time_only_so_many_runs_are_looked_at_and_it_says_so(
+        self, api: Client, filled: Store, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(batches, "MOST_IN_SERIES", 20)
+        found = await api.get("/api/batches/series")
+        assert (found["more"], sum(len(one["points"]) for one in found["series"])) == (True, 2)
+
+    async def test_what_is_damaged_is_counted_and_hides_nothing_else(self, api: Client, filled: Store) -> None:
+        gone, *_ = filled.newest_batches(1)
+        (filled.batches / f"{gone}.json").write_text("{")
+        with filled.history.open("ab") as history:
+            history.write(b"\nnot JSON\n")
+        found = await api.get("/api/batches")
+        assert (len(found["rows"]), found["skipped"]) == (11, 2)
+        damaged = await api.ask("GET", f"/api/batches/{gone}")
+        assert (damaged.status, damaged.code) == (503, "store")
+        assert "is damaged" in damaged.json()["error"]["message"]
+
+    async def test_a_batch_has_what_was_asked_for_and_what_its_runs_came_to(self, page: Client, weeks: Store) -> None:
+        found = await page.get("/api/batches/1m7000001")
+        assert found["batch"]["scenario"]["user_message"] == SCENARIOS[REFUND]["user_message"]
+        assert (found["running"], found["skipped"], found["summary"]["runs"]) == (False, 0, 8)
+        labels = [one["label"] for one in found["summary"]["assertions"]]
+        assert labels == ["tool_sequence", "right amount", "status", "polite", "cost_limit"]
+        parting = found["parting"]
+        assert parting["failing"]["run_id"].startswith("1m7000001stored-")
+        assert (await page.get("/api/batches/latest"))["batch"]["batch_id"] == weeks.newest_batches(1)[0]
+
+    async def test_a_long_list_of_failures_is_cut_and_its_count_is_not(self, api: Client, store: Store) -> None:
+        keep(store, *(result(number, Outcome.FAILED) for number in range(1, 61)))
+        summary = (await api.get("/api/batches/latest"))["summary"]
+        assert (len(summary["failures"]), summary["failed"]) == (batches.MOST_LISTED, 60)
+
+    async def test_its_runs_are_paged_and_filtered_in_the_order_of_their_numbers(
+        self, page: Client, weeks: Store
+    ) -> None:
+        everything = await page.get("/api/batches/1m7000001/runs")
+        assert ([row["number"] for row in everything["rows"]], everything["total"]) == (list(range(1, 9)), 8)
+        some = await page.get("/api/batches/1m7000001/runs?limit=3&offset=3")
+        assert ([row["number"] for row in some["rows"]], some["more"]) == ([4, 5, 6], True)
+        failed = await page.get("/api/batches/1m7000001/runs?outcome=failed")
+        assert 0 < failed["total"] < 8
+        assert {row["outcome"] for row in failed["rows"]} == {"failed"}
+        wrong = await page.get("/api/batches/1m7000001/runs?assertion=right%20amount")
+        assert all(
+            not one["passed"] for row in wrong["rows"] for one in row["assertions"] if one["label"] == "right amount"
+        )
+        assert (await page.get("/api/batches/1m7000001/runs?assertion=polite"))["total"] == 0
+
+    async def test_it_is_exported_as_one_file(self, page: Client, weeks: Store) -> None:
+        file = await page.ask("GET", "/api/batches/1m7000001/export")
+        assert (file.status, file.headers["Content-Type"]) == (200, "text/html; charset=utf-8")
+        assert file.headers["Content-Disposition"] == 'attachment; filename="salvo-batch-1m7000001stored.html"'
+        assert b"refund_order" in file.body
+
+    async def test_two_are_compared_as_the_command_does(self, page: Client, weeks: Store) -> None:
+        pair = {"a": "1m7000000", "b": "1m7000001"}
+        answer = await page.ask("POST", "/api/batches/compare", pair)
+        expected = document(compared(weeks, *pair_named(weeks, *pair.values(), whole=False)))
+        assert answer.json() == json.loads(jsontext.dumps(expected))
+        same = await page.ask("POST", "/api/batches/compare", {"a": "1m7000000", "b": "1m7000000stored"})
+        assert (same.status, same.code) == (400, "bad_usage")
+
+
+class TestRuns:
+    async def test_a_run_has_its_steps_and_each_assertion_beside_the_one_it_concerns(
+        self, page: Client, weeks: Store
+    ) -> None:
+        failed = (await page.get("/api/batches/1m7000001/runs?outcome=failed"))["rows"][0]["run_id"]
+        found = await page.get(f"/api/runs/{failed}")
+        kinds = [step["kind"] for step in found["trajectory"]["steps"]]
+        assert kinds[:4] == ["system", "message", "model", "tool"]
+        assert kinds[-2:] == ["model", "end"]
+        placed = [index for step in found["trajectory"]["steps"] for index in step["assertions"]]
+        assert sorted([*placed, *found["trajectory"]["overall"]]) == list(range(len(found["run"]["eval_results"])))
+        assert found["trajectory"]["overall"] == [4]
+        assert found["partner"] in {
+            row["run_id"] for row in (await page.get("/api/batches/1m7000001/runs?outcome=passed"))["rows"]
+        }
+
+    async def test_two_runs_stand_side_by_side_with_their_first_difference(self, page: Client, weeks: Store) -> None:
+        failed = (await page.get("/api/batches/1m7000001/runs?outcome=failed"))["rows"][0]["run_id"]
+        partner = (await page.get(f"/api/runs/{failed}"))["partner"]
+        found = await page.get(f"/api/runs/{failed}/beside/{partner}")
+        assert (found["a"]["run_id"], found["b"]["run_id"]) == (failed, partner)
+        rows, first = found["steps"]["rows"], found["steps"]["first_difference"]
+        assert all(row["same"] for row in rows[:first])
+        assert not rows[first]["same"]
+
+    async def test_what_is_huge_is_cut_and_says_so_and_the_file_has_all_of_it(self, api: Client, store: Store) -> None:
+        huge = "x" * 5_000_000
+        keep(store, result(final_output=huge, eval_results=[judged("x", False, actual=huge)]))
+        shown = await api.ask("GET", "/api/runs/latest")
+        assert len(shown.body) < 10 * LONGEST
+        end = shown.json()["trajectory"]["steps"][-1]
+        assert (end["result"], end["cut"]) == ("x" * LONGEST + "…", {"result": len(huge)})
+        assert shown.json()["run"]["cut"] == {"0.actual": len(huge)}
+        file = await api.ask("GET", "/api/runs/latest/raw")
+        assert file.headers["Content-Disposition"] == 'attachment; filename="salvo-run-01k9batch-0001.json"'
+        assert file.json()["final_output"] == huge
+
+    async def test_hostile_content_stays_data(self, api: Client, store: Store) -> None:
+        hostile = "<script>alert(1)</script>\u202e\ud800\x00"
+        keep(store, result(final_output=hostile, tool_calls=[ToolCall(hostile, {hostile: hostile}, error=hostile)]))
+        found = await api.get("/api/runs/latest")
+        call, end = found["trajectory"]["steps"]
+        assert (call["title"], call["arguments"], call["error"]) == (hostile, {hostile: hostile}, hostile)
+        assert end["result"] == hostile
+
+    async def test_a_run_without_its_batch_is_shown_without_what_was_asked(self, api: Client, store: Store) -> None:
+        keep(store, result(eval_results=[judged("x", True)]))
+        (store.batches / "01k9batch.json").unlink()
+        found = await api.get("/api/runs/01k9batch-0001")
+        assert ([step["kind"] for step in found["trajectory"]["steps"]], found["partner"]) == (["end"], None)
+        assert found["trajectory"]["overall"] == [0]
+
+    @pytest.mark.parametrize(
+        "named",
+        ["..%2f..%2fsecret", "%2e%2e", "a%00b", "..", "x" * 300, "%F0%9F%98%80", "secret", "01k9batch-0001.json"],
+    )
+    async def test_no_id_leads_out_of_the_store(self, api: Client, store: Store, tmp_path: Path, named: str) -> None:
+        keep(store, result())
+        (tmp_path / "secret.json").write_bytes((store.runs / "01k9batch-0001.json").read_bytes())
+        (store.runs / "secret.json").symlink_to(tmp_path / "secret.json")
+        for path in (
+            f"/api/runs/{named}",
+            f"/api/runs/{named}/raw",
+            f"/api/batches/{named}",
+            f"/api/batches/{named}/runs",
+        ):
+            answer = await api.ask("GET", path)
+            assert (answer.status, answer.code) in REFUSED, path
+
+    async def test_a_damaged_run_is_a_clear_error(self, api: Client, store: Store) -> None:
+        keep(store, result())
+        (store.runs / "01k9batch-0001.json").write_text('{"run_id": 7}')
+        answer = await api.ask("GET", "/api/runs/01k9batch-0001")
+        assert (answer.status, answer.code) == (503, "store")
+
+
+class TestEvents:
+    async def test_whoever_watches_is_told_of_new_runs(
+        self, api: Client, store: Store, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(batches, "LOOK_AGAIN", 0.01)
+        async with asyncio.timeout(20):
+            told = api.listen("/api/batches/events")
+            first = await anext(told)
+            assert (first.event, first.data) == ("watching", {"place": str(store.folder)})
+            keep(store, result(), batch_id="01k9batch")
+            changed = {batch_id for each in [await anext(told)] for batch_id in each.data["batches"]}
+            assert changed == {"01k9batch"}
+            await told.aclose()
+
+    async def test_a_server_that_is_stopped_keeps_nobody_who_watches(self, serve: Serve, tmp_path: Path) -> None:
+        server = serve(project=tmp_path)
+        async with client(server.url) as api, asyncio.timeout(20):
+            told = api.listen("/api/batches/events")
+            assert (await anext(told)).event == "watching"
+            stopping = asyncio.create_task(asyncio.to_thread(server.stop))
+            assert [each async for each in told] == []
+            await stopping
+
+
+async def test_what_guards_the_others_guards_these(serve: Serve, filled: Store, tmp_path: Path) -> None:
+    async with client(serve(project=tmp_path, token="t0ken").url) as api:
+        for path in ("/api/batches", "/api/batches/latest", "/api/runs/latest", "/api/runs/latest/raw"):
+            assert (await api.ask("GET", path)).code == "token_needed"
+            assert (
+                await api.ask("GET", path, authorization="Bearer t0ken", host="evil.example")
+            ).code == "strange_host"
+            answer = await api.ask("GET", path, authorization="Bearer t0ken")
+            assert (answer.status, answer.headers["Cache-Control"]) == (200, "no-store")
+            assert "default-src 'none'" in answer.headers["Content-Security-Policy"]
+        assert (
+            await api.ask("GET", "/api/batches", authorization="Bearer t0ken", origin="http://evil")
+        ).code == "strange_origin"
+
+
+async def test_looking_at_runs_makes_no_database_and_asking_for_evaluations_does(
+    api: Client, filled: Store, database: Path
+) -> None:
+    await api.get("/api/about")
+    await api.get("/api/batches")
+    assert not database.exists()  # noqa: ASYNC240 - a file of the test's
+    many = await asyncio.gather(*(api.get("/api/history") for _ in range(8)))
+    assert [page["rows"] for page in many] == [[]] * 8
+    assert database.exists()  # noqa: ASYNC240 - as above
