@@ -80,9 +80,11 @@ class ServerProcess(NamedTuple):
 
 
 @contextmanager
-def server_process(folder: Path, *options: str) -> Iterator[ServerProcess]:
-    """`byop serve` with its database in the folder."""
-    command = [sys.executable, "-c", "from salvo.cli.byop import byop; byop()", "serve", "--port", "0", "--no-open"]
+def server_process(folder: Path, *options: str, served_by: str = "byop serve") -> Iterator[ServerProcess]:
+    """The command with its database in the folder."""
+    name, subcommand = served_by.split()
+    code = f"from salvo.cli.{name} import {name}; {name}()"
+    command = [sys.executable, "-c", code, subcommand, "--port", "0", "--no-open"]
     log = folder / "serve.log"
     environ = {name: value for name, value in os.environ.items() if name != "DATABASE_URL"}
     with (
