@@ -61,6 +61,10 @@ pathlib.Path("build/openapi.json").write_text(json.dumps(create_app(Settings("sq
 endef
 export DESCRIBE
 
+.PHONY: docs
+docs: $(READY) ## the reference in docs/reference, anew from the program
+	$(BIN)/python -m tests.docs.reference
+
 test: $(READY) $(PAGE) ## the whole test suite, in parallel, with branch coverage
 	@$(if $(NPM),npm run --prefix frontend test,$(NO_NODE))
 	@$(BIN)/python -m tests.support.chromium
@@ -68,10 +72,6 @@ test: $(READY) $(PAGE) ## the whole test suite, in parallel, with branch coverag
 
 bench: $(READY) ## compare with the official SDKs and bare Python, as ratios
 	$(BIN)/python -m bench
-
-.PHONY: docs
-docs: $(READY) ## the reference in docs/reference, anew from the program
-	$(BIN)/python docs/generate.py
 
 demo: $(READY) ## the main job, offline and without any key
 	@rm -rf build/demo && mkdir -p build

@@ -1,7 +1,5 @@
 """An agent as an adapter of one's own. It is scripted and seeded: it needs no key, and is repeatable."""
 
-import random
-
 from salvo import AdapterRequest, AdapterResponse, BaseAdapter
 
 
@@ -10,7 +8,7 @@ class DeliveryAgent(BaseAdapter):
         use = self.context.toolbox.call
         found = await use("find_order", {"number": 1042})
         # It gives up now and then, where it should try once more.
-        if found.error and random.Random(request.seed).random() < 0.2:
+        if found.error and (request.seed or 0) % 10 == 7:
             return AdapterResponse(final_output="The order could not be found.")
         if found.error:
             found = await use("find_order", {"number": 1042})

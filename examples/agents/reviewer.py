@@ -7,6 +7,6 @@ from salvo import AdapterRequest
 WRITTEN = Path(__file__).parents[1] / "outputs" / "dpa_review.md"
 
 
-def review(request: AdapterRequest) -> str:
+def review(_request: AdapterRequest) -> str:
     """Stands in for a model: hands back what one wrote."""
     return WRITTEN.read_text(encoding="utf-8")

@@ -204,7 +204,7 @@ def _fits(wanted: list[str], got: list[str]) -> bool:
 
 
 def _normal(text: str) -> str:
-    text = _ID.sub("ID", text)
+    text = _ID.sub(lambda found: f"ID{found.group()[16:]}", text)  # the number of a run is no accident
     for pattern, mask in _VARYING.items():
         text = re.sub(pattern, mask, text, flags=re.MULTILINE)
     return text

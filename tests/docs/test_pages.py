@@ -7,8 +7,8 @@ from pathlib import Path
 import click
 import pytest
 
-from docs.generate import HERE, SOURCE
 from tests.docs.documents import EVERY, ROOT, WRITTEN, anchors, code_spans, links, make_targets, name_of
+from tests.docs.reference import HERE, SOURCE
 from tests.docs.session import PROGRAMS
 
 

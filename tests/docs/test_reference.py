@@ -2,8 +2,8 @@
 
 import re
 
-from docs.generate import HERE, SOURCE, pages
 from tests.docs.documents import ROOT
+from tests.docs.reference import HERE, SOURCE, pages
 
 
 def test_the_reference_is_not_behind() -> None:

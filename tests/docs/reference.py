@@ -12,8 +12,10 @@ from typing import Any
 
 import click
 
-HERE = Path(__file__).parent / "reference"
-SOURCE = Path(__file__).parents[1] / "src" / "salvo"
+from tests.docs.documents import ROOT
+
+HERE = ROOT / "docs" / "reference"
+SOURCE = ROOT / "src" / "salvo"
 WIDTH = 100
 
 Schema = Mapping[str, Any]
