@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
+from urllib.parse import urljoin
 
 import click
 from click.testing import CliRunner
@@ -27,7 +28,7 @@ BIN = Path(sys.executable).parent
 PROGRAMS: Mapping[str, click.Command] = {"salvo": salvo, "byop": byop}
 SERVERS = ("byop serve", "salvo dashboard")
 ELSEWHERE = ("python3 -m venv .venv", ". .venv/bin/activate", "pip install ", "make ")
-"""Installing is tried on the package itself, in an empty environment; make's targets run the rest."""
+"""Installing is tried in tests/package, in an empty environment; make's targets have their own tests."""
 
 _SECRET = re.compile(r"(_API_KEY|_BASE_URL)$|^DATABASE_URL$|^SALVO_|^PYTEST_|^COV")
 _ID = re.compile(r"\b1[0-9a-hjkmnp-tv-z]{15}(?:-\d{4})?\b")
@@ -173,7 +174,7 @@ class Shell:
             try:
                 assert process.stdout is not None
                 address = process.stdout.readline().strip()
-                asked = f"{address}api/about"
+                asked = urljoin(address, "/api/about")
                 with urllib.request.urlopen(asked, timeout=20) as answer:  # noqa: S310 - our own server, on loopback
                     assert answer.status == 200
                 process.send_signal(signal.SIGINT)

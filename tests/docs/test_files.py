@@ -1,5 +1,6 @@
 """Every file in the documents is used by a session there, and every piece of a file is what its product takes."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +47,17 @@ def test_a_file_is_used_by_the_session_it_stands_in(document: Path) -> None:
             named = Path(block.file)
             uses = [commands, MADE, *(other.content for other in written if other is not block)]
             assert any(named.name in use or f"{named.stem}:" in use for use in uses), block.file
+
+
+def test_a_workflow_gives_our_action_what_it_takes() -> None:
+    action = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
+    page = ROOT / "docs" / "ci.md"
+    [workflow] = [yaml.safe_load(block.content) for block in blocks(page) if block.language == "yaml"]
+    [ours] = [step for step in workflow["jobs"]["agents"]["steps"] if "salvo@" in step.get("uses", "")]
+    assert set(ours["with"]) <= set(action["inputs"])
+    assert "reports" in action["outputs"]
+    told = re.findall(r"^\| `([a-z-]+)` \|", page.read_text(encoding="utf-8"), re.MULTILINE)
+    assert told == list(action["inputs"])
 
 
 def test_every_example_is_in_the_index_and_says_what_it_shows() -> None:
