@@ -1,6 +1,7 @@
 """The project's Markdown: which documents there are, and the fenced blocks, headings and links in them."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -54,16 +55,17 @@ def _blocks(text: str) -> Iterator[Block]:
             before = token.content
 
 
+@cache
 def anchors(document: Path) -> set[str]:
     """As GitHub makes them of headings."""
-    found: set[str] = set()
+    found, seen = set[str](), Counter[str]()
     tokens = _tokens(document.read_text(encoding="utf-8"))
     for opening, content in pairwise(tokens):
         if opening.type == "heading_open":
             plain = "".join(child.content for child in content.children or ())
             anchor = re.sub(r"[^\w\- ]", "", plain.lower()).replace(" ", "-")
-            number = sum(1 for each in found if re.fullmatch(rf"{re.escape(anchor)}(-\d+)?", each))
-            found.add(f"{anchor}-{number}" if number else anchor)
+            seen[anchor] += 1
+            found.add(f"{anchor}-{seen[anchor] - 1}" if seen[anchor] > 1 else anchor)
     return found
 
 
@@ -95,6 +97,7 @@ def make_targets(document: Path) -> set[str]:
     return set(re.findall(r"(?:`|^\$ |&& )make (?:[A-Z]+=\S+ )?([a-z][a-z-]*)", text, re.MULTILINE))
 
 
+@cache
 def _tokens(text: str) -> list[Token]:
     return _parser().parse(text)
 
