@@ -6,7 +6,8 @@ import ast
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import groupby
+from functools import cache
+from itertools import groupby, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -141,16 +142,36 @@ def _definitions(definitions: Mapping[str, Schema]) -> Iterator[str]:
         yield f"## {name}"
         yield schema.get("description", "")
         if schema.get("properties"):
-            yield _fields(schema)
+            yield _fields(schema, of=name)
         else:
             yield f"{_type(schema)}."
 
 
-def _fields(schema: Schema, *, nested: bool = False) -> str:
-    return _table(("field", "type", "default", "meaning"), list(_rows(schema, "", nested=nested)))
+def _fields(schema: Schema, *, nested: bool = False, of: str = "") -> str:
+    told = _told_of_fields()
+    rows = [
+        (name, kind, default, meaning or told.get((of, name.strip("`")), ""))
+        for name, kind, default, meaning in _rows(schema, "", nested=nested)
+    ]
+    return _table(("field", "type", "default", "meaning"), rows)
 
 
-def _rows(schema: Schema, before: str, *, nested: bool) -> Iterator[tuple[str, ...]]:
+@cache
+def _told_of_fields() -> dict[tuple[str, str], str]:
+    """What stands below a field in the source, by class and field; nothing where two classes of a name differ."""
+    told: dict[tuple[str, str], str] = {}
+    for file in sorted(SOURCE.rglob("*.py")):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ClassDef):
+                for field, below in pairwise(node.body):
+                    match field, below:
+                        case ast.AnnAssign(target=ast.Name(name)), ast.Expr(ast.Constant(str(text))):
+                            place = node.name, name
+                            told[place] = "" if told.get(place, text) != text else text
+    return told
+
+
+def _rows(schema: Schema, before: str, *, nested: bool) -> Iterator[tuple[str, str, str, str]]:
     required = schema.get("required", ())
     for name, field in schema.get("properties", {}).items():
         default = "**required**" if name in required else f"`{_json(field['default'])}`" if "default" in field else ""
