@@ -498,7 +498,7 @@ Run that again, or name a scenario's file.
 
 
 def test_the_example_of_the_documentation_passes(project: pytest.Pytester) -> None:
-    text = (Path(__file__).parents[1] / "docs" / "scenarios.md").read_text()
+    text = (Path(__file__).parents[1] / "docs" / "pytest.md").read_text()
     [example] = [part for part in re.findall(r"```python\n(.*?)```", text, re.DOTALL) if "salvo_scenario" in part]
     project.makepyfile(test_example=example)
     project.runpytest_inprocess().assert_outcomes(passed=1)
