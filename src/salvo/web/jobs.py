@@ -22,6 +22,7 @@ from salvo.playbooks.store.store import Store
 from salvo.playbooks.verdict import Result
 from salvo.playbooks.votes import Vote
 from salvo.web.answers import BusyError, Problem, problem_of
+from salvo.web.turns import InTurn, Turns
 
 _log = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -121,12 +122,13 @@ class Job:
     def id(self) -> str:
         return self.order.report_id
 
-    async def run(self, store: Store) -> None:
+    async def run(self, store: Store, turns: Turns) -> None:
         """To its end, whatever that is; the key is gone after it."""
         desk, self._desk = self._desk, None
         assert desk is not None  # noqa: S101 - a job runs once
         record = _Begun(store, self)
         async with desk.session(pool=self.pool, record=lambda: record, on_event=self._hear) as session:
+            session.wire = InTurn(session.wire, turns)
             evaluated = await evaluate(self.order, session, self._earlier, resumed=True)
         if evaluated.unkept:
             self.fail(StoreError(f"This could not be stored. {evaluated.unkept}"))
@@ -204,6 +206,7 @@ class Jobs:
     def __init__(self, store: Store, at_once: int) -> None:
         self._store = store
         self._at_once = at_once
+        self.turns = Turns()
         self._jobs: dict[str, Job] = {}
         self._line: deque[Job] = deque()
         self._tasks: dict[str, asyncio.Task[None]] = {}
@@ -293,7 +296,7 @@ class Jobs:
 
     async def _supervise(self, job: Job) -> None:
         try:
-            await job.run(self._store)
+            await job.run(self._store, self.turns)
         except SalvoError as fault:
             await self._give_up(job, fault)
         except Exception as fault:  # noqa: BLE001 - a fault of one evaluation is not the others'
