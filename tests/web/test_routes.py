@@ -15,6 +15,9 @@ async def test_the_history_is_paged_filtered_and_searched(api: Client) -> None:
     assert len((await api.get("/api/history?subject=a"))["rows"]) == 2
     assert len((await api.get("/api/history?search=ALERT"))["rows"]) == 3
     assert (await api.get("/api/history?search=nowhere"))["rows"] == []
+    assert len((await api.get("/api/history?status=ALERT&mode=screening"))["rows"]) == 3
+    assert (await api.get("/api/history?status=STABLE"))["rows"] == []
+    assert (await api.get("/api/history?mode=full"))["rows"] == []
     assert await api.get("/api/subjects") == [{"name": "b", "reports": 1}, {"name": "a", "reports": 2}]
     assert [point["id"] for point in await api.get("/api/timeline?subject=a")] == ids[:2]
 

@@ -3,7 +3,17 @@ import createClient from "openapi-fetch";
 import { refused } from "./errors";
 import type { paths } from "./schema";
 import { type StreamEvent, streamEvents } from "./stream";
-import type { AllSeries, Asked, BatchDetail, BatchesCompared, BatchPage, Evaluation, Outcome, Verdict } from "./types";
+import type {
+  AllSeries,
+  Asked,
+  BatchDetail,
+  BatchesCompared,
+  BatchPage,
+  Evaluation,
+  HistoryAsked,
+  Outcome,
+  Verdict,
+} from "./types";
 
 const client = createClient<paths>({ baseUrl: window.location.origin, fetch: (request) => globalThis.fetch(request) });
 
@@ -101,10 +111,7 @@ export const api = {
   clearBaseline: (id: string) =>
     answer(client.DELETE("/api/baselines/{report_id}", { params: { path: { report_id: id } } })),
 
-  history: (search: string, subject: string, offset: number, limit: number) =>
-    answer(
-      client.GET("/api/history", { params: { query: { search, offset, limit, ...(subject ? { subject } : {}) } } }),
-    ),
+  history: (asked: HistoryAsked) => answer(client.GET("/api/history", { params: { query: asked } })),
   subjects: () => answer(client.GET("/api/subjects")),
   timeline: (subject: string) => answer(client.GET("/api/timeline", { params: { query: { subject } } })),
   compare: (a: string, b: string) => answer(client.POST("/api/compare", { body: { a, b } })),

@@ -1,6 +1,7 @@
 import { QueryClient, queryOptions } from "@tanstack/react-query";
 import { api, type BatchesAsked, type RunsAsked } from "./client";
 import { ApiError } from "./errors";
+import type { HistoryAsked } from "./types";
 
 export const queryClient = new QueryClient({
   defaultOptions: {
@@ -24,12 +25,8 @@ export const queries = {
     queryOptions({ queryKey: ["evaluations", id], queryFn: () => api.evaluation(id), staleTime: 0, gcTime: 0 }),
   report: (id: string) =>
     queryOptions({ queryKey: ["reports", id], queryFn: () => api.report(id), staleTime: 60_000, gcTime: 60_000 }),
-  history: (search: string, subject: string, offset: number, limit: number) =>
-    queryOptions({
-      queryKey: ["history", search, subject, offset, limit],
-      queryFn: () => api.history(search, subject, offset, limit),
-      staleTime: 0,
-    }),
+  history: (asked: HistoryAsked) =>
+    queryOptions({ queryKey: ["history", asked], queryFn: () => api.history(asked), staleTime: 0 }),
   subjects: () => queryOptions({ queryKey: ["subjects"], queryFn: api.subjects, staleTime: 0 }),
   timeline: (subject: string) =>
     queryOptions({ queryKey: ["timeline", subject], queryFn: () => api.timeline(subject), staleTime: 0 }),

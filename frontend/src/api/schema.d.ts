@@ -3035,6 +3035,10 @@ export interface operations {
             query?: {
                 /** @description Only this subject. */
                 subject?: string | null;
+                /** @description Only reports of this status. */
+                status?: components["schemas"]["Status"] | null;
+                /** @description Only evaluations in this mode. */
+                mode?: components["schemas"]["Mode"] | null;
                 /** @description Looked for in ids, subjects, evaluators, statuses, playbooks. */
                 search?: string;
                 limit?: number;

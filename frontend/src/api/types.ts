@@ -1,5 +1,5 @@
 /** The API's shapes under the names that the page uses. All are generated; none is written by hand. */
-import type { components } from "./schema";
+import type { components, operations } from "./schema";
 
 type Shapes = components["schemas"];
 
@@ -13,6 +13,8 @@ export type Estimate = Shapes["Estimate"];
 export type Evaluation = Shapes["Evaluation"];
 export type Evaluators = Shapes["Evaluators"];
 export type Example = Shapes["Example"];
+/** What the history is asked for: its filters and its page. */
+export type HistoryAsked = NonNullable<operations["listHistory"]["parameters"]["query"]>;
 export type HistoryRow = Shapes["HistoryRow"];
 export type JobState = Shapes["JobState"];
 export type Location = Shapes["Location"];

@@ -71,6 +71,10 @@ def test_history_can_be_narrowed_and_read_by_programs(run: Byop, three: Store) -
     assert [row["id"] for row in json.loads(run("history", "--json").stdout)] == list(reversed(NAMES))
     assert [row["id"] for row in json.loads(run("history", "--json", "--limit", "1").stdout)] == [NAMES[2]]
     assert [row["id"] for row in json.loads(run("history", "--json", "--search", "rules").stdout)] == [NAMES[1]]
+    assert [row["id"] for row in json.loads(run("history", "--json", "--mode", "screening").stdout)] == [NAMES[2]]
+    alerts = run("history", "--json", "--status", "alert", "--mode", "full")
+    assert [row["id"] for row in json.loads(alerts.stdout)] == [NAMES[0]]
+    assert "No evaluation that fits is stored" in run("history", "--status", "STABLE").stderr
     [row] = json.loads(run("history", "--json", "--subject", "DPA \x1b[31mreview").stdout)
     assert row == snapshot(
         {

@@ -15,10 +15,16 @@ if TYPE_CHECKING:
 
 @click.command
 @click.option("--subject", help="Only the evaluations of this subject.")
+@click.option(
+    "--status",
+    type=click.Choice(["alert", "review", "observe", "stable"], case_sensitive=False),
+    help="Only the reports of this status.",
+)
+@click.option("--mode", type=click.Choice(["full", "screening"]), help="Only the evaluations in this mode.")
 @click.option("--search", default="", help="Only those with this in their id, subject, evaluator, status or playbook.")
 @click.option("--limit", type=click.IntRange(1, 1_000_000), default=20, show_default=True, help="How many to show.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def history(subject: str | None, search: str, limit: int, as_json: bool) -> None:
+def history(subject: str | None, status: str | None, mode: str | None, search: str, limit: int, as_json: bool) -> None:
     """List stored evaluations, the newest first.
 
     They are in the database that DATABASE_URL names, or in byop_runs.db in the current folder. Times are UTC.
@@ -27,11 +33,18 @@ def history(subject: str | None, search: str, limit: int, as_json: bool) -> None
     from salvo.engine import jsontext
     from salvo.errors import NothingFoundError
     from salvo.playbooks.store.records import BEGIN
+    from salvo.playbooks.verdict import Mode, Status
 
     with open_for_listing() as store:
-        rows = store.history(subject, search=search, limit=limit)
+        rows = store.history(
+            subject,
+            status=Status(status.upper()) if status else None,
+            mode=Mode(mode) if mode else None,
+            search=search,
+            limit=limit,
+        )
     if not rows:
-        narrowed = " that fits" if subject is not None or search else ""
+        narrowed = " that fits" if subject is not None or status or mode or search else ""
         raise NothingFoundError(f"No evaluation{narrowed} is stored in {store.place}.", hint=BEGIN)
     if as_json:
         click.echo(jsontext.dumps([asdict(row) for row in rows], indent=2))

@@ -35,7 +35,7 @@ from salvo.playbooks.store.records import (
 from salvo.playbooks.store.tables import audit as audit_table
 from salvo.playbooks.store.tables import baselines, evaluations, playbooks, votes
 from salvo.playbooks.store.texts import as_name, as_text, inputs_text, vote_of
-from salvo.playbooks.verdict import Mode
+from salvo.playbooks.verdict import Mode, Status
 from salvo.playbooks.votes import Vote
 from salvo.playbooks.withheld import without_texts
 
@@ -272,12 +272,23 @@ class Store:
             return rows.as_stored(row, cast)
 
     def history(
-        self, subject: str | None = None, *, search: str = "", limit: int | None = None, offset: int = 0
+        self,
+        subject: str | None = None,
+        *,
+        status: Status | None = None,
+        mode: Mode | None = None,
+        search: str = "",
+        limit: int | None = None,
+        offset: int = 0,
     ) -> list[HistoryRow]:
         """The newest first. `search` is looked for in ids and names, in any case."""
         query = queries.listed().order_by(evaluations.c.id.desc()).limit(limit).offset(offset)
         if subject is not None:
             query = query.where(evaluations.c.subject == as_name(subject))
+        if status is not None:
+            query = query.where(evaluations.c.status == status)
+        if mode is not None:
+            query = query.where(evaluations.c.mode == mode)
         if search:
             query = query.where(queries.holds(search))
         with self._database.reading() as connection:

@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict
 
 from salvo.playbooks.order import DEFAULT_SUBJECT
 from salvo.playbooks.store.records import Baseline, HistoryRow, TimelinePoint
+from salvo.playbooks.verdict import Mode, Status
 from salvo.web.answers import Json
 from salvo.web.asked import LONGEST_NAME, Name
 from salvo.web.services import At
@@ -34,6 +35,8 @@ class HistoryPage:
 def history(
     at: At,
     subject: Annotated[str | None, Query(max_length=LONGEST_NAME, description="Only this subject.")] = None,
+    status: Annotated[Status | None, Query(description="Only reports of this status.")] = None,
+    mode: Annotated[Mode | None, Query(description="Only evaluations in this mode.")] = None,
     search: Annotated[
         str, Query(max_length=LONGEST_NAME, description="Looked for in ids, subjects, evaluators, statuses, playbooks.")
     ] = "",
@@ -41,7 +44,7 @@ def history(
     offset: Annotated[int, Query(ge=0, le=10_000_000)] = 0,
 ) -> Json:
     """Every evaluation, also one that is under way or was interrupted."""
-    rows = at.store.history(subject, search=search, limit=limit + 1, offset=offset)
+    rows = at.store.history(subject, status=status, mode=mode, search=search, limit=limit + 1, offset=offset)
     return Json(HistoryPage(tuple(rows[:limit]), offset, limit, len(rows) > limit))
 
 

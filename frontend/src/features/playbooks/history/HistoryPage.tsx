@@ -2,7 +2,7 @@ import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useCallback, useState } from "react";
 import { Link, useNavigate } from "react-router";
 import { queries } from "@/api/queries";
-import type { HistoryRow } from "@/api/types";
+import type { HistoryAsked, HistoryRow, Mode, Status } from "@/api/types";
 import { Badge, Label, StateLabel } from "@/components/Badge";
 import { Button, ButtonLink } from "@/components/Button";
 import { Choice, Search } from "@/components/Filter";
@@ -16,14 +16,25 @@ import { score, time } from "@/lib/format";
 const LIMIT = 50;
 const COLUMNS = ["Pick", "Time", "Status", "Consistency", "Mode", "Playbook", "Subject", "Evaluator"];
 
+const STATUSES: readonly Status[] = ["ALERT", "REVIEW", "OBSERVE", "STABLE"];
+const MODES: readonly Mode[] = ["full", "screening"];
+
+const FILTERS = ["search", "subject", "status", "mode"] as const;
+type Filtered = Record<(typeof FILTERS)[number], string>;
+const NO_FILTERS: Filtered = { search: "", subject: "", status: "", mode: "" };
+
+/** As the API takes them: what is not chosen is left out, and what the address made up is the API's to refuse. */
+function chosen(filters: Filtered): HistoryAsked {
+  return Object.fromEntries(Object.entries(filters).filter(([, value]) => value));
+}
+
 export function HistoryPage() {
   const [address, go] = useFilters();
-  const search = address.get("search") ?? "";
-  const subject = address.get("subject") ?? "";
+  const filters = Object.fromEntries(FILTERS.map((name) => [name, address.get(name) ?? ""])) as Filtered;
   const offset = Number(address.get("offset")) || 0;
   const [picked, setPicked] = useState<readonly string[]>([]);
   const { data, error, refetch, isFetching } = useQuery({
-    ...queries.history(search, subject, offset, LIMIT),
+    ...queries.history({ ...chosen(filters), offset, limit: LIMIT }),
     placeholderData: keepPreviousData,
     // What is under way changes by itself.
     refetchInterval: ({ state }) => (state.data?.rows.some((row) => row.state === "running") ? 2000 : false),
@@ -31,12 +42,12 @@ export function HistoryPage() {
   return (
     <>
       <PageTitle lead="Every evaluation, the newest first. Open one, or pick two to compare them.">History</PageTitle>
-      <Filters search={search} subject={subject} go={go} />
+      <Filters of={filters} go={go} />
       <Picked of={picked} address="/compare" clear={() => setPicked([])} />
       {error ? <Failure fault={error} retry={refetch} /> : null}
       {!data && !error ? <Loading what="the history" /> : null}
       {data && !data.rows.length ? (
-        <Nothing filtered={Boolean(search || subject)} clear={() => go({ search: "", subject: "" })} />
+        <Nothing filtered={Object.values(filters).some(Boolean)} clear={() => go(NO_FILTERS)} />
       ) : null}
       {data?.rows.length ? (
         <div aria-busy={isFetching}>
@@ -54,23 +65,36 @@ export function HistoryPage() {
 }
 
 interface FilterProps {
-  search: string;
-  subject: string;
+  of: Filtered;
   go: (change: Change) => void;
 }
 
-function Filters({ search, subject, go }: FilterProps) {
+function Filters({ of, go }: FilterProps) {
   const { data } = useQuery(queries.subjects());
   const look = useCallback((words: string) => go({ search: words }), [go]);
   return (
     <search className="mb-4 flex flex-wrap gap-4">
-      <Search placeholder="Subject, evaluator, status, playbook or id" value={search} change={look} />
+      <Search placeholder="Subject, evaluator, status, playbook or id" value={of.search} change={look} />
       <Choice
         label="Subject"
         all="All subjects"
-        value={subject}
+        value={of.subject}
         change={(name) => go({ subject: name })}
         of={(data ?? []).map(({ name, reports }) => ({ value: name, text: `${name} (${reports})` }))}
+      />
+      <Choice
+        label="Status"
+        all="Any status"
+        value={of.status}
+        change={(status) => go({ status })}
+        of={STATUSES.map((name) => ({ value: name, text: name }))}
+      />
+      <Choice
+        label="Mode"
+        all="Both modes"
+        value={of.mode}
+        change={(mode) => go({ mode })}
+        of={MODES.map((name) => ({ value: name, text: name }))}
       />
     </search>
   );
