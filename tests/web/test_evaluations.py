@@ -16,6 +16,7 @@ from salvo.playbooks.keeping import InStore
 from salvo.playbooks.order import Order
 from salvo.playbooks.store.store import Store
 from salvo.playbooks.verdict import Mode
+from salvo.web import jobs
 from tests.support.clock import HeldClock
 from tests.support.playbooks import a_playbook, a_report
 from tests.support.provider import Fault, LoopbackProvider, Say, always
@@ -248,6 +249,28 @@ async def test_when_the_server_is_stopped_what_was_judged_is_kept(serve: Serve) 
                 ("interrupted", 3, True),
                 ("interrupted", 0, True),
             ]
+
+
+async def test_one_that_failed_still_says_why_after_a_restart_and_can_be_resumed(
+    serve: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def broken(*_: object, **__: object) -> None:
+        raise RuntimeError
+
+    with monkeypatch.context() as bad:
+        bad.setattr(jobs, "evaluate", broken)
+        async with client(serve().url) as api:
+            evaluation = await api.start()
+            assert (await api.told(evaluation))[-1].event == "failed"
+    async with client(serve().url) as api:
+        [row] = (await api.get("/api/history"))["rows"]
+        found = await api.get(f"/api/evaluations/{evaluation}")
+        assert (row["state"], found["state"], found["resumable"]) == ("failed", "failed", True)
+        assert found["problem"]["message"] == "The server failed at it (RuntimeError)."
+        assert (await api.told(evaluation))[-1].event == "failed"
+        await api.ask("POST", f"/api/evaluations/{evaluation}/resume", {})
+        assert (await api.told(evaluation))[-1].event == "done"
+        assert (await api.get(f"/api/evaluations/{evaluation}"))["problem"] is None
 
 
 async def test_a_hostile_text_comes_back_as_it_was(api: Client) -> None:

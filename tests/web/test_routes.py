@@ -1,5 +1,8 @@
 """The rest of the API: history, comparison, baselines, playbooks, evaluators, estimates, examples."""
 
+import json
+
+import aiohttp
 import pytest
 from inline_snapshot import snapshot
 
@@ -116,3 +119,11 @@ async def test_one_click_on_an_example_makes_a_report(api: Client) -> None:
         report = (await api.report(example["ai_output"], **asked))["report"]
         statuses[example["id"]] = report["summary"]["overall_status"]
     assert statuses == snapshot({"careless": "ALERT", "careful": "STABLE", "compliance_answer": "ALERT"})
+
+
+async def test_whoever_watches_the_batches_is_told_at_once_that_it_does(api: Client) -> None:
+    async with aiohttp.ClientSession() as session, session.get(f"{api.url}/api/batches/events") as response:
+        assert (response.status, response.content_type) == (200, "text/event-stream")
+        assert await response.content.readline() == b"event: watching\n"
+        name, _, data = (await response.content.readline()).decode().partition(": ")
+        assert (name, list(json.loads(data))) == ("data", ["folder"])

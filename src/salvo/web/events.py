@@ -77,7 +77,7 @@ class EventStream(StreamingResponse):
 
 
 def stream(told: AsyncIterator[bytes]) -> EventStream:
-    return EventStream(told, headers={"x-accel-buffering": "no"})
+    return EventStream(told, headers={"x-accel-buffering": "no"})  # a proxy would collect them
 
 
 def schemas() -> dict[str, Any]:

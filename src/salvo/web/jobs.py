@@ -18,6 +18,7 @@ from salvo.playbooks.keeping import InStore
 from salvo.playbooks.order import Order
 from salvo.playbooks.runner import Event, Voted, evaluate
 from salvo.playbooks.session import CONCURRENCY, Desk
+from salvo.playbooks.store.records import Fault
 from salvo.playbooks.store.store import Store
 from salvo.playbooks.verdict import Result
 from salvo.playbooks.votes import Vote
@@ -218,7 +219,7 @@ class Jobs:
         return self._jobs.get(evaluation_id)
 
     def problem(self, evaluation_id: str) -> Problem | None:
-        """Why it failed, if it did since the server was started."""
+        """Why it failed, if it did since the server was started: also what the store could not be told."""
         return self._failed.get(evaluation_id)
 
     async def once(self, token: str | None, start: Callable[[], asyncio.Future[Job]]) -> Job:
@@ -307,10 +308,11 @@ class Jobs:
             self._end(job)
 
     async def _give_up(self, job: Job, fault: SalvoError) -> None:
+        problem = problem_of(fault)
         try:
-            await asyncio.to_thread(self._store.interrupt, job.id)
+            await asyncio.to_thread(self._store.fail, job.id, Fault(problem.code, problem.message, problem.hint))
         except SalvoError as second:
-            _log.warning("That it was interrupted could not be stored: %s", second)
+            _log.warning("That it failed could not be stored: %s", second)
         job.fail(fault)
 
     async def _stop(self, job: Job, ends_as: JobState) -> None:

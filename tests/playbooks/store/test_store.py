@@ -13,7 +13,7 @@ from salvo.errors import AmbiguousIdError, StoreError, UnknownIdError, UsageErro
 from salvo.playbooks import audit
 from salvo.playbooks.report import Report
 from salvo.playbooks.store import owner
-from salvo.playbooks.store.records import HistoryRow, State
+from salvo.playbooks.store.records import Fault, HistoryRow, State
 from salvo.playbooks.store.store import Store
 from salvo.playbooks.verdict import Mode, Result, Status
 from salvo.playbooks.votes import Vote
@@ -152,6 +152,18 @@ def test_what_another_process_runs_is_not_resumed_here(store: Store, monkeypatch
         store.resume("id-0001")
     with pytest.raises(UsageError, match="still running"):
         store.delete("id-0001")
+
+
+def test_what_failed_says_why_and_can_be_resumed(store: Store) -> None:
+    begun(store)
+    store.save_votes("id-0001", [a_vote()])
+    store.fail("id-0001", Fault("store", "The disk is full.", "Free some space."))
+    found = store.load("id-0001")
+    assert (found.state, found.fault) == (State.FAILED, Fault("store", "The disk is full.", "Free some space."))
+    assert (found.subject, found.evaluator) == ("default", "anthropic/claude-sonnet-4-6")
+    assert [row.state for row in store.history()] == [State.FAILED]
+    store.resume("id-0001")
+    assert (store.load("id-0001").state, store.load("id-0001").fault) == (State.RUNNING, None)
 
 
 def test_a_process_on_another_machine_is_gone_when_nothing_was_heard_of_it(

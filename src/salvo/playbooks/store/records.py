@@ -21,6 +21,8 @@ class State(StrEnum):
     INTERRUPTED = "interrupted"
     """Its process ended before it did; what was judged is stored, and the rest can be asked for."""
     CANCELLED = "cancelled"
+    FAILED = "failed"
+    """By a fault that is stored with it; what was judged stays, and the rest can be asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +43,15 @@ class NewEvaluation:
     """False keeps fingerprints and verdicts, and no text."""
     group: str | None = None
     """The command that made several evaluations at once, one for each evaluator."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """Why an evaluation failed, and what to do about it; `code` is for programs."""
+
+    code: str
+    message: str
+    hint: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +78,8 @@ class StoredEvaluation:
     report: Report | None
     baseline_since: str | None
     """When it was saved as a baseline; None where it was not."""
+    fault: Fault | None = None
+    """Why it failed, where it did."""
 
 
 @dataclass(frozen=True, slots=True)

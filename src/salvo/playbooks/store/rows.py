@@ -11,6 +11,7 @@ from salvo.engine import jsontext
 from salvo.playbooks.store.records import (
     AsStored,
     Baseline,
+    Fault,
     HistoryRow,
     State,
     StoredEvaluation,
@@ -19,6 +20,9 @@ from salvo.playbooks.store.records import (
 )
 from salvo.playbooks.store.texts import inputs_of, report_of
 from salvo.playbooks.verdict import Mode, Result, Status
+
+FAULT = "fault"
+"""Among what was asked for: why it failed."""
 
 
 def stored_evaluation(row: RowMapping, state: State) -> StoredEvaluation:
@@ -43,6 +47,7 @@ def stored_evaluation(row: RowMapping, state: State) -> StoredEvaluation:
         stored_in_full=row["stored_in_full"],
         report=None if row["report"] is None else report_of(row["report"], f"The report {row['id']}"),
         baseline_since=row["saved_at"],
+        fault=Fault(**request[FAULT]) if state is State.FAILED else None,
     )
 
 

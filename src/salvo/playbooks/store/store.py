@@ -13,6 +13,7 @@ from typing import Any, Self
 
 from sqlalchemy import Connection, RowMapping, and_, bindparam, delete, func, insert, select, update
 
+from salvo.engine import jsontext
 from salvo.engine.canonical import sha256
 from salvo.engine.clock import Clock
 from salvo.errors import AmbiguousIdError, InputError, StoreError, UnknownIdError, UsageError
@@ -26,6 +27,7 @@ from salvo.playbooks.store.records import (
     BEGIN,
     AsStored,
     Baseline,
+    Fault,
     HistoryRow,
     NewEvaluation,
     State,
@@ -200,6 +202,14 @@ class Store:
 
     def cancel(self, evaluation_id: str) -> None:
         self._end(evaluation_id, State.CANCELLED)
+
+    def fail(self, evaluation_id: str, fault: Fault) -> None:
+        """It could not go on, and why. It can be resumed all the same."""
+        with self._database.writing() as connection:
+            _open_evaluation(connection, evaluation_id)
+            asked = select(evaluations.c.request).where(evaluations.c.id == evaluation_id)
+            request = as_text({**jsontext.loads(connection.execute(asked).scalar_one()), rows.FAULT: fault})
+            self._touch(connection, evaluation_id, state=State.FAILED, request=request)
 
     def mark_interrupted(self) -> list[str]:
         """Those that a process left running which is gone by now."""

@@ -204,6 +204,8 @@ def _of_store(evaluation_id: str, at: Services) -> Evaluation:
     stored = at.load(evaluation_id)
     votes = tuple(VoteSeen.of(sequence, vote) for sequence, vote in at.store.votes(stored.id))
     problem = at.jobs.problem(stored.id)
+    if problem is None and (fault := stored.fault) is not None:
+        problem = Problem(fault.code, fault.message, fault.hint)
     playbook = validated(stored.playbook, "The stored playbook")
     order = Order(
         stored.id, playbook, _NO_INPUTS, stored.evaluator, stored.mode, stored.runs, stored.subject, stored.producer
