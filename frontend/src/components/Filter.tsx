@@ -1,5 +1,5 @@
 /** What a list is filtered by. */
-import { useEffect, useId, useState } from "react";
+import { useEffect, useId, useRef, useState } from "react";
 
 interface SearchProps {
   placeholder: string;
@@ -11,11 +11,20 @@ interface SearchProps {
 export function Search({ placeholder, value, change }: SearchProps) {
   const id = useId();
   const [words, setWords] = useState(value);
+  const sent = useRef(value);
   useEffect(() => {
-    if (words === value) return;
-    const timer = setTimeout(() => change(words), 300);
+    if (value === sent.current) return;
+    sent.current = value;
+    setWords(value); // it was changed elsewhere, as by "Show everything"
+  }, [value]);
+  useEffect(() => {
+    if (words === sent.current) return;
+    const timer = setTimeout(() => {
+      sent.current = words;
+      change(words);
+    }, 300);
     return () => clearTimeout(timer);
-  }, [words, value, change]);
+  }, [words, change]);
   return (
     <div className="min-w-60 flex-1">
       <label htmlFor={id} className="block text-sm text-soft">

@@ -1,4 +1,4 @@
-import { useCallback } from "react";
+import { useCallback, useEffect, useRef } from "react";
 import { useSearchParams } from "react-router";
 
 export type Change = Record<string, string>;
@@ -6,19 +6,22 @@ export type Change = Record<string, string>;
 /** What a list is filtered by is in the address: it can be kept, sent and gone back to. A change leads to page one. */
 export function useFilters(): [URLSearchParams, (change: Change) => void] {
   const [address, setAddress] = useSearchParams();
+  // The address follows a change a moment later; a second change until then must not undo the first.
+  const asked = useRef(address);
+  useEffect(() => {
+    asked.current = address;
+  }, [address]);
   const go = useCallback(
-    (change: Change) =>
-      setAddress(
-        (now) => {
-          for (const [name, value] of Object.entries({ offset: "", ...change })) {
-            if (value) now.set(name, value);
-            else now.delete(name);
-          }
-          return now;
-        },
-        // Another page is read from its top; a filter is used where it stands.
-        { replace: true, preventScrollReset: !change.offset },
-      ),
+    (change: Change) => {
+      const next = new URLSearchParams(asked.current);
+      for (const [name, value] of Object.entries({ offset: "", ...change })) {
+        if (value) next.set(name, value);
+        else next.delete(name);
+      }
+      asked.current = next;
+      // Another page is read from its top; a filter is used where it stands.
+      setAddress(next, { replace: true, preventScrollReset: !change.offset });
+    },
     [setAddress],
   );
   return [address, go];
