@@ -40,6 +40,7 @@ export function SeriesCards({ of }: { of: readonly Series[] }) {
 }
 
 function Card({ of }: { of: Series }) {
+  const [open, setOpen] = useState(false);
   const points = latest(of.points);
   const last = points.at(-1);
   if (!last) return null;
@@ -81,16 +82,14 @@ function Card({ of }: { of: Series }) {
           ) : null}
         </div>
       </div>
-      <details className="mt-2">
+      <details className="mt-2" onToggle={(event) => setOpen(event.currentTarget.open)}>
         <summary className="text-link text-sm underline">
           {of.points.length > MOST
             ? `The last ${MOST} of ${of.points.length} batches`
             : counted(points.length, "batch", "batches")}{" "}
           as a table
         </summary>
-        <div className="mt-2">
-          <PointTable of={points} name={name} />
-        </div>
+        <div className="mt-2">{open ? <PointTable of={points} name={name} /> : null}</div>
       </details>
     </li>
   );
