@@ -132,6 +132,6 @@ export const api = {
   rawRunFile: (id: string) => `/api/runs/${encodeURIComponent(id)}/raw`,
   beside: (a: string, b: string) =>
     answer(client.GET("/api/runs/{run_a}/beside/{run_b}", { params: { path: { run_a: a, run_b: b } } })),
-  compareBatches: (a: string, b: string) =>
-    answer(client.POST("/api/batches/compare", { body: { a, b, whole: false } })) as Promise<BatchesCompared>,
+  compareBatches: (a: string, b: string, whole: boolean) =>
+    answer(client.POST("/api/batches/compare", { body: { a, b, whole } })) as Promise<BatchesCompared>,
 };

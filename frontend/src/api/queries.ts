@@ -46,10 +46,10 @@ export const queries = {
       staleTime: 0,
       gcTime: 60_000,
     }),
-  compareBatches: (a: string, b: string) =>
+  compareBatches: (a: string, b: string, whole: boolean) =>
     queryOptions({
-      queryKey: ["batches", "compare", a, b],
-      queryFn: () => api.compareBatches(a, b),
+      queryKey: ["batches", "compare", a, b, whole],
+      queryFn: () => api.compareBatches(a, b, whole),
       staleTime: 0,
       gcTime: 60_000,
     }),

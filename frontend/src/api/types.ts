@@ -45,6 +45,7 @@ export type Beside = Shapes["Beside"];
 export type BesideRow = Shapes["Row"];
 export type Branch = Shapes["Branch"];
 export type Cause = Shapes["Cause"];
+export type Changed = Shapes["Changed"];
 export type Cost = Shapes["Cost"];
 export type EvalResult = Shapes["EvalResult"];
 export type Evidence = Shapes["Evidence"];

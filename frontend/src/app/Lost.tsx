@@ -10,9 +10,10 @@ export function Lost() {
     <div className="mx-auto max-w-2xl p-6">
       <PageTitle>{fault ? "This page failed" : "There is nothing at this address"}</PageTitle>
       {fault ? <Failure fault={fault} retry={() => window.location.reload()} /> : null}
-      <p className="mt-4 flex gap-3">
+      <p className="mt-4 flex flex-wrap gap-3">
         <ButtonLink to="/">Evaluate a text</ButtonLink>
         <ButtonLink to="/history">History</ButtonLink>
+        <ButtonLink to="/scenarios">Batches of runs</ButtonLink>
       </p>
     </div>
   );

@@ -53,7 +53,9 @@ function Sidebar() {
         <nav aria-label="Main" className="order-last w-full lg:order-none lg:mt-6">
           {NAVIGATION.map((group) => (
             <div key={group.title} className="flex flex-wrap items-baseline lg:mb-6 lg:block">
-              <p className="w-24 px-2 text-[0.8rem] text-soft lg:w-auto lg:px-3 lg:pb-1">{group.title}</p>
+              <p className="hidden w-24 px-2 text-[0.8rem] text-soft sm:block lg:w-auto lg:px-3 lg:pb-1">
+                {group.title}
+              </p>
               <ul className="flex flex-wrap gap-x-1 lg:flex-col">
                 {group.links.map(({ to, text }) => (
                   <li key={to}>

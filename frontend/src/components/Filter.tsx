@@ -54,7 +54,7 @@ interface ChoiceProps {
 export function Choice({ label, all, value, change, of }: ChoiceProps) {
   const id = useId();
   return (
-    <div className="min-w-40 max-w-full">
+    <div className="w-full min-w-40 sm:w-auto sm:max-w-full">
       <label htmlFor={id} className="block text-sm text-soft">
         {label}
       </label>

@@ -3,7 +3,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import { api } from "@/api/client";
 import { type Connection, follow } from "@/api/follow";
-import type { Verdict } from "@/api/types";
+import type { Changed, Verdict } from "@/api/types";
 import { counted, whole } from "@/lib/format";
 
 /** Whether what a query holds may be another after runs of these batches ended. */
@@ -24,7 +24,6 @@ export function useLive(): Connection {
     let changed = new Set<string>();
     let everything = false;
     let busy = false;
-    let lost = false;
     const refresh = async () => {
       if (busy) return;
       busy = true;
@@ -46,19 +45,12 @@ export function useLive(): Connection {
       },
       {
         event: ({ name, data }) => {
-          if (name !== "changed") return;
-          for (const id of (JSON.parse(data) as { batches: string[] }).batches) changed.add(id);
+          // Nobody is told what happened before it was watched.
+          if (name === "watching") everything = true;
+          else if (name === "changed") for (const id of (JSON.parse(data) as Changed).batches) changed.add(id);
           refresh();
         },
-        connection: (now) => {
-          setConnection(now);
-          // Whatever was told meanwhile was missed.
-          if (now === "live" && lost) {
-            everything = true;
-            refresh();
-          }
-          lost = now === "lost";
-        },
+        connection: setConnection,
       },
       null,
       leaving.signal,

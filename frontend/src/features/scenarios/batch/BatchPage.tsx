@@ -18,7 +18,7 @@ import { useLive, useNews } from "../live";
 import { VerdictBadge, verdictTone } from "../Marks";
 import { Parted } from "../Parted";
 import { Rate } from "../Rate";
-import { costOf, counts, interval, modelName, percent, spent, VERDICT_MEANINGS } from "../words";
+import { costOf, counts, modelName, percent, spent, VERDICT_MEANINGS } from "../words";
 import { Assertions } from "./Assertions";
 import { Errors, Failures, NotMade } from "./Reasons";
 import { Runs } from "./Runs";
@@ -183,7 +183,7 @@ function headFacts(summary: BatchSummary, batch: Batch): Fact[] {
 }
 
 function evidenceFacts(evidence: Evidence, summary: BatchSummary): Fact[] {
-  const facts = [{ name: `The runs show, ${evidenceName(evidence)}`, value: interval(evidence.interval) }];
+  const facts: Fact[] = [];
   if (evidence.more !== null) {
     facts.push({ name: "To settle it", value: counted(evidence.more, "more passing run") });
   }

@@ -20,8 +20,9 @@ export function ComparePage() {
   const [address] = useSearchParams();
   const a = address.get("a") ?? "";
   const b = address.get("b") ?? "";
+  const whole = address.get("whole") === "1";
   const connection = useLive();
-  const { data, error, refetch } = useQuery({ ...queries.compareBatches(a, b), enabled: Boolean(a && b) });
+  const { data, error, refetch } = useQuery({ ...queries.compareBatches(a, b, whole), enabled: Boolean(a && b) });
   return (
     <>
       <PageTitle>Compare two batches</PageTitle>
@@ -36,6 +37,13 @@ export function ComparePage() {
       {error ? <Failure fault={error} retry={refetch} /> : null}
       {a && b && !data && !error ? <Loading what="the two batches" /> : null}
       {data && !error ? <Shown of={data} /> : null}
+      {a && b ? (
+        <p className="mt-8 print:hidden">
+          <ButtonLink to={`?${new URLSearchParams({ a, b, ...(whole ? {} : { whole: "1" }) })}`}>
+            {whole ? "Compare these two batches alone" : "Compare all scenarios of the two commands"}
+          </ButtonLink>
+        </p>
+      ) : null}
     </>
   );
 }
@@ -61,6 +69,7 @@ function Shown({ of }: { of: BatchesCompared }) {
       </div>
       <Section title="Pass rates">
         <Rates of={of.scenarios} />
+        {of.overall ? <Overall of={of.overall} /> : null}
         <LeftOut of={of.scenarios} />
       </Section>
       <Section title="Assertions whose failure rates differ">
@@ -210,6 +219,20 @@ function Rates({ of }: { of: readonly ScenarioCompared[] }) {
   );
 }
 
+/** One test over all scenarios, each compared with itself alone. */
+function Overall({ of }: { of: NonNullable<BatchesCompared["overall"]> }) {
+  return (
+    <p className="mt-3 flex flex-wrap items-center gap-x-3 gap-y-1">
+      <span className="font-semibold">All of them together</span>
+      <Label tone={FINDINGS[of.finding].tone}>{FINDINGS[of.finding].text}</Label>
+      <span className="tabular-nums">
+        {points(of.difference)} points, p {pValue(of.p_value)}
+        {of.exact ? "" : ", approximated"}
+      </span>
+    </p>
+  );
+}
+
 function rate({ passed, completed }: Measured): string {
   return completed ? `${percent(passed / completed)} (${whole(passed)} of ${whole(completed)})` : "no run completed";
 }
@@ -258,7 +281,7 @@ function Assertions({ of }: { of: readonly AssertionDifference[] }) {
                   <th scope="row" className={`${TD} min-w-36 text-left font-normal [overflow-wrap:anywhere]`}>
                     <Seen>{each.label}</Seen>
                   </th>
-                  <td className={`${TD} [overflow-wrap:anywhere]`}>
+                  <td className={`${TD} min-w-32 [overflow-wrap:anywhere]`}>
                     <Seen>{each.scenario_id}</Seen>
                   </td>
                   <td
@@ -305,7 +328,7 @@ function Costs({ of }: { of: readonly ScenarioCompared[] }) {
               <th scope="row" className={`${TD} whitespace-nowrap text-left font-normal`}>
                 {what}
               </th>
-              <td className={`${TD} [overflow-wrap:anywhere]`}>
+              <td className={`${TD} min-w-32 [overflow-wrap:anywhere]`}>
                 <Seen>{scenario_id}</Seen>
               </td>
               <td className={`${TD} whitespace-nowrap tabular-nums`}>{say(a)}</td>
