@@ -9,15 +9,16 @@ import pytest
 from playwright.sync_api import Browser, Playwright, expect, sync_playwright
 
 from salvo.web import page
-from salvo.web.settings import STATIC
+from salvo.web.settings import STATIC, Settings
 from tests.support import chromium
 from tests.support.browser import AXE, Visitor, a_browser
 from tests.support.playbook_page import ask, evaluate
 from tests.support.provider import LoopbackProvider
-from tests.support.web import CAREFUL, CARELESS, GPT, Judging, ServerProcess, server_process
+from tests.support.web import CAREFUL, CARELESS, GPT, Judging, ServerProcess, WebServer, server_process
 
 Visit = Callable[..., Visitor]
 Serve = Callable[..., ServerProcess]
+ServeHere = Callable[..., WebServer]
 
 expect.set_options(timeout=30_000)  # for a machine that is busy; what is there is seen at once
 
@@ -116,9 +117,17 @@ def provider() -> Iterator[LoopbackProvider]:
 
 @pytest.fixture
 def serve(tmp_path: Path) -> Iterator[Serve]:
-    """`byop serve` with a database of its own."""
+    """`byop serve` with a database of its own, for what only a process can show."""
     with ExitStack() as servers:
         yield lambda *options: servers.enter_context(server_process(tmp_path, *options))
+
+
+@pytest.fixture
+def serve_here(tmp_path: Path) -> Iterator[ServeHere]:
+    """The same server with a database of its own, sooner: in a thread."""
+    database = f"sqlite:///{tmp_path / 'byop_runs.db'}"
+    with ExitStack() as servers:
+        yield lambda **settings: servers.enter_context(WebServer(Settings(database, **settings)))
 
 
 def _without(reason: str) -> NoReturn:

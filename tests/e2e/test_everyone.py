@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.e2e.conftest import Serve, Site, Stored, Visit
+from tests.e2e.conftest import ServeHere, Site, Stored, Visit
 from tests.support.browser import Theme, barriers
 from tests.support.playbook_page import answers, choose_model, fill_in, run
 from tests.support.web import CARELESS
@@ -44,8 +44,8 @@ def test_no_barrier_before_and_while_a_model_is_asked(site: Site, visit: Visit) 
     _assert_no_barrier(page)
 
 
-def test_where_nothing_was_evaluated_yet_the_pages_lead_on(serve: Serve, visit: Visit) -> None:
-    page = visit(serve().url).open("/history")
+def test_where_nothing_was_evaluated_yet_the_pages_lead_on(serve_here: ServeHere, visit: Visit) -> None:
+    page = visit(serve_here().url).open("/history")
     expect(page.get_by_text("Nothing was evaluated yet")).to_be_visible()
     _assert_no_barrier(page)
     page.goto("/timeline")

@@ -19,6 +19,7 @@ def test_the_history_is_searched_filtered_and_opened(site: Site, stored: Stored,
     page.get_by_label("Search").fill("no such thing")
     expect(page.get_by_text("Nothing matches")).to_be_visible()
     page.get_by_role("button", name="Show everything").click()
+    expect(page.get_by_label("Search")).to_have_value("")
     page.get_by_label("Subject").select_option(stored.subject)
     expect(rows).to_have_count(2)
     expect(rows.last).to_contain_text("baseline")

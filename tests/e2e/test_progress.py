@@ -5,7 +5,7 @@ from urllib.parse import urlsplit
 
 from playwright.sync_api import Page, expect
 
-from tests.e2e.conftest import Serve, Site, Visit
+from tests.e2e.conftest import Serve, ServeHere, Site, Visit
 from tests.support.playbook_page import answers, ask, choose_model, fill_in, give_key, run, see_report
 from tests.support.provider import Fault, LoopbackProvider
 from tests.support.web import CARELESS, GPT, KEY, Judging
@@ -122,18 +122,20 @@ def test_two_tabs_watch_the_same_evaluation(site: Site, visit: Visit) -> None:
     assert see_report(page) == see_report(other)
 
 
-def test_beyond_the_limit_the_place_in_line_is_shown(serve: Serve, visit: Visit, provider: LoopbackProvider) -> None:
-    page = visit(serve("--allow-base-url", provider.openai_url).url).open()
+def test_beyond_the_limit_the_place_in_line_is_shown(
+    serve_here: ServeHere, visit: Visit, provider: LoopbackProvider
+) -> None:
+    page = visit(serve_here(base_urls=(provider.openai_url,), at_once=1).url).open()
     provider.hold()
     asked = {"ai_output": CARELESS, "evaluator": GPT, "base_url": provider.openai_url}
-    running = [ask(page.request, "POST", "/api/evaluations", asked, x_api_key=KEY)["id"] for _ in range(5)]
+    first, second = [ask(page.request, "POST", "/api/evaluations", asked, x_api_key=KEY)["id"] for _ in range(2)]
     fill_in(page, CARELESS)
     run(page)
     expect(page.get_by_role("heading", name="Waiting in line")).to_be_visible()
     expect(page.get_by_text("Number 2 in line")).to_be_visible()
-    ask(page.request, "POST", f"/api/evaluations/{running[0]}/cancel")
+    ask(page.request, "POST", f"/api/evaluations/{first}/cancel")
     expect(page.get_by_text("Next in line")).to_be_visible()
-    ask(page.request, "POST", f"/api/evaluations/{running[1]}/cancel")
+    ask(page.request, "POST", f"/api/evaluations/{second}/cancel")
     see_report(page)
 
 

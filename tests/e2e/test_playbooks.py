@@ -1,0 +1,35 @@
+"""The library of playbooks, and the validator."""
+
+import json
+import re
+
+from playwright.sync_api import FilePayload, Page, expect
+
+from tests.e2e.conftest import Site, Visit
+from tests.support.playbook_page import ask
+
+
+def test_a_playbook_is_looked_into_and_another_is_validated(site: Site, visit: Visit) -> None:
+    page = visit(site.url).open("/playbooks")
+    [listed] = ask(page.request, "GET", "/api/playbooks")
+    starter = page.get_by_role("article")
+    expect(starter).to_contain_text(listed["logic_hash"])
+    starter.get_by_role("button", name="Look inside").click()
+    expect(starter.get_by_role("heading", level=3)).to_have_count(listed["checks"])
+
+    document = ask(page.request, "GET", f"/api/playbooks/{listed['id']}")["document"]
+    document["metadata"]["id"] = "another"
+    _choose(page, "another.json", json.dumps(document))
+    expect(page.get_by_text(re.compile("^another.json can be used"))).to_be_visible()
+    hashes = page.get_by_text(re.compile("^sha256:"))
+    expect(hashes).to_have_count(2)
+    assert len(set(hashes.all_inner_texts())) == 2
+    document["checks"] = []
+    _choose(page, "empty.json", json.dumps(document))
+    expect(page.get_by_text(re.compile("^empty.json cannot be used: 1 error"))).to_be_visible()
+
+
+def _choose(page: Page, name: str, text: str) -> None:
+    with page.expect_file_chooser() as chooser:
+        page.get_by_role("button", name="Choose a file").click()
+    chooser.value.set_files(FilePayload(name=name, mimeType="application/json", buffer=text.encode()))
