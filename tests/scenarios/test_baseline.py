@@ -66,10 +66,13 @@ def test_git_does_not_ignore_it(blessed: UserProject) -> None:
 def test_a_run_that_is_worse_exits_1_with_the_same_sentence(blessed: UserProject) -> None:
     with LoopbackProvider(Say("go away")) as provider:
         blessed.reach(provider)
-        ran = blessed.salvo("run", "-n", "10", "--against-baseline")
+        ran = blessed.salvo("run", "-n", "10", "--against-baseline", "-o", "out.md", "-o", "out.json")
     assert ran.exit_code == 1
+    worse = "B is worse on greet (0% against 100%, p < 0.001)."
+    assert f"### Against the baseline (A)\n\n**{worse}**".replace("<", "\\<") in (blessed.folder / "out.md").read_text()
+    assert json.loads((blessed.folder / "out.json").read_text())["comparison"]["sentence"] == worse
     after = ran.stdout.split("Against the baseline (A):\n")[1]
-    assert after.splitlines()[0] == "B is worse on greet (0% against 100%, p < 0.001)."
+    assert after.splitlines()[0] == worse
 
 
 def test_a_run_that_is_as_good_exits_0_and_json_has_the_comparison(blessed: UserProject) -> None:

@@ -182,8 +182,8 @@ def test_markdown_is_for_a_pull_request_and_takes_no_markup_from_names(store: St
     assert shown.stdout == snapshot("""\
 **B is worse on re\\_fund (40% against 90%, p = 0.02).**
 
-- A  openai/gpt-4o  (01aa)
-- B  openai/\\<img\\>\\|@&#8203;all  (01bb)
+- A openai/gpt-4o (01aa)
+- B openai/\\<img\\>\\|`@`all (01bb)
 
 | scenario | A | B | difference | 95% | P | visible | finding |
 | --- | --- | --- | --- | --- | --- | --- | --- |
@@ -194,9 +194,9 @@ The assertions whose failure rates differ most (not tested; where to look):
 
 | scenario | cost a | cost b | change | p50 a | p50 b | change | p95 a | p95 b |
 | --- | --- | --- | --- | --- | --- | --- | --- | --- |
-| re\\_fund | $0.030 | $0.030 | 0% | 3.0s | 2.0s | −33% | 3.0s | 3.0s |
+| re\\_fund | \\$0.030 | \\$0.030 | 0% | 3.0s | 2.0s | −33% | 3.0s | 3.0s |
 
-re\\_fund: failing and passing runs part at step 2. 7 of 7 failing runs call cancel\\_order  (salvo report 01aa-0010) 13 of 13 passing runs call issue\\_refund  (salvo report 01aa-0001)
+re\\_fund: failing and passing runs part at step 2. 7 of 7 failing runs call cancel\\_order (salvo report 01aa-0010) 13 of 13 passing runs call issue\\_refund (salvo report 01aa-0001)
 """)
 
 

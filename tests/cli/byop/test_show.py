@@ -68,7 +68,7 @@ def test_an_unknown_suffix_is_said_before_anything_is_written(store: Store, tmp_
     finished(store, "id-0001")
     shown = show("id-0001", "-o", "a.json", "-o", "a.pdf")
     assert shown.exit_code == ExitCode.USAGE
-    assert "Use one of .json, .html, .md." in shown.stderr
+    assert "Use one of .json, .html, .md, .xml (JUnit)." in shown.stderr
     assert not (tmp_path / "a.json").exists()
 
 

@@ -16,7 +16,12 @@ from tests.support.hostile import poisoned, texts
 
 
 def test_the_suffix_says_what_is_written(tmp_path: Path) -> None:
-    begins = {"a.json": b'{\n  "byop_report"', "a.html": b"<!DOCTYPE html>", "a.MD": b"> **This is"}
+    begins = {
+        "a.json": b'{\n  "byop_report"',
+        "a.html": b"<!DOCTYPE html>",
+        "a.MD": b"> **This is",
+        "a.xml": b"<testsuites",
+    }
     for name, beginning in begins.items():
         path = tmp_path / "new" / name
         export.check(path)
@@ -40,9 +45,9 @@ def test_json_is_the_report_and_can_be_read_again(text: str) -> None:
     assert read_report(rendered.encode()) == file
 
 
-def test_another_suffix_names_the_three(tmp_path: Path) -> None:
+def test_another_suffix_names_those_that_are_known(tmp_path: Path) -> None:
     for name in ("a.pdf", "a"):
-        with pytest.raises(UsageError, match=r"Use one of \.json, \.html, \.md\."):
+        with pytest.raises(UsageError, match=r"Use one of \.json, \.html, \.md, \.xml \(JUnit\)\."):
             export.check(tmp_path / name)
         with pytest.raises(UsageError):
             export.write(tmp_path / name, file_of(everything()))

@@ -49,7 +49,14 @@ FILE = click.Path(path_type=Path)
 @click.option("--save-baseline", is_flag=True, help="Save the report as the baseline of its subject.")
 @click.option("--fail-on", type=click.Choice(["alert", "review", "observe"]), default="review", show_default=True)
 @sign_option
-@click.option("-o", "--output", "outputs", multiple=True, type=FILE, help="Also write a file: .json, .html or .md.")
+@click.option(
+    "-o",
+    "--output",
+    "outputs",
+    multiple=True,
+    type=FILE,
+    help="Also write a file: .json, .html, .md or .xml (JUnit).",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout; everything else goes to stderr.")
 @click.option("--no-store", is_flag=True, help="Keep nothing; there is no drift and no replay then.")
 @click.option("--hashes-only", is_flag=True, help="Store fingerprints and verdicts, and none of the texts.")

@@ -17,7 +17,7 @@ from salvo.cli.byop.sealing import read_key, sealed, sign_option
     "outputs",
     type=click.Path(path_type=Path),
     multiple=True,
-    help="Write the report to FILE: .json, .html or .md. May be given several times.",
+    help="Write the report to FILE: .json, .html, .md or .xml (JUnit). May be given several times.",
     metavar="FILE",
 )
 @sign_option

@@ -60,7 +60,7 @@ DEFAULT_BASELINE = "-"
     "outputs",
     multiple=True,
     type=click.Path(path_type=Path),
-    help="Also write a file: .json, .jsonl or .xml (JUnit).",
+    help="Also write a file: .json, .jsonl, .xml (JUnit) or .md.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout; everything else goes to stderr.")
 @click.option("--redact", "patterns", multiple=True, metavar="REGEX", help="Also redact what this matches.")
@@ -224,7 +224,7 @@ def _show(running: Running, compared: Compared | None, outputs: tuple[Path, ...]
         from salvo.scenarios.report import documents
 
         for output in outputs:
-            documents.write(output, running.summaries, running.results)
+            documents.write(output, running.summaries, running.results, compared)
 
 
 def _exit_code(running: Running, compared: Compared | None) -> ExitCode:

@@ -1,4 +1,4 @@
-"""A report as a file for others, by its suffix: .json, .html, .md."""
+"""A report as a file for others, by its suffix: .json, .html, .md, .xml (JUnit)."""
 
 from __future__ import annotations
 
@@ -56,7 +56,13 @@ def _markdown(file: ReportFile, _inputs: Inputs | None) -> str:
     return markdown.render(file)
 
 
-_WRITERS: dict[str, _Writer] = {".json": _json, ".html": _html, ".md": _markdown}
+def _junit(file: ReportFile, _inputs: Inputs | None) -> str:
+    from salvo.playbooks.export import junit
+
+    return junit.render(file)
+
+
+_WRITERS: dict[str, _Writer] = {".json": _json, ".html": _html, ".md": _markdown, ".xml": _junit}
 
 
 def _writer(path: Path) -> _Writer:
@@ -64,5 +70,6 @@ def _writer(path: Path) -> _Writer:
         return _WRITERS[path.suffix.lower()]
     except KeyError:
         raise UsageError(
-            f"What to write into {path} is not known from its suffix.", hint=f"Use one of {', '.join(_WRITERS)}."
+            f"What to write into {path} is not known from its suffix.",
+            hint=f"Use one of {', '.join(_WRITERS)} (JUnit).",
         ) from None

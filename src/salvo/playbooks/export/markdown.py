@@ -1,15 +1,11 @@
-"""The report as Markdown for a pull request or a wiki, in which nothing foreign can be markup.
-
-Text from outside is escaped within a line (`inline`) or put behind a fence longer than any in it (`fenced`). Some
-sites turn addresses and names into links after the escapes are gone, so what begins one is put into a code span:
-nobody is linked to or notified by a text under test.
-"""
+"""The report as Markdown for a pull request or a wiki, in which nothing foreign can be markup."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 
+from salvo.engine import markdown
+from salvo.engine.markdown import grid
 from salvo.engine.visible import spelled
 from salvo.engine.words import Row
 from salvo.playbooks import wording
@@ -22,38 +18,15 @@ def render(file: ReportFile) -> str:
 
 
 def inline(text: str) -> str:
-    """Within a line: no character of it is markup, and it stays one line."""
-    folded = " ".join(spelled(text).split())
-    escaped = _SPECIAL.sub(lambda found: f"\\{found.group()}", folded)
-    # At the beginning of a list item or a quote these would begin a list or a rule.
-    escaped = _BEGINNING.sub(r"\1\\", escaped)
-    return _LINKING.sub(lambda found: f"`{found.group()}`", escaped)
-
-
-_SPECIAL = re.compile(r"[\\`*_{}\[\]<>|~&$]")
-_BEGINNING = re.compile(r"\A(\d+(?=[.)](?: |\Z))|(?=[-+=]))")
-_LINKING = re.compile(r"(?:://|[@#]|www(?=\.)|(?:mailto|xmpp)(?=:))+", re.IGNORECASE)
+    return markdown.inline(spelled(text))
 
 
 def code(text: str) -> str:
-    """A code span, whatever backticks are in it."""
-    folded = " ".join(spelled(text).split()) or " "
-    if "|" in folded:
-        return inline(text)  # in a table's cell a bar ends it, and in code there is no escape that every reader knows
-    ticks = "`" * (_longest_run(folded) + 1)
-    pad = " " if "`" in (folded[0], folded[-1]) else ""
-    return f"{ticks}{pad}{folded}{pad}{ticks}"
+    return markdown.code(spelled(text))
 
 
 def fenced(text: str) -> str:
-    """A block that ends only where we end it."""
-    fence = "`" * max(3, _longest_run(text) + 1)
-    return f"{fence}text\n{spelled(text)}\n{fence}"
-
-
-def _longest_run(text: str) -> int:
-    """Of backticks."""
-    return max(map(len, re.findall("`+", text)), default=0)
+    return markdown.fenced(spelled(text))
 
 
 def _blocks(report: Report, signature: Signature | None) -> Iterator[str]:
@@ -99,17 +72,11 @@ def _list(items: Sequence[str], none: str) -> str:
 
 def _rows(heading: str, rows: Sequence[Row]) -> str:
     cells = [(inline(row.name), code(row.value) if row.code else inline(row.value)) for row in rows]
-    return _grid((heading, ""), cells)
+    return grid((heading, ""), cells)
 
 
 def _table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    return _grid(columns, [[inline(cell) for cell in row] for row in rows])
-
-
-def _grid(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table of cells that are Markdown already."""
-    lines = [columns, ["---"] * len(columns), *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    return grid(columns, [[inline(cell) for cell in row] for row in rows])
 
 
 def _glance(report: Report) -> str:
@@ -125,7 +92,7 @@ def _glance(report: Report) -> str:
         )
         for check in report.check_results
     ]
-    return _grid(columns, rows)
+    return grid(columns, rows)
 
 
 def _check(number: int, check: CheckResult) -> Iterator[str]:
@@ -187,7 +154,7 @@ def _drift(report: Report) -> Iterator[str]:
             )
             for check in of.changed_checks
         ]
-        yield _grid(("Changed check", "Severity", "Before", "Now", ""), changed)
+        yield grid(("Changed check", "Severity", "Before", "Now", ""), changed)
     yield _list(of.notes, "")
 
 

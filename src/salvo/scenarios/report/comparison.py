@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from salvo.engine.markdown import grid, inline
 from salvo.engine.paint import Paint
 from salvo.engine.stats import Interval
 from salvo.engine.words import counted, cut, money, percent, plain, seconds, value
@@ -102,16 +103,18 @@ def lines(compared: Compared, *, colour: bool = False) -> list[str]:
 def markdown(compared: Compared) -> str:
     comparison = compared.comparison
     parts = [
-        f"**{_md(sentence(comparison))}**",
-        *map(_md, compared.notes),
-        "\n".join(f"- {_md(line)}" for line in _sides(comparison)),
-        "\n".join(_md(line) if number == 0 else f"- {_md(line)}" for number, line in enumerate(_lists(comparison))),
+        f"**{inline(sentence(comparison))}**",
+        *map(inline, compared.notes),
+        "\n".join(f"- {inline(line)}" for line in _sides(comparison)),
+        "\n".join(
+            inline(line) if number == 0 else f"- {inline(line)}" for number, line in enumerate(_lists(comparison))
+        ),
         _md_table(_RATES, [_rates(each) for each in comparison.scenarios]),
-        "\n".join(f"- {_md(line)}" for line in _left_out(comparison)),
+        "\n".join(f"- {inline(line)}" for line in _left_out(comparison)),
         _md_list(_assertion_lines(comparison.assertions)),
         _md_table(_COSTS, [_costs(each) for each in comparison.scenarios]),
         *(
-            _md(" ".join(line.strip() for line in _parted(scenario_id, found)))
+            inline(" ".join(line.strip() for line in _parted(scenario_id, found)))
             for scenario_id, found in compared.partings.items()
         ),
     ]
@@ -290,18 +293,9 @@ def _table(
 
 
 def _md_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    ruled = [[name.lower() if len(name) > 1 else name for name in header], ["---"] * len(header), *rows]
-    return "\n".join(
-        f"| {' | '.join(cell if number == 1 else _md(cell) for cell in row)} |" for number, row in enumerate(ruled)
-    )
+    names = [name.lower() if len(name) > 1 else name for name in header]
+    return grid(names, [[inline(cell) for cell in row] for row in rows])
 
 
 def _md_list(listed: Sequence[str]) -> str:
-    return "\n".join(_md(line) if number == 0 else f"- {_md(line.strip())}" for number, line in enumerate(listed))
-
-
-def _md(text: str) -> str:
-    """Names and what agents did may hold anything, and must not become markup or a mention."""
-    for character in "\\`*_[]<>|#":
-        text = text.replace(character, f"\\{character}")
-    return text.replace("@", "@&#8203;")
+    return "\n".join(inline(line) if number == 0 else f"- {inline(line.strip())}" for number, line in enumerate(listed))

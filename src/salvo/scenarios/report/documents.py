@@ -5,6 +5,7 @@
         {"salvo_report": 1, "kind": "batch", ...BatchSummary}
         {"salvo_report": 1, "kind": "run", ...AgentRunResult}
 .xml    JUnit
+.md     Markdown, for a pull request
 
 The fields are those of `report.data.BatchSummary` and of `result.AgentRunResult`, as in `.salvo/runs/`. The number in
 `salvo_report` changes when a field changes its meaning or goes away; new fields may come at any time. Shares are from
@@ -21,16 +22,24 @@ from typing import Any
 from salvo.engine import jsontext
 from salvo.engine.files import write_document
 from salvo.errors import UsageError
+from salvo.scenarios.report import comparison
+from salvo.scenarios.report.comparison import Compared
 from salvo.scenarios.report.data import BatchSummary
 from salvo.scenarios.report.junit import as_xml
+from salvo.scenarios.report.markdown import as_markdown
 from salvo.scenarios.result import AgentRunResult
 
 VERSION = 1
 
 
-def write(path: Path, summaries: Sequence[BatchSummary], results: Sequence[AgentRunResult]) -> None:
-    """The whole document or, if that fails, what was there before."""
-    content = _writer(path)(summaries, results)
+def write(
+    path: Path,
+    summaries: Sequence[BatchSummary],
+    results: Sequence[AgentRunResult],
+    compared: Compared | None = None,
+) -> None:
+    """The whole document or, if that fails, what was there before. JSON and Markdown tell the comparison as well."""
+    content = _writer(path)(summaries, results, compared)
     write_document(path, content + b"\n")
 
 
@@ -61,8 +70,23 @@ def _lines(summaries: Sequence[BatchSummary], results: Sequence[AgentRunResult])
             yield {"salvo_report": VERSION, "kind": "run", **_fields(result)}
 
 
-_Writer = Callable[[Sequence[BatchSummary], Sequence[AgentRunResult]], bytes]
-_WRITERS: dict[str, _Writer] = {".json": as_json, ".jsonl": as_jsonl, ".xml": as_xml}
+def _json(summaries: Sequence[BatchSummary], results: Sequence[AgentRunResult], compared: Compared | None) -> bytes:
+    more = {} if compared is None else {"comparison": comparison.document(compared)}
+    return as_json(summaries, results, **more)
+
+
+def _markdown(summaries: Sequence[BatchSummary], results: Sequence[AgentRunResult], compared: Compared | None) -> bytes:
+    more = "" if compared is None else f"\n\n### Against the baseline (A)\n\n{comparison.markdown(compared)}"
+    return as_markdown(summaries, results) + more.encode()
+
+
+_Writer = Callable[[Sequence[BatchSummary], Sequence[AgentRunResult], Compared | None], bytes]
+_WRITERS: dict[str, _Writer] = {
+    ".json": _json,
+    ".jsonl": lambda summaries, results, _: as_jsonl(summaries, results),
+    ".xml": lambda summaries, results, _: as_xml(summaries, results),
+    ".md": _markdown,
+}
 
 
 def _writer(path: Path) -> _Writer:
@@ -71,7 +95,7 @@ def _writer(path: Path) -> _Writer:
     except KeyError:
         raise UsageError(
             f"What to write into {path} is not known from its suffix.",
-            hint=f"Use one of {', '.join(_WRITERS)} (JUnit).",
+            hint="Use one of .json, .jsonl, .xml (JUnit), .md.",
         ) from None
 
 
