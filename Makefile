@@ -11,7 +11,7 @@ PAGE_SOURCES := $(shell find frontend -path frontend/node_modules -prune -o -typ
 NO_NODE = { echo "Node is not here, so the page is left out. Install Node 20.19 or newer for it."; test -z "$(CI)"; }
 
 .DEFAULT_GOAL := help
-.PHONY: help setup check test bench demo serve clean
+.PHONY: help setup check test bench demo serve dist pictures clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -87,6 +87,12 @@ demo: $(READY) ## the main job, offline and without any key
 
 serve: $(READY) $(PAGE) ## the web page, at a loopback address
 	$(BIN)/byop serve
+
+dist: $(READY) ## the sdist and the wheel in dist/, the page in both (needs Node)
+	@test -n "$(NPM)" || { echo "A package without the page is none. Install Node 20.19 or newer."; exit 1; }
+	@rm -rf dist src/salvo/web/static
+	$(BIN)/python -m build --no-isolation
+	@tar -tzf dist/*.tar.gz | grep -q web/static/index.html || { echo "The page was not built; npm says why above."; exit 1; }
 
 clean: ## remove what the targets made
 	rm -rf $(VENV) .coverage .coverage.* .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache dist frontend/node_modules src/salvo/web/static

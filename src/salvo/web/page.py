@@ -21,8 +21,8 @@ INDEX = "index.html"
 ASSETS = "assets"
 """Files whose name changes with their content."""
 MISSING = (
-    "The page is not built. In a checkout, `make serve` builds it (it needs Node 20 or newer); "
-    "the packages on PyPI have it inside. The API works without it."
+    "The page is not in this installation, because there was no Node when it was built. With Node 20.19 or newer, "
+    "`make serve` builds it in a checkout, and `make dist` makes packages that have it. The API works without it."
 )
 
 
