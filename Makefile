@@ -2,6 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+INSTALLED := $(VENV)/.installed
 READY := $(VENV)/.ready
 # The page needs Node 20.19+. Without it everything else works; in CI it must be there.
 NPM := $(shell command -v npm)
@@ -16,12 +17,18 @@ NO_NODE = { echo "Node is not here, so the page is left out. Install Node 20.19 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-$(READY): pyproject.toml
+# What the program needs; and, for those who work on it, the tools.
+$(INSTALLED): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
 	  echo "Salvo needs Python 3.11 or newer. Name one: make PYTHON=python3.12 ..."; exit 1; }
-	@echo "Setting up $(VENV) (once; a few minutes at most)"
+	@echo "Setting up $(VENV) (once; about a minute)"
 	@$(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
+	@$(BIN)/python -m pip install --quiet --editable .
+	@touch $@
+
+$(READY): $(INSTALLED)
+	@echo "Installing the tools to check and test with (once)"
 	@$(BIN)/python -m pip install --quiet --editable . --group dev
 	@touch $@
 
@@ -73,19 +80,10 @@ test: $(READY) $(PAGE) ## the whole test suite, in parallel, with branch coverag
 bench: $(READY) ## compare with the official SDKs and bare Python, as ratios
 	$(BIN)/python -m bench
 
-demo: $(READY) ## the main job, offline and without any key
-	@rm -rf build/demo && mkdir -p build
-	@cd build && ../$(BIN)/salvo init demo
-	@cd build/demo && ../../$(BIN)/salvo run --record || test $$? -eq 1
-	@echo && echo "Two runs failed. The replay of the last one shows why, without calling anyone:" && echo
-	@cd build/demo && ../../$(BIN)/salvo replay $$(../../$(BIN)/salvo report --failures | awk 'END { print $$1 }')
-	@echo && echo "A playbook on an AI-written review, and then on a worse version of it:" && echo
-	@cd build/demo && cp ../../examples/outputs/*.md . && ../../$(BIN)/byop run dpa_review.md --subject demo --save-baseline
-	@cd build/demo && ../../$(BIN)/byop run dpa_review_degraded.md --subject demo -o report.html || test $$? -eq 1
-	@cd build/demo && ../../$(BIN)/byop drift --subject demo
-	@echo && echo "Try next, in build/demo: open report.html; byop verify latest; edit travel_agent.py, then salvo run."
+demo: $(INSTALLED) ## both products on examples, offline and without any key
+	@PATH="$(CURDIR)/$(BIN):$$PATH" examples/demo.sh build/demo
 
-serve: $(READY) $(PAGE) ## the web page, at a loopback address
+serve: $(INSTALLED) $(PAGE) ## the web page, at a loopback address
 	$(BIN)/byop serve
 
 dist: $(READY) ## the sdist and the wheel in dist/, the page in both (needs Node)
