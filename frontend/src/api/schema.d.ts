@@ -2318,7 +2318,7 @@ export interface components {
          * State
          * @enum {string}
          */
-        State: "running" | "done" | "interrupted" | "cancelled";
+        State: "running" | "done" | "interrupted" | "cancelled" | "failed";
         /**
          * Status
          * @description What a report adds up to, the gravest first.
