@@ -92,5 +92,9 @@ dist: $(READY) ## the sdist and the wheel in dist/, the page in both (needs Node
 	$(BIN)/python -m build --no-isolation
 	@tar -tzf dist/*.tar.gz | grep -q web/static/index.html || { echo "The page was not built; npm says why above."; exit 1; }
 
+pictures: $(READY) $(PAGE) ## the pictures of the documentation, anew from the program (needs Node and Chromium)
+	@$(BIN)/python -m pip install --quiet --group pictures
+	$(BIN)/python docs/images/make.py
+
 clean: ## remove what the targets made
 	rm -rf $(VENV) .coverage .coverage.* .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache dist frontend/node_modules src/salvo/web/static

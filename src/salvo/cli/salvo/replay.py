@@ -55,7 +55,7 @@ async def _replay(workshop: Workshop, run_id: str, *, as_json: bool) -> ExitCode
 def _shown(replayed: Replayed) -> list[str]:
     from salvo.scenarios.report.terminal import run_in_full
 
-    lines = run_in_full(replayed.result or replayed.stored)
+    lines = run_in_full(replayed.result or replayed.stored, colour=True)
     lines += ["", *(f"Note: {warning}" for warning in replayed.warnings)]
     if replayed.divergence:
         return [*lines, f"Diverged. {replayed.divergence}"]
