@@ -51,6 +51,7 @@ show byop verify latest
 heading "Try next, after: . .venv/bin/activate && cd $folder" \
   "report.html        the second report as one page: open it in a browser" \
   "salvo run -n 50    mend travel_agent.py first, and see the pass rate move" \
+  "salvo dashboard    batches, runs and failures side by side, in a browser" \
   "byop serve         evaluate a text of your own, in a browser" \
   "salvo models       what can be asked with a key" \
   "docs/scenarios.md and docs/playbooks.md say how to test what is yours."
