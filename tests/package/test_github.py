@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
+from tests.docs.documents import blocks
 from tests.package.conftest import CHECKOUT
 
 GITHUB = CHECKOUT / ".github"
@@ -33,6 +34,18 @@ def read(path: Path) -> Any:
 def test_each_file_is_of_the_shape_that_github_publishes(path: Path, schema: str) -> None:
     found = run("check-jsonschema", "--builtin-schema", f"vendor.{schema}", str(path))
     assert found.returncode == 0, found.stdout + found.stderr
+
+
+def test_the_workflow_that_the_documentation_proposes_is_one(tmp_path: Path) -> None:
+    [block] = [block for block in blocks(CHECKOUT / "docs" / "ci.md") if block.language == "yaml"]
+    proposed = tmp_path / "agents.yml"
+    proposed.write_text(block.content)
+    test_each_file_is_of_the_shape_that_github_publishes(proposed, "github-workflows")
+    steps = [step for job in read(proposed)["jobs"].values() for step in job["steps"]]
+    [ours] = [step for step in steps if step["uses"].startswith("OWNER/salvo@")]
+    assert ours["with"].keys() <= read(ACTION)["inputs"].keys()
+    [named] = {name for step in steps for name in re.findall(r"salvo\.outputs\.([\w-]+)", str(step))}
+    assert named in read(ACTION)["outputs"]
 
 
 def test_no_workflow_does_what_is_known_to_be_dangerous() -> None:
