@@ -295,9 +295,14 @@ async def test_only_hashes_are_stored_where_that_was_asked_for(api: Client, data
 async def test_a_playbook_of_ones_own_is_evaluated_as_a_document_or_as_a_files_text(api: Client) -> None:
     document = (await api.get("/api/playbooks/ai_plugin_observability_v1"))["document"]
     document["metadata"]["id"] = "mine"
-    for given in (document, json.dumps(document)):
-        shown = await api.report(playbook=given, mode="screening")
-        assert shown["report"]["playbook_id"] == "mine"
+    reports = [
+        (await api.report(playbook=given, mode="screening"))["report"] for given in (document, json.dumps(document))
+    ]
+    assert [report["playbook_id"] for report in reports] == ["mine", "mine"]
+    [of_library, used] = await api.get("/api/playbooks")
+    assert (of_library["used_by"], used["id"], used["used_by"]) == (None, "mine", reports[1]["report_id"])
+    again = await api.get(f"/api/playbooks/{used['logic_hash']}")
+    assert (again["listed"], again["document"]) == (used, document)
     refused = await api.ask("POST", "/api/evaluations", {"ai_output": "x", "playbook": {"metadata": {}}})
     assert (refused.status, refused.code) == (422, "invalid_playbook")
 

@@ -126,4 +126,4 @@ async def test_whoever_watches_the_batches_is_told_at_once_that_it_does(api: Cli
         assert (response.status, response.content_type) == (200, "text/event-stream")
         assert await response.content.readline() == b"event: watching\n"
         name, _, data = (await response.content.readline()).decode().partition(": ")
-        assert (name, list(json.loads(data))) == ("data", ["folder"])
+        assert (name, list(json.loads(data))) == ("data", ["place"])

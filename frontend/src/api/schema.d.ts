@@ -305,7 +305,7 @@ export interface paths {
         };
         /**
          * Listed
-         * @description The playbooks of the library.
+         * @description The playbooks of the library; then others that stored evaluations were made with, the last used first.
          */
         get: operations["listPlaybooks"];
         put?: never;
@@ -325,7 +325,7 @@ export interface paths {
         };
         /**
          * Show
-         * @description One of the library, with its whole document.
+         * @description One of the library by its id, or one of an evaluation by its logic hash, with its whole document.
          */
         get: operations["getPlaybook"];
         put?: never;
@@ -1920,6 +1920,8 @@ export interface components {
             title: string;
             /** Intended Use */
             intended_use: string[];
+            /** Used By */
+            used_by: string | null;
         };
         /** PlaybookShown */
         PlaybookShown: {

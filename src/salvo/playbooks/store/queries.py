@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, or_, select
+from sqlalchemy import ColumnElement, Select, func, or_, select
 
 from salvo.playbooks.store.records import State
 from salvo.playbooks.store.tables import baselines, evaluations, playbooks
@@ -61,6 +61,18 @@ def series(playbook_hash: str, subject: str) -> Select[Any]:
             evaluations.c.subject == as_name(subject),
             evaluations.c.state == State.DONE,
         )
+    )
+
+
+def used() -> Select[Any]:
+    """A playbook and the newest evaluation that used it."""
+    newest = (
+        select(evaluations.c.playbook_hash, func.max(evaluations.c.id).label("used_by"))
+        .group_by(evaluations.c.playbook_hash)
+        .subquery()
+    )
+    return select(playbooks.c.logic_hash, playbooks.c.document, newest.c.used_by).join(
+        newest, newest.c.playbook_hash == playbooks.c.logic_hash
     )
 
 

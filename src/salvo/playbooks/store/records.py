@@ -83,6 +83,15 @@ class StoredEvaluation:
 
 
 @dataclass(frozen=True, slots=True)
+class UsedPlaybook:
+    """A playbook that evaluations are stored of; `used_by` is the newest of them."""
+
+    logic_hash: str
+    document: Mapping[str, Any]
+    used_by: str
+
+
+@dataclass(frozen=True, slots=True)
 class HistoryRow:
     """An evaluation as it is listed. Names are as they can be indexed: the very long ones are cut."""
 

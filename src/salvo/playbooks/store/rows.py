@@ -16,6 +16,7 @@ from salvo.playbooks.store.records import (
     State,
     StoredEvaluation,
     TimelinePoint,
+    UsedPlaybook,
     VoteAsStored,
 )
 from salvo.playbooks.store.texts import inputs_of, report_of
@@ -49,6 +50,10 @@ def stored_evaluation(row: RowMapping, state: State) -> StoredEvaluation:
         baseline_since=row["saved_at"],
         fault=Fault(**request[FAULT]) if state is State.FAILED else None,
     )
+
+
+def used_playbook(row: RowMapping) -> UsedPlaybook:
+    return UsedPlaybook(row["logic_hash"], jsontext.loads(row["document"]), row["used_by"])
 
 
 def history_row(row: RowMapping, state: State) -> HistoryRow:

@@ -11,7 +11,7 @@ from difflib import get_close_matches
 from types import TracebackType
 from typing import Any, Self
 
-from sqlalchemy import Connection, RowMapping, and_, bindparam, delete, func, insert, select, update
+from sqlalchemy import Connection, RowMapping, and_, bindparam, delete, desc, func, insert, select, update
 
 from salvo.engine import jsontext
 from salvo.engine.canonical import sha256
@@ -33,6 +33,7 @@ from salvo.playbooks.store.records import (
     State,
     StoredEvaluation,
     TimelinePoint,
+    UsedPlaybook,
 )
 from salvo.playbooks.store.tables import audit as audit_table
 from salvo.playbooks.store.tables import baselines, evaluations, playbooks, votes
@@ -311,6 +312,18 @@ class Store:
             query = query.where(evaluations.c.playbook_hash == playbook_hash)
         with self._database.reading() as connection:
             return [rows.point(row) for row in connection.execute(query).mappings()]
+
+    def playbooks(self, *, limit: int) -> list[UsedPlaybook]:
+        """Those that evaluations were made with, the last used first."""
+        query = queries.used().order_by(desc("used_by")).limit(limit)
+        with self._database.reading() as connection:
+            return [rows.used_playbook(row) for row in connection.execute(query).mappings()]
+
+    def playbook(self, logic_hash: str) -> UsedPlaybook | None:
+        query = queries.used().where(playbooks.c.logic_hash == as_name(logic_hash))
+        with self._database.reading() as connection:
+            row = connection.execute(query).mappings().one_or_none()
+            return None if row is None else rows.used_playbook(row)
 
     def subjects(self) -> list[tuple[str, int]]:
         """Every subject that has a report, and how many, the one with the newest first."""

@@ -1,8 +1,8 @@
-"""/api/playbooks: those of the library, and what is wrong with one's own."""
+"""/api/playbooks: those of the library, those that evaluations were made with, and what is wrong with one's own."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from fastapi import APIRouter
@@ -12,11 +12,15 @@ from salvo.errors import UnknownIdError
 from salvo.playbooks import library
 from salvo.playbooks.problems import Level
 from salvo.playbooks.schema import Playbook
+from salvo.playbooks.store.records import UsedPlaybook
 from salvo.playbooks.validate import examine, problems
 from salvo.playbooks.validate import playbook as validated
 from salvo.web.answers import Json
 from salvo.web.asked import Text
 from salvo.web.services import At
+
+MOST_USED = 50
+"""Playbooks that are listed beside those of the library."""
 
 router = APIRouter(prefix="/api/playbooks", tags=["playbooks"])
 
@@ -32,6 +36,8 @@ class PlaybookListed:
     min_runs: int
     title: str
     intended_use: tuple[str, ...]
+    used_by: str | None = None
+    """The newest evaluation it is stored with; None for one of the library, which is named by its id."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,20 +71,27 @@ class Candidate(BaseModel):
 
 
 @router.get("", operation_id="listPlaybooks", response_model=list[PlaybookListed])
-def listed(_at: At) -> Json:
-    """The playbooks of the library."""
-    return Json([_listed(library.load(name)) for name in library.names()])
+def listed(at: At) -> Json:
+    """The playbooks of the library; then others that stored evaluations were made with, the last used first."""
+    ours = [library.load(name) for name in library.names()]
+    known = {playbook.logic_hash for playbook in ours}
+    used = [used for used in at.store.playbooks(limit=MOST_USED) if used.logic_hash not in known]
+    return Json([*map(_listed, ours), *filter(None, map(_used, used))])
 
 
 @router.get("/{playbook_id}", operation_id="getPlaybook", response_model=PlaybookShown)
-def show(playbook_id: str, _at: At) -> Json:
-    """One of the library, with its whole document."""
-    if playbook_id not in library.names():
+def show(playbook_id: str, at: At) -> Json:
+    """One of the library by its id, or one of an evaluation by its logic hash, with its whole document."""
+    if playbook_id in library.names():
+        found = library.load(playbook_id)
+        return Json(PlaybookShown(_listed(found), dict(found.document)))
+    stored = at.store.playbook(playbook_id)
+    if stored is None or (listed := _used(stored)) is None:
         raise UnknownIdError(
-            "There is no such playbook in the library.", hint=f"There are: {', '.join(library.names())}."
+            "There is no such playbook in the library or with an evaluation.",
+            hint=f"The library has: {', '.join(library.names())}.",
         )
-    found = library.load(playbook_id)
-    return Json(PlaybookShown(_listed(found), dict(found.document)))
+    return Json(PlaybookShown(listed, dict(stored.document)))
 
 
 @router.post("/validate", operation_id="validatePlaybook", response_model=PlaybookFindings)
@@ -92,6 +105,13 @@ def validate(candidate: Candidate, _at: At) -> Json:
     valid = not any(problem.level == "error" for problem in found)
     findings = tuple(PlaybookFinding(problem.path, problem.level, problem.message) for problem in found)
     return Json(PlaybookFindings(valid, findings, _listed(validated(document)) if valid else None))
+
+
+def _used(stored: UsedPlaybook) -> PlaybookListed | None:
+    """None for one that another version stored and this one refuses: it could not be used again."""
+    if any(problem.level == "error" for problem in problems(stored.document)):
+        return None
+    return replace(_listed(validated(stored.document)), used_by=stored.used_by)
 
 
 def _listed(playbook: Playbook) -> PlaybookListed:

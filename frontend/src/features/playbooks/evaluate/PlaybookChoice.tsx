@@ -1,8 +1,9 @@
 import { useMutation, useQuery } from "@tanstack/react-query";
-import { useId, useRef } from "react";
+import { useId } from "react";
 import { api } from "@/api/client";
 import { queries } from "@/api/queries";
 import { Button } from "@/components/Button";
+import { FileChooser, JSON_FILES } from "@/components/FileChooser";
 import { Seen } from "@/components/Seen";
 import { Failure } from "@/components/states";
 import { counted } from "@/lib/format";
@@ -12,8 +13,10 @@ import { useDraft } from "./draft";
 export function PlaybookChoice() {
   const { draft, change } = useDraft();
   const id = useId();
-  const chooser = useRef<HTMLInputElement>(null);
-  const library = useQuery(queries.playbooks());
+  const library = useQuery({
+    ...queries.playbooks(),
+    select: (found) => found.filter(({ used_by }) => used_by === null),
+  });
   const check = useMutation({
     mutationFn: async (file: File) => {
       const text = await file.text();
@@ -54,22 +57,15 @@ export function PlaybookChoice() {
         </>
       )}
       {library.error ? <Failure fault={library.error} retry={library.refetch} /> : null}
-      <Button className="text-sm" onClick={() => chooser.current?.click()} disabled={check.isPending}>
+      <FileChooser
+        label="A playbook’s file"
+        accept={JSON_FILES}
+        choose={check.mutate}
+        disabled={check.isPending}
+        className="text-sm"
+      >
         {check.isPending ? "Checking …" : "Upload a playbook"}
-      </Button>
-      <input
-        ref={chooser}
-        type="file"
-        accept=".json,application/json"
-        className="hidden"
-        tabIndex={-1}
-        aria-label="A playbook’s file"
-        onChange={(event) => {
-          const file = event.target.files?.[0];
-          if (file) check.mutate(file);
-          event.target.value = "";
-        }}
-      />
+      </FileChooser>
       {check.error ? <Failure fault={check.error} /> : null}
       {check.data && (refused || draft.playbook) ? <Findings of={check.data.found} name={check.data.name} /> : null}
     </fieldset>

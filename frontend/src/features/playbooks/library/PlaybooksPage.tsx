@@ -1,16 +1,19 @@
 import { useMutation, useQuery } from "@tanstack/react-query";
-import { useRef, useState } from "react";
+import { useState } from "react";
+import { Link, useNavigate } from "react-router";
 import { api } from "@/api/client";
 import { queries } from "@/api/queries";
 import type { PlaybookListed } from "@/api/types";
 import { Label } from "@/components/Badge";
 import { Button } from "@/components/Button";
 import { Copy } from "@/components/Copy";
+import { FileChooser, JSON_FILES } from "@/components/FileChooser";
 import { Fold } from "@/components/Fold";
 import { type Fact, PageTitle, Rows, Section } from "@/components/layout";
 import { Seen } from "@/components/Seen";
 import { Failure, Loading } from "@/components/states";
 import { title } from "@/lib/format";
+import { useDraft } from "../evaluate/draft";
 import { Findings } from "../Findings";
 
 export function PlaybooksPage() {
@@ -24,7 +27,7 @@ export function PlaybooksPage() {
       {!data && !error ? <Loading what="the playbooks" /> : null}
       <div className="space-y-4">
         {data?.map((each) => (
-          <Listed key={each.id} of={each} />
+          <Listed key={each.logic_hash} of={each} />
         ))}
       </div>
       <Validator />
@@ -39,11 +42,20 @@ function Listed({ of }: { of: PlaybookListed }) {
       <h2 className="text-xl">
         <Seen>{of.title}</Seen>
       </h2>
+      {of.used_by ? (
+        <p className="mt-1 text-soft">
+          Not of the library: stored with evaluations, the newest being{" "}
+          <Link to={`/evaluations/${of.used_by}`} className="text-link underline">
+            {of.used_by}
+          </Link>
+          .
+        </p>
+      ) : null}
       <Rows of={facts(of)} />
       <Button className="mt-3" aria-expanded={open} onClick={() => setOpen(!open)}>
         {open ? "Close" : "Look inside"}
       </Button>
-      {open ? <Inside id={of.id} /> : null}
+      {open ? <Inside of={of} /> : null}
     </article>
   );
 }
@@ -58,13 +70,26 @@ function facts(of: PlaybookListed): Fact[] {
   ];
 }
 
-function Inside({ id }: { id: string }) {
-  const { data, error, refetch } = useQuery(queries.playbook(id));
+function Inside({ of }: { of: PlaybookListed }) {
+  // One of the library goes by its id; of the others several may have the same.
+  const { data, error, refetch } = useQuery(queries.playbook(of.used_by ? of.logic_hash : of.id));
+  const navigate = useNavigate();
+  const { change } = useDraft();
   if (error) return <Failure fault={error} retry={refetch} />;
   if (!data) return <Loading what="the playbook" />;
   const text = JSON.stringify(data.document, null, 2);
   return (
     <div className="mt-4 space-y-4">
+      <Button
+        look="main"
+        onClick={() => {
+          const own = of.used_by ? { name: `${of.id} ${of.version}`, text } : null;
+          change({ playbook: own, playbook_id: own ? "" : of.id });
+          navigate("/");
+        }}
+      >
+        Evaluate a text with it
+      </Button>
       <ol className="space-y-3">
         {checksOf(data.document).map((check) => (
           <li key={check.id} className="border-rule border-l-[3px] pl-4">
@@ -125,7 +150,6 @@ function checksOf(document: Record<string, unknown>): ShownCheck[] {
 }
 
 function Validator() {
-  const chooser = useRef<HTMLInputElement>(null);
   const [over, setOver] = useState(false);
   const check = useMutation({
     mutationFn: async (file: File) => ({ name: file.name, found: await api.validate(await file.text()) }),
@@ -150,22 +174,14 @@ function Validator() {
         <p className="mb-3 text-soft">
           Drop its JSON file here. It is checked and not stored; to use it, upload it on the page Evaluate.
         </p>
-        <Button onClick={() => chooser.current?.click()} disabled={check.isPending}>
+        <FileChooser
+          label="A playbook to validate"
+          accept={JSON_FILES}
+          choose={check.mutate}
+          disabled={check.isPending}
+        >
           {check.isPending ? "Checking …" : "Choose a file"}
-        </Button>
-        <input
-          ref={chooser}
-          type="file"
-          accept=".json,application/json"
-          className="hidden"
-          tabIndex={-1}
-          aria-label="A playbook to validate"
-          onChange={(event) => {
-            const file = event.target.files?.[0];
-            if (file) check.mutate(file);
-            event.target.value = "";
-          }}
-        />
+        </FileChooser>
       </fieldset>
       <div className="mt-4 space-y-4">
         {check.error ? <Failure fault={check.error} /> : null}
