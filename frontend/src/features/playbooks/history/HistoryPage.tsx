@@ -14,7 +14,7 @@ import { type Change, useFilters } from "@/lib/filters";
 import { score, time } from "@/lib/format";
 
 const LIMIT = 50;
-const COLUMNS = ["Pick", "Time", "Status", "Consistency", "Mode", "Playbook", "Subject", "Evaluator"];
+const COLUMNS = ["Pick", "Time", "Status", "Consistency", "Mode", "Subject", "Evaluator", "Playbook"];
 
 const STATUSES: readonly Status[] = ["ALERT", "REVIEW", "OBSERVE", "STABLE"];
 const MODES: readonly Mode[] = ["full", "screening"];
@@ -189,14 +189,14 @@ function Row({ row, picked, pick, open }: RowProps) {
       </td>
       <td className={`${TD} tabular-nums`}>{row.status ? score(row.consistency) : "–"}</td>
       <td className={TD}>{row.mode}</td>
-      <td className={`${TD} whitespace-nowrap`}>
-        <Seen>{`${row.playbook_id} ${row.playbook_version}`}</Seen>
-      </td>
       <td className={`${TD} min-w-44 [overflow-wrap:anywhere]`}>
         <Seen>{row.subject}</Seen>
       </td>
       <td className={`${TD} whitespace-nowrap`}>
         <Seen>{row.evaluator}</Seen>
+      </td>
+      <td className={`${TD} whitespace-nowrap`}>
+        <Seen>{`${row.playbook_id} ${row.playbook_version}`}</Seen>
       </td>
     </tr>
   );
