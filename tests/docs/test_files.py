@@ -49,15 +49,10 @@ def test_a_file_is_used_by_the_session_it_stands_in(document: Path) -> None:
             assert any(named.name in use or f"{named.stem}:" in use for use in uses), block.file
 
 
-def test_a_workflow_gives_our_action_what_it_takes() -> None:
+def test_the_table_of_inputs_is_the_actions() -> None:
     action = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
-    page = ROOT / "docs" / "ci.md"
-    [workflow] = [yaml.safe_load(block.content) for block in blocks(page) if block.language == "yaml"]
-    [ours] = [step for step in workflow["jobs"]["agents"]["steps"] if "salvo@" in step.get("uses", "")]
-    assert set(ours["with"]) <= set(action["inputs"])
-    assert "reports" in action["outputs"]
-    told = re.findall(r"^\| `([a-z-]+)` \|", page.read_text(encoding="utf-8"), re.MULTILINE)
-    assert told == list(action["inputs"])
+    page = (ROOT / "docs" / "ci.md").read_text(encoding="utf-8")
+    assert re.findall(r"^\| `([a-z-]+)` \|", page, re.MULTILINE) == list(action["inputs"])
 
 
 def test_every_example_is_in_the_index_and_says_what_it_shows() -> None:
