@@ -13,7 +13,7 @@ export function besideAddress(a: string, b: string): string {
   return `/scenarios/runs/${encodeURIComponent(a)}/beside/${encodeURIComponent(b)}`;
 }
 
-export function numberOf(id: string): string {
+function numberOf(id: string): string {
   const number = Number(id.slice(id.lastIndexOf("-") + 1));
   return Number.isNaN(number) ? id : String(number);
 }

@@ -106,6 +106,13 @@ function passedOf({ passed, completed }: Watched): string {
   return `${whole(passed)} of ${whole(completed)} passed`;
 }
 
+/** The newest batch when this was first shown, however it is filtered: what is newer came while it was open. */
+export function useNewest(rows: readonly { batch_id: string }[] | undefined, about: string): string | null {
+  const [first, setFirst] = useState<{ about: string; newest: string } | null>(null);
+  if (rows && first?.about !== about) setFirst({ about, newest: rows[0]?.batch_id ?? "" });
+  return first?.about === about ? first.newest : null;
+}
+
 /** The last news of what is shown; `about` says what that is, and nothing is news of something else. */
 export function useNews(rows: readonly Watched[] | undefined, about: string): string {
   const before = useRef<{ about: string; rows: readonly Watched[] } | null>(null);

@@ -40,7 +40,7 @@ const CAUSES: Record<Cause, string> = {
   interrupted: "interrupted",
 };
 
-export function causeWords(cause: Cause | null): string {
+function causeWords(cause: Cause | null): string {
   return cause === null ? "" : CAUSES[cause];
 }
 

@@ -78,7 +78,7 @@ const WIDTH = 180;
 const HEIGHT = 14;
 
 /** Filled, hatched and empty, in this order: told by their form as well as by their colour. */
-export function Shares({ passed, failed, unjudged }: { passed: number; failed: number; unjudged: number }) {
+function Shares({ passed, failed, unjudged }: { passed: number; failed: number; unjudged: number }) {
   const all = passed + failed + unjudged;
   if (!all) return null;
   const [a, b] = [(passed / all) * WIDTH, ((passed + failed) / all) * WIDTH];
@@ -104,7 +104,7 @@ export function Shares({ passed, failed, unjudged }: { passed: number; failed: n
 }
 
 /** Slanted lines from one place to another, none of which leaves it. */
-export function hatched(from: number, to: number, step = 5): string {
+function hatched(from: number, to: number, step = 5): string {
   const found: string[] = [];
   for (let x = from + step / 2; x < to; x += step) {
     const end = Math.min(x + HEIGHT / 2, to);

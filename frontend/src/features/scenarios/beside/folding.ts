@@ -7,7 +7,7 @@ export interface Part<Row> {
 }
 
 /** So many rows that are the same stay beside a difference, to show where it happened. */
-export const AROUND = 1;
+const AROUND = 1;
 const LEAST = 3;
 
 /** A part of one row is shown, a part of several is a stretch to fold. */

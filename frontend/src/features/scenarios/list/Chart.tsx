@@ -89,7 +89,7 @@ const SHAPES: Record<Verdict, string> = {
 };
 
 /** A verdict's own form: a disc, a cross, a diamond, a ring, a triangle. */
-export function Shape({ of, x, y }: { of: Verdict; x: number; y: number }) {
+function Shape({ of, x, y }: { of: Verdict; x: number; y: number }) {
   const look =
     of === "failed" ? "fill-none [stroke-width:2.5]" : of === "open" ? "fill-card [stroke-width:2]" : "fill-(--tone)";
   return <path d={SHAPES[of]} transform={`translate(${x} ${y})`} className={`stroke-(--tone) ${look}`} />;

@@ -14,7 +14,7 @@ import { Empty, Failure, Loading, Notice } from "@/components/states";
 import { type Change, useFilters } from "@/lib/filters";
 import { counted, time } from "@/lib/format";
 import { Live } from "../Live";
-import { useLive, useNews } from "../live";
+import { useLive, useNewest, useNews } from "../live";
 import { VerdictBadge } from "../Marks";
 import { Rate } from "../Rate";
 import { counts, latencies, modelName, spent } from "../words";
@@ -36,11 +36,14 @@ export function ScenariosPage() {
   const [picked, setPicked] = useState<readonly string[]>([]);
   const connection = useLive();
   const series = useQuery(queries.series());
-  const { data, error, refetch, isFetching } = useQuery({
+  const { data, error, refetch, isFetching, isPlaceholderData } = useQuery({
     ...queries.batches({ ...asked, offset, limit: LIMIT }),
     placeholderData: keepPreviousData,
   });
-  const news = useNews(data?.rows, JSON.stringify([asked, offset]));
+  const about = JSON.stringify([asked, offset]);
+  const rows = isPlaceholderData ? undefined : data?.rows;
+  const news = useNews(rows, about);
+  const newest = useNewest(rows, about);
   const filtered = Object.values(asked).some(Boolean);
   const charts = useMemo(
     () => inOrder(series.data?.series ?? []).filter((of) => matches(of, asked.scenario, asked.model)),
@@ -79,7 +82,7 @@ export function ScenariosPage() {
                 rows={data.rows}
                 picked={picked}
                 pick={(id) => setPicked((now) => pickedWith(now, id))}
-                key={JSON.stringify([asked, offset])}
+                newest={newest}
               />
               <Pages offset={offset} more={data.more} go={go} />
             </div>
@@ -168,11 +171,10 @@ interface TableProps {
   rows: readonly BatchRow[];
   picked: readonly string[];
   pick: (id: string) => void;
+  newest: string | null;
 }
 
-function Table({ rows, picked, pick }: TableProps) {
-  // Whatever is newer than the first answer came while this was open.
-  const [first] = useState(rows[0]?.batch_id ?? "");
+function Table({ rows, picked, pick, newest }: TableProps) {
   return (
     <Scroll label="Batches">
       <table className="w-full text-[0.95rem]">
@@ -190,7 +192,7 @@ function Table({ rows, picked, pick }: TableProps) {
             <Row
               key={row.batch_id}
               row={row}
-              fresh={row.batch_id > first}
+              fresh={newest !== null && row.batch_id > newest}
               picked={picked.includes(row.batch_id)}
               pick={pick}
             />
