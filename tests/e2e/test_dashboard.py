@@ -143,6 +143,7 @@ def test_filters_stand_in_the_address(board: Board, visit: Visit) -> None:
     page.get_by_role("button", name="Show everything").click()
     expect(page.get_by_label("Search")).to_have_value("")
     expect(rows).to_have_count(50)
+    expect(rows.get_by_text("new", exact=True)).to_have_count(0)
     page.get_by_role("button", name="Older").click()
     expect(rows.last).to_contain_text("refund")
     expect(page.get_by_role("button", name="Newer")).to_be_visible()
@@ -163,6 +164,14 @@ def test_the_runs_of_a_batch_are_filtered_by_outcome_and_by_assertion(board: Boa
     expect(runs.first).to_be_visible()
 
 
+def test_a_batch_is_kept_as_one_file(board: Board, visit: Visit) -> None:
+    page = visit(board.url).open(f"/scenarios/batches/{_batches(board)[0].batch_id}")
+    with page.expect_download() as kept:
+        page.get_by_role("link", name="One HTML file of this batch").click()
+    assert kept.value.suggested_filename.endswith(".html")
+    assert "completed runs passed" in kept.value.path().read_text(encoding="utf-8")
+
+
 def test_new_runs_appear_and_what_is_read_does_not_move(board: Board, visit: Visit) -> None:
     page = visit(board.url).open("/scenarios")
     rows = _rows(page, "Batches")
@@ -172,7 +181,7 @@ def test_new_runs_appear_and_what_is_read_does_not_move(board: Board, visit: Vis
     before = _top(read)
     board.run("--record")
     new = rows.filter(has_text="custom")
-    expect(new).to_contain_text("new")
+    expect(new.get_by_text("new", exact=True)).to_be_visible()
     expect(new).to_contain_text("10 of 10")
     said = page.get_by_role("status").filter(has_text="book_flight has ended: failed, 8 of 10 passed.")
     expect(said).to_be_attached()
