@@ -88,9 +88,12 @@ class Pool:
 
 async def together(jobs: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
     """All at once, their values in the order given; the first to fail ends the others and is raised as itself."""
+    waiting = list(jobs)
+    if len(waiting) == 1:  # as most often: a group and a task for it would only cost
+        return [await waiting[0]]
     try:
         async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(job) for job in jobs]
+            tasks = [group.create_task(job) for job in waiting]
     except BaseExceptionGroup as failures:
         raise failures.exceptions[0] from None
     return [task.result() for task in tasks]

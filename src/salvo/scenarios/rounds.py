@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from salvo.engine.stats import settled
-from salvo.scenarios.evidence import confidence_of
 from salvo.scenarios.index import IndexEntry
 from salvo.scenarios.result import Batch, Outcome
 from salvo.scenarios.store import Store
@@ -49,6 +47,10 @@ def is_unsettled(batch: Batch, made: Sequence[IndexEntry]) -> bool:
     """Whether more runs may be made, and could settle what is not."""
     if batch.max_runs is None or batch.runs >= batch.max_runs:
         return False
+    # Only for those who want to be sure: the others wait for no statistics before their first request.
+    from salvo.engine.stats import settled
+    from salvo.scenarios.evidence import confidence_of
+
     completed = [of for of in made if _is_completed(of)]
     passed = sum(of.outcome is Outcome.PASSED for of in completed)
     confidence = confidence_of(batch)

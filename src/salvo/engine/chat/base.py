@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Protocol, TypeAlias
 
@@ -120,7 +120,12 @@ class Usage:
     cache_write: int = 0
 
     def __add__(self, other: Usage) -> Usage:
-        return Usage(*(getattr(self, part.name) + getattr(other, part.name) for part in fields(self)))
+        return Usage(
+            self.input + other.input,
+            self.output + other.output,
+            self.cache_read + other.cache_read,
+            self.cache_write + other.cache_write,
+        )
 
 
 @dataclass(frozen=True, slots=True)

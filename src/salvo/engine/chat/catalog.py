@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from salvo.engine.chat.anthropic import AnthropicDialect
@@ -77,7 +77,7 @@ class ModelName(NamedTuple):
 
 @cache
 def providers() -> Mapping[str, Provider]:
-    table = tomllib.loads(files("salvo.engine.chat").joinpath("models.toml").read_text(encoding="utf-8"))
+    table = tomllib.loads(Path(__file__).with_name("models.toml").read_text(encoding="utf-8"))
     return {name: _provider(name, entry) for name, entry in table.items()}
 
 

@@ -75,29 +75,31 @@ def _whole(result: EvalResult, who: str) -> EvalResult:
     passed: Any = result.passed
     if passed is None:
         error = result.error or result.message or f"{who} gave no verdict."
-        unjudged = replace(result, score=None, error=error, message=error, cause=result.cause or Cause.EVALUATOR)
-        return _as_stored(unjudged, who)
+        return _as_stored(result, who, score=None, error=error, message=error, cause=result.cause or Cause.EVALUATOR)
     if not isinstance(passed, bool):
         return _unjudged(f"{who} returned passed={_short(passed)}. It must be True, False or None.")
     if result.score is not None and not _is_score(result.score):
         return _unjudged(f"{who} returned score={_short(result.score)}. A score lies between 0 and 1.")
-    return _as_stored(replace(result, score=float(passed if result.score is None else result.score)), who)
+    return _as_stored(result, who, score=float(passed if result.score is None else result.score))
 
 
-def _as_stored(result: EvalResult, who: str) -> EvalResult:
+def _as_stored(result: EvalResult, who: str, **made_whole: Any) -> EvalResult:
     """As it will be read again; unjudged where nobody could."""
     for name, (kind, word) in _KINDS.items():
         given = getattr(result, name)
         if not isinstance(given, kind):
             return _unjudged(f"{who} returned {name}={_short(given)}. It must be {word}.")
-    contents = {}
-    for name in ("expected", "actual", "details", "attachments"):
-        try:
-            contents[name] = jsontext.plain(getattr(result, name))
-        except (TypeError, ValueError, RecursionError) as fault:
-            why = "it is nested too deeply" if isinstance(fault, RecursionError) else fault
-            return _unjudged(f"{who} returned something in {name} that cannot be stored: {why}.")
-    return replace(result, **contents)
+    contents = {name: getattr(result, name) for name in ("expected", "actual", "details", "attachments")}
+    try:
+        contents = jsontext.plain(contents)
+    except (TypeError, ValueError, RecursionError):
+        for name, given in contents.items():
+            try:
+                contents[name] = jsontext.plain(given)
+            except (TypeError, ValueError, RecursionError) as fault:
+                why = "it is nested too deeply" if isinstance(fault, RecursionError) else fault
+                return _unjudged(f"{who} returned something in {name} that cannot be stored: {why}.")
+    return replace(result, **contents, **made_whole)
 
 
 _KINDS: dict[str, tuple[type | UnionType, str]] = {
