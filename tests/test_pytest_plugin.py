@@ -59,9 +59,8 @@ def project(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytes
     for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL"):
         monkeypatch.delenv(name, raising=False)
     pytester.makepyfile(agents=AGENTS)
-    pytester.makeini(
-        "[pytest]\naddopts = -p no:inline_snapshot -p no:asyncio -p no:hypothesispytest --strict-markers\n"
-    )
+    silent = ("inline_snapshot", "asyncio", "hypothesispytest", "schemathesis", "anyio")
+    pytester.makeini(f"[pytest]\naddopts = {' '.join(f'-p no:{name}' for name in silent)} --strict-markers\n")
     (pytester.path / ".salvo").mkdir()
     return pytester
 

@@ -12,6 +12,11 @@ from tests.support.scenario_store import fill
 from tests.support.web import Client, WebServer, client
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Here, and not for every test there is: it takes a second to load."""
+    config.pluginmanager.import_plugin("schemathesis.pytest.plugin")
+
+
 @pytest.fixture
 def database(tmp_path: Path) -> Path:
     return tmp_path / "byop_runs.db"
