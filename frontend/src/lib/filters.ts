@@ -8,8 +8,12 @@ export function useFilters(): [URLSearchParams, (change: Change) => void] {
   const [address, setAddress] = useSearchParams();
   // The address follows a change a moment later; a second change until then must not undo the first.
   const asked = useRef(address);
+  const onTheWay = useRef(new Set<string>());
   useEffect(() => {
-    asked.current = address;
+    const now = address.toString();
+    if (onTheWay.current.has(now) && now !== asked.current.toString()) return;
+    asked.current = address; // it has arrived, or somebody went elsewhere
+    onTheWay.current.clear();
   }, [address]);
   const go = useCallback(
     (change: Change) => {
@@ -19,6 +23,7 @@ export function useFilters(): [URLSearchParams, (change: Change) => void] {
         else next.delete(name);
       }
       asked.current = next;
+      onTheWay.current.add(next.toString());
       // Another page is read from its top; a filter is used where it stands.
       setAddress(next, { replace: true, preventScrollReset: !change.offset });
     },
