@@ -264,6 +264,8 @@ def test_nobody_is_kept_out(board: Board, visit: Visit, theme: Theme) -> None:
     ):
         page.goto(f"/scenarios{path}")
         expect(page.get_by_text("Loading")).to_have_count(0)
+        page.evaluate("() => document.querySelectorAll('details').forEach(each => { each.open = true })")
+        expect(page.get_by_text("Loading")).to_have_count(0)
         assert barriers(page) == [], path
 
 
