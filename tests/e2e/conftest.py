@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
 import pytest
-from playwright.sync_api import Browser, Playwright, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Playwright, expect, sync_playwright
 
 from salvo.web import page
 from salvo.web.settings import STATIC, Settings
 from tests.support import chromium
-from tests.support.browser import AXE, Visitor, a_browser
+from tests.support.browser import AXE, Visitor, a_browser, a_context
 from tests.support.playbook_page import ask, evaluate
 from tests.support.provider import LoopbackProvider
 from tests.support.web import CAREFUL, CARELESS, GPT, Judging, ServerProcess, WebServer, server_process
@@ -41,13 +41,24 @@ def browser(_playwright: Playwright) -> Iterator[Browser]:
         yield ready
 
 
+@pytest.fixture(scope="package")
+def _contexts() -> dict[str, BrowserContext]:
+    """By the server's address. A window is a second of work for the browser, and what it loaded once it keeps."""
+    return {}
+
+
 @pytest.fixture
-def visit(browser: Browser) -> Iterator[Visit]:
-    """Somebody new at the server with this address."""
+def visit(browser: Browser, _contexts: dict[str, BrowserContext]) -> Iterator[Visit]:
+    """Somebody new at the server with this address; with options, in a context that nobody was in before."""
     with ExitStack() as visitors:
 
         def visit(url: str, **options: Any) -> Visitor:
-            return visitors.enter_context(Visitor(browser, url, **options))
+            if options:
+                return visitors.enter_context(Visitor(browser, url, **options))
+            if url not in _contexts:
+                _contexts[url] = a_context(browser, url)
+                _contexts[url].new_page()  # holds the window open from one test to the next
+            return visitors.enter_context(Visitor(browser, url, within=_contexts[url]))
 
         yield visit
 

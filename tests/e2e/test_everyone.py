@@ -76,7 +76,7 @@ def test_the_theme_that_is_chosen_stays(site: Site, visit: Visit) -> None:
 
 
 def test_the_first_load_is_light(site: Site, visit: Visit) -> None:
-    visitor = visit(site.url)
+    visitor = visit(site.url, color_scheme="light")  # with nothing in the cache
     visitor.open().wait_for_load_state("networkidle")
     sizes = {request.url: request.sizes() for request in visitor.requests}
     assert any(url.endswith(".js") for url in sizes)

@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import Any, Literal, NamedTuple, Self
 from urllib.parse import urlsplit
 
-from playwright.sync_api import Browser, ConsoleMessage, Dialog, Page, Playwright, Request, WebError
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Dialog, Page, Playwright, Request, WebError
 
 AXE = Path(__file__).parents[2] / "frontend" / "node_modules" / "axe-core" / "axe.min.js"
 _RULES = ("wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa")
@@ -36,27 +36,39 @@ def a_browser(playwright: Playwright, executable: str) -> Iterator[Browser]:
     browser.close()
 
 
+def a_context(browser: Browser, url: str, **options: Any) -> BrowserContext:
+    context = browser.new_context(base_url=url, **options)
+    context.set_default_timeout(30_000)
+    return context
+
+
 class Visitor:
-    """Tabs that share nothing with another visitor's.
+    """Tabs that share nothing with another visitor's: in a context of their own, or in one that is emptied after them.
 
     At the end of the `with` block it fails on an error in a console, an exception, a breach of the content security
     policy, a dialog, and a request to anybody but the server.
     """
 
-    def __init__(self, browser: Browser, url: str, **options: Any) -> None:
+    def __init__(self, browser: Browser, url: str, *, within: BrowserContext | None = None, **options: Any) -> None:
         self.url = url.rstrip("/")
-        self.context = browser.new_context(base_url=url, **options)
-        self.context.set_default_timeout(30_000)
+        self.context = within or a_context(browser, url, **options)
+        self._shared = within is not None
+        self._others = list(self.context.pages)
         self.requests: list[Request] = []
         self.faults: list[str] = []
         self._forgiven: list[str] = []
-        self.context.on("request", self._ask)
-        self.context.on("console", self._hear)
-        self.context.on("weberror", self._fail)
-        self.context.on("dialog", self._dismiss)
+        self._listeners: dict[Any, Any] = {
+            "request": self._ask,
+            "console": self._hear,
+            "weberror": self._fail,
+            "dialog": self._dismiss,
+        }
+        for event, listener in self._listeners.items():
+            self.context.on(event, listener)
 
     def open(self, path: str = "/") -> Page:
         page = self.context.new_page()
+        page.bring_to_front()
         page.goto(path)
         return page
 
@@ -73,12 +85,26 @@ class Visitor:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.context.close()
+        if self._shared:
+            self._tidy_up()
+        else:
+            self.context.close()
         if error is None:
             assert not self.unforgiven(), "\n".join(self.unforgiven())
         else:
             for fault in self.unforgiven():
                 error.add_note(fault)
+
+    def _tidy_up(self) -> None:
+        mine = [page for page in self.context.pages if page not in self._others]
+        if mine:
+            devtools = self.context.new_cdp_session(mine[0])
+            devtools.send("Storage.clearDataForOrigin", {"origin": self.url, "storageTypes": "all"})
+        for page in mine:
+            page.close()
+        self.context.clear_permissions()
+        for event, listener in self._listeners.items():
+            self.context.remove_listener(event, listener)
 
     def _ask(self, request: Request) -> None:
         self.requests.append(request)
