@@ -13,6 +13,7 @@ export function Picked({ of, address, clear }: { of: readonly string[]; address:
   const [a, b] = [...of].sort();
   return (
     <div role="status" className="mb-3 flex min-h-10 flex-wrap items-center gap-3">
+      {of.length === 0 ? <span className="text-soft">Pick two to compare them.</span> : null}
       {of.length === 1 ? <span className="text-soft">One is picked; pick another to compare.</span> : null}
       {a && b ? (
         <Button look="main" onClick={() => navigate(`${address}?a=${a}&b=${b}`)}>

@@ -56,7 +56,7 @@ def next_steps(checks: Sequence[CheckResult], drift: DriftSummary, mode: Mode, *
     """One concrete sentence for each check that failed, then for what is open."""
     steps = [_step(check) for check in checks if check.result is Result.FAIL]
     if incomplete:
-        steps.append("Complete the evaluation: some runs gave no vote, and byop run --resume asks only for those.")
+        steps.append("Resume the evaluation (byop run --resume): some runs gave no vote, and only those are asked for.")
     unclear = [check.check_id for check in checks if _is_unclear(check)]
     if unclear:
         steps.append(f"Read the text yourself for what the evaluator could not decide: {', '.join(unclear)}.")

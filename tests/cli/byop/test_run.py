@@ -115,7 +115,7 @@ Key risks
 Next steps
   - Have a lawyer confirm, qualify or strike “Clause 7 is fully compliant with the GDPR.” (line 5)
     before anyone relies on it.
-  - Complete the evaluation: some runs gave no vote, and byop run --resume asks only for those.
+  - Resume the evaluation (byop run --resume): some runs gave no vote, and only those are asked for.
 
 Limitations
   - The evaluator is a language model: it can be wrong, and its provider can change it unannounced.

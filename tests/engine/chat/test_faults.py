@@ -73,7 +73,7 @@ async def test_errors_read_like_sentences() -> None:
     ]
     assert [str(await error_after(fault, name)) for fault, name in faults] == snapshot(
         [
-            "OpenAI answered 401: Incorrect API key provided: sk-********6789. You can find your API key at https://platform.openai.com/account/api-keys. Check OPENAI_API_KEY, and that its account may use gpt-5.4-mini.",
+            "OpenAI answered 401: Incorrect API key provided: sk-********6789. You can find your API key at https://platform.openai.com/account/api-keys. Check the key (in the environment: OPENAI_API_KEY), and that its account may use gpt-5.4-mini.",
             "Anthropic answered 404: model: claude-sonet-4-6. Did you mean claude-sonnet-4-6? Current models: claude-sonnet-4-6, claude-haiku-4-5, claude-opus-4-8, claude-sonnet-5-5, claude-haiku-5-5, claude-opus-5-5.",
             "Anthropic answered 404: model: claude-sonnet-4-20250514. The end of claude-sonnet-4-20250514 was announced for 2026-06-15. Current models: claude-sonnet-4-6, claude-haiku-4-5, claude-opus-4-8, claude-sonnet-5-5, claude-haiku-5-5, claude-opus-5-5.",
             "Anthropic answered 400: Your credit balance is too low to access the Anthropic API. Please go to Plans & Billing to upgrade or purchase credits. The account has no credit or quota left: add some at the provider, or use another key.",

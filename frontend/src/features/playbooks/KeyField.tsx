@@ -13,7 +13,7 @@ export function KeyField({ provider }: { provider: string }) {
       <input
         id={id}
         type="password"
-        className="field font-mono text-sm"
+        className="field mt-1 font-mono text-sm"
         value={apiKey}
         autoComplete="off"
         data-1p-ignore="true"

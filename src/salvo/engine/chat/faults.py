@@ -120,7 +120,10 @@ def _judged(
             f"The conversation does not fit {model}: shorten it, or use a larger model.",
         )
     if status in (401, 403):
-        return WrongKeyError, f"Check {key_variable}, and that its account may use {model}."
+        return (
+            WrongKeyError,
+            f"Check the key (in the environment: {key_variable}), and that its account may use {model}.",
+        )
     if status == 404 and complaint.is_json:
         return UnknownModelError, about_models()
     if status == 429:
