@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
 from salvo.engine import jsontext
 from salvo.engine.clock import Clock, SystemClock
 from salvo.engine.redact import Redactor
+from salvo.engine.trust import load_client
 from salvo.errors import (
     MissingKeyError,
     ReplyTimeoutError,
@@ -102,7 +103,7 @@ class Timeouts:
 
 def preload() -> None:
     """Loads the HTTP client, before there is a request whose time it would be. No thread makes this shorter."""
-    import aiohttp  # noqa: F401 - to be there when it is needed
+    load_client()
 
 
 class HttpWire:
