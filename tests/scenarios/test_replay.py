@@ -124,7 +124,7 @@ def test_a_run_that_failed_by_its_provider_fails_again_the_same_way(project: Use
     record(project, by_turn(SEARCH, Fault.unauthorized()))
     replayed = project.salvo("replay", "latest")
     assert replayed.exit_code == 0
-    assert "Check OPENAI_API_KEY" in replayed.stdout
+    assert "Check the key (in the environment: OPENAI_API_KEY)" in replayed.stdout
 
 
 def test_a_run_that_was_not_recorded_says_how_to_record_it(project: UserProject) -> None:

@@ -138,8 +138,8 @@ def test_a_provider_s_fault_is_no_failure_and_what_was_paid_for_is_kept(project:
     assert (stored["outcome"], stored["cause"], stored["weighted_score"]) == ("error", "provider", None)
     assert [call["name"] for call in stored["tool_calls"]] == ["search_flights"]
     assert stored["metrics"]["cost"] > 0
-    assert "Check OPENAI_API_KEY" in stored["error"]
-    assert "Check OPENAI_API_KEY" in ran.stdout
+    assert "Check the key (in the environment: OPENAI_API_KEY)" in stored["error"]
+    assert "Check the key (in the environment: OPENAI_API_KEY)" in ran.stdout
 
 
 def test_a_made_up_tool_and_bad_arguments_go_back_to_the_agent_and_are_its_own_affair(project: UserProject) -> None:

@@ -188,16 +188,22 @@ async def _run_scenario(ran: Ran, numbers: list[int], session: Session, more: Ca
         await _run_numbers(ran, following, session)
 
 
+_APART = 0.001
+"""Seconds between the first runs. Begun in one instant, all their requests, and from then on all their answers, would
+wait for one another; and a server need not take fifty connections at once."""
+
+
 async def _run_numbers(ran: Ran, numbers: list[int], session: Session) -> None:
     """As many at once as the pool or the scenario allows. Workers, not a task a run: there may be very many."""
     waiting = iter(numbers)
 
-    async def worker() -> None:
+    async def worker(place: int) -> None:
+        await session.clock.sleep(place * _APART)
         for number in waiting:
             await _run_number(ran, number, session)
 
     at_once = min(ran.prepared.scenario.concurrency or session.pool.limit, len(numbers))
-    await together(worker() for _ in range(at_once))
+    await together(worker(place) for place in range(at_once))
 
 
 async def _run_number(ran: Ran, number: int, session: Session) -> None:

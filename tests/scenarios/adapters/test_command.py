@@ -288,7 +288,7 @@ def test_a_provider_out_of_order_makes_an_error_not_a_failure(project: UserProje
     write(project, PLAIN_AGENT + f"try: ask('hello')\nexcept Exception:\n    {ending}")
     code, result = record(project, Fault.unauthorized())
     assert (code, result["outcome"], result["cause"]) == (3, "error", "provider")
-    assert "Check OPENAI_API_KEY" in result["error"]
+    assert "Check the key (in the environment: OPENAI_API_KEY)" in result["error"]
     assert project.salvo("replay").exit_code == 0
 
 
