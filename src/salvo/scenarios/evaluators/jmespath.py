@@ -7,7 +7,7 @@ a value hold for it, and order, `contains` and `regex` fail. Nothing is coerced:
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from typing import Annotated, Any, Literal, TypeAlias
 
@@ -84,18 +84,25 @@ class _Found:
 
 
 def _evaluator(_: EvalServices) -> Evaluate:
-    async def evaluate(_: Scenario, assertion: Assertion, result: AgentRunResult) -> EvalResult:
+    def evaluate(_: Scenario, assertion: Assertion, result: AgentRunResult) -> EvalResult | Awaitable[EvalResult]:
         wanted = JmespathFields.model_validate(assertion.fields)
         value = True if wanted.operator == "exists" and wanted.value is None else wanted.value
         found = _search(wanted.path, jsontext.loads(jsontext.dumps(result), deepest=jsontext.DEEPEST_OF_OURS))
         if wanted.operator == "regex":
-            holds = await in_thread(_HOLDS["regex"], found.value, value)
-        else:
-            holds = _HOLDS[wanted.operator](found.value, value)
-        message = "" if holds else _difference(wanted, value, found)
-        return EvalResult.judged(holds, message, expected=value, actual=found.value)
+            return _matched(wanted, value, found)
+        return _judged(_HOLDS[wanted.operator](found.value, value), wanted, value, found)
 
     return evaluate
+
+
+async def _matched(wanted: JmespathFields, value: Any, found: _Found) -> EvalResult:
+    """In a thread: an expression may take its time over a long text."""
+    return _judged(await in_thread(_HOLDS["regex"], found.value, value), wanted, value, found)
+
+
+def _judged(holds: bool, wanted: JmespathFields, value: Any, found: _Found) -> EvalResult:
+    message = "" if holds else _difference(wanted, value, found)
+    return EvalResult.judged(holds, message, expected=value, actual=found.value)
 
 
 def _search(path: str, root: Any) -> _Found:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import importlib
 import inspect
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping
 from dataclasses import replace
 from functools import cache
 from importlib import metadata
@@ -168,24 +168,40 @@ def _imported(name: str, target: str) -> Any:
 async def evaluate_all(
     scenario: Scenario, result: AgentRunResult, registry: Registry, services_for: Callable[[int], EvalServices]
 ) -> list[EvalResult]:
-    """In the order of the file. `services_for` gets an assertion's place, from 0.
+    """In the order of the file. `services_for` gets an assertion's place, from 0."""
+    begun = [
+        _begin(scenario, assertion, result, registry, services_for(place))
+        for place, assertion in enumerate(scenario.assertions)
+    ]
+    ended = iter(await together(item for item in begun if not isinstance(item, EvalResult)))
+    verdicts = [item if isinstance(item, EvalResult) else next(ended) for item in begun]
+    return [_labelled(verdict, assertion) for verdict, assertion in zip(verdicts, scenario.assertions, strict=True)]
 
-    Each has the scenario's timeout for itself: a user's evaluator that never ends must not keep the run.
-    """
 
-    async def one(place: int, assertion: Assertion) -> EvalResult:
-        limit = asyncio.timeout(scenario.timeout)
-        try:
-            async with limit:
-                services = _Unhurried(services_for(place), limit)
-                evaluate = registry.find(assertion.type).factory(services)
-                returned = evaluate(scenario, assertion, result)
-                verdict = verdict_of(await returned if inspect.isawaitable(returned) else returned, assertion.type)
-        except Exception as fault:  # noqa: BLE001 - whatever it was, what has been paid for is kept
-            verdict = _too_slow(assertion, scenario.timeout) if limit.expired() else _broken(assertion, fault)
-        return _labelled(verdict, assertion)
+def _begin(
+    scenario: Scenario, assertion: Assertion, result: AgentRunResult, registry: Registry, services: EvalServices
+) -> EvalResult | Coroutine[Any, Any, EvalResult]:
+    """The verdict, where it can be given at once, as most can; else what is left to wait for."""
+    limit = asyncio.timeout(scenario.timeout)
+    try:
+        evaluate = registry.find(assertion.type).factory(_Unhurried(services, limit))
+        returned = evaluate(scenario, assertion, result)
+        if not inspect.isawaitable(returned):
+            return verdict_of(returned, assertion.type)
+    except Exception as fault:  # noqa: BLE001 - whatever it was, what has been paid for is kept
+        return _broken(assertion, fault)
+    return _end(returned, assertion, limit, scenario.timeout)
 
-    return await together(one(place, assertion) for place, assertion in enumerate(scenario.assertions))
+
+async def _end(
+    awaited: Awaitable[EvalResult], assertion: Assertion, limit: asyncio.Timeout, seconds: float
+) -> EvalResult:
+    """Each has the scenario's timeout for itself: a user's evaluator that never ends must not keep the run."""
+    try:
+        async with limit:
+            return verdict_of(await awaited, assertion.type)
+    except Exception as fault:  # noqa: BLE001 - as above
+        return _too_slow(assertion, seconds) if limit.expired() else _broken(assertion, fault)
 
 
 class _Unhurried:

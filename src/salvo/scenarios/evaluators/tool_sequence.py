@@ -9,7 +9,7 @@ A call counts whether or not the tool answered with an error: it is what the age
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Iterator, Mapping, Sequence
 from typing import Annotated, Any, Literal, NamedTuple, TypeAlias
 
 from pydantic import BeforeValidator, Field
@@ -65,24 +65,25 @@ class ToolSequenceFields(FileModel):
 
 
 def _evaluator(_: EvalServices) -> Evaluate:
-    async def evaluate(_: Scenario, assertion: Assertion, result: AgentRunResult) -> EvalResult:
+    def evaluate(_: Scenario, assertion: Assertion, result: AgentRunResult) -> EvalResult | Awaitable[EvalResult]:
         wanted = ToolSequenceFields.model_validate(assertion.fields)
-        calls = result.tool_calls
         if any(arguments.has_regex(call.arguments) for call in wanted.expected):
-            left = await in_thread(departure, wanted, calls)
-        else:
-            left = departure(wanted, calls)
-        with_arguments = any(call.arguments for call in wanted.expected)
-        return EvalResult.judged(
-            left is None,
-            left.message if left else "",
-            expected=[call.as_written() for call in wanted.expected],
-            actual=[
-                {"name": call.name, "arguments": call.arguments} if with_arguments else call.name for call in calls
-            ],
-        )
+            # A pattern may take its time over a long argument.
+            return in_thread(_judged, wanted, result.tool_calls)
+        return _judged(wanted, result.tool_calls)
 
     return evaluate
+
+
+def _judged(wanted: ToolSequenceFields, calls: Sequence[ToolCall]) -> EvalResult:
+    left = departure(wanted, calls)
+    with_arguments = any(call.arguments for call in wanted.expected)
+    return EvalResult.judged(
+        left is None,
+        left.message if left else "",
+        expected=[call.as_written() for call in wanted.expected],
+        actual=[{"name": call.name, "arguments": call.arguments} if with_arguments else call.name for call in calls],
+    )
 
 
 class Departure(NamedTuple):
