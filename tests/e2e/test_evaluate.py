@@ -99,6 +99,7 @@ def test_a_playbook_with_errors_is_refused_with_its_findings(site: Site, visit: 
 
 def test_everything_can_be_done_by_keyboard(site: Site, visit: Visit) -> None:
     page = visit(site.url).open()
+    expect(page.get_by_label("AI output")).to_be_visible()  # or there is nothing yet that Tab could go to
     page.keyboard.press("Tab")
     expect(page.get_by_role("link", name="Skip to the content")).to_be_focused()
     page.keyboard.press("Enter")
