@@ -126,6 +126,33 @@ export function Scroll({ label, children }: { label: string; children: React.Rea
   );
 }
 
+interface TableProps {
+  label: string;
+  columns: readonly string[];
+  small?: boolean;
+  children: React.ReactNode;
+}
+
+/** Its children are rows. */
+export function Table({ label, columns, small = false, children }: TableProps) {
+  return (
+    <Scroll label={label}>
+      <table className={`w-full ${small ? "text-sm" : "text-[0.95rem]"}`}>
+        <thead>
+          <tr>
+            {columns.map((name) => (
+              <th key={name} scope="col" className={TH}>
+                {name}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>{children}</tbody>
+      </table>
+    </Scroll>
+  );
+}
+
 export const TH =
   "whitespace-nowrap border-rule border-b bg-well px-3 py-2 text-left text-[0.8rem] font-semibold text-soft";
 export const TD = "border-rule border-b px-3 py-2 align-top";

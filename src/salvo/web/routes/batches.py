@@ -11,15 +11,15 @@ from fastapi import APIRouter, Query, Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from salvo.engine.stats import Interval
+from salvo.scenarios import export as exporting
 from salvo.scenarios.index import IndexEntry
 from salvo.scenarios.parting import Parting
-from salvo.scenarios.report import html
 from salvo.scenarios.report.comparison import ComparisonDocument, document
 from salvo.scenarios.report.data import BatchSummary, FailureGroup, Verdict, failure_groups
 from salvo.scenarios.report.wording import why
 from salvo.scenarios.result import Batch, Outcome
 from salvo.scenarios.shelf import BatchRow
-from salvo.scenarios.sides import compared, pair_named, some_runs
+from salvo.scenarios.sides import compared, pair_named
 from salvo.scenarios.watch import Watch
 from salvo.web import events
 from salvo.web.answers import Json
@@ -263,10 +263,10 @@ def show(batch_id: str, at: At) -> Json:
 )
 def export(batch_id: str, at: At) -> Response:
     """The batch as one self-contained HTML file, as `salvo report --html` writes it."""
-    found = at.shelf.shelved(at.shelf.store.find_batch(batch_id))
-    runs = list(some_runs(at.shelf.store, found.entries))
-    content = html.render(found.summary, found.batch, runs, found.entries.skipped).encode("utf-8", "replace")
-    named = f'attachment; filename="salvo-batch-{found.batch.batch_id}.html"'
+    store = at.shelf.store
+    exported = exporting.export(store, store.find_batch(batch_id))
+    content = exported.html.encode("utf-8", "replace")
+    named = f'attachment; filename="salvo-batch-{exported.summary.batch_id}.html"'
     return Response(content, media_type="text/html", headers={"content-disposition": named})
 
 

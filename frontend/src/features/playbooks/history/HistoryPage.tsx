@@ -6,7 +6,7 @@ import type { HistoryAsked, HistoryRow, Mode, Status } from "@/api/types";
 import { Badge, Label, StateLabel } from "@/components/Badge";
 import { Button, ButtonLink } from "@/components/Button";
 import { Choice, Search } from "@/components/Filter";
-import { PageTitle, Scroll, TD, TH } from "@/components/layout";
+import { PageTitle, Table, TD } from "@/components/layout";
 import { Picked, pickedWith } from "@/components/Picked";
 import { Seen } from "@/components/Seen";
 import { Empty, Failure, Loading } from "@/components/states";
@@ -51,7 +51,7 @@ export function HistoryPage() {
       ) : null}
       {data?.rows.length ? (
         <div aria-busy={isFetching}>
-          <Table rows={data.rows} picked={picked} pick={(id) => setPicked((now) => pickedWith(now, id))} />
+          <Evaluations rows={data.rows} picked={picked} pick={(id) => setPicked((now) => pickedWith(now, id))} />
           <div className="mt-4 flex gap-3">
             {offset > 0 ? (
               <Button onClick={() => go({ offset: String(Math.max(offset - LIMIT, 0)) })}>Newer</Button>
@@ -123,27 +123,14 @@ interface TableProps {
   pick: (id: string) => void;
 }
 
-function Table({ rows, picked, pick }: TableProps) {
+function Evaluations({ rows, picked, pick }: TableProps) {
   const navigate = useNavigate();
   return (
-    <Scroll label="Evaluations">
-      <table className="w-full text-[0.95rem]">
-        <thead>
-          <tr>
-            {COLUMNS.map((name) => (
-              <th key={name} scope="col" className={TH}>
-                {name}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map((row) => (
-            <Row key={row.id} row={row} picked={picked.includes(row.id)} pick={pick} open={(to) => navigate(to)} />
-          ))}
-        </tbody>
-      </table>
-    </Scroll>
+    <Table label="Evaluations" columns={COLUMNS}>
+      {rows.map((row) => (
+        <Row key={row.id} row={row} picked={picked.includes(row.id)} pick={pick} open={(to) => navigate(to)} />
+      ))}
+    </Table>
   );
 }
 

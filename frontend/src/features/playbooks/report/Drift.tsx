@@ -1,7 +1,7 @@
 import { Link } from "react-router";
 import type { Report } from "@/api/types";
 import { Badge } from "@/components/Badge";
-import { Listed, Rows, Scroll, Section, TD, TH } from "@/components/layout";
+import { Listed, Rows, Section, Table, TD } from "@/components/layout";
 import { Seen } from "@/components/Seen";
 import { title } from "@/lib/format";
 import { DRIFTS, driftFacts } from "./words";
@@ -26,36 +26,27 @@ export function Drift({ report }: { report: Report }) {
       ) : null}
       {of.changed_checks.length ? (
         <div className="mt-3">
-          <Scroll label="Checks that changed against the baseline">
-            <table className="w-full text-sm">
-              <thead>
-                <tr>
-                  {["Check", "Severity", "Before", "Now", "Change"].map((name) => (
-                    <th key={name} scope="col" className={TH}>
-                      {name}
-                    </th>
-                  ))}
-                </tr>
-              </thead>
-              <tbody>
-                {of.changed_checks.map((check) => (
-                  <tr key={check.check_id}>
-                    <td className={TD}>
-                      <Seen>{title(check.check_id)}</Seen>
-                    </td>
-                    <td className={TD}>{check.severity}</td>
-                    <td className={TD}>
-                      <Badge of={check.before} />
-                    </td>
-                    <td className={TD}>
-                      <Badge of={check.now} />
-                    </td>
-                    <td className={TD}>{check.worse ? "worse" : "not worse"}</td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
-          </Scroll>
+          <Table
+            label="Checks that changed against the baseline"
+            columns={["Check", "Severity", "Before", "Now", "Change"]}
+            small
+          >
+            {of.changed_checks.map((check) => (
+              <tr key={check.check_id}>
+                <td className={TD}>
+                  <Seen>{title(check.check_id)}</Seen>
+                </td>
+                <td className={TD}>{check.severity}</td>
+                <td className={TD}>
+                  <Badge of={check.before} />
+                </td>
+                <td className={TD}>
+                  <Badge of={check.now} />
+                </td>
+                <td className={TD}>{check.worse ? "worse" : "not worse"}</td>
+              </tr>
+            ))}
+          </Table>
         </div>
       ) : null}
       {of.notes.length ? (

@@ -1,7 +1,7 @@
 import { Link } from "react-router";
 import type { AssertionSummary } from "@/api/types";
 import { Label } from "@/components/Badge";
-import { Scroll, TD, TH } from "@/components/layout";
+import { Table, TD } from "@/components/layout";
 import { Seen } from "@/components/Seen";
 import { whole } from "@/lib/format";
 
@@ -15,25 +15,15 @@ export function Assertions({
 }) {
   if (!of.length) return <p className="text-soft">No run came so far as to be judged.</p>;
   return (
-    <Scroll label="Assertions">
-      <table className="w-full text-[0.95rem]">
-        <thead>
-          <tr>
-            {["Assertion", "Type", "Passed, failed, not judged", "Passed", "Failed", "Not judged"].map((name) => (
-              <th key={name} scope="col" className={TH}>
-                {name}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {of.map((assertion, index) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: two assertions may look alike; their order tells them apart
-            <Row key={index} of={assertion} runsAddress={runsAddress} />
-          ))}
-        </tbody>
-      </table>
-    </Scroll>
+    <Table
+      label="Assertions"
+      columns={["Assertion", "Type", "Passed, failed, not judged", "Passed", "Failed", "Not judged"]}
+    >
+      {of.map((assertion, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: two assertions may look alike; their order tells them apart
+        <Row key={index} of={assertion} runsAddress={runsAddress} />
+      ))}
+    </Table>
   );
 }
 

@@ -4,7 +4,7 @@ import { queries } from "@/api/queries";
 import type { IndexEntry, Outcome } from "@/api/types";
 import { Button } from "@/components/Button";
 import { Choice } from "@/components/Filter";
-import { Scroll, TD, TH } from "@/components/layout";
+import { Table, TD } from "@/components/layout";
 import { Seen } from "@/components/Seen";
 import { Empty, Failure, Loading } from "@/components/states";
 import type { Change } from "@/lib/filters";
@@ -63,7 +63,7 @@ export function Runs({ batch, labels, address, go }: Props) {
       ) : null}
       {data?.rows.length ? (
         <div aria-busy={isFetching}>
-          <Table rows={data.rows} />
+          <ListOfRuns rows={data.rows} />
           <div className="mt-4 flex flex-wrap items-center gap-3">
             {offset > 0 ? (
               <Button onClick={() => go({ offset: String(Math.max(offset - LIMIT, 0)) })}>Earlier</Button>
@@ -81,26 +81,13 @@ export function Runs({ batch, labels, address, go }: Props) {
   );
 }
 
-function Table({ rows }: { rows: readonly IndexEntry[] }) {
+function ListOfRuns({ rows }: { rows: readonly IndexEntry[] }) {
   return (
-    <Scroll label="Runs">
-      <table className="w-full text-[0.95rem]">
-        <thead>
-          <tr>
-            {COLUMNS.map((name) => (
-              <th key={name} scope="col" className={TH}>
-                {name}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map((row) => (
-            <Row key={row.run_id} row={row} />
-          ))}
-        </tbody>
-      </table>
-    </Scroll>
+    <Table label="Runs" columns={COLUMNS}>
+      {rows.map((row) => (
+        <Row key={row.run_id} row={row} />
+      ))}
+    </Table>
   );
 }
 

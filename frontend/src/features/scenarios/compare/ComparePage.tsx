@@ -4,7 +4,7 @@ import { queries } from "@/api/queries";
 import type { AssertionDifference, BatchesCompared, Measured, ScenarioCompared } from "@/api/types";
 import { Label, type Tone } from "@/components/Badge";
 import { ButtonLink } from "@/components/Button";
-import { Facts, PageTitle, Scroll, Section, TD, TH } from "@/components/layout";
+import { Facts, PageTitle, Section, Table, TD } from "@/components/layout";
 import { Seen } from "@/components/Seen";
 import { Empty, Failure, Loading, Notice } from "@/components/states";
 import { counted, seconds, time, whole } from "@/lib/format";
@@ -175,42 +175,29 @@ function Rates({ of }: { of: readonly ScenarioCompared[] }) {
   const columns = ["Scenario", "Finding", "A", "B", "Difference in points, 95%", "p", "Smallest to be seen"];
   return (
     <>
-      <Scroll label="Pass rates">
-        <table className="w-full text-[0.95rem]">
-          <thead>
-            <tr>
-              {columns.map((name) => (
-                <th key={name} scope="col" className={TH}>
-                  {name}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {of.map((each) => (
-              <tr key={each.scenario_id}>
-                <th scope="row" className={`${TD} min-w-36 text-left font-normal [overflow-wrap:anywhere]`}>
-                  <Seen>{each.scenario_id}</Seen>
-                </th>
-                <td className={TD}>
-                  <Label tone={FINDINGS[each.finding].tone}>{FINDINGS[each.finding].text}</Label>
-                </td>
-                <td className={`${TD} whitespace-nowrap tabular-nums`}>{rate(each.a)}</td>
-                <td className={`${TD} whitespace-nowrap tabular-nums`}>{rate(each.b)}</td>
-                <td className={TD}>
-                  <Difference of={each.difference} interval={each.interval} />
-                </td>
-                <td className={`${TD} whitespace-nowrap tabular-nums`}>{pValue(each.p_value)}</td>
-                <td className={`${TD} tabular-nums`}>
-                  {each.smallest_visible_difference === null
-                    ? "none could be"
-                    : `${Math.round(each.smallest_visible_difference * 100)} points`}
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </Scroll>
+      <Table label="Pass rates" columns={columns}>
+        {of.map((each) => (
+          <tr key={each.scenario_id}>
+            <th scope="row" className={`${TD} min-w-36 text-left font-normal [overflow-wrap:anywhere]`}>
+              <Seen>{each.scenario_id}</Seen>
+            </th>
+            <td className={TD}>
+              <Label tone={FINDINGS[each.finding].tone}>{FINDINGS[each.finding].text}</Label>
+            </td>
+            <td className={`${TD} whitespace-nowrap tabular-nums`}>{rate(each.a)}</td>
+            <td className={`${TD} whitespace-nowrap tabular-nums`}>{rate(each.b)}</td>
+            <td className={TD}>
+              <Difference of={each.difference} interval={each.interval} />
+            </td>
+            <td className={`${TD} whitespace-nowrap tabular-nums`}>{pValue(each.p_value)}</td>
+            <td className={`${TD} tabular-nums`}>
+              {each.smallest_visible_difference === null
+                ? "none could be"
+                : `${Math.round(each.smallest_visible_difference * 100)} points`}
+            </td>
+          </tr>
+        ))}
+      </Table>
       <p className="mt-2 max-w-prose text-sm text-soft">
         p is of an exact test{of.length > 1 ? ", corrected for the number of scenarios" : ""}; at 0.05 or less a
         difference is told as one. The last column is the smallest that so many runs could have shown.
@@ -262,43 +249,33 @@ function Assertions({ of }: { of: readonly AssertionDifference[] }) {
   if (!of.length) return <p className="text-soft">None differs.</p>;
   return (
     <>
-      <Scroll label="Assertions">
-        <table className="w-full text-[0.95rem]">
-          <thead>
-            <tr>
-              {["Assertion", "Scenario", "Failed in A", "Failed in B", "Difference in points"].map((name) => (
-                <th key={name} scope="col" className={TH}>
-                  {name}
-                </th>
-              ))}
+      <Table
+        label="Assertions"
+        columns={["Assertion", "Scenario", "Failed in A", "Failed in B", "Difference in points"]}
+      >
+        {of.map((each) => {
+          const difference = each.failed_b / each.judged_b - each.failed_a / each.judged_a;
+          return (
+            <tr key={`${each.scenario_id} ${each.label} ${each.failed_a} ${each.failed_b}`}>
+              <th scope="row" className={`${TD} min-w-36 text-left font-normal [overflow-wrap:anywhere]`}>
+                <Seen>{each.label}</Seen>
+              </th>
+              <td className={`${TD} min-w-32 [overflow-wrap:anywhere]`}>
+                <Seen>{each.scenario_id}</Seen>
+              </td>
+              <td
+                className={`${TD} whitespace-nowrap tabular-nums`}
+              >{`${whole(each.failed_a)} of ${whole(each.judged_a)}`}</td>
+              <td
+                className={`${TD} whitespace-nowrap tabular-nums`}
+              >{`${whole(each.failed_b)} of ${whole(each.judged_b)}`}</td>
+              <td className={`${TD} whitespace-nowrap tabular-nums`}>
+                {points(difference)} ({difference > 0 ? "fails more often in B" : "fails less often in B"})
+              </td>
             </tr>
-          </thead>
-          <tbody>
-            {of.map((each) => {
-              const difference = each.failed_b / each.judged_b - each.failed_a / each.judged_a;
-              return (
-                <tr key={`${each.scenario_id} ${each.label} ${each.failed_a} ${each.failed_b}`}>
-                  <th scope="row" className={`${TD} min-w-36 text-left font-normal [overflow-wrap:anywhere]`}>
-                    <Seen>{each.label}</Seen>
-                  </th>
-                  <td className={`${TD} min-w-32 [overflow-wrap:anywhere]`}>
-                    <Seen>{each.scenario_id}</Seen>
-                  </td>
-                  <td
-                    className={`${TD} whitespace-nowrap tabular-nums`}
-                  >{`${whole(each.failed_a)} of ${whole(each.judged_a)}`}</td>
-                  <td
-                    className={`${TD} whitespace-nowrap tabular-nums`}
-                  >{`${whole(each.failed_b)} of ${whole(each.judged_b)}`}</td>
-                  <td className={`${TD} whitespace-nowrap tabular-nums`}>
-                    {points(difference)} ({difference > 0 ? "fails more often in B" : "fails less often in B"})
-                  </td>
-                </tr>
-              );
-            })}
-          </tbody>
-        </table>
-      </Scroll>
+          );
+        })}
+      </Table>
       <p className="mt-2 text-sm text-soft">Not tested: they say where to look.</p>
     </>
   );
@@ -311,33 +288,20 @@ function Costs({ of }: { of: readonly ScenarioCompared[] }) {
     { what: "Latency p95", scenario_id, a: a.latency_p95, b: b.latency_p95, told: seconds },
   ]);
   return (
-    <Scroll label="Cost and latency">
-      <table className="w-full text-[0.95rem]">
-        <thead>
-          <tr>
-            {["", "Scenario", "A", "B", "Change"].map((name) => (
-              <th key={name} scope="col" className={TH}>
-                {name || <span className="sr-only">What</span>}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map(({ what, scenario_id, a, b, told: say }) => (
-            <tr key={`${scenario_id} ${what}`}>
-              <th scope="row" className={`${TD} whitespace-nowrap text-left font-normal`}>
-                {what}
-              </th>
-              <td className={`${TD} min-w-32 [overflow-wrap:anywhere]`}>
-                <Seen>{scenario_id}</Seen>
-              </td>
-              <td className={`${TD} whitespace-nowrap tabular-nums`}>{say(a)}</td>
-              <td className={`${TD} whitespace-nowrap tabular-nums`}>{say(b)}</td>
-              <td className={`${TD} whitespace-nowrap tabular-nums`}>{relative(a, b) || "–"}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </Scroll>
+    <Table label="Cost and latency" columns={["What", "Scenario", "A", "B", "Change"]}>
+      {rows.map(({ what, scenario_id, a, b, told: say }) => (
+        <tr key={`${scenario_id} ${what}`}>
+          <th scope="row" className={`${TD} whitespace-nowrap text-left font-normal`}>
+            {what}
+          </th>
+          <td className={`${TD} min-w-32 [overflow-wrap:anywhere]`}>
+            <Seen>{scenario_id}</Seen>
+          </td>
+          <td className={`${TD} whitespace-nowrap tabular-nums`}>{say(a)}</td>
+          <td className={`${TD} whitespace-nowrap tabular-nums`}>{say(b)}</td>
+          <td className={`${TD} whitespace-nowrap tabular-nums`}>{relative(a, b) || "–"}</td>
+        </tr>
+      ))}
+    </Table>
   );
 }

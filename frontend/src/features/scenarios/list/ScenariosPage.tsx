@@ -7,7 +7,7 @@ import { Label } from "@/components/Badge";
 import { Button } from "@/components/Button";
 import { Copy } from "@/components/Copy";
 import { Choice, Search } from "@/components/Filter";
-import { PageTitle, Scroll, Section, TD, TH } from "@/components/layout";
+import { PageTitle, Section, Table, TD } from "@/components/layout";
 import { Picked, pickedWith } from "@/components/Picked";
 import { Seen } from "@/components/Seen";
 import { Empty, Failure, Loading, Notice } from "@/components/states";
@@ -78,7 +78,7 @@ export function ScenariosPage() {
           ) : null}
           {data.rows.length ? (
             <div aria-busy={isFetching}>
-              <Table
+              <Batches
                 rows={data.rows}
                 picked={picked}
                 pick={(id) => setPicked((now) => pickedWith(now, id))}
@@ -174,32 +174,19 @@ interface TableProps {
   newest: string | null;
 }
 
-function Table({ rows, picked, pick, newest }: TableProps) {
+function Batches({ rows, picked, pick, newest }: TableProps) {
   return (
-    <Scroll label="Batches">
-      <table className="w-full text-[0.95rem]">
-        <thead>
-          <tr>
-            {COLUMNS.map((name) => (
-              <th key={name} scope="col" className={TH}>
-                {name}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map((row) => (
-            <Row
-              key={row.batch_id}
-              row={row}
-              fresh={newest !== null && row.batch_id > newest}
-              picked={picked.includes(row.batch_id)}
-              pick={pick}
-            />
-          ))}
-        </tbody>
-      </table>
-    </Scroll>
+    <Table label="Batches" columns={COLUMNS}>
+      {rows.map((row) => (
+        <Row
+          key={row.batch_id}
+          row={row}
+          fresh={newest !== null && row.batch_id > newest}
+          picked={picked.includes(row.batch_id)}
+          pick={pick}
+        />
+      ))}
+    </Table>
   );
 }
 
