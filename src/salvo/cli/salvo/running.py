@@ -119,11 +119,10 @@ def _load_what_comes_later() -> None:
     patience = sys.getswitchinterval()
     sys.setswitchinterval(0.0005)  # answers come first: this thread must let go of the interpreter at once
     try:
-        from genai_prices.data_snapshot import get_snapshot
-
         import salvo.scenarios.report.terminal  # noqa: F401 - to be there when it is needed
+        from salvo.engine import pricing
 
-        get_snapshot()
+        pricing.preload()
     finally:
         sys.setswitchinterval(patience)
 
