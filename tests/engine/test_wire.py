@@ -1,8 +1,10 @@
 """HttpWire over real sockets: what goes out, what comes back, and what happens when nothing does."""
 
+import asyncio
 import contextlib
 import re
 import socket
+import threading
 from pathlib import Path
 
 import pytest
@@ -16,7 +18,7 @@ from salvo.errors import (
     UnreachableError,
     UsageError,
 )
-from tests.support.provider import Fault, LoopbackProvider, Say
+from tests.support.provider import Asked, Fault, LoopbackProvider, Say
 from tests.support.proxy import ConnectProxy
 from tests.support.wires import ANTHROPIC_KEY, OPENAI_KEY, REDACTOR, http_wire, openai_request
 
@@ -72,6 +74,33 @@ async def test_requests_share_one_pooled_connection() -> None:
             for _ in range(5):
                 await wire.send(openai_request())
     assert len({asked.connection for asked in provider.asked}) == 1
+
+
+async def test_a_request_goes_out_when_it_is_made_and_not_behind_the_others_that_wait_for_the_loop() -> None:
+    arrived = threading.Event()
+    with LoopbackProvider(Say("hi")) as provider:
+        async with http_wire(provider) as wire:
+            await wire.send(openai_request())  # from now on there is a connection
+
+            def heard(_asked: Asked) -> Say:
+                arrived.set()
+                return Say("hi")
+
+            async def whose_turn_comes_next() -> bool:
+                return arrived.wait(5)
+
+            provider.play(heard)
+            sending = asyncio.create_task(wire.send(openai_request()))
+            assert await asyncio.create_task(whose_turn_comes_next())
+            await sending
+
+
+@pytest.mark.parametrize("size", [40_000, 300_000, 3_000_000])
+async def test_a_long_request_arrives_whole(size: int) -> None:
+    with LoopbackProvider(Say("hi")) as provider:
+        async with http_wire(provider) as wire:
+            await wire.send(openai_request("x" * size))
+    assert len(provider.asked[0].last_user) == size
 
 
 async def test_without_a_key_nothing_is_sent_and_the_error_names_the_variable() -> None:

@@ -196,6 +196,8 @@ class HttpWire:
     def _open(self) -> aiohttp.ClientSession:
         import aiohttp
 
+        from salvo.engine.eager import EagerRequest
+
         self._session = aiohttp.ClientSession(
             # No limit here: the pool above bounds concurrency, and waiting twice would hide where time goes.
             connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=60),
@@ -204,6 +206,7 @@ class HttpWire:
             ),
             headers={"content-type": "application/json", "accept": "application/json"},
             cookie_jar=aiohttp.DummyCookieJar(),
+            request_class=EagerRequest,
         )
         return self._session
 

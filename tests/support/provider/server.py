@@ -136,19 +136,22 @@ class LoopbackProvider(BackgroundServer):
         except Exception as error:
             self._broken_script = self._broken_script or error
             raise dialect.error_for(Fault.server_error(), asked) from error
-        await self._turn()
-        await asyncio.sleep(self.latency + answer.delay)
         if not isinstance(answer, Fault):
-            return _json(dialect.reply(answer, asked, prompt), 200, headers)
+            reply = _json(dialect.reply(answer, asked, prompt), 200, headers)
+            await self._wait(asked, answer.delay)
+            return reply
+        await self._wait(asked, answer.delay)
         if answer.kind in WIRE_FAULTS:
             return await WIRE_FAULTS[answer.kind](request, answer, headers)
         raise dialect.error_for(answer, asked)
 
-    async def _turn(self) -> None:
+    async def _wait(self, asked: Asked, delay: float) -> None:
+        """Until it may go out. The latency is what a caller sees: our own work since it asked is a part of it."""
         if self._room:
             self._room -= 1
         elif self._room == 0:
             await self._go.wait()
+        await asyncio.sleep(max(0.0, asked.arrived + self.latency + delay - time.monotonic()))
 
     def _release(self) -> None:
         self._go.set()
