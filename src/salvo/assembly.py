@@ -16,7 +16,6 @@ from salvo.engine import jsontext
 from salvo.engine.chat import catalog
 from salvo.engine.clock import Clock, SystemClock
 from salvo.engine.pool import Budget, Pool
-from salvo.engine.record import RecordingOptions
 from salvo.engine.redact import Redactor, secrets_of
 from salvo.engine.retry import RetryingWire, Wait
 from salvo.engine.wire import Endpoint, HttpWire, preload
@@ -39,6 +38,7 @@ from salvo.scenarios.tools.find import changed_tools, find_tools, missing_tools
 from salvo.scenarios.variables import filled
 
 if TYPE_CHECKING:
+    from salvo.engine.record import RecordingOptions
     from salvo.scenarios.judging import Bench
     from salvo.scenarios.judgings import Judging, Judgings
     from salvo.scenarios.replay import Replayer

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from salvo.engine.clock import Clock
 from salvo.engine.pool import Pool, Stopped, together
-from salvo.engine.record import RecordingOptions
 from salvo.engine.redact import Redactor
 from salvo.engine.retry import Wait
 from salvo.engine.wire import Wire
@@ -16,21 +16,20 @@ from salvo.scenarios.act import Acted, act, as_stored, request_for, result_of, t
 from salvo.scenarios.cleaning import redacted
 from salvo.scenarios.evaluators.registry import Registry, evaluate_all
 from salvo.scenarios.index import IndexEntry, entry_of
-from salvo.scenarios.recording import HASHES_ONLY, PROGRAM_RUNS_AGAIN, Recording
 from salvo.scenarios.result import (
-    COMMAND,
     CUSTOM,
     UNFINISHED,
     AgentRunResult,
-    Batch,
     Cause,
     Outcome,
-    Replayable,
     Unmade,
 )
 from salvo.scenarios.scoring import score
 from salvo.scenarios.stage import Prepared, Stage, live_stage
 from salvo.scenarios.store import Store
+
+if TYPE_CHECKING:
+    from salvo.engine.record import RecordingOptions
 
 
 @dataclass(slots=True)
@@ -112,36 +111,15 @@ async def judge(prepared: Prepared, result: AgentRunResult, stage: Stage, regist
 
 def keep(prepared: Prepared, result: AgentRunResult, stage: Stage, session: Session) -> None:
     """The recording first, so that a run that says it is recorded is."""
-    hashes_only = session.recording is not None and session.recording.hashes_only
-    result.replayable, result.replay_note = ("no", HASHES_ONLY) if hashes_only else replayability(stage, prepared.batch)
-    if stage.recorder is not None:
-        result.recorded = True
-        recording = Recording(
-            batch=prepared.batch,
-            endpoint=prepared.endpoint,
-            tools=stage.toolbox.definitions,
-            tape=stage.recorder.tape,
-            calls=stage.toolbox.records,
-            prices={**stage.journal.prices, **stage.judging.prices},
-            result=result,
-        )
-        recording = recording.without_content() if hashes_only else recording
+    if stage.recorder is None:
+        result.replayable, result.replay_note = "no", "It was not recorded; run with --record."
+    else:
+        from salvo.scenarios.keeping import recording_of  # not loaded where nobody records
+
+        hashes_only = session.recording is not None and session.recording.hashes_only
+        recording = recording_of(prepared, result, stage, stage.recorder, hashes_only=hashes_only)
         session.store.save_recording(result.run_id, recording.to_files(session.redactor))
     session.store.save_run(result)
-
-
-def replayability(stage: Stage, batch: Batch) -> tuple[Replayable, str]:
-    """How far a run can be replayed, and why no further."""
-    if stage.recorder is None:
-        return "no", "It was not recorded; run with --record."
-    if any(not exchange.lane.startswith("judge/") for exchange in stage.recorder.tape.exchanges):
-        return ("model-only", PROGRAM_RUNS_AGAIN) if batch.adapter == COMMAND else ("full", "")
-    if stage.toolbox.records:
-        return (
-            "frozen-tools",
-            "The adapter sends nothing through the wire of its run; it runs again with the recorded tools.",
-        )
-    return "no", "The adapter uses neither the wire nor the toolbox of its run; its stored response is evaluated again."
 
 
 def seed_of(prepared: Prepared, number: int) -> int | None:

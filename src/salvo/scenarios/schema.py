@@ -50,8 +50,7 @@ class YamlTool(FileModel):
     name: str = Field(pattern=_TOOL_NAME, description="What the model calls it.")
     description: str = Field("", description="What the model is told about it.")
     parameters: dict[str, Any] = Field(
-        default_factory=lambda: {"type": "object", "properties": {}},
-        description="JSON Schema of the arguments.",
+        {"type": "object", "properties": {}}, description="JSON Schema of the arguments."
     )
     response: Any = Field(None, description="The one result of every call.")
     responses: list[ToolResponse] | None = Field(None, min_length=1, description="Instead of `response`: several.")
@@ -112,11 +111,9 @@ class Scenario(FileModel):
     user_message: str = Field(min_length=1, description="What the agent is asked to do.")
     assertions: list[Assertion] = Field(min_length=1, description="What must hold at the end of a run.")
     description: str = Field("", description="What the scenario is about, for people.")
-    tags: list[str] = Field(default_factory=list, description="Words to find it by.")
+    tags: list[str] = Field([], description="Words to find it by.")
     system_prompt: str = Field("", description="What the agent is told before the user speaks.")
-    tools: list[Tool] = Field(
-        default_factory=list, description="Names of tools in tools.py or tools/<name>.yaml, or definitions."
-    )
+    tools: list[Tool] = Field([], description="Names of tools in tools.py or tools/<name>.yaml, or definitions.")
     runs: int = Field(1, ge=1, le=100_000, description="How often it is run.")
     timeout: float = Field(60.0, gt=0, allow_inf_nan=False, description="Seconds; our own waits are not counted.")
     threshold: Share = Field(1.0, description="The weighted score from which a run passes.")
@@ -134,7 +131,7 @@ class Scenario(FileModel):
     concurrency: int | None = Field(None, ge=1, le=1000, description="How many of its runs go on at once.")
     output_schema: dict[str, Any] | None = Field(None, description="JSON Schema of the final output.")
     adapter_options: dict[str, Any] = Field(
-        default_factory=dict, description="For the adapter, such as base_url. ${NAME} is filled from the environment."
+        {}, description="For the adapter, such as base_url. ${NAME} is filled from the environment."
     )
 
     @model_validator(mode="after")

@@ -7,12 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from salvo.engine import judge
 from salvo.engine.canonical import stable_key
 from salvo.engine.chat import catalog
 from salvo.engine.clock import Clock
-from salvo.engine.judge import Question, Vote
-from salvo.engine.record import RecordingOptions, RecordingWire
 from salvo.engine.redact import Redactor
 from salvo.engine.retry import RetryingWire, Wait
 from salvo.engine.wire import Wire
@@ -26,6 +23,9 @@ from salvo.scenarios.tools.find import FoundTool
 
 if TYPE_CHECKING:
     import asyncio
+
+    from salvo.engine.judge import Question, Vote
+    from salvo.engine.record import RecordingOptions, RecordingWire
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +102,8 @@ class JudgingServices:
     assertion: int
 
     async def ask(self, model: str, question: Question, votes: int) -> list[Vote]:
+        from salvo.engine import judge
+
         chat = catalog.chat_model(model, self.stage.wire)
         try:
             cast = await judge.poll(chat, question, votes, judging_lane(self.stage.scenario, self.assertion))
@@ -143,7 +145,7 @@ def live_stage(
             on_wait(wait)
 
     retrying = RetryingWire(wire, clock=clock, listener=waiting)
-    recorder = RecordingWire(retrying, redactor, recording) if recording is not None else None
+    recorder = _recorder(retrying, redactor, recording) if recording is not None else None
     return Stage(
         wire=recorder or retrying,
         toolbox=ToolBox([tool.make(clock) for tool in prepared.tools], clock, redactor),
@@ -155,3 +157,9 @@ def live_stage(
         scenario=prepared.scenario,
         recorder=recorder,
     )
+
+
+def _recorder(wire: Wire, redactor: Redactor, options: RecordingOptions) -> RecordingWire:
+    from salvo.engine.record import RecordingWire
+
+    return RecordingWire(wire, redactor, options)

@@ -27,11 +27,12 @@ from salvo.engine import jsontext
 from salvo.engine.files import move_folder, names, temporary_beside, unwritable, write, write_atomically
 from salvo.errors import AmbiguousIdError, StoreError, TapeError, UnknownIdError
 from salvo.scenarios.index import Entries, IndexEntry, Judged, entry_of, fields_of, line_of, lines_backwards, to_entry
-from salvo.scenarios.recording import Recording
 from salvo.scenarios.result import AgentRunResult, Batch, Outcome, result_reader
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
+
+    from salvo.scenarios.recording import Recording
 
 __all__ = ["LATEST", "Entries", "IndexEntry", "Judged", "Rebuilt", "Store", "entry_of"]
 
@@ -86,7 +87,7 @@ class Store:
     def load_batch(self, batch_id: str) -> Batch:
         path = self._batch_file(batch_id)
         if not path.is_file() and (recorded := min(self._recorded_ids(f"{batch_id}-"), default=None)):
-            return Recording.from_files(self.load_recording(recorded), recorded).batch
+            return self._recorded(recorded).batch
         batch = self._load(path, _batch_reader())
         if batch.batch_id != batch_id:
             raise _damaged(path, f": it holds the batch {batch.batch_id}")
@@ -111,7 +112,7 @@ class Store:
     def load_run(self, run_id: str) -> AgentRunResult:
         path = self._run_file(run_id)
         if not path.is_file() and self.has_recording(run_id):
-            return Recording.from_files(self.load_recording(run_id), run_id).result
+            return self._recorded(run_id).result
         result = self._load(path, result_reader())
         if _run_id(result.batch_id, result.number) != run_id:
             raise _damaged(path, f": it holds run {result.number} of the batch {result.batch_id}")
@@ -323,6 +324,11 @@ class Store:
     def _batch_ids(self) -> Iterator[str]:
         found = (name.removesuffix(".json") for name in names(self.batches) if name.endswith(".json"))
         return filter(_ID.fullmatch, found)
+
+    def _recorded(self, run_id: str) -> Recording:
+        from salvo.scenarios.recording import Recording
+
+        return Recording.from_files(self.load_recording(run_id), run_id)
 
     def _load(self, path: Path, reader: TypeAdapter[T]) -> T:
         from pydantic import ValidationError

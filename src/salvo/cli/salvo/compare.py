@@ -121,7 +121,7 @@ def _run_missing(
     import asyncio
 
     from salvo.assembly import Settings, Workshop
-    from salvo.cli.salvo.running import Running, prepared, recording_of
+    from salvo.cli.salvo.running import Running, prepared, recording_options
     from salvo.scenarios.sides import paired
 
     workshop = Workshop(project)
@@ -142,7 +142,7 @@ def _run_missing(
         side[item.batch.scenario_id] = item.batch
     if work:
         running = Running(workshop, work, [item.batch for item, _ in work])
-        code = asyncio.run(running.execute(recording_of(asked), concurrency, max_cost, exitfirst=False))
+        code = asyncio.run(running.execute(recording_options(asked), concurrency, max_cost, exitfirst=False))
         if code is ExitCode.INTERRUPTED:
             click.echo("Interrupted. What had finished is saved; go on with: salvo run --resume latest", err=True)
             raise SystemExit(code)

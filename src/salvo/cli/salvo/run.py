@@ -103,7 +103,7 @@ def run(
 
     gc.disable()  # until the work begins: loading modules makes no garbage, and looking for it takes a tenth longer
     from salvo.assembly import Settings, Workshop
-    from salvo.cli.salvo.running import Running, collected, recording_of, resumed
+    from salvo.cli.salvo.running import Running, collected, recording_options, resumed
     from salvo.scenarios.project import Project
 
     _check(outputs)
@@ -113,7 +113,7 @@ def run(
     if resume is not None:
         _refuse_beside_resume(path, runs, model, adapter, threshold, min_pass_rate, confidence, max_runs, keyword)
         workshop, work, batches = resumed(project, resume)
-        recording = recording_of(batches[0].settings)
+        recording = recording_options(batches[0].settings)
     else:
         asked = {
             "overrides": Settings(runs, model, adapter, threshold, min_pass_rate, confidence).chosen,
@@ -125,7 +125,7 @@ def run(
             "at_once": concurrency,
         }
         workshop = Workshop(project, patterns=patterns)
-        recording = recording_of(asked)
+        recording = recording_options(asked)
         work = collected(workshop, path, keyword, asked)
         batches = [prepared.batch for prepared, _ in work]
     _check_baseline(blessed, batches)

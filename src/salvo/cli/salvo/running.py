@@ -34,11 +34,11 @@ _HEAD_START = 0.05
 """Seconds for the first requests to go out, before anything else is loaded beside them."""
 
 
-def recording_of(asked: Mapping[str, Any]) -> RecordingOptions | None:
-    from salvo.engine.record import RecordingOptions
-
+def recording_options(asked: Mapping[str, Any]) -> RecordingOptions | None:
     if not asked.get("record"):
         return None
+    from salvo.engine.record import RecordingOptions
+
     limit = asked.get("record_max_bytes")
     return RecordingOptions(
         max_request_bytes=RecordingOptions().max_request_bytes if limit is None else limit,

@@ -11,10 +11,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from salvo.engine.chat.anthropic import AnthropicDialect
 from salvo.engine.chat.dialect import Dialect
 from salvo.engine.chat.model import WiredModel
-from salvo.engine.chat.openai import OpenAIDialect
 from salvo.engine.wire import Endpoint, Wire
 from salvo.errors import UsageError
 
@@ -152,5 +150,9 @@ def chat_model(name: str, wire: Wire, *, endpoint_name: str | None = None) -> Wi
 
 def _dialect(provider: Provider, facts: ModelFacts) -> Dialect:
     if provider.dialect == "anthropic":
+        from salvo.engine.chat.anthropic import AnthropicDialect
+
         return AnthropicDialect()
+    from salvo.engine.chat.openai import OpenAIDialect
+
     return OpenAIDialect(official=facts.known, with_tools=facts.with_tools)

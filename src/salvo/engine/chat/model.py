@@ -7,7 +7,6 @@ from typing import Any
 
 from salvo.engine.chat.base import ChatReply, ChatRequest
 from salvo.engine.chat.dialect import Dialect
-from salvo.engine.chat.faults import complaint, provider_error, refused_parameter
 from salvo.engine.wire import Wire, WireReply, WireRequest
 from salvo.errors import BadReplyError, ProviderError
 
@@ -54,6 +53,8 @@ class WiredModel:
             )
             if reply.status == 200:
                 return self._read(reply, self._dropped(request, body))
+            from salvo.engine.chat.faults import complaint, provider_error, refused_parameter
+
             trouble = complaint(reply)
             field = refused_parameter(trouble, [name for name in dialect.optional if name in body])
             if field is None:
@@ -77,6 +78,8 @@ class WiredModel:
         if not isinstance(body, dict):
             raise self._bad("its answer is not a JSON object", request_id)
         if isinstance(body.get("error"), dict):  # some routers answer 200 and put the error inside
+            from salvo.engine.chat.faults import complaint
+
             raise self._bad(f"it says: {complaint(reply).message}", request_id)
         try:
             read = self._dialect.read(body)

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from pydantic import BaseModel
 
-from salvo.engine.judge import Question, Vote
 from salvo.scenarios.result import AgentRunResult, EvalResult
 from salvo.scenarios.schema import Assertion, Scenario
+
+if TYPE_CHECKING:
+    from salvo.engine.judge import Question, Vote
 
 Evaluate: TypeAlias = Callable[[Scenario, Assertion, AgentRunResult], EvalResult | Awaitable[EvalResult]]
 

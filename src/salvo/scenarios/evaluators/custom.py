@@ -10,9 +10,8 @@ import asyncio
 import inspect
 import traceback
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from types import UnionType
 from typing import Any
 
 from pydantic import AliasChoices, ConfigDict, Field
@@ -21,7 +20,8 @@ from salvo.engine import jsontext
 from salvo.engine.threads import in_thread
 from salvo.errors import SalvoError
 from salvo.scenarios.evaluators.base import EvalServices, Evaluate, EvaluatorType, Load, Place, also_called
-from salvo.scenarios.result import AgentRunResult, Cause, EvalResult, result_reader
+from salvo.scenarios.evaluators.verdict import unjudged, verdict_of
+from salvo.scenarios.result import AgentRunResult, EvalResult, result_reader
 from salvo.scenarios.schema import Assertion, FileModel, Scenario
 
 
@@ -58,74 +58,6 @@ def wrapped(name: str, function: Callable[..., Any]) -> EvaluatorType:
         return evaluate
 
     return EvaluatorType(name, evaluator)
-
-
-def verdict_of(returned: Any, who: str, min_score: float = 1.0) -> EvalResult:
-    """What an evaluator returned, made whole; unjudged where it is nothing that can be scored."""
-    if isinstance(returned, EvalResult):
-        return _whole(returned, who)
-    if isinstance(returned, bool):
-        return EvalResult.judged(returned)
-    if _is_score(returned):
-        return EvalResult(returned >= min_score, float(returned), f"score {returned:g}", min_score, float(returned))
-    return _unjudged(f"{who} returned {_short(returned)}. It must be an EvalResult, a bool or a number from 0 to 1.")
-
-
-def _whole(result: EvalResult, who: str) -> EvalResult:
-    passed: Any = result.passed
-    if passed is None:
-        error = result.error or result.message or f"{who} gave no verdict."
-        return _as_stored(result, who, score=None, error=error, message=error, cause=result.cause or Cause.EVALUATOR)
-    if not isinstance(passed, bool):
-        return _unjudged(f"{who} returned passed={_short(passed)}. It must be True, False or None.")
-    if result.score is not None and not _is_score(result.score):
-        return _unjudged(f"{who} returned score={_short(result.score)}. A score lies between 0 and 1.")
-    return _as_stored(result, who, score=float(passed if result.score is None else result.score))
-
-
-def _as_stored(result: EvalResult, who: str, **made_whole: Any) -> EvalResult:
-    """As it will be read again; unjudged where nobody could."""
-    for name, (kind, word) in _KINDS.items():
-        given = getattr(result, name)
-        if not isinstance(given, kind):
-            return _unjudged(f"{who} returned {name}={_short(given)}. It must be {word}.")
-    contents = {name: getattr(result, name) for name in ("expected", "actual", "details", "attachments")}
-    try:
-        contents = jsontext.plain(contents)
-    except (TypeError, ValueError, RecursionError):
-        for name, given in contents.items():
-            try:
-                contents[name] = jsontext.plain(given)
-            except (TypeError, ValueError, RecursionError) as fault:
-                why = "it is nested too deeply" if isinstance(fault, RecursionError) else fault
-                return _unjudged(f"{who} returned something in {name} that cannot be stored: {why}.")
-    return replace(result, **contents, **made_whole)
-
-
-_KINDS: dict[str, tuple[type | UnionType, str]] = {
-    "message": (str, "text"),
-    "error": (str | None, "text or None"),
-    "cause": (Cause | None, "a Cause or None"),
-    "details": (dict, "a dict"),
-    "attachments": (dict, "a dict"),
-}
-
-
-def _is_score(value: Any) -> bool:
-    # NaN is not between anything, so it is refused as well.
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value <= 1
-
-
-def _unjudged(error: str) -> EvalResult:
-    return EvalResult.unjudged(error, Cause.EVALUATOR)
-
-
-def _short(value: Any) -> str:
-    try:
-        text = repr(value)
-    except Exception:  # noqa: BLE001 - a user's object may raise whatever it likes
-        text = "something that cannot be shown"
-    return text if len(text) <= 200 else f"{text[:200]}…"
 
 
 def _evaluator(services: EvalServices) -> Evaluate:
@@ -185,7 +117,7 @@ def _failure(who: str, function: Callable[..., Any], error: BaseException) -> Ev
     said = f"{type(error).__name__}: {error}".removesuffix(": ")
     frame = _frame(function, error)
     where = f" ({Path(frame.filename).name}, line {frame.lineno})" if frame else ""
-    verdict = _unjudged(f"{who} raised {said}{where}.")
+    verdict = unjudged(f"{who} raised {said}{where}.")
     verdict.details = {"exception": said}
     if frame:
         verdict.details |= {"file": frame.filename, "line": frame.lineno}

@@ -12,20 +12,23 @@ import inspect
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping
 from dataclasses import replace
 from functools import cache
-from importlib import metadata
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pydantic import BaseModel, create_model
 
-from salvo.engine.judge import Question, Vote
 from salvo.engine.pool import together
 from salvo.engine.wording import did_you_mean
 from salvo.errors import ProviderError, SalvoError, TapeError, UsageError
 from salvo.scenarios.evaluators.base import EvalServices, EvaluatorType, Load, Place
-from salvo.scenarios.evaluators.custom import verdict_of, wrapped
+from salvo.scenarios.evaluators.verdict import verdict_of
 from salvo.scenarios.result import AgentRunResult, Cause, EvalResult
 from salvo.scenarios.schema import Assertion, Scenario
 from salvo.scenarios.shape import fit
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoints
+
+    from salvo.engine.judge import Question, Vote
 
 GROUP = "salvo.evaluators"
 """The entry-point group in which an installed package may offer types of its own."""
@@ -48,7 +51,7 @@ class Registry:
 
     def names(self) -> list[str]:
         """All of them, those of installed packages included."""
-        return sorted({*self._targets, *metadata.entry_points(group=GROUP).names})
+        return sorted({*self._targets, *_offers().names})
 
     def types(self) -> dict[str, EvaluatorType]:
         """All of them, imported: for the schema of the file."""
@@ -62,7 +65,7 @@ class Registry:
         return self._found[name]
 
     def _installed(self, name: str) -> str:
-        offers = list(metadata.entry_points(group=GROUP, name=name))
+        offers = list(_offers().select(name=name))
         if offers:
             return f"{offers[0].module}:{offers[0].attr}"
         known = self.names()
@@ -142,11 +145,20 @@ def _as_type(name: str, target: Target) -> EvaluatorType:
     if isinstance(target, EvaluatorType):
         return target
     if callable(target):
+        from salvo.scenarios.evaluators.custom import wrapped
+
         return wrapped(name, target)
     raise UsageError(
         f'The assertion type "{name}" is registered as {target!r}.',
         hint="It must be an EvaluatorType or a function (scenario, assertion, result) -> EvalResult.",
     )
+
+
+def _offers() -> EntryPoints:
+    """What installed packages offer. Asked where no type of ours is meant: every package is looked at."""
+    from importlib import metadata
+
+    return metadata.entry_points(group=GROUP)
 
 
 def _imported(name: str, target: str) -> Any:

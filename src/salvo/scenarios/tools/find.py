@@ -15,7 +15,6 @@ from salvo.errors import InputError
 from salvo.scenarios.schema import Scenario, YamlTool
 from salvo.scenarios.tools.base import Tool
 from salvo.scenarios.tools.canned import CannedTool
-from salvo.scenarios.tools.function import FunctionTool, tools_in
 from salvo.scenarios.tools.source import source_of
 
 if TYPE_CHECKING:
@@ -74,6 +73,8 @@ def _found(wanted: str | YamlTool, file: Path, project: Project) -> FoundTool:
         module_file = folder / "tools.py"
         looked.append(str(module_file))
         if module_file.is_file():
+            from salvo.scenarios.tools.function import tools_in
+
             functions = tools_in(project.load_module(module_file))
             if wanted in functions:
                 return _function(wanted, functions[wanted], str(module_file))
@@ -104,6 +105,8 @@ def _canned(spec: YamlTool, place: str) -> FoundTool:
 
 
 def _function(name: str, function: Callable[..., Any], place: str) -> FoundTool:
+    from salvo.scenarios.tools.function import FunctionTool
+
     tool = FunctionTool(name, function)
     fingerprint = stable_key([tool.definition, source_of(function)])
 
