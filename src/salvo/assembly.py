@@ -6,10 +6,10 @@ import inspect
 import os
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from salvo import __version__
 from salvo.engine import jsontext
@@ -116,8 +116,7 @@ def make_adapter(
     return custom
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
+class Settings(NamedTuple):
     """What a command may decide instead of the scenario's file."""
 
     runs: int | None = None
@@ -129,7 +128,7 @@ class Settings:
 
     @property
     def chosen(self) -> dict[str, Any]:
-        return {part.name: value for part in fields(self) if (value := getattr(self, part.name)) is not None}
+        return {name: value for name, value in self._asdict().items() if value is not None}
 
     def apply(self, scenario: Scenario) -> Scenario:
         chosen = self.chosen

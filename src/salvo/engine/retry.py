@@ -5,7 +5,6 @@ from __future__ import annotations
 import email.utils
 import random
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from datetime import UTC
 from typing import NamedTuple
 
@@ -16,8 +15,7 @@ from salvo.errors import ReplyTooLargeError, WireFault
 _TRY_AGAIN = frozenset({408, 409, 429})
 
 
-@dataclass(frozen=True, slots=True)
-class RetryPolicy:
+class RetryPolicy(NamedTuple):
     """Seconds, and how often. `max_seconds` bounds one call from its first try to the start of its last."""
 
     max_attempts: int = 6
@@ -139,7 +137,7 @@ def _told(outcome: WireReply | WireFault) -> tuple[int | None, str]:
 
 def _ended(outcome: WireReply | WireFault, attempts: tuple[Attempt, ...]) -> WireReply:
     if isinstance(outcome, WireReply):
-        return replace(outcome, attempts=attempts) if attempts else outcome
+        return outcome._replace(attempts=attempts) if attempts else outcome
     outcome.attempts = attempts
     if attempts:
         outcome.message = f"{outcome.message} It was tried {len(attempts) + 1} times."

@@ -12,7 +12,7 @@ import urllib.parse
 import urllib.request
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from types import TracebackType
+from types import MappingProxyType, TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
 
 from salvo.engine import jsontext
@@ -32,14 +32,16 @@ if TYPE_CHECKING:
     from yarl import URL
 
 
-@dataclass(frozen=True, slots=True)
-class WireRequest:
+_NO_HEADERS: Mapping[str, str] = MappingProxyType({})
+
+
+class WireRequest(NamedTuple):
     """What is sent. The lane says who asks; callers choose it, and it must never depend on timing."""
 
     endpoint: str
     path: str
     body: Any = None
-    headers: Mapping[str, str] = field(default_factory=dict)
+    headers: Mapping[str, str] = _NO_HEADERS
     lane: str = ""
     method: str = "POST"
 
@@ -54,13 +56,12 @@ class Attempt:
     waited: float
 
 
-@dataclass(frozen=True, slots=True)
-class WireReply:
+class WireReply(NamedTuple):
     """What came back, whatever its status. `seconds` is the final try alone, without waits."""
 
     status: int
     body: bytes
-    headers: Mapping[str, str] = field(default_factory=dict)
+    headers: Mapping[str, str] = _NO_HEADERS
     seconds: float = 0.0
     attempts: tuple[Attempt, ...] = ()
 
@@ -92,8 +93,7 @@ class Endpoint:
         return urllib.parse.urlsplit(self.base_url).hostname or "an address without a host"
 
 
-@dataclass(frozen=True, slots=True)
-class Timeouts:
+class Timeouts(NamedTuple):
     """Seconds. `read` is the longest silence: whole replies come at once, so it bounds a slow model too."""
 
     connect: float = 10.0

@@ -5,9 +5,8 @@ from __future__ import annotations
 import asyncio
 import math
 import traceback
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from salvo import __version__
 from salvo.engine import jsontext
@@ -28,8 +27,7 @@ from salvo.scenarios.result import (
 from salvo.scenarios.stage import Prepared, Stage
 
 
-@dataclass(frozen=True, slots=True)
-class Acted:
+class Acted(NamedTuple):
     """What came of it: a response, or why there is none."""
 
     response: AdapterResponse | None

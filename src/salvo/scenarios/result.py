@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cache
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from salvo.engine.chat.base import ToolDefinition, Usage
 
@@ -151,8 +151,7 @@ UNFINISHED = frozenset({Cause.TURN_LIMIT, Cause.TIMEOUT, Cause.CONTEXT, Cause.EX
 """How an agent ended without having finished: nothing is left to evaluate. The other causes are the evaluation's."""
 
 
-@dataclass(frozen=True, slots=True)
-class Unmade:
+class Unmade(NamedTuple):
     """A run that was never started, or was ended in the middle. It is not stored, so that it can be resumed."""
 
     outcome: Outcome

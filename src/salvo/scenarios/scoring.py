@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from salvo.scenarios.result import Cause, EvalResult, Outcome
 
@@ -13,8 +13,7 @@ NEAR = 1e-9
 Exact fractions would mend the first sum but not the second, and nobody means a difference this small."""
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(NamedTuple):
     outcome: Outcome
     cause: Cause | None
     passed: bool

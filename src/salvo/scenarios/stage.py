@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from salvo.engine.canonical import stable_key
 from salvo.engine.chat import catalog
@@ -28,8 +28,7 @@ if TYPE_CHECKING:
     from salvo.engine.record import RecordingOptions, RecordingWire
 
 
-@dataclass(frozen=True, slots=True)
-class Prepared:
+class Prepared(NamedTuple):
     """A scenario that is ready to be run: everything looked up once, whatever the number of runs."""
 
     batch: Batch
@@ -94,8 +93,7 @@ class Stage:
         return JudgingServices(self, index)
 
 
-@dataclass(frozen=True, slots=True)
-class JudgingServices:
+class JudgingServices(NamedTuple):
     """What an evaluator may use, bound to one assertion of one run: its judges ask in lanes of their own."""
 
     stage: Stage

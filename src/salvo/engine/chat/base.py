@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Protocol, TypeAlias
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from salvo.engine.wire import Attempt
 
 JsonObject: TypeAlias = Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Text:
+class Text(NamedTuple):
     """A piece of a prompt. `cache` hints that everything up to its end will be sent again soon."""
 
     text: str
@@ -32,8 +31,7 @@ class ToolDefinition:
     parameters: JsonObject
 
 
-@dataclass(frozen=True, slots=True)
-class ToolUse:
+class ToolUse(NamedTuple):
     """The model asks for a tool. Where its arguments are no JSON object, `problem` says so and `raw` holds them."""
 
     id: str
@@ -43,8 +41,7 @@ class ToolUse:
     problem: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class ToolAnswer:
+class ToolAnswer(NamedTuple):
     """What the tool said to one ToolUse."""
 
     id: str
@@ -52,13 +49,11 @@ class ToolAnswer:
     is_error: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class UserMessage:
+class UserMessage(NamedTuple):
     content: Prompt
 
 
-@dataclass(frozen=True, slots=True)
-class AssistantMessage:
+class AssistantMessage(NamedTuple):
     """What the model said. `verbatim` is what its provider must get back unchanged, opaque to everyone else."""
 
     text: str
@@ -66,8 +61,7 @@ class AssistantMessage:
     verbatim: tuple[Any, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class ToolMessage:
+class ToolMessage(NamedTuple):
     """The answers to all tool uses of the assistant's message before."""
 
     answers: tuple[ToolAnswer, ...]
@@ -76,16 +70,14 @@ class ToolMessage:
 Message: TypeAlias = UserMessage | AssistantMessage | ToolMessage
 
 
-@dataclass(frozen=True, slots=True)
-class OutputSchema:
+class OutputSchema(NamedTuple):
     """The final text must be JSON of this shape; asked of the model where it can be, and never assumed."""
 
     name: str
     schema: JsonObject
 
 
-@dataclass(frozen=True, slots=True)
-class ChatRequest:
+class ChatRequest(NamedTuple):
     messages: tuple[Message, ...]
     system: Prompt = ""
     tools: tuple[ToolDefinition, ...] = ()
@@ -128,8 +120,7 @@ class Usage:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class ChatReply:
+class ChatReply(NamedTuple):
     """The model's whole answer, and what is known about how it came about."""
 
     message: AssistantMessage
@@ -144,7 +135,7 @@ class ChatReply:
     dropped: tuple[str, ...] = ()
     """Parameters of the ChatRequest that this model did not get, because it takes none."""
     seconds: float = 0.0
-    attempts: tuple[Attempt, ...] = field(default=())
+    attempts: tuple[Attempt, ...] = ()
 
     @property
     def text(self) -> str:

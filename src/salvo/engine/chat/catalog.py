@@ -5,7 +5,6 @@ from __future__ import annotations
 import difflib
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from datetime import date
 from functools import cache
 from pathlib import Path
@@ -17,8 +16,7 @@ from salvo.engine.wire import Endpoint, Wire
 from salvo.errors import UsageError
 
 
-@dataclass(frozen=True, slots=True)
-class ModelFacts:
+class ModelFacts(NamedTuple):
     """What is known about a model. An unknown one is tried with everything."""
 
     known: bool
@@ -28,8 +26,7 @@ class ModelFacts:
     ends: date | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Provider:
+class Provider(NamedTuple):
     name: str
     title: str
     dialect: str
@@ -42,7 +39,7 @@ class Provider:
     refuses: frozenset[str]
     cache_floor: int
     current: tuple[str, ...]
-    models: Mapping[str, Mapping[str, Any]] = field(repr=False)
+    models: Mapping[str, Mapping[str, Any]]
 
     def facts(self, model: str) -> ModelFacts:
         covering = [name for name in self.models if model == name or model.startswith(f"{name}-")]

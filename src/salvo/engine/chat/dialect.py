@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from salvo.engine.chat.base import AssistantMessage, ChatRequest, Stop, Usage
 
 
-@dataclass(frozen=True, slots=True)
-class Read:
+class Read(NamedTuple):
     """What a dialect finds in a reply's body."""
 
     message: AssistantMessage

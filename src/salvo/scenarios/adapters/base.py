@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from salvo.engine.chat import catalog
 from salvo.engine.chat.base import ChatModel
@@ -14,8 +14,7 @@ from salvo.scenarios.result import AdapterRequest, AdapterResponse
 from salvo.scenarios.tools.box import ToolBox
 
 
-@dataclass(frozen=True, slots=True)
-class RunContext:
+class RunContext(NamedTuple):
     """What belongs to one run. What goes through the wire and the toolbox is recorded and can be replayed."""
 
     wire: Wire

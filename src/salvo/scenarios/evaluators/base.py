@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 
 from pydantic import BaseModel
 
@@ -47,15 +46,14 @@ class EvalServices(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class EvaluatorType:
+class EvaluatorType(NamedTuple):
     """A type of assertion: what it may say in a file, and how it is evaluated."""
 
     name: str
     factory: Callable[[EvalServices], Evaluate]
     fields: type[BaseModel] | None = None
     """The shape of the assertion's own fields; None takes anything."""
-    check: Check | None = field(default=None)
+    check: Check | None = None
     """Problems of one assertion that its shape cannot tell, as (field, sentence): a regular expression that does not
     compile, a function that does not import. Gets the scenario, the assertion's fields, which have the right shape,
     and the loader of dotted paths; costs no call."""

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Awaitable, Callable, Iterator, Mapping
-from dataclasses import dataclass, fields
-from typing import Annotated, Any, Literal, TypeAlias
+from dataclasses import fields
+from typing import Annotated, Any, Literal, NamedTuple, TypeAlias
 
 import jmespath
 from jmespath.exceptions import JMESPathError, JMESPathTypeError
@@ -76,8 +76,7 @@ _WORDS: Mapping[str, str] = {
 _ORDER = ("gt", "gte", "lt", "lte")
 
 
-@dataclass(frozen=True, slots=True)
-class _Found:
+class _Found(NamedTuple):
     value: Any
     note: str = ""
     """Why there is nothing, where it is not only that the path leads nowhere."""

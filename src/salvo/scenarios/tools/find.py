@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from salvo.engine.canonical import stable_key
 from salvo.engine.clock import Clock
@@ -23,8 +22,7 @@ if TYPE_CHECKING:
 MakeTool: TypeAlias = Callable[[Clock], Tool]
 
 
-@dataclass(frozen=True, slots=True)
-class FoundTool:
+class FoundTool(NamedTuple):
     """A tool of a scenario, before any run: `make` gives each run its own."""
 
     name: str
