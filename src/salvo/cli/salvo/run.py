@@ -133,7 +133,6 @@ def run(
     code = asyncio.run(running.execute(recording, concurrency, max_cost, exitfirst))
     compared = None if blessed is None else _compared(workshop.store(), blessed, batches, running)
     _show(running, compared, outputs, as_json=as_json)
-    gc.freeze()  # an interpreter that ends would look for garbage among all there is, when all of it goes
     raise SystemExit(code if code is ExitCode.INTERRUPTED else _exit_code(running, compared))
 
 
