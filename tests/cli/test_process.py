@@ -55,7 +55,7 @@ def test_who_watches_the_process_sees_the_whole_of_its_end() -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "status"), [(["--version"], 0), (["schema"], 0), (["validate", "nowhere.yaml"], 2), (["nothing"], 2)]
+    "arguments, status", [(["--version"], 0), (["schema"], 0), (["validate", "nowhere.yaml"], 2), (["nothing"], 2)]
 )
 def test_the_status_is_the_commands(arguments: list[str], status: int) -> None:
     assert ended("", *arguments).returncode == status
