@@ -10,18 +10,15 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from dataclasses import dataclass, field
-from functools import cache
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from salvo.engine import jsontext
 from salvo.engine.canonical import stable_text
+from salvo.engine.reading import first_flaw, reader
 from salvo.engine.reasoning import may_hold_reasoning, without_reasoning
 from salvo.engine.redact import Redactor
 from salvo.engine.wire import Attempt, WireRequest
 from salvo.errors import TapeCorruptError
-
-if TYPE_CHECKING:
-    from pydantic import TypeAdapter
 
 VERSION = 1
 
@@ -124,21 +121,13 @@ class Tape:
                 hint="Replay it with the version that recorded it, or record it again.",
             )
         try:
-            return _reader().validate_python(found)
+            return reader(Tape).validate_python(found)
         except ValidationError as fault:
-            first = fault.errors(include_url=False)[0]
-            where = ".".join(str(part) for part in first["loc"])
-            raise TapeCorruptError(f"{name} is damaged at {where}: {first['msg']}.", hint=RECORD_AGAIN) from fault
+            where, what = first_flaw(fault)
+            raise TapeCorruptError(f"{name} is damaged at {where}: {what}.", hint=RECORD_AGAIN) from fault
 
 
 RECORD_AGAIN = "Restore it from version control or a backup, or record it again."
-
-
-@cache
-def _reader() -> TypeAdapter[Tape]:
-    from pydantic import TypeAdapter
-
-    return TypeAdapter(Tape)
 
 
 class Numbering:

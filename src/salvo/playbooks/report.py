@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cache
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from salvo.engine import jsontext
+from salvo.engine.reading import first_flaw, reader
 from salvo.errors import InputError
 from salvo.playbooks.verdict import DISCLAIMERS, Aggregation, Mode, Result, Severity, Status
-
-if TYPE_CHECKING:
-    from pydantic import TypeAdapter
 
 SPEC_VERSION = "0.1"
 
@@ -289,20 +286,11 @@ def read_report(content: bytes, name: str = "The report") -> ReportFile:
     if not isinstance(found, dict) or "byop_report" not in found:
         raise InputError(f"{name} is not a BYOP report: it has no byop_report.")
     try:
-        return _reader().validate_python(found)
+        return reader(ReportFile).validate_python(found)
     except ValidationError as fault:
-        first = fault.errors(include_url=False)[0]
-        where = ".".join(str(part) for part in first["loc"])
-        raise InputError(f"{name} is not a BYOP report of this version: {where}: {first['msg']}.") from fault
+        raise InputError(f"{name} is not a BYOP report of this version: {': '.join(first_flaw(fault))}.") from fault
 
 
 def json_schema() -> dict[str, Any]:
     """The JSON Schema of a report's file."""
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **_reader().json_schema()}
-
-
-@cache
-def _reader() -> TypeAdapter[ReportFile]:
-    from pydantic import TypeAdapter
-
-    return TypeAdapter(ReportFile)
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **reader(ReportFile).json_schema()}

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from salvo import __version__
 from salvo.engine import jsontext
+from salvo.engine.reading import first_flaw, reader
 from salvo.errors import ProviderError, SalvoError, TapeError
 from salvo.scenarios.adapters.base import BaseAdapter
 from salvo.scenarios.result import (
@@ -22,7 +23,6 @@ from salvo.scenarios.result import (
     RunMetrics,
     Stopped,
     ToolCall,
-    result_reader,
 )
 from salvo.scenarios.stage import Prepared, Stage
 
@@ -148,10 +148,9 @@ def as_stored(result: AgentRunResult) -> AgentRunResult:
     from pydantic import ValidationError
 
     try:
-        stored = result_reader().validate_python(jsontext.plain(result))
+        stored = reader(AgentRunResult).validate_python(jsontext.plain(result))
     except ValidationError as fault:
-        first = fault.errors(include_url=False)[0]
-        raise ValueError(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from fault
+        raise ValueError(": ".join(first_flaw(fault))) from fault
     except RecursionError:
         raise ValueError("nested too deeply") from None
     cost = stored.metrics.cost

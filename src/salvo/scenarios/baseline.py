@@ -9,17 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import fields
-from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from salvo.engine import jsontext
 from salvo.engine.files import write_document
+from salvo.engine.reading import first_flaw, reader
 from salvo.errors import InputError
 from salvo.scenarios.measured import Measured
-
-if TYPE_CHECKING:
-    from pydantic import TypeAdapter
 
 VERSION = 1
 NAME = "baseline.json"
@@ -55,10 +52,9 @@ def read(path: Path) -> list[Measured]:
     if not isinstance(scenarios, dict) or not all(isinstance(of, dict) for of in scenarios.values()):
         raise _unusable(path, "it has no scenarios")
     try:
-        every = [_reader().validate_python({**of, "scenario_id": name}) for name, of in scenarios.items()]
+        every = [reader(Measured).validate_python({**of, "scenario_id": name}) for name, of in scenarios.items()]
     except ValidationError as fault:
-        first = fault.errors(include_url=False)[0]
-        raise _unusable(path, f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from fault
+        raise _unusable(path, ": ".join(first_flaw(fault))) from fault
     for of in every:
         counts = [(of.passed, of.completed), *((each.passed, each.judged) for each in of.assertions)]
         if any(not 0 <= passed <= runs for passed, runs in counts):
@@ -73,13 +69,6 @@ def _written(of: Measured) -> dict[str, Any]:
         "settings": dict(sorted(of.settings.items())),
         "fingerprints": dict(sorted(of.fingerprints.items())),
     }
-
-
-@cache
-def _reader() -> TypeAdapter[Measured]:
-    from pydantic import TypeAdapter
-
-    return TypeAdapter(Measured)
 
 
 def _unusable(path: Path, why: str) -> InputError:

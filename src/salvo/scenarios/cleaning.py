@@ -10,8 +10,9 @@ from typing import Any
 
 from salvo.engine import jsontext
 from salvo.engine.chat.base import ToolDefinition
+from salvo.engine.reading import reader
 from salvo.engine.redact import Redactor
-from salvo.scenarios.result import AgentRunResult, result_reader
+from salvo.scenarios.result import AgentRunResult
 from salvo.scenarios.tools.box import ToolRecord
 
 _OF_A_RESULT = ("error", "final_output", "final_text", "details")
@@ -30,7 +31,7 @@ def redacted(result: AgentRunResult, redactor: Redactor) -> AgentRunResult:
     clean["tool_calls"] = [_clean(call, _OF_A_CALL, redactor) for call in clean["tool_calls"]]
     clean["trace"] = [_clean(event, _OF_AN_EVENT, redactor) for event in clean["trace"]]
     clean["eval_results"] = [_clean(verdict, _OF_A_VERDICT, redactor) for verdict in clean["eval_results"]]
-    return result_reader().validate_python(clean)
+    return reader(AgentRunResult).validate_python(clean)
 
 
 def clean_calls(calls: list[ToolRecord], redactor: Redactor) -> list[Any]:

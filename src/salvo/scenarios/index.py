@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from salvo.engine import jsontext
 from salvo.engine.chat.base import Usage
+from salvo.engine.reading import reader
 from salvo.scenarios.result import AgentRunResult, Cause, Outcome
-
-if TYPE_CHECKING:
-    from pydantic import TypeAdapter
 
 _BLOCK = 64 * 1024
 _SHORT = 300
@@ -103,7 +100,7 @@ def to_entry(fields: dict[str, Any] | None) -> IndexEntry | None:
     from pydantic import ValidationError
 
     try:
-        return _reader().validate_python(fields)
+        return reader(IndexEntry).validate_python(fields)
     except ValidationError:
         return None
 
@@ -130,13 +127,6 @@ def lines_backwards(path: Path) -> Iterator[bytes]:
             unfinished = [head]
             yield from (line for line in reversed(lines) if line)
         yield from filter(None, [b"".join(reversed(unfinished))])
-
-
-@cache
-def _reader() -> TypeAdapter[IndexEntry]:
-    from pydantic import TypeAdapter
-
-    return TypeAdapter(IndexEntry)
 
 
 def _short(text: str | None) -> str | None:

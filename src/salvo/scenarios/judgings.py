@@ -8,15 +8,11 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from salvo.engine import jsontext
 from salvo.engine.files import unwritable
-
-if TYPE_CHECKING:
-    from pydantic import TypeAdapter
+from salvo.engine.reading import reader
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,13 +79,6 @@ def _read(line: bytes) -> Judging | None:
     from pydantic import ValidationError
 
     try:
-        return _reader().validate_python(jsontext.loads(line))
+        return reader(Judging).validate_python(jsontext.loads(line))
     except (ValueError, ValidationError):
         return None
-
-
-@cache
-def _reader() -> TypeAdapter[Judging]:
-    from pydantic import TypeAdapter
-
-    return TypeAdapter(Judging)

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cache
 from typing import Any
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import ValidationError
 
 from salvo.engine import jsontext
 from salvo.engine.chat.base import ToolDefinition
 from salvo.engine.pricing import UnitPrices
+from salvo.engine.reading import first_flaw, reader
 from salvo.engine.redact import Redactor
 from salvo.engine.tape import VERSION, Tape
 from salvo.errors import TapeCorruptError
@@ -88,11 +88,10 @@ class Recording:
         rest = {part: value for part, value in {**sent, **answered}.items() if part in _PARTS}
         whole = Tape.from_json(jsontext.dumps(tape), f"The recording {name}")
         try:
-            return _reader().validate_python({**rest, "tape": whole})
+            return reader(Recording).validate_python({**rest, "tape": whole})
         except ValidationError as fault:
-            first = fault.errors(include_url=False)[0]
-            where = ".".join(map(str, first["loc"]))
-            raise TapeCorruptError(f"The recording {name} is damaged at {where}: {first['msg']}.") from fault
+            where, what = first_flaw(fault)
+            raise TapeCorruptError(f"The recording {name} is damaged at {where}: {what}.") from fault
 
 
 _PARTS = frozenset({"batch", "endpoint", "tools", "calls", "prices", "result"})
@@ -121,8 +120,3 @@ def _read(files: Mapping[str, bytes], file: str, name: str) -> dict[str, Any]:
     if not isinstance(found, dict):
         raise TapeCorruptError(f"{file} of the recording {name} is damaged: it is no object.")
     return found
-
-
-@cache
-def _reader() -> TypeAdapter[Recording]:
-    return TypeAdapter(Recording)

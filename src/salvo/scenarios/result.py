@@ -5,13 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from functools import cache
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from salvo.engine.chat.base import ToolDefinition, Usage
-
-if TYPE_CHECKING:
-    from pydantic import TypeAdapter
 
 
 @dataclass(slots=True)
@@ -203,14 +199,6 @@ class AgentRunResult:
     replay_note: str = ""
     details: dict[str, Any] = field(default_factory=dict)
     salvo_version: str = ""
-
-
-@cache
-def result_reader() -> TypeAdapter[AgentRunResult]:
-    """Reads a result from plain data; made once, when the first is read."""
-    from pydantic import TypeAdapter
-
-    return TypeAdapter(AgentRunResult)
 
 
 @dataclass(slots=True)

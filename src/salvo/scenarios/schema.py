@@ -26,7 +26,7 @@ NEVER_SHOWN = "no number of runs can show a min_pass_rate of 1.0: one below 1 ca
 class FileModel(BaseModel):
     """A part of a file: no field more than it has, and never changed once it is read."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
 
 class ToolResponse(FileModel):

@@ -19,19 +19,17 @@ import stat
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from difflib import get_close_matches
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from salvo.engine import jsontext
 from salvo.engine.files import move_folder, names, temporary_beside, unwritable, write, write_atomically
+from salvo.engine.reading import first_flaw, reader
 from salvo.errors import AmbiguousIdError, StoreError, TapeError, UnknownIdError
 from salvo.scenarios.index import Entries, IndexEntry, Judged, entry_of, fields_of, line_of, lines_backwards, to_entry
-from salvo.scenarios.result import AgentRunResult, Batch, Outcome, result_reader
+from salvo.scenarios.result import AgentRunResult, Batch, Outcome
 
 if TYPE_CHECKING:
-    from pydantic import TypeAdapter
-
     from salvo.scenarios.recording import Recording
 
 __all__ = ["LATEST", "Entries", "IndexEntry", "Judged", "Rebuilt", "Store", "entry_of"]
@@ -88,7 +86,7 @@ class Store:
         path = self._batch_file(batch_id)
         if not path.is_file() and (recorded := min(self._recorded_ids(f"{batch_id}-"), default=None)):
             return self._recorded(recorded).batch
-        batch = self._load(path, _batch_reader())
+        batch = self._load(path, Batch)
         if batch.batch_id != batch_id:
             raise _damaged(path, f": it holds the batch {batch.batch_id}")
         return batch
@@ -113,7 +111,7 @@ class Store:
         path = self._run_file(run_id)
         if not path.is_file() and self.has_recording(run_id):
             return self._recorded(run_id).result
-        result = self._load(path, result_reader())
+        result = self._load(path, AgentRunResult)
         if _run_id(result.batch_id, result.number) != run_id:
             raise _damaged(path, f": it holds run {result.number} of the batch {result.batch_id}")
         return result
@@ -330,20 +328,19 @@ class Store:
 
         return Recording.from_files(self.load_recording(run_id), run_id)
 
-    def _load(self, path: Path, reader: TypeAdapter[T]) -> T:
+    def _load(self, path: Path, kind: type[T]) -> T:
         from pydantic import ValidationError
 
         try:
             content = self._own(path).read_bytes()
-            return reader.validate_python(jsontext.loads(content, deepest=jsontext.DEEPEST_OF_OURS))
+            return reader(kind).validate_python(jsontext.loads(content, deepest=jsontext.DEEPEST_OF_OURS))
         except FileNotFoundError as fault:
             raise StoreError(f"{path} does not exist.", hint="`salvo report` lists what is stored.") from fault
         except OSError as fault:
             raise _unreadable(path, fault) from fault
         except ValidationError as fault:
-            first = fault.errors(include_url=False)[0]
-            where = ".".join(str(part) for part in first["loc"])
-            raise _damaged(path, f" at {where}: {first['msg']}" if where else f": {first['msg']}") from fault
+            where, what = first_flaw(fault)
+            raise _damaged(path, f" at {where}: {what}" if where else f": {what}") from fault
         except ValueError as fault:
             raise _damaged(path, f": {fault}") from fault
 
@@ -402,13 +399,6 @@ def _the_one(text: str, what: str, ids: list[str]) -> str:
 def _listed(ids: list[str]) -> str:
     more = len(ids) - _CANDIDATES
     return ", ".join(ids[:_CANDIDATES]) + (f" and {more} more." if more > 0 else ".")
-
-
-@cache
-def _batch_reader() -> TypeAdapter[Batch]:
-    from pydantic import TypeAdapter
-
-    return TypeAdapter(Batch)
 
 
 def _damaged(path: Path, what: str) -> StoreError:

@@ -5,19 +5,16 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pydantic_core import to_jsonable_python
 
 from salvo.engine import jsontext
 from salvo.engine.canonical import spelled
+from salvo.engine.reading import reader
 from salvo.playbooks.inputs import Inputs, of_document
 from salvo.playbooks.report import Report, read_report
 from salvo.playbooks.votes import Vote
-
-if TYPE_CHECKING:
-    from pydantic import TypeAdapter
 
 _LONGEST = 200
 """Characters of a name that is indexed: PostgreSQL takes some 2,700 bytes."""
@@ -51,11 +48,4 @@ def report_of(text: str, name: str) -> Report:
 
 def vote_of(vote: str, exchanges: str) -> Vote:
     document: Mapping[str, Any] = jsontext.loads(vote)
-    return _vote_reader().validate_python({**document, "exchanges": jsontext.loads(exchanges)})
-
-
-@cache
-def _vote_reader() -> TypeAdapter[Vote]:
-    from pydantic import TypeAdapter
-
-    return TypeAdapter(Vote)
+    return reader(Vote).validate_python({**document, "exchanges": jsontext.loads(exchanges)})
