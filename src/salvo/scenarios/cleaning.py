@@ -12,7 +12,7 @@ from salvo.engine import jsontext
 from salvo.engine.chat.base import ToolDefinition
 from salvo.engine.reading import reader
 from salvo.engine.redact import Redactor
-from salvo.scenarios.result import AgentRunResult
+from salvo.scenarios.result import AgentRunResult, EvalResult
 from salvo.scenarios.tools.box import ToolRecord
 
 _OF_A_RESULT = ("error", "final_output", "final_text", "details")
@@ -32,6 +32,15 @@ def redacted(result: AgentRunResult, redactor: Redactor) -> AgentRunResult:
     clean["trace"] = [_clean(event, _OF_AN_EVENT, redactor) for event in clean["trace"]]
     clean["eval_results"] = [_clean(verdict, _OF_A_VERDICT, redactor) for verdict in clean["eval_results"]]
     return reader(AgentRunResult).validate_python(clean)
+
+
+def redact_verdicts(result: AgentRunResult, redactor: Redactor) -> None:
+    """Of a result that was redacted before it was judged: what the judges and evaluators have brought in."""
+    found = _if_touched(result.eval_results, redactor)
+    if found is not None:
+        clean = [_clean(verdict, _OF_A_VERDICT, redactor) for verdict in found]
+        result.eval_results = [reader(EvalResult).validate_python(verdict) for verdict in clean]
+    result.error = result.error and redactor.json(result.error)
 
 
 def clean_calls(calls: list[ToolRecord], redactor: Redactor) -> list[Any]:

@@ -13,7 +13,7 @@ from salvo.engine.retry import Wait
 from salvo.engine.wire import Wire
 from salvo.errors import StoreError
 from salvo.scenarios.act import Acted, act, as_stored, request_for, result_of, told
-from salvo.scenarios.cleaning import redacted
+from salvo.scenarios.cleaning import redact_verdicts, redacted
 from salvo.scenarios.evaluators.registry import Registry, evaluate_all
 from salvo.scenarios.index import IndexEntry, entry_of
 from salvo.scenarios.result import (
@@ -63,8 +63,7 @@ async def run_once(prepared: Prepared, number: int, session: Session) -> AgentRu
     )
     result = await perform(prepared, number, seed, timestamp, stage, session.redactor)
     await judge(prepared, result, stage, session.registry)
-    # Judges and evaluators may have brought in what must not be stored.
-    result = redacted(result, session.redactor)
+    redact_verdicts(result, session.redactor)
     try:
         keep(prepared, result, stage, session)
     except StoreError as fault:

@@ -3,11 +3,12 @@
 import time
 from typing import Any
 
+import jmespath
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from salvo.engine import patterns
+from salvo.engine import jsontext, patterns
 from salvo.scenarios.evaluators.values import same
 from salvo.scenarios.result import Cause, ToolCall
 from tests.support.evaluation import evaluate, findings, run
@@ -166,6 +167,36 @@ async def test_the_root_is_the_whole_run() -> None:
     ]:
         found = await evaluate({"type": "jmespath", "path": path, "operator": "eq", "value": value}, result)
         assert found.passed, found.message
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "final_output.price",
+        "*.price",
+        "@.final_output",
+        "keys(@)",
+        "values(@)[?type(@) == 'object'].price",
+        "[final_output.id, metrics.tool_count, nowhere]",
+        "{id: final_output.id, all: @}",
+        "nowhere || final_output.id",
+        "nowhere || @.final_output.id",
+        "not_null(nowhere, tool_calls[0].name)",
+        "tool_calls[?arguments.a == `1`].name | [0]",
+        "sort_by(tool_calls, &name)[-1].name",
+        "tool_calls[].arguments.a",
+        "tool_calls[:1].name",
+        "map(&name, tool_calls)",
+        "!final_output && metrics",
+        "length(tool_calls) > `1` && outcome == 'failed'",
+        "'a word'",
+        "[0]",
+    ],
+)
+async def test_a_path_finds_what_it_would_find_in_the_whole_run(path: str) -> None:
+    result = run(OUTPUT, ToolCall("look", {"a": 1}), ToolCall("book", {"a": 2}, result="x"))
+    found = await evaluate({"type": "jmespath", "path": path, "operator": "exists"}, result)
+    assert found.actual == jmespath.search(path, jsontext.plain(result))
 
 
 async def test_a_function_that_cannot_take_what_the_agent_put_out_finds_nothing_and_says_why() -> None:

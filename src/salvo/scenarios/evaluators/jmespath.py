@@ -86,7 +86,7 @@ def _evaluator(_: EvalServices) -> Evaluate:
     def evaluate(_: Scenario, assertion: Assertion, result: AgentRunResult) -> EvalResult | Awaitable[EvalResult]:
         wanted = JmespathFields.model_validate(assertion.fields)
         value = True if wanted.operator == "exists" and wanted.value is None else wanted.value
-        found = _search(wanted.path, jsontext.loads(jsontext.dumps(result), deepest=jsontext.DEEPEST_OF_OURS))
+        found = _search(wanted.path, result)
         if wanted.operator == "regex":
             return _matched(wanted, value, found)
         return _judged(_HOLDS[wanted.operator](found.value, value), wanted, value, found)
@@ -104,13 +104,21 @@ def _judged(holds: bool, wanted: JmespathFields, value: Any, found: _Found) -> E
     return EvalResult.judged(holds, message, expected=value, actual=found.value)
 
 
-def _search(path: str, root: Any) -> _Found:
+def _search(path: str, result: AgentRunResult) -> _Found:
+    expression = jmespath.compile(path)
     try:
-        return _Found(jmespath.search(path, root))
+        return _Found(expression.search(_seen(expression.parsed, result)))
     except JMESPathTypeError as fault:
         # A function was handed what it does not take, mostly the null of a path that is missing. That is a matter of
         # what the agent put out, so it is nothing found, not an evaluator that broke.
         return _Found(None, f" ({fault})")
+
+
+def _seen(tree: Mapping[str, Any], result: AgentRunResult) -> Any:
+    """The result as JSON has it: as much of it as the path can see, for a trace may be long and assertions many."""
+    whole = _is_seen_whole(tree)
+    seen = result if whole else {name: getattr(result, name, None) for name in root_names(tree)}
+    return jsontext.loads(jsontext.dumps(seen), deepest=jsontext.DEEPEST_OF_OURS)
 
 
 def _difference(wanted: JmespathFields, value: Any, found: _Found) -> str:
@@ -178,6 +186,15 @@ def root_names(tree: Mapping[str, Any]) -> Iterator[str]:
     elif tree["type"] in _FROM_EACH:
         for part in tree["children"]:
             yield from root_names(part)
+
+
+def _is_seen_whole(tree: Mapping[str, Any]) -> bool:
+    """Whether a path looks at the root itself, as `@` and `*` do, and not only at what has a name in it."""
+    if tree["type"] in _FROM_THE_LEFT:
+        return _is_seen_whole(tree["children"][0])
+    if tree["type"] in _FROM_EACH:
+        return any(map(_is_seen_whole, tree["children"]))
+    return tree["type"] not in {"field", "literal", "expref"}
 
 
 def _functions(tree: Mapping[str, Any]) -> Iterator[str]:

@@ -10,7 +10,6 @@ import asyncio
 import importlib
 import inspect
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping
-from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -256,9 +255,9 @@ def _too_slow(assertion: Assertion, seconds: float) -> EvalResult:
 
 
 def _labelled(verdict: EvalResult, assertion: Assertion) -> EvalResult:
-    return replace(
-        verdict, name=assertion.label, type=assertion.type, required=assertion.required, weight=assertion.weight
-    )
+    verdict.name, verdict.type = assertion.label, assertion.type
+    verdict.required, verdict.weight = assertion.required, assertion.weight
+    return verdict
 
 
 def _broken(assertion: Assertion, fault: Exception) -> EvalResult:
