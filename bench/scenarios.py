@@ -6,7 +6,6 @@ Results are stored in memory where the machine has such a folder: what is measur
 
 from __future__ import annotations
 
-import json
 import os
 import statistics
 import subprocess
@@ -54,7 +53,7 @@ def report() -> None:
         for _ in range(ROUNDS):  # by turns: a machine that slows down must slow all of them down
             ours.append(_salvo(url, RUNS, AT_ONCE))
             recorded.append(_salvo(url, RUNS, AT_ONCE, "--record"))
-            theirs.append(_spent([sys.executable, "-m", "bench.scenarios", url], Path.cwd(), url))
+            theirs.append(_bare("openai", url, RUNS, AT_ONCE))
         many = _salvo(url, 10 * RUNS, AT_ONCE)
     for name, rounds in (("salvo run", ours), ("salvo run --record", recorded), ("OpenAI SDK, bare loop", theirs)):
         table.line(name, {"cpu": _median(rounds, "cpu"), "wall": _median(rounds, "wall")}, "s")
@@ -72,10 +71,14 @@ def _latency() -> None:
     ideal = runs / at_once * 4 * latency
     table.heading(f"{runs} runs, {at_once} at a time, {latency * 1000:.0f} ms a call: ideal {ideal:g} s")
     with four_call_provider(latency) as url:
-        plain, recorded = [], []
+        plain, recorded, sdk, bare = [], [], [], []
         for _ in range(ROUNDS):
             plain.append(_salvo(url, runs, at_once))
             recorded.append(_salvo(url, runs, at_once, "--record"))
+            sdk.append(_bare("openai", url, runs, at_once))
+            bare.append(_bare("aiohttp", url, runs, at_once))
+    for name, rounds in (("OpenAI SDK, bare loop", sdk), ("aiohttp, bare loop", bare)):
+        table.line(name, {"wall to the ideal": _median(rounds, "wall") / ideal}, "×")
     table.promise("wall to the ideal", _median(plain, "wall") / ideal, 1.4)
     table.promise("wall with recording to the ideal", _median(recorded, "wall") / ideal, 1.5)
 
@@ -142,6 +145,10 @@ def _salvo(url: str, runs: int, at_once: int, *options: str) -> Spent:
         return _spent(command, Path(folder), url)
 
 
+def _bare(client: str, url: str, runs: int, at_once: int) -> Spent:
+    return _spent([sys.executable, "-m", "bench.loops", client, url, str(runs), str(at_once)], Path.cwd(), url)
+
+
 def _spent(command: list[str], folder: Path, url: str) -> Spent:
     environ = {**os.environ, "OPENAI_API_KEY": "bench", "OPENAI_BASE_URL": f"{url}/v1"}
     started = time.perf_counter()
@@ -154,49 +161,3 @@ def _spent(command: list[str], folder: Path, url: str) -> Spent:
 
 def _median(rounds: list[Spent], what: str) -> float:
     return float(statistics.median(getattr(spent, what) for spent in rounds))
-
-
-def main() -> None:
-    """The bare loop, in a process of its own."""
-    import asyncio
-
-    from openai import AsyncOpenAI
-
-    tools = [
-        {"type": "function", "function": {"name": name, "description": "x", "parameters": {"type": "object"}}}
-        for name in ("find_order", "check_stock", "issue_refund")
-    ]
-
-    async def loop() -> None:
-        room = asyncio.Semaphore(AT_ONCE)
-        async with AsyncOpenAI() as client:
-
-            async def conversation() -> None:
-                messages: list[object] = [
-                    {"role": "system", "content": "You are a support agent."},
-                    {"role": "user", "content": "Refund order A-1001, please."},
-                ]
-                async with room:
-                    while True:
-                        reply = await client.chat.completions.create(
-                            model="gpt-5.4-mini",
-                            messages=messages,  # type: ignore[arg-type]  # plain dicts, as people write them
-                            tools=tools,  # type: ignore[arg-type]  # plain dicts, as people write them
-                        )
-                        message = reply.choices[0].message
-                        if not message.tool_calls:
-                            json.loads(message.content or "")
-                            return
-                        messages.append(message)
-                        messages += [
-                            {"role": "tool", "tool_call_id": call.id, "content": '{"ok": true}'}
-                            for call in message.tool_calls
-                        ]
-
-            await asyncio.gather(*(conversation() for _ in range(RUNS)))
-
-    asyncio.run(loop())
-
-
-if __name__ == "__main__":
-    main()
