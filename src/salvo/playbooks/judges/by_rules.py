@@ -27,6 +27,7 @@ class RulesJudge:
 
     def __init__(self) -> None:
         self._worked_out: dict[tuple[str, str], asyncio.Task[Ballot]] = {}
+        self._turn = asyncio.Lock()
 
     @cached_property
     def prompt_id(self) -> str:
@@ -44,9 +45,16 @@ class RulesJudge:
     async def worked_out(self, case: Case) -> Ballot:
         asked = (case.check.id, case.inputs.fingerprint)
         if asked not in self._worked_out:
-            # In a thread: five megabytes take a while, and others want to be served meanwhile.
-            self._worked_out[asked] = asyncio.create_task(asyncio.to_thread(_ballot, case))
+            self._worked_out[asked] = asyncio.create_task(self._work_out(case))
         return await asyncio.shield(self._worked_out[asked])
+
+    async def _work_out(self, case: Case) -> Ballot:
+        """In a thread: five megabytes take a while, and others want to be served meanwhile.
+
+        One check after the other: the first reads the text for all of them, and threads would only wait for each other.
+        """
+        async with self._turn:
+            return await asyncio.to_thread(_ballot, case)
 
 
 def _ballot(case: Case) -> Ballot:
