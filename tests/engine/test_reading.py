@@ -38,10 +38,11 @@ def told(code: str, folder: Path) -> str:
 READ = """
 from salvo.engine.reading import reader
 from salvo.scenarios.index import IndexEntry
-from salvo.scenarios.schema import Scenario
+from salvo.scenarios.schema import Scenario, YamlTool
 from salvo.scenarios.shape import fit
 reader(IndexEntry)
 fit(Scenario, {})
+YamlTool(name="x").model_dump()
 """
 
 

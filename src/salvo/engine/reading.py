@@ -33,10 +33,9 @@ def reader(kind: type[T]) -> TypeAdapter[T]:
 
 
 def complete(model: type[BaseModel]) -> None:
-    """Makes a model ready that said it can wait (`defer_build`)."""
-    if not model.__pydantic_complete__:
-        with _unwatched():
-            model.model_rebuild()
+    """Makes a model ready that waits for it (`defer_build`)."""
+    with _unwatched():
+        model.model_rebuild()
 
 
 class Flaw(NamedTuple):

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Self
 
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, model_validator
 
+from salvo.engine.reading import complete
+
 if TYPE_CHECKING:
     from salvo.scenarios.evaluators.base import EvaluatorType
 
@@ -27,6 +29,10 @@ class FileModel(BaseModel):
     """A part of a file: no field more than it has, and never changed once it is read."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
+
+    @classmethod
+    def __pydantic_init_subclass__(cls, **_: Any) -> None:
+        complete(cls)
 
 
 class ToolResponse(FileModel):

@@ -10,7 +10,6 @@ from typing import Any, NamedTuple, TypeVar, get_args
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from salvo.engine.reading import complete
 from salvo.scenarios.document import Steps
 from salvo.scenarios.schema import NAME_RULES
 
@@ -31,7 +30,6 @@ class Misfit(NamedTuple):
 
 def fit(model: type[Model], data: Any) -> tuple[Model | None, list[Misfit]]:
     """The model, or everything that keeps the data from being one. A number in quotes is text, and no number."""
-    complete(model)
     try:
         return model.model_validate(data, strict=True), []
     except ValidationError as fault:
