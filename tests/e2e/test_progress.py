@@ -71,7 +71,9 @@ def test_faults_of_the_provider_are_waited_out_and_told_meanwhile(site: Site, vi
     page.get_by_label("Screening (1 run, quick)").check()
     choose_model(page, site.provider.openai_url)
     run(page)
-    expect(page.get_by_text(re.compile("^Waiting .* before a call is tried again: rate limited"))).to_be_visible()
+    waiting = page.get_by_text(re.compile("^Waiting .* before a call is tried again: rate limited"))
+    expect(waiting).to_be_visible()
+    expect(waiting).to_be_hidden()  # it is over, though no vote has come yet
     site.provider.let_go()
     see_report(page)
     expect(page.get_by_text("Non-auditable quick check (not comparable over time)").first).to_be_visible()

@@ -4,7 +4,7 @@ import { Navigate, useNavigate, useParams } from "react-router";
 import { api } from "@/api/client";
 import type { Connection } from "@/api/follow";
 import { queries } from "@/api/queries";
-import type { Evaluation, VoteSeen } from "@/api/types";
+import type { Evaluation, VoteSeen, Waiting } from "@/api/types";
 import { Badge, Label } from "@/components/Badge";
 import { Button, ButtonLink } from "@/components/Button";
 import { Facts, PageTitle } from "@/components/layout";
@@ -118,12 +118,7 @@ function Going({ evaluation }: { evaluation: Evaluation }) {
         </span>
       </p>
       <progress value={evaluation.done} max={Math.max(evaluation.total, 1)} aria-label="Answers so far" />
-      {evaluation.waiting ? (
-        <Notice tone="blue">
-          Waiting {seconds(evaluation.waiting.seconds)} before a call is tried again:{" "}
-          <Seen>{evaluation.waiting.reason}</Seen>.
-        </Notice>
-      ) : null}
+      {evaluation.waiting ? <Pause of={evaluation.waiting} /> : null}
       <div className="flex flex-wrap items-center gap-3">
         <Button onClick={() => cancel.mutate()} disabled={cancel.isPending}>
           {cancel.isPending ? "Cancelling …" : "Cancel"}
@@ -134,6 +129,23 @@ function Going({ evaluation }: { evaluation: Evaluation }) {
     </div>
   );
 }
+
+/** Told while it lasts, and long enough to be read: nobody says when a wait is over. */
+function Pause({ of }: { of: Waiting }) {
+  const [over, setOver] = useState<Waiting | null>(null);
+  useEffect(() => {
+    const timer = setTimeout(() => setOver(of), 1000 * Math.max(of.seconds, SECONDS_TO_READ));
+    return () => clearTimeout(timer);
+  }, [of]);
+  if (over === of) return null;
+  return (
+    <Notice tone="blue">
+      Waiting {seconds(of.seconds)} before a call is tried again: <Seen>{of.reason}</Seen>.
+    </Notice>
+  );
+}
+
+const SECONDS_TO_READ = 3;
 
 const ENDINGS: Partial<Record<Evaluation["state"], string>> = {
   cancelled: "It was cancelled. What was judged until then is kept.",
