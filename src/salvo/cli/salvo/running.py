@@ -112,17 +112,19 @@ def resumed(project: Project, wanted: str) -> tuple[Workshop, Work, list[Batch]]
     return workshop, [(item, missing[item.batch.batch_id]) for item in unfinished], batches
 
 
-def _load_what_comes_later() -> None:
-    """Loads what is needed later while the first answers are on their way: the prices, the report."""
+def _load_what_comes_later(*, records: bool) -> None:
+    """Loads what is needed later while the first answers are on their way: the prices, recordings, the report."""
     import sys
 
     patience = sys.getswitchinterval()
     sys.setswitchinterval(0.0005)  # answers come first: this thread must let go of the interpreter at once
     try:
-        import salvo.scenarios.report.terminal  # noqa: F401 - to be there when it is needed
         from salvo.engine import pricing
 
         pricing.preload()
+        if records:
+            import salvo.scenarios.keeping
+        import salvo.scenarios.report.terminal  # noqa: F401 - to be there when it is needed
     finally:
         sys.setswitchinterval(patience)
 
@@ -195,7 +197,7 @@ class Running:
             gc.set_threshold(_GARBAGE)
             gc.enable()
             loop.add_signal_handler(signal.SIGINT, interrupt)
-            warming = asyncio.create_task(self._warm_up())
+            warming = asyncio.create_task(self._warm_up(records=recording is not None))
             try:
                 self._ran = await run_all(self._work, session, more)
             finally:
@@ -206,13 +208,13 @@ class Running:
                 self._progress.tell(f"--max-cost could not count {unpriced} runs: what they cost is not known.")
         return ExitCode.INTERRUPTED if interrupted else ExitCode.OK
 
-    async def _warm_up(self) -> None:
+    async def _warm_up(self, *, records: bool) -> None:
         """Only where a provider is waited for: beside an agent that computes here, it would be the agent's time."""
         import asyncio
 
         if any(prepared.batch.provider != "custom" for prepared, _ in self._work):
             await asyncio.sleep(_HEAD_START)
-            await asyncio.to_thread(_load_what_comes_later)
+            await asyncio.to_thread(_load_what_comes_later, records=records)
 
     def _started(self, _prepared: Prepared, _number: int) -> None:
         self._line()
