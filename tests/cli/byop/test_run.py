@@ -493,3 +493,15 @@ def test_a_later_export_and_the_baseline_are_in_the_audit_log(office: Office) ->
     office.byop("run", "output.md", "-o", "r.html", "--save-baseline")
     actions = [entry["action"] for entry in json.loads(office.byop("audit", "--json").stdout)]
     assert actions == ["evaluation", "export", "baseline_set"]
+
+
+def test_after_a_command_the_database_is_one_file_that_can_be_copied(office: Office) -> None:
+    def files() -> list[str]:
+        return sorted(path.name for path in office.folder.glob("*.db*"))
+
+    assert office.byop("run", "output.md").exit_code == 1
+    assert files() == ["byop_runs.db"]
+    assert office.byop("judge", "latest", "--times", "2").exit_code == 0
+    assert files() == ["byop_runs.db"]
+    assert office.process("run", "output.md").communicate()[0]
+    assert files() == ["byop_runs.db"]

@@ -33,7 +33,7 @@ def judge(
     from salvo.playbooks.session import Desk
     from salvo.playbooks.stored import order_of
 
-    place = Place()
+    place = click.get_current_context().with_resource(Place())
     store = place.store()
     stored = store.load(store.find(evaluation_id))
     if stored.report is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 if TYPE_CHECKING:
     from salvo.playbooks.keeping import Record
@@ -13,7 +13,11 @@ if TYPE_CHECKING:
 
 
 class Place:
-    """Where evaluations are stored: known at once, opened when there is time for it."""
+    """Where evaluations are stored: known at once, opened when there is time for it, and closed at the end.
+
+    Until it is closed, what SQLite has written stands beside the file and not in it: a copy of the file alone would
+    lack the very evaluation that was just made.
+    """
 
     def __init__(self, *, hashes_only: bool = False) -> None:
         from salvo.playbooks.store.place import can_wait, database_url
@@ -33,6 +37,13 @@ class Place:
             if self._store is None:
                 self._store = open_store(make=True)
         return self._store
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._store is not None:
+            self._store.close()
 
     def record(self) -> Record:
         from salvo.playbooks.keeping import InStore

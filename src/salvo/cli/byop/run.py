@@ -105,7 +105,7 @@ def run(
     for output in outputs:
         export.check(output)
     key = read_key(signing_key)
-    place = None if no_store else Place(hashes_only=hashes_only)
+    place = None if no_store else click.get_current_context().with_resource(Place(hashes_only=hashes_only))
     if resume is not None:
         _refuse_beside_resume(click.get_current_context())
         jobs = [_resumed(resume, place, base_url, key_variable)]
@@ -124,7 +124,6 @@ def run(
     exports = _write(outputs, files_made, jobs[0].order.inputs, several=several)
     if place is not None and finished.kept:
         _keep(finished.kept, exports, place, save_baseline=save_baseline)
-    gc.freeze()  # an interpreter that ends would look for garbage among all there is, when all of it goes
     raise SystemExit(finished.exit_code(fail_on))
 
 
