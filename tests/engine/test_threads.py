@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 from contextvars import ContextVar
+from typing import Any
 
 import pytest
 
@@ -100,8 +101,17 @@ async def test_a_coroutine_that_comes_too_late_is_closed_and_not_complained_of()
     assert made.is_set()
 
 
-async def test_a_coroutine_that_arrives_in_the_moment_of_giving_up_is_closed() -> None:
+async def test_a_coroutine_that_arrives_in_the_moment_of_giving_up_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
     made = []
+    loop, sent = asyncio.get_running_loop(), threading.Event()
+    schedule = loop.call_soon_threadsafe
+
+    def schedule_and_tell(*arguments: Any) -> asyncio.Handle:
+        handle = schedule(*arguments)
+        sent.set()
+        return handle
+
+    monkeypatch.setattr(loop, "call_soon_threadsafe", schedule_and_tell)
 
     async def late() -> None: ...
 
@@ -109,12 +119,63 @@ async def test_a_coroutine_that_arrives_in_the_moment_of_giving_up_is_closed() -
         made.append(late())
         return made[0]
 
-    others = set(threading.enumerate())
     task = asyncio.create_task(in_thread(make))
     await asyncio.sleep(0)
-    for thread in set(threading.enumerate()) - others:
-        thread.join()  # the value is on its way, and the loop has not seen it yet
-    asyncio.get_running_loop().call_soon(task.cancel)
+    assert sent.wait(20)  # blocks the loop: the value is on its way, and the loop has not seen it yet
+    loop.call_soon(task.cancel)
     with pytest.raises(asyncio.CancelledError):
         await task
     assert inspect.getcoroutinestate(made[0]) == inspect.CORO_CLOSED
+
+
+async def test_calls_one_after_the_other_share_a_thread() -> None:
+    assert len({await in_thread(threading.get_ident) for _ in range(100)}) == 1
+
+
+async def test_a_thread_that_hangs_is_replaced() -> None:
+    release, busy = threading.Event(), []
+
+    def hang() -> None:
+        busy.append(threading.get_ident())
+        release.wait(20)
+
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0.05):
+            await in_thread(hang)
+    try:
+        assert await in_thread(threading.get_ident) not in busy
+    finally:
+        release.set()
+
+
+def die_at_start(how_many: int) -> subprocess.CompletedProcess[str]:
+    """Run a call where the first threads die while their trace function is installed, as they can under coverage."""
+    code = (
+        "import asyncio, sys, threading\n"
+        "from salvo.engine.threads import in_thread\n"
+        f"left = {how_many}\n"
+        "def refuse(event, arguments):\n"
+        "    global left\n"
+        "    if event == 'sys.settrace' and threading.current_thread() is not threading.main_thread() and left:\n"
+        "        left -= 1\n"
+        "        raise RuntimeError('Cannot install a trace function')\n"
+        "sys.unraisablehook = lambda _: None\n"
+        "sys.addaudithook(refuse)\n"
+        "threading.settrace(lambda *_: None)\n"
+        "async def main():\n"
+        "    async with asyncio.timeout(20): print(await in_thread(lambda: 'done'))\n"
+        "asyncio.run(main())"
+    )
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
+
+
+def test_a_call_is_made_although_threads_die_before_they_begin() -> None:
+    assert die_at_start(3).stdout == "done\n"
+
+
+def test_a_call_says_so_where_no_thread_can_be_started() -> None:
+    ended = die_at_start(1000)
+    assert ended.stdout == ""
+    assert ended.stderr.splitlines()[-1] == (
+        "RuntimeError: No thread could be started: 20 in a row died before they ran anything."
+    )
