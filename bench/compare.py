@@ -58,9 +58,9 @@ def _spent(command: list[str], folder: str) -> tuple[float, float]:
 def _fill(folder: Path, batch_id: str, model: str, rate: float) -> None:
     """Written by the store itself; each run with its tool calls and its trace, some 7 kB."""
     from salvo.scenarios.result import AgentRunResult, Batch, EvalResult, Outcome, RunMetrics, ToolCall, TraceEvent
-    from salvo.scenarios.store import Store
+    from salvo.scenarios.store.store import RunStore
 
-    store = Store(folder / ".salvo")
+    store = RunStore(folder / ".salvo")
     store.prepare()
     batch = Batch(
         batch_id=batch_id,

@@ -71,9 +71,9 @@ async def _measure(conversation: Conversation) -> dict[str, float]:
 async def _salvo(name: str, url: str) -> dict[str, float]:
     from salvo.engine.chat import catalog
     from salvo.engine.chat.base import ChatRequest, Message, ToolAnswer, ToolDefinition, ToolMessage, UserMessage
-    from salvo.engine.redact import Redactor
-    from salvo.engine.retry import RetryingWire
-    from salvo.engine.wire import HttpWire
+    from salvo.engine.runtime.redact import Redactor
+    from salvo.engine.wire.http import HttpWire
+    from salvo.engine.wire.retry import RetryingWire
 
     environ = {
         "OPENAI_BASE_URL": f"{url}/v1",

@@ -53,7 +53,7 @@ def _cache() -> None:
 
 
 def _rules() -> None:
-    from salvo.playbooks.judges import rules
+    from salvo.playbooks.evaluate.judges import rules
 
     for half in ("dev", "test"):
         table.heading(f"The rules on the labelled texts, {half} half")

@@ -98,9 +98,9 @@ def _history() -> None:
 def _fill(folder: Path, runs: int) -> None:
     """A store of that many runs, ten to a batch, written by the store itself."""
     from salvo.scenarios.result import AgentRunResult, Batch, EvalResult, Outcome
-    from salvo.scenarios.store import Store
+    from salvo.scenarios.store.store import RunStore
 
-    store = Store(folder / ".salvo")
+    store = RunStore(folder / ".salvo")
     store.prepare()
     for number in range(runs // 10):
         batch = Batch(

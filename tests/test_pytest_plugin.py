@@ -19,7 +19,13 @@ from tests.support.wires import OPENAI_KEY, environment
 pytest_plugins = ["pytester"]
 
 # What a run in this process is the first to load is forgotten after it, and some of it can be loaded only once.
-for needed in ("salvo.assembly", "salvo.scenarios.written", "salvo.scenarios.report.junit", "aiohttp", "genai_prices"):
+for needed in (
+    "salvo.scenarios.workspace",
+    "salvo.scenarios.spec.python_scenario",
+    "salvo.scenarios.report.junit",
+    "aiohttp",
+    "genai_prices",
+):
     import_module(needed)
 
 AGENTS = """

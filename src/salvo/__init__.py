@@ -12,7 +12,6 @@ from salvo.version import __version__
 
 if TYPE_CHECKING:
     from salvo.engine.chat.base import ToolDefinition
-    from salvo.scenarios.adapters.base import BaseAdapter, RunContext
     from salvo.scenarios.result import (
         AdapterRequest,
         AdapterResponse,
@@ -22,16 +21,17 @@ if TYPE_CHECKING:
         ToolCall,
         TraceEvent,
     )
-    from salvo.scenarios.tools.function import tool
+    from salvo.scenarios.run.adapters.base import BaseAdapter, RunContext
+    from salvo.scenarios.run.tools.function import tool
 
 _HOMES = {
     "salvo.engine.chat.base": ("ToolDefinition",),
-    "salvo.scenarios.adapters.base": ("BaseAdapter", "RunContext"),
+    "salvo.scenarios.run.adapters.base": ("BaseAdapter", "RunContext"),
     "salvo.scenarios.result": (
         *("AdapterRequest", "AdapterResponse", "AgentRunResult"),
         *("EvalResult", "RunMetrics", "ToolCall", "TraceEvent"),
     ),
-    "salvo.scenarios.tools.function": ("tool",),
+    "salvo.scenarios.run.tools.function": ("tool",),
 }
 
 __all__ = [

@@ -11,22 +11,23 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from salvo.engine import jsontext
 from salvo.engine.chat import catalog
+from salvo.engine.jsonio import json_codec
 from salvo.errors import SalvoError, UsageError
-from salvo.playbooks import library, prompts
-from salvo.playbooks.build import JudgedBy, conclude, standing
-from salvo.playbooks.inputs import Inputs
-from salvo.playbooks.judges import by_rules
-from salvo.playbooks.judges.model import ballot_of
-from salvo.playbooks.order import Order, new_order, runs_for
-from salvo.playbooks.report import Report
-from salvo.playbooks.runner import case_of, judged_by, scan
-from salvo.playbooks.verdict import Mode, Status
-from salvo.playbooks.votes import Vote
+from salvo.playbooks.enums import Mode, Status
+from salvo.playbooks.evaluate import prompts
+from salvo.playbooks.evaluate.inputs import Inputs
+from salvo.playbooks.evaluate.judges import rules_judge
+from salvo.playbooks.evaluate.judges.model import ballot_of
+from salvo.playbooks.evaluate.request import EvaluationRequest, new_request, runs_for
+from salvo.playbooks.evaluate.runner import case_of, judged_by, scan
+from salvo.playbooks.evaluate.votes import Vote
+from salvo.playbooks.playbook import library
+from salvo.playbooks.report.builder import JudgedBy, build_report, judged_status
+from salvo.playbooks.report.report import Report
 from salvo.scenarios.evaluators.base import EvalServices, Evaluate, EvaluatorType, Load, Place
 from salvo.scenarios.result import AgentRunResult, Cause, EvalResult
-from salvo.scenarios.schema import Assertion, FileModel, Scenario
+from salvo.scenarios.spec.schema import Assertion, FileModel, Scenario
 
 _NO_BASELINE = "A run of a scenario is compared with the other runs of its batch, not with a baseline."
 
@@ -35,7 +36,7 @@ class PlaybookFields(FileModel):
     """A BYOP playbook on the final output."""
 
     playbook: str = Field(library.STARTER, description="The id of one in the library, or the path of a file.")
-    evaluator: str = Field(by_rules.NAME, description="rules, or a judge as provider/model.")
+    evaluator: str = Field(rules_judge.NAME, description="rules, or a judge as provider/model.")
     runs: int | None = Field(None, ge=1, le=100, description="How often each check is judged. Default: the playbook's.")
     fail_on: Literal["alert", "review", "observe"] = Field(
         "alert", description="The mildest status of the report that fails the assertion."
@@ -60,11 +61,11 @@ def _text(result: AgentRunResult) -> str:
     if result.final_text is not None:
         return result.final_text
     output = result.final_output
-    return output if isinstance(output, str) else jsontext.dumps(output).decode()
+    return output if isinstance(output, str) else json_codec.dumps(output).decode()
 
 
-def _order(fields: PlaybookFields, scenario: Scenario, result: AgentRunResult, said: str) -> Order:
-    return new_order(
+def _order(fields: PlaybookFields, scenario: Scenario, result: AgentRunResult, said: str) -> EvaluationRequest:
+    return new_request(
         report_id=result.run_id,
         playbook=library.named(fields.playbook),
         inputs=Inputs.of(said, prompt=scenario.user_message, system_instructions=scenario.system_prompt),
@@ -75,10 +76,10 @@ def _order(fields: PlaybookFields, scenario: Scenario, result: AgentRunResult, s
     )
 
 
-async def _report(order: Order, timestamp: str, services: EvalServices) -> Report:
+async def _report(order: EvaluationRequest, timestamp: str, services: EvalServices) -> Report:
     scanned = await asyncio.to_thread(scan, order)
-    if order.evaluator == by_rules.NAME:
-        rules = by_rules.RulesJudge()
+    if order.evaluator == rules_judge.NAME:
+        rules = rules_judge.RulesJudge()
         cases = [case_of(order, scanned, check, run) for check, run in order.cases]
         votes = [Vote(case.check.id, case.run, await rules.worked_out(case)) for case in cases]
         judge = judged_by(rules)
@@ -91,11 +92,11 @@ async def _report(order: Order, timestamp: str, services: EvalServices) -> Repor
             cast = await services.ask(order.evaluator, question, order.runs)
             # What it cost is in the run's own account of its judges.
             votes += [Vote(check.id, run, ballot_of(vote, question, None)) for run, vote in enumerate(cast, start=1)]
-    return conclude(order, votes, scanned, judge, timestamp=timestamp, baseline=_NO_BASELINE)
+    return build_report(order, votes, scanned, judge, timestamp=timestamp, baseline=_NO_BASELINE)
 
 
 def _verdict(report: Report, fail_on: str) -> EvalResult:
-    status = standing(report)
+    status = judged_status(report)
     reasons = " ".join(report.summary.status_reasons)
     if status.is_as_grave_as(Status(fail_on.upper())):
         verdict = EvalResult.judged(False, f"The playbook says {status}: {reasons}")
@@ -120,7 +121,7 @@ def _check(_scenario: Scenario, given: Mapping[str, Any], _load: Load) -> list[t
             runs_for(Mode.FULL, playbook, fields.runs)
         except UsageError as fault:
             problems.append(("runs", str(fault)))
-    if fields.evaluator != by_rules.NAME:
+    if fields.evaluator != rules_judge.NAME:
         try:
             catalog.find(fields.evaluator)
         except UsageError as fault:

@@ -18,11 +18,11 @@ import pytest
 if TYPE_CHECKING:
     from _pytest.outcomes import Failed
 
-    from salvo.assembly import Settings, Workshop
-    from salvo.scenarios.report.data import BatchSummary
+    from salvo.scenarios.analysis.summary import BatchSummary
     from salvo.scenarios.result import AgentRunResult
-    from salvo.scenarios.schema import Scenario
-    from salvo.scenarios.store import Store
+    from salvo.scenarios.spec.schema import Scenario
+    from salvo.scenarios.store.store import RunStore
+    from salvo.scenarios.workspace import ScenarioOverrides, Workspace
 else:
     Failed = pytest.fail.Exception  # its public name, which no type checker takes for a class
 
@@ -76,7 +76,7 @@ class NotJudgedError(Failed):
 class ScenarioResult:
     """What the runs of a scenario came to: passed, or failed. As text it is the table and the runs that failed."""
 
-    def __init__(self, summary: BatchSummary, store: Store) -> None:
+    def __init__(self, summary: BatchSummary, store: RunStore) -> None:
         self.summary = summary
         self._store = store
 
@@ -103,10 +103,10 @@ class ScenarioResult:
         return self._store.runs_of(self.batch_id)
 
     def __str__(self) -> str:
-        from salvo.scenarios.report import terminal, wording
+        from salvo.scenarios.report import labels, terminal
 
         failed = [self._store.load_run(failure.run_id) for failure in self.summary.failures[:_SHOWN]]
-        parts = [[wording.why(self.summary)], terminal.table(self.summary), *map(terminal.failed_run, failed)]
+        parts = [[labels.why(self.summary)], terminal.table(self.summary), *map(terminal.failed_run, failed)]
         return "\n\n".join("\n".join(lines) for lines in parts)
 
     def __repr__(self) -> str:
@@ -132,28 +132,28 @@ class _Work:
         self._interrupted = ""
 
     @cached_property
-    def workshop(self) -> Workshop:
-        from salvo.assembly import Workshop
-        from salvo.scenarios.project import Project
+    def workshop(self) -> Workspace:
+        from salvo.scenarios.spec.project import Project
+        from salvo.scenarios.workspace import Workspace
 
-        return Workshop(Project.find(self._config.invocation_params.dir))
+        return Workspace(Project.find(self._config.invocation_params.dir))
 
     @cached_property
-    def settings(self) -> Settings:
-        from salvo.assembly import Settings
+    def settings(self) -> ScenarioOverrides:
+        from salvo.scenarios.workspace import ScenarioOverrides
 
-        return Settings(runs=self._config.getoption("salvo_runs"), model=self._config.getoption("salvo_model"))
+        return ScenarioOverrides(runs=self._config.getoption("salvo_runs"), model=self._config.getoption("salvo_model"))
 
     @cached_property
     def _command(self) -> str:
         """What all batches of this run share; the processes of xdist get it from the one that started them."""
         return getattr(self._config, "workerinput", {}).get("salvo_command") or self.workshop.clock.new_id()
 
-    def run(self, workshop: Workshop, scenario: Scenario, file: Path) -> ScenarioResult:
+    def run(self, workshop: Workspace, scenario: Scenario, file: Path) -> ScenarioResult:
         """All runs of a scenario. NotJudgedError where they could not even be begun."""
         import asyncio
 
-        from salvo.engine.record import RecordingOptions
+        from salvo.engine.wire.record import RecordingOptions
         from salvo.errors import SalvoError
 
         record: bool = self._config.getoption("salvo_record")
@@ -237,7 +237,7 @@ class _Collecting:
         self._tags: set[str] = set()
 
     def pytest_collect_file(self, file_path: Path, parent: pytest.Collector) -> ScenarioFile | None:
-        from salvo.scenarios.project import is_scenario
+        from salvo.scenarios.spec.project import is_scenario
 
         named = file_path.suffix in _SUFFIXES and parent.session.isinitpath(file_path)
         if not named and not is_scenario(file_path):
@@ -246,7 +246,7 @@ class _Collecting:
 
     def read(self, file: ScenarioFile) -> ScenarioItem:
         from salvo.errors import SalvoError
-        from salvo.scenarios.paths import shown
+        from salvo.scenarios.spec.paths import shown
 
         workshop = self._work.workshop
         try:

@@ -20,7 +20,7 @@ from salvo.engine.chat.base import (
     UserMessage,
 )
 from salvo.engine.chat.openai import OpenAIDialect
-from salvo.engine.json_schema import is_strict, without_bounds
+from salvo.engine.jsonio.json_schema import is_strict, without_bounds
 from tests.conformance.typed_dicts import misfits
 
 SCHEMA = {

@@ -63,8 +63,8 @@ def _help(command: click.Command, context: click.Context) -> Iterator[str]:
 
 
 def _scenario_file() -> str:
-    from salvo.assembly import evaluator_types
-    from salvo.scenarios.schema import scenario_schema
+    from salvo.scenarios.spec.schema import scenario_schema
+    from salvo.scenarios.workspace import evaluator_types
 
     schema = scenario_schema(evaluator_types())
     parts = [schema["description"], "Fields that are not named here are errors.", _fields(schema)]
@@ -76,14 +76,14 @@ def _scenario_file() -> str:
 
 
 def _playbook_file() -> str:
-    from salvo.playbooks.validate import playbook_schema
+    from salvo.playbooks.playbook.validate import playbook_schema
 
     schema = playbook_schema()
     return _page("The playbook file", "`byop schema playbook`", schema["description"], _fields(schema, nested=True))
 
 
 def _report_file() -> str:
-    from salvo.playbooks.report import json_schema
+    from salvo.playbooks.report.report import json_schema
 
     schema = json_schema()
     return _page("The report file", "`byop schema report`", _fields(schema), *_definitions(schema["$defs"]))

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, NoReturn
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Playwright, expect, sync_playwright
 
-from salvo.web import page
+from salvo.web import static_files
 from salvo.web.settings import STATIC, Settings
 from tests.support import chromium
 from tests.support.browser import AXE, Visitor, a_browser, a_context
@@ -32,7 +32,7 @@ def _playwright() -> Iterator[Playwright]:
 
 @pytest.fixture(scope="package")
 def browser(_playwright: Playwright) -> Iterator[Browser]:
-    if not page.is_built(STATIC) or not AXE.exists():
+    if not static_files.is_built(STATIC) or not AXE.exists():
         _without("The page is not built, or its tools are not here: `make test` does both where Node is installed.")
     executable = chromium.find(_playwright)
     if executable is None:

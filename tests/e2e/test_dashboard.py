@@ -13,7 +13,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from salvo.scenarios.result import Batch, ToolCall
-from salvo.scenarios.store import Store
+from salvo.scenarios.store.store import RunStore
 from salvo.web.settings import Settings
 from tests.e2e.conftest import Visit
 from tests.support.browser import Theme, barriers
@@ -35,8 +35,8 @@ class Board(NamedTuple):
     folder: Path
 
     @property
-    def store(self) -> Store:
-        return Store(self.folder / ".salvo")
+    def store(self) -> RunStore:
+        return RunStore(self.folder / ".salvo")
 
     def run(self, *options: str) -> None:
         """`salvo run`, really: two of its ten runs fail."""
@@ -71,7 +71,7 @@ def board(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Board]:
             process.kill()
 
 
-def _save_hostile(store: Store) -> None:
+def _save_hostile(store: RunStore) -> None:
     """A scenario, a tool and an answer that want to be more than text. It is the oldest batch of all."""
     batch, runs = a_batch(0, "refund_order", MODELS[1], 5, Random(3))
     batch.batch_id, batch.scenario_id = "1a0hostile", "refund\u202e<b>order</b>"

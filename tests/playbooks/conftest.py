@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy.engine import make_url
 
-from salvo.playbooks.store.store import Store
+from salvo.playbooks.store.store import EvaluationStore
 from tests.support import postgres
 from tests.support.clock import HeldClock
 from tests.support.postgres import Postgres
@@ -25,7 +25,7 @@ def postgresql() -> Iterator[Postgres]:
 def sqlite_pattern(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A database with its tables, to be copied: making them takes ten times as long."""
     file = tmp_path_factory.mktemp("pattern") / "byop_runs.db"
-    Store.open(f"sqlite:///{file}", HeldClock()).close()
+    EvaluationStore.open(f"sqlite:///{file}", HeldClock()).close()
     return file
 
 
@@ -33,7 +33,7 @@ def sqlite_pattern(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def postgresql_pattern(postgresql: Postgres) -> str:
     """The same on the server, by its name."""
     url = postgresql.url()
-    Store.open(url, HeldClock()).close()
+    EvaluationStore.open(url, HeldClock()).close()
     return str(make_url(url).database)
 
 
@@ -68,6 +68,6 @@ def clock() -> HeldClock:
 
 
 @pytest.fixture
-def store(url: str, clock: HeldClock) -> Iterator[Store]:
-    with Store.open(url, clock) as opened:
+def store(url: str, clock: HeldClock) -> Iterator[EvaluationStore]:
+    with EvaluationStore.open(url, clock) as opened:
         yield opened

@@ -10,9 +10,10 @@ import pytest
 
 from salvo import playbooks
 from salvo.errors import StoreError
-from salvo.playbooks import library, run_playbook
-from salvo.playbooks.report import json_schema
-from salvo.playbooks.store.store import Store
+from salvo.playbooks import run_playbook
+from salvo.playbooks.playbook import library
+from salvo.playbooks.report.report import json_schema
+from salvo.playbooks.store.store import EvaluationStore
 from tests.support.clock import HeldClock
 from tests.support.office import GPT, TEXT, ScriptedJudge, results
 from tests.support.playbook import document
@@ -85,7 +86,7 @@ def test_everything_the_command_takes_can_be_said(tmp_path: Path) -> None:
     assert {asked.key for asked in provider.asked} == {"sk-mine"}
     assert "You are a lawyer." in provider.asked[0].last_user
     assert second["drift_summary"]["baseline_id"] == first["report_id"]
-    with Store.open(database, HeldClock()) as store:
+    with EvaluationStore.open(database, HeldClock()) as store:
         assert [row.id for row in store.history()] == [second["report_id"], first["report_id"]]
     assert b"sk-mine" not in (tmp_path / "mine.db").read_bytes()
 

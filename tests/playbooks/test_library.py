@@ -3,9 +3,9 @@
 import pytest
 
 from salvo.errors import UsageError
-from salvo.playbooks import library
-from salvo.playbooks.validate import playbook, problems
-from salvo.playbooks.verdict import Aggregation, Severity
+from salvo.playbooks.enums import Aggregation, Severity
+from salvo.playbooks.playbook import library
+from salvo.playbooks.playbook.validate import playbook, problems
 
 
 def test_every_playbook_of_the_library_is_without_a_warning_and_is_called_like_its_file() -> None:

@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from salvo.playbooks.inputs import Inputs
-from salvo.playbooks.judges.base import Case
-from salvo.playbooks.schema import Check
-from salvo.playbooks.verdict import Severity
+from salvo.playbooks.enums import Severity
+from salvo.playbooks.evaluate.inputs import Inputs
+from salvo.playbooks.evaluate.judges.base import Case
+from salvo.playbooks.playbook.schema import Check
 
 OUTPUT = """\
 Our review of the data processing agreement:

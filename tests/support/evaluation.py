@@ -4,11 +4,11 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from salvo.engine.chat.base import AssistantMessage, ChatReply, Stop, Usage
-from salvo.engine.judge import Question, Vote
+from salvo.engine.chat.judge import JudgeVote, Question
 from salvo.errors import InputError
 from salvo.scenarios.evaluators.registry import Registry, builtin, evaluate_all
 from salvo.scenarios.result import AgentRunResult, EvalResult, Outcome, RunMetrics, ToolCall
-from salvo.scenarios.schema import Scenario
+from salvo.scenarios.spec.schema import Scenario
 
 
 def scenario(*assertions: Mapping[str, Any], **fields: Any) -> Scenario:
@@ -39,12 +39,12 @@ def run(output: Any = None, *calls: ToolCall, **fields: Any) -> AgentRunResult:
 class FakeServices:
     """Answers a judge's questions from a list, and loads what it was given."""
 
-    def __init__(self, votes: list[Vote] | None = None, functions: Mapping[str, Any] | None = None) -> None:
+    def __init__(self, votes: list[JudgeVote] | None = None, functions: Mapping[str, Any] | None = None) -> None:
         self._votes = votes or []
         self._functions = functions or {}
         self.asked: list[tuple[str, Question, int]] = []
 
-    async def ask(self, model: str, question: Question, votes: int) -> list[Vote]:
+    async def ask(self, model: str, question: Question, votes: int) -> list[JudgeVote]:
         self.asked.append((model, question, votes))
         return self._votes
 
@@ -54,14 +54,14 @@ class FakeServices:
         return self._functions[path]
 
 
-def vote(passed: bool, reason: str = "because") -> Vote:
+def vote(passed: bool, reason: str = "because") -> JudgeVote:
     message = AssistantMessage(f'{{"passed": {str(passed).lower()}, "reason": "{reason}"}}')
     reply = ChatReply(message, Stop.END, Usage(100, 20), "gpt-5.4-mini-2026-03-01")
-    return Vote({"passed": passed, "reason": reason}, message.text, (reply,))
+    return JudgeVote({"passed": passed, "reason": reason}, message.text, (reply,))
 
 
-def no_vote(raw: str = "hm", problem: str = "The answer is not a JSON object.") -> Vote:
-    return Vote(None, raw, (ChatReply(AssistantMessage(raw), Stop.END, None, "gpt-5.4-mini"),), problem=problem)
+def no_vote(raw: str = "hm", problem: str = "The answer is not a JSON object.") -> JudgeVote:
+    return JudgeVote(None, raw, (ChatReply(AssistantMessage(raw), Stop.END, None, "gpt-5.4-mini"),), problem=problem)
 
 
 async def evaluate(

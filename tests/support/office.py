@@ -19,7 +19,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from salvo.cli.byop import byop
-from salvo.engine.clock import SystemClock
+from salvo.engine.runtime.clock import SystemClock
 from tests.support.provider import Answer, Asked, LoopbackProvider, Say
 from tests.support.provider.asked import text_of
 from tests.support.wires import environment

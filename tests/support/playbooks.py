@@ -5,10 +5,13 @@ from dataclasses import replace
 from typing import Any
 
 from salvo.engine.chat.base import Usage
-from salvo.engine.tape import Exchange, JsonContent, TapedReply, TapedRequest
-from salvo.playbooks.inputs import Inputs
-from salvo.playbooks.integrity import sealed
-from salvo.playbooks.report import (
+from salvo.engine.wire.tape import Exchange, JsonContent, TapedReply, TapedRequest
+from salvo.playbooks.audit.integrity import with_hash
+from salvo.playbooks.enums import Aggregation, Mode, Result, Severity, Status
+from salvo.playbooks.evaluate.inputs import Inputs
+from salvo.playbooks.evaluate.votes import CallMetrics, JudgeAnswer, RawCitation, Vote
+from salvo.playbooks.playbook.schema import Check, Playbook, Variance
+from salvo.playbooks.report.report import (
     SPEC_VERSION,
     CheckResult,
     Citation,
@@ -21,15 +24,12 @@ from salvo.playbooks.report import (
     PresentationRules,
     RawRun,
     Report,
-    Spent,
+    Spending,
     Summary,
     Tokens,
     UncheckedArea,
     VarianceSummary,
 )
-from salvo.playbooks.schema import Check, Playbook, Variance
-from salvo.playbooks.verdict import Aggregation, Mode, Result, Severity, Status
-from salvo.playbooks.votes import Ballot, Cited, Measured, Vote
 
 TEXT = "The clause is fully compliant with the law.\nWe assume that German law applies. It was not checked whether…"
 CERTAIN = "The clause is fully compliant with the law."
@@ -78,16 +78,16 @@ def some_inputs(ai_output: str = TEXT, **others: str) -> Inputs:
     return Inputs.of(ai_output, **others)
 
 
-def a_ballot(result: Result | None = Result.PASS, **changes: Any) -> Ballot:
+def a_ballot(result: Result | None = Result.PASS, **changes: Any) -> JudgeAnswer:
     span = ASSUMED if result is Result.PASS else CERTAIN
-    ballot = Ballot(
+    ballot = JudgeAnswer(
         result,
         confidence=None if result is None else 0.9,
-        citations=() if result is None else (Cited(span, "as it says"),),
+        citations=() if result is None else (RawCitation(span, "as it says"),),
         notes="" if result is None else f"It says: {span}",
         raw='{"result": …}',
         problem="Evaluator returned unparseable response." if result is None else "",
-        measured=Measured(model="claude-sonnet-4-6-x", temperature=0.0, usage=Usage(900, 80), seconds=1.2, calls=1),
+        measured=CallMetrics(model="claude-sonnet-4-6-x", temperature=0.0, usage=Usage(900, 80), seconds=1.2, calls=1),
     )
     return replace(ballot, **changes)
 
@@ -159,11 +159,11 @@ def a_report(
             ModelFingerprint("claude-sonnet-4-6", "claude-sonnet-4-6-x", "anthropic", "unknown", 0.0, "p1"),
             ModelFingerprint("unknown", "unknown", "unknown", "unknown", "unknown", "unknown"),
         ),
-        spent=Spent(6, Tokens(5400, 480, 0, 0), 0.02, 7.2),
+        spent=Spending(6, Tokens(5400, 480, 0, 0), 0.02, 7.2),
         integrity=Integrity(playbook.logic_hash, inputs.fingerprint, "salvo-byop/0.1.0", dict(inputs.raw_hashes or {})),
         presentation_rules=PresentationRules(label=Mode.FULL.label),
     )
-    return sealed(replace(report, **changes))
+    return with_hash(replace(report, **changes))
 
 
 def _check(name: str, result: Result, span: str, inputs: Inputs, runs: int) -> CheckResult:

@@ -5,7 +5,7 @@ from typing import Any
 
 from salvo.engine.chat.base import Usage
 from salvo.scenarios.result import AgentRunResult, Batch, Cause, EvalResult, Outcome, RunMetrics, ToolCall, TraceEvent
-from salvo.scenarios.store import Store
+from salvo.scenarios.store.store import RunStore
 
 
 def batch(batch_id: str = "01k9batch", runs: int = 10, **settings: Any) -> Batch:
@@ -47,9 +47,9 @@ def result(
     )
 
 
-def stored(folder: Path, *batches: tuple[Batch, list[AgentRunResult]]) -> Store:
+def stored(folder: Path, *batches: tuple[Batch, list[AgentRunResult]]) -> RunStore:
     """A store in the folder, with these batches and their runs."""
-    store = Store(folder / ".salvo")
+    store = RunStore(folder / ".salvo")
     store.prepare()
     for made, results in batches:
         store.save_batch(made)

@@ -7,9 +7,9 @@ from random import Random
 from typing import Any
 
 from salvo.engine.chat.base import Usage
-from salvo.scenarios.index import entry_of, line_of
 from salvo.scenarios.result import AgentRunResult, Batch, Cause, EvalResult, Outcome, RunMetrics, ToolCall, TraceEvent
-from salvo.scenarios.store import Store
+from salvo.scenarios.store.index import entry_of, line_of
+from salvo.scenarios.store.store import RunStore
 
 FIRST_DAY = datetime(2026, 11, 1, 9, tzinfo=UTC)
 MODELS = (("openai", "gpt-5.4-mini", 0.95), ("anthropic", "claude-haiku-4-5", 0.7))
@@ -46,12 +46,12 @@ SCENARIOS: dict[str, dict[str, Any]] = {
 }
 
 
-def fill(folder: Path, *, days: int = 10, runs: int = 50, hollow: bool = False) -> Store:
+def fill(folder: Path, *, days: int = 10, runs: int = 50, hollow: bool = False) -> RunStore:
     """`days` × two scenarios × two models × `runs`, the same at every call; the folder is the project's.
 
     With `hollow` the runs' files are there and empty: a long history in less time.
     """
-    store = Store(folder / ".salvo")
+    store = RunStore(folder / ".salvo")
     store.prepare()
     for batch, results in batches(days, runs):
         store.save_batch(batch)

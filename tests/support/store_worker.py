@@ -7,14 +7,14 @@ votes on one until it is killed, and prints the number of each when it is stored
 import sys
 from itertools import count
 
-from salvo.engine.clock import SystemClock
+from salvo.engine.runtime.clock import SystemClock
+from salvo.playbooks.enums import Mode
 from salvo.playbooks.store.records import NewEvaluation
-from salvo.playbooks.store.store import Store
-from salvo.playbooks.verdict import Mode
+from salvo.playbooks.store.store import EvaluationStore
 from tests.support.playbooks import a_playbook, a_report, a_vote, some_inputs, some_votes
 
 
-def _evaluations(store: Store, clock: SystemClock) -> None:
+def _evaluations(store: EvaluationStore, clock: SystemClock) -> None:
     for _ in range(3):
         name = _begun(store, clock)
         for vote in some_votes():
@@ -23,14 +23,14 @@ def _evaluations(store: Store, clock: SystemClock) -> None:
         store.set_baseline(name)
 
 
-def _endless(store: Store, clock: SystemClock) -> None:
+def _endless(store: EvaluationStore, clock: SystemClock) -> None:
     name = _begun(store, clock)
     _say(name)
     for run in count(1):
         _say(store.save_votes(name, [a_vote(run=run, raw="x" * 100_000)])[0])
 
 
-def _begun(store: Store, clock: SystemClock) -> str:
+def _begun(store: EvaluationStore, clock: SystemClock) -> str:
     name = clock.new_id()
     store.begin(NewEvaluation(name, a_playbook(), some_inputs(), "rules", Mode.FULL, 3, "default"))
     return name
@@ -46,5 +46,5 @@ if __name__ == "__main__":
     _say("ready")
     sys.stdin.readline()
     held = SystemClock()
-    with Store.open(url, held) as opened:
+    with EvaluationStore.open(url, held) as opened:
         {"evaluations": _evaluations, "endless": _endless}[what](opened, held)

@@ -2,16 +2,16 @@
 
 from typing import Any
 
-from salvo.playbooks.inputs import Inputs
-from salvo.playbooks.report import Report
+from salvo.playbooks.enums import Mode
+from salvo.playbooks.evaluate.inputs import Inputs
+from salvo.playbooks.evaluate.votes import Vote
+from salvo.playbooks.report.report import Report
 from salvo.playbooks.store.records import NewEvaluation
-from salvo.playbooks.store.store import Store
-from salvo.playbooks.verdict import Mode
-from salvo.playbooks.votes import Vote
+from salvo.playbooks.store.store import EvaluationStore
 from tests.support.playbooks import a_playbook, a_report, some_inputs, some_votes
 
 
-def begun(store: Store, name: str = "id-0001", *, inputs: Inputs | None = None, **changes: Any) -> str:
+def begun(store: EvaluationStore, name: str = "id-0001", *, inputs: Inputs | None = None, **changes: Any) -> str:
     given: dict[str, Any] = {
         "id": name,
         "playbook": a_playbook(),
@@ -26,7 +26,7 @@ def begun(store: Store, name: str = "id-0001", *, inputs: Inputs | None = None, 
 
 
 def finished(
-    store: Store,
+    store: EvaluationStore,
     name: str = "id-0001",
     *,
     report: Report | None = None,

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from typing import Any
 
 from salvo.engine.chat import catalog
-from salvo.engine.redact import Redactor
-from salvo.engine.wire import HttpWire, WireReply, WireRequest
+from salvo.engine.runtime.redact import Redactor
+from salvo.engine.wire.http import HttpWire, WireReply, WireRequest
 from tests.support.provider import LoopbackProvider
 
 OPENAI_KEY = "sk-proj-loopback-0123456789"

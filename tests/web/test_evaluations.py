@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 from inline_snapshot import snapshot
 
-from salvo.playbooks.inputs import Inputs
-from salvo.playbooks.keeping import InStore
-from salvo.playbooks.order import Order
-from salvo.playbooks.store.store import Store
-from salvo.playbooks.verdict import Mode
+from salvo.playbooks.enums import Mode
+from salvo.playbooks.evaluate.inputs import Inputs
+from salvo.playbooks.evaluate.recorder import StoreRecorder
+from salvo.playbooks.evaluate.request import EvaluationRequest
+from salvo.playbooks.store.store import EvaluationStore
 from salvo.web import jobs
 from tests.support.clock import HeldClock
 from tests.support.playbooks import a_playbook, a_report
@@ -175,7 +175,7 @@ async def test_words_in_a_stored_report_that_are_not_to_be_shown_are_named(api: 
     claim = "The agreement is certified and legally safe."
     made = a_report(report_id="id-0001")
     first, *others = made.check_results
-    with Store.open(f"sqlite:///{database}", HeldClock()) as store:
+    with EvaluationStore.open(f"sqlite:///{database}", HeldClock()) as store:
         finished(store, "id-0001", report=replace(made, check_results=(replace(first, notes=claim), *others)))
     assert (await api.get("/api/reports/id-0001"))["withheld"] == [claim]
 
@@ -353,9 +353,9 @@ async def test_a_database_that_cannot_be_written_is_a_sentence(api: Client, data
 
 
 async def test_what_another_process_runs_can_be_watched(api: Client, database: Path) -> None:
-    with Store.open(f"sqlite:///{database}", HeldClock()) as store:
-        order = Order("1m00000000000000", a_playbook(), Inputs("x"), "rules", Mode.FULL, 3)
-        InStore(store).begin(order)
+    with EvaluationStore.open(f"sqlite:///{database}", HeldClock()) as store:
+        order = EvaluationRequest("1m00000000000000", a_playbook(), Inputs("x"), "rules", Mode.FULL, 3)
+        StoreRecorder(store).begin(order)
         watching = api.watch(order.report_id)
         assert (await anext(watching)).data == {"text": "0 of 6 questions are answered", "done": 0, "total": 6}
         refused = await api.ask("POST", f"/api/evaluations/{order.report_id}/cancel")

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from salvo.engine import jsontext
+from salvo.engine.jsonio import json_codec
+from salvo.scenarios.analysis.comparison_inputs import compared, pair_named
+from salvo.scenarios.analysis.truncation import LONGEST
 from salvo.scenarios.report.comparison import document
 from salvo.scenarios.result import Outcome, ToolCall
-from salvo.scenarios.shortened import LONGEST
-from salvo.scenarios.sides import compared, pair_named
-from salvo.scenarios.store import Store
+from salvo.scenarios.store.store import RunStore
 from salvo.web.routes import batches
 from salvo.web.settings import Settings
 from tests.support.runs import batch, judged, result
@@ -32,19 +32,19 @@ async def api(serve: Serve, tmp_path: Path) -> AsyncIterator[Client]:
 
 
 @pytest.fixture
-def filled(tmp_path: Path) -> Store:
+def filled(tmp_path: Path) -> RunStore:
     """Three days: twelve batches of eight runs."""
     return fill(tmp_path, days=3, runs=8)
 
 
 @pytest.fixture(scope="module")
-def weeks(tmp_path_factory: pytest.TempPathFactory) -> Store:
+def weeks(tmp_path_factory: pytest.TempPathFactory) -> RunStore:
     """The same, for all that only look."""
     return fill(tmp_path_factory.mktemp("weeks"), days=3, runs=8)
 
 
 @pytest.fixture(scope="module")
-def showing(weeks: Store) -> Iterator[WebServer]:
+def showing(weeks: RunStore) -> Iterator[WebServer]:
     folder = weeks.folder.parent
     with WebServer(Settings(f"sqlite:///{folder / 'byop_runs.db'}", project=folder, static=folder)) as server:
         yield server
@@ -57,13 +57,13 @@ async def page(showing: WebServer) -> AsyncIterator[Client]:
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Store:
-    store = Store(tmp_path / ".salvo")
+def store(tmp_path: Path) -> RunStore:
+    store = RunStore(tmp_path / ".salvo")
     store.prepare()
     return store
 
 
-def keep(store: Store, *runs: Any, **settings: Any) -> None:
+def keep(store: RunStore, *runs: Any, **settings: Any) -> None:
     store.save_batch(batch(runs=len(runs), **settings))
     for run in runs:
         store.save_run(run)
@@ -83,7 +83,7 @@ class TestBatches:
         fill(tmp_path, days=1, runs=2)
         assert len((await api.get("/api/batches"))["rows"]) == 4
 
-    async def test_they_are_paged_the_newest_first(self, page: Client, weeks: Store) -> None:
+    async def test_they_are_paged_the_newest_first(self, page: Client, weeks: RunStore) -> None:
         pages = [await page.get(f"/api/batches?limit=5&offset={offset}") for offset in (0, 5, 10)]
         assert [each["more"] for each in pages] == [True, True, False]
         assert [row["batch_id"] for each in pages for row in each["rows"]] == weeks.newest_batches(20)
@@ -104,7 +104,7 @@ class TestBatches:
         ],
     )
     async def test_they_are_filtered_and_the_pages_fit(
-        self, page: Client, weeks: Store, asked: str, wanted: Callable[[Any], bool]
+        self, page: Client, weeks: RunStore, asked: str, wanted: Callable[[Any], bool]
     ) -> None:
         every = [row for row in (await page.get("/api/batches"))["rows"] if wanted(row)]
         assert 0 < len(every) < 12
@@ -114,7 +114,7 @@ class TestBatches:
         assert (rest["rows"], rest["more"]) == (every[1:2], len(every) > 2)
 
     async def test_over_time_each_scenario_and_model_has_its_points_the_oldest_first(
-        self, page: Client, weeks: Store
+        self, page: Client, weeks: RunStore
     ) -> None:
         found = await page.get("/api/batches/series")
         assert [(one["scenario_id"], one["model"], len(one["points"])) for one in found["series"]] == sorted(
@@ -131,13 +131,13 @@ class TestBatches:
         }
 
     async def test_over_time_only_so_many_runs_are_looked_at_and_it_says_so(
-        self, api: Client, filled: Store, monkeypatch: pytest.MonkeyPatch
+        self, api: Client, filled: RunStore, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(batches, "MOST_IN_SERIES", 20)
         found = await api.get("/api/batches/series")
         assert (found["more"], sum(len(one["points"]) for one in found["series"])) == (True, 2)
 
-    async def test_what_is_damaged_is_counted_and_hides_nothing_else(self, api: Client, filled: Store) -> None:
+    async def test_what_is_damaged_is_counted_and_hides_nothing_else(self, api: Client, filled: RunStore) -> None:
         gone, *_ = filled.newest_batches(1)
         (filled.batches / f"{gone}.json").write_text("{")
         with filled.history.open("ab") as history:
@@ -148,7 +148,9 @@ class TestBatches:
         assert (damaged.status, damaged.code) == (503, "store")
         assert "is damaged" in damaged.json()["error"]["message"]
 
-    async def test_a_batch_has_what_was_asked_for_and_what_its_runs_came_to(self, page: Client, weeks: Store) -> None:
+    async def test_a_batch_has_what_was_asked_for_and_what_its_runs_came_to(
+        self, page: Client, weeks: RunStore
+    ) -> None:
         found = await page.get("/api/batches/1m7000001")
         assert found["batch"]["scenario"]["user_message"] == SCENARIOS[REFUND]["user_message"]
         assert (found["running"], found["skipped"], found["summary"]["runs"]) == (False, 0, 8)
@@ -158,13 +160,13 @@ class TestBatches:
         assert parting["failing"]["run_id"].startswith("1m7000001stored-")
         assert (await page.get("/api/batches/latest"))["batch"]["batch_id"] == weeks.newest_batches(1)[0]
 
-    async def test_a_long_list_of_failures_is_cut_and_its_count_is_not(self, api: Client, store: Store) -> None:
+    async def test_a_long_list_of_failures_is_cut_and_its_count_is_not(self, api: Client, store: RunStore) -> None:
         keep(store, *(result(number, Outcome.FAILED) for number in range(1, 61)))
         summary = (await api.get("/api/batches/latest"))["summary"]
         assert (len(summary["failures"]), summary["failed"]) == (batches.MOST_LISTED, 60)
 
     async def test_its_runs_are_paged_and_filtered_in_the_order_of_their_numbers(
-        self, page: Client, weeks: Store
+        self, page: Client, weeks: RunStore
     ) -> None:
         everything = await page.get("/api/batches/1m7000001/runs")
         assert ([row["number"] for row in everything["rows"]], everything["total"]) == (list(range(1, 9)), 8)
@@ -179,24 +181,24 @@ class TestBatches:
         )
         assert (await page.get("/api/batches/1m7000001/runs?assertion=polite"))["total"] == 0
 
-    async def test_it_is_exported_as_one_file(self, page: Client, weeks: Store) -> None:
+    async def test_it_is_exported_as_one_file(self, page: Client, weeks: RunStore) -> None:
         file = await page.ask("GET", "/api/batches/1m7000001/export")
         assert (file.status, file.headers["Content-Type"]) == (200, "text/html; charset=utf-8")
         assert file.headers["Content-Disposition"] == 'attachment; filename="salvo-batch-1m7000001stored.html"'
         assert b"refund_order" in file.body
 
-    async def test_two_are_compared_as_the_command_does(self, page: Client, weeks: Store) -> None:
+    async def test_two_are_compared_as_the_command_does(self, page: Client, weeks: RunStore) -> None:
         pair = {"a": "1m7000000", "b": "1m7000001"}
         answer = await page.ask("POST", "/api/batches/compare", pair)
         expected = document(compared(weeks, *pair_named(weeks, *pair.values(), whole=False)))
-        assert answer.json() == json.loads(jsontext.dumps(expected))
+        assert answer.json() == json.loads(json_codec.dumps(expected))
         same = await page.ask("POST", "/api/batches/compare", {"a": "1m7000000", "b": "1m7000000stored"})
         assert (same.status, same.code) == (400, "bad_usage")
 
 
 class TestRuns:
     async def test_a_run_has_its_steps_and_each_assertion_beside_the_one_it_concerns(
-        self, page: Client, weeks: Store
+        self, page: Client, weeks: RunStore
     ) -> None:
         failed = (await page.get("/api/batches/1m7000001/runs?outcome=failed"))["rows"][0]["run_id"]
         found = await page.get(f"/api/runs/{failed}")
@@ -210,7 +212,7 @@ class TestRuns:
             row["run_id"] for row in (await page.get("/api/batches/1m7000001/runs?outcome=passed"))["rows"]
         }
 
-    async def test_two_runs_stand_side_by_side_with_their_first_difference(self, page: Client, weeks: Store) -> None:
+    async def test_two_runs_stand_side_by_side_with_their_first_difference(self, page: Client, weeks: RunStore) -> None:
         failed = (await page.get("/api/batches/1m7000001/runs?outcome=failed"))["rows"][0]["run_id"]
         partner = (await page.get(f"/api/runs/{failed}"))["partner"]
         found = await page.get(f"/api/runs/{failed}/beside/{partner}")
@@ -219,7 +221,9 @@ class TestRuns:
         assert all(row["same"] for row in rows[:first])
         assert not rows[first]["same"]
 
-    async def test_what_is_huge_is_cut_and_says_so_and_the_file_has_all_of_it(self, api: Client, store: Store) -> None:
+    async def test_what_is_huge_is_cut_and_says_so_and_the_file_has_all_of_it(
+        self, api: Client, store: RunStore
+    ) -> None:
         huge = "x" * 5_000_000
         keep(store, result(final_output=huge, eval_results=[judged("x", False, actual=huge)]))
         shown = await api.ask("GET", "/api/runs/latest")
@@ -231,7 +235,7 @@ class TestRuns:
         assert file.headers["Content-Disposition"] == 'attachment; filename="salvo-run-01k9batch-0001.json"'
         assert file.json()["final_output"] == huge
 
-    async def test_hostile_content_stays_data(self, api: Client, store: Store) -> None:
+    async def test_hostile_content_stays_data(self, api: Client, store: RunStore) -> None:
         hostile = "<script>alert(1)</script>\u202e\ud800\x00"
         keep(store, result(final_output=hostile, tool_calls=[ToolCall(hostile, {hostile: hostile}, error=hostile)]))
         found = await api.get("/api/runs/latest")
@@ -239,7 +243,7 @@ class TestRuns:
         assert (call["title"], call["arguments"], call["error"]) == (hostile, {hostile: hostile}, hostile)
         assert end["result"] == hostile
 
-    async def test_a_run_without_its_batch_is_shown_without_what_was_asked(self, api: Client, store: Store) -> None:
+    async def test_a_run_without_its_batch_is_shown_without_what_was_asked(self, api: Client, store: RunStore) -> None:
         keep(store, result(eval_results=[judged("x", True)]))
         (store.batches / "01k9batch.json").unlink()
         found = await api.get("/api/runs/01k9batch-0001")
@@ -250,7 +254,7 @@ class TestRuns:
         "named",
         ["..%2f..%2fsecret", "%2e%2e", "a%00b", "..", "x" * 300, "%F0%9F%98%80", "secret", "01k9batch-0001.json"],
     )
-    async def test_no_id_leads_out_of_the_store(self, api: Client, store: Store, tmp_path: Path, named: str) -> None:
+    async def test_no_id_leads_out_of_the_store(self, api: Client, store: RunStore, tmp_path: Path, named: str) -> None:
         keep(store, result())
         (tmp_path / "secret.json").write_bytes((store.runs / "01k9batch-0001.json").read_bytes())
         (store.runs / "secret.json").symlink_to(tmp_path / "secret.json")
@@ -263,7 +267,7 @@ class TestRuns:
             answer = await api.ask("GET", path)
             assert (answer.status, answer.code) in REFUSED, path
 
-    async def test_a_damaged_run_is_a_clear_error(self, api: Client, store: Store) -> None:
+    async def test_a_damaged_run_is_a_clear_error(self, api: Client, store: RunStore) -> None:
         keep(store, result())
         (store.runs / "01k9batch-0001.json").write_text('{"run_id": 7}')
         answer = await api.ask("GET", "/api/runs/01k9batch-0001")
@@ -272,7 +276,7 @@ class TestRuns:
 
 class TestEvents:
     async def test_whoever_watches_is_told_of_new_runs(
-        self, api: Client, store: Store, monkeypatch: pytest.MonkeyPatch
+        self, api: Client, store: RunStore, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(batches, "LOOK_AGAIN", 0.01)
         async with asyncio.timeout(20):
@@ -294,7 +298,7 @@ class TestEvents:
             await stopping
 
 
-async def test_what_guards_the_others_guards_these(serve: Serve, filled: Store, tmp_path: Path) -> None:
+async def test_what_guards_the_others_guards_these(serve: Serve, filled: RunStore, tmp_path: Path) -> None:
     async with client(serve(project=tmp_path, token="t0ken").url) as api:
         for path in ("/api/batches", "/api/batches/latest", "/api/runs/latest", "/api/runs/latest/raw"):
             assert (await api.ask("GET", path)).code == "token_needed"
@@ -310,7 +314,7 @@ async def test_what_guards_the_others_guards_these(serve: Serve, filled: Store, 
 
 
 async def test_looking_at_runs_makes_no_database_and_asking_for_evaluations_does(
-    api: Client, filled: Store, database: Path
+    api: Client, filled: RunStore, database: Path
 ) -> None:
     await api.get("/api/about")
     await api.get("/api/batches")

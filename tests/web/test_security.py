@@ -134,7 +134,7 @@ async def test_a_fault_of_the_servers_own_shows_nothing_of_its_inside(
     def broken() -> list[str]:
         raise RuntimeError("the inside")
 
-    monkeypatch.setattr("salvo.playbooks.library.names", broken)
+    monkeypatch.setattr("salvo.playbooks.playbook.library.names", broken)
     refused = await api.ask("GET", "/api/playbooks")
     assert (refused.status, refused.code) == (500, "internal")
     assert b"inside" not in refused.body

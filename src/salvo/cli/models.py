@@ -47,8 +47,8 @@ def _cells(row: _Row) -> tuple[str, ...]:
 
 def _row(name: str) -> _Row:
     from salvo.engine.chat import catalog
-    from salvo.engine.clock import SystemClock
-    from salvo.engine.pricing import prices_of
+    from salvo.engine.runtime.clock import SystemClock
+    from salvo.engine.runtime.pricing import prices_of
 
     provider, model = catalog.find(name)
     facts = provider.facts(model)

@@ -8,7 +8,7 @@ import sys
 import click
 
 
-class Progress:
+class ProgressLine:
     """Says how far things are. `line` is the state, `tell` a lasting message."""
 
     def __init__(self, *, shown: bool = True) -> None:

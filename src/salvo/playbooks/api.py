@@ -9,17 +9,17 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from salvo.engine.pool import Stopped
+from salvo.engine.runtime.pool import PoolStopped
 from salvo.errors import SalvoError, StoreError, UsageError
-from salvo.playbooks import library
-from salvo.playbooks.inputs import Inputs
-from salvo.playbooks.keeping import InStore
-from salvo.playbooks.order import DEFAULT_SUBJECT, Order, new_order
-from salvo.playbooks.runner import Evaluated, evaluate
-from salvo.playbooks.schema import Playbook
-from salvo.playbooks.session import Desk, default_evaluator
-from salvo.playbooks.validate import playbook as validated
-from salvo.playbooks.verdict import Mode
+from salvo.playbooks.enums import Mode
+from salvo.playbooks.evaluate.inputs import Inputs
+from salvo.playbooks.evaluate.recorder import StoreRecorder
+from salvo.playbooks.evaluate.request import DEFAULT_SUBJECT, EvaluationRequest, new_request
+from salvo.playbooks.evaluate.runner import EvaluationOutcome, evaluate
+from salvo.playbooks.evaluate.session import EvaluatorConfig, default_evaluator
+from salvo.playbooks.playbook import library
+from salvo.playbooks.playbook.schema import Playbook
+from salvo.playbooks.playbook.validate import playbook as validated
 
 
 def run_playbook(
@@ -47,9 +47,9 @@ def run_playbook(
     if mode not in tuple(Mode):
         raise UsageError(f"There is no mode {mode!r}.", hint=f"Choose one of: {', '.join(Mode)}.")
     chosen = playbook if isinstance(playbook, Playbook) else _playbook(playbook)
-    desk = Desk(evaluator or default_evaluator(os.environ), base_url=base_url, key=api_key)
+    desk = EvaluatorConfig(evaluator or default_evaluator(os.environ), base_url=base_url, key=api_key)
     desk.check()
-    order = new_order(
+    order = new_request(
         report_id=desk.clock.new_id(),
         playbook=chosen,
         inputs=Inputs.of(ai_output, source_doc, prompt, system_instructions),
@@ -62,7 +62,7 @@ def run_playbook(
     done = _waited_for(order, desk, database)
     if done.unkept:
         raise StoreError(done.unkept)
-    if isinstance(done.report, Stopped):
+    if isinstance(done.report, PoolStopped):
         raise SalvoError(f"The evaluation was stopped: {done.report.reason}.")
     return done.report.document()
 
@@ -73,17 +73,17 @@ def _playbook(given: Mapping[str, Any] | str | Path) -> Playbook:
     return library.named(str(given))
 
 
-def _waited_for(order: Order, desk: Desk, database: str | None) -> Evaluated:
+def _waited_for(order: EvaluationRequest, desk: EvaluatorConfig, database: str | None) -> EvaluationOutcome:
     """Also where an event loop runs already, as in a notebook: then in a thread with a loop of its own."""
 
-    async def whole() -> Evaluated:
+    async def whole() -> EvaluationOutcome:
         if database is None:
             async with desk.session() as session:
                 return await evaluate(order, session)
-        from salvo.playbooks.store.store import Store
+        from salvo.playbooks.store.store import EvaluationStore
 
-        with Store.open(database, desk.clock) as store:
-            async with desk.session(record=lambda: InStore(store)) as session:
+        with EvaluationStore.open(database, desk.clock) as store:
+            async with desk.session(record=lambda: StoreRecorder(store)) as session:
                 return await evaluate(order, session)
 
     with ThreadPoolExecutor(1) as thread:

@@ -6,37 +6,37 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from salvo.engine.difference import Difference, differences
-from salvo.engine.offline import offline
-from salvo.engine.pool import together
-from salvo.engine.redact import Redactor
-from salvo.engine.replay import ReplayWire
-from salvo.engine.tape import Tape
+from salvo.engine.jsonio.json_diff import Difference, differences
+from salvo.engine.runtime.pool import gather
+from salvo.engine.runtime.redact import Redactor
+from salvo.engine.wire.offline import offline
+from salvo.engine.wire.replay import ReplayWire
+from salvo.engine.wire.tape import Tape
 from salvo.errors import NotReplayableError
-from salvo.playbooks.build import Baseline, conclude
-from salvo.playbooks.judges.base import Judge
-from salvo.playbooks.order import Order
-from salvo.playbooks.report import Report
-from salvo.playbooks.runner import case_of, cleaned, judged_by, scan
-from salvo.playbooks.votes import Ballot, Vote
+from salvo.playbooks.evaluate.judges.base import Judge
+from salvo.playbooks.evaluate.request import EvaluationRequest
+from salvo.playbooks.evaluate.runner import case_of, cleaned, judged_by, scan
+from salvo.playbooks.evaluate.votes import JudgeAnswer, Vote
+from salvo.playbooks.report.builder import BaselineReport, build_report
+from salvo.playbooks.report.report import Report
 
 
 @dataclass(frozen=True, slots=True)
-class Replayed:
+class EvaluationReplay:
     report: Report
     differences: tuple[Difference, ...]
     """Apart from times and ids; none where the report was reproduced."""
 
 
 async def replay(
-    order: Order,
+    order: EvaluationRequest,
     stored: Report,
     votes: Sequence[Vote],
     judge: Judge,
     *,
-    baseline: Baseline | str,
+    baseline: BaselineReport | str,
     redactor: Redactor,
-) -> Replayed:
+) -> EvaluationReplay:
     """Asks the same judge again, every question that was answered then, with the tape in the provider's place."""
     scanned = scan(order)
     tape = ReplayWire(Tape(exchanges=[exchange for vote in votes for exchange in vote.exchanges]), redactor)
@@ -49,12 +49,12 @@ async def replay(
         return Vote(vote.check_id, vote.run, _as_paid(cleaned(ballot, redactor), vote.ballot))
 
     with offline():
-        recast = await together(map(again, votes))
-    report = conclude(order, recast, scanned, judged_by(judge), timestamp=stored.timestamp, baseline=baseline)
-    return Replayed(report, tuple(differences(_comparable(stored), _comparable(report))))
+        recast = await gather(map(again, votes))
+    report = build_report(order, recast, scanned, judged_by(judge), timestamp=stored.timestamp, baseline=baseline)
+    return EvaluationReplay(report, tuple(differences(_comparable(stored), _comparable(report))))
 
 
-def _as_paid(ballot: Ballot, then: Ballot) -> Ballot:
+def _as_paid(ballot: JudgeAnswer, then: JudgeAnswer) -> JudgeAnswer:
     """What a call cost is what it cost then: a new price table changes nothing."""
     if ballot.measured.usage != then.measured.usage:
         return ballot
@@ -72,7 +72,7 @@ def _comparable(report: Report) -> dict[str, Any]:
     return document
 
 
-def baseline_then(stored: Report, compared_with: Report | None) -> Baseline | str:
+def baseline_then(stored: Report, compared_with: Report | None) -> BaselineReport | str:
     """What the report was compared with when it was made, or why it was not; None where that is gone."""
     drift = stored.drift_summary
     if drift.baseline_id is None:
@@ -82,4 +82,4 @@ def baseline_then(stored: Report, compared_with: Report | None) -> Baseline | st
             f"The report {drift.baseline_id}, which this one was compared with, is no longer stored.",
             hint="Its votes are still here: byop show prints them.",
         )
-    return Baseline(compared_with, saved=bool(drift.baseline_saved))
+    return BaselineReport(compared_with, saved=bool(drift.baseline_saved))

@@ -8,29 +8,29 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal
 
-from salvo.engine import jsontext
-from salvo.engine.clock import Clock, SystemClock
-from salvo.engine.difference import Difference, differences
-from salvo.engine.offline import offline
-from salvo.engine.redact import Redactor
-from salvo.engine.replay import ReplayWire
-from salvo.engine.tape import Tape
+from salvo.engine.jsonio import json_codec
+from salvo.engine.jsonio.json_diff import Difference, differences
+from salvo.engine.runtime.clock import Clock, SystemClock
+from salvo.engine.runtime.redact import Redactor
+from salvo.engine.wire.offline import offline
+from salvo.engine.wire.replay import ReplayWire
+from salvo.engine.wire.tape import Tape
 from salvo.errors import InputError, NotReplayableError, TapeError
-from salvo.scenarios.act import Acted, result_of
-from salvo.scenarios.adapters.base import BaseAdapter
-from salvo.scenarios.cleaning import clean_scenario
 from salvo.scenarios.evaluators.registry import Registry
-from salvo.scenarios.journal import Journal
-from salvo.scenarios.loader import from_document, scenario_document
-from salvo.scenarios.recording import HASHES_ONLY, Recording
 from salvo.scenarios.result import COMMAND, UNFINISHED, AgentRunResult, Batch, Cause
-from salvo.scenarios.runner import judge, perform
-from salvo.scenarios.schema import Scenario
-from salvo.scenarios.stage import Prepared, Stage, Stopwatch
-from salvo.scenarios.store import Store
-from salvo.scenarios.tools.box import ReplayedToolBox
-from salvo.scenarios.tools.find import FoundTool, changed_tools
-from salvo.scenarios.variables import filled
+from salvo.scenarios.run.adapters.base import BaseAdapter
+from salvo.scenarios.run.attempt import AttemptResult, result_of
+from salvo.scenarios.run.environment import PreparedScenario, RunEnvironment, Stopwatch
+from salvo.scenarios.run.journal import Journal
+from salvo.scenarios.run.redaction import clean_scenario
+from salvo.scenarios.run.runner import judge, run_agent
+from salvo.scenarios.run.tools.discovery import FoundTool, changed_tools
+from salvo.scenarios.run.tools.toolbox import ReplayedToolBox
+from salvo.scenarios.spec.loader import from_document, scenario_document
+from salvo.scenarios.spec.schema import Scenario
+from salvo.scenarios.spec.variables import expand_variables
+from salvo.scenarios.store.recording import HASHES_ONLY, Recording
+from salvo.scenarios.store.store import RunStore
 
 MakeAdapter = Callable[[Scenario, Path], Callable[[], BaseAdapter]]
 Load = Callable[[str, Path], Any]
@@ -56,7 +56,7 @@ class ReplayClock(SystemClock):
 
 
 @dataclass(slots=True)
-class Replayed:
+class RunReplay:
     """What replay found. `result` is None where the run could not be replayed to its end, and `divergence` says why."""
 
     stored: AgentRunResult
@@ -85,7 +85,7 @@ class EvaluatedAgain:
 class Replayer:
     """What replaying needs, the user's code among it: looked up where the user named it, and nowhere else."""
 
-    store: Store
+    store: RunStore
     registry: Registry
     redactor: Redactor
     root: Path
@@ -95,7 +95,7 @@ class Replayer:
     tools: Callable[[Scenario, Path], list[FoundTool]]
     environ: Mapping[str, str]
 
-    async def replay(self, run_id: str) -> Replayed:
+    async def replay(self, run_id: str) -> RunReplay:
         """Runs the adapter again against the tape and the recorded tool results."""
         recording = self._recording(run_id)
         if recording is None:
@@ -107,8 +107,8 @@ class Replayer:
         if stored.replay_note == HASHES_ONLY:
             raise NotReplayableError(HASHES_ONLY, hint=f"What it did is in: salvo report {run_id}")
         if stored.replayable == "no":
-            return Replayed(stored, "reconstructed", stored, warnings=[stored.replay_note])
-        replayed = Replayed(stored, stored.replayable, None, warnings=list(recording.tape.ambiguous))
+            return RunReplay(stored, "reconstructed", stored, warnings=[stored.replay_note])
+        replayed = RunReplay(stored, stored.replayable, None, warnings=list(recording.tape.ambiguous))
         if stored.replayable == "model-only":
             replayed.warnings.append(stored.replay_note)
         with offline():
@@ -118,7 +118,7 @@ class Replayer:
             replayed.result = _with_verdict(replayed.result, stored)
         return replayed
 
-    async def _act_again(self, recording: Recording, replayed: Replayed) -> None:
+    async def _act_again(self, recording: Recording, replayed: RunReplay) -> None:
         stored, batch = recording.result, recording.batch
         scenario, file = from_document(batch.scenario), self.root / batch.source
         if scenario.adapter == COMMAND:
@@ -127,7 +127,7 @@ class Replayer:
         prepared = self._prepared(batch, scenario, file, recording.endpoint, make_adapter)
         stage = self._stage(recording, stored, prepared)
         try:
-            replayed.result = await perform(
+            replayed.result = await run_agent(
                 prepared, stored.number, stored.seed, stored.timestamp, stage, self.redactor
             )
         except NotReplayableError as fault:
@@ -135,7 +135,7 @@ class Replayer:
                 replayed.divergence = str(fault)
                 return
             # The recording ends where the agent's time did.
-            acted = Acted(None, Cause.TIMEOUT, stored.error)
+            acted = AttemptResult(None, Cause.TIMEOUT, stored.error)
             replayed.result = result_of(batch, stored.number, stored.seed, stored.timestamp, acted, stage)
         except TapeError as fault:
             replayed.divergence = str(fault)
@@ -207,22 +207,22 @@ class Replayer:
         file: Path,
         endpoint: str | None,
         make_adapter: Callable[[], BaseAdapter] = BaseAdapter,
-    ) -> Prepared:
-        return Prepared(
+    ) -> PreparedScenario:
+        return PreparedScenario(
             batch=batch,
             scenario=scenario,
             file=file,
             tools=[],
             make_adapter=make_adapter,
             load=lambda path: self.load(path, file),
-            options=filled(scenario.adapter_options, self.environ),
+            options=expand_variables(scenario.adapter_options, self.environ),
             endpoint=endpoint,
         )
 
-    def _stage(self, recording: Recording | None, stored: AgentRunResult, prepared: Prepared) -> Stage:
+    def _stage(self, recording: Recording | None, stored: AgentRunResult, prepared: PreparedScenario) -> RunEnvironment:
         clock: Clock = ReplayClock(stored.timestamp)
         prices = recording.prices if recording else {}
-        return Stage(
+        return RunEnvironment(
             wire=ReplayWire(recording.tape if recording else Tape(), self.redactor),
             toolbox=ReplayedToolBox(
                 recording.tools if recording else [],
@@ -251,7 +251,7 @@ def _agents_own(cause: Cause | None) -> Cause | None:
     return cause if cause in UNFINISHED | {Cause.REFUSAL, Cause.LENGTH} else None
 
 
-def _unasked(stage: Stage) -> list[str]:
+def _unasked(stage: RunEnvironment) -> list[str]:
     """What the recording holds of the agent's, judges aside, and was not asked for again."""
     requests = stage.wire.unasked if isinstance(stage.wire, ReplayWire) else []
     asked = [f"a request to {item.request.path}" for item in requests if not item.lane.startswith("judge/")]
@@ -260,7 +260,7 @@ def _unasked(stage: Stage) -> list[str]:
 
 def _comparable(result: AgentRunResult) -> dict[str, Any]:
     """What must be the same: all but ids, times of day, and the verdict, which is evaluation's."""
-    content: dict[str, Any] = jsontext.loads(jsontext.dumps(result), deepest=jsontext.DEEPEST_OF_OURS)
+    content: dict[str, Any] = json_codec.loads(json_codec.dumps(result), deepest=json_codec.DEEPEST_OF_OURS)
     ended = {"ended": result.cause, "error": result.error} if result.cause in UNFINISHED else {}
     # What a program writes for people has times and numbers of its own in it.
     content["details"].pop("stderr", None)

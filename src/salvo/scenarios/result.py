@@ -147,7 +147,7 @@ UNFINISHED = frozenset({Cause.TURN_LIMIT, Cause.TIMEOUT, Cause.CONTEXT, Cause.EX
 """How an agent ended without having finished: nothing is left to evaluate. The other causes are the evaluation's."""
 
 
-class Unmade(NamedTuple):
+class SkippedRun(NamedTuple):
     """A run that was never started, or was ended in the middle. It is not stored, so that it can be resumed."""
 
     outcome: Outcome

@@ -12,16 +12,17 @@ from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 
 from salvo import __version__
-from salvo.engine import pricing, wire
-from salvo.playbooks.store.store import Store
-from salvo.scenarios.project import Project
-from salvo.scenarios.shelf import Shelf
-from salvo.scenarios.store import Store as RunStore
-from salvo.web import events, page
-from salvo.web.answers import ErrorAnswer, Json, answer_errors
+from salvo.engine.runtime import pricing
+from salvo.engine.wire import http
+from salvo.playbooks.store.store import EvaluationStore
+from salvo.scenarios.spec.project import Project
+from salvo.scenarios.store.batch_catalog import BatchCatalog
+from salvo.scenarios.store.store import RunStore
+from salvo.web import events, static_files
 from salvo.web.jobs import Jobs
+from salvo.web.responses import ErrorAnswer, Json, answer_errors
 from salvo.web.routes import about, batches, documents, evaluations, evaluators, history, playbooks, reports, runs
-from salvo.web.security import Guard
+from salvo.web.security import SecurityMiddleware
 from salvo.web.services import Services
 from salvo.web.settings import Settings
 
@@ -39,12 +40,12 @@ def create_app(settings: Settings) -> FastAPI:
         with ThreadPoolExecutor(THREADS) as threads:
             asyncio.get_running_loop().set_default_executor(threads)
             threads.submit(_load_what_a_model_needs)
-            store = await asyncio.to_thread(Store.open_later, settings.database_url, settings.clock)
+            store = await asyncio.to_thread(EvaluationStore.open_later, settings.database_url, settings.clock)
             if not store.is_new:
                 await asyncio.to_thread(store.mark_interrupted)
             jobs = Jobs(store, settings.at_once)
             root = settings.project.absolute()
-            shelf = Shelf(RunStore(Project(root, root).store), settings.clock)
+            shelf = BatchCatalog(RunStore(Project(root, root).store), settings.clock)
             app.state.services = Services(settings, store, jobs, shelf, asyncio.Event())
             try:
                 yield
@@ -65,16 +66,16 @@ def create_app(settings: Settings) -> FastAPI:
     )
     for part in (evaluations, reports, history, playbooks, evaluators, documents, batches, runs, about):
         app.include_router(part.router)
-    app.include_router(page.router)
+    app.include_router(static_files.router)
     answer_errors(app)
-    app.add_middleware(Guard, settings=settings)
+    app.add_middleware(SecurityMiddleware, settings=settings)
     app.openapi = lambda: _described(app)  # type: ignore[method-assign]  # FastAPI's own way to change it
     return app
 
 
 def _load_what_a_model_needs() -> None:
     """Meanwhile somebody fills in the form. Loaded with the first evaluation, it would keep everybody waiting."""
-    wire.preload()
+    http.preload()
     pricing.preload()
 
 

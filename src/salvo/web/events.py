@@ -15,9 +15,9 @@ from fastapi.sse import KEEPALIVE_COMMENT, format_sse_event
 from pydantic import TypeAdapter
 from starlette.responses import StreamingResponse
 
-from salvo.engine import jsontext
-from salvo.web.answers import Problem
+from salvo.engine.jsonio import json_codec
 from salvo.web.jobs import Job, JobState, VoteSeen, Waiting
+from salvo.web.responses import ErrorDetail
 from salvo.web.turns import Turns
 
 SILENCE = 15.0
@@ -26,20 +26,20 @@ NO_NEWS = KEEPALIVE_COMMENT
 
 
 @dataclass(frozen=True, slots=True)
-class Queued:
+class QueuedEvent:
     position: int
     """How many evaluations are before this one, itself included."""
 
 
 @dataclass(frozen=True, slots=True)
-class Began:
+class StartedEvent:
     evaluator: str
     total: int
     """Questions in all: each judged check, each run of it."""
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class ProgressEvent:
     """Where it is ("Running check 3/6, run 2/3"), and how many of all questions are answered."""
 
     text: str
@@ -48,11 +48,11 @@ class Progress:
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
+class EndedEvent:
     """With the report's id where there is a report, and the problem where it failed."""
 
     report_id: str | None
-    problem: Problem | None
+    problem: ErrorDetail | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ class Changed:
     """The ids of those that are new, were changed or got runs."""
 
 
-Told: TypeAlias = Queued | Began | Progress | VoteSeen | Waiting | Ended | Watching | Changed
+Told: TypeAlias = QueuedEvent | StartedEvent | ProgressEvent | VoteSeen | Waiting | EndedEvent | Watching | Changed
 
 
 class EventStream(StreamingResponse):
@@ -118,7 +118,7 @@ async def of_job(job: Job, after: int, turns: Turns) -> AsyncIterator[bytes]:
 def event(name: str, told: Told) -> bytes:
     number = str(told.sequence) if isinstance(told, VoteSeen) else None
     # One line, whatever is in it: JSON escapes line ends.
-    return format_sse_event(data_str=jsontext.dumps(told).decode(), event=name, id=number)
+    return format_sse_event(data_str=json_codec.dumps(told).decode(), event=name, id=number)
 
 
 async def set_within(seconds: float, changed: asyncio.Event) -> bool:
@@ -132,13 +132,13 @@ async def set_within(seconds: float, changed: asyncio.Event) -> bool:
 
 def _so_far(job: Job, after: int) -> Iterator[tuple[str, Told]]:
     if job.position is not None:
-        yield "queued", Queued(job.position)
+        yield "queued", QueuedEvent(job.position)
     if job.state is not JobState.QUEUED:
-        yield "began", Began(job.order.evaluator, job.total)
+        yield "began", StartedEvent(job.order.evaluator, job.total)
     yield from (("vote", vote) for vote in list(job.votes) if vote.sequence > after)
     if job.progress:
-        yield "progress", Progress(job.progress, job.done, job.total)
+        yield "progress", ProgressEvent(job.progress, job.done, job.total)
     if job.waiting is not None:
         yield "waiting", job.waiting
     if job.state.ended:
-        yield job.state, Ended(job.id if job.state is JobState.DONE else None, job.problem)
+        yield job.state, EndedEvent(job.id if job.state is JobState.DONE else None, job.problem)

@@ -10,19 +10,19 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeVar
 
-from salvo.engine.pool import Pool, Stopped
-from salvo.engine.retry import Wait
+from salvo.engine.runtime.pool import Pool, PoolStopped
+from salvo.engine.wire.retry import Wait
 from salvo.errors import SalvoError, StoreError
-from salvo.playbooks.checks import shown
-from salvo.playbooks.keeping import InStore
-from salvo.playbooks.order import Order
-from salvo.playbooks.runner import Event, Voted, evaluate
-from salvo.playbooks.session import CONCURRENCY, Desk
-from salvo.playbooks.store.records import Fault
-from salvo.playbooks.store.store import Store
-from salvo.playbooks.verdict import Result
-from salvo.playbooks.votes import Vote
-from salvo.web.answers import BusyError, Problem, problem_of
+from salvo.playbooks.enums import Result
+from salvo.playbooks.evaluate.recorder import StoreRecorder
+from salvo.playbooks.evaluate.request import EvaluationRequest
+from salvo.playbooks.evaluate.runner import Event, VoteEvent, evaluate
+from salvo.playbooks.evaluate.session import CONCURRENCY, EvaluatorConfig
+from salvo.playbooks.evaluate.votes import Vote
+from salvo.playbooks.report.checks import shown
+from salvo.playbooks.store.records import StoredError
+from salvo.playbooks.store.store import EvaluationStore
+from salvo.web.responses import BusyError, ErrorDetail, problem_of
 from salvo.web.turns import InTurn, Turns
 
 _log = logging.getLogger(__name__)
@@ -92,8 +92,8 @@ class Job:
 
     def __init__(
         self,
-        order: Order,
-        desk: Desk,
+        order: EvaluationRequest,
+        desk: EvaluatorConfig,
         created_at: str,
         *,
         in_full: bool = True,
@@ -111,11 +111,11 @@ class Job:
         self.done = len(self.votes)
         self.progress = ""
         self.waiting: Waiting | None = None
-        self.problem: Problem | None = None
+        self.problem: ErrorDetail | None = None
         self.changed = asyncio.Event()
         """Set at the next change, and another one takes its place."""
         self.over = asyncio.Event()
-        self._desk: Desk | None = desk
+        self._desk: EvaluatorConfig | None = desk
         self._earlier = [vote for _, vote in earlier]
         self._ends_as = JobState.INTERRUPTED
 
@@ -123,7 +123,7 @@ class Job:
     def id(self) -> str:
         return self.order.report_id
 
-    async def run(self, store: Store, turns: Turns) -> None:
+    async def run(self, store: EvaluationStore, turns: Turns) -> None:
         """To its end, whatever that is; the key is gone after it."""
         desk, self._desk = self._desk, None
         assert desk is not None  # noqa: S101 - a job runs once
@@ -134,14 +134,14 @@ class Job:
         if evaluated.unkept:
             self.fail(StoreError(f"This could not be stored. {evaluated.unkept}"))
         else:
-            self.end(self._ends_as if isinstance(evaluated.report, Stopped) else JobState.DONE)
+            self.end(self._ends_as if isinstance(evaluated.report, PoolStopped) else JobState.DONE)
 
     def stop(self, ends_as: JobState) -> None:
         """What is under way is given up on; what was judged stays."""
         self._ends_as = ends_as
         self.pool.cancel(ends_as)
 
-    def put_down(self, store: Store) -> None:
+    def put_down(self, store: EvaluationStore) -> None:
         """Writes how it ended. Blocks."""
         if self._ends_as is JobState.CANCELLED:
             store.cancel(self.id)
@@ -176,7 +176,7 @@ class Job:
             self.waiting = Waiting(round(event.seconds, 1), reason)
         else:
             self.progress, self.done, self.total = event.progress, event.done, event.total
-        if isinstance(event, Voted):
+        if isinstance(event, VoteEvent):
             self.waiting = None
             if event.sequence is not None:
                 self.votes.append(VoteSeen.of(event.sequence, event.vote))
@@ -187,10 +187,10 @@ class Job:
         self.changed = asyncio.Event()
 
 
-class _Begun(InStore):
+class _Begun(StoreRecorder):
     """The store of an evaluation that was put into it when it was asked for, before it stood in line."""
 
-    def __init__(self, store: Store, job: Job) -> None:
+    def __init__(self, store: EvaluationStore, job: Job) -> None:
         super().__init__(store, in_full=job.in_full)
         self._job = job
 
@@ -204,21 +204,21 @@ class _Begun(InStore):
 class Jobs:
     """Every evaluation of this process that is not over."""
 
-    def __init__(self, store: Store, at_once: int) -> None:
+    def __init__(self, store: EvaluationStore, at_once: int) -> None:
         self._store = store
         self._at_once = at_once
         self.turns = Turns()
         self._jobs: dict[str, Job] = {}
         self._line: deque[Job] = deque()
         self._tasks: dict[str, asyncio.Task[None]] = {}
-        self._failed: OrderedDict[str, Problem] = OrderedDict()
+        self._failed: OrderedDict[str, ErrorDetail] = OrderedDict()
         self._asked: OrderedDict[str, asyncio.Future[Job]] = OrderedDict()
         self._closing = False
 
     def find(self, evaluation_id: str) -> Job | None:
         return self._jobs.get(evaluation_id)
 
-    def problem(self, evaluation_id: str) -> Problem | None:
+    def problem(self, evaluation_id: str) -> ErrorDetail | None:
         """Why it failed, if it did since the server was started: also what the store could not be told."""
         return self._failed.get(evaluation_id)
 
@@ -236,13 +236,15 @@ class Jobs:
             self._asked.pop(token, None)  # nothing came of it, so it may be asked for again
             raise
 
-    async def start(self, order: Order, desk: Desk, *, in_full: bool = True, earlier: Sequence[Vote] = ()) -> Job:
+    async def start(
+        self, order: EvaluationRequest, desk: EvaluatorConfig, *, in_full: bool = True, earlier: Sequence[Vote] = ()
+    ) -> Job:
         """Puts a new evaluation into the store, with votes it takes over from another, and then in line."""
         self._check_room()
 
         def begin() -> list[tuple[int, Vote]]:
             # Where it goes is kept: what was meant for one address is not sent to another when it is resumed.
-            InStore(self._store, in_full=in_full, settings={BASE_URL: desk.base_url}).begin(order)
+            StoreRecorder(self._store, in_full=in_full, settings={BASE_URL: desk.base_url}).begin(order)
             numbers = self._store.save_votes(order.report_id, earlier) if earlier else []
             return list(zip(numbers, earlier, strict=True))
 
@@ -310,7 +312,7 @@ class Jobs:
     async def _give_up(self, job: Job, fault: SalvoError) -> None:
         problem = problem_of(fault)
         try:
-            await asyncio.to_thread(self._store.fail, job.id, Fault(problem.code, problem.message, problem.hint))
+            await asyncio.to_thread(self._store.fail, job.id, StoredError(problem.code, problem.message, problem.hint))
         except SalvoError as second:
             _log.warning("That it failed could not be stored: %s", second)
         job.fail(fault)

@@ -15,8 +15,8 @@ from starlette.requests import HTTPConnection
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from salvo.web.answers import refusal
-from salvo.web.documents import LARGEST_DOCUMENT
+from salvo.web.documents.reader import LARGEST_DOCUMENT
+from salvo.web.responses import refusal
 from salvo.web.settings import LOOPBACK, Settings
 
 _log = logging.getLogger(__name__)
@@ -41,7 +41,7 @@ _HEADERS: Mapping[str, str] = {
 }
 
 
-class Guard:
+class SecurityMiddleware:
     def __init__(self, app: ASGIApp, settings: Settings) -> None:
         self._app = app
         self._settings = settings

@@ -9,19 +9,19 @@ from typing import Annotated, cast
 from fastapi import Depends, Request
 
 from salvo.playbooks.store.records import StoredEvaluation
-from salvo.playbooks.store.store import Store
-from salvo.scenarios.shelf import Shelf
-from salvo.web.answers import ConflictError
+from salvo.playbooks.store.store import EvaluationStore
+from salvo.scenarios.store.batch_catalog import BatchCatalog
 from salvo.web.jobs import Jobs
+from salvo.web.responses import ConflictError
 from salvo.web.settings import Settings
 
 
 @dataclass(frozen=True, slots=True)
 class Services:
     settings: Settings
-    store: Store
+    store: EvaluationStore
     jobs: Jobs
-    shelf: Shelf
+    shelf: BatchCatalog
     """The stored runs of scenarios."""
     closing: asyncio.Event
     """Set when the server is stopped: whoever watches is not kept any longer."""
@@ -44,4 +44,4 @@ def _services(request: Request) -> Services:
     return cast("Services", request.app.state.services)
 
 
-At = Annotated[Services, Depends(_services)]
+ServicesDep = Annotated[Services, Depends(_services)]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from ipaddress import ip_address
 from pathlib import Path
 
-from salvo.engine.clock import Clock, SystemClock
+from salvo.engine.runtime.clock import Clock, SystemClock
 from salvo.errors import UsageError
 
 STATIC = Path(__file__).parent / "static"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from salvo.engine.wire import Wire, WireReply, WireRequest
+from salvo.engine.wire.http import Wire, WireReply, WireRequest
 
 
 class Turns:

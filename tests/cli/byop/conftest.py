@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from salvo.playbooks.store.store import Store
+from salvo.playbooks.store.store import EvaluationStore
 from tests.support.clock import HeldClock
 from tests.support.office import Office
 
@@ -14,7 +14,7 @@ from tests.support.office import Office
 def a_database(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """With its tables and nothing in them, to be copied: making them takes ten times as long."""
     file = tmp_path_factory.mktemp("database") / "byop_runs.db"
-    Store.open(f"sqlite:///{file}", HeldClock()).close()
+    EvaluationStore.open(f"sqlite:///{file}", HeldClock()).close()
     return file
 
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from salvo.playbooks import library
-from salvo.playbooks.verdict import DISCLAIMERS
+from salvo.playbooks.enums import DISCLAIMERS
+from salvo.playbooks.playbook import library
 from salvo.version import __version__
 from tests.support.office import (
     ASSUMED,

@@ -10,8 +10,8 @@ from inline_snapshot import snapshot
 
 from salvo.cli.byop import byop
 from salvo.cli.exit_codes import ExitCode
-from salvo.engine import json_schema
-from salvo.playbooks import library
+from salvo.engine.jsonio import json_schema
+from salvo.playbooks.playbook import library
 from tests.support.playbook import changed, document
 
 

@@ -68,7 +68,7 @@ def test_a_stored_vote_that_was_altered_is_said_by_verify(office: Office) -> Non
 
 def test_a_new_price_table_does_not_matter(office: Office, monkeypatch: pytest.MonkeyPatch) -> None:
     report_id = evaluated(office, "--evaluator", CLAUDE)
-    monkeypatch.setattr("salvo.playbooks.judges.model.prices_of", lambda *_: None)
+    monkeypatch.setattr("salvo.playbooks.evaluate.judges.model.prices_of", lambda *_: None)
     replayed = office.byop("replay", report_id)
     assert replayed.exit_code == 0, replayed.output
 
@@ -85,7 +85,7 @@ def test_an_evaluation_at_another_address_is_reproduced_too(office: Office) -> N
 
 def test_another_judge_than_then_cannot_answer_for_it(office: Office, monkeypatch: pytest.MonkeyPatch) -> None:
     evaluated(office, "--evaluator", CLAUDE)
-    monkeypatch.setattr("salvo.playbooks.prompts.SYSTEM", "Other rules than then.")
+    monkeypatch.setattr("salvo.playbooks.evaluate.prompts.SYSTEM", "Other rules than then.")
     replayed = office.byop("replay", "latest")
     assert replayed.exit_code in (1, 3)
     assert "Traceback" not in replayed.output

@@ -10,7 +10,7 @@ import jsonschema
 import pytest
 from inline_snapshot import snapshot
 
-from salvo.playbooks.verdict import DISCLAIMERS
+from salvo.playbooks.enums import DISCLAIMERS
 from tests.support.office import (
     ASSUMED,
     CERTAIN,

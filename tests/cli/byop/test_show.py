@@ -9,10 +9,11 @@ from click.testing import CliRunner, Result
 
 from salvo.cli.byop import byop
 from salvo.cli.exit_codes import ExitCode
-from salvo.playbooks import signing, terminal
-from salvo.playbooks.export import html
-from salvo.playbooks.report import ReportFile, read_report
-from salvo.playbooks.store.store import Store
+from salvo.playbooks.audit import signing
+from salvo.playbooks.report import terminal
+from salvo.playbooks.report.export import html
+from salvo.playbooks.report.report import ReportFile, read_report
+from salvo.playbooks.store.store import EvaluationStore
 from tests.support.clock import HeldClock
 from tests.support.stored import begun, finished
 
@@ -22,14 +23,14 @@ def show(*arguments: str) -> Result:
 
 
 @pytest.fixture
-def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
+def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[EvaluationStore]:
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("DATABASE_URL", raising=False)
-    with Store.open(f"sqlite:///{tmp_path / 'byop_runs.db'}", HeldClock()) as opened:
+    with EvaluationStore.open(f"sqlite:///{tmp_path / 'byop_runs.db'}", HeldClock()) as opened:
         yield opened
 
 
-def test_it_prints_the_report_and_the_beginning_of_its_id_is_enough(store: Store) -> None:
+def test_it_prints_the_report_and_the_beginning_of_its_id_is_enough(store: EvaluationStore) -> None:
     report = finished(store, "id-0001")
     shown = show("id-0")
     assert shown.exit_code == ExitCode.OK
@@ -37,12 +38,12 @@ def test_it_prints_the_report_and_the_beginning_of_its_id_is_enough(store: Store
     assert show("latest").stdout == shown.stdout
 
 
-def test_json_is_the_report_alone_on_stdout(store: Store) -> None:
+def test_json_is_the_report_alone_on_stdout(store: EvaluationStore) -> None:
     report = finished(store, "id-0001")
     assert read_report(show("id-0001", "--json").stdout.encode()) == ReportFile(report)
 
 
-def test_each_file_is_written_and_noted_in_the_audit_log(store: Store, tmp_path: Path) -> None:
+def test_each_file_is_written_and_noted_in_the_audit_log(store: EvaluationStore, tmp_path: Path) -> None:
     report = finished(store, "id-0001")
     before = len(store.audit_log("id-0001"))
     shown = show("id-0001", "-o", "a.html", "-o", "a.json")
@@ -53,7 +54,7 @@ def test_each_file_is_written_and_noted_in_the_audit_log(store: Store, tmp_path:
     assert len(store.audit_log("id-0001")) == before + 2
 
 
-def test_a_stored_report_is_signed_when_it_is_written(store: Store, tmp_path: Path) -> None:
+def test_a_stored_report_is_signed_when_it_is_written(store: EvaluationStore, tmp_path: Path) -> None:
     report = finished(store, "id-0001")
     signing.new_key(tmp_path / "mine.key")
     assert show("id-0001", "--sign", "mine.key", "-o", "a.json").exit_code == ExitCode.OK
@@ -64,7 +65,7 @@ def test_a_stored_report_is_signed_when_it_is_written(store: Store, tmp_path: Pa
     assert (refused.exit_code, (tmp_path / "b.json").exists()) == (ExitCode.USAGE, False)
 
 
-def test_an_unknown_suffix_is_said_before_anything_is_written(store: Store, tmp_path: Path) -> None:
+def test_an_unknown_suffix_is_said_before_anything_is_written(store: EvaluationStore, tmp_path: Path) -> None:
     finished(store, "id-0001")
     shown = show("id-0001", "-o", "a.json", "-o", "a.pdf")
     assert shown.exit_code == ExitCode.USAGE
@@ -72,14 +73,14 @@ def test_an_unknown_suffix_is_said_before_anything_is_written(store: Store, tmp_
     assert not (tmp_path / "a.json").exists()
 
 
-def test_an_evaluation_without_a_report_says_so(store: Store) -> None:
+def test_an_evaluation_without_a_report_says_so(store: EvaluationStore) -> None:
     begun(store, "id-0001")
     shown = show("id-0001")
     assert shown.exit_code == ExitCode.USAGE
     assert "id-0001 has no report: it is " in shown.stderr
 
 
-def test_an_unknown_id_is_a_sentence(store: Store) -> None:
+def test_an_unknown_id_is_a_sentence(store: EvaluationStore) -> None:
     finished(store, "id-0001")
     shown = show("nobody")
     assert shown.exit_code == ExitCode.USAGE

@@ -12,11 +12,11 @@ from click.testing import CliRunner, Result
 from inline_snapshot import snapshot
 
 from salvo.cli.byop import byop
-from salvo.engine import jsontext
-from salvo.playbooks import signing
-from salvo.playbooks.report import ReportFile
-from salvo.playbooks.store.store import Store
-from salvo.playbooks.verdict import Mode
+from salvo.engine.jsonio import json_codec
+from salvo.playbooks.audit import signing
+from salvo.playbooks.enums import Mode
+from salvo.playbooks.report.report import ReportFile
+from salvo.playbooks.store.store import EvaluationStore
 from tests.support.clock import HeldClock
 from tests.support.playbooks import a_report, a_vote, masked
 from tests.support.stored import begun, finished
@@ -39,13 +39,13 @@ def run() -> Byop:
 
 
 @pytest.fixture
-def store(folder: Path) -> Iterator[Store]:
-    with Store.open(f"sqlite:///{folder / 'byop_runs.db'}", HeldClock()) as opened:
+def store(folder: Path) -> Iterator[EvaluationStore]:
+    with EvaluationStore.open(f"sqlite:///{folder / 'byop_runs.db'}", HeldClock()) as opened:
         yield opened
 
 
 @pytest.fixture
-def three(store: Store) -> Store:
+def three(store: EvaluationStore) -> EvaluationStore:
     """A finished one, one that was interrupted, and a screening of which only hashes were kept."""
     finished(store, NAMES[0], subject="DPA \x1b[31mreview")
     begun(store, NAMES[1], evaluator="rules")
@@ -55,7 +55,7 @@ def three(store: Store) -> Store:
     return store
 
 
-def test_history_is_a_table_the_newest_first(run: Byop, three: Store) -> None:
+def test_history_is_a_table_the_newest_first(run: Byop, three: EvaluationStore) -> None:
     three.set_baseline(NAMES[0])
     shown = run("history")
     assert shown.exit_code == 0
@@ -67,7 +67,7 @@ ID                WHEN                  SUBJECT             PLAYBOOK          MO
 """)
 
 
-def test_history_can_be_narrowed_and_read_by_programs(run: Byop, three: Store) -> None:
+def test_history_can_be_narrowed_and_read_by_programs(run: Byop, three: EvaluationStore) -> None:
     assert [row["id"] for row in json.loads(run("history", "--json").stdout)] == list(reversed(NAMES))
     assert [row["id"] for row in json.loads(run("history", "--json", "--limit", "1").stdout)] == [NAMES[2]]
     assert [row["id"] for row in json.loads(run("history", "--json", "--search", "rules").stdout)] == [NAMES[1]]
@@ -111,13 +111,13 @@ Begin with `byop run FILE`, FILE being what an AI wrote.
     assert list(folder.iterdir()) == []
 
 
-def test_a_search_that_finds_nothing_says_so(run: Byop, three: Store) -> None:
+def test_a_search_that_finds_nothing_says_so(run: Byop, three: EvaluationStore) -> None:
     shown = run("history", "--subject", "another")
     assert shown.exit_code == 5
     assert "No evaluation that fits is stored in" in shown.stderr
 
 
-def test_a_baseline_is_set_listed_and_cleared(run: Byop, three: Store) -> None:
+def test_a_baseline_is_set_listed_and_cleared(run: Byop, three: EvaluationStore) -> None:
     assert run("baseline", "list").exit_code == 5
     assert run("baseline", "set", "01k9a").stdout == snapshot(
         "01k9aaaaaaaaaaaa is a baseline now: later reports with its playbook and subject are compared with it.\n"
@@ -139,7 +139,7 @@ Error: The report 01k9aaaaaaaaaaaa is not saved as a baseline.
     )
 
 
-def test_a_screening_is_refused_as_a_baseline(run: Byop, three: Store) -> None:
+def test_a_screening_is_refused_as_a_baseline(run: Byop, three: EvaluationStore) -> None:
     refused = run("baseline", "set", "latest")
     assert refused.exit_code == 2
     assert refused.stderr == snapshot("""\
@@ -148,7 +148,7 @@ Run a full evaluation, and save that as the baseline.
 """)
 
 
-def test_the_audit_log_is_shown_whole_as_json_and_by_its_head(run: Byop, three: Store) -> None:
+def test_the_audit_log_is_shown_whole_as_json_and_by_its_head(run: Byop, three: EvaluationStore) -> None:
     three.set_baseline(NAMES[0])
     three.record_export(NAMES[0], "html", b"")
     log = three.audit_log()
@@ -165,11 +165,11 @@ NUMBER  WHEN                  ACTION        REPORT            DETAILS           
     assert shown[0]["raw_runs"][0]["check_id"] == "assumption_disclosure"
 
 
-def test_an_empty_audit_log_says_so(run: Byop, store: Store) -> None:
+def test_an_empty_audit_log_says_so(run: Byop, store: EvaluationStore) -> None:
     assert run("audit").exit_code == 5
 
 
-def test_what_holds_is_verified_with_0(run: Byop, three: Store) -> None:
+def test_what_holds_is_verified_with_0(run: Byop, three: EvaluationStore) -> None:
     shown = run("verify", "01k9a")
     assert shown.exit_code == 0
     assert masked(shown.stdout) == snapshot("""\
@@ -187,7 +187,7 @@ Nothing was altered.
     assert run("verify", "latest").exit_code == 0
 
 
-def test_what_was_altered_is_named_with_1(run: Byop, three: Store, folder: Path) -> None:
+def test_what_was_altered_is_named_with_1(run: Byop, three: EvaluationStore, folder: Path) -> None:
     with sqlite3.connect(folder / "byop_runs.db") as other:
         other.execute("UPDATE byop_evaluations SET report = replace(report, 'ALERT', 'STABLE') WHERE id LIKE '01k9a%'")
     other.close()
@@ -200,7 +200,7 @@ def test_what_was_altered_is_named_with_1(run: Byop, three: Store, folder: Path)
     assert [part["part"] for part in found["findings"] if part["standing"] == "altered"] == ["report", "history"]
 
 
-def test_an_unknown_id_and_a_file_that_is_no_report_end_with_2(run: Byop, three: Store, folder: Path) -> None:
+def test_an_unknown_id_and_a_file_that_is_no_report_end_with_2(run: Byop, three: EvaluationStore, folder: Path) -> None:
     (folder / "notes.txt").write_text("notes")
     assert run("verify", "nowhere").exit_code == 2
     refused = run("verify", "notes.txt")
@@ -220,7 +220,7 @@ def test_a_signed_file_is_verified_without_the_database(run: Byop, folder: Path)
     )
     assert run("keys", "show").stdout.strip() == public
     key = signing.read_key(folder / "settings/salvo/byop-signing-key.pem")
-    (folder / "report.json").write_bytes(jsontext.dumps(ReportFile(a_report(), key.sign(a_report()))))
+    (folder / "report.json").write_bytes(json_codec.dumps(ReportFile(a_report(), key.sign(a_report()))))
     shown = run("verify", "report.json", "--public-key", public)
     assert shown.exit_code == 0
     assert masked(shown.stdout).replace(public, "KEY") == snapshot("""\
@@ -237,9 +237,11 @@ Nothing was altered, as far as can be told.
     assert not (folder / "byop_runs.db").exists()
 
 
-def test_a_file_is_compared_with_the_database_where_that_knows_it(run: Byop, store: Store, folder: Path) -> None:
+def test_a_file_is_compared_with_the_database_where_that_knows_it(
+    run: Byop, store: EvaluationStore, folder: Path
+) -> None:
     report = finished(store)
-    (folder / "report.json").write_bytes(jsontext.dumps(ReportFile(report)))
+    (folder / "report.json").write_bytes(json_codec.dumps(ReportFile(report)))
     shown = run("verify", "report.json")
     assert (shown.exit_code, "The audit log has this report" in shown.stdout) == (0, True)
     (folder / "byop_runs.db").write_bytes(b"no database " * 100)
@@ -248,7 +250,7 @@ def test_a_file_is_compared_with_the_database_where_that_knows_it(run: Byop, sto
     assert (shown.exit_code, "The database could not be asked." in shown.stdout) == (0, True)
 
 
-def test_a_kept_head_is_looked_for(run: Byop, three: Store) -> None:
+def test_a_kept_head_is_looked_for(run: Byop, three: EvaluationStore) -> None:
     head = run("audit", "--head").stdout.strip()
     assert run("verify", "--head", head).exit_code == 0
     assert run("verify", "01k9a", "--head", head).exit_code == 0
@@ -273,7 +275,7 @@ Name another file, or move that one away.
     )
 
 
-def test_a_deletion_must_be_confirmed(run: Byop, three: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_deletion_must_be_confirmed(run: Byop, three: EvaluationStore, monkeypatch: pytest.MonkeyPatch) -> None:
     refused = run("delete", "01k9a")
     assert (refused.exit_code, refused.stderr) == (
         2,
@@ -296,7 +298,7 @@ Say it with --yes.
     assert run("verify", NAMES[0]).stdout.startswith("unknown")
 
 
-def test_a_damaged_evaluation_can_be_deleted(run: Byop, three: Store) -> None:
+def test_a_damaged_evaluation_can_be_deleted(run: Byop, three: EvaluationStore) -> None:
     with three._database.writing() as connection:
         connection.exec_driver_sql("UPDATE byop_evaluations SET report = '{'")
     assert run("delete", NAMES[0], "--yes").exit_code == 0

@@ -13,9 +13,9 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import Engine, create_engine, inspect, text
 
 from salvo.errors import StoreError
-from salvo.playbooks.store import place, tables
+from salvo.playbooks.store import location, tables
 from salvo.playbooks.store.database import Database
-from salvo.playbooks.store.store import Store
+from salvo.playbooks.store.store import EvaluationStore
 from tests.support.clock import HeldClock
 from tests.support.postgres import Postgres
 from tests.support.stored import finished
@@ -33,7 +33,7 @@ def engine(url: str) -> Iterator[Engine]:
 def test_the_newest_migration_is_the_one_that_the_code_knows() -> None:
     config = Config()
     config.set_main_option("script_location", str(MIGRATIONS))
-    assert ScriptDirectory.from_config(config).get_heads() == [place.REVISION]
+    assert ScriptDirectory.from_config(config).get_heads() == [location.REVISION]
 
 
 def test_migrations_make_the_tables_of_the_code(
@@ -44,10 +44,10 @@ def test_migrations_make_the_tables_of_the_code(
     else:
         server: Postgres = request.getfixturevalue("postgresql")
         directly = server.url()
-    Store.open(empty_url, clock).close()
+    EvaluationStore.open(empty_url, clock).close()
     with engine(directly) as other:
         tables.metadata.create_all(other)
-    assert _shape(empty_url) == {**_shape(directly), place.VERSION_TABLE: _shape(empty_url)[place.VERSION_TABLE]}
+    assert _shape(empty_url) == {**_shape(directly), location.VERSION_TABLE: _shape(empty_url)[location.VERSION_TABLE]}
 
 
 def _shape(url: str) -> dict[str, Any]:
@@ -68,7 +68,7 @@ def _shape(url: str) -> dict[str, Any]:
 def test_alembic_is_loaded_only_where_the_revision_differs(url: str) -> None:
     code = (
         "import sys\n"
-        "from salvo.engine.clock import SystemClock\n"
+        "from salvo.engine.runtime.clock import SystemClock\n"
         "from salvo.playbooks.store.store import Store\n"
         f"Store.open({url!r}, SystemClock()).close()\n"
         "print(sorted({'alembic', 'mako', 'pydantic'} & set(sys.modules)))"
@@ -78,9 +78,9 @@ def test_alembic_is_loaded_only_where_the_revision_differs(url: str) -> None:
 
 
 def test_opening_again_changes_nothing(url: str, clock: HeldClock) -> None:
-    with Store.open(url, clock) as store:
+    with EvaluationStore.open(url, clock) as store:
         finished(store)
-    with Store.open(url, clock) as store:
+    with EvaluationStore.open(url, clock) as store:
         assert [row.id for row in store.history()] == ["id-0001"]
 
 
@@ -88,7 +88,7 @@ def test_a_database_of_a_newer_version_is_left_alone(url: str, clock: HeldClock)
     with engine(url) as opened, opened.begin() as connection:
         connection.execute(text("UPDATE byop_version SET version_num = '9999'"))
     with pytest.raises(StoreError, match="was made by a newer version of Salvo") as refused:
-        Store.open(url, clock)
+        EvaluationStore.open(url, clock)
     assert "Upgrade Salvo" in refused.value.hint
     with engine(url) as opened, opened.begin() as connection:
         assert connection.scalar(text("SELECT version_num FROM byop_version")) == "9999"
@@ -99,7 +99,7 @@ def test_tables_of_others_in_the_same_database_are_left_alone(empty_url: str, cl
         connection.execute(text("CREATE TABLE alembic_version (version_num TEXT)"))
         connection.execute(text("INSERT INTO alembic_version VALUES ('theirs')"))
         connection.execute(text("CREATE TABLE votes (id INTEGER)"))
-    with Store.open(empty_url, clock) as store:
+    with EvaluationStore.open(empty_url, clock) as store:
         finished(store)
     with engine(empty_url) as opened, opened.begin() as connection:
         assert connection.scalar(text("SELECT version_num FROM alembic_version")) == "theirs"
@@ -118,10 +118,10 @@ def test_a_migration_that_fails_leaves_nothing_behind(
     with monkeypatch.context() as broken:
         broken.setattr("alembic.op.create_index", stop)
         with pytest.raises(StoppedError):
-            Store.open(empty_url, clock)
+            EvaluationStore.open(empty_url, clock)
     with engine(empty_url) as opened:
         assert inspect(opened).get_table_names() == []
-    Store.open(empty_url, clock).close()
+    EvaluationStore.open(empty_url, clock).close()
 
 
 def test_sqlite_has_a_log_foreign_keys_and_no_remains(tmp_path: Path) -> None:

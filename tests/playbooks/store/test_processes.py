@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from salvo.playbooks import audit
+from salvo.playbooks.audit import audit_log
 from salvo.playbooks.store.records import State
-from salvo.playbooks.store.store import Store
+from salvo.playbooks.store.store import EvaluationStore
 from tests.support.clock import HeldClock
 from tests.support.playbooks import a_vote
 from tests.support.stored import begun
@@ -52,9 +52,9 @@ def test_processes_make_and_fill_one_fresh_database_at_once(empty_url: str, cloc
         for process in (one, two, three):
             _, said = process.communicate(timeout=60)
             assert (process.returncode, said) == (0, "")
-    with Store.open(empty_url, clock) as store:
+    with EvaluationStore.open(empty_url, clock) as store:
         entries = store.audit_log()
-        assert audit.check(entries) is None
+        assert audit_log.check(entries) is None
         assert [entry.sequence for entry in entries] == list(range(1, 19))
         assert len({entry.report_id for entry in entries}) == 9
         assert {row.state for row in store.history()} == {State.DONE}
@@ -73,7 +73,7 @@ def test_a_killed_process_loses_at_most_the_vote_in_flight(url: str, clock: Held
         process.kill()
         told = [20, *map(int, process.stdout.read().split())]
         process.wait()
-    with Store.open(url, clock) as store:
+    with EvaluationStore.open(url, clock) as store:
         kept = [number for number, _ in store.votes(name)]
         assert kept == list(range(1, len(kept) + 1))
         assert told[-1] <= len(kept) <= told[-1] + 1
@@ -84,7 +84,7 @@ def test_a_killed_process_loses_at_most_the_vote_in_flight(url: str, clock: Held
         assert store.save_votes(name, [a_vote("certainty_language")]) == [len(kept) + 1]
 
 
-def test_threads_save_votes_at_once_and_each_gets_its_own_number(store: Store) -> None:
+def test_threads_save_votes_at_once_and_each_gets_its_own_number(store: EvaluationStore) -> None:
     name = begun(store)
     cast = [a_vote(check, run) for check in ("assumption_disclosure", "certainty_language") for run in range(1, 21)]
     with ThreadPoolExecutor(16) as threads:
@@ -95,7 +95,7 @@ def test_threads_save_votes_at_once_and_each_gets_its_own_number(store: Store) -
 
 
 @pytest.mark.parametrize("times", [1, 2])
-def test_what_this_process_runs_is_not_taken_for_left_behind(store: Store, times: int) -> None:
+def test_what_this_process_runs_is_not_taken_for_left_behind(store: EvaluationStore, times: int) -> None:
     name = begun(store)
     for _ in range(times):
         assert store.mark_interrupted() == []

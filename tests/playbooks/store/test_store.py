@@ -8,15 +8,15 @@ from pathlib import Path
 import pytest
 from inline_snapshot import snapshot
 
-from salvo.engine.canonical import sha256
+from salvo.engine.jsonio.canonical import sha256
 from salvo.errors import AmbiguousIdError, StoreError, UnknownIdError, UsageError
-from salvo.playbooks import audit
-from salvo.playbooks.report import Report
-from salvo.playbooks.store import owner
-from salvo.playbooks.store.records import Fault, HistoryRow, State
-from salvo.playbooks.store.store import Store
-from salvo.playbooks.verdict import Mode, Result, Status
-from salvo.playbooks.votes import Vote
+from salvo.playbooks.audit import audit_log
+from salvo.playbooks.enums import Mode, Result, Status
+from salvo.playbooks.evaluate.votes import Vote
+from salvo.playbooks.report.report import Report
+from salvo.playbooks.store import process_owner
+from salvo.playbooks.store.records import HistoryRow, State, StoredError
+from salvo.playbooks.store.store import EvaluationStore
 from tests.support.clock import HeldClock
 from tests.support.playbooks import CERTAIN, TEXT, a_playbook, a_report, a_vote, some_inputs, some_votes
 from tests.support.stored import begun, finished
@@ -24,7 +24,7 @@ from tests.support.stored import begun, finished
 HOSTILE = "NUL \x00, half a pair \ud83d, the other \udca9, bidi \u202e, zero\u200bwidth, \U0001f4a9"
 
 
-def test_what_is_asked_for_is_stored_before_the_first_call(store: Store) -> None:
+def test_what_is_asked_for_is_stored_before_the_first_call(store: EvaluationStore) -> None:
     inputs = some_inputs(source_document="The contract.", prompt="Review it.")
     begun(
         store,
@@ -49,7 +49,7 @@ def test_what_is_asked_for_is_stored_before_the_first_call(store: Store) -> None
     assert (found.playbook, found.playbook_hash) == (a_playbook().document, a_playbook().logic_hash)
 
 
-def test_votes_come_back_as_they_were_in_the_order_in_which_they_came(store: Store) -> None:
+def test_votes_come_back_as_they_were_in_the_order_in_which_they_came(store: EvaluationStore) -> None:
     begun(store)
     cast = [a_vote(run=2, result=None, hopeless=True), a_vote("certainty_language", 1, Result.FAIL), a_vote(run=1)]
     assert store.save_votes("id-0001", cast) == [1, 2, 3]
@@ -70,7 +70,7 @@ def _plain(vote: Vote) -> tuple[object, ...]:
     )
 
 
-def test_a_report_comes_back_as_it_was(store: Store, clock: HeldClock) -> None:
+def test_a_report_comes_back_as_it_was(store: EvaluationStore, clock: HeldClock) -> None:
     report = finished(store)
     found = store.load("id-0001")
     assert found.report == report
@@ -79,7 +79,7 @@ def test_a_report_comes_back_as_it_was(store: Store, clock: HeldClock) -> None:
 
 
 @pytest.mark.parametrize("text", [HOSTILE, "x" * 5_000_000], ids=["hostile", "5 MB"])
-def test_any_text_survives(store: Store, text: str) -> None:
+def test_any_text_survives(store: EvaluationStore, text: str) -> None:
     inputs = some_inputs(text)
     report = a_report(inputs=inputs, limitations=(text,), subject=text[:30])
     vote = a_vote(raw=text, notes=text)
@@ -90,10 +90,10 @@ def test_any_text_survives(store: Store, text: str) -> None:
     [(_, stored)] = store.votes("id-0001")
     assert stored.ballot == vote.ballot
     assert [row.id for row in store.history(subject=text[:30])] == ["id-0001"]
-    assert audit.check(store.audit_log()) is None
+    assert audit_log.check(store.audit_log()) is None
 
 
-def test_names_of_any_length_and_content_are_stored_and_told_apart(store: Store) -> None:
+def test_names_of_any_length_and_content_are_stored_and_told_apart(store: EvaluationStore) -> None:
     long = "check \x00" + "x" * 5000
     begun(store, subject=long, playbook=a_playbook(id=long))
     store.save_votes("id-0001", [a_vote(long + "1")])
@@ -103,7 +103,7 @@ def test_names_of_any_length_and_content_are_stored_and_told_apart(store: Store)
     assert not store.history(subject=long + "x")
 
 
-def test_a_run_without_a_vote_may_be_asked_again_and_a_vote_stays(store: Store) -> None:
+def test_a_run_without_a_vote_may_be_asked_again_and_a_vote_stays(store: EvaluationStore) -> None:
     begun(store)
     store.save_votes("id-0001", [a_vote(run=1)])
     store.save_votes("id-0001", [a_vote(run=2, result=None)])
@@ -116,7 +116,7 @@ def test_a_run_without_a_vote_may_be_asked_again_and_a_vote_stays(store: Store) 
         store.save_votes("id-0001", [a_vote(run=1, result=Result.FAIL)])
 
 
-def test_what_is_done_is_not_changed_any_more(store: Store) -> None:
+def test_what_is_done_is_not_changed_any_more(store: EvaluationStore) -> None:
     report = finished(store)
     for change in (
         lambda: store.save_votes("id-0001", [a_vote(run=9)]),
@@ -130,7 +130,7 @@ def test_what_is_done_is_not_changed_any_more(store: Store) -> None:
     assert store.load("id-0001").report == report
 
 
-def test_what_was_interrupted_or_cancelled_keeps_its_votes_and_can_be_resumed(store: Store) -> None:
+def test_what_was_interrupted_or_cancelled_keeps_its_votes_and_can_be_resumed(store: EvaluationStore) -> None:
     for name, end in (("id-0001", store.interrupt), ("id-0002", store.cancel)):
         begun(store, name)
         store.save_votes(name, [a_vote()])
@@ -144,9 +144,9 @@ def test_what_was_interrupted_or_cancelled_keeps_its_votes_and_can_be_resumed(st
     assert store.load("id-0001").state is State.DONE
 
 
-def test_what_another_process_runs_is_not_resumed_here(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_another_process_runs_is_not_resumed_here(store: EvaluationStore, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as elsewhere:
-        elsewhere.setattr(owner, "this_process", lambda: "another-host/1/1")
+        elsewhere.setattr(process_owner, "this_process", lambda: "another-host/1/1")
         begun(store)
     with pytest.raises(UsageError, match="still running in another process"):
         store.resume("id-0001")
@@ -154,12 +154,12 @@ def test_what_another_process_runs_is_not_resumed_here(store: Store, monkeypatch
         store.delete("id-0001")
 
 
-def test_what_failed_says_why_and_can_be_resumed(store: Store) -> None:
+def test_what_failed_says_why_and_can_be_resumed(store: EvaluationStore) -> None:
     begun(store)
     store.save_votes("id-0001", [a_vote()])
-    store.fail("id-0001", Fault("store", "The disk is full.", "Free some space."))
+    store.fail("id-0001", StoredError("store", "The disk is full.", "Free some space."))
     found = store.load("id-0001")
-    assert (found.state, found.fault) == (State.FAILED, Fault("store", "The disk is full.", "Free some space."))
+    assert (found.state, found.fault) == (State.FAILED, StoredError("store", "The disk is full.", "Free some space."))
     assert (found.subject, found.evaluator) == ("default", "anthropic/claude-sonnet-4-6")
     assert [row.state for row in store.history()] == [State.FAILED]
     store.resume("id-0001")
@@ -167,27 +167,27 @@ def test_what_failed_says_why_and_can_be_resumed(store: Store) -> None:
 
 
 def test_a_process_on_another_machine_is_gone_when_nothing_was_heard_of_it(
-    store: Store, clock: HeldClock, monkeypatch: pytest.MonkeyPatch
+    store: EvaluationStore, clock: HeldClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as elsewhere:
-        elsewhere.setattr(owner, "this_process", lambda: "another/host/1/1")
+        elsewhere.setattr(process_owner, "this_process", lambda: "another/host/1/1")
         begun(store)
     assert store.mark_interrupted() == []
-    clock._elapsed += (owner.QUIET + timedelta(seconds=1)).total_seconds()
+    clock._elapsed += (process_owner.QUIET + timedelta(seconds=1)).total_seconds()
     assert store.mark_interrupted() == ["id-0001"]
 
 
 def test_a_number_that_was_given_to_another_process_does_not_keep_the_first_alive(
-    store: Store, monkeypatch: pytest.MonkeyPatch
+    store: EvaluationStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    host, number, started = owner.this_process().rsplit("/", 2)
+    host, number, started = process_owner.this_process().rsplit("/", 2)
     with monkeypatch.context() as before:
-        before.setattr(owner, "this_process", lambda: f"{host}/{number}/{started}0")
+        before.setattr(process_owner, "this_process", lambda: f"{host}/{number}/{started}0")
         begun(store)
     assert store.mark_interrupted() == ["id-0001"]
 
 
-def test_ids_are_found_by_their_beginning_or_as_the_latest(store: Store) -> None:
+def test_ids_are_found_by_their_beginning_or_as_the_latest(store: EvaluationStore) -> None:
     for name in ("01k9aaa", "01k9abb", "01k9abb2"):
         begun(store, name)
     assert store.find("01k9aaa") == "01k9aaa"
@@ -209,7 +209,7 @@ def test_ids_are_found_by_their_beginning_or_as_the_latest(store: Store) -> None
     )
 
 
-def test_nothing_stored_says_how_to_begin(store: Store) -> None:
+def test_nothing_stored_says_how_to_begin(store: EvaluationStore) -> None:
     with pytest.raises(UnknownIdError, match="Begin with `byop run FILE`"):
         store.find("latest")
     with pytest.raises(UnknownIdError, match="There is no evaluation id-1"):
@@ -218,7 +218,7 @@ def test_nothing_stored_says_how_to_begin(store: Store) -> None:
         store.save_votes("id-1", [a_vote()])
 
 
-def test_history_lists_the_newest_first_and_can_be_narrowed(store: Store) -> None:
+def test_history_lists_the_newest_first_and_can_be_narrowed(store: EvaluationStore) -> None:
     finished(store, "id-0001", subject="Müller GmbH")
     begun(store, "id-0002", evaluator="rules")
     finished(store, "id-0003", mode=Mode.SCREENING)
@@ -258,7 +258,7 @@ def test_history_lists_the_newest_first_and_can_be_narrowed(store: Store) -> Non
     )
 
 
-def test_a_timeline_has_the_reports_of_a_subject_with_their_outcomes(store: Store) -> None:
+def test_a_timeline_has_the_reports_of_a_subject_with_their_outcomes(store: EvaluationStore) -> None:
     another = a_playbook(version="2.0.0")
     finished(store, "id-0001")
     finished(store, "id-0002", playbook=another)
@@ -276,7 +276,7 @@ def test_a_timeline_has_the_reports_of_a_subject_with_their_outcomes(store: Stor
     }
 
 
-def test_subjects_are_those_that_have_reports_the_one_with_the_newest_first(store: Store) -> None:
+def test_subjects_are_those_that_have_reports_the_one_with_the_newest_first(store: EvaluationStore) -> None:
     finished(store, "id-0001")
     finished(store, "id-0002", subject="another")
     finished(store, "id-0003", subject="another")
@@ -284,7 +284,7 @@ def test_subjects_are_those_that_have_reports_the_one_with_the_newest_first(stor
     assert store.subjects() == [("another", 2), ("default", 1)]
 
 
-def test_the_newest_saved_baseline_is_compared_with(store: Store, clock: HeldClock) -> None:
+def test_the_newest_saved_baseline_is_compared_with(store: EvaluationStore, clock: HeldClock) -> None:
     playbook = a_playbook()
     for number in (1, 2, 3, 4):
         finished(store, f"id-000{number}")
@@ -298,7 +298,7 @@ def test_the_newest_saved_baseline_is_compared_with(store: Store, clock: HeldClo
     assert store.baselines()[0].status is Status.ALERT
 
 
-def test_without_a_saved_baseline_the_newest_earlier_full_report_is_compared_with(store: Store) -> None:
+def test_without_a_saved_baseline_the_newest_earlier_full_report_is_compared_with(store: EvaluationStore) -> None:
     playbook = a_playbook()
     assert store.baseline_for(playbook.logic_hash, "default") is None
     finished(store, "id-0001")
@@ -320,7 +320,7 @@ def test_without_a_saved_baseline_the_newest_earlier_full_report_is_compared_wit
     assert compared_with(None) == ("id-0008", None)
 
 
-def test_only_a_full_and_complete_report_becomes_a_baseline(store: Store) -> None:
+def test_only_a_full_and_complete_report_becomes_a_baseline(store: EvaluationStore) -> None:
     finished(store, "id-0001", mode=Mode.SCREENING)
     finished(store, "id-0002", report=a_report(report_id="id-0002", incomplete=True))
     begun(store, "id-0003")
@@ -341,7 +341,7 @@ def test_only_a_full_and_complete_report_becomes_a_baseline(store: Store) -> Non
         store.clear_baseline("id-0001")
 
 
-def test_whatever_happens_is_in_the_audit_log(store: Store) -> None:
+def test_whatever_happens_is_in_the_audit_log(store: EvaluationStore) -> None:
     report = finished(store)
     store.set_baseline("id-0001")
     store.set_baseline("id-0001")
@@ -362,11 +362,11 @@ def test_whatever_happens_is_in_the_audit_log(store: Store) -> None:
     assert {entry.report_id for entry in log} == {"id-0001"}
     assert log[2].content["file_sha256"] == sha256(b"<html>")
     assert log[-1].content["byop_report"] == {"report_id": "id-0001", "report_hash": report.integrity.report_hash}
-    assert audit.check(log) is None
+    assert audit_log.check(log) is None
     assert store.audit_log("id-0002") == []
 
 
-def test_a_deletion_removes_the_texts_and_leaves_the_chain(store: Store) -> None:
+def test_a_deletion_removes_the_texts_and_leaves_the_chain(store: EvaluationStore) -> None:
     finished(store, "id-0001")
     finished(store, "id-0002")
     store.set_baseline("id-0001")
@@ -378,14 +378,14 @@ def test_a_deletion_removes_the_texts_and_leaves_the_chain(store: Store) -> None
     found = store.baseline_for(a_playbook().logic_hash, "default")
     assert found is not None
     assert found.id == "id-0002"
-    assert audit.check(store.audit_log()) is None
+    assert audit_log.check(store.audit_log()) is None
     with pytest.raises(UnknownIdError):
         store.delete("id-0001")
 
 
 def test_nothing_of_what_was_deleted_is_left_in_the_file(tmp_path: Path, clock: HeldClock) -> None:
     secret = "Projekt Abendrot"
-    with Store.open(f"sqlite:///{tmp_path / 'runs.db'}", clock) as store:
+    with EvaluationStore.open(f"sqlite:///{tmp_path / 'runs.db'}", clock) as store:
         begun(store, inputs=some_inputs(secret * 1000))
         store.save_votes("id-0001", [a_vote(raw=secret)])
         store.interrupt("id-0001")
@@ -398,7 +398,7 @@ def _in_files(folder: Path, text: str) -> bool:
     return any(text.encode() in file.read_bytes() for file in folder.iterdir())
 
 
-def test_hashes_only_keeps_no_text(store: Store, clock: HeldClock, tmp_path: Path) -> None:
+def test_hashes_only_keeps_no_text(store: EvaluationStore, clock: HeldClock, tmp_path: Path) -> None:
     inputs = some_inputs(prompt="Review the clause, please.")
     report = finished(store, inputs=inputs, stored_in_full=False)
     found = store.load("id-0001")
@@ -425,14 +425,14 @@ def _verdicts(report: Report) -> list[tuple[object, ...]]:
 
 def test_history_reads_no_texts(tmp_path: Path, clock: HeldClock) -> None:
     """A column that stands behind a long one would make SQLite read through all of it."""
-    with Store.open(f"sqlite:///{tmp_path / 'runs.db'}", clock) as store:
+    with EvaluationStore.open(f"sqlite:///{tmp_path / 'runs.db'}", clock) as store:
         finished(store)
         store.history()
     columns = [row[1] for row in sqlite3.connect(tmp_path / "runs.db").execute("PRAGMA table_info(byop_evaluations)")]
     assert columns[-3:] == ["request", "inputs", "report"]
 
 
-def test_a_damaged_row_says_so(url: str, store: Store) -> None:
+def test_a_damaged_row_says_so(url: str, store: EvaluationStore) -> None:
     finished(store, report=replace(a_report(), report_id="id-0001"))
     with store._database.writing() as connection:
         connection.exec_driver_sql("UPDATE byop_evaluations SET report = '{\"half'")
@@ -440,7 +440,7 @@ def test_a_damaged_row_says_so(url: str, store: Store) -> None:
         store.load("id-0001")
 
 
-def test_votes_of_a_later_run_can_be_more_than_three(store: Store) -> None:
+def test_votes_of_a_later_run_can_be_more_than_three(store: EvaluationStore) -> None:
     begun(store, runs=5)
     for vote in some_votes(5):
         store.save_votes("id-0001", [vote])

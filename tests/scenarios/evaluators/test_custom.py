@@ -10,7 +10,7 @@ import pytest
 
 from salvo.scenarios.evaluators.registry import builtin
 from salvo.scenarios.result import AgentRunResult, Cause, EvalResult
-from salvo.scenarios.schema import Assertion, Scenario
+from salvo.scenarios.spec.schema import Assertion, Scenario
 from tests.support.evaluation import FakeServices, evaluate, findings, run
 
 CUSTOM = {"type": "custom", "function": "my_evals.check"}

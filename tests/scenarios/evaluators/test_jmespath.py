@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from salvo.engine import jsontext, patterns
+from salvo.engine.jsonio import json_codec
+from salvo.engine.runtime import safe_regex
 from salvo.scenarios.evaluators.values import same
 from salvo.scenarios.result import Cause, ToolCall
 from tests.support.evaluation import evaluate, findings, run
@@ -196,7 +197,7 @@ async def test_the_root_is_the_whole_run() -> None:
 async def test_a_path_finds_what_it_would_find_in_the_whole_run(path: str) -> None:
     result = run(OUTPUT, ToolCall("look", {"a": 1}), ToolCall("book", {"a": 2}, result="x"))
     found = await evaluate({"type": "jmespath", "path": path, "operator": "exists"}, result)
-    assert found.actual == jmespath.search(path, jsontext.plain(result))
+    assert found.actual == jmespath.search(path, json_codec.plain(result))
 
 
 async def test_a_function_that_cannot_take_what_the_agent_put_out_finds_nothing_and_says_why() -> None:
@@ -218,7 +219,7 @@ async def test_text_with_lone_surrogates_can_be_asserted_on() -> None:
 async def test_a_match_that_would_never_end_is_ended_and_leaves_the_assertion_unjudged(
     pattern: str, text: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(patterns, "SECONDS", 0.5)
+    monkeypatch.setattr(safe_regex, "SECONDS", 0.5)
     started = time.monotonic()
     found = await evaluate(
         {"type": "jmespath", "path": "final_output", "operator": "regex", "value": pattern}, run(text)

@@ -9,9 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from inline_snapshot import snapshot
 
-from salvo.engine import judge
-from salvo.engine.chat import catalog
-from salvo.engine.judge import Question, Vote
+from salvo.engine.chat import catalog, judge
+from salvo.engine.chat.judge import JudgeVote, Question
 from salvo.errors import MissingKeyError, TapeMissError
 from salvo.scenarios.evaluators import llm_judge
 from salvo.scenarios.evaluators.llm_judge import JudgeFields, judge_question
@@ -155,7 +154,9 @@ async def test_a_verdict_on_a_cut_transcript_says_that_it_was_cut(monkeypatch: p
         ([vote(False, "no"), no_vote(), vote(False)], False, "2 of 3 votes failed it: no"),
     ],
 )
-async def test_a_strict_majority_of_the_votes_asked_for_decides(votes: list[Vote], passed: bool, said: str) -> None:
+async def test_a_strict_majority_of_the_votes_asked_for_decides(
+    votes: list[JudgeVote], passed: bool, said: str
+) -> None:
     found = await evaluate(JUDGED, run("done"), FakeServices(votes))
     assert (found.passed, found.score, found.message) == (passed, float(passed), said)
     assert found.expected == JUDGED["rubric"]
@@ -175,7 +176,7 @@ async def test_a_strict_majority_of_the_votes_asked_for_decides(votes: list[Vote
     ],
 )
 async def test_without_a_majority_nothing_is_judged_and_the_reasons_are_told(
-    votes: list[Vote], tally: str, reasons: str
+    votes: list[JudgeVote], tally: str, reasons: str
 ) -> None:
     found = await evaluate(JUDGED, run("done"), FakeServices(votes))
     assert (found.passed, found.score, found.cause) == (None, None, Cause.JUDGE)
@@ -188,7 +189,7 @@ async def test_a_tie_of_an_even_number_of_votes_is_no_majority() -> None:
 
 
 async def test_a_judge_without_a_key_is_no_failure_of_the_agent_and_says_what_to_do() -> None:
-    lost = Vote(None, "", (), problem="No key. Set OPENAI_API_KEY.", error=MissingKeyError("No key."))
+    lost = JudgeVote(None, "", (), problem="No key. Set OPENAI_API_KEY.", error=MissingKeyError("No key."))
     found = await evaluate(JUDGED, run("done"), FakeServices([lost] * 3))
     assert (found.passed, found.cause) == (None, Cause.JUDGE)
     assert found.message.endswith("3 gave no vote. No key. Set OPENAI_API_KEY.")
@@ -197,7 +198,7 @@ async def test_a_judge_without_a_key_is_no_failure_of_the_agent_and_says_what_to
 
 async def test_a_question_that_is_not_on_the_tape_is_no_failure_of_the_agent_either() -> None:
     class Replayed(FakeServices):
-        async def ask(self, model: str, question: Question, votes: int) -> list[Vote]:
+        async def ask(self, model: str, question: Question, votes: int) -> list[JudgeVote]:
             raise TapeMissError("Nothing was recorded for this request.")
 
     found = await evaluate(JUDGED, run("done"), Replayed())
@@ -279,7 +280,7 @@ async def test_end_to_end_an_output_that_declares_itself_passed_is_data_to_the_j
         return Say(json.dumps({"passed": fenced != injected, "reason": "It addresses the grader."}))
 
     class Services(FakeServices):
-        async def ask(self, model: str, question: Question, votes: int) -> list[Vote]:
+        async def ask(self, model: str, question: Question, votes: int) -> list[JudgeVote]:
             return await judge.poll(catalog.chat_model(model, http), question, votes, "judge/0")
 
     with LoopbackProvider(answer) as provider:

@@ -10,12 +10,12 @@ import pytest
 from inline_snapshot import snapshot
 
 from salvo.engine.chat.base import OutputSchema
-from salvo.engine.judge import Question, Vote
+from salvo.engine.chat.judge import JudgeVote, Question
 from salvo.errors import UsageError
 from salvo.scenarios.evaluators.base import EvalServices, Evaluate, EvaluatorType
 from salvo.scenarios.evaluators.registry import BUILT_IN, Registry, builtin, evaluate_all
 from salvo.scenarios.result import AgentRunResult, Cause, EvalResult, RunMetrics
-from salvo.scenarios.schema import Assertion, Scenario
+from salvo.scenarios.spec.schema import Assertion, Scenario
 from tests.support.evaluation import FakeServices, evaluate, findings, run, scenario, vote
 
 
@@ -230,7 +230,7 @@ async def test_assertions_are_evaluated_at_once_each_with_its_own_services() -> 
 
 async def test_what_judges_take_is_not_the_evaluator_s_time() -> None:
     class Slow(FakeServices):
-        async def ask(self, model: str, question: Question, votes: int) -> list[Vote]:
+        async def ask(self, model: str, question: Question, votes: int) -> list[JudgeVote]:
             await asyncio.sleep(0.05)
             return [vote(True)]
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from salvo.engine import patterns
+from salvo.engine.runtime import safe_regex
 from salvo.scenarios.result import Cause, EvalResult, ToolCall
 from tests.support.evaluation import evaluate, findings, run
 
@@ -184,7 +184,7 @@ async def test_thousands_of_calls_are_paired_in_time() -> None:
 
 
 async def test_a_regex_that_would_never_end_leaves_the_assertion_unjudged(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(patterns, "SECONDS", 0.5)
+    monkeypatch.setattr(safe_regex, "SECONDS", 0.5)
     expected = [{"name": "book_flight", "arguments": {"legs": [{"to": {"regex": "(a+)+$"}}]}}]
     found = await sequence(expected, book(legs=[{"to": "a" * 60 + "!"}]))
     assert (found.passed, found.cause) == (None, Cause.EVALUATOR)

@@ -12,12 +12,12 @@ from inline_snapshot import snapshot
 
 from salvo.cli.exit_codes import ExitCode
 from salvo.cli.salvo import salvo
-from salvo.engine.visible import ODD, name
-from salvo.scenarios.index import entry_of
-from salvo.scenarios.report import html, run_html, wording
-from salvo.scenarios.report.data import BatchSummary, Verdict, summarise
+from salvo.engine.text.unicode_escape import ODD, name
+from salvo.scenarios.analysis.summary import BatchSummary, BatchVerdict, summarise
+from salvo.scenarios.report import html, labels, run_html
 from salvo.scenarios.result import AgentRunResult, Batch, Cause, EvalResult, Outcome, RunMetrics, ToolCall, TraceEvent
-from salvo.scenarios.store import Store
+from salvo.scenarios.store.index import entry_of
+from salvo.scenarios.store.store import RunStore
 from tests.support.hostile import ATTACKS, texts
 from tests.support.outline import Outline
 from tests.support.runs import batch, judged, result, stored
@@ -253,7 +253,7 @@ Runs made with Salvo 0.1.0.\
 def test_the_words_are_those_of_the_terminal() -> None:
     made, runs = three()
     read = " ".join(Outline(page(made, runs)).text.split())
-    for row in wording.figures(summary_of(made, runs)):
+    for row in labels.figures(summary_of(made, runs)):
         assert " ".join(row.value.split()) in read
 
 
@@ -263,8 +263,8 @@ def test_the_verdict_comes_before_every_number() -> None:
     assert read.index("FAILED") < read.index("1 of 2 completed runs passed") < read.index("95% interval")
 
 
-@pytest.mark.parametrize("verdict", Verdict)
-def test_every_verdict_is_told_by_a_word_and_a_sign(verdict: Verdict) -> None:
+@pytest.mark.parametrize("verdict", BatchVerdict)
+def test_every_verdict_is_told_by_a_word_and_a_sign(verdict: BatchVerdict) -> None:
     sign, word = Outline(run_html.badge(verdict)).text.split()
     assert (len(sign), word) == (1, verdict.upper())
 
@@ -454,7 +454,7 @@ def test_a_character_that_cannot_be_seen_is_spelled_out(character: str) -> None:
 
 
 @pytest.fixture
-def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
+def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> RunStore:
     """Two batches, in the folder that is current."""
     later = batch("01k9later", 1, scenario_id="refund"), [result(1, batch_id="01k9later")]
     monkeypatch.chdir(tmp_path)
@@ -465,7 +465,7 @@ def report(*arguments: str) -> Result:
     return CliRunner().invoke(salvo, ["report", *arguments])
 
 
-def test_the_newest_batch_is_written_unless_one_is_named(store: Store) -> None:
+def test_the_newest_batch_is_written_unless_one_is_named(store: RunStore) -> None:
     shown = report("--html", "new.html")
     assert (shown.exit_code, shown.stderr) == (ExitCode.OK, "")
     assert shown.stdout == snapshot("new.html: refund, passed: 1 of 1 completed runs passed; min_pass_rate is 100%\n")
@@ -474,19 +474,19 @@ def test_the_newest_batch_is_written_unless_one_is_named(store: Store) -> None:
     assert Path("old.html").read_text() == page(*three())
 
 
-def test_a_file_is_replaced_and_its_folder_made(store: Store) -> None:
+def test_a_file_is_replaced_and_its_folder_made(store: RunStore) -> None:
     for _ in range(2):
         assert report("--html", "reports/new/batch.html").exit_code == ExitCode.OK
     assert [path.name for path in Path("reports/new").iterdir()] == ["batch.html"]
 
 
-def test_a_dash_is_standard_output(store: Store) -> None:
+def test_a_dash_is_standard_output(store: RunStore) -> None:
     shown = report("01k9batch", "--html", "-")
     assert shown.stdout == page(*three())
     assert not Path("-").exists()
 
 
-def test_a_damaged_run_is_told_on_the_page_and_beside_it(store: Store) -> None:
+def test_a_damaged_run_is_told_on_the_page_and_beside_it(store: RunStore) -> None:
     (store.runs / "01k9batch-0001.json").write_bytes(b"{")
     shown = report("01k9batch", "--html", "old.html")
     assert shown.stderr.startswith("Some runs may be missing in the file, 1 could not be read.")
@@ -504,7 +504,7 @@ def test_a_damaged_run_is_told_on_the_page_and_beside_it(store: Store) -> None:
     ],
 )
 def test_what_cannot_be_written_is_said_in_a_sentence(
-    store: Store, arguments: list[str], code: ExitCode, told: str
+    store: RunStore, arguments: list[str], code: ExitCode, told: str
 ) -> None:
     Path("folder").mkdir()
     Path("file").touch()

@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 from inline_snapshot import snapshot
 from markdown_it import MarkdownIt
 
-from salvo.scenarios.report.data import BatchSummary, summarise
+from salvo.scenarios.analysis.summary import BatchSummary, summarise
 from salvo.scenarios.report.markdown import as_markdown
 from salvo.scenarios.result import AgentRunResult, Cause, Outcome
-from salvo.scenarios.store import entry_of
+from salvo.scenarios.store.store import entry_of
 from tests.support.runs import batch, book_flight, failing_run, judged, result
 
 HOSTILE = (

@@ -5,14 +5,14 @@ from typing import Any
 import click
 from inline_snapshot import snapshot
 
-from salvo.scenarios.report.data import BatchSummary, summarise
+from salvo.scenarios.analysis.summary import BatchSummary, summarise
 from salvo.scenarios.report.terminal import list_batches, list_failures, run_in_full, table
-from salvo.scenarios.result import AgentRunResult, Batch, Cause, Outcome, RunMetrics, Unmade
-from salvo.scenarios.store import entry_of
+from salvo.scenarios.result import AgentRunResult, Batch, Cause, Outcome, RunMetrics, SkippedRun
+from salvo.scenarios.store.store import entry_of
 from tests.support.runs import batch, book_flight, failing_run, judged, result
 
 
-def summary(made: Batch, results: list[AgentRunResult], unmade: dict[int, Unmade] | None = None) -> BatchSummary:
+def summary(made: Batch, results: list[AgentRunResult], unmade: dict[int, SkippedRun] | None = None) -> BatchSummary:
     return summarise(made, [entry_of(run) for run in results], unmade)
 
 
@@ -83,7 +83,7 @@ def troubled() -> BatchSummary:
         ),
         result(12, Outcome.INTERRUPTED, cause=Cause.INTERRUPTED, error="Ctrl-C was pressed"),
     ]
-    spent = Unmade(Outcome.NOT_RUN, Cause.BUDGET, "the budget is spent")
+    spent = SkippedRun(Outcome.NOT_RUN, Cause.BUDGET, "the budget is spent")
     return summary(batch(runs=20, min_pass_rate=0.5), results, dict.fromkeys(range(13, 17), spent))
 
 

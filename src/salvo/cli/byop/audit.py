@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from salvo.playbooks.audit import Entry
+    from salvo.playbooks.audit.audit_log import AuditEntry
 
 
 @click.command
@@ -21,7 +21,7 @@ def audit(as_json: bool, head: bool) -> None:
     """
     from salvo.cli.byop.database import open_for_listing
     from salvo.cli.table import table
-    from salvo.engine import jsontext
+    from salvo.engine.jsonio import json_codec
     from salvo.errors import NothingFoundError
     from salvo.playbooks.store.records import BEGIN
 
@@ -32,26 +32,26 @@ def audit(as_json: bool, head: bool) -> None:
     if head:
         click.echo(log[-1].hash)
     elif as_json:
-        click.echo(jsontext.dumps([{**entry.content, "hash": entry.hash} for entry in log], indent=2))
+        click.echo(json_codec.dumps([{**entry.content, "hash": entry.hash} for entry in log], indent=2))
     else:
         header = ("NUMBER", "WHEN", "ACTION", "REPORT", "DETAILS", "HASH")
         click.echo("\n".join(table([header, *map(_cells, log)])))
 
 
-def _cells(entry: Entry) -> tuple[str, ...]:
-    from salvo.engine.words import cut, plain
+def _cells(entry: AuditEntry) -> tuple[str, ...]:
+    from salvo.engine.text.formatting import plain, truncate
 
     return (
         str(entry.sequence),
         plain(entry.at[:19]) + "Z",
         plain(entry.action),
         plain(entry.report_id),
-        cut(plain(_details(entry)), 40),
+        truncate(plain(_details(entry)), 40),
         plain(entry.hash),
     )
 
 
-def _details(entry: Entry) -> str:
+def _details(entry: AuditEntry) -> str:
     content = entry.content
     report = content.get("byop_report") or {}
     return str(report.get("overall_status") or content.get("format") or content.get("subject") or "")

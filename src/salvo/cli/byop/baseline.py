@@ -37,8 +37,8 @@ def list_(as_json: bool) -> None:
     """List the saved baselines, the newest first."""
     from salvo.cli.byop.database import open_for_listing
     from salvo.cli.table import table
-    from salvo.engine import jsontext
-    from salvo.engine.words import cut, plain
+    from salvo.engine.jsonio import json_codec
+    from salvo.engine.text.formatting import plain, truncate
     from salvo.errors import NothingFoundError
 
     with open_for_listing() as store:
@@ -46,7 +46,7 @@ def list_(as_json: bool) -> None:
     if not saved:
         raise NothingFoundError("No baseline is saved.", hint="Save one with `byop baseline set ID`.")
     if as_json:
-        click.echo(jsontext.dumps([asdict(row) for row in saved], indent=2))
+        click.echo(json_codec.dumps([asdict(row) for row in saved], indent=2))
     else:
         header = ("ID", "SAVED", "EVALUATED", "SUBJECT", "PLAYBOOK", "CONSISTENCY", "STATUS")
         rows = [
@@ -54,8 +54,8 @@ def list_(as_json: bool) -> None:
                 row.evaluation_id,
                 row.saved_at[:19] + "Z",
                 row.evaluated_at[:19] + "Z",
-                cut(plain(row.subject), 30),
-                cut(plain(f"{row.playbook_id} {row.playbook_version}"), 40),
+                truncate(plain(row.subject), 30),
+                truncate(plain(f"{row.playbook_id} {row.playbook_version}"), 40),
                 "" if row.consistency is None else f"{row.consistency:.2f}",
                 row.status,
             )

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from salvo.playbooks.report import Report
-    from salvo.playbooks.store.store import Store
+    from salvo.playbooks.report.report import Report
+    from salvo.playbooks.store.store import EvaluationStore
 
 
 @click.command
@@ -23,22 +23,22 @@ def compare(before: str, after: str, as_json: bool) -> None:
     """
     import shutil
 
-    from salvo.engine import jsontext
-    from salvo.playbooks import side_by_side
-    from salvo.playbooks.compare import compare
+    from salvo.engine.jsonio import json_codec
+    from salvo.playbooks.report import comparison_text
+    from salvo.playbooks.report.compare import compare
 
     found = compare(*(_report(named) for named in (before, after)))
     if as_json:
-        click.echo(jsontext.dumps(found, indent=2).decode())
+        click.echo(json_codec.dumps(found, indent=2).decode())
         return
-    click.echo("\n".join(side_by_side.lines(found, colour=True, width=shutil.get_terminal_size().columns)))
+    click.echo("\n".join(comparison_text.lines(found, colour=True, width=shutil.get_terminal_size().columns)))
 
 
 def _report(named: str) -> Report:
     from pathlib import Path
 
     from salvo.cli.byop.database import open_store
-    from salvo.playbooks.report import read_report
+    from salvo.playbooks.report.report import read_report
 
     if Path(named).is_file():
         return read_report(Path(named).read_bytes(), named).byop_report
@@ -46,7 +46,7 @@ def _report(named: str) -> Report:
         return _stored(store, named)
 
 
-def _stored(store: Store, named: str) -> Report:
+def _stored(store: EvaluationStore, named: str) -> Report:
     from salvo.errors import UsageError
 
     found = store.load(store.find(named))

@@ -7,19 +7,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from salvo.playbooks.store.store import Store
+    from salvo.playbooks.store.store import EvaluationStore
 
 
-def open_store(*, make: bool = False) -> Store:
+def open_store(*, make: bool = False) -> EvaluationStore:
     """Without `make`, a file that is not there is not made: UnknownIdError says that nothing is stored."""
-    from salvo.engine.clock import SystemClock
-    from salvo.playbooks.store.place import database_url
-    from salvo.playbooks.store.store import Store
+    from salvo.engine.runtime.clock import SystemClock
+    from salvo.playbooks.store.location import database_url
+    from salvo.playbooks.store.store import EvaluationStore
 
-    return Store.open(database_url(os.environ, Path.cwd()), SystemClock(), make=make)
+    return EvaluationStore.open(database_url(os.environ, Path.cwd()), SystemClock(), make=make)
 
 
-def open_for_listing() -> Store:
+def open_for_listing() -> EvaluationStore:
     """The same, for commands that need no id: nothing to list is nothing found."""
     from salvo.errors import NothingFoundError, UnknownIdError
 

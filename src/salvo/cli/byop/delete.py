@@ -17,7 +17,7 @@ def delete(report_id: str, yes: bool) -> None:
     texts, and notes the deletion. A baseline that is deleted is cleared.
     """
     from salvo.cli.byop.database import open_store
-    from salvo.engine.words import plain
+    from salvo.engine.text.formatting import plain
     from salvo.errors import UsageError
 
     with open_store() as store:

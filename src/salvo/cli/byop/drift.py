@@ -14,12 +14,12 @@ def drift(subject: str, as_json: bool) -> None:
     A row each, the oldest first: status, consistency and the outcome of each check.
     """
     from salvo.cli.byop.database import open_store
-    from salvo.engine import jsontext
-    from salvo.playbooks import timeline
+    from salvo.engine.jsonio import json_codec
+    from salvo.playbooks.report import timeline
 
     with open_store() as store:
         points = store.timeline(subject)
     if as_json:
-        click.echo(jsontext.dumps(points, indent=2).decode())
+        click.echo(json_codec.dumps(points, indent=2).decode())
         return
     click.echo("\n".join(timeline.lines(subject, points, colour=True)))

@@ -30,10 +30,10 @@ def history(subject: str | None, status: str | None, mode: str | None, search: s
     They are in the database that DATABASE_URL names, or in byop_runs.db in the current folder. Times are UTC.
     """
     from salvo.cli.byop.database import open_for_listing
-    from salvo.engine import jsontext
+    from salvo.engine.jsonio import json_codec
     from salvo.errors import NothingFoundError
+    from salvo.playbooks.enums import Mode, Status
     from salvo.playbooks.store.records import BEGIN
-    from salvo.playbooks.verdict import Mode, Status
 
     with open_for_listing() as store:
         rows = store.history(
@@ -47,7 +47,7 @@ def history(subject: str | None, status: str | None, mode: str | None, search: s
         narrowed = " that fits" if subject is not None or status or mode or search else ""
         raise NothingFoundError(f"No evaluation{narrowed} is stored in {store.place}.", hint=BEGIN)
     if as_json:
-        click.echo(jsontext.dumps([asdict(row) for row in rows], indent=2))
+        click.echo(json_codec.dumps([asdict(row) for row in rows], indent=2))
     else:
         click.echo("\n".join(_table(rows)))
 
@@ -60,15 +60,15 @@ def _table(rows: Sequence[HistoryRow]) -> list[str]:
 
 
 def _cells(row: HistoryRow) -> tuple[str, ...]:
-    from salvo.engine.words import cut, plain
+    from salvo.engine.text.formatting import plain, truncate
 
     return (
         row.id,
         row.created_at[:19] + "Z",
-        cut(plain(row.subject), 30),
-        cut(plain(f"{row.playbook_id} {row.playbook_version}"), 40),
+        truncate(plain(row.subject), 30),
+        truncate(plain(f"{row.playbook_id} {row.playbook_version}"), 40),
         row.mode,
-        cut(plain(row.evaluator), 30),
+        truncate(plain(row.evaluator), 30),
         "" if row.consistency is None else f"{row.consistency:.2f}",
         row.status or row.state,
         ", ".join(_marks(row)),

@@ -24,29 +24,29 @@ def judge(
     """
     from dataclasses import replace
 
-    from salvo.cli.byop.evaluating import Evaluating, Job, key_in
-    from salvo.cli.byop.place import Place
-    from salvo.cli.progress import Progress
-    from salvo.engine import jsontext
+    from salvo.cli.byop.evaluation_session import EvaluationJob, EvaluationSession, key_in
+    from salvo.cli.byop.lazy_store import LazyStore
+    from salvo.cli.progress import ProgressLine
+    from salvo.engine.jsonio import json_codec
     from salvo.errors import UsageError
-    from salvo.playbooks.judging import lines, summarise
-    from salvo.playbooks.session import Desk
-    from salvo.playbooks.stored import order_of
+    from salvo.playbooks.evaluate.session import EvaluatorConfig
+    from salvo.playbooks.evaluate.stored import stored_request
+    from salvo.playbooks.rejudge import lines, summarise
 
-    place = click.get_current_context().with_resource(Place())
+    place = click.get_current_context().with_resource(LazyStore())
     store = place.store()
     stored = store.load(store.find(evaluation_id))
     if stored.report is None:
         raise UsageError(f"The evaluation {stored.id} has no report: it is {stored.state}.")
-    desk = Desk(stored.evaluator, base_url=base_url, key=key_in(key_variable))
+    desk = EvaluatorConfig(stored.evaluator, base_url=base_url, key=key_in(key_variable))
     desk.check()
-    order = order_of(stored)
+    order = stored_request(stored)
     again = replace(order, subject=f"judging of {stored.id}")
-    jobs = [Job(desk, replace(again, report_id=desk.clock.new_id())) for _ in range(times)]
-    finished = Evaluating(jobs, place, Progress()).execute(concurrency)
+    jobs = [EvaluationJob(desk, replace(again, report_id=desk.clock.new_id())) for _ in range(times)]
+    finished = EvaluationSession(jobs, place, ProgressLine()).execute(concurrency)
     if finished.reports:
         found = summarise(stored.report, finished.reports)
-        click.echo(jsontext.dumps(found, indent=2).decode() if as_json else "\n".join(lines(found)))
+        click.echo(json_codec.dumps(found, indent=2).decode() if as_json else "\n".join(lines(found)))
     for line in finished.told:
         click.echo(line, err=True)
     code = ExitCode.INTERRUPTED if finished.interrupted else ExitCode.OK

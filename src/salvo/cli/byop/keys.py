@@ -24,7 +24,7 @@ def new(file: Path | None) -> None:
 
     FILE defaults to salvo/byop-signing-key.pem in your folder for settings. An existing file is never overwritten.
     """
-    from salvo.playbooks.signing import default_key_file, new_key
+    from salvo.playbooks.audit.signing import default_key_file, new_key
 
     target = file or default_key_file(os.environ, Path.home())
     key = new_key(target)
@@ -39,6 +39,6 @@ def show(file: Path | None) -> None:
 
     FILE defaults to salvo/byop-signing-key.pem in your folder for settings.
     """
-    from salvo.playbooks.signing import default_key_file, read_key
+    from salvo.playbooks.audit.signing import default_key_file, read_key
 
     click.echo(read_key(file or default_key_file(os.environ, Path.home())).public)

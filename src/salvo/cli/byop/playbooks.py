@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from salvo.playbooks.schema import Check, Playbook
+    from salvo.playbooks.playbook.schema import Check, Playbook
 
 WIDTH = 100
 
@@ -25,7 +25,7 @@ def playbooks(ctx: click.Context, as_json: bool) -> None:
     """
     if ctx.invoked_subcommand:
         return
-    from salvo.playbooks import library
+    from salvo.playbooks.playbook import library
 
     rows = [_row(library.load(name)) for name in library.names()]
     if as_json:
@@ -45,8 +45,8 @@ def playbooks(ctx: click.Context, as_json: bool) -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print the playbook's document.")
 def show(playbook: str, as_json: bool) -> None:
     """Show a playbook: its checks, and how each is decided."""
-    from salvo.engine.wording import printable
-    from salvo.playbooks import library
+    from salvo.engine.text.messages import printable
+    from salvo.playbooks.playbook import library
 
     found = library.named(playbook)
     if as_json:

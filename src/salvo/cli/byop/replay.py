@@ -9,8 +9,8 @@ import click
 from salvo.cli.exit_codes import ExitCode
 
 if TYPE_CHECKING:
-    from salvo.playbooks.report import Report
-    from salvo.playbooks.store.store import Store
+    from salvo.playbooks.report.report import Report
+    from salvo.playbooks.store.store import EvaluationStore
 
 
 @click.command
@@ -28,9 +28,9 @@ def replay(evaluation_id: str, as_json: bool) -> None:
 
     from salvo.cli.byop.database import open_store
     from salvo.errors import NotReplayableError
+    from salvo.playbooks.evaluate.session import EvaluatorConfig
+    from salvo.playbooks.evaluate.stored import stored_request
     from salvo.playbooks.replay import baseline_then, replay
-    from salvo.playbooks.session import Desk
-    from salvo.playbooks.stored import order_of
 
     with open_store() as store:
         stored = store.load(store.find(evaluation_id))
@@ -41,9 +41,9 @@ def replay(evaluation_id: str, as_json: bool) -> None:
             )
         votes = [vote for _, vote in store.votes(stored.id)]
         baseline = baseline_then(stored.report, _report(store, stored.report.drift_summary.baseline_id))
-    desk = Desk(stored.evaluator, environ=os.environ)
+    desk = EvaluatorConfig(stored.evaluator, environ=os.environ)
     replayed = asyncio.run(
-        replay(order_of(stored), stored.report, votes, desk.judge(), baseline=baseline, redactor=desk.redactor())
+        replay(stored_request(stored), stored.report, votes, desk.judge(), baseline=baseline, redactor=desk.redactor())
     )
     told = [difference.text("stored", "replayed") for difference in replayed.differences]
     if as_json:
@@ -61,7 +61,7 @@ def replay(evaluation_id: str, as_json: bool) -> None:
     raise SystemExit(ExitCode.FAILED if told else ExitCode.OK)
 
 
-def _report(store: Store, report_id: str | None) -> Report | None:
+def _report(store: EvaluationStore, report_id: str | None) -> Report | None:
     from salvo.errors import UnknownIdError
 
     try:

@@ -11,18 +11,18 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 from click.core import ParameterSource
 
-from salvo.cli.byop.sealing import read_key, sealed, sign_option
-from salvo.cli.progress import Progress
+from salvo.cli.byop.signing_option import read_key, sealed, sign_option
+from salvo.cli.progress import ProgressLine
 from salvo.errors import UsageError
 
 if TYPE_CHECKING:
-    from salvo.cli.byop.evaluating import Job
-    from salvo.cli.byop.place import Place
-    from salvo.playbooks.inputs import Inputs
-    from salvo.playbooks.order import Order
-    from salvo.playbooks.report import Report, ReportFile
-    from salvo.playbooks.schema import Playbook
-    from salvo.playbooks.session import Desk
+    from salvo.cli.byop.evaluation_session import EvaluationJob
+    from salvo.cli.byop.lazy_store import LazyStore
+    from salvo.playbooks.evaluate.inputs import Inputs
+    from salvo.playbooks.evaluate.request import EvaluationRequest
+    from salvo.playbooks.evaluate.session import EvaluatorConfig
+    from salvo.playbooks.playbook.schema import Playbook
+    from salvo.playbooks.report.report import Report, ReportFile
 
 FILE = click.Path(path_type=Path)
 
@@ -94,10 +94,11 @@ def run(
     import gc
 
     gc.disable()  # loading modules makes no garbage, and looking for it takes a tenth longer
-    from salvo.cli.byop import files
-    from salvo.cli.byop.evaluating import Evaluating, Job
-    from salvo.cli.byop.place import Place
-    from salvo.playbooks import export, library
+    from salvo.cli.byop import input_files
+    from salvo.cli.byop.evaluation_session import EvaluationJob, EvaluationSession
+    from salvo.cli.byop.lazy_store import LazyStore
+    from salvo.playbooks.playbook import library
+    from salvo.playbooks.report import export
 
     if (output_file is None) == (resume is None):
         raise click.UsageError("Give the file with the AI output, - for standard input, or --resume ID.")
@@ -105,16 +106,16 @@ def run(
     for output in outputs:
         export.check(output)
     key = read_key(signing_key)
-    place = None if no_store else click.get_current_context().with_resource(Place(hashes_only=hashes_only))
+    place = None if no_store else click.get_current_context().with_resource(LazyStore(hashes_only=hashes_only))
     if resume is not None:
         _refuse_beside_resume(click.get_current_context())
         jobs = [_resumed(resume, place, base_url, key_variable)]
     else:
         chosen = library.named(playbook)
-        inputs = files.inputs(output_file or "-", source, prompt, system)
+        inputs = input_files.inputs(output_file or "-", source, prompt, system)
         desks = _desks(evaluators, base_url, key_variable)
-        jobs = [Job(desk, _order(desk, chosen, inputs, mode, runs, subject, producer)) for desk in desks]
-    evaluating = Evaluating(jobs, place, Progress())
+        jobs = [EvaluationJob(desk, _order(desk, chosen, inputs, mode, runs, subject, producer)) for desk in desks]
+    evaluating = EvaluationSession(jobs, place, ProgressLine())
     finished = evaluating.execute(concurrency)
     files_made = [sealed(report, key) for report in finished.reports]
     several = len(jobs) > 1
@@ -146,16 +147,19 @@ def _refuse_beside_resume(given: click.Context) -> None:
         raise click.UsageError(f"--resume goes on with an evaluation as it was begun: leave out {options}.")
 
 
-def _desks(evaluators: Sequence[str], base_url: str | None, key_variable: str | None) -> list[Desk]:
+def _desks(evaluators: Sequence[str], base_url: str | None, key_variable: str | None) -> list[EvaluatorConfig]:
     """Each evaluator once, and with its key: what is missing is said before anything is sent."""
-    from salvo.cli.byop.evaluating import key_in
-    from salvo.playbooks.session import Desk, default_evaluator
+    from salvo.cli.byop.evaluation_session import key_in
+    from salvo.playbooks.evaluate.session import EvaluatorConfig, default_evaluator
 
     key = key_in(key_variable)
     names = dict.fromkeys(evaluators or [default_evaluator(os.environ)])
     # Beside a model the rules need no address; alone they are told one by mistake, and Desk.check says so.
     desks = [
-        Desk(name) if name == "rules" and len(names) > 1 else Desk(name, base_url=base_url, key=key) for name in names
+        EvaluatorConfig(name)
+        if name == "rules" and len(names) > 1
+        else EvaluatorConfig(name, base_url=base_url, key=key)
+        for name in names
     ]
     for desk in desks:
         desk.check()
@@ -163,18 +167,18 @@ def _desks(evaluators: Sequence[str], base_url: str | None, key_variable: str | 
 
 
 def _order(
-    desk: Desk,
+    desk: EvaluatorConfig,
     playbook: Playbook,
     inputs: Inputs,
     mode: str,
     runs: int | None,
     subject: str,
     producer: str | None,
-) -> Order:
-    from salvo.playbooks.order import new_order
-    from salvo.playbooks.verdict import Mode
+) -> EvaluationRequest:
+    from salvo.playbooks.enums import Mode
+    from salvo.playbooks.evaluate.request import new_request
 
-    return new_order(
+    return new_request(
         report_id=desk.clock.new_id(),
         playbook=playbook,
         inputs=inputs,
@@ -186,33 +190,33 @@ def _order(
     )
 
 
-def _resumed(asked: str, place: Place | None, base_url: str | None, key_variable: str | None) -> Job:
+def _resumed(asked: str, place: LazyStore | None, base_url: str | None, key_variable: str | None) -> EvaluationJob:
     """What has no vote yet. A report that is incomplete stays as it is: a new one takes over the votes it had."""
     from dataclasses import replace
 
-    from salvo.cli.byop.evaluating import Job, key_in
-    from salvo.playbooks.session import Desk
-    from salvo.playbooks.stored import order_of
+    from salvo.cli.byop.evaluation_session import EvaluationJob, key_in
+    from salvo.playbooks.evaluate.session import EvaluatorConfig
+    from salvo.playbooks.evaluate.stored import stored_request
 
     if place is None:
         raise click.UsageError("--resume goes on with what is stored, so it cannot be combined with --no-store.")
     store = place.store()
     stored = store.load(store.find(asked))
     place.group = stored.group
-    order = order_of(stored)
-    desk = Desk(stored.evaluator, base_url=base_url, key=key_in(key_variable))
+    order = stored_request(stored)
+    desk = EvaluatorConfig(stored.evaluator, base_url=base_url, key=key_in(key_variable))
     desk.check()
     votes = [vote for _, vote in store.votes(stored.id) if vote.ballot.result is not None]
     if stored.report is None:
-        return Job(desk, order, votes, resumed=True)
+        return EvaluationJob(desk, order, votes, resumed=True)
     if not stored.report.incomplete:
         raise UsageError(f"The evaluation {stored.id} is complete: there is nothing to resume.")
-    return Job(desk, replace(order, report_id=desk.clock.new_id()), votes)
+    return EvaluationJob(desk, replace(order, report_id=desk.clock.new_id()), votes)
 
 
 def _show(files: Sequence[ReportFile], *, as_json: bool, several: bool) -> None:
-    from salvo.playbooks import terminal
-    from salvo.playbooks.export import json
+    from salvo.playbooks.report import terminal
+    from salvo.playbooks.report.export import json
 
     reports = [file.byop_report for file in files]
     if as_json and several:
@@ -235,7 +239,7 @@ class _Export(NamedTuple):
 
 def _write(outputs: Sequence[Path], files: Sequence[ReportFile], inputs: Inputs, *, several: bool) -> list[_Export]:
     """Each file in each form; with several evaluators, the evaluator is in the file's name."""
-    from salvo.playbooks import export
+    from salvo.playbooks.report import export
 
     written = []
     for output in outputs:
@@ -249,7 +253,7 @@ def _write(outputs: Sequence[Path], files: Sequence[ReportFile], inputs: Inputs,
     return written
 
 
-def _keep(kept: Sequence[Report], exports: Sequence[_Export], place: Place, *, save_baseline: bool) -> None:
+def _keep(kept: Sequence[Report], exports: Sequence[_Export], place: LazyStore, *, save_baseline: bool) -> None:
     """What belongs to the reports that are stored; last of all, because whatever was paid for is out by now."""
     store = place.store()
     click.echo(f"Stored in {store.place}", err=True)

@@ -14,8 +14,8 @@ def schema(of: str) -> None:
 
     Every playbook without an error fits it, and so does every report's file.
     """
-    from salvo.playbooks.report import json_schema
-    from salvo.playbooks.validate import playbook_schema
+    from salvo.playbooks.playbook.validate import playbook_schema
+    from salvo.playbooks.report.report import json_schema
 
     shown = playbook_schema() if of == "playbook" else json_schema()
     click.echo(json.dumps(shown, indent=2, ensure_ascii=False))

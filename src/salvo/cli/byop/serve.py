@@ -6,11 +6,11 @@ from typing import Any
 
 import click
 
-from salvo.cli import serving
+from salvo.cli import serve_options
 
 
 @click.command
-@serving.options
+@serve_options.options
 def serve(**asked: Any) -> None:
     """Serve the web page and its API, on this machine alone.
 
@@ -21,8 +21,8 @@ def serve(**asked: Any) -> None:
     """
     from salvo.cli.byop.database import open_store
 
-    served = serving.Served(**asked)
-    serving.check(served)
+    served = serve_options.ServeOptions(**asked)
+    serve_options.check(served)
     with open_store(make=True) as store:
         click.echo(f"Evaluations are stored in {store.place}", err=True)
-    serving.start(served)
+    serve_options.start(served)

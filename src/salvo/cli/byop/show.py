@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from salvo.cli.byop.sealing import read_key, sealed, sign_option
+from salvo.cli.byop.signing_option import read_key, sealed, sign_option
 
 
 @click.command
@@ -32,8 +32,8 @@ def show(evaluation_id: str, outputs: tuple[Path, ...], signing_key: Path | None
 
     from salvo.cli.byop.database import open_store
     from salvo.errors import UsageError
-    from salvo.playbooks import export, terminal
-    from salvo.playbooks.export import json
+    from salvo.playbooks.report import export, terminal
+    from salvo.playbooks.report.export import json
 
     for output in outputs:
         export.check(output)

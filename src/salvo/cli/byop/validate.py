@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import click
 
 from salvo.cli.exit_codes import ExitCode
-from salvo.engine.files import read_up_to
+from salvo.engine.runtime.files import read_up_to
 
 if TYPE_CHECKING:
-    from salvo.playbooks.problems import Problem
+    from salvo.playbooks.playbook.problems import PlaybookProblem
 
 
 @click.command
@@ -25,8 +25,8 @@ def validate(ctx: click.Context, file: Path, as_json: bool) -> None:
     Every problem is listed with its JSON path. An error keeps the playbook from being used, and the command exits
     with 2. A warning is something that the specification asks for, or that is likely not meant.
     """
-    from salvo.playbooks.document import LARGEST
-    from salvo.playbooks.validate import examine
+    from salvo.playbooks.playbook.document import LARGEST
+    from salvo.playbooks.playbook.validate import examine
 
     _, problems = examine(read_up_to(file, LARGEST))
     errors = [problem for problem in problems if problem.level == "error"]
@@ -40,12 +40,12 @@ def validate(ctx: click.Context, file: Path, as_json: bool) -> None:
         ctx.exit(ExitCode.USAGE)
 
 
-def _plain(problems: list[Problem]) -> list[dict[str, str]]:
+def _plain(problems: list[PlaybookProblem]) -> list[dict[str, str]]:
     return [{"path": problem.path, "message": problem.message} for problem in problems]
 
 
-def _show(file: Path, errors: list[Problem], warnings: list[Problem]) -> None:
-    from salvo.engine.wording import printable
+def _show(file: Path, errors: list[PlaybookProblem], warnings: list[PlaybookProblem]) -> None:
+    from salvo.engine.text.messages import printable
 
     for problem in errors:
         click.echo(f"{click.style('error', fg='red')}    {printable(str(problem))}")
@@ -55,5 +55,5 @@ def _show(file: Path, errors: list[Problem], warnings: list[Problem]) -> None:
     click.echo(f"{printable(str(file))} {said}: {_counted(errors, 'error')}, {_counted(warnings, 'warning')}.")
 
 
-def _counted(problems: list[Problem], noun: str) -> str:
+def _counted(problems: list[PlaybookProblem], noun: str) -> str:
     return f"{len(problems) or 'no'} {noun}{'' if len(problems) == 1 else 's'}"

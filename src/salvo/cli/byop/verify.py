@@ -13,8 +13,8 @@ from salvo.cli.exit_codes import ExitCode
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from salvo.playbooks.store.store import Store
-    from salvo.playbooks.verify import Finding
+    from salvo.playbooks.audit.verify import VerificationFinding
+    from salvo.playbooks.store.store import EvaluationStore
 
 
 @click.command
@@ -47,10 +47,10 @@ def verify(report: str | None, public_key: str | None, head: str | None, as_json
         raise click.exceptions.Exit(ExitCode.FAILED)
 
 
-def _of_file(file: Path, public_key: str | None) -> list[Finding]:
+def _of_file(file: Path, public_key: str | None) -> list[VerificationFinding]:
     from salvo.errors import InputError, StoreError, UnknownIdError
-    from salvo.playbooks import verify as check
-    from salvo.playbooks.signing import read_public_key
+    from salvo.playbooks.audit import verify as check
+    from salvo.playbooks.audit.signing import read_public_key
 
     key = None if public_key is None else read_public_key(public_key)
     try:
@@ -70,9 +70,9 @@ def _of_file(file: Path, public_key: str | None) -> list[Finding]:
         return [*findings, check.not_asked(str(fault))]
 
 
-def _of_stored(text: str) -> list[Finding]:
+def _of_stored(text: str) -> list[VerificationFinding]:
     from salvo.errors import UnknownIdError
-    from salvo.playbooks import verify as check
+    from salvo.playbooks.audit import verify as check
 
     with _store() as store:
         log = store.audit_log()
@@ -86,26 +86,26 @@ def _of_stored(text: str) -> list[Finding]:
         return check.stored(report_id, store.as_stored(report_id), log)
 
 
-def _log(head: str | None) -> Finding:
-    from salvo.playbooks import verify as check
+def _log(head: str | None) -> VerificationFinding:
+    from salvo.playbooks.audit import verify as check
 
     with _store() as store:
         return check.chain(store.audit_log(), head)
 
 
-def _store() -> Store:
+def _store() -> EvaluationStore:
     from salvo.cli.byop.database import open_store
 
     return open_store()
 
 
-def _show(findings: Sequence[Finding], as_json: bool) -> None:
-    from salvo.engine import jsontext
-    from salvo.engine.words import counted, plain
+def _show(findings: Sequence[VerificationFinding], as_json: bool) -> None:
+    from salvo.engine.jsonio import json_codec
+    from salvo.engine.text.formatting import plain, pluralize
 
     altered = sum(finding.standing == "altered" for finding in findings)
     if as_json:
-        click.echo(jsontext.dumps({"altered": altered, "findings": [asdict(each) for each in findings]}, indent=2))
+        click.echo(json_codec.dumps({"altered": altered, "findings": [asdict(each) for each in findings]}, indent=2))
         return
     colours = {"holds": "green", "altered": "red", "unknown": "yellow"}
     for finding in findings:
@@ -113,5 +113,5 @@ def _show(findings: Sequence[Finding], as_json: bool) -> None:
         click.echo(f"{word} {finding.part:<10} {plain(finding.message)}")
     untold = "" if all(finding.standing == "holds" for finding in findings) else ", as far as can be told"
     click.echo(
-        f"\n{counted(altered, 'part was', 'parts were')} altered." if altered else f"\nNothing was altered{untold}."
+        f"\n{pluralize(altered, 'part was', 'parts were')} altered." if altered else f"\nNothing was altered{untold}."
     )

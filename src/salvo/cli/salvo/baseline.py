@@ -25,13 +25,13 @@ def bless(batches: tuple[str, ...], output: Path | None, as_json: bool) -> None:
     Compare later runs with it: salvo run --against-baseline
     """
     from salvo.errors import UsageError
-    from salvo.scenarios.baseline import NAME, VERSION, bless
-    from salvo.scenarios.project import Project
-    from salvo.scenarios.sides import measured_of, named
-    from salvo.scenarios.store import Store
+    from salvo.scenarios.analysis.baseline import NAME, VERSION, bless
+    from salvo.scenarios.analysis.comparison_inputs import measured_of, named
+    from salvo.scenarios.spec.project import Project
+    from salvo.scenarios.store.store import RunStore
 
     project = Project.find(Path.cwd())
-    store = Store(project.store)
+    store = RunStore(project.store)
     found = [batch for text in batches for batch in named(store, text)]
     measured = [measured_of(batch, store.entries_of(batch.batch_id)) for batch in found]
     for of in measured:
@@ -43,19 +43,19 @@ def bless(batches: tuple[str, ...], output: Path | None, as_json: bool) -> None:
     path = output or project.store / NAME
     every = bless(path, measured)
     if as_json:
-        from salvo.engine import jsontext
+        from salvo.engine.jsonio import json_codec
 
         document = {"salvo_baseline": VERSION, "file": str(path), "blessed": [of.scenario_id for of in measured]}
-        click.echo(jsontext.dumps(document, indent=2))
+        click.echo(json_codec.dumps(document, indent=2))
         return
-    from salvo.engine.words import counted, plain
+    from salvo.engine.text.formatting import plain, pluralize
 
     for of in measured:
-        left_out = f", {counted(of.errors, 'error')} left out" if of.errors else ""
+        left_out = f", {pluralize(of.errors, 'error')} left out" if of.errors else ""
         click.echo(
             f"{plain(of.scenario_id)}: {of.passed} of {of.completed} runs passed, {plain(of.full_model)}{left_out}"
         )
     shown = path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
     click.echo(
-        f"{shown} holds {counted(len(every), 'scenario')}. Commit it, and compare with: salvo run --against-baseline"
+        f"{shown} holds {pluralize(len(every), 'scenario')}. Commit it, and compare with: salvo run --against-baseline"
     )

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from salvo.cli.exit_codes import ExitCode
-from salvo.cli.numbers import DOLLARS
+from salvo.cli.param_types import DOLLARS
 
 if TYPE_CHECKING:
-    from salvo.assembly import Workshop
-    from salvo.scenarios.project import Project
-    from salvo.scenarios.report.comparison import Compared
+    from salvo.scenarios.report.comparison import ComparisonReport
     from salvo.scenarios.result import Batch
-    from salvo.scenarios.schema import Scenario
-    from salvo.scenarios.store import Store
+    from salvo.scenarios.spec.project import Project
+    from salvo.scenarios.spec.schema import Scenario
+    from salvo.scenarios.store.store import RunStore
+    from salvo.scenarios.workspace import Workspace
 
 
 @click.command
@@ -59,12 +59,12 @@ def compare(
 
     if not do_run:
         gc.disable()  # thousands of entries are read and all of them kept: there is no garbage to look for
-    from salvo.scenarios.project import Project
-    from salvo.scenarios.sides import compared, pair_named
-    from salvo.scenarios.store import Store
+    from salvo.scenarios.analysis.comparison_inputs import compared, pair_named
+    from salvo.scenarios.spec.project import Project
+    from salvo.scenarios.store.store import RunStore
 
     project = Project.find(Path.cwd())
-    store = Store(project.store)
+    store = RunStore(project.store)
     if model_a is None and model_b is None:
         if len(what) != 2:
             raise click.UsageError("Name two batches, or two models with --a and --b.")
@@ -86,11 +86,11 @@ def compare(
 
 
 def _stored(
-    store: Store, project: Project, models: tuple[str, str], path: Path | None
+    store: RunStore, project: Project, models: tuple[str, str], path: Path | None
 ) -> tuple[list[tuple[Batch, Batch]], list[str]]:
     from salvo.errors import NothingFoundError
-    from salvo.scenarios.loader import read_all
-    from salvo.scenarios.sides import is_of, newest_of, paired
+    from salvo.scenarios.analysis.comparison_inputs import is_of, newest_of, paired
+    from salvo.scenarios.spec.loader import read_all
 
     wanted = None
     if path is not None:
@@ -120,28 +120,28 @@ def _run_missing(
     """What is stored of the scenarios as they are now, and for the rest a new batch."""
     import asyncio
 
-    from salvo.assembly import Settings, Workshop
-    from salvo.cli.salvo.running import Running, prepared, recording_options
-    from salvo.scenarios.sides import paired
+    from salvo.cli.salvo.run_session import RunSession, prepare_work, recording_options
+    from salvo.scenarios.analysis.comparison_inputs import paired
+    from salvo.scenarios.workspace import ScenarioOverrides, Workspace
 
-    workshop = Workshop(project)
+    workshop = Workspace(project)
     store = workshop.store()
     stored = list(store.newest_first())
     sides: list[dict[str, Batch]] = [{}, {}]
     missing = []
     for side, model in zip(sides, models, strict=True):
         overrides = {**asked["overrides"], **_overrides(model)}
-        for file, scenario in workshop.read_all(path, Settings(**overrides)):
+        for file, scenario in workshop.read_all(path, ScenarioOverrides(**overrides)):
             found = _present(workshop, stored, scenario, file)
             if found is not None:
                 side[scenario.scenario] = found
             else:
                 missing.append((side, (file, scenario, {**asked, "overrides": overrides})))
-    work = prepared(workshop, [item for _, item in missing])
+    work = prepare_work(workshop, [item for _, item in missing])
     for (side, _), (item, _) in zip(missing, work, strict=True):
         side[item.batch.scenario_id] = item.batch
     if work:
-        running = Running(workshop, work, [item.batch for item, _ in work])
+        running = RunSession(workshop, work, [item.batch for item, _ in work])
         code = asyncio.run(running.execute(recording_options(asked), concurrency, max_cost, exitfirst=False))
         if code is ExitCode.INTERRUPTED:
             click.echo("Interrupted. What had finished is saved; go on with: salvo run --resume latest", err=True)
@@ -151,13 +151,13 @@ def _run_missing(
 
 def _overrides(model: str) -> dict[str, str]:
     """A provider before the model's name is the adapter to use; without one, the scenario's own is."""
-    from salvo.assembly import ADAPTERS
+    from salvo.scenarios.workspace import ADAPTERS
 
     provider, slash, name = model.partition("/")
     return {"adapter": provider, "model": name} if slash and provider in ADAPTERS else {"model": model}
 
 
-def _present(workshop: Workshop, stored: list[Batch], scenario: Scenario, file: Path) -> Batch | None:
+def _present(workshop: Workspace, stored: list[Batch], scenario: Scenario, file: Path) -> Batch | None:
     """The newest batch of just this scenario, tools and model, with as many runs as are wanted."""
     workshop.endpoint_of(scenario)
     now = workshop.prepare(scenario, file, recorded=False).batch
@@ -169,26 +169,26 @@ def _present(workshop: Workshop, stored: list[Batch], scenario: Scenario, file: 
 
 
 def _made_with(batch: Batch) -> tuple[object, ...]:
-    from salvo.scenarios.measured import VERSION, fingerprints_of, settings_of
+    from salvo.scenarios.analysis.batch_stats import VERSION, fingerprints_of, settings_of
 
     settings = {name: value for name, value in settings_of(batch).items() if name != VERSION}
     return batch.provider, batch.model, fingerprints_of(batch), settings
 
 
-def _show(found: Compared, *, as_json: bool, markdown: bool) -> None:
+def _show(found: ComparisonReport, *, as_json: bool, markdown: bool) -> None:
     from salvo.scenarios.report import comparison
 
     if as_json:
-        from salvo.engine import jsontext
+        from salvo.engine.jsonio import json_codec
 
-        click.echo(jsontext.dumps(comparison.document(found), indent=2))
+        click.echo(json_codec.dumps(comparison.document(found), indent=2))
     elif markdown:
         click.echo(comparison.markdown(found))
     else:
         click.echo("\n".join(comparison.lines(found, colour=True)))
 
 
-def _exit_code(found: Compared) -> ExitCode:
+def _exit_code(found: ComparisonReport) -> ExitCode:
     if found.comparison.worse:
         return ExitCode.FAILED
     return ExitCode.NOT_JUDGED if found.comparison.not_compared else ExitCode.OK

@@ -6,13 +6,13 @@ from typing import Any
 
 import click
 
-from salvo.cli import serving
+from salvo.cli import serve_options
 
 HOME = "/scenarios"
 
 
 @click.command
-@serving.options
+@serve_options.options
 def dashboard(**asked: Any) -> None:
     """Show the stored runs on a page: batches over time, comparisons, and each run step by step.
 
@@ -20,11 +20,11 @@ def dashboard(**asked: Any) -> None:
     are made while it is open appear by themselves. To show them, nothing is sent to anyone. With --host and another
     address than a loopback one, a token is needed, which is printed once. Stop it with Ctrl-C.
     """
-    from salvo.scenarios.project import Project
+    from salvo.scenarios.spec.project import Project
 
-    served = serving.Served(**asked)
-    serving.check(served)
+    served = serve_options.ServeOptions(**asked)
+    serve_options.check(served)
     store = Project.find().store
     nothing = "" if (store / "batches").is_dir() else ", where nothing is stored yet: `salvo run` makes some"
     click.echo(f"Showing the runs in {store}{nothing}. To show them, nothing leaves this machine.", err=True)
-    serving.start(served, HOME)
+    serve_options.start(served, HOME)

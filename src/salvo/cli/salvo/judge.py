@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from salvo.cli.exit_codes import ExitCode
-from salvo.cli.numbers import DOLLARS
+from salvo.cli.param_types import DOLLARS
 
 if TYPE_CHECKING:
-    from salvo.assembly import Workshop
-    from salvo.scenarios.judgings import Judging, Judgings
-    from salvo.scenarios.report.judges import JudgeSummary
+    from salvo.scenarios.report.rejudge_report import JudgeSummary
     from salvo.scenarios.result import AgentRunResult, Batch
-    from salvo.scenarios.schema import Scenario
+    from salvo.scenarios.spec.schema import Scenario
+    from salvo.scenarios.store.rejudge_store import Rejudgement, RejudgeStore
+    from salvo.scenarios.workspace import Workspace
 
 
 @click.command
@@ -38,14 +38,14 @@ def judge(batch: str, times: int, concurrency: int, max_cost: float | None, stor
     """
     import asyncio
 
-    from salvo.assembly import Workshop
     from salvo.errors import NothingFoundError, UsageError
-    from salvo.scenarios.judging import is_transcript, judges_of, still_to_do
-    from salvo.scenarios.judgings import Judgings
-    from salvo.scenarios.loader import from_document
-    from salvo.scenarios.project import Project
+    from salvo.scenarios.analysis.rejudge import is_transcript, judges_of, still_to_do
+    from salvo.scenarios.spec.loader import from_document
+    from salvo.scenarios.spec.project import Project
+    from salvo.scenarios.store.rejudge_store import RejudgeStore
+    from salvo.scenarios.workspace import Workspace
 
-    workshop = Workshop(Project.find(Path.cwd()))
+    workshop = Workspace(Project.find(Path.cwd()))
     store = workshop.store()
     found = store.load_batch(store.find_batch(batch))
     scenario = judges_of(from_document(found.scenario))
@@ -58,7 +58,7 @@ def judge(batch: str, times: int, concurrency: int, max_cost: float | None, stor
     transcripts = [run for run in runs if is_transcript(run)]
     if not transcripts:
         raise NothingFoundError(f"The batch {found.batch_id} has no run that was judged.")
-    judgings = Judgings(store.folder)
+    judgings = RejudgeStore(store.folder)
     made = _fitting(judgings, found, scenario)
     missing = [] if stored else still_to_do(transcripts, made, times)
     code = ExitCode.OK
@@ -78,7 +78,7 @@ def judge(batch: str, times: int, concurrency: int, max_cost: float | None, stor
     raise SystemExit(code)
 
 
-def _fitting(judgings: Judgings, batch: Batch, scenario: Scenario) -> list[Judging]:
+def _fitting(judgings: RejudgeStore, batch: Batch, scenario: Scenario) -> list[Rejudgement]:
     from salvo import __version__
 
     stored = judgings.of(batch.batch_id, __version__)
@@ -86,11 +86,11 @@ def _fitting(judgings: Judgings, batch: Batch, scenario: Scenario) -> list[Judgi
 
 
 async def _judge(
-    workshop: Workshop,
+    workshop: Workspace,
     batch: Batch,
     scenario: Scenario,
     missing: list[tuple[AgentRunResult, int]],
-    judgings: Judgings,
+    judgings: RejudgeStore,
     concurrency: int,
     max_cost: float | None,
 ) -> ExitCode:
@@ -98,12 +98,12 @@ async def _judge(
     import signal
 
     from salvo import __version__
-    from salvo.cli.progress import Progress
-    from salvo.scenarios.runner import INTERRUPTED
+    from salvo.cli.progress import ProgressLine
+    from salvo.scenarios.run.runner import INTERRUPTED
 
-    progress, total, done, cost = Progress(), len(missing), 0, 0.0
+    progress, total, done, cost = ProgressLine(), len(missing), 0, 0.0
 
-    def judged(of: Judging) -> None:
+    def judged(of: Rejudgement) -> None:
         nonlocal done, cost
         done += 1
         cost += sum(verdict.cost or 0.0 for verdict in of.verdicts)
@@ -141,9 +141,11 @@ async def _judge(
     return ExitCode.INTERRUPTED if interrupted else ExitCode.OK
 
 
-def _summaries(scenario: Scenario, judgings: list[Judging], transcripts: list[AgentRunResult]) -> list[JudgeSummary]:
-    from salvo.scenarios.judging import JUDGE
-    from salvo.scenarios.report.judges import summarise
+def _summaries(
+    scenario: Scenario, judgings: list[Rejudgement], transcripts: list[AgentRunResult]
+) -> list[JudgeSummary]:
+    from salvo.scenarios.analysis.rejudge import JUDGE
+    from salvo.scenarios.report.rejudge_report import summarise
 
     stored = {run.run_id: [of.passed for of in run.eval_results if of.type == JUDGE] for run in transcripts}
     costs = [run.metrics.cost for run in transcripts]
@@ -166,12 +168,12 @@ def _show(
     *,
     as_json: bool,
 ) -> None:
-    from salvo.engine.words import counted, plain
-    from salvo.scenarios.report import judges
+    from salvo.engine.text.formatting import plain, pluralize
+    from salvo.scenarios.report import rejudge_report
 
     made, wanted, unjudged = counts
     if as_json:
-        from salvo.engine import jsontext
+        from salvo.engine.jsonio import json_codec
 
         document: dict[str, Any] = {
             "salvo_judging": 1,
@@ -180,11 +182,11 @@ def _show(
             "judgings": made,
             "wanted": wanted,
             "runs_never_judged": unjudged,
-            "assertions": [judges.document(of) for of in summaries],
+            "assertions": [rejudge_report.document(of) for of in summaries],
         }
-        click.echo(jsontext.dumps(document, indent=2))
+        click.echo(json_codec.dumps(document, indent=2))
         return
-    click.echo("\n".join(judges.lines(summaries, _votes(scenario))))
-    never = f" {counted(unjudged, 'run')} ended before there was anything to judge." if unjudged else ""
+    click.echo("\n".join(rejudge_report.lines(summaries, _votes(scenario))))
+    never = f" {pluralize(unjudged, 'run')} ended before there was anything to judge." if unjudged else ""
     part = "" if made == wanted else f" of {wanted}"
     click.echo(f"\n{plain(batch.scenario_id)}, batch {batch.batch_id}: {made}{part} judgings.{never}")

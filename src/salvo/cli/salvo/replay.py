@@ -12,11 +12,11 @@ import click
 from salvo.cli.exit_codes import ExitCode
 
 if TYPE_CHECKING:
-    from salvo.assembly import Workshop
-    from salvo.scenarios.replay import EvaluatedAgain, Replayed
-    from salvo.scenarios.report.data import BatchSummary
+    from salvo.scenarios.analysis.summary import BatchSummary
+    from salvo.scenarios.replay import EvaluatedAgain, RunReplay
     from salvo.scenarios.result import AgentRunResult, EvalResult
-    from salvo.scenarios.store import Store
+    from salvo.scenarios.store.store import RunStore
+    from salvo.scenarios.workspace import Workspace
 
 
 @click.command
@@ -34,10 +34,10 @@ def replay(run_id: str, re_eval: bool, scenario: Path | None, as_json: bool) -> 
     """
     import asyncio
 
-    from salvo.assembly import Workshop
-    from salvo.scenarios.project import Project
+    from salvo.scenarios.spec.project import Project
+    from salvo.scenarios.workspace import Workspace
 
-    workshop = Workshop(Project.find(Path.cwd()))
+    workshop = Workspace(Project.find(Path.cwd()))
     if re_eval or scenario is not None:
         code = asyncio.run(_evaluate_again(workshop, run_id, scenario, as_json=as_json))
     else:
@@ -45,14 +45,14 @@ def replay(run_id: str, re_eval: bool, scenario: Path | None, as_json: bool) -> 
     raise SystemExit(code)
 
 
-async def _replay(workshop: Workshop, run_id: str, *, as_json: bool) -> ExitCode:
+async def _replay(workshop: Workspace, run_id: str, *, as_json: bool) -> ExitCode:
     replayer = workshop.replayer()
     replayed = await replayer.replay(replayer.store.find_run(run_id))
     click.echo(_json(replayed) if as_json else "\n".join(_shown(replayed)))
     return ExitCode.OK if replayed.identical else ExitCode.FAILED
 
 
-def _shown(replayed: Replayed) -> list[str]:
+def _shown(replayed: RunReplay) -> list[str]:
     from salvo.scenarios.report.terminal import run_in_full
 
     lines = run_in_full(replayed.result or replayed.stored, colour=True)
@@ -72,8 +72,8 @@ def _shown(replayed: Replayed) -> list[str]:
     return [*lines, words[replayed.mode]]
 
 
-def _json(replayed: Replayed) -> str:
-    from salvo.engine import jsontext
+def _json(replayed: RunReplay) -> str:
+    from salvo.engine.jsonio import json_codec
 
     document = {
         "run_id": replayed.stored.run_id,
@@ -84,10 +84,10 @@ def _json(replayed: Replayed) -> str:
         "warnings": replayed.warnings,
         "result": replayed.result,
     }
-    return jsontext.dumps(document, indent=2).decode()
+    return json_codec.dumps(document, indent=2).decode()
 
 
-async def _evaluate_again(workshop: Workshop, wanted: str, file: Path | None, *, as_json: bool) -> ExitCode:
+async def _evaluate_again(workshop: Workspace, wanted: str, file: Path | None, *, as_json: bool) -> ExitCode:
     from salvo.errors import NothingFoundError
 
     replayer = workshop.replayer()
@@ -102,10 +102,10 @@ async def _evaluate_again(workshop: Workshop, wanted: str, file: Path | None, *,
     return _show_batch(again, as_json=as_json)
 
 
-def _batch_named(store: Store, wanted: str) -> str | None:
+def _batch_named(store: RunStore, wanted: str) -> str | None:
     """None where a run is meant: every run's id goes on where its batch's ends."""
     from salvo.errors import UnknownIdError
-    from salvo.scenarios.store import LATEST
+    from salvo.scenarios.store.store import LATEST
 
     try:
         return None if wanted == LATEST else store.find_batch(wanted)
@@ -126,10 +126,10 @@ def _show_batch(again: EvaluatedAgain, *, as_json: bool) -> ExitCode:
     """By the batch's verdict under the present scenario, beside the one that was stored."""
     from dataclasses import replace
 
-    from salvo.cli.salvo.verdict import exit_code_of
-    from salvo.scenarios.index import entry_of
-    from salvo.scenarios.report.data import summarise
+    from salvo.cli.salvo.exit_status import batch_exit_code
+    from salvo.scenarios.analysis.summary import summarise
     from salvo.scenarios.report.terminal import verdict
+    from salvo.scenarios.store.index import entry_of
 
     present = replace(
         again.batch,
@@ -141,7 +141,7 @@ def _show_batch(again: EvaluatedAgain, *, as_json: bool) -> ExitCode:
     now = summarise(present, [entry_of(after) for _, after in again.runs])
     if as_json:
         click.echo(_again_as_json(again, was=was, now=now))
-        return exit_code_of([now])
+        return batch_exit_code([now])
     compared = [(_compared(before, after), _verdict(before) == _verdict(after)) for before, after in again.runs]
     changed = [lines for lines, same in compared if len(lines) > 1 or not same]
     lines = [f"Note: {note}" for note in again.notes]
@@ -149,11 +149,11 @@ def _show_batch(again: EvaluatedAgain, *, as_json: bool) -> ExitCode:
     if same := len(again.runs) - len(changed):
         lines.append(f"{same} of {len(again.runs)} runs came to the same.")
     click.echo("\n".join([*lines, "", f"was  {verdict(was)}", f"is   {verdict(now)}"]))
-    return exit_code_of([now])
+    return batch_exit_code([now])
 
 
 def _again_as_json(again: EvaluatedAgain, was: BatchSummary | None = None, now: BatchSummary | None = None) -> str:
-    from salvo.engine import jsontext
+    from salvo.engine.jsonio import json_codec
 
     document = {
         "batch_id": again.batch.batch_id,
@@ -162,11 +162,11 @@ def _again_as_json(again: EvaluatedAgain, was: BatchSummary | None = None, now: 
         "is": now,
         "results": [after for _, after in again.runs],
     }
-    return jsontext.dumps(document, indent=2).decode()
+    return json_codec.dumps(document, indent=2).decode()
 
 
 def _compared(before: AgentRunResult, after: AgentRunResult) -> list[str]:
-    from salvo.engine.words import plain
+    from salvo.engine.text.formatting import plain
 
     lines = [f"{after.run_id}  was {_verdict(before)}, is {_verdict(after)}"]
     old = {key: item.passed for key, item in _told_apart(before)}

@@ -10,8 +10,8 @@ import click
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from salvo.scenarios.report.data import BatchSummary
-    from salvo.scenarios.store import Entries, Store
+    from salvo.scenarios.analysis.summary import BatchSummary
+    from salvo.scenarios.store.store import Entries, RunStore
 
 
 @click.command
@@ -38,9 +38,9 @@ def report(run_id: str | None, last: int, failures: bool, as_json: bool, html: P
     """
     if html and (failures or as_json):
         raise click.UsageError("--html writes a whole batch: leave out --failures and --json.")
-    from salvo.scenarios.store import Store
+    from salvo.scenarios.store.store import RunStore
 
-    store = Store(_store_folder())
+    store = RunStore(_store_folder())
     if rebuild:
         rebuilt = store.rebuild_index()
         click.echo(f"Index rebuilt: {rebuilt.runs} runs{_unread(rebuilt.skipped)}.", err=True)
@@ -57,7 +57,7 @@ def report(run_id: str | None, last: int, failures: bool, as_json: bool, html: P
         _show_batch(store, batch_id, failures, as_json)
 
 
-def _show_newest(store: Store, last: int, failures: bool, as_json: bool) -> None:
+def _show_newest(store: RunStore, last: int, failures: bool, as_json: bool) -> None:
     from salvo.cli.exit_codes import ExitCode
 
     entries = store.last(last)
@@ -69,8 +69,8 @@ def _show_newest(store: Store, last: int, failures: bool, as_json: bool) -> None
         raise click.exceptions.Exit(ExitCode.NOTHING)
 
 
-def _show_batch(store: Store, batch_id: str, failures: bool, as_json: bool) -> None:
-    from salvo.scenarios.report.data import summarise
+def _show_batch(store: RunStore, batch_id: str, failures: bool, as_json: bool) -> None:
+    from salvo.scenarios.analysis.summary import summarise
     from salvo.scenarios.report.terminal import table
 
     entries = store.entries_of(batch_id)
@@ -82,12 +82,12 @@ def _show_batch(store: Store, batch_id: str, failures: bool, as_json: bool) -> N
         _print(table(summary, colour=True))
 
 
-def _write_page(store: Store, text: str | None, path: Path) -> None:
-    from salvo.engine.files import write_document
-    from salvo.engine.words import plain
-    from salvo.scenarios.export import export
+def _write_page(store: RunStore, text: str | None, path: Path) -> None:
+    from salvo.engine.runtime.files import write_document
+    from salvo.engine.text.formatting import plain
+    from salvo.scenarios.report.html_export import export
     from salvo.scenarios.report.terminal import verdict
-    from salvo.scenarios.store import LATEST
+    from salvo.scenarios.store.store import LATEST
 
     written = export(store, store.find_batch(text or LATEST))
     _warn(written.unread, _damaged(store), "in the file")
@@ -98,33 +98,33 @@ def _write_page(store: Store, text: str | None, path: Path) -> None:
     click.echo(f"{path}: {plain(written.summary.scenario_id)}, {verdict(written.summary)}")
 
 
-def _show_run(store: Store, text: str, as_json: bool) -> None:
-    from salvo.engine import jsontext
+def _show_run(store: RunStore, text: str, as_json: bool) -> None:
+    from salvo.engine.jsonio import json_codec
     from salvo.scenarios.report.terminal import run_in_full
 
     result = store.load_run(store.find_run(text))
     if as_json:
-        click.echo(jsontext.dumps(result, indent=2))
+        click.echo(json_codec.dumps(result, indent=2))
     else:
         _print(run_in_full(result, colour=True))
 
 
 def _show(summaries: Sequence[BatchSummary], failures: bool, as_json: bool) -> None:
-    from salvo.scenarios.report import documents
+    from salvo.scenarios.report import files
     from salvo.scenarios.report.terminal import list_batches, list_failures
 
     if as_json:
         shown = [summary for summary in summaries if summary.failures] if failures else summaries
-        click.echo(documents.as_json(shown))
+        click.echo(files.as_json(shown))
     elif summaries:
         lines = list_failures if failures else list_batches
         _print(lines(summaries, colour=True))
 
 
-def _summaries(store: Store, batch_ids: Sequence[str], entries: Entries) -> list[BatchSummary]:
+def _summaries(store: RunStore, batch_ids: Sequence[str], entries: Entries) -> list[BatchSummary]:
     """One batch that cannot be read must not hide the others."""
     from salvo.errors import StoreError, TapeError
-    from salvo.scenarios.report.data import summarise
+    from salvo.scenarios.analysis.summary import summarise
 
     summaries = []
     for batch_id in batch_ids:
@@ -135,7 +135,7 @@ def _summaries(store: Store, batch_ids: Sequence[str], entries: Entries) -> list
     return summaries
 
 
-def _batch_named(store: Store, text: str) -> str | None:
+def _batch_named(store: RunStore, text: str) -> str | None:
     """None where it must be a run that is meant."""
     from salvo.errors import UnknownIdError
 
@@ -150,7 +150,7 @@ def _warn(skipped: int, mend: str, where: str = "below") -> None:
         click.echo(f"Some runs may be missing {where}{_unread(skipped)}. {mend}", err=True)
 
 
-def _damaged(store: Store) -> str:
+def _damaged(store: RunStore) -> str:
     return f"Look for damaged files in {store.runs}."
 
 
@@ -163,6 +163,6 @@ def _print(lines: Sequence[str]) -> None:
 
 
 def _store_folder() -> Path:
-    from salvo.scenarios.project import Project
+    from salvo.scenarios.spec.project import Project
 
     return Project.find(Path.cwd()).store

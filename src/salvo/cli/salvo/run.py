@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 import click
 
 from salvo.cli.exit_codes import ExitCode
-from salvo.cli.numbers import DOLLARS, INNER_SHARE, SHARE
+from salvo.cli.param_types import DOLLARS, INNER_SHARE, SHARE
 
 if TYPE_CHECKING:
-    from salvo.cli.salvo.running import Running
-    from salvo.scenarios.measured import Measured
-    from salvo.scenarios.project import Project
-    from salvo.scenarios.report.comparison import Compared
+    from salvo.cli.salvo.run_session import RunSession
+    from salvo.scenarios.analysis.batch_stats import BatchStats
+    from salvo.scenarios.report.comparison import ComparisonReport
     from salvo.scenarios.result import Batch
-    from salvo.scenarios.store import Store
+    from salvo.scenarios.spec.project import Project
+    from salvo.scenarios.store.store import RunStore
 
 DEFAULT_BASELINE = "-"
 """What --against-baseline without a file says."""
@@ -102,9 +102,9 @@ def run(
     import gc
 
     gc.disable()  # until the work begins: loading modules makes no garbage, and looking for it takes a tenth longer
-    from salvo.assembly import Settings, Workshop
-    from salvo.cli.salvo.running import Running, collected, recording_options, resumed
-    from salvo.scenarios.project import Project
+    from salvo.cli.salvo.run_session import RunSession, collect_work, recording_options, resume_work
+    from salvo.scenarios.spec.project import Project
+    from salvo.scenarios.workspace import ScenarioOverrides, Workspace
 
     _check(outputs)
     _check_until_sure(runs, until_sure=until_sure, max_runs=max_runs)
@@ -112,11 +112,11 @@ def run(
     blessed = None if baseline is None else _baseline(project, baseline)
     if resume is not None:
         _refuse_beside_resume(path, runs, model, adapter, threshold, min_pass_rate, confidence, max_runs, keyword)
-        workshop, work, batches = resumed(project, resume)
+        workshop, work, batches = resume_work(project, resume)
         recording = recording_options(batches[0].settings)
     else:
         asked = {
-            "overrides": Settings(runs, model, adapter, threshold, min_pass_rate, confidence).chosen,
+            "overrides": ScenarioOverrides(runs, model, adapter, threshold, min_pass_rate, confidence).chosen,
             "record": record or record_hashes,
             "record_hashes": record_hashes,
             "record_max_bytes": record_max_bytes,
@@ -124,12 +124,12 @@ def run(
             "max_runs": max_runs,
             "at_once": concurrency,
         }
-        workshop = Workshop(project, patterns=patterns)
+        workshop = Workspace(project, patterns=patterns)
         recording = recording_options(asked)
-        work = collected(workshop, path, keyword, asked)
+        work = collect_work(workshop, path, keyword, asked)
         batches = [prepared.batch for prepared, _ in work]
     _check_baseline(blessed, batches)
-    running = Running(workshop, work, batches, resumed=resume is not None)
+    running = RunSession(workshop, work, batches, resumed=resume is not None)
     code = asyncio.run(running.execute(recording, concurrency, max_cost, exitfirst))
     compared = None if blessed is None else _compared(workshop.store(), blessed, batches, running)
     _show(running, compared, outputs, as_json=as_json)
@@ -142,10 +142,10 @@ def _check(outputs: tuple[Path, ...]) -> None:
         import os
 
         from salvo.errors import UsageError
-        from salvo.scenarios.report import documents
+        from salvo.scenarios.report import files
 
         for output in outputs:
-            documents.check(output)
+            files.check(output)
             if not os.access(output.absolute().parent, os.W_OK):
                 raise UsageError(
                     f"{output} cannot be written: there is no folder for it, or none that may be written to.",
@@ -165,10 +165,10 @@ def _check_until_sure(runs: int | None, *, until_sure: bool, max_runs: int | Non
         raise click.UsageError("--until-sure makes as many runs as are needed, at most --max-runs: it takes no --runs.")
 
 
-def _baseline(project: Project, named: str) -> list[Measured]:
+def _baseline(project: Project, named: str) -> list[BatchStats]:
     """Read before money is spent."""
     from salvo.errors import UsageError
-    from salvo.scenarios.baseline import NAME, read
+    from salvo.scenarios.analysis.baseline import NAME, read
 
     path = project.store / NAME if named == DEFAULT_BASELINE else Path(named)
     if path.is_dir() or path.suffix in (".yaml", ".yml"):
@@ -178,7 +178,7 @@ def _baseline(project: Project, named: str) -> list[Measured]:
     return read(path)
 
 
-def _check_baseline(blessed: list[Measured] | None, batches: list[Batch]) -> None:
+def _check_baseline(blessed: list[BatchStats] | None, batches: list[Batch]) -> None:
     from salvo.errors import UsageError
 
     if blessed is not None and not {of.scenario_id for of in blessed} & {batch.scenario_id for batch in batches}:
@@ -188,8 +188,10 @@ def _check_baseline(blessed: list[Measured] | None, batches: list[Batch]) -> Non
         )
 
 
-def _compared(store: Store, blessed: list[Measured], batches: list[Batch], running: Running) -> Compared:
-    from salvo.scenarios.sides import against, measured_of
+def _compared(
+    store: RunStore, blessed: list[BatchStats], batches: list[Batch], running: RunSession
+) -> ComparisonReport:
+    from salvo.scenarios.analysis.comparison_inputs import against, measured_of
 
     known = {of.scenario_id for of in blessed}
     notes = [
@@ -202,13 +204,13 @@ def _compared(store: Store, blessed: list[Measured], batches: list[Batch], runni
     return against(store, blessed, now, notes)
 
 
-def _show(running: Running, compared: Compared | None, outputs: tuple[Path, ...], *, as_json: bool) -> None:
+def _show(running: RunSession, compared: ComparisonReport | None, outputs: tuple[Path, ...], *, as_json: bool) -> None:
     """The table, and the files. All runs of each batch: a resumed one's earlier runs too."""
     if as_json:
-        from salvo.scenarios.report import comparison, documents
+        from salvo.scenarios.report import comparison, files
 
         more = {} if compared is None else {"comparison": comparison.document(compared)}
-        click.echo(documents.as_json(running.summaries, running.results, **more))
+        click.echo(files.as_json(running.summaries, running.results, **more))
     else:
         from salvo.scenarios.report import terminal
 
@@ -220,15 +222,15 @@ def _show(running: Running, compared: Compared | None, outputs: tuple[Path, ...]
 
             click.echo("\nAgainst the baseline (A):\n" + "\n".join(comparison.lines(compared, colour=True)))
     if outputs:
-        from salvo.scenarios.report import documents
+        from salvo.scenarios.report import files
 
         for output in outputs:
-            documents.write(output, running.summaries, running.results, compared)
+            files.write(output, running.summaries, running.results, compared)
 
 
-def _exit_code(running: Running, compared: Compared | None) -> ExitCode:
-    from salvo.cli.salvo.verdict import exit_code_of
+def _exit_code(running: RunSession, compared: ComparisonReport | None) -> ExitCode:
+    from salvo.cli.salvo.exit_status import batch_exit_code
 
     if compared is not None and compared.comparison.worse:
         return ExitCode.FAILED
-    return exit_code_of(running.summaries)
+    return batch_exit_code(running.summaries)

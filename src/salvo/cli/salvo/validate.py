@@ -19,9 +19,9 @@ def validate(ctx: click.Context, path: Path | None) -> None:
     problem of every file is listed with its line and column, and the command exits with 2 if there are any. The
     Python that a scenario names is imported.
     """
-    from salvo.assembly import checks
-    from salvo.scenarios.loader import read_all
-    from salvo.scenarios.project import Project
+    from salvo.scenarios.spec.loader import read_all
+    from salvo.scenarios.spec.project import Project
+    from salvo.scenarios.workspace import checks
 
     project = Project.find()
     files = project.scenario_files(path)

@@ -18,8 +18,8 @@ from salvo.engine.chat.base import (
     Usage,
     UserMessage,
 )
-from salvo.engine.chat.dialect import Read, count_of, objects_of, text_of
-from salvo.engine.json_schema import without_bounds
+from salvo.engine.chat.dialect import ParsedReply, count_of, objects_of, text_of
+from salvo.engine.jsonio.json_schema import without_bounds
 
 # Thinking counts in max_tokens on current models, and they think by default: a low limit would cut answers.
 _DEFAULT_MAX_TOKENS = 8192
@@ -54,10 +54,10 @@ class AnthropicDialect:
             body["output_config"] = {"format": {"type": "json_schema", "schema": shape}}
         return body
 
-    def read(self, body: dict[str, Any]) -> Read:
+    def read(self, body: dict[str, Any]) -> ParsedReply:
         blocks = objects_of(body, "content")
         stop = text_of(body.get("stop_reason"))
-        return Read(
+        return ParsedReply(
             message=AssistantMessage(
                 text="".join(text_of(block.get("text")) for block in blocks if block.get("type") == "text"),
                 tool_uses=tuple(_tool_use(block) for block in blocks if block.get("type") == "tool_use"),

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
-from salvo.engine.wire import Attempt
+from salvo.engine.wire.http import Attempt
 
 JsonObject: TypeAlias = Mapping[str, Any]
 

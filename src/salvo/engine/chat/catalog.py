@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from salvo.engine.chat.dialect import Dialect
 from salvo.engine.chat.model import WiredModel
-from salvo.engine.wire import Endpoint, Wire
+from salvo.engine.wire.http import Endpoint, Wire
 from salvo.errors import UsageError
 
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Protocol
 from salvo.engine.chat.base import AssistantMessage, ChatRequest, Stop, Usage
 
 
-class Read(NamedTuple):
+class ParsedReply(NamedTuple):
     """What a dialect finds in a reply's body."""
 
     message: AssistantMessage
@@ -32,7 +32,7 @@ class Dialect(Protocol):
         """A request's body, without the fields that are known to be refused."""
         ...
 
-    def read(self, body: dict[str, Any]) -> Read:
+    def read(self, body: dict[str, Any]) -> ParsedReply:
         """What a successful reply says; ValueError where it is not what the protocol says."""
         ...
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from salvo.engine.chat.base import ChatReply, ChatRequest
 from salvo.engine.chat.dialect import Dialect
-from salvo.engine.wire import Wire, WireReply, WireRequest
+from salvo.engine.wire.http import Wire, WireReply, WireRequest
 from salvo.errors import BadReplyError, ProviderError
 
 
@@ -53,9 +53,9 @@ class WiredModel:
             )
             if reply.status == 200:
                 return self._read(reply, self._dropped(request, body))
-            from salvo.engine.chat.faults import complaint, provider_error, refused_parameter
+            from salvo.engine.chat.provider_errors import parse_error_body, provider_error, refused_parameter
 
-            trouble = complaint(reply)
+            trouble = parse_error_body(reply)
             field = refused_parameter(trouble, [name for name in dialect.optional if name in body])
             if field is None:
                 raise provider_error(
@@ -78,9 +78,9 @@ class WiredModel:
         if not isinstance(body, dict):
             raise self._bad("its answer is not a JSON object", request_id)
         if isinstance(body.get("error"), dict):  # some routers answer 200 and put the error inside
-            from salvo.engine.chat.faults import complaint
+            from salvo.engine.chat.provider_errors import parse_error_body
 
-            raise self._bad(f"it says: {complaint(reply).message}", request_id)
+            raise self._bad(f"it says: {parse_error_body(reply).message}", request_id)
         try:
             read = self._dialect.read(body)
         except ValueError as fault:

@@ -6,7 +6,6 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from salvo.engine import jsontext
 from salvo.engine.chat.base import (
     AssistantMessage,
     ChatRequest,
@@ -20,8 +19,9 @@ from salvo.engine.chat.base import (
     Usage,
     UserMessage,
 )
-from salvo.engine.chat.dialect import Read, count_of, objects_of, text_of
-from salvo.engine.json_schema import is_strict
+from salvo.engine.chat.dialect import ParsedReply, count_of, objects_of, text_of
+from salvo.engine.jsonio import json_codec
+from salvo.engine.jsonio.json_schema import is_strict
 
 _STOPS = {
     "stop": Stop.END,
@@ -70,7 +70,7 @@ class OpenAIDialect:
             body["response_format"] = _response_format(request.output_schema)
         return body
 
-    def read(self, body: dict[str, Any]) -> Read:
+    def read(self, body: dict[str, Any]) -> ParsedReply:
         choices = objects_of(body, "choices")
         if not choices:
             raise ValueError("choices is empty")
@@ -80,7 +80,7 @@ class OpenAIDialect:
         uses = tuple(_tool_use(call) for call in objects_of(message, "tool_calls"))
         stop = text_of(choices[0].get("finish_reason"))
         refusal = text_of(message.get("refusal"))
-        return Read(
+        return ParsedReply(
             message=AssistantMessage(text=text_of(message.get("content")) or refusal, tool_uses=uses),
             stop=Stop.REFUSAL if refusal else _stop(stop, uses),
             stop_raw=stop,
@@ -141,7 +141,7 @@ def arguments_of(raw: str) -> tuple[dict[str, Any], str]:
     if not raw.strip():
         return {}, ""  # a tool without parameters is called with nothing
     try:
-        arguments = jsontext.loads(raw)
+        arguments = json_codec.loads(raw)
     except ValueError as fault:
         return {}, f"The arguments are not JSON: {fault}."
     if isinstance(arguments, dict):

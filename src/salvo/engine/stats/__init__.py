@@ -7,11 +7,14 @@ many_tests  the correction for several tests                    blocked     one 
 judging     agent or judge                                      beta        the one function they stand on
 """
 
-from salvo.engine.stats.blocked import BlockedTest, blocked_test
-from salvo.engine.stats.difference import newcombe
+from salvo.engine.stats.confidence_sequence import confidence_sequence
 from salvo.engine.stats.exact_test import exact_p, smallest_visible_difference
 from salvo.engine.stats.gating import Gate, GateVerdict, fixed_runs_needed, gate, settled
-from salvo.engine.stats.judging import (
+from salvo.engine.stats.multiple_testing import benjamini_hochberg, needed_p
+from salvo.engine.stats.newcombe import newcombe
+from salvo.engine.stats.quantiles import percentile
+from salvo.engine.stats.rates import Interval, Tally, clopper_pearson, pass_at_k, pass_hat_k, wilson
+from salvo.engine.stats.reliability import (
     Advice,
     Components,
     Reliability,
@@ -20,10 +23,7 @@ from salvo.engine.stats.judging import (
     reliability,
     standard_error,
 )
-from salvo.engine.stats.many_tests import benjamini_hochberg, needed_p
-from salvo.engine.stats.quantiles import percentile
-from salvo.engine.stats.rates import Interval, Tally, clopper_pearson, pass_at_k, pass_hat_k, wilson
-from salvo.engine.stats.sequence import confidence_sequence
+from salvo.engine.stats.stratified_test import BlockedTest, blocked_test
 
 __all__ = [
     "Advice",

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Literal, NamedTuple
 
 from salvo.engine.stats.beta import at_least
+from salvo.engine.stats.confidence_sequence import confidence_sequence
 from salvo.engine.stats.rates import Interval, check_confidence, clopper_pearson
-from salvo.engine.stats.sequence import confidence_sequence
 
 MOST_MORE_RUNS = 10_000
 """Beyond this many further runs, "so many more would settle it" is no advice."""

@@ -16,8 +16,8 @@ from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 from sqlalchemy.pool import ConnectionPoolEntry
 
 from salvo.errors import StoreError
-from salvo.playbooks.store.faults import NEWER, as_sentence
-from salvo.playbooks.store.place import REVISION, VERSION_TABLE
+from salvo.playbooks.store.errors import NEWER, as_sentence
+from salvo.playbooks.store.location import REVISION, VERSION_TABLE
 
 PATIENCE = 30
 """Seconds to wait for another process that writes, or for a server that does not answer."""

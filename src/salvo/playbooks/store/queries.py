@@ -6,9 +6,9 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Select, func, or_, select
 
+from salvo.playbooks.store.columns import as_name
 from salvo.playbooks.store.records import State
 from salvo.playbooks.store.tables import baselines, evaluations, playbooks
-from salvo.playbooks.store.texts import as_name
 
 _JOINED = evaluations.join(playbooks).outerjoin(baselines, baselines.c.evaluation_id == evaluations.c.id)
 _IS_BASELINE = baselines.c.evaluation_id.is_not(None).label("baseline")

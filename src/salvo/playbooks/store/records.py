@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from salvo.playbooks.inputs import Inputs
-from salvo.playbooks.report import Report
-from salvo.playbooks.schema import Playbook
-from salvo.playbooks.verdict import Mode, Result, Status
+from salvo.playbooks.enums import Mode, Result, Status
+from salvo.playbooks.evaluate.inputs import Inputs
+from salvo.playbooks.playbook.schema import Playbook
+from salvo.playbooks.report.report import Report
 
 BEGIN = "Begin with `byop run FILE`, FILE being what an AI wrote."
 
@@ -46,7 +46,7 @@ class NewEvaluation:
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class StoredError:
     """Why an evaluation failed, and what to do about it; `code` is for programs."""
 
     code: str
@@ -78,7 +78,7 @@ class StoredEvaluation:
     report: Report | None
     baseline_since: str | None
     """When it was saved as a baseline; None where it was not."""
-    fault: Fault | None = None
+    fault: StoredError | None = None
     """Why it failed, where it did."""
 
 
@@ -134,7 +134,7 @@ class TimelinePoint:
 
 
 @dataclass(frozen=True, slots=True)
-class Baseline:
+class BaselineRecord:
     evaluation_id: str
     subject: str
     playbook_id: str
@@ -148,7 +148,7 @@ class Baseline:
 
 
 @dataclass(frozen=True, slots=True)
-class VoteAsStored:
+class RawVote:
     """The columns as they are, read by nobody yet: a verifier must see what was altered, not stumble over it."""
 
     check_id: str
@@ -160,7 +160,7 @@ class VoteAsStored:
 
 
 @dataclass(frozen=True, slots=True)
-class AsStored:
+class RawEvaluation:
     """The same of an evaluation."""
 
     id: str
@@ -176,4 +176,4 @@ class AsStored:
     outcomes: str | None
     report_hash: str | None
     report: str | None
-    votes: tuple[VoteAsStored, ...]
+    votes: tuple[RawVote, ...]

@@ -7,27 +7,27 @@ from typing import Any
 
 from sqlalchemy import RowMapping
 
-from salvo.engine import jsontext
+from salvo.engine.jsonio import json_codec
+from salvo.playbooks.enums import Mode, Result, Status
+from salvo.playbooks.store.columns import inputs_of, report_of
 from salvo.playbooks.store.records import (
-    AsStored,
-    Baseline,
-    Fault,
+    BaselineRecord,
     HistoryRow,
+    RawEvaluation,
+    RawVote,
     State,
+    StoredError,
     StoredEvaluation,
     TimelinePoint,
     UsedPlaybook,
-    VoteAsStored,
 )
-from salvo.playbooks.store.texts import inputs_of, report_of
-from salvo.playbooks.verdict import Mode, Result, Status
 
 FAULT = "fault"
 """Among what was asked for: why it failed."""
 
 
 def stored_evaluation(row: RowMapping, state: State) -> StoredEvaluation:
-    request = jsontext.loads(row["request"])
+    request = json_codec.loads(row["request"])
     return StoredEvaluation(
         id=row["id"],
         created_at=row["created_at"],
@@ -41,19 +41,19 @@ def stored_evaluation(row: RowMapping, state: State) -> StoredEvaluation:
         group=row["group_id"],
         settings=request["settings"],
         playbook_hash=row["playbook_hash"],
-        playbook=jsontext.loads(row["playbook"]),
+        playbook=json_codec.loads(row["playbook"]),
         inputs=None if row["inputs"] is None else inputs_of(row["inputs"]),
         inputs_fingerprint=row["inputs_fingerprint"],
         raw_hashes=request["raw_hashes"],
         stored_in_full=row["stored_in_full"],
         report=None if row["report"] is None else report_of(row["report"], f"The report {row['id']}"),
         baseline_since=row["saved_at"],
-        fault=Fault(**request[FAULT]) if state is State.FAILED else None,
+        fault=StoredError(**request[FAULT]) if state is State.FAILED else None,
     )
 
 
 def used_playbook(row: RowMapping) -> UsedPlaybook:
-    return UsedPlaybook(row["logic_hash"], jsontext.loads(row["document"]), row["used_by"])
+    return UsedPlaybook(row["logic_hash"], json_codec.loads(row["document"]), row["used_by"])
 
 
 def history_row(row: RowMapping, state: State) -> HistoryRow:
@@ -69,17 +69,17 @@ def history_row(row: RowMapping, state: State) -> HistoryRow:
 
 
 def point(row: RowMapping) -> TimelinePoint:
-    outcomes = {check_id: Result(result) for check_id, result in jsontext.loads(row["outcomes"]).items()}
+    outcomes = {check_id: Result(result) for check_id, result in json_codec.loads(row["outcomes"]).items()}
     return TimelinePoint(**{**row, "mode": Mode(row["mode"]), "status": Status(row["status"]), "outcomes": outcomes})
 
 
-def baseline(row: RowMapping) -> Baseline:
-    return Baseline(**{**row, "status": Status(row["status"])})
+def baseline(row: RowMapping) -> BaselineRecord:
+    return BaselineRecord(**{**row, "status": Status(row["status"])})
 
 
-def as_stored(row: RowMapping, votes: Iterable[RowMapping]) -> AsStored:
-    cast = tuple(VoteAsStored(**_fields(VoteAsStored, vote)) for vote in votes)
-    return AsStored(votes=cast, **_fields(AsStored, row))
+def as_stored(row: RowMapping, votes: Iterable[RowMapping]) -> RawEvaluation:
+    cast = tuple(RawVote(**_fields(RawVote, vote)) for vote in votes)
+    return RawEvaluation(votes=cast, **_fields(RawEvaluation, row))
 
 
 def _fields(kind: type, row: RowMapping) -> dict[str, Any]:

@@ -13,34 +13,34 @@ from typing import Any, Self
 
 from sqlalchemy import Connection, RowMapping, and_, bindparam, delete, desc, func, insert, select, update
 
-from salvo.engine import jsontext
-from salvo.engine.canonical import sha256
-from salvo.engine.clock import Clock
+from salvo.engine.jsonio import json_codec
+from salvo.engine.jsonio.canonical import sha256
+from salvo.engine.runtime.clock import Clock
 from salvo.errors import AmbiguousIdError, InputError, StoreError, UnknownIdError, UsageError
-from salvo.playbooks import audit
-from salvo.playbooks.audit import Entry, RawRunRecord
-from salvo.playbooks.report import Report
-from salvo.playbooks.store import ballots, owner, queries, rows
+from salvo.playbooks.audit import audit_log
+from salvo.playbooks.audit.audit_log import AuditEntry, RawRunRecord
+from salvo.playbooks.audit.text_hashing import without_texts
+from salvo.playbooks.enums import Mode, Status
+from salvo.playbooks.evaluate.votes import Vote
+from salvo.playbooks.report.report import Report
+from salvo.playbooks.store import process_owner, queries, rows, vote_rows
+from salvo.playbooks.store.columns import as_name, as_text, inputs_text, vote_of
 from salvo.playbooks.store.database import Database
-from salvo.playbooks.store.place import TOUCH
+from salvo.playbooks.store.location import TOUCH
 from salvo.playbooks.store.records import (
     BEGIN,
-    AsStored,
-    Baseline,
-    Fault,
+    BaselineRecord,
     HistoryRow,
     NewEvaluation,
+    RawEvaluation,
     State,
+    StoredError,
     StoredEvaluation,
     TimelinePoint,
     UsedPlaybook,
 )
 from salvo.playbooks.store.tables import audit as audit_table
 from salvo.playbooks.store.tables import baselines, evaluations, playbooks, votes
-from salvo.playbooks.store.texts import as_name, as_text, inputs_text, vote_of
-from salvo.playbooks.verdict import Mode, Status
-from salvo.playbooks.votes import Vote
-from salvo.playbooks.withheld import without_texts
 
 LATEST = "latest"
 _NEAR = 5
@@ -50,13 +50,13 @@ _AFTER_EVERY_ID = "\x7f"
 _LISTS = "`byop history` lists them."
 
 
-class Store:
+class EvaluationStore:
     """Made by `Store.open`."""
 
     def __init__(self, database: Database, clock: Clock) -> None:
         self._database = database
         self._clock = clock
-        self._owner = owner.this_process()
+        self._owner = process_owner.this_process()
 
     @classmethod
     def open(cls, url: str, clock: Clock, *, make: bool = True) -> Self:
@@ -131,7 +131,7 @@ class Store:
                     group_id=evaluation.group,
                     created_at=now,
                     touched_at=now,
-                    owner=owner.this_process(),
+                    owner=process_owner.this_process(),
                     state=State.RUNNING,
                     subject=as_name(evaluation.subject),
                     mode=evaluation.mode,
@@ -154,7 +154,7 @@ class Store:
                     f"The evaluation {evaluation_id} is still running in another process.",
                     hint="Wait for it, or cancel it first.",
                 )
-            self._touch(connection, evaluation_id, state=State.RUNNING, owner=owner.this_process())
+            self._touch(connection, evaluation_id, state=State.RUNNING, owner=process_owner.this_process())
 
     def save_votes(self, evaluation_id: str, cast: Sequence[Vote]) -> list[int]:
         """Their numbers within the evaluation, from 1: a later vote has a higher one. All are stored, or none.
@@ -163,7 +163,7 @@ class Store:
         """
         with self._database.writing() as connection:
             found = _open_evaluation(connection, evaluation_id)
-            numbers = ballots.put_in(connection, evaluation_id, cast, in_full=found["stored_in_full"])
+            numbers = vote_rows.insert_votes(connection, evaluation_id, cast, in_full=found["stored_in_full"])
             self._touch(connection, evaluation_id)
         return numbers
 
@@ -196,7 +196,7 @@ class Store:
                 report=as_text(stored),
             )
             raw_runs = _raw_runs(connection, evaluation_id)
-            _append(connection, evaluation_id, audit.evaluation(report, raw_runs, at=now, stored=stored))
+            _append(connection, evaluation_id, audit_log.evaluation(report, raw_runs, at=now, stored=stored))
 
     def interrupt(self, evaluation_id: str) -> None:
         self._end(evaluation_id, State.INTERRUPTED)
@@ -204,12 +204,12 @@ class Store:
     def cancel(self, evaluation_id: str) -> None:
         self._end(evaluation_id, State.CANCELLED)
 
-    def fail(self, evaluation_id: str, fault: Fault) -> None:
+    def fail(self, evaluation_id: str, fault: StoredError) -> None:
         """It could not go on, and why. It can be resumed all the same."""
         with self._database.writing() as connection:
             _open_evaluation(connection, evaluation_id)
             asked = select(evaluations.c.request).where(evaluations.c.id == evaluation_id)
-            request = as_text({**jsontext.loads(connection.execute(asked).scalar_one()), rows.FAULT: fault})
+            request = as_text({**json_codec.loads(connection.execute(asked).scalar_one()), rows.FAULT: fault})
             self._touch(connection, evaluation_id, state=State.FAILED, request=request)
 
     def mark_interrupted(self) -> list[str]:
@@ -237,7 +237,7 @@ class Store:
             _clear_baseline(connection, evaluation_id, now)
             connection.execute(delete(votes).where(votes.c.evaluation_id == evaluation_id))
             connection.execute(delete(evaluations).where(evaluations.c.id == evaluation_id))
-            _append(connection, evaluation_id, audit.deletion(evaluation_id, found["report_hash"], at=now))
+            _append(connection, evaluation_id, audit_log.deletion(evaluation_id, found["report_hash"], at=now))
         self._database.forget()
 
     # What is stored.
@@ -271,7 +271,7 @@ class Store:
         with self._database.reading() as connection:
             return self._loaded(_one(connection, evaluation_id))
 
-    def as_stored(self, evaluation_id: str) -> AsStored | None:
+    def as_stored(self, evaluation_id: str) -> RawEvaluation | None:
         """For a verifier: nothing is read into values, and None is an answer."""
         with self._database.reading() as connection:
             row = connection.execute(queries.whole().where(evaluations.c.id == evaluation_id)).mappings().one_or_none()
@@ -351,7 +351,7 @@ class Store:
             _append(
                 connection,
                 evaluation_id,
-                audit.baseline(audit.BASELINE_SET, evaluation_id, found["report_hash"], at=now, **series),
+                audit_log.baseline(audit_log.BASELINE_SET, evaluation_id, found["report_hash"], at=now, **series),
             )
 
     def clear_baseline(self, evaluation_id: str) -> None:
@@ -363,7 +363,7 @@ class Store:
                     f"The report {evaluation_id} is not saved as a baseline.", hint="`byop baseline list` shows those."
                 )
 
-    def baselines(self) -> list[Baseline]:
+    def baselines(self) -> list[BaselineRecord]:
         """The newest saved first."""
         query = queries.saved().order_by(baselines.c.saved_at.desc(), evaluations.c.id.desc())
         with self._database.reading() as connection:
@@ -393,16 +393,18 @@ class Store:
         """Notes that a file was made of the report: its format and its hash."""
         with self._database.writing(alone=True) as connection:
             found = _one(connection, evaluation_id)
-            said = audit.export(evaluation_id, found["report_hash"], form=form, digest=sha256(content), at=self._now())
+            said = audit_log.export(
+                evaluation_id, found["report_hash"], form=form, digest=sha256(content), at=self._now()
+            )
             _append(connection, evaluation_id, said)
 
-    def audit_log(self, evaluation_id: str | None = None) -> list[Entry]:
+    def audit_log(self, evaluation_id: str | None = None) -> list[AuditEntry]:
         """The oldest first: all of it, or what is about one evaluation."""
         query = select(audit_table.c.sequence, audit_table.c.entry, audit_table.c.hash).order_by(audit_table.c.sequence)
         if evaluation_id is not None:
             query = query.where(audit_table.c.evaluation_id == evaluation_id)
         with self._database.reading() as connection:
-            return [Entry(*row) for row in connection.execute(query)]
+            return [AuditEntry(*row) for row in connection.execute(query)]
 
     def _end(self, evaluation_id: str, state: State) -> None:
         with self._database.writing() as connection:
@@ -422,7 +424,7 @@ class Store:
     def _is_gone(self, row: RowMapping) -> bool:
         # Our own are not looked for: a busy server lists many of them.
         ours = row["owner"] == self._owner
-        return not ours and owner.is_gone(row["owner"], row["touched_at"], self._clock.now())
+        return not ours and process_owner.is_gone(row["owner"], row["touched_at"], self._clock.now())
 
     def _loaded(self, row: RowMapping) -> StoredEvaluation:
         try:
@@ -501,7 +503,7 @@ def _append(connection: Connection, evaluation_id: str, content: Mapping[str, An
     """Only ever in a transaction that writes alone: the next entry needs the last one."""
     newest = select(audit_table.c.sequence, audit_table.c.entry, audit_table.c.hash)
     before = connection.execute(newest.order_by(audit_table.c.sequence.desc()).limit(1)).one_or_none()
-    entry = audit.seal(content, Entry(*before) if before else None)
+    entry = audit_log.seal(content, AuditEntry(*before) if before else None)
     connection.execute(
         insert(audit_table).values(
             sequence=entry.sequence, hash=entry.hash, evaluation_id=evaluation_id, entry=entry.text
@@ -537,8 +539,8 @@ def _clear_baseline(connection: Connection, evaluation_id: str, now: str) -> boo
     if row is None:
         return False
     connection.execute(delete(baselines).where(baselines.c.evaluation_id == evaluation_id))
-    said = audit.baseline(
-        audit.BASELINE_CLEARED,
+    said = audit_log.baseline(
+        audit_log.BASELINE_CLEARED,
         evaluation_id,
         row.report_hash,
         playbook_hash=row.playbook_hash,

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from typing import Any
 
-from salvo.engine import patterns
-from salvo.engine.wording import shown
+from salvo.engine.runtime import safe_regex
+from salvo.engine.text.messages import shown
 from salvo.scenarios.evaluators.values import kind, not_json, same
 
 TOLERANCE = 1e-6
@@ -67,7 +67,11 @@ def _is_matcher(expected: Any) -> bool:
 def _matcher_problems(matcher: Mapping[str, Any]) -> Iterator[str]:
     if "regex" in matcher:
         pattern = matcher["regex"]
-        problem = patterns.flaw(pattern) if isinstance(pattern, str) else f"regex takes a string, not {shown(pattern)}."
+        problem = (
+            safe_regex.pattern_error(pattern)
+            if isinstance(pattern, str)
+            else f"regex takes a string, not {shown(pattern)}."
+        )
         if problem:
             yield problem
     for name in ("approx", "tolerance"):
@@ -79,7 +83,7 @@ def _matcher_problems(matcher: Mapping[str, Any]) -> Iterator[str]:
 
 def _matches(matcher: Mapping[str, Any], actual: Any) -> bool:
     if "regex" in matcher:
-        return isinstance(actual, str) and patterns.found(matcher["regex"], actual)
+        return isinstance(actual, str) and safe_regex.search(matcher["regex"], actual)
     if "approx" in matcher:
         return _is_finite(actual) and _distance(actual, matcher["approx"]) <= _exact(_tolerance(matcher))
     return True

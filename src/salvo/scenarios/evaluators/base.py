@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 from pydantic import BaseModel
 
 from salvo.scenarios.result import AgentRunResult, EvalResult
-from salvo.scenarios.schema import Assertion, Scenario
+from salvo.scenarios.spec.schema import Assertion, Scenario
 
 if TYPE_CHECKING:
-    from salvo.engine.judge import Question, Vote
+    from salvo.engine.chat.judge import JudgeVote, Question
 
 Evaluate: TypeAlias = Callable[[Scenario, Assertion, AgentRunResult], EvalResult | Awaitable[EvalResult]]
 
@@ -37,7 +37,7 @@ def also_called(name: str, alias: str) -> Callable[[dict[str, Any]], None]:
 class EvalServices(Protocol):
     """What an evaluator may use besides the result. Bound to one run and one assertion."""
 
-    async def ask(self, model: str, question: Question, votes: int) -> list[Vote]:
+    async def ask(self, model: str, question: Question, votes: int) -> list[JudgeVote]:
         """Asks a judge, in lanes of this assertion; recorded, retried and paid for like everything else."""
         ...
 

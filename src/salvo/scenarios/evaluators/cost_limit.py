@@ -9,7 +9,7 @@ from pydantic import Field
 from salvo.scenarios.evaluators.base import EvalServices, Evaluate, EvaluatorType
 from salvo.scenarios.evaluators.values import at_most
 from salvo.scenarios.result import AgentRunResult, Cause, EvalResult, full_model
-from salvo.scenarios.schema import Assertion, FileModel, Scenario
+from salvo.scenarios.spec.schema import Assertion, FileModel, Scenario
 
 
 class CostLimitFields(FileModel):

@@ -16,14 +16,14 @@ from typing import Any
 
 from pydantic import AliasChoices, ConfigDict, Field
 
-from salvo.engine import jsontext
-from salvo.engine.reading import reader
-from salvo.engine.threads import in_thread
+from salvo.engine.jsonio import json_codec
+from salvo.engine.jsonio.type_adapters import reader
+from salvo.engine.runtime.threads import in_thread
 from salvo.errors import SalvoError
 from salvo.scenarios.evaluators.base import EvalServices, Evaluate, EvaluatorType, Load, Place, also_called
 from salvo.scenarios.evaluators.verdict import unjudged, verdict_of
 from salvo.scenarios.result import AgentRunResult, EvalResult
-from salvo.scenarios.schema import Assertion, FileModel, Scenario
+from salvo.scenarios.spec.schema import Assertion, FileModel, Scenario
 
 
 class CustomFields(FileModel):
@@ -79,7 +79,7 @@ async def _called(
     result: AgentRunResult,
 ) -> EvalResult:
     # A copy: the other assertions look at this result at the same time, and what is judged is what is stored.
-    content = jsontext.loads(jsontext.dumps(result), deepest=jsontext.DEEPEST_OF_OURS)
+    content = json_codec.loads(json_codec.dumps(result), deepest=json_codec.DEEPEST_OF_OURS)
     returned = await _returned(function, scenario, assertion, reader(AgentRunResult).validate_python(content))
     if isinstance(returned, _Raised):
         return _failure(who, function, returned.error)

@@ -16,13 +16,14 @@ from jmespath.exceptions import JMESPathError, JMESPathTypeError
 from jmespath.functions import Functions
 from pydantic import Field
 
-from salvo.engine import jsontext, patterns
-from salvo.engine.threads import in_thread
-from salvo.engine.wording import did_you_mean, shown
+from salvo.engine.jsonio import json_codec
+from salvo.engine.runtime import safe_regex
+from salvo.engine.runtime.threads import in_thread
+from salvo.engine.text.messages import did_you_mean, shown
 from salvo.scenarios.evaluators.base import EvalServices, Evaluate, EvaluatorType, Load, Place
 from salvo.scenarios.evaluators.values import kind, not_json, one_of, same
 from salvo.scenarios.result import AgentRunResult, EvalResult
-from salvo.scenarios.schema import Assertion, FileModel, Scenario
+from salvo.scenarios.spec.schema import Assertion, FileModel, Scenario
 
 Operator: TypeAlias = Literal["eq", "ne", "gt", "gte", "lt", "lte", "contains", "regex", "exists"]
 
@@ -60,7 +61,7 @@ _HOLDS: Mapping[str, Callable[[Any, Any], bool]] = {
     "lt": _ordered(operator.lt),
     "lte": _ordered(operator.le),
     "contains": _contains,
-    "regex": lambda actual, value: isinstance(actual, str) and patterns.found(value, actual),
+    "regex": lambda actual, value: isinstance(actual, str) and safe_regex.search(value, actual),
     "exists": lambda actual, value: (actual is not None) == value,
 }
 _WORDS: Mapping[str, str] = {
@@ -118,7 +119,7 @@ def _seen(tree: Mapping[str, Any], result: AgentRunResult) -> Any:
     """The result as JSON has it: as much of it as the path can see, for a trace may be long and assertions many."""
     whole = _is_seen_whole(tree)
     seen = result if whole else {name: getattr(result, name, None) for name in root_names(tree)}
-    return jsontext.loads(jsontext.dumps(seen), deepest=jsontext.DEEPEST_OF_OURS)
+    return json_codec.loads(json_codec.dumps(seen), deepest=json_codec.DEEPEST_OF_OURS)
 
 
 def _difference(wanted: JmespathFields, value: Any, found: _Found) -> str:
@@ -219,7 +220,7 @@ def _value_problems(wanted: JmespathFields, given: bool) -> Iterator[tuple[str, 
         yield "value", f"{asked} orders numbers or strings; value is a {kind(value)}."
     elif asked == "regex":
         problem = (
-            patterns.flaw(value)
+            safe_regex.pattern_error(value)
             if isinstance(value, str)
             else f"A regular expression is a string, not a {kind(value)}."
         )

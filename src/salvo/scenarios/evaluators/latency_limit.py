@@ -7,7 +7,7 @@ from pydantic import Field
 from salvo.scenarios.evaluators.base import EvalServices, Evaluate, EvaluatorType
 from salvo.scenarios.evaluators.values import at_most
 from salvo.scenarios.result import AgentRunResult, EvalResult
-from salvo.scenarios.schema import Assertion, FileModel, Scenario
+from salvo.scenarios.spec.schema import Assertion, FileModel, Scenario
 
 
 class LatencyLimitFields(FileModel):

@@ -8,16 +8,16 @@ from typing import Any
 
 from pydantic import AliasChoices, ConfigDict, Field
 
-from salvo.engine import jsontext
 from salvo.engine.chat import catalog
 from salvo.engine.chat.base import OutputSchema, Usage
-from salvo.engine.fence import fence_tag
-from salvo.engine.judge import Question, Vote
-from salvo.engine.voting import agreement, majority
+from salvo.engine.chat.judge import JudgeVote, Question
+from salvo.engine.jsonio import json_codec
+from salvo.engine.stats.voting import agreement, majority
+from salvo.engine.text.prompt_fence import fence_tag
 from salvo.errors import InputError, UsageError
 from salvo.scenarios.evaluators.base import EvalServices, Evaluate, EvaluatorType, Load, Place, also_called
 from salvo.scenarios.result import AgentRunResult, Cause, EvalResult, ToolCall
-from salvo.scenarios.schema import Assertion, FileModel, Scenario
+from salvo.scenarios.spec.schema import Assertion, FileModel, Scenario
 
 LIMIT = 60_000
 """Characters of each block that the judge gets to see. What is longer is cut in the middle, with a note."""
@@ -114,7 +114,7 @@ def _final(result: AgentRunResult) -> str:
 
 
 def _json(value: Any) -> str:
-    return jsontext.dumps(value).decode("utf-8")
+    return json_codec.dumps(value).decode("utf-8")
 
 
 def _cut(text: str, tag: str) -> str:
@@ -146,7 +146,7 @@ def _evaluator(services: EvalServices) -> Evaluate:
     return evaluate
 
 
-def _verdict(fields: JudgeFields, votes: Sequence[Vote]) -> EvalResult:
+def _verdict(fields: JudgeFields, votes: Sequence[JudgeVote]) -> EvalResult:
     said = [None if vote.answer is None else bool(vote.answer["passed"]) for vote in votes]
     # A judge that could not be reached may have answered fewer times than it was asked; they all count.
     said += [None] * (fields.votes - len(said))
@@ -163,13 +163,13 @@ def _verdict(fields: JudgeFields, votes: Sequence[Vote]) -> EvalResult:
     return verdict
 
 
-def _split(said: Sequence[bool | None], votes: Sequence[Vote]) -> str:
+def _split(said: Sequence[bool | None], votes: Sequence[JudgeVote]) -> str:
     tally = f"{said.count(True)} passed, {said.count(False)} failed, {said.count(None)} gave no vote"
     reasons = dict.fromkeys(str(vote.answer["reason"]) if vote.answer else vote.problem for vote in votes)
     return f"The judge came to no majority in {len(said)} votes: {tally}. {' | '.join(filter(None, reasons))}".rstrip()
 
 
-def _kept(vote: Vote) -> dict[str, Any]:
+def _kept(vote: JudgeVote) -> dict[str, Any]:
     """All that is known of a vote, as plain data."""
     answer = vote.answer or {"passed": None, "reason": ""}
     last = vote.replies[-1] if vote.replies else None
@@ -186,7 +186,7 @@ def _kept(vote: Vote) -> dict[str, Any]:
     return kept
 
 
-def _tokens(vote: Vote) -> dict[str, int] | None:
+def _tokens(vote: JudgeVote) -> dict[str, int] | None:
     """Of every reply that was paid for; None where any of them did not say."""
     spent = Usage()
     for reply in vote.replies:

@@ -15,19 +15,19 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pydantic import BaseModel, create_model
 
-from salvo.engine.pool import together
-from salvo.engine.wording import did_you_mean
+from salvo.engine.runtime.pool import gather
+from salvo.engine.text.messages import did_you_mean
 from salvo.errors import ProviderError, SalvoError, TapeError, UsageError
 from salvo.scenarios.evaluators.base import EvalServices, EvaluatorType, Load, Place
 from salvo.scenarios.evaluators.verdict import verdict_of
 from salvo.scenarios.result import AgentRunResult, Cause, EvalResult
-from salvo.scenarios.schema import Assertion, Scenario
-from salvo.scenarios.shape import fit
+from salvo.scenarios.spec.schema import Assertion, Scenario
+from salvo.scenarios.spec.validation import validate
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoints
 
-    from salvo.engine.judge import Question, Vote
+    from salvo.engine.chat.judge import JudgeVote, Question
 
 GROUP = "salvo.evaluators"
 """The entry-point group in which an installed package may offer types of its own."""
@@ -101,14 +101,14 @@ def _problems_of(
 ) -> Iterator[tuple[Place, str]]:
     given = assertion.fields
     spelt: dict[str, str] = {}
-    if type_.fields is not None and fit(type_.fields, given)[1]:
+    if type_.fields is not None and validate(type_.fields, given)[1]:
         shape = _with_common_fields(type_.fields)
-        _, misfits = fit(shape, given)
+        _, misfits = validate(shape, given)
         yield from ((misfit.path, misfit.message) for misfit in misfits)
         # What is only misspelt is checked as what was meant, so that every problem is told at once.
         spelt = {str(misfit.path[0]): misfit.meant for misfit in misfits if misfit.unknown and len(misfit.path) == 1}
         given = _respelt(given, spelt)
-        if fit(shape, given)[1]:
+        if validate(shape, given)[1]:
             return
     if type_.check is not None:
         written = {meant: name for name, meant in spelt.items()}
@@ -184,7 +184,7 @@ async def evaluate_all(
         _begin(scenario, assertion, result, registry, services_for(place))
         for place, assertion in enumerate(scenario.assertions)
     ]
-    ended = iter(await together(item for item in begun if not isinstance(item, EvalResult)))
+    ended = iter(await gather(item for item in begun if not isinstance(item, EvalResult)))
     verdicts = [item if isinstance(item, EvalResult) else next(ended) for item in begun]
     return [_labelled(verdict, assertion) for verdict, assertion in zip(verdicts, scenario.assertions, strict=True)]
 
@@ -224,7 +224,7 @@ class _Unhurried:
         self._asking = 0
         self._left = 0.0
 
-    async def ask(self, model: str, question: Question, votes: int) -> list[Vote]:
+    async def ask(self, model: str, question: Question, votes: int) -> list[JudgeVote]:
         self._stop()
         try:
             return await self._services.ask(model, question, votes)

@@ -14,13 +14,13 @@ from typing import Annotated, Any, Literal, NamedTuple, TypeAlias
 
 from pydantic import BeforeValidator, Field
 
-from salvo.engine.threads import in_thread
-from salvo.engine.wording import did_you_mean
+from salvo.engine.runtime.threads import in_thread
+from salvo.engine.text.messages import did_you_mean
 from salvo.scenarios.evaluators import arguments
 from salvo.scenarios.evaluators.base import EvalServices, Evaluate, EvaluatorType, Load, Place
 from salvo.scenarios.evaluators.values import one_of
 from salvo.scenarios.result import AgentRunResult, EvalResult, ToolCall
-from salvo.scenarios.schema import Assertion, FileModel, Scenario
+from salvo.scenarios.spec.schema import Assertion, FileModel, Scenario
 
 Mode: TypeAlias = Literal["exact", "subset", "in_order", "any_order"]
 

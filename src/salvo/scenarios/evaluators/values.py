@@ -9,7 +9,7 @@ from typing import Any, get_args
 from pydantic import BeforeValidator
 from pydantic_core import PydanticCustomError
 
-from salvo.engine.wording import did_you_mean
+from salvo.engine.text.messages import did_you_mean
 
 _KINDS: Mapping[type, str] = {
     type(None): "null",

@@ -6,7 +6,7 @@ from dataclasses import replace
 from types import UnionType
 from typing import Any
 
-from salvo.engine import jsontext
+from salvo.engine.jsonio import json_codec
 from salvo.scenarios.result import Cause, EvalResult
 
 
@@ -41,11 +41,11 @@ def _as_stored(result: EvalResult, who: str, **made_whole: Any) -> EvalResult:
             return unjudged(f"{who} returned {name}={_short(given)}. It must be {word}.")
     contents = {name: getattr(result, name) for name in ("expected", "actual", "details", "attachments")}
     try:
-        contents = jsontext.plain(contents)
+        contents = json_codec.plain(contents)
     except (TypeError, ValueError, RecursionError):
         for name, given in contents.items():
             try:
-                contents[name] = jsontext.plain(given)
+                contents[name] = json_codec.plain(given)
             except (TypeError, ValueError, RecursionError) as fault:
                 why = "it is nested too deeply" if isinstance(fault, RecursionError) else fault
                 return unjudged(f"{who} returned something in {name} that cannot be stored: {why}.")

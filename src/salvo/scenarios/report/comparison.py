@@ -6,29 +6,29 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from salvo.engine.markdown import grid, inline
-from salvo.engine.paint import Paint
 from salvo.engine.stats import Interval
-from salvo.engine.words import counted, cut, money, percent, plain, seconds, value
-from salvo.scenarios.compare import AssertionDifference, Comparison, Finding, ScenarioComparison
-from salvo.scenarios.measured import Differs, Measured
-from salvo.scenarios.parting import Parting
-from salvo.scenarios.report import wording
-from salvo.scenarios.report.sentence import p_text, sentence
+from salvo.engine.text.ansi import Paint
+from salvo.engine.text.formatting import money, percent, plain, pluralize, seconds, truncate, value
+from salvo.engine.text.markdown import grid, inline
+from salvo.scenarios.analysis.batch_stats import BatchStats, ConfigDifference
+from salvo.scenarios.analysis.compare import AssertionDifference, Comparison, ComparisonFinding, ScenarioComparison
+from salvo.scenarios.analysis.divergence import Divergence
+from salvo.scenarios.report import labels
+from salvo.scenarios.report.headline import p_text, sentence
 
 VERSION = 1
 _ASSERTIONS = 5
-_COLOURS = {Finding.WORSE: "red", Finding.BETTER: "green", Finding.NOT_COMPARED: "yellow"}
+_COLOURS = {ComparisonFinding.WORSE: "red", ComparisonFinding.BETTER: "green", ComparisonFinding.NOT_COMPARED: "yellow"}
 _RATES = ("SCENARIO", "A", "B", "DIFFERENCE", "95%", "P", "VISIBLE", "FINDING")
 _COSTS = ("SCENARIO", "COST A", "COST B", "CHANGE", "P50 A", "P50 B", "CHANGE", "P95 A", "P95 B")
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class ComparisonReport:
     """A comparison, with what only run files can tell."""
 
     comparison: Comparison
-    partings: dict[str, Parting] = field(default_factory=dict)
+    partings: dict[str, Divergence] = field(default_factory=dict)
     """By scenario: where failing and passing runs part."""
     notes: list[str] = field(default_factory=list)
     """What was left out, and why."""
@@ -48,16 +48,16 @@ class OverallDocument:
     p_value: float
     difference: float
     exact: bool
-    finding: Finding
+    finding: ComparisonFinding
 
 
 @dataclass(frozen=True, slots=True)
 class ScenarioDocument:
     scenario_id: str
-    finding: Finding
+    finding: ComparisonFinding
     differs: list[DiffersDocument]
-    a: Measured
-    b: Measured
+    a: BatchStats
+    b: BatchStats
     difference: float | None
     interval: Interval | None
     p_value: float | None
@@ -65,7 +65,7 @@ class ScenarioDocument:
     uncorrected_p_value: float | None
     smallest_visible_difference: float | None
     """The smallest that these runs could have shown; None where none could."""
-    parting: Parting | None
+    parting: Divergence | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ class ComparisonDocument:
     assertions: list[AssertionDifference]
 
 
-def lines(compared: Compared, *, colour: bool = False) -> list[str]:
+def lines(compared: ComparisonReport, *, colour: bool = False) -> list[str]:
     """The sentence, what was not the same, and only then the numbers."""
     paint = Paint(colour)
     comparison = compared.comparison
@@ -100,7 +100,7 @@ def lines(compared: Compared, *, colour: bool = False) -> list[str]:
     return [*first, *(line for section in rest for line in ("", *section))]
 
 
-def markdown(compared: Compared) -> str:
+def markdown(compared: ComparisonReport) -> str:
     comparison = compared.comparison
     parts = [
         f"**{inline(sentence(comparison))}**",
@@ -121,7 +121,7 @@ def markdown(compared: Compared) -> str:
     return "\n\n".join(part for part in parts if part)
 
 
-def document(compared: Compared) -> ComparisonDocument:
+def document(compared: ComparisonReport) -> ComparisonDocument:
     """For other programs. Shares are from 0 to 1, money in dollars, durations in seconds; null is not known."""
     comparison = compared.comparison
     overall = comparison.overall
@@ -136,7 +136,7 @@ def document(compared: Compared) -> ComparisonDocument:
     )
 
 
-def _scenario(each: ScenarioComparison, partings: dict[str, Parting]) -> ScenarioDocument:
+def _scenario(each: ScenarioComparison, partings: dict[str, Divergence]) -> ScenarioDocument:
     return ScenarioDocument(
         scenario_id=each.scenario_id,
         finding=each.finding,
@@ -178,7 +178,7 @@ def _not_the_same(comparison: Comparison) -> list[str]:
     ]
 
 
-def _differs(of: Differs) -> str:
+def _differs(of: ConfigDifference) -> str:
     if of.a is None and of.b is None:
         return plain(of.what)
     return f"{plain(of.what)}: {_told(of.a)} against {_told(of.b)}"
@@ -195,7 +195,7 @@ def _lists(comparison: Comparison) -> list[str]:
 def _rates(each: ScenarioComparison) -> tuple[str, ...]:
     interval = f"{_signed(each.interval.low)} to {_signed(each.interval.high)}" if each.interval else ""
     return (
-        cut(plain(each.scenario_id), 40),
+        truncate(plain(each.scenario_id), 40),
         _rate(each.a),
         _rate(each.b),
         "" if each.difference is None else _signed(each.difference),
@@ -206,7 +206,7 @@ def _rates(each: ScenarioComparison) -> tuple[str, ...]:
     )
 
 
-def _rate(side: Measured) -> str:
+def _rate(side: BatchStats) -> str:
     return "no run" if side.rate is None else f"{side.passed}/{side.completed} {percent(side.rate)}"
 
 
@@ -219,8 +219,10 @@ def _left_out(comparison: Comparison) -> Iterator[str]:
     """What is in no rate is said, and never dropped in silence."""
     for each in comparison.scenarios:
         for name, side in (("A", each.a), ("B", each.b)):
-            missing = [f"{counted(side.errors, 'run')} could not be judged (errors, not failures)"] * bool(side.errors)
-            missing += [f"{counted(side.unmade, 'run')} not made"] * bool(side.unmade)
+            missing = [f"{pluralize(side.errors, 'run')} could not be judged (errors, not failures)"] * bool(
+                side.errors
+            )
+            missing += [f"{pluralize(side.unmade, 'run')} not made"] * bool(side.unmade)
             if missing:
                 yield f"{plain(each.scenario_id)}, {name}: {' and '.join(missing)}, and in no rate above."
 
@@ -244,7 +246,7 @@ def _assertion_lines(assertions: Sequence[AssertionDifference]) -> list[str]:
 def _costs(each: ScenarioComparison) -> tuple[str, ...]:
     a, b = each.a, each.b
     return (
-        cut(plain(each.scenario_id), 40),
+        truncate(plain(each.scenario_id), 40),
         _money(a.average_cost),
         _money(b.average_cost),
         _change(a.average_cost, b.average_cost),
@@ -271,11 +273,11 @@ def _change(before: float | None, after: float | None) -> str:
     return f"{'+' if change > 0 else '−' if change < 0 else ''}{abs(change)}%"
 
 
-def _parted(scenario_id: str, found: Parting) -> list[str]:
+def _parted(scenario_id: str, found: Divergence) -> list[str]:
     sides = ((found.failing, "failing"), (found.passing, "passing"))
     return [
-        f"{plain(scenario_id)}: {wording.parted(found)}.",
-        *(f"  {plain(wording.branch(of, kind))}  (salvo report {of.run_id})" for of, kind in sides),
+        f"{plain(scenario_id)}: {labels.parted(found)}.",
+        *(f"  {plain(labels.branch(of, kind))}  (salvo report {of.run_id})" for of, kind in sides),
     ]
 
 

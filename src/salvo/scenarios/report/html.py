@@ -10,16 +10,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from salvo.engine.html import blocks
-from salvo.engine.html.markup import Child, Markup, element, foreign
-from salvo.engine.html.page import page, paper, stylesheet
-from salvo.engine.words import Row, counted, cut, moment, percent
-from salvo.scenarios.parting import Parting, parting, way_of
-from salvo.scenarios.partner import nearest
-from salvo.scenarios.report import run_html, wording
-from salvo.scenarios.report.data import BatchSummary, Failure, Group
+from salvo.engine.text.formatting import NamedValue, format_time, percent, pluralize, truncate
+from salvo.engine.text.html import blocks
+from salvo.engine.text.html.markup import Child, Markup, element, foreign
+from salvo.engine.text.html.page import page, paper, stylesheet
+from salvo.scenarios.analysis.divergence import Divergence, find_divergence, tool_path
+from salvo.scenarios.analysis.nearest_run import nearest
+from salvo.scenarios.analysis.summary import BatchSummary, Failure, Group
+from salvo.scenarios.analysis.truncation import TruncationBudget
+from salvo.scenarios.report import labels, run_html
 from salvo.scenarios.result import AgentRunResult, Batch, Cause, Outcome, full_model
-from salvo.scenarios.shortened import Room
 
 IN_FULL = 50
 """Failed runs that are shown with all that is known of them."""
@@ -54,7 +54,7 @@ class _Page:
         self._failed = [run for run in ordered if run.outcome is Outcome.FAILED]
         self._passing = [run for run in ordered if run.outcome is Outcome.PASSED]
         self._shown = self._failed[:IN_FULL]
-        self._room = Room(_ROOM)
+        self._room = TruncationBudget(_ROOM)
 
     def body(self) -> Markup:
         main = element("main", *self._sections())
@@ -64,8 +64,8 @@ class _Page:
 
     def _header(self) -> Markup:
         summary = self._summary
-        why = wording.why(summary)
-        also = [*wording.stopped(summary), *_could_not_be_judged(summary), *filter(None, [wording.not_made(summary)])]
+        why = labels.why(summary)
+        also = [*labels.stopped(summary), *_could_not_be_judged(summary), *filter(None, [labels.not_made(summary)])]
         return element(
             "header",
             element("p", "Salvo: one scenario, run again and again", class_="soft"),
@@ -87,17 +87,17 @@ class _Page:
 
     def _notices(self) -> Iterator[str]:
         if self._unread:
-            yield f"{counted(self._unread, 'run')} could not be read from the store, and no rate here counts them."
+            yield f"{pluralize(self._unread, 'run')} could not be read from the store, and no rate here counts them."
 
-    def _facts(self) -> list[Row]:
+    def _facts(self) -> list[NamedValue]:
         summary = self._summary
         return [
-            Row("Model", full_model(summary.provider, summary.model) or "unknown", code=True),
-            Row("Begun", moment(summary.created_at)),
-            Row("Runs completed", f"{summary.completed} of {summary.runs}"),
-            Row("Average score", wording.score(summary.average_score)),
-            Row("Batch", summary.batch_id, code=True),
-            *([Row("Scenario file", summary.source, code=True)] if summary.source else []),
+            NamedValue("Model", full_model(summary.provider, summary.model) or "unknown", code=True),
+            NamedValue("Begun", format_time(summary.created_at)),
+            NamedValue("Runs completed", f"{summary.completed} of {summary.runs}"),
+            NamedValue("Average score", labels.score(summary.average_score)),
+            NamedValue("Batch", summary.batch_id, code=True),
+            *([NamedValue("Scenario file", summary.source, code=True)] if summary.source else []),
         ]
 
     def _sections(self) -> Iterator[Markup]:
@@ -109,7 +109,7 @@ class _Page:
         yield from blocks.section("Failed runs", *self._failures())
         if summary.error_groups:
             yield from blocks.section("Errors, which are not failures", *self._errors())
-        if not_made := wording.not_made(summary):
+        if not_made := labels.not_made(summary):
             yield from blocks.section("Runs not made", *self._not_made(not_made))
         yield element("h2", "The scenario as it was resolved", id=run_html.SCENARIO)
         yield from self._scenario()
@@ -122,13 +122,15 @@ class _Page:
             interval = summary.evidence.interval if summary.evidence else summary.interval
             asked = f"min_pass_rate {percent(summary.min_pass_rate)}"
             yield blocks.scale(
-                f"Pass rate {wording.rate(summary)}, held against a {asked}; the line is the interval",
+                f"Pass rate {labels.rate(summary)}, held against a {asked}; the line is the interval",
                 summary.pass_rate,
                 [(min(1.0, max(0.0, summary.min_pass_rate)), asked)],
                 summary.verdict,
                 interval,
             )
-        yield blocks.rows([Row(row.name.capitalize(), row.value) for row in wording.figures(summary)], "rows figures")
+        yield blocks.rows(
+            [NamedValue(row.name.capitalize(), row.value) for row in labels.figures(summary)], "rows figures"
+        )
 
     def _assertions(self) -> Markup:
         summary = self._summary
@@ -141,7 +143,7 @@ class _Page:
                 "yes" if of.required else "no",
                 run_html.tally(of.passed, of.judged),
                 percent(of.passed / of.judged) if of.judged else "unknown",
-                "; ".join(wording.notes(of, summary)),
+                "; ".join(labels.notes(of, summary)),
             )
             for of in summary.assertions
         ]
@@ -149,23 +151,23 @@ class _Page:
         return blocks.table("Over all runs in which it was judged", columns, rows, "scroll whole", named=True)
 
     def _parting(self) -> Iterator[Markup]:
-        found = parting(way_of(run) for run in (*self._failed, *self._passing))
+        found = find_divergence(tool_path(run) for run in (*self._failed, *self._passing))
         if found is None:
             yield element("p", "They cannot be told apart by the steps they take.")
         else:
-            told = wording.parted(found)
+            told = labels.parted(found)
             yield element("p", f"{told[0].upper()}{told[1:]}. A step here is a tool call, or the end.", class_="strong")
             sides = ((found.failing, "failing"), (found.passing, "passing"))
-            yield blocks.listed([cut(wording.branch(*side), _TOLD) for side in sides], "")
+            yield blocks.listed([truncate(labels.branch(*side), _TOLD) for side in sides], "")
         failing, passing = self._pair(found)
         yield run_html.side_by_side(failing, passing, self._batch.scenario)
 
-    def _pair(self, found: Parting | None) -> tuple[AgentRunResult, AgentRunResult]:
+    def _pair(self, found: Divergence | None) -> tuple[AgentRunResult, AgentRunResult]:
         """The two runs that the parting names; without one, the first that failed and the passing one nearest to it."""
         by_id = {run.run_id: run for run in (*self._failed, *self._passing)}
         if found is not None:
             return by_id[found.failing.run_id], by_id[found.passing.run_id]
-        near = nearest(way_of(self._failed[0]), map(way_of, self._passing))
+        near = nearest(tool_path(self._failed[0]), map(tool_path, self._passing))
         return self._failed[0], by_id[near.run_id] if near else self._passing[0]
 
     def _failures(self) -> Iterator[Markup]:
@@ -176,18 +178,20 @@ class _Page:
         numbers = {run.number for run in self._shown}
         shown = [failure for failure in summary.failures if failure.number in numbers]
         if left_out := len(summary.failures) - len(shown):
-            told = f"Of {counted(len(summary.failures), 'failed run')}, {len(shown)} are shown and {left_out} left out."
+            told = (
+                f"Of {pluralize(len(summary.failures), 'failed run')}, {len(shown)} are shown and {left_out} left out."
+            )
             every = element("code", f"salvo report {summary.batch_id} --failures")
             yield element("p", f"{told} All of them: ", every, class_="notice")
         if len(shown) > 1:
-            rows = [(_to_run(of), wording.score(of.score), _failed_by(of)) for of in shown]
+            rows = [(_to_run(of), labels.score(of.score), _failed_by(of)) for of in shown]
             yield blocks.table("Failed runs at a glance", ("Run", "Score", "Failed by"), rows, named=True)
         for place, run in enumerate(self._shown):
             yield run_html.card(run, self._batch.scenario, self._room, unfolded=place < _UNFOLDED)
 
     def _errors(self) -> Iterator[Markup]:
         yield element("p", "What was under test is not to blame for these, and no rate counts them.")
-        yield self._grouped((group, wording.error(group)) for group in self._summary.error_groups)
+        yield self._grouped((group, labels.error(group)) for group in self._summary.error_groups)
 
     def _not_made(self, told: str) -> Iterator[Markup]:
         summary = self._summary
@@ -208,9 +212,9 @@ class _Page:
             yield element("p", "It was not kept.")
             return
         said = {name: value for name, value in document.items() if value not in _NOTHING}
-        if short := [Row(name, _one_line(value)) for name, value in said.items() if _is_short(value)]:
+        if short := [NamedValue(name, _one_line(value)) for name, value in said.items() if _is_short(value)]:
             yield blocks.rows(short)
-        room, whole = Room(), f".salvo/batches/{self._batch.batch_id}.json"
+        room, whole = TruncationBudget(), f".salvo/batches/{self._batch.batch_id}.json"
         for name, value in said.items():
             if not _is_short(value):
                 yield run_html.folded(name, value, room, whole, unfolded=isinstance(value, str))
@@ -231,7 +235,7 @@ class _Page:
             "Recorded": "yes" if batch.recorded else "no",
             **batch.settings,
         }
-        yield blocks.rows([Row(name, _one_line(of)) for name, of in settings.items() if of not in _NOTHING])
+        yield blocks.rows([NamedValue(name, _one_line(of)) for name, of in settings.items() if of not in _NOTHING])
         if batch.tools:
             rows = [(element("code", foreign(name)), of) for name, of in batch.tools.items()]
             yield blocks.table("Tools, each with a hash of what it is", ("Tool", "Hash"), rows, named=True)
@@ -253,7 +257,7 @@ class _Page:
 
 def _could_not_be_judged(summary: BatchSummary) -> Iterator[str]:
     if summary.errors:
-        yield f"{counted(summary.errors, 'run')} could not be judged (errors, not failures)."
+        yield f"{pluralize(summary.errors, 'run')} could not be judged (errors, not failures)."
 
 
 def _to_run(of: Failure) -> Markup:
@@ -261,7 +265,7 @@ def _to_run(of: Failure) -> Markup:
 
 
 def _failed_by(of: Failure) -> str:
-    stopped = [wording.cause_of(of.cause)] if of.cause not in (None, Cause.ASSERTION) else []
+    stopped = [labels.cause_of(of.cause)] if of.cause not in (None, Cause.ASSERTION) else []
     return ", ".join([*stopped, *of.assertions])
 
 

@@ -6,8 +6,8 @@ import re
 from collections.abc import Mapping, Sequence
 from xml.etree import ElementTree as ET
 
-from salvo.engine.words import counted, value
-from salvo.scenarios.report.data import BatchSummary
+from salvo.engine.text.formatting import pluralize, value
+from salvo.scenarios.analysis.summary import BatchSummary
 from salvo.scenarios.result import AgentRunResult, EvalResult, Outcome, full_model
 
 # What XML 1.0 has no way to write, not even escaped.
@@ -108,7 +108,7 @@ def _add_case(suite: ET.Element, result: AgentRunResult, reasons: Mapping[str, s
 
 
 def _add_reason(case: ET.Element, tag: str, result: AgentRunResult, results: Sequence[EvalResult]) -> None:
-    what = counted(len(results), "assertion") + (" failed" if tag == "failure" else " could not be judged")
+    what = pluralize(len(results), "assertion") + (" failed" if tag == "failure" else " could not be judged")
     reason = ET.SubElement(
         case, tag, type=_clean(result.cause or tag), message=_clean(result.error or (what if results else tag))
     )

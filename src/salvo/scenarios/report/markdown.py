@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from salvo.engine.markdown import code, grid, inline
-from salvo.engine.words import at_least, at_most, counted, cut, plain, seconds
-from salvo.scenarios.report import wording
-from salvo.scenarios.report.data import AssertionSummary, BatchSummary, Failure, Group
+from salvo.engine.text.formatting import at_least, at_most, plain, pluralize, seconds, truncate
+from salvo.engine.text.markdown import code, grid, inline
+from salvo.scenarios.analysis.summary import AssertionSummary, BatchSummary, Failure, Group
+from salvo.scenarios.report import labels
 from salvo.scenarios.result import AgentRunResult
 
 _LISTED = 10
@@ -30,7 +30,7 @@ def as_markdown(summaries: Sequence[BatchSummary], results: Sequence[AgentRunRes
 def _sentence(summaries: Sequence[BatchSummary]) -> str:
     counts = Counter(summary.verdict.value for summary in summaries)
     told = ", ".join(f"{number} {verdict}" for verdict, number in sorted(counts.items()))
-    return f"{counted(len(summaries), 'scenario')}: {told}."
+    return f"{pluralize(len(summaries), 'scenario')}: {told}."
 
 
 def _row(summary: BatchSummary) -> tuple[str, ...]:
@@ -40,30 +40,32 @@ def _row(summary: BatchSummary) -> tuple[str, ...]:
         f"**{summary.verdict}**",
         f"{summary.completed} of {summary.runs}",
         str(summary.passed),
-        wording.rate(summary),
+        labels.rate(summary),
         f"{at_least(summary.interval.low)} to {at_most(summary.interval.high)}" if known else "unknown",
-        wording.score(summary.average_score),
+        labels.score(summary.average_score),
         seconds(summary.latency.p95) if summary.latency else "unknown",
-        inline(wording.total(summary.cost)),
+        inline(labels.total(summary.cost)),
     )
 
 
 def _batch(summary: BatchSummary, made: dict[str, AgentRunResult]) -> Iterator[str]:
     yield f"### {_foreign(summary.scenario_id, 100)}: {summary.verdict}"
     model = "/".join(filter(None, [summary.provider, summary.model]))
-    yield f"{inline(wording.why(summary))}. Asked: {_foreign(model, 100)}; batch {code(summary.batch_id)}."
+    yield f"{inline(labels.why(summary))}. Asked: {_foreign(model, 100)}; batch {code(summary.batch_id)}."
     if summary.assertions:
         yield grid(("assertion", "passed", ""), [_assertion(of) for of in summary.assertions])
     if summary.failures:
-        yield _list(f"{counted(len(summary.failures), 'run')} failed:", [_failure(of, made) for of in summary.failures])
+        yield _list(
+            f"{pluralize(len(summary.failures), 'run')} failed:", [_failure(of, made) for of in summary.failures]
+        )
     if summary.errors:
         yield _list(
-            f"{counted(summary.errors, 'run')} could not be judged (errors, not failures):",
+            f"{pluralize(summary.errors, 'run')} could not be judged (errors, not failures):",
             [_error(group) for group in summary.error_groups],
         )
     if summary.unmade:
         yield _list(
-            f"{counted(summary.unmade, 'run')} not made (`salvo run --resume {summary.batch_id}`):",
+            f"{pluralize(summary.unmade, 'run')} not made (`salvo run --resume {summary.batch_id}`):",
             [f"{group.count} × {_foreign(group.why, _MESSAGE)}" for group in summary.not_made],
         )
 
@@ -77,13 +79,13 @@ def _failure(of: Failure, made: dict[str, AgentRunResult]) -> str:
     look = f"salvo {'replay' if of.recorded else 'report'} {of.run_id}"
     result = made.get(of.run_id)
     judged = [each for each in result.eval_results if each.passed is False] if result else []
-    told = [": ".join(filter(None, [wording.label(each), each.message])) for each in judged]
+    told = [": ".join(filter(None, [labels.label(each), each.message])) for each in judged]
     why = "; ".join(filter(None, [of.error or "", *(told or of.assertions)]))
     return f"run {of.number}: {_foreign(why, _MESSAGE) or 'no reason is known'} ({code(look)})"
 
 
 def _error(group: Group) -> str:
-    why = _foreign(wording.error(group), _MESSAGE)
+    why = _foreign(labels.error(group), _MESSAGE)
     return f"{group.count} × {why} ({code(f'salvo report {group.run_ids[0]}')})"
 
 
@@ -96,4 +98,4 @@ def _list(heading: str, lines: Sequence[str]) -> str:
 
 def _foreign(text: str, length: int) -> str:
     """Names and what agents did may hold anything."""
-    return inline(cut(plain(text), length))
+    return inline(truncate(plain(text), length))

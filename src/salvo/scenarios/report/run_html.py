@@ -6,18 +6,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from salvo.engine import jsontext
-from salvo.engine.html import blocks
-from salvo.engine.html.markup import Child, Markup, element, foreign
-from salvo.engine.words import Row, counted, cut, moment, seconds
-from salvo.scenarios import shortened
-from salvo.scenarios.beside import Row as Pair
-from salvo.scenarios.beside import beside
-from salvo.scenarios.report import wording
-from salvo.scenarios.report.data import Verdict
+from salvo.engine.jsonio import json_codec
+from salvo.engine.text.formatting import NamedValue, format_time, pluralize, seconds, truncate
+from salvo.engine.text.html import blocks
+from salvo.engine.text.html.markup import Child, Markup, element, foreign
+from salvo.scenarios.analysis import truncation
+from salvo.scenarios.analysis.alignment import AlignedRow as Pair
+from salvo.scenarios.analysis.alignment import align
+from salvo.scenarios.analysis.summary import BatchVerdict
+from salvo.scenarios.analysis.trajectory import Trajectory, TrajectoryStep, trajectory
+from salvo.scenarios.analysis.truncation import TruncationBudget
+from salvo.scenarios.report import labels
 from salvo.scenarios.result import AgentRunResult, Cause, EvalResult, Outcome
-from salvo.scenarios.shortened import Room
-from salvo.scenarios.trajectory import Trajectory, TrajectoryStep, trajectory
 
 SCENARIO = "scenario"
 """Where on the page the scenario stands."""
@@ -25,8 +25,8 @@ _SIGNS: Mapping[str, str] = {
     Outcome.PASSED: "✓",
     Outcome.FAILED: "✗",
     Outcome.ERROR: "!",
-    Verdict.OPEN: "…",
-    Verdict.INCONCLUSIVE: "?",
+    BatchVerdict.OPEN: "…",
+    BatchVerdict.INCONCLUSIVE: "?",
 }
 _KINDS = {"system": "asked", "message": "asked", "model": "model", "tool": "tool", "event": "event", "end": "end"}
 _ASKED = ("system", "message")
@@ -45,7 +45,7 @@ def anchor(number: int) -> str:
     return f"run-{number}"
 
 
-def badge(of: Outcome | Verdict) -> Markup:
+def badge(of: Outcome | BatchVerdict) -> Markup:
     return blocks.badge(of, _SIGNS[of])
 
 
@@ -55,10 +55,10 @@ def tally(passed: int, judged: int) -> Markup:
     return element("span", f"{_SIGNS[of]} {passed} of {judged}", class_=f"tally {of}")
 
 
-def card(run: AgentRunResult, scenario: Mapping[str, Any], room: Room, *, unfolded: bool) -> Markup:
+def card(run: AgentRunResult, scenario: Mapping[str, Any], room: TruncationBudget, *, unfolded: bool) -> Markup:
     whole = trajectory(run, scenario)
-    results, cut_short = shortened.assertions(run.eval_results, room)
-    return _Card(replace(run, eval_results=results), shortened.shortened(whole, room), cut_short).shown(unfolded)
+    results, cut_short = truncation.assertions(run.eval_results, room)
+    return _Card(replace(run, eval_results=results), truncation.shortened(whole, room), cut_short).shown(unfolded)
 
 
 class _Card:
@@ -72,12 +72,12 @@ class _Card:
     def shown(self, unfolded: bool) -> Markup:
         run, name = self._run, f"{self._id}-name"
         steps = self._trajectory.steps
-        summary = element("summary", f"What it did, in {counted(len(steps), 'step')}")
+        summary = element("summary", f"What it did, in {pluralize(len(steps), 'step')}")
         return element(
             "article",
             element("header", element("h3", f"Run {run.number}", id=name), badge(run.outcome)),
             blocks.rows(list(self._facts()), class_="facts"),
-            blocks.sentence("why", cut(run.error or "", _TITLE)),
+            blocks.sentence("why", truncate(run.error or "", _TITLE)),
             *blocks.part("Failing assertions", self._failing()),
             *blocks.part("About the whole run", self._overall()),
             element(
@@ -87,29 +87,29 @@ class _Card:
                 class_="way",
                 open="" if unfolded else None,
             ),
-            element("p", "Replay: ", foreign(wording.replay(run)), class_="soft small replay"),
+            element("p", "Replay: ", foreign(labels.replay(run)), class_="soft small replay"),
             class_=f"card {run.outcome}",
             id=self._id,
             aria_labelledby=name,
         )
 
-    def _facts(self) -> Iterator[Row]:
+    def _facts(self) -> Iterator[NamedValue]:
         run = self._run
-        yield Row("Score", wording.score(run.weighted_score))
+        yield NamedValue("Score", labels.score(run.weighted_score))
         if run.cause not in (None, Cause.ASSERTION):
-            yield Row("The agent", wording.cause_of(run.cause))
-        yield from (Row(row.name.capitalize(), row.value) for row in wording.metrics(run))
-        yield Row("Begun", moment(run.timestamp))
+            yield NamedValue("The agent", labels.cause_of(run.cause))
+        yield from (NamedValue(row.name.capitalize(), row.value) for row in labels.metrics(run))
+        yield NamedValue("Begun", format_time(run.timestamp))
         if run.seed is not None:
-            yield Row("Seed", str(run.seed))
-        yield Row("Run", run.run_id, code=True)
+            yield NamedValue("Seed", str(run.seed))
+        yield NamedValue("Run", run.run_id, code=True)
 
     def _failing(self) -> Markup | None:
         """Each leads to the step that it concerns; those of the whole run follow."""
         items = [
             element(
                 "li",
-                element("a", foreign(wording.label(self._run.eval_results[index])), href=f"#{self._step_id(step)}"),
+                element("a", foreign(labels.label(self._run.eval_results[index])), href=f"#{self._step_id(step)}"),
                 f" at step {step.number}",
             )
             for step in self._trajectory.steps
@@ -136,7 +136,7 @@ class _Card:
 
     def _step(self, step: TrajectoryStep) -> Markup:
         took = [seconds(step.took)] if step.took is not None else []
-        tokens = [counted(step.tokens, "token")] if step.tokens is not None else []
+        tokens = [pluralize(step.tokens, "token")] if step.tokens is not None else []
         about = " · ".join([*took, *tokens])
         return element(
             "li",
@@ -144,7 +144,7 @@ class _Card:
                 "p",
                 element("span", f"{step.number} {_KINDS[step.kind]}", class_="kind"),
                 " ",
-                element("strong", foreign(cut(step.title, _TITLE))),
+                element("strong", foreign(truncate(step.title, _TITLE))),
                 blocks.soft(f" {about}") if about else None,
                 *([", ", element("a", "as the scenario has it", href=f"#{SCENARIO}")] if step.kind in _ASKED else []),
                 class_="step",
@@ -174,14 +174,14 @@ class _Card:
     def _concerning(self, indexes: Sequence[int]) -> list[Markup]:
         """What failed or could not be judged in full, what passed by its name."""
         results = [(index, self._run.eval_results[index]) for index in indexes]
-        passed = [wording.label(of) for _, of in results if of.passed]
+        passed = [labels.label(of) for _, of in results if of.passed]
         shown = [self._assertion(index, of) for index, of in results if not of.passed]
         if passed:
             shown.append(element("p", "Passed: ", foreign(", ".join(passed)), class_="soft small"))
         return shown
 
     def _assertion(self, index: int, of: EvalResult) -> Markup:
-        label, outcome = wording.label(of), wording.outcome(of)
+        label, outcome = labels.label(of), labels.outcome(of)
         kind = f" ({of.type})" if label != of.type else ""
         about = f"{kind}{', required' if of.required else ''}, weight {of.weight:g}"
         values = (
@@ -205,10 +205,10 @@ class _Card:
 
 
 def _left_out(number: int) -> Markup:
-    return element("li", element("p", f"{counted(number, 'step')} left out here."), class_="left-out")
+    return element("li", element("p", f"{pluralize(number, 'step')} left out here."), class_="left-out")
 
 
-def folded(name: str, value: Any, room: Room, command: str, *, unfolded: bool) -> Markup:
+def folded(name: str, value: Any, room: TruncationBudget, command: str, *, unfolded: bool) -> Markup:
     """A value of any length, under its name."""
     shown, whole = room.fit(value)
     summary = element("summary", foreign(name))
@@ -239,20 +239,20 @@ def written(value: Any) -> str:
     """A text as it is, and any other value as JSON: on one line where it fits."""
     if isinstance(value, str):
         return value
-    line = jsontext.dumps(value)
-    return (line if len(line) <= _LINE else jsontext.dumps(value, indent=2)).decode("utf-8", "replace")
+    line = json_codec.dumps(value)
+    return (line if len(line) <= _LINE else json_codec.dumps(value, indent=2)).decode("utf-8", "replace")
 
 
 def side_by_side(failing: AgentRunResult, passing: AgentRunResult, scenario: Mapping[str, Any]) -> Markup:
     """A failing and a passing run, with the first step at which they are not the same marked."""
-    found = beside(trajectory(failing, scenario), trajectory(passing, scenario))
+    found = align(trajectory(failing, scenario), trajectory(passing, scenario))
     first = found.first_difference or 0
     start, end = max(0, first - _BEFORE), first + _AFTER
     rows = [_pair(found.rows[at], at == found.first_difference) for at in range(start, min(end, len(found.rows)))]
     left_out = len(found.rows) - len(rows)
     caption = f"Run {failing.number}, which failed, beside run {passing.number}, which passed"
     if left_out:
-        caption += f"; {counted(left_out, 'step')} left out"
+        caption += f"; {pluralize(left_out, 'step')} left out"
     columns = ("Step", f"Run {failing.number}, failed", f"Run {passing.number}, passed")
     return blocks.table(caption, columns, rows, "scroll beside", named=True)
 
@@ -271,10 +271,12 @@ def _pair(pair: Pair, first: bool) -> tuple[Markup, Markup, Markup]:
 def _cell(step: TrajectoryStep | None, fields: Sequence[str]) -> Markup:
     if step is None:
         return element("span", "no such step", class_="soft")
-    told: list[Child] = [element("strong", foreign(cut(step.title, _TITLE)))]
+    told: list[Child] = [element("strong", foreign(truncate(step.title, _TITLE)))]
     for name in fields:
         value = getattr(step, name)
         if name not in ("kind", "title") and value not in (None, "", {}):
-            text = cut(value if isinstance(value, str) else jsontext.dumps(value).decode("utf-8", "replace"), _CELL)
+            text = truncate(
+                value if isinstance(value, str) else json_codec.dumps(value).decode("utf-8", "replace"), _CELL
+            )
             told.append(element("div", text, class_="told", dir="auto"))
     return element("div", element("span", f"{step.number}. ", class_="soft"), *told)

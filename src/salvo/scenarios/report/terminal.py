@@ -4,10 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from salvo.engine.paint import Paint
-from salvo.engine.words import at_least, at_most, counted, cut, moment, percent, plain, seconds, value
-from salvo.scenarios.report import wording
-from salvo.scenarios.report.data import AssertionSummary, BatchSummary, Failure, Group
+from salvo.engine.text.ansi import Paint
+from salvo.engine.text.formatting import (
+    at_least,
+    at_most,
+    format_time,
+    percent,
+    plain,
+    pluralize,
+    seconds,
+    truncate,
+    value,
+)
+from salvo.scenarios.analysis.summary import AssertionSummary, BatchSummary, Failure, Group
+from salvo.scenarios.report import labels
 from salvo.scenarios.result import AgentRunResult, Cause, EvalResult, Outcome, ToolCall, TraceEvent, full_model
 
 RULE = 57
@@ -49,18 +59,18 @@ def table(summary: BatchSummary, *, colour: bool = False, width: int | None = No
 
 def _header(summary: BatchSummary) -> str:
     made = f"{summary.completed}/{summary.runs} runs"
-    rate, score = wording.rate(summary), wording.score(summary.average_score)
+    rate, score = labels.rate(summary), labels.score(summary.average_score)
     return f"{plain(summary.scenario_id)}  {made}  pass-rate: {rate}  avg-score: {score}"
 
 
 def _assertion_rows(summary: BatchSummary) -> Iterator[tuple[AssertionSummary, str]]:
-    labels = [cut(plain(assertion.label), 40) for assertion in summary.assertions]
+    names = [truncate(plain(assertion.label), 40) for assertion in summary.assertions]
     counts = [f"{assertion.passed}/{assertion.judged}" for assertion in summary.assertions]
-    label_width = max(map(len, labels), default=0)
+    label_width = max(map(len, names), default=0)
     count_width = max(map(len, counts), default=0)
-    for assertion, label, count in zip(summary.assertions, labels, counts, strict=True):
+    for assertion, label, count in zip(summary.assertions, names, counts, strict=True):
         required = ["(required)"] if assertion.required else []
-        notes = "  ".join([*required, *wording.notes(assertion, summary)])
+        notes = "  ".join([*required, *labels.notes(assertion, summary)])
         yield assertion, f"{label:<{label_width}}    {count:>{count_width}} passed   {notes}".rstrip()
 
 
@@ -71,13 +81,13 @@ def _row_colour(assertion: AssertionSummary) -> str | None:
 
 
 def _failures(summary: BatchSummary) -> Iterator[str]:
-    yield from wording.stopped(summary)
+    yield from labels.stopped(summary)
     recorded = [failure.run_id for failure in summary.failures if failure.recorded]
     if recorded:
-        yield f"{counted(len(recorded), 'failure')} recorded. Replay with:"
+        yield f"{pluralize(len(recorded), 'failure')} recorded. Replay with:"
         yield from _some(f"salvo replay {run_id}" for run_id in recorded)
     if unrecorded := [failure.run_id for failure in summary.failures if not failure.recorded]:
-        yield f"{counted(len(unrecorded), 'failure')} not recorded: replay needs `salvo run --record`. Look at:"
+        yield f"{pluralize(len(unrecorded), 'failure')} not recorded: replay needs `salvo run --record`. Look at:"
         yield from _some(f"salvo report {run_id}" for run_id in unrecorded)
     if not summary.failures and summary.completed:
         yield "No failures."
@@ -91,12 +101,12 @@ def _some(lines: Iterable[str]) -> list[str]:
 
 def _errors(summary: BatchSummary, paint: _Paint) -> Iterator[str]:
     if summary.errors:
-        yield paint(f"{counted(summary.errors, 'run')} could not be judged (errors, not failures):", "yellow")
-        yield from _grouped(summary.error_groups, wording.error)
+        yield paint(f"{pluralize(summary.errors, 'run')} could not be judged (errors, not failures):", "yellow")
+        yield from _grouped(summary.error_groups, labels.error)
 
 
 def _not_made(summary: BatchSummary, paint: _Paint) -> Iterator[str]:
-    if counts := wording.not_made(summary):
+    if counts := labels.not_made(summary):
         yield paint(counts, "yellow")
         yield from _grouped(summary.not_made, lambda group: group.why)
         yield f"  salvo run --resume {summary.batch_id}"
@@ -111,11 +121,11 @@ def _grouped(groups: Sequence[Group], reason: Callable[[Group], str]) -> Iterato
 
 def _numbers(summary: BatchSummary, paint: _Paint) -> Iterator[str]:
     yield f"verdict    {verdict(summary, paint)}"
-    yield from (f"{name:<10} {text}" for name, text, _ in wording.figures(summary))
+    yield from (f"{name:<10} {text}" for name, text, _ in labels.figures(summary))
 
 
 def verdict(summary: BatchSummary, paint: _Paint | None = None) -> str:
-    return f"{(paint or _Paint(False)).verdict(summary.verdict)}: {wording.why(summary)}"
+    return f"{(paint or _Paint(False)).verdict(summary.verdict)}: {labels.why(summary)}"
 
 
 def list_batches(summaries: Sequence[BatchSummary], *, colour: bool = False) -> list[str]:
@@ -128,15 +138,15 @@ def list_batches(summaries: Sequence[BatchSummary], *, colour: bool = False) -> 
 def _batch_row(summary: BatchSummary) -> tuple[str, ...]:
     return (
         summary.batch_id,
-        cut(plain(summary.scenario_id), 30),
-        cut(plain(summary.model or summary.provider), 30),
-        moment(summary.created_at),
+        truncate(plain(summary.scenario_id), 30),
+        truncate(plain(summary.model or summary.provider), 30),
+        format_time(summary.created_at),
         f"{summary.completed}/{summary.runs}",
         "" if summary.pass_rate is None else percent(summary.pass_rate),
         f"{at_least(summary.interval.low)} to {at_most(summary.interval.high)}" if summary.completed else "",
         "" if summary.average_score is None else f"{summary.average_score:.2f}",
         str(summary.errors or ""),
-        wording.total(summary.cost),
+        labels.total(summary.cost),
         summary.verdict,
     )
 
@@ -145,7 +155,12 @@ def list_failures(summaries: Sequence[BatchSummary], *, colour: bool = False) ->
     """One line a failed run; what could not be judged is counted below, for it is no failure."""
     paint = _Paint(colour)
     rows = [
-        (failure.run_id, cut(plain(summary.scenario_id), 30), cut(plain(summary.model), 30), *_failure_cells(failure))
+        (
+            failure.run_id,
+            truncate(plain(summary.scenario_id), 30),
+            truncate(plain(summary.model), 30),
+            *_failure_cells(failure),
+        )
         for summary in summaries
         for failure in summary.failures
     ]
@@ -153,7 +168,7 @@ def list_failures(summaries: Sequence[BatchSummary], *, colour: bool = False) ->
         _table([("RUN", "SCENARIO", "MODEL", "SCORE", "REPLAY", "FAILED"), *rows], paint) if rows else ["No failures."]
     )
     if errors := sum(summary.errors for summary in summaries):
-        lines += ["", paint(f"{counted(errors, 'run')} could not be judged (errors, not listed here).", "yellow")]
+        lines += ["", paint(f"{pluralize(errors, 'run')} could not be judged (errors, not listed here).", "yellow")]
     return lines
 
 
@@ -185,8 +200,8 @@ def run_in_full(result: AgentRunResult, *, colour: bool = False) -> list[str]:
         *_section("Tool calls", _call_lines(result.tool_calls), paint),
         *_section("Trace", _trace_lines(result.trace), paint),
         *_section("Final output", [value(result.final_output, 2000)], paint),
-        *_section("Metrics", (f"{name:<8} {text}" for name, text, _ in wording.metrics(result)), paint),
-        *_section("Replay", [plain(wording.replay(result))], paint),
+        *_section("Metrics", (f"{name:<8} {text}" for name, text, _ in labels.metrics(result)), paint),
+        *_section("Replay", [plain(labels.replay(result))], paint),
     ]
 
 
@@ -204,7 +219,7 @@ def _run_header(result: AgentRunResult, paint: _Paint) -> Iterator[str]:
     yield f"{name}  run {result.number}  {paint.verdict(result.outcome)}{cause}{score}"
     model = full_model(result.provider, result.model)
     seed = "" if result.seed is None else f"  seed {result.seed}"
-    yield f"{result.run_id}  {plain(model)}  {moment(result.timestamp)}{seed}"
+    yield f"{result.run_id}  {plain(model)}  {format_time(result.timestamp)}{seed}"
     if result.error:
         colour = "red" if result.outcome is Outcome.FAILED else "yellow"
         yield paint(plain(result.error), colour)
@@ -217,8 +232,8 @@ def _section(title: str, lines: Iterable[str], paint: _Paint) -> list[str]:
 
 def _eval_lines(results: Sequence[EvalResult], paint: _Paint) -> Iterator[str]:
     for of in results:
-        word = wording.outcome(of)
-        label = plain(wording.label(of))
+        word = labels.outcome(of)
+        label = plain(labels.label(of))
         kind = f" ({of.type})" if label != of.type else ""
         required = ", required" if of.required else ""
         yield f"{paint(word.ljust(6), _COLOURS[word])}  {label}{kind}{required}, weight {of.weight:g}"
@@ -233,7 +248,7 @@ def _call_lines(calls: Sequence[ToolCall]) -> Iterator[str]:
     for number, call in enumerate(calls, 1):
         yield f"{number}. {plain(call.name)}  {value(call.arguments)}"
         came = f"error: {plain(call.error)}" if call.error is not None else value(call.result)
-        yield f"   → {cut(came, 200)}  ({seconds(call.seconds)})"
+        yield f"   → {truncate(came, 200)}  ({seconds(call.seconds)})"
 
 
 def _trace_lines(trace: Sequence[TraceEvent]) -> Iterator[str]:

@@ -10,13 +10,13 @@ from typing import Any
 from fastapi import APIRouter
 
 from salvo import __version__
-from salvo.engine import jsontext
-from salvo.playbooks.build import RUNNER_FINGERPRINT
-from salvo.playbooks.verdict import DISCLAIMERS
-from salvo.web.answers import Json
-from salvo.web.documents import LARGEST_DOCUMENT, SUFFIXES
+from salvo.engine.jsonio import json_codec
+from salvo.playbooks.enums import DISCLAIMERS
+from salvo.playbooks.report.builder import RUNNER_FINGERPRINT
+from salvo.web.documents.reader import LARGEST_DOCUMENT, SUFFIXES
+from salvo.web.responses import Json
 from salvo.web.security import LARGEST_REQUEST
-from salvo.web.services import At
+from salvo.web.services import ServicesDep
 
 router = APIRouter(prefix="/api", tags=["about"])
 
@@ -43,7 +43,7 @@ class About:
 
 
 @router.get("/about", operation_id="getAbout", response_model=About)
-def about(at: At) -> Json:
+def about(at: ServicesDep) -> Json:
     """The version, where things are stored, whose idea this is, and how much it takes."""
     return Json(
         About(
@@ -73,11 +73,11 @@ class Example:
 
 
 @router.get("/examples", operation_id="listExamples", response_model=list[Example])
-def examples(_at: At) -> Json:
+def examples(_at: ServicesDep) -> Json:
     """Texts to try it on: careful ones and careless ones."""
     return Json(_examples())
 
 
 @cache
 def _examples() -> Any:
-    return jsontext.loads(files("salvo.web").joinpath("examples", "examples.json").read_bytes())
+    return json_codec.loads(files("salvo.web").joinpath("examples", "examples.json").read_bytes())

@@ -11,20 +11,20 @@ from fastapi import APIRouter, Query, Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from salvo.engine.stats import Interval
-from salvo.scenarios import export as exporting
-from salvo.scenarios.index import IndexEntry
-from salvo.scenarios.parting import Parting
+from salvo.scenarios.analysis.comparison_inputs import compared, pair_named
+from salvo.scenarios.analysis.divergence import Divergence
+from salvo.scenarios.analysis.summary import BatchSummary, BatchVerdict, FailureGroup, failure_groups
+from salvo.scenarios.report import html_export as exporting
 from salvo.scenarios.report.comparison import ComparisonDocument, document
-from salvo.scenarios.report.data import BatchSummary, FailureGroup, Verdict, failure_groups
-from salvo.scenarios.report.wording import why
+from salvo.scenarios.report.labels import why
 from salvo.scenarios.result import Batch, Outcome
-from salvo.scenarios.shelf import BatchRow
-from salvo.scenarios.sides import compared, pair_named
-from salvo.scenarios.watch import Watch
+from salvo.scenarios.store.batch_catalog import BatchRow
+from salvo.scenarios.store.index import IndexEntry
+from salvo.scenarios.store.watcher import StoreWatcher
 from salvo.web import events
-from salvo.web.answers import Json
-from salvo.web.asked import LONGEST_NAME, Name
-from salvo.web.services import At, Services
+from salvo.web.request_models import LONGEST_NAME, Name
+from salvo.web.responses import Json
+from salvo.web.services import Services, ServicesDep
 
 router = APIRouter(prefix="/api/batches", tags=["batches"])
 
@@ -57,12 +57,12 @@ class BatchPage:
 
 @router.get("", operation_id="listBatches", response_model=BatchPage)
 def batches(
-    at: At,
+    at: ServicesDep,
     scenario: OnlyScenario = None,
     model: Annotated[
         str | None, Query(max_length=LONGEST_NAME, description="Only this model, alone or with its provider.")
     ] = None,
-    verdict: Verdict | None = None,
+    verdict: BatchVerdict | None = None,
     search: Annotated[
         str, Query(max_length=LONGEST_NAME, description="Looked for in ids, scenarios, providers, models, files.")
     ] = "",
@@ -90,7 +90,9 @@ def batches(
     return Json(BatchPage(rows[:limit], offset, limit, len(rows) > limit, skipped, str(at.shelf.store.folder)))
 
 
-def _is_wanted(row: BatchRow, scenario: str | None, model: str | None, verdict: Verdict | None, search: str) -> bool:
+def _is_wanted(
+    row: BatchRow, scenario: str | None, model: str | None, verdict: BatchVerdict | None, search: str
+) -> bool:
     names = (row.batch_id, row.scenario_id, f"{row.provider}/{row.model}", row.source)
     return (
         (not scenario or row.scenario_id == scenario)
@@ -104,7 +106,7 @@ def _is_wanted(row: BatchRow, scenario: str | None, model: str | None, verdict: 
 class SeriesPoint:
     batch_id: str
     created_at: str
-    verdict: Verdict
+    verdict: BatchVerdict
     runs: int
     completed: int
     passed: int
@@ -136,7 +138,7 @@ class AllSeries:
 
 
 @router.get("/series", operation_id="listSeries", response_model=AllSeries)
-def series(at: At, scenario: OnlyScenario = None) -> Json:
+def series(at: ServicesDep, scenario: OnlyScenario = None) -> Json:
     """Pass rates, costs and latencies over time: for each scenario and model its batches, the oldest first."""
     found: dict[tuple[str, str, str], list[SeriesPoint]] = {}
     skipped = runs = 0
@@ -173,7 +175,7 @@ def _point(row: BatchRow) -> SeriesPoint:
 
 
 @router.get("/events", operation_id="watchBatches", response_class=events.EventStream)
-async def watch(at: At) -> events.EventStream:
+async def watch(at: ServicesDep) -> events.EventStream:
     """Server-sent events: watching, at once; then changed, with the ids of the batches that are new or got runs.
 
     Whoever was away is not told what happened meanwhile: after watching, ask again for what is shown.
@@ -183,7 +185,7 @@ async def watch(at: At) -> events.EventStream:
 
 async def _changes(at: Services) -> AsyncIterator[bytes]:
     store = at.shelf.store
-    watch = await asyncio.to_thread(Watch, store)
+    watch = await asyncio.to_thread(StoreWatcher, store)
     yield events.event("watching", events.Watching(str(store.folder)))
     silent = 0.0
     while not await events.set_within(LOOK_AGAIN, at.closing):
@@ -207,7 +209,7 @@ class Sides(BaseModel):
 
 
 @router.post("/compare", operation_id="compareBatches", response_model=ComparisonDocument)
-def compare(sides: Sides, at: At) -> Json:
+def compare(sides: Sides, at: ServicesDep) -> Json:
     """Is B better or worse than A, or can these runs not tell? As `salvo compare --json` has it."""
     store = at.shelf.store
     pairs, notes = pair_named(store, sides.a, sides.b, whole=sides.whole)
@@ -223,7 +225,7 @@ class BatchDetail:
     failure_groups: list[FailureGroup]
     """All failed runs by what they failed by, the largest group first. Their lists of runs end at 50."""
     batch: Batch
-    parting: Parting | None
+    parting: Divergence | None
     """Where failing and passing runs part, by the first 50 of each."""
     running: bool
     """As in the list: whether runs are missing and something happened of late."""
@@ -232,7 +234,7 @@ class BatchDetail:
 
 
 @router.get("/{batch_id}", operation_id="getBatch", response_model=BatchDetail)
-def show(batch_id: str, at: At) -> Json:
+def show(batch_id: str, at: ServicesDep) -> Json:
     """A batch: what was asked for, what its runs came to, and where they part."""
     found = at.shelf.shelved(at.shelf.store.find_batch(batch_id))
     summary = replace(
@@ -261,7 +263,7 @@ def show(batch_id: str, at: At) -> Json:
     response_class=Response,
     responses={200: {"content": {"text/html": {}}, "description": "The file."}},
 )
-def export(batch_id: str, at: At) -> Response:
+def export(batch_id: str, at: ServicesDep) -> Response:
     """The batch as one self-contained HTML file, as `salvo report --html` writes it."""
     store = at.shelf.store
     exported = exporting.export(store, store.find_batch(batch_id))
@@ -285,7 +287,7 @@ class RunPage:
 @router.get("/{batch_id}/runs", operation_id="listRuns", response_model=RunPage)
 def runs(
     batch_id: str,
-    at: At,
+    at: ServicesDep,
     outcome: Outcome | None = None,
     assertion: Annotated[
         str | None, Query(max_length=LONGEST_NAME, description="Only runs in which this assertion did not pass.")

@@ -7,9 +7,9 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Request
 
-from salvo.web import documents
-from salvo.web.answers import Json
-from salvo.web.asked import LONGEST_NAME
+from salvo.web.documents import reader
+from salvo.web.request_models import LONGEST_NAME
+from salvo.web.responses import Json
 
 router = APIRouter(prefix="/api/documents", tags=["documents"])
 
@@ -42,5 +42,5 @@ async def read(
     ],
 ) -> Json:
     """The text of a .txt, .md, .docx or .pdf file. Nothing is stored."""
-    found = await documents.text_of(name, await request.body())
+    found = await reader.text_of(name, await request.body())
     return Json(DocumentText(name, found.text, len(found.text), found.pages))

@@ -9,18 +9,18 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Body, Header
 
-from salvo.playbooks.inputs import Inputs
-from salvo.playbooks.judges import by_rules
-from salvo.playbooks.order import Order
+from salvo.playbooks.enums import Mode, Severity
+from salvo.playbooks.evaluate.inputs import Inputs
+from salvo.playbooks.evaluate.judges import rules_judge
+from salvo.playbooks.evaluate.request import EvaluationRequest
+from salvo.playbooks.evaluate.stored import stored_request
+from salvo.playbooks.playbook.validate import playbook as validated
 from salvo.playbooks.store.records import State, StoredEvaluation
-from salvo.playbooks.stored import order_of
-from salvo.playbooks.validate import playbook as validated
-from salvo.playbooks.verdict import Mode, Severity
 from salvo.web import events
-from salvo.web.answers import ConflictError, Json, Problem
-from salvo.web.asked import Asked, Resumed, check_key, desk_for
 from salvo.web.jobs import BASE_URL, Job, JobState, VoteSeen, Waiting
-from salvo.web.services import At, Services
+from salvo.web.request_models import EvaluationCreate, EvaluationResume, check_key, desk_for
+from salvo.web.responses import ConflictError, ErrorDetail, Json
+from salvo.web.services import Services, ServicesDep
 
 router = APIRouter(prefix="/api/evaluations", tags=["evaluations"])
 
@@ -69,11 +69,11 @@ class Evaluation:
     """Whether a key must be given with the resumption."""
     base_url: str | None
     """Where its questions go instead of to the provider's own address."""
-    problem: Problem | None
+    problem: ErrorDetail | None
 
 
 @router.post("", status_code=202, operation_id="startEvaluation", response_model=Evaluation)
-async def start(asked: Asked, at: At, key: Key = None) -> Json:
+async def start(asked: EvaluationCreate, at: ServicesDep, key: Key = None) -> Json:
     """Begins an evaluation. Its events tell how it goes; its report is at /api/reports under the same id."""
 
     async def begin() -> Job:
@@ -87,13 +87,13 @@ async def start(asked: Asked, at: At, key: Key = None) -> Json:
 
 
 @router.get("/{evaluation_id}", operation_id="getEvaluation", response_model=Evaluation)
-async def show(evaluation_id: str, at: At) -> Json:
+async def show(evaluation_id: str, at: ServicesDep) -> Json:
     """How it stands: state, place in line, progress, and the votes so far."""
     return Json(await _now(evaluation_id, at))
 
 
 @router.post("/{evaluation_id}/cancel", operation_id="cancelEvaluation", response_model=Evaluation)
-async def cancel(evaluation_id: str, at: At) -> Json:
+async def cancel(evaluation_id: str, at: ServicesDep) -> Json:
     """Ends it. What was judged is kept, and it can be resumed."""
     job = at.jobs.find(evaluation_id)
     if job is None:
@@ -108,7 +108,9 @@ async def cancel(evaluation_id: str, at: At) -> Json:
 
 
 @router.post("/{evaluation_id}/resume", status_code=202, operation_id="resumeEvaluation", response_model=Evaluation)
-async def resume(evaluation_id: str, at: At, asked: Annotated[Resumed | None, Body()] = None, key: Key = None) -> Json:
+async def resume(
+    evaluation_id: str, at: ServicesDep, asked: Annotated[EvaluationResume | None, Body()] = None, key: Key = None
+) -> Json:
     """Asks what has no vote yet, at the same address unless another is named.
 
     A report that is incomplete stays as it is: a new evaluation takes over its votes.
@@ -119,7 +121,7 @@ async def resume(evaluation_id: str, at: At, asked: Annotated[Resumed | None, Bo
     other = asked.base_url if asked else None
     desk = desk_for(stored.evaluator, other or stored.settings.get(BASE_URL), key, at.settings)
     check_key(desk)
-    order = await asyncio.to_thread(order_of, stored)
+    order = await asyncio.to_thread(stored_request, stored)
     earlier = [
         (sequence, vote)
         for sequence, vote in await asyncio.to_thread(at.store.votes, stored.id)
@@ -142,7 +144,7 @@ async def resume(evaluation_id: str, at: At, asked: Annotated[Resumed | None, Bo
 )
 async def watch(
     evaluation_id: str,
-    at: At,
+    at: ServicesDep,
     last_event_id: Annotated[
         str | None, Header(description="The id of the last event that was received: what came after it is told.")
     ] = None,
@@ -166,9 +168,9 @@ async def _from_store(found: Evaluation, after: int, at: Services) -> AsyncItera
                 after = vote.sequence
                 yield events.event("vote", vote)
         if found.state.ended:
-            yield events.event(found.state, events.Ended(found.report_id, found.problem))
+            yield events.event(found.state, events.EndedEvent(found.report_id, found.problem))
             return
-        yield events.event("progress", events.Progress(found.progress, found.done, found.total))
+        yield events.event("progress", events.ProgressEvent(found.progress, found.done, found.total))
         await at.settings.clock.sleep(LOOK_AGAIN)
         found = await _stored(found.id, at)
 
@@ -205,9 +207,9 @@ def _of_store(evaluation_id: str, at: Services) -> Evaluation:
     votes = tuple(VoteSeen.of(sequence, vote) for sequence, vote in at.store.votes(stored.id))
     problem = at.jobs.problem(stored.id)
     if problem is None and (fault := stored.fault) is not None:
-        problem = Problem(fault.code, fault.message, fault.hint)
+        problem = ErrorDetail(fault.code, fault.message, fault.hint)
     playbook = validated(stored.playbook, "The stored playbook")
-    order = Order(
+    order = EvaluationRequest(
         stored.id, playbook, _NO_INPUTS, stored.evaluator, stored.mode, stored.runs, stored.subject, stored.producer
     )
     done = sum(vote.valid for vote in votes)
@@ -232,7 +234,7 @@ _NO_INPUTS = Inputs("-")
 """For an order that is only counted."""
 
 
-def _asked_for(order: Order) -> dict[str, Any]:
+def _asked_for(order: EvaluationRequest) -> dict[str, Any]:
     return {
         "id": order.report_id,
         "subject": order.subject,
@@ -244,7 +246,7 @@ def _asked_for(order: Order) -> dict[str, Any]:
         "checks": tuple(
             CheckListed(check.id, check.severity, check.question, check.judged) for check in order.playbook.checks
         ),
-        "needs_key": order.evaluator != by_rules.NAME,
+        "needs_key": order.evaluator != rules_judge.NAME,
     }
 
 

@@ -9,13 +9,13 @@ from fastapi import APIRouter
 
 from salvo.engine.chat import catalog
 from salvo.engine.chat.base import Usage
-from salvo.engine.pricing import cost_of, prices_of
-from salvo.playbooks import prompts
-from salvo.playbooks.judges import by_rules
-from salvo.playbooks.session import DEFAULT_EVALUATORS, Desk
-from salvo.web.answers import Json
-from salvo.web.asked import Asked, desk_for
-from salvo.web.services import At
+from salvo.engine.runtime.pricing import cost_of, prices_of
+from salvo.playbooks.evaluate import prompts
+from salvo.playbooks.evaluate.judges import rules_judge
+from salvo.playbooks.evaluate.session import DEFAULT_EVALUATORS, EvaluatorConfig
+from salvo.web.request_models import EvaluationCreate, desk_for
+from salvo.web.responses import Json
+from salvo.web.services import ServicesDep
 
 router = APIRouter(prefix="/api", tags=["evaluators"])
 
@@ -42,7 +42,7 @@ class Evaluator:
 
 
 @dataclass(frozen=True, slots=True)
-class Provider:
+class ProviderInfo:
     name: str
     title: str
     host: str
@@ -54,25 +54,31 @@ class Provider:
 @dataclass(frozen=True, slots=True)
 class Evaluators:
     rules: Evaluator
-    providers: tuple[Provider, ...]
+    providers: tuple[ProviderInfo, ...]
     base_urls: tuple[str, ...]
     """Other addresses that this server may send to; a model of any name can be asked there."""
 
 
 @router.get("/evaluators", operation_id="listEvaluators", response_model=Evaluators)
-def evaluators(at: At) -> Json:
+def evaluators(at: ServicesDep) -> Json:
     """The rules, which need no key and send nothing, and the current models of each provider. Others may be named."""
     now = at.settings.clock.now()
     rules = Evaluator(
-        by_rules.NAME, by_rules.NAME, needs_key=False, takes_temperature=True, ends=None, input_price=0, output_price=0
+        rules_judge.NAME,
+        rules_judge.NAME,
+        needs_key=False,
+        takes_temperature=True,
+        ends=None,
+        input_price=0,
+        output_price=0,
     )
     providers = tuple(_provider(provider, now) for provider in catalog.providers().values())
     return Json(Evaluators(rules, providers, at.settings.base_urls))
 
 
-def _provider(provider: catalog.Provider, now: datetime) -> Provider:
+def _provider(provider: catalog.Provider, now: datetime) -> ProviderInfo:
     default = next(name for name in DEFAULT_EVALUATORS.values() if name.startswith(f"{provider.name}/"))
-    return Provider(
+    return ProviderInfo(
         name=provider.name,
         title=provider.title,
         host=catalog.endpoint(provider, {}).host,
@@ -112,7 +118,7 @@ class Estimate:
 
 
 @router.post("/estimate", operation_id="estimateEvaluation", response_model=Estimate)
-def estimate(asked: Asked, at: At) -> Json:
+def estimate(asked: EvaluationCreate, at: ServicesDep) -> Json:
     """Where the text would go, about how many tokens and dollars. Nothing is sent and nothing is stored."""
     desk = desk_for(asked.evaluator, asked.base_url, None, at.settings)
     order = asked.order(desk)
@@ -146,7 +152,7 @@ def _usage(shared: int, questions: int, *, cached: bool) -> Usage:
     return Usage(own, ANSWER_TOKENS * questions, cache_read=shared * max(questions - 1, 0), cache_write=shared)
 
 
-def _cost(desk: Desk, usage: Usage) -> float | None:
+def _cost(desk: EvaluatorConfig, usage: Usage) -> float | None:
     if desk.base_url is not None:
         return None  # somebody else's server, and somebody else's price
     provider, model = catalog.find(desk.evaluator)

@@ -8,12 +8,12 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Response
 from pydantic import BaseModel, ConfigDict
 
-from salvo.playbooks.order import DEFAULT_SUBJECT
-from salvo.playbooks.store.records import Baseline, HistoryRow, TimelinePoint
-from salvo.playbooks.verdict import Mode, Status
-from salvo.web.answers import Json
-from salvo.web.asked import LONGEST_NAME, Name
-from salvo.web.services import At
+from salvo.playbooks.enums import Mode, Status
+from salvo.playbooks.evaluate.request import DEFAULT_SUBJECT
+from salvo.playbooks.store.records import BaselineRecord, HistoryRow, TimelinePoint
+from salvo.web.request_models import LONGEST_NAME, Name
+from salvo.web.responses import Json
+from salvo.web.services import ServicesDep
 
 router = APIRouter(prefix="/api", tags=["history"])
 
@@ -33,7 +33,7 @@ class HistoryPage:
 
 @router.get("/history", operation_id="listHistory", response_model=HistoryPage)
 def history(
-    at: At,
+    at: ServicesDep,
     subject: Annotated[str | None, Query(max_length=LONGEST_NAME, description="Only this subject.")] = None,
     status: Annotated[Status | None, Query(description="Only reports of this status.")] = None,
     mode: Annotated[Mode | None, Query(description="Only evaluations in this mode.")] = None,
@@ -55,13 +55,13 @@ class Subject:
 
 
 @router.get("/subjects", operation_id="listSubjects", response_model=list[Subject])
-def subjects(at: At) -> Json:
+def subjects(at: ServicesDep) -> Json:
     """The series of which there are reports."""
     return Json([Subject(name, reports) for name, reports in at.store.subjects()])
 
 
 @router.get("/timeline", operation_id="getTimeline", response_model=list[TimelinePoint])
-def timeline(at: At, subject: Words = DEFAULT_SUBJECT, playbook_hash: Words | None = None) -> Json:
+def timeline(at: ServicesDep, subject: Words = DEFAULT_SUBJECT, playbook_hash: Words | None = None) -> Json:
     """Every report of a subject, the oldest first, with its status, consistency and outcomes."""
     return Json(at.store.timeline(subject, playbook_hash))
 
@@ -72,21 +72,21 @@ class NewBaseline(BaseModel):
     report_id: Name
 
 
-@router.get("/baselines", operation_id="listBaselines", response_model=list[Baseline])
-def baselines(at: At) -> Json:
+@router.get("/baselines", operation_id="listBaselines", response_model=list[BaselineRecord])
+def baselines(at: ServicesDep) -> Json:
     """The newest saved first. Of a subject and a playbook, the newest is the one that is compared with."""
     return Json(at.store.baselines())
 
 
 @router.post("/baselines", status_code=204, operation_id="saveBaseline")
-def save(baseline: NewBaseline, at: At) -> Response:
+def save(baseline: NewBaseline, at: ServicesDep) -> Response:
     """Saves a report as the baseline of its subject."""
     at.store.set_baseline(at.store.find(baseline.report_id))
     return Response(status_code=204)
 
 
 @router.delete("/baselines/{report_id}", status_code=204, operation_id="clearBaseline")
-def clear(report_id: str, at: At) -> Response:
+def clear(report_id: str, at: ServicesDep) -> Response:
     """It is no baseline any more; the report stays."""
     at.store.clear_baseline(at.store.find(report_id))
     return Response(status_code=204)

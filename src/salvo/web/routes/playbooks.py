@@ -9,15 +9,15 @@ from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field
 
 from salvo.errors import UnknownIdError
-from salvo.playbooks import library
-from salvo.playbooks.problems import Level
-from salvo.playbooks.schema import Playbook
+from salvo.playbooks.playbook import library
+from salvo.playbooks.playbook.problems import Level
+from salvo.playbooks.playbook.schema import Playbook
+from salvo.playbooks.playbook.validate import examine, problems
+from salvo.playbooks.playbook.validate import playbook as validated
 from salvo.playbooks.store.records import UsedPlaybook
-from salvo.playbooks.validate import examine, problems
-from salvo.playbooks.validate import playbook as validated
-from salvo.web.answers import Json
-from salvo.web.asked import Text
-from salvo.web.services import At
+from salvo.web.request_models import Text
+from salvo.web.responses import Json
+from salvo.web.services import ServicesDep
 
 MOST_USED = 50
 """Playbooks that are listed beside those of the library."""
@@ -71,7 +71,7 @@ class Candidate(BaseModel):
 
 
 @router.get("", operation_id="listPlaybooks", response_model=list[PlaybookListed])
-def listed(at: At) -> Json:
+def listed(at: ServicesDep) -> Json:
     """The playbooks of the library; then others that stored evaluations were made with, the last used first."""
     ours = [library.load(name) for name in library.names()]
     known = {playbook.logic_hash for playbook in ours}
@@ -80,7 +80,7 @@ def listed(at: At) -> Json:
 
 
 @router.get("/{playbook_id}", operation_id="getPlaybook", response_model=PlaybookShown)
-def show(playbook_id: str, at: At) -> Json:
+def show(playbook_id: str, at: ServicesDep) -> Json:
     """One of the library by its id, or one of an evaluation by its logic hash, with its whole document."""
     if playbook_id in library.names():
         found = library.load(playbook_id)
@@ -95,7 +95,7 @@ def show(playbook_id: str, at: At) -> Json:
 
 
 @router.post("/validate", operation_id="validatePlaybook", response_model=PlaybookFindings)
-def validate(candidate: Candidate, _at: At) -> Json:
+def validate(candidate: Candidate, _at: ServicesDep) -> Json:
     """Every problem of a playbook, with the place where it is. No call is made, and nothing is stored."""
     given = candidate.playbook
     if isinstance(given, str):

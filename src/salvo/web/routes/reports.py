@@ -11,16 +11,16 @@ from fastapi import APIRouter, Response
 from fastapi import Query as InQuery
 from pydantic import BaseModel, ConfigDict
 
-from salvo.playbooks import verify as check
-from salvo.playbooks.claims import asserted
-from salvo.playbooks.compare import Comparison, compare
-from salvo.playbooks.export import html, json, markdown
-from salvo.playbooks.report import CheckResult, Report, ReportFile
-from salvo.playbooks.verdict import DISCLAIMERS
-from salvo.playbooks.wording import WITHHELD
-from salvo.web.answers import Json
-from salvo.web.asked import Name
-from salvo.web.services import At
+from salvo.playbooks.audit import verify as check
+from salvo.playbooks.enums import DISCLAIMERS
+from salvo.playbooks.report.claims import forbidden_claims
+from salvo.playbooks.report.compare import ReportComparison, compare
+from salvo.playbooks.report.export import html, json, markdown
+from salvo.playbooks.report.labels import WITHHELD
+from salvo.playbooks.report.report import CheckResult, Report, ReportFile
+from salvo.web.request_models import Name
+from salvo.web.responses import Json
+from salvo.web.services import ServicesDep
 
 router = APIRouter(prefix="/api", tags=["reports"])
 
@@ -50,7 +50,7 @@ class StoredReport:
 
 
 @router.get("/reports/{report_id}", operation_id="getReport", response_model=StoredReport)
-def show(report_id: str, at: At) -> Json:
+def show(report_id: str, at: ServicesDep) -> Json:
     """A report with the texts that it is about, and whether it is a baseline."""
     stored = at.with_report(report_id)
     assert stored.report is not None  # noqa: S101 - asked for just now
@@ -62,7 +62,7 @@ def show(report_id: str, at: At) -> Json:
 
 def _withheld(*reports: Report) -> tuple[str, ...]:
     told = {text for report in reports for check in report.check_results for text in _words(check)}
-    return tuple(sorted(text for text in told if asserted(text)))
+    return tuple(sorted(text for text in told if forbidden_claims(text)))
 
 
 def _words(of: CheckResult) -> Iterator[str]:
@@ -81,7 +81,7 @@ def _words(of: CheckResult) -> Iterator[str]:
 
 
 @router.delete("/reports/{report_id}", status_code=204, operation_id="deleteReport")
-def delete(report_id: str, at: At) -> Response:
+def delete(report_id: str, at: ServicesDep) -> Response:
     """Removes an evaluation: its texts, votes and report. The audit log stays, and says that it was removed."""
     at.store.delete(at.store.find(report_id))
     return Response(status_code=204)
@@ -102,7 +102,7 @@ _TYPES = {Form.JSON: "application/json", Form.HTML: "text/html", Form.MARKDOWN: 
     response_class=Response,
     responses={200: {"content": {kind: {} for kind in _TYPES.values()}, "description": "The file."}},
 )
-def export(report_id: str, at: At, form: Annotated[Form, InQuery(alias="format")] = Form.JSON) -> Response:
+def export(report_id: str, at: ServicesDep, form: Annotated[Form, InQuery(alias="format")] = Form.JSON) -> Response:
     """The report as a file. Each export is noted in the audit log, with the file's hash."""
     stored = at.with_report(report_id)
     assert stored.report is not None  # noqa: S101 - asked for just now
@@ -121,15 +121,15 @@ def export(report_id: str, at: At, form: Annotated[Form, InQuery(alias="format")
 class Verification:
     altered: int
     """How many parts are not what they were."""
-    findings: tuple[check.Finding, ...]
+    findings: tuple[check.VerificationFinding, ...]
 
 
 @router.get("/reports/{report_id}/verify", operation_id="verifyReport", response_model=Verification)
-def verify(report_id: str, at: At) -> Json:
+def verify(report_id: str, at: ServicesDep) -> Json:
     """Hashes again everything that is stored of a report, and compares it with the audit log."""
     found = at.store.find(report_id)
     findings = check.stored(found, at.store.as_stored(found), at.store.audit_log())
-    altered = sum(finding.standing is check.Standing.ALTERED for finding in findings)
+    altered = sum(finding.standing is check.VerificationState.ALTERED for finding in findings)
     return Json(Verification(altered, tuple(findings)))
 
 
@@ -141,18 +141,18 @@ class Pair(BaseModel):
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class ComparedReports:
     disclaimers: tuple[str, ...]
-    comparison: Comparison
+    comparison: ReportComparison
     a: Report
     b: Report
     withheld: tuple[str, ...]
     withheld_notice: str
 
 
-@router.post("/compare", operation_id="compareReports", response_model=Compared)
-def compared(pair: Pair, at: At) -> Json:
+@router.post("/compare", operation_id="compareReports", response_model=ComparedReports)
+def compared(pair: Pair, at: ServicesDep) -> Json:
     """Two reports side by side: what changed, and whether the text or the judge changed with it."""
     a, b = (at.with_report(named).report for named in (pair.a, pair.b))
     assert a is not None and b is not None  # noqa: S101, PT018 - asked for just now
-    return Json(Compared(DISCLAIMERS, compare(a, b), a, b, _withheld(a, b), WITHHELD))
+    return Json(ComparedReports(DISCLAIMERS, compare(a, b), a, b, _withheld(a, b), WITHHELD))

@@ -7,15 +7,15 @@ from dataclasses import dataclass
 
 from fastapi import APIRouter, Response
 
-from salvo.engine import jsontext
+from salvo.engine.jsonio import json_codec
 from salvo.errors import StoreError, TapeError
-from salvo.scenarios.beside import SideBySide, beside
-from salvo.scenarios.partner import partner_of
+from salvo.scenarios.analysis.alignment import SideBySide, align
+from salvo.scenarios.analysis.nearest_run import nearest_counterpart
+from salvo.scenarios.analysis.trajectory import Trajectory, trajectory
+from salvo.scenarios.analysis.truncation import TruncationBudget, assertions, shortened, shortened_rows
 from salvo.scenarios.result import AgentRunResult, Cause, EvalResult, Outcome, Replayable, RunMetrics
-from salvo.scenarios.shortened import Room, assertions, shortened, shortened_rows
-from salvo.scenarios.trajectory import Trajectory, trajectory
-from salvo.web.answers import Json
-from salvo.web.services import At, Services
+from salvo.web.responses import Json
+from salvo.web.services import Services, ServicesDep
 
 router = APIRouter(prefix="/api/runs", tags=["runs"])
 
@@ -57,10 +57,10 @@ class RunDetail:
 
 
 @router.get("/{run_id}", operation_id="getRun", response_model=RunDetail)
-def show(run_id: str, at: At) -> Json:
+def show(run_id: str, at: ServicesDep) -> Json:
     """A run: what was said and done in it, and what its assertions came to, each at the step that it concerns."""
     run, steps = _read(run_id, at)
-    room = Room()
+    room = TruncationBudget()
     return Json(RunDetail(_head(run, room), shortened(steps, room), _partner(run, at)))
 
 
@@ -70,12 +70,12 @@ def show(run_id: str, at: At) -> Json:
     response_class=Response,
     responses={200: {"content": {"application/json": {}}, "description": "The file."}},
 )
-def raw(run_id: str, at: At) -> Response:
+def raw(run_id: str, at: ServicesDep) -> Response:
     """The run as it is stored, all of it."""
     store = at.shelf.store
     run = store.load_run(store.find_run(run_id))
     named = f'attachment; filename="salvo-run-{run.run_id}.json"'
-    content = jsontext.dumps(run, indent=2)
+    content = json_codec.dumps(run, indent=2)
     return Response(content, media_type="application/json", headers={"content-disposition": named})
 
 
@@ -87,10 +87,12 @@ class Beside:
 
 
 @router.get("/{run_a}/beside/{run_b}", operation_id="getRunsBeside", response_model=Beside)
-def side_by_side(run_a: str, run_b: str, at: At) -> Json:
+def side_by_side(run_a: str, run_b: str, at: ServicesDep) -> Json:
     """Two runs, step by step, and the first row in which they differ. Times and ids are no difference."""
     (a, steps_a), (b, steps_b) = (_read(named, at) for named in (run_a, run_b))
-    return Json(Beside(_head(a, Room()), _head(b, Room()), shortened_rows(beside(steps_a, steps_b))))
+    return Json(
+        Beside(_head(a, TruncationBudget()), _head(b, TruncationBudget()), shortened_rows(align(steps_a, steps_b)))
+    )
 
 
 def _read(named: str, at: Services) -> tuple[AgentRunResult, Trajectory]:
@@ -107,10 +109,10 @@ def _partner(run: AgentRunResult, at: Services) -> str | None:
         entries = at.shelf.shelved(run.batch_id).entries
     except (StoreError, TapeError):
         return None
-    return partner_of(at.shelf.store, run, entries)
+    return nearest_counterpart(at.shelf.store, run, entries)
 
 
-def _head(run: AgentRunResult, room: Room) -> RunHead:
+def _head(run: AgentRunResult, room: TruncationBudget) -> RunHead:
     results, cut = assertions(run.eval_results, room)
     return RunHead(
         run_id=run.run_id,

@@ -1,0 +1,1 @@
+"""A loopback server that speaks the providers' protocols, for programs that bring their own client."""

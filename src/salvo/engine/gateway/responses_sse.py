@@ -1,0 +1,81 @@
+"""A whole reply of OpenAI's Responses API as the stream of events a client asked for. Pure; see `streams`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from salvo.engine.chat.dialect import objects_of, text_of
+from salvo.engine.gateway.sse import named_events, pieces
+
+_Event = dict[str, Any]
+
+_ENDS = {"completed": "response.completed", "incomplete": "response.incomplete", "failed": "response.failed"}
+
+
+def response_stream(reply: Mapping[str, Any]) -> bytes:
+    """It begins empty, each item of its output comes in pieces, and at its end it is there as a whole."""
+    return named_events({**event, "sequence_number": number} for number, event in enumerate(_events(reply)))
+
+
+def _events(reply: Mapping[str, Any]) -> Iterator[_Event]:
+    status = text_of(reply.get("status"))
+    begun = {**reply, "status": "in_progress", "output": [], "usage": None, "incomplete_details": None}
+    yield {"type": "response.created", "response": begun}
+    if status not in _ENDS:  # it goes on in the background, and is asked for again
+        yield {"type": f"response.{status}", "response": dict(reply)}
+        return
+    yield {"type": "response.in_progress", "response": begun}
+    for index, item in enumerate(objects_of(reply, "output")):
+        place = {"output_index": index}
+        start, inside = _item(item, {"item_id": item.get("id") or "", **place})
+        yield {"type": "response.output_item.added", **place, "item": start}
+        yield from inside
+        yield {"type": "response.output_item.done", **place, "item": item}
+    yield {"type": _ENDS[status], "response": dict(reply)}
+
+
+def _item(item: dict[str, Any], place: _Event) -> tuple[dict[str, Any], Iterator[_Event]]:
+    """How an item begins, and what is added to it. Kinds that do not come in pieces begin whole."""
+    kind = item.get("type")
+    if kind == "message":
+        return {**item, "status": "in_progress", "content": []}, _parts(item, place)
+    if kind == "function_call":
+        begun = {**item, "status": "in_progress", "arguments": ""}
+        return begun, _text(item, place, "response.function_call_arguments", "arguments")
+    if kind == "custom_tool_call":
+        return {**item, "input": ""}, _text(item, place, "response.custom_tool_call_input", "input")
+    if kind == "reasoning":
+        return {**item, "summary": []}, _summary(item, place)
+    return item, iter(())
+
+
+def _parts(item: dict[str, Any], place: _Event) -> Iterator[_Event]:
+    for number, part in enumerate(objects_of(item, "content")):
+        here = {**place, "content_index": number}
+        name, field, more = _KINDS.get(str(part.get("type")), ("", "", {}))
+        yield {"type": "response.content_part.added", **here, "part": {**part, field: ""} if field else part}
+        if field:
+            yield from _text(part, {**here, **more}, name, field)
+        yield {"type": "response.content_part.done", **here, "part": part}
+
+
+_KINDS: dict[str, tuple[str, str, _Event]] = {
+    "output_text": ("response.output_text", "text", {"logprobs": []}),
+    "refusal": ("response.refusal", "refusal", {}),
+}
+
+
+def _summary(item: dict[str, Any], place: _Event) -> Iterator[_Event]:
+    for number, part in enumerate(objects_of(item, "summary")):
+        here = {**place, "summary_index": number}
+        yield {"type": "response.reasoning_summary_part.added", **here, "part": {**part, "text": ""}}
+        yield from _text(part, here, "response.reasoning_summary_text", "text")
+        yield {"type": "response.reasoning_summary_part.done", **here, "part": part}
+
+
+def _text(holder: dict[str, Any], place: _Event, name: str, field: str) -> Iterator[_Event]:
+    text = text_of(holder.get(field))
+    for piece in pieces(text):
+        yield {"type": f"{name}.delta", **place, "delta": piece}
+    yield {"type": f"{name}.done", **place, field: text}

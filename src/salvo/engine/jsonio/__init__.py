@@ -1,0 +1,1 @@
+"""JSON: bytes, canonical form, schemas, differences, typed values."""

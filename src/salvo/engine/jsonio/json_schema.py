@@ -1,0 +1,189 @@
+"""JSON Schema: what is wrong with a value, and a schema in the form that a provider takes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from salvo.engine.jsonio import json_codec
+from salvo.engine.jsonio.canonical import stable_text
+from salvo.errors import InputError
+
+if TYPE_CHECKING:
+    from jsonschema.protocols import Validator
+
+_BOUNDS = frozenset(
+    {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength", "maxLength"}
+    | {"pattern", "minItems", "maxItems", "uniqueItems", "minProperties", "maxProperties"}
+    | {"not"}  # a limit, too, and one that would forbid everything once there are no bounds in it
+)
+_MAPS_OF_SCHEMAS = ("properties", "$defs", "definitions")
+_LISTS_OF_SCHEMAS = ("anyOf", "allOf", "oneOf", "prefixItems")
+_SINGLE_SCHEMAS = ("items", "additionalProperties")
+
+
+def problems(schema: Mapping[str, Any], value: Any) -> list[str]:
+    """Every way in which the value does not fit, one sentence each; InputError where the schema is none."""
+    text = stable_text(schema)
+    if _is_plain(text) and _fits(schema, value):
+        return []  # what most values do; the library, which takes long to load, is for saying what is wrong
+    from referencing.exceptions import Unresolvable
+
+    try:
+        found = list(_validator(text).iter_errors(value))
+    except Unresolvable as fault:
+        raise InputError(
+            f"This JSON Schema refers to {getattr(fault, 'anchor', fault.ref)!r}, which is not in it.",
+            hint="Put what it refers to under $defs: nothing is fetched from elsewhere.",
+        ) from fault
+    except (RecursionError, OverflowError) as fault:
+        raise InputError(
+            f"This JSON Schema cannot be applied to this value: {fault}.",
+            hint="Look for a $ref that leads back to itself, for very deep nesting, and for numbers beyond all bounds.",
+        ) from fault
+    found.sort(key=lambda error: [(type(step).__name__, step) for step in error.path])
+    return [f"{_place(error.path)}{error.message}" for error in found]
+
+
+def check(schema: Mapping[str, Any]) -> None:
+    """InputError where this is no JSON Schema."""
+    text = stable_text(schema)
+    if not _is_plain(text):
+        _validator(text)
+
+
+@lru_cache(maxsize=256)
+def _is_plain(text: str) -> bool:
+    """Whether a schema is one, and says nothing but what `_fits` understands."""
+    try:
+        return _plain(json_codec.loads(text))
+    except (ValueError, RecursionError):
+        return False
+
+
+def _plain(schema: Any) -> bool:
+    if not isinstance(schema, dict) or not schema.keys() <= _PLAIN_KEYWORDS:
+        return False
+    properties, required, enum = schema.get("properties", {}), schema.get("required", []), schema.get("enum", [""])
+    return (
+        isinstance(kind := schema.get("type", "object"), str)
+        and kind in _PLAIN_TYPES
+        and isinstance(schema.get("additionalProperties", True), bool)
+        and all(isinstance(words, list) and all(isinstance(word, str) for word in words) for words in (required, enum))
+        and all(type(schema.get(bound, 0)) in _NUMBERS for bound in ("minimum", "maximum"))
+        and isinstance(properties, dict)
+        and all(map(_plain, properties.values()))
+        and ("items" not in schema or _plain(schema["items"]))
+    )
+
+
+def _fits(schema: Mapping[str, Any], value: Any) -> bool:
+    """False where it does not, and also where only the library can tell: 1.0 is an integer, too."""
+    if "type" in schema and type(value) not in _PLAIN_TYPES[schema["type"]]:
+        return False
+    if "enum" in schema and not (isinstance(value, str) and value in schema["enum"]):
+        return False
+    if type(value) in _NUMBERS and not schema.get("minimum", value) <= value <= schema.get("maximum", value):
+        return False
+    if isinstance(value, dict):
+        return _object_fits(schema, value)
+    items = schema.get("items")
+    return not items or not isinstance(value, list) or all(_fits(items, item) for item in value)
+
+
+def _object_fits(schema: Mapping[str, Any], value: dict[str, Any]) -> bool:
+    properties = schema.get("properties", {})
+    if not all(name in value for name in schema.get("required", ())):
+        return False
+    if not schema.get("additionalProperties", True) and not value.keys() <= properties.keys():
+        return False
+    return all(_fits(properties[name], item) for name, item in value.items() if name in properties)
+
+
+_NUMBERS = (int, float)
+_PLAIN_TYPES = {
+    "object": (dict,),
+    "array": (list,),
+    "string": (str,),
+    "boolean": (bool,),
+    "null": (type(None),),
+    "integer": (int,),
+    "number": _NUMBERS,
+}
+_PLAIN_KEYWORDS = frozenset(
+    {"type", "properties", "required", "additionalProperties", "items", "enum", "title", "description"}
+    | {"minimum", "maximum"}
+)
+
+
+def _place(path: Any) -> str:
+    steps = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path).lstrip(".")
+    return f"{steps}: " if steps else ""
+
+
+@lru_cache(maxsize=256)
+def _validator(text: str) -> Validator:
+    from jsonschema import Draft202012Validator, SchemaError
+    from referencing import Registry
+
+    try:
+        schema = json_codec.loads(text)
+    except ValueError as fault:
+        raise InputError("This is not a JSON Schema: it holds something that JSON has no form for.") from fault
+    try:
+        Draft202012Validator.check_schema(schema)
+    except SchemaError as fault:
+        raise InputError(f"This is not a JSON Schema: {_place(fault.path)}{fault.message}.") from fault
+    # An empty registry: a schema comes from a stranger's file, and must not make us fetch what it refers to.
+    return Draft202012Validator(schema, registry=Registry())
+
+
+def without_bounds(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """The shape alone, for providers that refuse limits in a schema and want every object closed."""
+    shape = {name: part for name, part in schema.items() if name not in _BOUNDS}
+    if _is_object(shape):
+        shape["additionalProperties"] = False
+    return _with_parts(shape, without_bounds)
+
+
+def is_strict(schema: Mapping[str, Any]) -> bool:
+    """Whether every object in it is closed and requires all its properties."""
+    if _is_object(schema):
+        closed = schema.get("additionalProperties") is False
+        if not closed or set(schema.get("properties", {})) != set(schema.get("required", ())):
+            return False
+    return all(is_strict(part) for part in _parts(schema))
+
+
+def _is_object(schema: Mapping[str, Any]) -> bool:
+    kind = schema.get("type")
+    return kind == "object" or (isinstance(kind, list) and "object" in kind)
+
+
+def _with_parts(schema: dict[str, Any], change: Callable[[Mapping[str, Any]], Any]) -> dict[str, Any]:
+    def changed(part: Any) -> Any:
+        return change(part) if isinstance(part, Mapping) else part
+
+    for name in _MAPS_OF_SCHEMAS:
+        if isinstance(schema.get(name), Mapping):
+            schema[name] = {key: changed(part) for key, part in schema[name].items()}
+    for name in _LISTS_OF_SCHEMAS:
+        if isinstance(schema.get(name), list):
+            schema[name] = [changed(part) for part in schema[name]]
+    for name in _SINGLE_SCHEMAS:
+        if name in schema:
+            schema[name] = changed(schema[name])
+    return schema
+
+
+def _parts(schema: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """The schemas that stand directly inside this one."""
+    found: list[Any] = [schema.get(name) for name in _SINGLE_SCHEMAS]
+    for name in _MAPS_OF_SCHEMAS:
+        if isinstance(named := schema.get(name), Mapping):
+            found += named.values()
+    for name in _LISTS_OF_SCHEMAS:
+        if isinstance(listed := schema.get(name), list):
+            found += listed
+    return (part for part in found if isinstance(part, Mapping))

@@ -1,0 +1,1 @@
+"""Time, threads, processes, files, prices and redaction."""

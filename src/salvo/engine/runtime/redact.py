@@ -1,0 +1,287 @@
+"""Nothing secret reaches a disk, a log or an error message: everything on its way there passes a Redactor.
+
+Redacting twice changes nothing, and JSON stays JSON, also where it stands as text inside JSON.
+"""
+
+from __future__ import annotations
+
+import json
+import operator
+import re
+from collections import Counter
+from collections.abc import Callable, Generator, Iterable, Mapping
+from functools import cache, partial
+from typing import Any, NamedTuple, TypeAlias
+
+from salvo.engine.jsonio.canonical import stable_text
+from salvo.errors import InputError, UsageError
+
+PLACEHOLDER = "[redacted]"
+
+SHORTEST_SECRET = 8
+"""Shorter values of secret-looking variables ("true", "1234") stand in too many innocent places."""
+
+# "TOKENS" counts something ("MAX_TOKENS"), and a name that ends in a place says where a secret is, not what it is.
+_SECRET_NAME = re.compile(
+    r"(?:(?:^|_)(?:key|auth|pass|credential)s?|(?:apikey|secret|password|passwd|passphrase)s?|token|_pwd)(?:_|$)"
+    r"(?!(?:\w*_)?(?:file|path|dir|sock)$)",
+    re.IGNORECASE,
+)
+
+# Written by the protocols themselves, with every reply: no place for a secret, and not worth a look each time.
+_PLAIN_HEADERS = frozenset({"content-type", "anthropic-version", "request-id", "x-request-id", "retry-after"})
+
+_CREDENTIAL_HEADERS = frozenset(
+    {"authorization", "proxy-authorization", "x-api-key", "api-key", "x-goog-api-key", "cookie", "set-cookie"}
+)
+_CREDENTIAL_FIELDS = ("authorization", "api-key", "cookie")
+
+# A key starts a word, or follows an escape such as \n where JSON stands as text inside JSON.
+_ESCAPED = r"(?<=\\[bfnrt])|(?<=\\u[0-9a-fA-F]{4})"
+_START = rf"(?:(?<![A-Za-z0-9])|{_ESCAPED})"
+
+# Every token character; and a run that is plainly words ("bearer instruments"), which is no token.
+_TOKEN = r"[A-Za-z0-9._~+/=-]"  # noqa: S105 - a pattern for tokens, not one
+_WORD = r"(?:[A-Z]?[a-z]{1,18}|[A-Z]{1,19})"
+_WORDS = rf"{_WORD}(?:[./=-]{_WORD})*+[./=-]*+(?!{_TOKEN})"
+
+# Between a header's name and its value, also where they stand in JSON or in code.
+_COLON = r"[\\\"' ]{0,8}:[\\\"' ]{0,8}"
+
+
+class _KeyShape(NamedTuple):
+    """What a kind of key looks like. Without one of its markers in a text, the pattern need not be tried.
+
+    Each pattern is a bounded prefix and greedy runs that can neither be split in two ways nor begin inside one
+    another, and it takes a whole run: so no text, however hostile, makes it slow.
+    """
+
+    markers: tuple[str, ...]
+    pattern: str
+
+
+_KEY_SHAPES = (
+    _KeyShape(("sk-",), rf"{_START}sk-[A-Za-z0-9_-]{{8,}}"),  # OpenAI, Anthropic, OpenRouter, DeepSeek
+    _KeyShape(("earer ", "EARER "), rf"(?i:{_START}bearer[ ]+)(?!{_WORDS}){_TOKEN}{{8,}}"),
+    _KeyShape(("uthorization", "UTHORIZATION"), r"(?i:authorization[\\\"': =]{1,8}basic[ ]+)[A-Za-z0-9+/=]{4,}"),
+    _KeyShape(
+        ("uthorization", "UTHORIZATION", "pi-key", "pi-Key", "PI-Key", "PI-KEY"),
+        rf"(?i:{_START}(?:(?:proxy-)?authorization|(?:x-)?(?:goog-)?api-key){_COLON}(?:[a-z]{{1,16}}[ ])?)"
+        rf"(?!{_WORDS}){_TOKEN}{{8,}}",
+    ),
+    _KeyShape(("ookie", "OOKIE"), rf"(?i:{_START}(?:set-)?cookie{_COLON})[A-Za-z0-9_.-]{{1,64}}={_TOKEN}{{4,}}"),
+    _KeyShape(("AKIA", "ASIA"), rf"{_START}A(?:KI|SI)A[0-9A-Z]{{16,}}"),  # AWS
+    _KeyShape(("AIza",), rf"{_START}AIza[0-9A-Za-z_-]{{30,}}"),  # Google
+    _KeyShape(("ya29.",), rf"{_START}ya29\.[0-9A-Za-z_-]{{16,}}"),
+    _KeyShape(("ghp_", "gho_", "ghu_", "ghs_", "ghr_"), rf"{_START}gh[pousr]_[A-Za-z0-9]{{16,}}"),  # GitHub
+    _KeyShape(("github_pat_",), rf"{_START}github_pat_[A-Za-z0-9_]{{16,}}"),
+    _KeyShape(("glpat-",), rf"{_START}glpat-[A-Za-z0-9_-]{{16,}}"),  # GitLab
+    _KeyShape(("xox",), rf"{_START}xox[abeoprs]-[A-Za-z0-9-]{{10,}}"),  # Slack
+    _KeyShape(("sk_", "rk_", "whsec_"), rf"{_START}(?:[sr]k_(?:live|test)|whsec)_[A-Za-z0-9]{{10,}}"),  # Stripe
+    _KeyShape(("hf_",), rf"{_START}hf_[A-Za-z0-9]{{16,}}"),  # Hugging Face
+    _KeyShape(("gsk_",), rf"{_START}gsk_[A-Za-z0-9]{{16,}}"),  # Groq
+    _KeyShape(("xai-", "pplx-"), rf"{_START}(?:xai|pplx)-[A-Za-z0-9]{{16,}}"),
+    _KeyShape(("r8_", "npm_"), rf"{_START}(?:r8|npm)_[A-Za-z0-9]{{16,}}"),  # Replicate, npm
+    _KeyShape(("pypi-",), rf"{_START}pypi-[A-Za-z0-9_-]{{16,}}"),
+    _KeyShape(("SG.",), rf"{_START}SG\.[A-Za-z0-9_-]{{16,}}\.[A-Za-z0-9_-]{{16,}}"),  # SendGrid
+    _KeyShape(
+        ("eyJ",),  # JWT
+        rf"(?:(?<![A-Za-z0-9_-])|{_ESCAPED})eyJ[A-Za-z0-9_-]{{8,}}\.[A-Za-z0-9_-]{{8,}}\.[A-Za-z0-9_-]{{8,}}",
+    ),
+    _KeyShape(
+        ("://", r":\/\/"),  # user:password@ of a URL
+        r"(?:(?<=://)|(?<=:\\/\\/))[^/\s:@\"\\\[\]]{0,256}:[^/\s\"\\\[\]]{1,256}(?=@)",
+    ),
+    _KeyShape(
+        ("PRIVATE KEY",),
+        r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?:[^-]++|-(?!----))*+"
+        r"(?:-----END [A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----)?",
+    ),
+)
+
+# Inside JSON as our writer has it: JSON that stands there as text, and spells letters or slashes as escapes.
+_NESTED_ESCAPES = (r"\\u", r"\\/")
+
+_PLAIN_RUN = re.compile(r"[A-Za-z0-9_-]+")
+_NESTINGS = 3
+_DEEPEST = 25_000
+
+_Walk: TypeAlias = Generator[Any, Any, Any]
+"""Yields the parts of a value, is sent each part clean, and returns the clean value."""
+
+
+def secrets_of(environ: Mapping[str, str]) -> list[str]:
+    """The values of the variables whose names look secret."""
+    return [value for name, value in environ.items() if _SECRET_NAME.search(name)]
+
+
+def _hide(pattern: str, text: str) -> str:
+    """Compiled when its marker is met for the first time: most of the shapes never are."""
+    return _shape(pattern).sub(PLACEHOLDER, text)
+
+
+_shape = cache(re.compile)
+
+
+class _Rule(NamedTuple):
+    """Where the marker is in a text, `hide` puts placeholders in the place of secrets."""
+
+    marker: str
+    hide: Callable[[str], str]
+
+
+class Redactor:
+    """Replaces what looks like a key, what is known to be secret, and what the user's own patterns match."""
+
+    def __init__(self, secrets: Iterable[str] = (), patterns: Iterable[str] = ()) -> None:
+        spellings = _spellings(secrets)
+        self._rules = [
+            *(_Rule(form, operator.methodcaller("replace", form, PLACEHOLDER)) for form in spellings),
+            *(_Rule(marker, partial(_hide, shape.pattern)) for shape in _KEY_SHAPES for marker in shape.markers),
+            *(_Rule("", partial(_compiled(pattern).sub, _hidden)) for pattern in patterns),
+        ]
+        self._markers = {_plainest_run(form) for form in spellings}
+        self._markers.update(_NESTED_ESCAPES, (rule.marker for rule in self._rules[len(spellings) :]))
+
+    def text(self, text: str) -> str:
+        """The text without its secrets."""
+        # Each rule sees only what stands between placeholders, and all of them look again until nothing changes.
+        # So what is left shrinks with every replacement: the loop ends, and redacting twice is redacting once.
+        while (redacted := self._once(text)) != text:
+            text = redacted
+        return text
+
+    def json(self, value: Any) -> Any:
+        """The JSON value without its secrets; the very same object where there was nothing to hide."""
+        # Most values hold none, and a look at their text costs far less than the walk.
+        return self._walked(value) if self.may_touch(stable_text(value)) else value
+
+    def _walked(self, value: Any) -> Any:
+        # Unrolled recursion: how deep a model nests its JSON must not decide whether it can be stored.
+        walks = [self._walk(value)]
+        clean: Any = None
+        while walks:
+            try:
+                part = walks[-1].send(clean)
+            except StopIteration as done:
+                walks.pop()
+                clean = done.value
+            else:
+                if len(walks) == _DEEPEST:
+                    raise InputError("This value cannot be stored: it is nested too deeply, or it contains itself.")
+                walks.append(self._walk(part))
+                clean = None
+        return clean
+
+    def headers(self, headers: Mapping[str, str]) -> dict[str, str]:
+        """The headers, those that carry credentials without their value."""
+        return {name: value if name in _PLAIN_HEADERS else self._header(name, value) for name, value in headers.items()}
+
+    def _header(self, name: str, value: str) -> str:
+        return PLACEHOLDER if name.lower() in _CREDENTIAL_HEADERS else self.text(value)
+
+    def may_touch(self, serialised: str) -> bool:
+        """A quick look at a JSON value's text, as we write it, before the long walk: False if it holds no secret."""
+        for marker in self._markers:  # noqa: SIM110 - any() over a generator takes twice as long, on every call sent
+            if marker in serialised:
+                return True
+        return False
+
+    def _once(self, text: str) -> str:
+        for marker, hide in self._rules:
+            if marker in text:
+                text = PLACEHOLDER.join(map(hide, text.split(PLACEHOLDER)))
+        return text
+
+    def _walk(self, value: Any) -> _Walk:
+        if isinstance(value, str):
+            return (yield from self._string(value))
+        if isinstance(value, dict):
+            return (yield from self._object(value))
+        if isinstance(value, list):
+            return (yield from self._list(value))
+        return value if value is None or isinstance(value, bool) else self._number(value)
+
+    def _list(self, value: list[Any]) -> _Walk:
+        clean = list(value)
+        for place, item in enumerate(value):
+            clean[place] = yield item
+        return value if all(map(operator.is_, value, clean)) else clean
+
+    def _object(self, value: dict[str, Any]) -> _Walk:
+        clean: dict[str, Any] = {}
+        taken: Counter[str] = Counter()
+        for name, item in value.items():
+            clean_name = yield name
+            while clean_name in clean:  # two secret names must not become one field
+                taken[clean_name] += 1
+                clean_name = self._numbered(clean_name, taken[clean_name])
+            clean[clean_name] = PLACEHOLDER if self._is_credential(name, item) else (yield item)
+        same = list(value) == list(clean) and all(map(operator.is_, value.values(), clean.values()))
+        return value if same else clean
+
+    def _string(self, text: str) -> _Walk:
+        """A string is redacted as text, unless it is JSON itself: then inside, so that it stays JSON."""
+        if not text.lstrip().startswith(("{", "[", '"')):
+            return self.text(text)
+        try:
+            nested = json.loads(text)
+            clean = yield nested
+            # As our own writer has it: a result that is written again from what was stored must come out the same.
+            redacted = text if clean is nested else json.dumps(clean, ensure_ascii=False, separators=(",", ":"))
+        except (ValueError, RecursionError):
+            redacted = self.text(text)
+            return text if redacted == text else (yield redacted)  # it may be JSON now, without a secret in the way
+        # A secret may be JSON itself, or stand under a name that is given again, where no reader sees it.
+        return redacted if self.text(redacted) == redacted else json.dumps(PLACEHOLDER)
+
+    def _number(self, value: Any) -> Any:
+        try:
+            number = repr(value)
+        except ValueError:  # an integer of thousands of digits
+            return value
+        return value if self.text(number) == number else PLACEHOLDER
+
+    def _is_credential(self, name: Any, value: Any) -> bool:
+        """Whether a field is a header whose value would be hidden if the two stood in one line of text."""
+        if not isinstance(name, str) or not name.lower().endswith(_CREDENTIAL_FIELDS):
+            return False
+        header = f"{name}: {value}"
+        return isinstance(value, str) and value != PLACEHOLDER and self.text(header) != header
+
+    def _numbered(self, name: str, number: int) -> str:
+        numbered = f"{name}{number + 1}"
+        return numbered if self.text(numbered) == numbered else name + PLACEHOLDER
+
+
+def _hidden(match: re.Match[str]) -> str:
+    """A pattern that also matches nothing at all ("x*") must not put placeholders everywhere."""
+    return PLACEHOLDER if match.group() else ""
+
+
+def _spellings(secrets: Iterable[str]) -> list[str]:
+    """Each secret as it is and as it looks inside JSON that stands as text in JSON; the longest first.
+
+    The longest first, because a secret may contain another one.
+    """
+    forms = {form for secret in secrets for form in (secret, secret.strip(), secret.strip().strip("\"'"))}
+    found = {form for form in forms if len(form) >= SHORTEST_SECRET and form.strip()}
+    for _ in range(_NESTINGS):
+        written = {json.dumps(form, ensure_ascii=ascii_only)[1:-1] for form in found for ascii_only in (True, False)}
+        found |= written | {form.replace("/", r"\/") for form in written}  # some writers escape slashes
+    return sorted(found, key=lambda form: (-len(form), form))
+
+
+def _plainest_run(spelling: str) -> str:
+    """The longest part of a secret that no JSON writer ever escapes."""
+    return max(_PLAIN_RUN.findall(spelling), key=len, default="")
+
+
+def _compiled(pattern: str) -> re.Pattern[str]:
+    try:
+        return re.compile(pattern)
+    except re.error as fault:
+        raise UsageError(
+            f"The redaction pattern {pattern!r} is not a regular expression: {fault}.",
+            hint="Patterns are Python regular expressions; escape special characters with a backslash.",
+        ) from fault

@@ -1,0 +1,1 @@
+"""Text for people: formatting, escaping, colours, Markdown and HTML."""

@@ -1,0 +1,82 @@
+"""Numbers and foreign text as a person reads them."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import unicodedata
+from datetime import datetime
+from typing import Any, NamedTuple
+
+_SUSPECT = re.compile(r"[^ -~]")
+
+
+class NamedValue(NamedTuple):
+    """A name and its value; `code` where the value is an identifier or a hash."""
+
+    name: str
+    value: str
+    code: bool = False
+
+
+def percent(share: float) -> str:
+    """A share that is not the whole never reads 100%, nor one that is something 0%."""
+    shown = f"{share:.0%}"
+    if shown == "100%" and share < 1:
+        return ">99%"
+    return "<1%" if shown == "0%" and share > 0 else shown
+
+
+def at_least(share: float) -> str:
+    return f"{math.floor(share * 100)}%"
+
+
+def at_most(share: float) -> str:
+    return f"{math.ceil(share * 100)}%"
+
+
+def money(dollars: float) -> str:
+    if dollars == 0:
+        return "$0"
+    if dollars >= 1:
+        return f"${dollars:.2f}"
+    # Two digits that say something, however cheap the model is.
+    return f"${dollars:.{max(3, 1 - math.floor(math.log10(dollars)))}f}"
+
+
+def seconds(duration: float) -> str:
+    return f"{duration:.1f}s" if duration >= 1 else f"{duration * 1000:.0f}ms"
+
+
+def pluralize(number: int, what: str, plural: str = "") -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {plural or what + 's'}"
+
+
+def format_time(timestamp: str) -> str:
+    """To the minute; as it stands where it is no time."""
+    try:
+        return f"{datetime.fromisoformat(timestamp):%Y-%m-%d %H:%M}"
+    except ValueError:
+        return plain(timestamp)
+
+
+def plain(text: str) -> str:
+    """Without what could steer a terminal or reorder a line: models and tools say anything."""
+    return _SUSPECT.sub(_visible, text)
+
+
+def _visible(match: re.Match[str]) -> str:
+    character = match[0]
+    if unicodedata.category(character)[0] != "C":
+        return character
+    return character.encode("unicode_escape").decode("ascii")
+
+
+def truncate(text: str, length: int) -> str:
+    return text if len(text) <= length else f"{text[: max(1, length - 1)]}…"
+
+
+def value(of: Any, length: int = 200) -> str:
+    """A value as JSON on one line."""
+    return truncate(plain(json.dumps(of, ensure_ascii=False, default=str)), length)

@@ -1,0 +1,50 @@
+"""Parts of sentences that name what somebody wrote: a value cut to what can be read, a word that was likely meant."""
+
+from __future__ import annotations
+
+import difflib
+import unicodedata
+from collections.abc import Iterable
+from typing import Any
+
+from salvo.engine.jsonio import json_codec
+
+SHOWN = 200
+"""Characters of a value in a message; the whole stands in the result's fields."""
+_LONGEST_WORD = 80
+"""No word that is meant is longer, and the search for a near one takes the square of the length."""
+
+
+def shown(value: Any, most: int = SHOWN) -> str:
+    """The value as JSON, cut to what can be read in a line."""
+    text = json_codec.dumps(value).decode("utf-8", "replace")
+    return text if len(text) <= most else f"{text[:most]}… ({len(text):,} characters)"
+
+
+def nearest(word: str, known: Iterable[str], *, cutoff: float = 0.6) -> str:
+    """The known word that was likely meant, or nothing."""
+    if len(word) > _LONGEST_WORD:
+        return ""
+    return next(iter(difflib.get_close_matches(word, list(known), n=1, cutoff=cutoff)), "")
+
+
+def did_you_mean(word: str, known: Iterable[str], *, cutoff: float = 0.6) -> str:
+    """A sentence's end: the known word that was likely meant, or nothing."""
+    near = nearest(word, known, cutoff=cutoff)
+    return f'; did you mean "{near}"?' if near else "."
+
+
+def printable(text: str) -> str:
+    """The text for a terminal: what would move the cursor, turn the line around or stay unseen is spelled out."""
+    return "".join(_spelled(character) if _is_unseen(character) else character for character in text)
+
+
+def _is_unseen(character: str) -> bool:
+    return unicodedata.category(character) in _UNSEEN and character not in "\n\t"
+
+
+def _spelled(character: str) -> str:
+    return character.encode("unicode_escape").decode("ascii")
+
+
+_UNSEEN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})

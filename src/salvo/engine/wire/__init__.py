@@ -1,0 +1,1 @@
+"""One request out, one reply back: HTTP, retries, recording and replay, each a wire around a wire."""

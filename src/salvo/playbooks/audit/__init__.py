@@ -1,0 +1,1 @@
+"""The audit log, hashes, signatures and verification."""

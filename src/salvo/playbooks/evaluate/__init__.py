@@ -1,0 +1,1 @@
+"""Evaluating a text: request, judges, votes and the runner."""

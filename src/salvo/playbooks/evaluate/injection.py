@@ -1,0 +1,356 @@
+"""What a text does to whoever evaluates it: passages that address the evaluator, and characters nobody sees.
+
+Findings are for the reader of the report. They change no result: that the evaluator does not follow such text is the
+business of the prompt's fences and rules. So a sign is rather missed than found in ordinary legal prose, which has
+its own instructions, judges, evaluators and passes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Literal, NamedTuple
+
+from salvo.playbooks.evaluate.inputs import Inputs, Span
+from salvo.playbooks.report.normalization import Folded
+
+
+@dataclass(frozen=True, slots=True)
+class InjectionFinding:
+    """A passage of the AI output that tries to steer its evaluation, or hides something."""
+
+    kind: str
+    message: str
+    span: Span
+
+
+class InvisibleCharacter(NamedTuple):
+    """Characters that are kept but should be known of."""
+
+    kind: str
+    times: int
+    message: str
+    first: int
+
+
+MESSAGES: Mapping[str, str] = {
+    "instruction_override": "The text tells its reader to ignore instructions. It was not followed.",
+    "addresses_evaluator": "The text addresses an automated evaluator. It was not followed.",
+    "asks_for_verdict": "The text asks for a particular result of its evaluation. It was not followed.",
+    "role_marker": "The text imitates the markers of a chat model's roles. They have no effect.",
+    "forged_heading": "The text imitates a heading of the evaluator's prompt. It has no effect.",
+    "forged_verdict": "The text contains a verdict in the evaluator's own form. It was not counted.",
+    "hidden_text": "The text contains characters that hide or reorder what a reader sees.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class InjectionPattern:
+    """How such a passage is told. `words` are searched in the folded text, `lines` in the text as it is."""
+
+    kind: str
+    where: Literal["words", "lines"]
+    pattern: str
+    needs: tuple[str, ...] = ()
+    """One of these must occur, in lower case, for the pattern to be searched at all."""
+
+
+# A verb that commands: it begins a sentence, as its capital or what stands before it shows. "The processor shall
+# disregard prior instructions" reports a duty and commands nobody.
+_YOU_MUST = r"(?i:\b(?:please|kindly|now|simply|then|you (?:must|should|shall|will|are to|to)) )"
+_BEFORE = rf"(?:\A|(?<=[.!?:>\]] )|(?<=[.!?:>\]])|{_YOU_MUST})"
+
+
+def _command(*verbs: str) -> str:
+    capital = "|".join(f"{verb[0].upper()}(?i:{verb[1:]})" for verb in verbs)
+    return rf"(?:(?<!\w)(?:{capital})|{_BEFORE}'?(?i:{'|'.join(verbs)}))\b"
+
+
+_EVALUATOR = (
+    r"(?:(?:ai|llm|automated|automatic|machine) (?:evaluator|judge|grader|reviewer|assessor)"
+    r"|evaluators?|graders?|evaluation (?:engine|model)|llms?|language models?)"
+)
+_THE_WORD = r"['*\[]{0,3}pass\b"
+
+SIGNS: Sequence[InjectionPattern] = (
+    InjectionPattern(
+        "instruction_override",
+        "words",
+        _command("ignore", "disregard", "forget", "override", "bypass", "do not follow", "do not obey")
+        + r"(?i: (?:all |any |the |every |of |these |those |my |your ){0,4}"
+        r"(?:previous|prior|above|preceding|earlier|foregoing|system|original|existing)(?: [\w-]{1,20}){0,2}?"
+        r" (?:instructions?|prompts?|rules|directions|guidelines|directives|messages?|rubric|criteria|checks?)\b"
+        r"(?! (?:from|of|by|given by|issued by|under|set out|received|on|about|dated"
+        r"|in (?:the|this) (?:agreement|contract))\b))",
+        ("ignore", "disregard", "forget", "override", "bypass", "do not"),
+    ),
+    InjectionPattern(
+        "instruction_override",
+        "words",
+        _command("ignore", "disregard", "forget", "override", "bypass")
+        + r"(?i: (?:all |any |of )?(?:your (?:\w{1,12} )?(?:instructions|rules|guidelines|prompt|programming|training)"
+        r"|(?:the|this|your) (?:system prompt|rubric|playbook|evaluation criteria|check instructions)"
+        r"|(?:everything|anything|all) (?:above|before this|that came before|you (?:were|have been) told)))\b",
+        ("ignore", "disregard", "forget", "override", "bypass"),
+    ),
+    InjectionPattern(
+        "instruction_override",
+        "words",
+        _command("ignore", "disregard", "forget", "override", "bypass")
+        + r"(?i: (?:\w{1,12} ){0,3}?(?:instructions|rules|directives|prompts?) "
+        r"(?:above|before this|given to you|you (?:got|received|were given|have been given)))\b",
+        ("ignore", "disregard", "forget", "override", "bypass"),
+    ),
+    InjectionPattern(
+        "addresses_evaluator",
+        "words",
+        r"(?i)\bto (?:the|any|an) (?:ai|llm|model|language model|system) (?:that is |which is )?"
+        r"(?:evaluating|grading|judging|assessing|scoring) this\b",
+        (" this",),
+    ),
+    InjectionPattern(
+        "addresses_evaluator",
+        "words",
+        r"(?i)\bif you are (?:an? |the )?(?:(?:ai )?(?:language model|evaluator|assistant model)|ai model|llm)\b",
+        ("if you are",),
+    ),
+    InjectionPattern(
+        "addresses_evaluator",
+        "words",
+        rf"(?i)\bas (?:the |an |a )?(?:{_EVALUATOR}|judge),? (?:you|please|your (?:task|job|role))\b",
+        ("evaluat", "grader", "judge", "llm", "language model"),
+    ),
+    InjectionPattern(
+        "addresses_evaluator",
+        "words",
+        r"(?i)\b(?:note|message|memo|instructions?|attention|reminder|notice|important)[:,]?(?: to| for)?"
+        rf" (?:the |any |all )?{_EVALUATOR}(?=[:,!-]| (?:reading|please|you|must)\b)",
+        ("evaluat", "grader", "judge", "llm", "language model", "reviewer", "assessor"),
+    ),
+    InjectionPattern(
+        "addresses_evaluator",
+        "words",
+        rf"(?i)\b(?:dear|hello|hi|hey),? (?:the )?{_EVALUATOR}\b",
+        ("dear", "hello", "hi ", "hey", "hi,"),
+    ),
+    InjectionPattern(
+        "addresses_evaluator",
+        "words",
+        rf"(?i)\b{_EVALUATOR}[:,]"
+        r" (?:you (?:must|should|will|are)|please|ignore|disregard|return|respond|mark|rate|score)\b",
+        ("evaluat", "grader", "judge", "llm", "language model"),
+    ),
+    InjectionPattern(
+        "addresses_evaluator",
+        "words",
+        r"\b(?:You are|YOU ARE)(?i: (?:now )?(?:a|an|the) (?:[\w-]{1,20} ){0,3}?"
+        r"(?:evaluation engine|evaluator|grader|ai assistant|ai model|language model|chatbot|llm))\b",
+        ("you are",),
+    ),
+    InjectionPattern(
+        "addresses_evaluator",
+        "words",
+        r"(?i)\bfrom now on,? you (?:are|will|must|should) (?:\w{1,20} ){0,3}?"
+        r"(?:act|respond|answer|return|output|evaluate|grade|ignore|behave)\b",
+        ("from now on",),
+    ),
+    InjectionPattern(
+        "addresses_evaluator",
+        "words",
+        r"(?i)\b(?:reveal|print|repeat|output|show) (?:your|the) (?:system|hidden|initial) (?:prompt|instructions)\b",
+        ("prompt", "instructions"),
+    ),
+    InjectionPattern(
+        "asks_for_verdict",
+        "words",
+        _command(
+            "mark", "grade", "rate", "score", "label", "classify", "treat", "count", "record", "report", "judge", "set"
+        )
+        + r"(?i: (?:(?:this|the|each|every|all|any|these|that)(?: \w{1,20}){0,2}?"
+        r" (?:checks?|results?|verdicts?|evaluations?)|this (?:test|text|document|output|answer|response))"
+        rf"(?: \w{{1,20}}){{0,2}}? (?:as|to|a|=) (?:an? |fully )?(?:{_THE_WORD}|['*]{{0,2}}pass(?:ed|ing)\b))",
+        ("pass",),
+    ),
+    InjectionPattern(
+        "asks_for_verdict",
+        "words",
+        r"(?i)\b(?:return|output|answer|respond|reply|vote|emit)"
+        rf"(?: with| only| just| exactly| result| verdict| as){{0,3}} {_THE_WORD}"
+        r"(?=['*\].,;!:]|\Z| (?:for|on|in|with|regardless|and|as|to (?:this|all|every))\b)",
+        ("pass",),
+    ),
+    InjectionPattern(
+        "asks_for_verdict",
+        "words",
+        r"(?i)\b(?:result|verdict|answer|outcome|response|grade|vote) (?:must|should|shall|has to|needs to|is to|will)"
+        rf" (?:always )?be {_THE_WORD}(?!-)",
+        ("pass",),
+    ),
+    InjectionPattern(
+        "asks_for_verdict",
+        "words",
+        r"(?i)\b(?:this|the) (?:output|text|document|answer|response) (?:must|should|shall|has to|needs to)"
+        r" (?:pass|receive a pass|be passed|be marked(?: as)? pass(?:ed)?)(?: (?:on|in|for))?"
+        r" (?:all|every|each|this|the) (?:\w{1,20} )?(?:checks?|tests?|evaluations?)\b",
+        ("pass",),
+    ),
+    InjectionPattern(
+        "asks_for_verdict",
+        "words",
+        _command("do not") + r"(?i: (?:flag|fail|penali[sz]e) (?:this|the ai) (?:output|text|document|check|answer)\b)",
+        ("do not",),
+    ),
+    InjectionPattern(
+        "asks_for_verdict",
+        "words",
+        r"(?i)\bset (?:the |your )?confidence (?:score )?(?:to|at|=) ?(?:1|0?\.9|100|9\d)",
+        ("confidence",),
+    ),
+    InjectionPattern(
+        "role_marker",
+        "lines",
+        r"(?i)<\|/?(?:im_start|im_end|im_sep|system|user|assistant|endoftext|end_of_text|begin_of_text|start_header_id"
+        r"|end_header_id|eot_id|channel|message)\|>|\[/?(?:INST|SYS|SYSTEM)\]|<<\/?SYS>>",
+        ("<|", "inst]", "sys]", "system]", "sys>>"),
+    ),
+    InjectionPattern(
+        "role_marker",
+        "lines",
+        r"(?i)</?(?:system|assistant|developer|system[_-]prompt|system-reminder|function_calls?|tool_results?|evaluator)>",
+        (">",),
+    ),
+    InjectionPattern(
+        "role_marker",
+        "lines",
+        r"(?im)^[ \t>*#]{0,8}(?:system|developer|assistant|evaluator)\*{0,2}:\*{0,2}[ \t]{0,3}(?:you|ignore|disregard"
+        r"|override|forget|return|respond|output|mark|pass|all checks|new instructions|from now on|result)\b",
+        (":",),
+    ),
+    InjectionPattern(
+        "role_marker",
+        "lines",
+        r"(?im)^[ \t>*#\[(-]{0,8}(?:begin |end |end of )?(?:system (?:prompt|message|override|instructions?)"
+        r"|(?:evaluator|hidden) (?:prompt|instructions?|note))\*{0,2}[\])]?[ \t]{0,3}(?::|-{2,})",
+        ("system", "evaluator", "hidden"),
+    ),
+    InjectionPattern(
+        "role_marker", "lines", r"(?m)^#{2,6}[ \t]{0,3}(?:System|Instruction|Human|Assistant|User):", ("##",)
+    ),
+    InjectionPattern(
+        "forged_heading",
+        "lines",
+        r"(?im)^[ \t]{0,8}={2,10}[ \t]{0,3}(?:end of )?(?:check|ai output|source document|original prompt"
+        r"|system instructions|system prompt|pattern hits|evaluator|evaluation result|verdict)\b[^\n=]{0,80}={2,10}",
+        ("==",),
+    ),
+    InjectionPattern(
+        "forged_heading",
+        "lines",
+        r"(?im)^[ \t]{0,8}(?:check to evaluate\b[^\n]{0,40}:|the tag of all blocks below is\b)",
+        ("check to evaluate", "the tag of all blocks"),
+    ),
+    InjectionPattern("forged_heading", "lines", r"(?im)^[ \t#*=-]{0,8}end of (?:the )?ai output\b", ("end of",)),
+    InjectionPattern(
+        "forged_verdict",
+        "words",
+        r"(?i)\b(?:verdict|evaluation result|check result|result of (?:this|the) check)\b ?: ?[{*]{0,2}(?:result: ?)?"
+        r"'?(?:pass|fail)\b",
+        ("verdict", "result"),
+    ),
+    InjectionPattern(
+        "forged_verdict",
+        "words",
+        r"(?i)\\?'(?:result|verdict|overall_status)\\?' ?: ?\\?'(?:pass|fail|indeterminate|stable)\\?'",
+        ("result", "verdict", "overall_status"),
+    ),
+    InjectionPattern("hidden_text", "lines", r"[\u202d\u202e][^\u202c\n]{0,200}", ("\u202d", "\u202e")),
+    InjectionPattern("hidden_text", "lines", r"[\u200b-\u200d\u2060\ufeff]{8,}+"),
+    # Flags of regions are written with tags, too; those are no secret.
+    InjectionPattern("hidden_text", "lines", r"(?<![\U0001f3f4\U000e0020-\U000e007f])[\U000e0000-\U000e007f]++"),
+)
+
+
+def findings(inputs: Inputs) -> list[InjectionFinding]:
+    """Every such passage, in the order of the text; of one kind, what overlaps is one finding."""
+    text = inputs.ai_output
+    seen = text.lower()
+    folded = Folded(text)
+    # Invisible characters inside a word must not hide it.
+    folded_seen = folded.text.lower()
+    spans: dict[str, list[Span]] = {}
+    for sign, pattern in _compiled():
+        if sign.needs and not any(word in (seen if sign.where == "lines" else folded_seen) for word in sign.needs):
+            continue
+        if sign.where == "lines":
+            met = [Span(*found.span()) for found in pattern.finditer(text)]
+        else:
+            met = [folded.origin(*found.span()) for found in pattern.finditer(folded.text)]
+        spans.setdefault(sign.kind, []).extend(met)
+    found = [InjectionFinding(kind, MESSAGES[kind], span) for kind, met in spans.items() for span in _merged(met)]
+    return sorted(found, key=lambda one: (one.span, one.kind))
+
+
+@cache
+def _compiled() -> list[tuple[InjectionPattern, re.Pattern[str]]]:
+    return [(sign, re.compile(sign.pattern)) for sign in SIGNS]
+
+
+def _merged(spans: list[Span]) -> Iterator[Span]:
+    spans.sort()
+    whole: Span | None = None
+    for span in spans:
+        if whole is not None and span.start <= whole.end:
+            whole = Span(whole.start, max(whole.end, span.end))
+            continue
+        if whole is not None:
+            yield whole
+        whole = span
+    if whole is not None:
+        yield whole
+
+
+ODD: Mapping[str, tuple[str, str]] = {
+    "nul": (r"\0", "NUL"),
+    "lone_surrogate": (r"\ud800-\udfff", "Half a character (a lone surrogate)"),
+    "bidi_control": (r"\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069", "Control of the direction of writing"),
+    "zero_width": (r"\u00ad\u034f\u180e\u200b-\u200d\u2060-\u2064\ufeff", "Character without width"),
+    "tag_character": (r"\U000e0000-\U000e007f", "Invisible tag character"),
+    "control": (r"\x01-\x08\x0b-\x1f\x7f-\x9f", "Control character"),
+}
+"""Each kind of character that nobody types on purpose: the inside of a character class, and what to call it."""
+
+_MOST_NAMED = 5
+
+
+def sentence_around(text: str, span: Span) -> Span:
+    """The whole of what was said to the evaluator: a sign is a few words of it, and the rest is no evidence either."""
+    before = max((stop.end() for stop in _STOP.finditer(text, max(0, span.start - _REACH), span.start)), default=None)
+    after = _STOP.search(text, span.end, span.end + _REACH)
+    start = before if before is not None else max(0, span.start - _REACH)
+    return Span(start, after.start() + len(after[0].rstrip()) if after else min(len(text), span.end + _REACH))
+
+
+_STOP = re.compile(r"[.!?][\"'”’)\]]*\s|\n")
+_REACH = 1000
+"""Characters beyond which no sentence is looked for the end of."""
+
+
+def odd_characters(text: str) -> list[InvisibleCharacter]:
+    """Which odd characters the text holds, how many, and where the first one stands. They are kept as they are."""
+    odd = []
+    for kind, (members, name) in ODD.items():
+        pattern = re.compile(f"[{members}]")
+        first = pattern.search(text)
+        if first is None:
+            continue
+        counted = Counter(pattern.findall(text, first.start()))
+        named = [f"U+{ord(character):04X}" for character in sorted(counted)[:_MOST_NAMED]]
+        others = " and others" if len(counted) > _MOST_NAMED else ""
+        total = counted.total()
+        often = "once" if total == 1 else f"{total:,} times"
+        message = f"{name}, {often} in the text: {', '.join(named)}{others}."
+        odd.append(InvisibleCharacter(kind, total, message, first.start()))
+    return odd

@@ -1,0 +1,239 @@
+"""assumption_disclosure: are the assumptions that the conclusions rest on stated?"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import islice
+
+from salvo.playbooks.evaluate.judges.rules.clauses import is_negated, surroundings
+from salvo.playbooks.evaluate.judges.rules.finding import ABSENT, SAID, UNDECIDED, RuleFinding
+from salvo.playbooks.evaluate.judges.rules.sentences import Kind, Sentence
+from salvo.playbooks.evaluate.judges.rules.unchecked import leaves_out
+from salvo.playbooks.evaluate.judges.rules.vocabulary import pattern
+
+_SHOWN = 5
+# How far behind a frame its object may stand, in characters, and how long a label may be, in words.
+_REACH = 110
+_LABEL_WORDS = 7
+
+
+def judge_assumptions(sentences: Sequence[Sentence]) -> RuleFinding:
+    """PASS on an assumption stated as one; FAIL on a conclusion where none is. Unread documents are no assumption."""
+    around = zip([None, *sentences[:-1]], sentences, [*sentences[1:], None], strict=True)
+    stated = list(islice((sentence for before, sentence, after in around if _states(sentence, before, after)), _SHOWN))
+    if stated:
+        return RuleFinding(
+            "pass",
+            SAID,
+            tuple(sentence.span for sentence in stated),
+            "assumptions.stated",
+            "The text says outright what it assumes or takes as given (law, facts, role, definitions or version).",
+        )
+    concluding = [sentence for sentence in sentences if sentence.is_authors and _concludes(sentence)]
+    if concluding:
+        concluding.sort(key=lambda sentence: not pattern(_DRAWS).search(sentence.plain))
+        return RuleFinding(
+            "fail",
+            ABSENT,
+            tuple(sorted(sentence.span for sentence in concluding[:2])),
+            "assumptions.unstated",
+            "The quoted conclusion comes without any statement of the law, facts, role or definitions it assumes.",
+        )
+    return RuleFinding(
+        "indeterminate",
+        UNDECIDED,
+        (),
+        "assumptions.no-conclusion",
+        "No assumption is stated, and no conclusion or advice was found that would need one.",
+    )
+
+
+def _states(sentence: Sentence, before: Sentence | None, after: Sentence | None) -> bool:
+    if not sentence.is_authors:
+        return False
+    text = sentence.plain
+    if before and before.is_question and pattern(_ASKED).search(before.plain) and _is_content(text):
+        return True
+    if sentence.kind is Kind.CELL and after and after.kind is Kind.CELL and pattern(_HEADING).fullmatch(text):
+        return not _is_about_buildings(text, after.plain) and _is_content(after.plain)
+    return _is_labelled(sentence, before) or _says_so(text)
+
+
+def _is_labelled(sentence: Sentence, before: Sentence | None) -> bool:
+    """Under a heading, or behind a label in the sentence or before it, that announces assumptions or the case."""
+    text = sentence.plain
+    if _is_under_a_heading(sentence) and _is_content(text):
+        return True
+    label, rest = "", text
+    if before and _leads_in(before, sentence):
+        label = before.plain
+    elif named := pattern(_LABEL).match(text) or pattern(_BACKGROUND).match(text):
+        label, rest = named[0], text[named.end() :]
+    if pattern(_HEADING).fullmatch(label) and not _is_about_buildings(label, rest) and _is_content(rest):
+        return True
+    if pattern(_BACKGROUND).fullmatch(label) and _describes_a_case(rest):
+        return True
+    scope = pattern(_SCOPE).match(text)
+    return bool(scope and pattern(_WHOSE).search(text, scope.end()) and not _SAYS.search(text, scope.end()))
+
+
+def _says_so(text: str) -> bool:
+    if _sets_a_frame(text) or any(not _is_denied(text, match) for match in pattern(_RELIES).finditer(text)):
+        return True
+    return any(
+        _is_the_authors(text, match)
+        for template in (_ASSUMES, _PREMISE, _DEFINES)
+        for match in pattern(template).finditer(text)
+    )
+
+
+def _sets_a_frame(text: str) -> bool:
+    """Two cues in one clause: the author or the text chooses or pictures something, and it is one to rest on."""
+    basis = pattern(_BASIS)
+    for frame in pattern(_FRAME).finditer(text):
+        end = frame.end() + _REACH
+        stop = _STRETCH.search(text, frame.end(), end)
+        reached = text[: stop.start() if stop else end]
+        if (basis.search(frame[0]) or basis.search(reached, frame.end())) and not _is_denied(text, frame):
+            return True
+    return False
+
+
+def _is_denied(text: str, match: re.Match[str]) -> bool:
+    if _DENIED.search(match[0]) and not _CORRECTS.match(match[0]):
+        return True
+    # "Nobody named a law, so we picked ...": a clause that starts with the match is denied by nothing before it.
+    starts = _STARTS_A_CLAUSE.search(text, 0, match.start())
+    return not starts and is_negated(surroundings(text, match.start(), match.end()).clause)
+
+
+def _leads_in(label: Sentence, sentence: Sentence) -> bool:
+    """ "**Ground rules.** Federal standards; ...": a few words without a verb, on the same line."""
+    short = len(label.plain.split()) <= _LABEL_WORDS and label.kind is sentence.kind
+    return short and sentence.start - label.end <= 2 and not is_negated(label.plain) and not _VERB.search(label.plain)
+
+
+def _describes_a_case(text: str) -> bool:
+    """A place, a role or numbers, in a fragment or as "X is the importer", and nothing told about the document."""
+    return bool(pattern(_BASIS).search(text)) and not _TELLS.search(text) and _is_content(text)
+
+
+def _is_under_a_heading(sentence: Sentence) -> bool:
+    under = (sentence.heading, sentence.lead)
+    return any(
+        text
+        and pattern(_HEADING).fullmatch(text)
+        and not is_negated(text)
+        and not _is_about_buildings(text, sentence.plain)
+        for text in under
+    )
+
+
+def _is_content(text: str) -> bool:
+    """Something is said, and it is not only that documents are missing or unread."""
+    nothing = len(text) < 4 or pattern(r"^\W*(?:none|n/?a|not applicable|no assumptions?)\b").match(text)
+    return not nothing and not leaves_out(text)
+
+
+def _is_about_buildings(label: str, text: str) -> bool:
+    return "premises" in label and bool(_BUILDING.search(text))
+
+
+def _is_the_authors(text: str, match: re.Match[str]) -> bool:
+    """Not denied, not a burden taken on, and not what a party or the document under review assumes."""
+    clause = surroundings(text, match.start(), match.end()).clause
+    if _STARTS_A_CLAUSE.search(text, 0, match.start()) and (_SPEAKER.match(match[0]) or match[0].startswith("on ")):
+        clause = ""
+    if is_negated(clause) or _BY_MANY.search(clause) or pattern(_BY_OTHERS).match(text, match.end()):
+        return False
+    if _DENIED.search(match[0]) and not _CORRECTS.match(match[0]):
+        return False
+    if _IN_THE_DOCUMENT.search(clause) and not _SPEAKER.search(clause):
+        return False
+    speaks = _SPEAKER.search(clause) or pattern(_TEXTS).search(clause)
+    if _THIRD_PERSON.fullmatch(match[0]) and clause and not speaks:
+        return False
+    if _TAKES.match(match[0]) and clause and not _SPEAKER.search(clause):
+        return False
+    if not _SPEAKER.search(clause) and not _PASSIVE.match(match[0]) and pattern(r"\b<somebody_else>\b").search(clause):
+        return False
+    return not pattern(r" ?<burden>\b").match(text, match.end())
+
+
+def _concludes(sentence: Sentence) -> bool:
+    return bool(pattern(r"\b<concludes>\b").search(sentence.plain))
+
+
+# "I reviewed the contract and assumed ...": with the author as speaker, a party in the clause is an object.
+_SPEAKER = re.compile(
+    r"\b(?:i|we|my|our|all of this|everything|the (?:note|memo|review|analysis|answer|summary|draft|redline|mark-up"
+    r"|statement|table|list)|this (?!clause|section|agreement|contract|article)\w+)\b"
+)
+_STARTS_A_CLAUSE = re.compile(r"(?:^|[,;:–(] ?)$")
+# Anybody takes something as something; only the author's taking is an assumption.
+_TAKES = re.compile(r"tak(?:e|es|ing)\b|took\b")
+# "Management assumes that ...": a text may assume for its author, a person only for himself.
+_THIRD_PERSON = re.compile(r"(?:assumes?|presumes?|supposes?|presupposes?|postulates?|posits?)")
+_TEXTS = (
+    r"\b(?:<work>s?|policy|this|that|it|which|calculation|timeline|estimate|figures?|plan|protocol|guide|us"
+    r"|purposes|please)\b"
+)
+_PASSIVE = re.compile(r"(?:is|are|was|were|been|being|taken|treated|read|understood) ")
+# "It is widely assumed", "assumed by most buyers": said of other people.
+_BY_MANY = re.compile(r"\b(?:widely|commonly|often|generally|usually|frequently|sometimes|rightly|wrongly|tacitly)$")
+_BY_OTHERS = r" by (?:the |its |their |an? |any |either )?(?:[\w-]+ )?<somebody_else>\b"
+_DENIED = re.compile(r"\b(?:do|did|does|have|has|had|can|could|am|are|is|was|were|will) (?:not|never)\b|\bneither\b")
+# "If those facts are not right, ...": the negation is part of the reservation.
+_CORRECTS = re.compile(
+    r"(?:if|should|were|had|where|unless|until|correct|shout|(?:i|we)(?: \w+)? \w+ (?:neither|none))\b"
+)
+_IN_THE_DOCUMENT = re.compile(
+    r"\b(?:in|throughout|under|by|of) (?:clause|section|article|paragraph|recital|annex|(?:the|this) "
+    r"(?:agreement|contract|clause|section|nda|dpa|addendum|handbook|act|regulation|directive|statute))\b"
+)
+_BUILDING = re.compile(
+    r"\b(?:visits?|plant|buildings?|sites?|offices?|access|floors?|rooms?|rent|keys|enter|warehouse|parking|cleaning"
+    r"|security guards?|opening hours|square|landlord|tenant)\b"
+)
+_ASKED = (
+    r"\b(?:assum(?:e|ed|es|ing)|(?:take|taken|took) (?:as given|for granted)"
+    r"|(?:which|whose|what) (?:law|side|facts|version|role))\b"
+)
+# "Scope: Illinois employees, employer's viewpoint": a label over a place or a side, and no sentence about the document.
+_SCOPE = (
+    r"^(?:scope|coverage|jurisdictions?|(?:applicable |governing )?law|setting|context|place|country|roles?"
+    r"|point of view|version|reader|audience|position|basis|frame)(?: of (?:this|my|our|the) (?:<work>))?(?::| –) "
+)
+_WHOSE = (
+    r"\b(?:<nation>|<country>|viewpoint|perspective|private sector|public sector|standpoint|point of view|as (?:of|at)"
+    r"|in force"
+    r"|(?:employer|employee|customer|supplier|buyer|seller|controller|processor|deployer|provider|tenant|landlord|recipient"
+    r"|discloser)(?=[,;.]|\x27s (?:side|view|point)))"
+)
+_SAYS = re.compile(r"\b(?:courts?|is|are|covers?|applies|apply|extends?|shall|must|exclusively|governs?|includes?)\b")
+_BACKGROUND = (
+    r"\W*(?:(?:the |our |your )?(?:ground rules|background|inputs?|set-?up|frame|scenario|situation|case|parameters"
+    r"|facts|profile|givens?|setting|reference case|model case)(?: for (?:the|this) [\w-]+| in mind| of reference)?)"
+    r"(?::|\.| –) ?"
+)
+_TELLS = re.compile(
+    r"\b(?:was|were|has|have|had|shall|must|may|will|covers?|appl(?:y|ies)|takes?|governs?|clause|section|annex"
+    r"|(?:the|this) (?:agreement|contract))\b"
+)
+_VERB = re.compile(
+    r"^given \w|\b(?:is|are|was|were|has|have|had|shall|must|may|will|can|should|would|apply|applies|remains?)\b"
+)
+_STRETCH = re.compile(r"[;?]| (?:but|because|so that)\b| and (?:\w+ed|sent|kept|is|was|will|then|can)\b")
+_FRAME = r"\b<frames>"
+_BASIS = r"(?:\b|^)<basis>"
+_RELIES = r"\b(?:<trusts>|<reserves>)"
+_DEFINES = r"\b<defines>"
+_ASSUMES = r"\b<assumes>\b"
+_PREMISE = r"(?:\b|(?=\())<premise>"
+_HEADING = r"(?:\W*\w{0,2}[.):]? ?)?<heading>\W*"
+_LABEL = r"^(?:\W*\w{0,2}[.):]? ?)?<heading>(?::| –)"
+_DRAWS = (
+    r"\b(?:therefore|thus|hence|consequently|accordingly|in conclusion|overall|in short|conclude[sd]?|conclusion"
+    r"|<verdict>)\b"
+)

@@ -1,0 +1,171 @@
+"""certainty_language: does the author make an absolute legal claim with nothing that qualifies it?"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from salvo.playbooks.evaluate.judges.rules.clauses import is_conditional, is_negated, is_reported, surroundings
+from salvo.playbooks.evaluate.judges.rules.finding import ABSENT, SAID, RuleFinding
+from salvo.playbooks.evaluate.judges.rules.sentences import Kind, Sentence
+from salvo.playbooks.evaluate.judges.rules.vocabulary import pattern
+
+_SHOWN = 5
+
+
+def judge_certainty(sentences: Sequence[Sentence]) -> RuleFinding:
+    """FAIL on an absolute claim of the author's own; a qualifier counts only in the clause that makes the claim."""
+    bare: list[Sentence] = []
+    qualified: list[Sentence] = []
+    for sentence in sentences:
+        claims = list(_claims(sentence)) if sentence.is_authors else []
+        if any(not _is_excused(sentence, claim) for claim in claims):
+            bare.append(sentence)
+        elif claims:
+            qualified.append(sentence)
+        if len(bare) == _SHOWN:
+            break
+    if bare:
+        return RuleFinding(
+            "fail",
+            SAID,
+            tuple(sentence.span for sentence in bare[:_SHOWN]),
+            "certainty.unqualified-claim",
+            "The quoted wording states a legal conclusion or outcome as certain, with no qualifier, scope limit or "
+            "attribution in the same clause. A hedge elsewhere in the text does not qualify it.",
+        )
+    if qualified:
+        return RuleFinding(
+            "pass",
+            SAID,
+            tuple(sentence.span for sentence in qualified[:_SHOWN]),
+            "certainty.qualified-claims",
+            "Each strong legal statement found is hedged, conditional, denied, or reported as somebody else's.",
+        )
+    return RuleFinding(
+        "pass",
+        ABSENT,
+        (),
+        "certainty.no-absolute-claim",
+        "No absolute legal claim in the author's own voice was found.",
+    )
+
+
+def _claims(sentence: Sentence) -> Iterator[tuple[re.Match[str], bool]]:
+    """Each absolute wording, and whether a negation in it is part of the claim ("there is no risk")."""
+    text = sentence.own
+    if pattern(r"\b(?:<verdict>|<standing>|<settled>)\b").search(text):
+        yield from ((match, False) for match in pattern(_JUDGED).finditer(text))
+        yield from ((match, False) for match in pattern(_JUDGED_FULLY).finditer(text))
+        yield from ((match, False) for match in pattern(_JUDGED_NOUN).finditer(text))
+        yield from ((match, False) for match in pattern(_MAKES).finditer(text))
+    yield from ((match, False) for match in pattern(_FULFILS).finditer(text))
+    yield from ((match, True) for match in pattern(r"\b<assurance>\b").finditer(text))
+    yield from ((match, False) for match in pattern(_EVERY_CASE).finditer(text))
+    yield from ((match, True) for match in pattern(_STRESSED).finditer(text))
+    if sentence.kind in (Kind.ITEM, Kind.CELL) or ":" in text[:60]:
+        yield from ((match, False) for match in pattern(_STAMPED).finditer(text))
+
+
+def _is_excused(sentence: Sentence, claim: tuple[re.Match[str], bool]) -> bool:
+    match, holds_its_negation = claim
+    around = surroundings(sentence.own, match.start(), match.end())
+    leading = around.clause if holds_its_negation else f"{around.clause} {match[0]}"
+    frames = f"{around.before} {match[0]}"
+    # "In every country where we operate" sets no condition.
+    after = _EVERYWHERE.sub(" ", around.after)
+    return bool(
+        is_negated(leading)
+        or (_INFINITIVE.search(around.clause) and not match[0].startswith(("no ", "zero ")))
+        or pattern(r"\b(?:<hedge>|<must>)\b").search(leading)
+        or _DESCRIBED.search(around.clause)
+        or is_reported(leading)
+        or _TRAILING_HEDGE.match(after)
+        or pattern(_REPORTED_AFTER).search(after)
+        or pattern(r"\b(?:<view>|<source>)\b").search(f"{frames} {after}")
+        or is_conditional(around.before)
+        or is_conditional(after)
+        or _is_framed(sentence)
+    )
+
+
+def _is_framed(sentence: Sentence) -> bool:
+    """A lead-in or a heading may say that what follows is reported, conditional, or still to be shown."""
+    lead = sentence.lead
+    if lead and (
+        is_reported(lead) or is_conditional(lead) or is_negated(lead) or pattern(r"\b(?:<must>|<hedge>)\b").search(lead)
+    ):
+        return True
+    return bool(_OTHER_VOICE.search(sentence.heading))
+
+
+# "Any term that is unlawful", "what is legal": which ones are is not said.
+_DESCRIBED = re.compile(
+    r"(?:(?<!,)(?<! as)(?<!means)(?<!shows)(?<!follows)(?<!proves)(?<!doubt)(?<!clear)(?<!sure) that"
+    r"|(?:^| )(?:what|whatever|whichever))$"
+)
+_EVERYWHERE = re.compile(r"\b(?:every|each|all|any) [\w-]+ (?:where|when|in which|that)\b")
+_INFINITIVE = re.compile(r"\bto(?: \w+ly)?$")
+_COPULA = r"\b(?:is|are|am|was|were|remains?|stays?|will be|will remain)\b,?"
+# Adverbs, and first adjectives of a pair, that may stand between the copula and the judgement.
+_BETWEEN = (
+    r"(?: (?!(?:an?|the|to|that|whether|if|of|by|for|what|how|why|when|where|as|be|being|been|no|who|which|there|it"
+    r"|this|only|called|termed|labelled|described|considered|thought|believed|deemed)\b)"
+    r"[\w%'-]+,?){0,4}?"
+)
+# After the judgement no noun may follow, for "legal counsel" and "valid point" judge nothing.
+_NO_NOUN = (
+    r"(?=\s*(?:[.,;:!?)\]–]|$|(?:and|or|but|with|under|in|for|to|as|by|at|across|because|since|here|today"
+    r"|everywhere|regardless"
+    r"|from|on|within|throughout|without|per|now|already|so|even|when|where|if|whether|no|irrespective|until|unless"
+    r"|then"
+    r"|against|of|between|both|that|than|given|provided|only|insofar|before|after|upon|once|while|wherever|despite"
+    r"|outright"
+    r"|notwithstanding|altogether|although|though|yet|however|not|nor|too|either|anyway|right|like|beyond|full"
+    r"|period|toward|towards|vis|anywhere|everywhere|worldwide|nationwide)\b))"
+)
+_JUDGED = (
+    rf"{_COPULA}{_BETWEEN} (?:<standing>\b|<verdict>{_NO_NOUN})"
+    rf"|\b(?:is|are|was|were)\b[^.;]{{0,80}}?,? and (?:therefore|thus|hence|so|accordingly|consequently),? "
+    rf"(?:<intensifier> )?(?:<standing>\b|<verdict>{_NO_NOUN})"
+)
+_JUDGED_FULLY = rf"{_COPULA}{_BETWEEN} <intensifier>,?(?: [\w-]+ly)? <settled>\b"
+_JUDGED_NOUN = (
+    rf"{_COPULA}{_BETWEEN} an? (?:(?:<intensifier>|legally)(?:,| and)? )?(?:(?:[\w-]+-)?compliant|lawful|unlawful"
+    rf"|illegal|enforceable|unenforceable"
+    r"|watertight|bulletproof|risk-free|(?:legally )?valid and binding|legally \w+|clear (?:breach|violation)"
+    r"|(?:breach|violation) of (?:the (?:law|gdpr|act)|article))\b"
+)
+_FULFILS = (
+    r"\b<complies>(?: <intensifier>)?(?: with| to| of)?(?:,? (?!(?:which|who|that|but"
+    r"|because)\b)[\w&/'()-]+){0,5}? <law>\b"
+    r"|\b<intensifier>,? <complies>\b|\b<intensifier> (?:reflects?|mirrors?|implements?|transposes?|covers?"
+    r"|addresses)(?: [\w-]+){0,4}? <law>\b|\bcompl(?:y|ies)(?=[.,;!]|$| (?:fully|completely|entirely|in full|in "
+    r"every|in all)\b)"
+)
+_MAKES = rf"(?<!to )\b(?:makes?|renders?|keeps?|leaves?) (?:[\w'-]+ ){{1,5}}?(?:<intensifier> )?(?:<verdict>){_NO_NOUN}"
+_EVERY_CASE = (
+    r"\b(?:is|are|makes?|renders?|remains?|holds?|will be|stands?|applies|leaves?)(?: [\w-]+){0,4} (?:<settled>"
+    r"|<verdict>|liable|binding|responsible|good|firm)"
+    r"(?: [\w-]+){0,3}?,? <universal>\b"
+)
+_STRESSED = r"\b<emphatic>\b"
+_STAMPED = (
+    r"^(?:[^:–]{1,60}(?::| –) )?(?:(?:yes|overall|status|verdict|result|conclusion)[,:]? )?(?:<intensifier> "
+    r")(?:<verdict>|<settled>)\b"
+    r"|^(?:[^:–]{1,60}(?::| –) )?(?:yes, )?(?:<verdict>)(?: with [^.]{1,60})?[.!]?$"
+)
+_TRAILING_HEDGE = re.compile(
+    r",? ?(?:in (?:principle|theory|general|most|many|some)|as a rule|generally|probably|most likely|on balance"
+    r"|for the most part|at least (?:in|on|for)|i (?:think|believe|suspect)|arguably|at first sight|or so it seems)\b"
+)
+_REPORTED_AFTER = (
+    r"^[^.]{0,120}?, (?:or so )?(?:the |its |their |our )?(?:[\w'-]+ ){1,4}?(?:says?|said|states?|stated|claims?"
+    r"|claimed|argues?|argued|writes?"
+    r"|wrote|insists?|maintains?|asserts?|asserted)\b"
+)
+_OTHER_VOICE = re.compile(
+    r"\b(?:vendor|supplier|processor|provider|counterparty|other side|employer)\b.{0,30}\b(?:says?|claims?|position"
+    r"|statements?|wording|view|response)\b"
+    r"|\b(?:quot(?:e|ed|ation)|current text|existing wording|original (?:text|clause|wording)|claimed|as claimed)\b"
+)

@@ -1,0 +1,187 @@
+"""escalation_signal: is anybody told who should review what, or when to escalate?"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import islice
+
+from salvo.playbooks.evaluate.judges.rules.content import names_something
+from salvo.playbooks.evaluate.judges.rules.finding import ABSENT, SAID, UNDECIDED, RuleFinding
+from salvo.playbooks.evaluate.judges.rules.sentences import Kind, Sentence
+from salvo.playbooks.evaluate.judges.rules.vocabulary import pattern
+
+_SHOWN = 5
+
+
+def judge_escalation(sentences: Sequence[Sentence]) -> RuleFinding:
+    """PASS where a reviewer is named with an object or a condition; FAIL where something is at risk and none is."""
+    with_next = zip(sentences, [*sentences[1:], None], strict=True)
+    signals = list(islice((sentence for sentence, following in with_next if _signals(sentence, following)), _SHOWN))
+    if signals:
+        return RuleFinding(
+            "pass",
+            SAID,
+            tuple(sentence.span for sentence in signals),
+            "escalation.named-review",
+            "The text says who should review what, or under which condition a human should be brought in.",
+        )
+    at_risk = [sentence for sentence in sentences if sentence.is_authors and _is_at_risk(sentence)]
+    if at_risk:
+        return RuleFinding(
+            "fail",
+            ABSENT,
+            tuple(sentence.span for sentence in at_risk[:2]),
+            "escalation.risk-without-review",
+            "The quoted passage is uncertain or risky, and the text names nobody who should review it; a general "
+            "contact or consult-a-lawyer line does not.",
+        )
+    return RuleFinding(
+        "indeterminate",
+        UNDECIDED,
+        (),
+        "escalation.nothing-at-risk",
+        "Nothing uncertain or risky was found, so the question of a human review does not arise.",
+    )
+
+
+def _signals(sentence: Sentence, following: Sentence | None) -> bool:
+    if sentence.kind is Kind.QUOTATION or sentence.is_question:
+        return False
+    text = sentence.plain
+    if sentence.kind is Kind.HEADING:
+        return False
+    if _is_escalation_column(sentence):
+        return True
+    context = sentence.lead or (sentence.heading if sentence.kind is Kind.ITEM else "")
+    if context and _calls(context) and names_something(text, *_BOILERPLATE):
+        return True
+    listed = text.endswith(":") and following is not None and following.kind in (Kind.ITEM, Kind.CELL)
+    return any(listed or _is_meant_for(text, call) for call in _calls(text))
+
+
+def _is_at_risk(sentence: Sentence) -> bool:
+    return bool(pattern(r"\b<at_risk>\b").search(sentence.plain)) and not any(_candidates(sentence.plain))
+
+
+def _is_escalation_column(sentence: Sentence) -> bool:
+    asks = pattern(
+        r"\b(?:escalat\w+|reviewer|review by|who (?:reviews|decides|should)|refer to|sign-?off|owner|action)\b"
+    )
+    return sentence.kind is Kind.CELL and bool(
+        asks.search(sentence.heading) and pattern(r"\b<reviewer>\b").search(sentence.plain)
+    )
+
+
+def _calls(text: str) -> list[re.Match[str]]:
+    """Wordings in a folded text that call for a reviewer, leaving out those that say nobody need be asked."""
+    return [match for match in _candidates(text) if not _is_needless(text, match)]
+
+
+def _candidates(text: str) -> Iterator[re.Match[str]]:
+    if not _CUE.search(text):
+        return
+    if pattern(_CALLS_TO_ACT).search(text):
+        yield from (match for match in pattern(r"\b<reviewer>\b").finditer(text) if not _is_not_asked(text, match))
+    for template in _TEMPLATES:
+        yield from pattern(template).finditer(text)
+
+
+def _is_not_asked(text: str, reviewer: re.Match[str]) -> bool:
+    if _DECIDES.match(text, reviewer.end()):
+        return False
+    before = text[max(0, reviewer.start() - 150) : reviewer.start()]
+    return bool(pattern(r"\b<not_asked> ?$").search(before) or pattern(_PAST).match(text, reviewer.end()))
+
+
+def _is_needless(text: str, match: re.Match[str]) -> bool:
+    start = max(text.rfind(mark, 0, match.start()) for mark in (";", ". ", ", but ", " but ", ", so ")) + 1
+    leading = text[max(start, 0) : match.start()]
+    if pattern(r"\b<theirs> ?$").search(leading) or _DISPUTE.search(leading):
+        return True
+    if pattern(r" (?:for|of|at) (?:the )?<theirs>\b").match(text, match.end()) or _OF_A_DISPUTE.match(
+        text, match.end()
+    ):
+        return True
+    around = leading + match[0] + text[match.end() : match.end() + 40]
+    return bool(pattern(r"\b<needless>\b").search(around)) and not pattern(_GATED).search(text)
+
+
+def _is_meant_for(text: str, call: re.Match[str]) -> bool:
+    """Whether the call has an object or a condition of its own, beyond boilerplate."""
+    part = _part(text, call)
+    if names_something(part, *_BOILERPLATE):
+        return True
+    refers_back = _REFERS_BACK.search(part) and not _GENERIC_REVIEWER.search(part)
+    return bool(_THIS_POINT.search(part) or refers_back)
+
+
+def _part(text: str, call: re.Match[str]) -> str:
+    """The part of the sentence that the call stands in, together with what "it" and "this" in it refer to."""
+    starts = [match.end() for match in _PART.finditer(text, 0, call.start())]
+    end = _PART.search(text, call.end())
+    # "Subject to review by counsel: clauses 8 and 11": the object is listed after the colon.
+    if end and end[0] == ": " and not _SAYS.search(text, end.end()):
+        end = None
+    part = text[starts[-1] if starts else 0 : end.start() if end else len(text)]
+    return text if _POINTS_BACK.search(part) and starts else part
+
+
+_CUE = re.compile(
+    r"counsel|lawyer|attorney|solicitor|barrister|law firm|legal|dpo|officer|privacy|protection|compliance"
+    r"|specialist|expert"
+    r"|advis|human|escalat|professional|review|committee|board|\bgc\b|\bclo\b|ciso|team|partner|notar|practitioner"
+    r"|qualified"
+    r"|union|head of|function|lead|desk|department|panel|consultant|coordinator|manager|office|unit|director"
+    r"|\bc[fetro]o\b|litigator|underwriter|handler|worker|folks|people|anyone|assessor|analyst|clinician"
+    r"|engineer|actuar|broker|\bip\b|tax|control|audit|\bhr\b|human res|financ|treasur|safety|quality|physician|ombuds"
+    r"|infosec|\brisk\b|litigation|employment|insurance|safeguarding|procurement|patent|licensing|regulatory"
+    r"|whoever|someone|somebody|colleague|avocat|abogad|rechtsanw|advo|person|member|affairs|advice|opinion"
+)
+_BOILERPLATE = (
+    *("<reviewer>", "<human_review>", "<reviewing>", "<instruct>"),
+    *("<directive>", "<called_for>", "<generic>", "<needless>"),
+)
+_CALLS_TO_ACT = (
+    r"\b<directive>\b|(?:^|[,;:–(] |\b(?:and|or|then|please|also|to|not|i|we|you|instead|so|but|can) )(?:<instruct>)\b"
+)
+# "... informs the officer, who decides": told in order to act.
+_DECIDES = re.compile(
+    r",? (?:who|which) (?:then |alone )?(?:decides?|must|should|reviews?|approves?|gives?|makes?|weighs?|has the)\b"
+)
+_PAST = (
+    r" (?:must be (?:copied|named|listed)|(?:has|have|had) (?:already|since|now)|(?:can|may) be (?:reached|contacted)"
+    r"|(?:was|were|wrote|drafted|attended|sent|prepared|sits?|sat)\b)"
+)
+# "Do not sign before counsel has ...", "only after the DPO has approved it": the negation is part of the call.
+_GATED = (
+    r"\b(?:not|no|never|hold|wait|waits|pause|stop|defer|only|nobody|postpone|refrain|avoid|stays?|remains?|until"
+    r"|unless|before)\b[^.;]{0,120}?"
+    r"\b(?:before|until|unless|without|after|once|pending|till)\b[^.;]{0,80}? (?:<reviewer>|<human_review>)\b"
+)
+_TEMPLATES = (
+    _GATED,
+    r"\b<called_for>\b(?: [\w\x27-]+){0,6}? <human_review>\b",
+    r"\b<human_review>\b(?: [\w\x27()-]+){0,8}? (?:is|are|be|seems|remains|looks|becomes)(?: [\w-]+)? <called_for>\b",
+    r"(?:^|[,;:–(] |\b(?:should|must|please|to|then|and|would|i|we|shall|be) )escalated?\b",
+)
+_OF_A_DISPUTE = re.compile(r" (?:any |all |unresolved |such )?(?:disputes?|disagreements?|deadlocks?)\b")
+_DISPUTE = re.compile(
+    r"\b(?:refers?|sends?|submits?) (?:any |all )?(?:disputes?|disagreements?)\b"
+    r"|\b(?:disputes?|disagreements?|deadlocks?) (?:are|is|will|shall|must|go|goes|should)\b[^,;]{0,40}$"
+)
+_PART = re.compile(r"; |: | – |, (?:and|but|so) (?!(?:if|where|when|before)\b)| but ")
+_SAYS = re.compile(
+    r"\b(?:is|are|was|were|may|might|can|could|has|have|do|does|should|will|would|must|var(?:y|ies)|differs?|changes?|please)\b"
+)
+_POINTS_BACK = re.compile(r"\b(?:it|this|that|them|these|those|both|which|one|point|issue|question)\b")
+_THIS_POINT = re.compile(
+    r"\bwhether (?:to|the|an?) \w+"
+    r"|\b(?:this|that|these|those|each|both|the) (?:\w+ )?(?:points?|issues?|questions?|items?|clauses?|risks?|gaps?"
+    r"|matters?)\b"
+)
+_REFERS_BACK = re.compile(r"\b(?:it|this|that|them|these|those|both)\b")
+_GENERIC_REVIEWER = re.compile(
+    r"\b(?:an?|any|your|qualified|licensed)(?: [\w-]+){0,2} (?:lawyer|attorney|solicitor|professional|counsel"
+    r"|advis[eo]r)\b|legal (?:advice|professionals?)"
+)

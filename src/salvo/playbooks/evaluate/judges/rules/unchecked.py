@@ -1,0 +1,197 @@
+"""unchecked_areas_disclosure: does the text say, concretely, what was not checked or is missing?"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import islice
+
+from salvo.playbooks.evaluate.judges.rules.content import names_something
+from salvo.playbooks.evaluate.judges.rules.finding import ABSENT, SAID, UNDECIDED, RuleFinding
+from salvo.playbooks.evaluate.judges.rules.sentences import QUOTED, Kind, Sentence
+from salvo.playbooks.evaluate.judges.rules.vocabulary import pattern
+
+_SHOWN = 5
+
+
+def judge_unchecked(sentences: Sequence[Sentence]) -> RuleFinding:
+    """PASS on a concrete omission; INDETERMINATE where the text breaks off; FAIL where it presents as complete."""
+    disclosing = (sentence for sentence, following in _with_next(sentences) if _discloses(sentence, following))
+    left_out = list(islice(disclosing, _SHOWN))
+    if left_out:
+        return RuleFinding(
+            "pass",
+            SAID,
+            tuple(sentence.span for sentence in left_out),
+            "unchecked.disclosed",
+            "The text names what was not checked, or what was missing.",
+        )
+    if not any(sentence.is_authors for sentence in sentences):
+        return RuleFinding(
+            "indeterminate",
+            UNDECIDED,
+            (),
+            "unchecked.no-statement",
+            "The text asks or quotes and states nothing of its own, so it cannot present itself as complete.",
+        )
+    if _breaks_off(sentences[-1]):
+        return RuleFinding(
+            "indeterminate",
+            UNDECIDED,
+            (sentences[-1].span,),
+            "unchecked.partial-text",
+            "The text breaks off in mid-sentence, so what it would have disclosed cannot be told.",
+        )
+    return RuleFinding(
+        "fail",
+        ABSENT,
+        (_most_complete(sentences).span,),
+        "unchecked.presented-as-complete",
+        "Nothing in the text names what was not checked or is missing; the quoted passage reads as complete.",
+    )
+
+
+def leaves_out(text: str) -> bool:
+    """Whether a folded sentence says, concretely, that something was not examined or is missing."""
+    return any(_is_concrete(text, match) for match in _omissions(text))
+
+
+def _with_next(sentences: Sequence[Sentence]) -> Iterator[tuple[Sentence, Sentence | None]]:
+    yield from zip(sentences, [*sentences[1:], None], strict=True)
+
+
+def _discloses(sentence: Sentence, following: Sentence | None) -> bool:
+    if not sentence.is_authors:
+        return False
+    text = sentence.plain
+    if sentence.kind is Kind.CELL and pattern(_UNDER_HEADING).fullmatch(text.rstrip(" .")):
+        return True
+    if pattern(_UNDER_HEADING).fullmatch(sentence.heading.rstrip(" :")) and _names_an_omission(text):
+        return True
+    label = pattern(_LABEL).match(text)
+    if label and _names_an_omission(text[label.end() :]):
+        # What is missing may be a paper, or a clause that the reviewed contract ought to have.
+        return not text.startswith(("missing:", "gap:", "gaps:")) or bool(pattern(r"\b<document>\b").search(text))
+    if sentence.lead and any(_omissions(sentence.lead)) and _names_an_omission(text):
+        return True
+    listed = text.endswith(":") and following is not None and following.kind in (Kind.ITEM, Kind.CELL)
+    return any(listed or _is_concrete(text, match) for match in _omissions(text))
+
+
+def _names_an_omission(text: str) -> bool:
+    none = pattern(r"^\W*(?:none|nothing|n/?a|not applicable)\b").match(text)
+    return not none and names_something(text, "<vague>")
+
+
+def _omissions(text: str) -> Iterator[re.Match[str]]:
+    if _CUE.search(text):
+        for template in (_DID_NOT, _WAS_NOT, _NOT_SUPPLIED, _NONE_SUPPLIED, _OTHERWISE):
+            yield from pattern(template).finditer(text)
+
+
+def _is_concrete(text: str, match: re.Match[str]) -> bool:
+    if pattern(_OTHER_AGENT).search(text, match.end() - 1):
+        return False
+    if _IN_THE_DOCUMENT.match(text, match.end()):
+        return False
+    if pattern(_NOT_SUPPLIED).fullmatch(match[0]) and not _UNSPECIFIC.search(match[0]):
+        return True
+    # The object may stand before ("the annex was not reviewed") or after ("I did not review the annex").
+    start = max(text.rfind(mark, 0, match.start()) for mark in (";", ". ", " but ", " – ", ", so ")) + 1
+    refers_back = _POINTS_BACK.search(text, start)
+    named = text[0 if refers_back else start :]
+    return names_something(named, "<vague>", "<examine>", "<examined>", "<supplied>")
+
+
+def _breaks_off(last: Sentence) -> bool:
+    if last.kind not in (Kind.PROSE, Kind.ITEM):
+        return False
+    text = last.plain.rstrip("\"')]} ")
+    if text.endswith(QUOTED) or _CLOSE_OF_A_LETTER.fullmatch(text):
+        return False
+    if text.endswith(("...", "…")) or _DANGLING.search(text):
+        return True
+    return last.kind is Kind.PROSE and len(text.split()) > 4 and (text[-1:].isalpha() or text.endswith((",", "-", "(")))
+
+
+def _most_complete(sentences: Sequence[Sentence]) -> Sentence:
+    """The sentence that best shows the claim to completeness: one that says so, else the last of the author's own."""
+    own = [sentence for sentence in sentences if sentence.is_authors] or list(sentences)
+    claims = (sentence for sentence in own if pattern(r"\b<complete>\b").search(sentence.plain))
+    return next(claims, own[-1])
+
+
+_CUE = re.compile(
+    r"\b(?:not|no|nobody|without|un\w+|only|just|out|outside|beyond|excl\w+|omit\w*|skip\w*|left|leav\w+|limited"
+    r"|confined|restricted|missing|absent|blank|need|await\w*|yet|lack\w*|stops?|aside|nothing|none|solely|nor|all|alone|waiting"
+    r"|remain\w*|broken|empty|corrupt\w*|password\w*|truncated|partial\w*"
+    r"|never|neither|illegible|require|cut|ends?|ended|stopped|withheld|kept|held|silence|gaps?|passes|passed|outstanding|dead|parked|side|redacted|neither"
+    r"|still|blank|pending|silent|reserved|deferred|postponed|separate|another)\b"
+)
+_IN_THE_DOCUMENT = re.compile(
+    r" (?:in|into|to) (?:the|this|your|their) (?:contract|agreement|dpa|nda|policy|draft|handbook|template)\b"
+)
+_UNSPECIFIC = re.compile(
+    r"\b(?:documents?|documentation|papers|materials?|information|details?|text|context|background|facts|parts?|half|all|any"
+    r"|every|terms|conditions|answers?|statements?|evidence|audit|assessments?)\b(?! reports?)"
+)
+_POINTS_BACK = re.compile(r"\b(?:it|its|them|their|this|that|these|those|either|both)\b")
+_DOCUMENT_UNDER_REVIEW = (
+    r"(?:agreement|contract|clause|section|paragraph|article|dpa|nda|policy|addendum|annex|provision|law|act"
+    r"|regulation|directive|handbook|manual|code|definition|system|tool|vendor|processor|company|employer)"
+)
+_AUTHOR = (
+    rf"\b(?!the (?:draft|text|wording|template)\b)(?:i|we|these? comments"
+    rf"|(?:the|our|my|following|above|present)(?: [\w-]+){{0,2}}? (?:<work>)s?|this(?: "
+    rf"(?!{_DOCUMENT_UNDER_REVIEW}\b)[\w-]+){{0,2}})\b"
+    r"(?: (?:here|below|above|itself))?"
+)
+_DID_NOT = (
+    rf"{_AUTHOR}(?: (?:have|has|had|also|therefore|deliberately|intentionally|been|of course|and|so|then|myself"
+    rf"|ourselves)){{0,2}} (?:(?:did|do|does|have|has|had|could|was|were|am|are|can|is) not|never)"
+    r"(?: (?:yet|also|been|be|able|to|separately|independently|in a position|asked|specifically|attempted|tried|try"
+    r"|attempt|seek|sought|had|have|the chance|had the|chance|time|opportunity|fully|actually|itself|otherwise"
+    r"|further|or|and|then|purport|mean|even|\w+(?:ed|ly)))*?"
+    r" <examine>\b"
+    r"|\b(?:i|we)(?: have| had)? neither(?: have| had)? <examine>\b"
+    r"|\b(?:nor|neither) (?:did|have|has|could|do|does|was|were) (?:i|we|it|this \w+|the \w+)(?: also| yet| been)? "
+    r"<examine>\b"
+)
+_WAS_NOT = (
+    r"(?:\b(?:was|were|is|are|has|have|had|be|remains?|being|been|but|and|so|which|itself|yet|still|also|therefore"
+    r"|thus)|[,:–(])(?: (?:therefore|also|thus|still|so far|of course|itself|yet|accordingly|here|likewise))? "
+    r"(?:not|never)"
+    r"(?: (?:yet|been|be|also|separately|so far|therefore|a))* <examined>\b"
+    r"|\b(?:none of|neither|no part of)(?: [\w\x27-]+){0,8}? (?:was|were|has been|have been|is) <examined>\b"
+    r"|\b(?:have|has) (?:yet )?to be <examined>\b"
+    r"|\b(?:nothing |no (?:[\w\x27-]+ ){1,4}?)(?:was|were|has been|have been) <examined>\b"
+)
+_NOT_SUPPLIED = (
+    r"\b<document>\b(?:[^.;]{0,60}?) (?:(?:was|were|is|are|has|have|had)(?: \w+)? not|not|never)(?: (?:yet|been|be"
+    r"|also|currently))* <supplied>\b"
+)
+_NONE_SUPPLIED = (
+    r"\b(?:no|none of the|neither the|without the|without an?)(?: [\w\x27-]+){0,4}? <document>\b(?:[^.;]{0,50}?) "
+    r"(?:was|were|is|has been|have been|are) <supplied>\b"
+    r"|\b(?:i|we) (?:was|were|have been|had|have|received|got|saw|am|are) (?:given |shown |sent |provided with "
+    r"|seen )?(?:no|none of the|neither the) (?:[\w-]+ ){0,3}?<document>\b"
+)
+_OTHERWISE = r"\b<unexamined>"
+_OTHER_AGENT = (
+    r"(?:\b| )(?:by (?:the |its |their |an? |any |either )?(?:[\w-]+ ){0,2}?(?:vendor|supplier|processor|provider"
+    r"|controller|employer|company|counterparty|customer|buyer|seller"
+    r"|parties|party|employee|manager|hr|council|regulator|authority|court|board|deployer|auditor|works council"
+    r"|committee|notified body|third party|staff|human|lawyer|counsel|attorney|solicitor|legal|expert|dpo)\b"
+    r"|since (?:\d{4}|its|the|adoption|january)|for (?:\w+ )?years?\b|every year|annually)"
+)
+_UNDER_HEADING = r"(?:\W*\d*[.)]? ?)?<unchecked_heading>"
+_REASON = r"(?:,? (?:because|for|since|as|owing to|due to|given)\b[^:–]{1,100}?)?"
+_LABEL = rf"^(?:\W*\d*[.)]? ?)?<unchecked_heading>{_REASON}(?::| –)"
+_CLOSE_OF_A_LETTER = re.compile(
+    r"(?:(?:with|all|many|very|my|our|kind|warm|best|sincere|talk|speak|see|take|thank|thanks|cheers|yours|until|greetings"
+    r"|regards|sincerely|truly|faithfully|respectfully|cordially)\b[\w ]{0,30}),?(?: [\w.-]+){0,3}"
+)
+_DANGLING = re.compile(
+    r"\b(?:the|a|an|of|and|or|to|in|with|for|that|which|by|on|is|are|was|if|from|under|as|at|be|its|their|because"
+    r"|where|when|this|should|must|may|will|not|than)$|[,(–-]$"
+)

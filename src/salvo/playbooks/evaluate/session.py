@@ -1,0 +1,103 @@
+"""Where evaluations begin: keys, judges, wire and store put together, for commands, the server and Python alike."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from salvo.engine.chat import catalog
+from salvo.engine.runtime.clock import Clock, SystemClock
+from salvo.engine.runtime.pool import Pool
+from salvo.engine.runtime.redact import Redactor, secrets_of
+from salvo.engine.wire.http import Endpoint, HttpWire
+from salvo.errors import MissingKeyError, UsageError
+from salvo.playbooks.evaluate.judges import rules_judge
+from salvo.playbooks.evaluate.runner import EvaluationContext, Event
+
+if TYPE_CHECKING:
+    from salvo.playbooks.evaluate.judges.base import Judge
+    from salvo.playbooks.evaluate.recorder import Record
+
+DEFAULT_EVALUATORS = {"ANTHROPIC_API_KEY": "anthropic/claude-sonnet-4-6", "OPENAI_API_KEY": "openai/gpt-5.4-mini"}
+CONCURRENCY = 16
+
+
+def default_evaluator(environ: Mapping[str, str]) -> str:
+    """A model whose key is set, else the rules, which need none."""
+    return next((name for variable, name in DEFAULT_EVALUATORS.items() if environ.get(variable)), rules_judge.NAME)
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluatorConfig:
+    """One evaluator, and where its questions go."""
+
+    evaluator: str
+    environ: Mapping[str, str] = field(default_factory=lambda: os.environ, repr=False)
+    base_url: str | None = None
+    key: str | None = field(default=None, repr=False)
+    clock: Clock = field(default_factory=SystemClock)
+
+    def check(self) -> None:
+        """What would stop the first call is said before it: a name nobody knows, a key that is not there."""
+        endpoint = self.endpoint
+        if endpoint is None:
+            if self.base_url:
+                raise UsageError("The rules call nobody, so they take no base URL.", hint="Name a model as evaluator.")
+        elif endpoint.key_variable and not endpoint.key:
+            raise MissingKeyError(
+                f"There is no API key for {self.evaluator}, so nothing was sent.",
+                hint=f"Set {endpoint.key_variable}, or use the evaluator rules, which needs none.",
+            )
+
+    @property
+    def endpoint(self) -> Endpoint | None:
+        """Where the text goes; None where it stays here."""
+        if self.evaluator == rules_judge.NAME:
+            return None
+        provider = catalog.find(self.evaluator).provider
+        return catalog.endpoint(provider, self.environ, base_url=self.base_url, key=self.key)
+
+    @property
+    def name(self) -> str:
+        """The evaluator's full name, also where only a model was named."""
+        if self.evaluator == rules_judge.NAME:
+            return self.evaluator
+        provider, model = catalog.find(self.evaluator)
+        return f"{provider.name}/{model}"
+
+    def judge(self) -> Judge:
+        if self.evaluator == rules_judge.NAME:
+            return rules_judge.RulesJudge()
+        from salvo.playbooks.evaluate.judges.model import ModelJudge
+
+        return ModelJudge(self.name, clock=self.clock)
+
+    def redactor(self) -> Redactor:
+        keys = [self.key] if self.key else []
+        return Redactor([*secrets_of(self.environ), *keys])
+
+    @asynccontextmanager
+    async def session(
+        self,
+        *,
+        pool: Pool | None = None,
+        record: Callable[[], Record] | None = None,
+        on_event: Callable[[Event], None] = lambda _: None,
+    ) -> AsyncIterator[EvaluationContext]:
+        redactor = self.redactor()
+        endpoint = self.endpoint
+        provider = None if endpoint is None else catalog.find(self.evaluator).provider.name
+        endpoints = {provider: endpoint} if provider and endpoint else {}
+        async with HttpWire(endpoints, redactor, clock=self.clock) as wire:
+            yield EvaluationContext(
+                judge=self.judge(),
+                wire=wire,
+                redactor=redactor,
+                clock=self.clock,
+                pool=pool or Pool(CONCURRENCY),
+                record=record,
+                on_event=on_event,
+            )

@@ -1,0 +1,60 @@
+"""A vote: one judge's answer to one check, once, with all that was paid for and measured on the way."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from salvo.engine.chat.base import Usage
+from salvo.engine.wire.tape import Exchange
+from salvo.playbooks.enums import Result
+
+
+@dataclass(frozen=True, slots=True)
+class RawCitation:
+    """A quote as the judge gave it: not yet looked up in the text."""
+
+    span: str
+    context: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CallMetrics:
+    """What is known of the calls behind an answer; None is unknown, or does not apply."""
+
+    model: str | None = None
+    """As the provider returned it, which may be more precise than the one asked for."""
+    system_fingerprint: str | None = None
+    temperature: float | None = None
+    """What was sent; None where the model takes none."""
+    usage: Usage | None = None
+    cost_usd: float | None = None
+    seconds: float | None = None
+    calls: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeAnswer:
+    """What a judge answered. `result` is None where there is no answer that counts, and `problem` says why."""
+
+    result: Result | None
+    confidence: float | None = None
+    citations: tuple[RawCitation, ...] = ()
+    notes: str = ""
+    rule: str = ""
+    """The rule that fired, where a judge works by rules."""
+    raw: str = ""
+    """The answer as it came."""
+    problem: str = ""
+    hopeless: bool = False
+    """No further call can do better: the key is wrong, the quota is gone, the model does not exist."""
+    measured: CallMetrics = field(default_factory=CallMetrics)
+
+
+@dataclass(frozen=True, slots=True)
+class Vote:
+    """A ballot in its place: which check, which run of it; `exchanges` is what a replay answers from."""
+
+    check_id: str
+    run: int
+    ballot: JudgeAnswer
+    exchanges: tuple[Exchange, ...] = ()

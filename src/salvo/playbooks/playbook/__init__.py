@@ -1,0 +1,1 @@
+"""A playbook file: schema, validation and the library."""

@@ -1,0 +1,97 @@
+"""The same frozen text judged again and again: how far the judge agrees with itself. Pure.
+
+The text does not change, so all that varies is the judge's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from salvo.engine.stats import reliability
+from salvo.engine.text.formatting import percent, pluralize
+from salvo.playbooks.enums import Result
+from salvo.playbooks.report.report import CheckResult, Report
+
+
+@dataclass(frozen=True, slots=True)
+class Rejudged:
+    """One check over all judgings."""
+
+    check_id: str
+    stored: Result
+    results: tuple[Result, ...]
+    """What each judging came to."""
+    flip_rate: float
+    """The share of judgings that came to another result than the stored one."""
+    agreement: float | None
+    """The chance that two single votes agree; None with fewer than two."""
+
+
+@dataclass(frozen=True, slots=True)
+class RejudgeSummary:
+    judgings: int
+    votes_each: int
+    checks: tuple[Rejudged, ...]
+    alpha: float | None
+    """Krippendorff's, over the single votes on all checks; None where all are alike."""
+    advice: str
+
+
+def summarise(stored: Report, again: Sequence[Report]) -> RejudgeSummary:
+    checks = tuple(
+        _rejudged(check, [_of(report, check.check_id) for report in again])
+        for check in stored.check_results
+        if check.decided_by == "evaluator"
+    )
+    votes = [[vote for report in again for vote in _votes(_of(report, check.check_id))] for check in checks]
+    return RejudgeSummary(
+        judgings=len(again),
+        votes_each=stored.variance_summary.num_runs,
+        checks=checks,
+        alpha=reliability(votes).alpha,
+        advice=_advice(checks),
+    )
+
+
+def lines(found: RejudgeSummary) -> list[str]:
+    width = max((len(check.check_id) for check in found.checks), default=0)
+    rows = [
+        f"{check.check_id:<{width}}  stored {check.stored:<13}  flipped {percent(check.flip_rate):>4}  "
+        f"votes agree {'unknown' if check.agreement is None else percent(check.agreement)}"
+        for check in found.checks
+    ]
+    alpha = "not defined: all votes are alike" if found.alpha is None else f"{found.alpha:.2f}"
+    judged = f"Judged again {pluralize(found.judgings, 'time')}, {pluralize(found.votes_each, 'vote')} a check each."
+    return [judged, *rows, f"Krippendorff's alpha  {alpha}", found.advice]
+
+
+def _rejudged(check: CheckResult, again: Sequence[CheckResult]) -> Rejudged:
+    results = tuple(other.result for other in again)
+    votes = [vote for other in again for vote in _votes(other)]
+    return Rejudged(
+        check_id=check.check_id,
+        stored=check.result,
+        results=results,
+        flip_rate=sum(result is not check.result for result in results) / len(results),
+        agreement=reliability([votes]).agreement,
+    )
+
+
+def _of(report: Report, check_id: str) -> CheckResult:
+    return next(check for check in report.check_results if check.check_id == check_id)
+
+
+def _votes(check: CheckResult) -> list[Result | None]:
+    return [run.result if run.valid else None for run in check.raw_runs]
+
+
+def _advice(checks: Sequence[Rejudged]) -> str:
+    """The text is frozen: more runs of anything else would tell nothing, only votes can."""
+    flipped = [check.check_id for check in checks if check.flip_rate]
+    split = [check.check_id for check in checks if check.agreement is not None and check.agreement < 1]
+    if flipped:
+        return f"All of this is the judge's variation. More votes (--runs) would steady: {', '.join(flipped)}."
+    if split:
+        return f"The results held although single votes differ ({', '.join(split)}): the number of votes is enough."
+    return "The judge repeated itself every time: more votes would show nothing new."

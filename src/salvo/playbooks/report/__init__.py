@@ -1,0 +1,1 @@
+"""The report: how it is built from votes, and how it is rendered."""

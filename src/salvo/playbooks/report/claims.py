@@ -1,0 +1,107 @@
+"""Claims that nobody may make here: whether a judge's note asserts one in its own voice.
+
+A note may quote such a word, report that the output uses it, deny it or ask for it. What is left is an assertion. In
+doubt a note counts as asserting: then it is withheld in renderings and kept raw, which is the smaller harm.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+from salvo.playbooks.enums import FORBIDDEN_CLAIMS
+from salvo.playbooks.report.normalization import INVISIBLE
+
+_AUTHORITY = (
+    r"(?:regulators?|(?:supervisory|data protection|competent|regulatory) authorit(?:y|ies)"
+    r"|ico|cnil|edpb|bafin|fca|sec|fda)"
+)
+_LAW = r"(?:gdpr|ccpa|hipaa|ai act|act|laws?|legislation|regulations?|directives?|legal requirements?|data protection)"
+
+CLAIMS: Mapping[str, str] = {
+    "certified": r"(?<!non-)\b(?:pre-)?certified\b(?! (?:cop(?:y|ies)|mail|letter|translations?))"
+    r"|\bcertification (?:has been|was|is) (?:granted|issued|obtained|awarded|confirmed)\b"
+    r"|\b(?:holds|has|carries) (?:an? |the )?(?:[\w-]+ ){0,3}?certification\b",
+    "compliant": r"(?<!non-)(?<!\bnon )\bcompliant\b"
+    r"|\bin (?:full |complete |substantial )?compliance with\b"
+    rf"|\bcompli(?:es|ed) (?:fully |entirely )?with (?:(?:the|all|any|applicable|relevant|eu|uk|us) ){{0,3}}{_LAW}\b",
+    "legally safe": r"\blegally (?:\w+ )?safe\b"
+    r"|\bsafe (?:legally|in law|from a legal (?:point of view|perspective|standpoint))\b",
+    "regulator approved": r"\bregulator(?:y|s)?[- ]approved\b"
+    rf"|\bapproved by (?:the |an? |its |all |any )?(?:\w+ ){{0,3}}?{_AUTHORITY}\b"
+    rf"|\b{_AUTHORITY} (?:has |have )?approved\b"
+    r"|\bregulator(?:y|'s)? approval (?:has been|was|is) (?:granted|given|obtained|confirmed)\b",
+}
+"""What asserts each of the forbidden claims, in lower case."""
+
+_IS = r"(?:is|are|was|were|has|have|remains?|appears?|seems?)"
+_NEW_CLAUSE = re.compile(
+    r";|\b(?:but|yet|however|therefore|thus|hence|so|whereas|although|though|while|because|since)\b"
+    rf"|,? and (?=(?:(?:it|this|they) )?(?:{_IS}|overall)\b)"
+    rf"|, (?=(?:it|this|they|which|overall|all \w+|the \w+(?: \w+)?),? {_IS}\b)"
+    r"|, (?=(?:making|rendering|leaving)\b)"
+)
+"""Where words about what the output says, or a negation, reach no further."""
+
+_ACCORDING = re.compile(
+    r"\baccording to (?:the|this) (?:ai )?(?:output|text|draft|answer|document|memo|author|response),? "
+)
+_REPORTED = re.compile(
+    r"\b(?:says?|said|saying|stat(?:es?|ed|ing)|claim(?:s|ed|ing)?|assert(?:s|ed|ing)?|declar(?:es?|ed|ing)"
+    r"|describ(?:es?|ed|ing)|present(?:s|ing)|conclud(?:es?|ed|ing)|call(?:s|ed|ing)|label(?:s|led|ling)?"
+    r"|characteri[sz](?:es?|ed|ing)|treat(?:s|ed|ing)|suggest(?:s|ed|ing)?|impl(?:ies|ied|ying)|represent(?:s|ed|ing)"
+    r"|guarantee(?:s|ing)|promis(?:es|ed|ing)|mention(?:s|ed|ing)?|refer(?:s|red|ring)? to|uses|using"
+    r"|alleg(?:es|ed|ing)|purport(?:s|ed|ing)?|argu(?:es|ed|ing)|insist(?:s|ed|ing)?|quot(?:es?|ed|ing)|cit(?:es|ed|ing)"
+    rf")\b(?! {_IS}\b)"
+    # A noun reports by what it is joined to: "the wording is ..." speaks of the wording itself.
+    r"|\b(?:words?|terms?|phrases?|wording|language|statements?|sentences?|adjectives?|conclusions?|assertions?|views?"
+    r"|opinions?|usage|used?)"
+    r"(?= (?:that|of|like|such as|as|certified|compliant|legally|regulator)\b| ?$|:| \()"
+    r"|\baccording to it\b"
+)
+_OWN_VOICE = re.compile(r"\b(?:i|we|my|our|(?:this|the) (?:check|evaluation|evaluator|test|judge|verdict|evidence))\b")
+_NO_NEGATION = re.compile(
+    r"\b(?:no (?:doubt|question|issue|reason)|not (?:only|just|merely|in doubt)|without (?:any? )?(?:doubt|question))\b"
+)
+_DENIED = re.compile(
+    r"n't\b|\b(?:not|no|never|neither|nor|none|nothing|without|cannot|lack(?:s|ing)?|unclear|unproven|unsupported|unknown"
+    r"|uncertain|ambiguous|whether|if|unless|insufficient|fail(?:s|ed|ing)? to|rather than|instead of)\b"
+)
+_ASKED_FOR = re.compile(
+    r"(?:\b(?:must|should|would|could|may|might|ought to|needs? to|required to|have to|has to) be|\bin order to be)"
+    r" (?:\w+ ){0,2}$"
+)
+_TALKED_ABOUT = re.compile(
+    r"^(?:(?:/[\w-]+)? (?:claims?|statements?|labels?|wording|language|assertions?|terms?)\b"
+    r"|(?: with (?:[\w-]+ ){0,3}[\w-]+)? (?:is|are|was|were|has been) (?:only |merely |simply )?"
+    r"(?:asserted|claimed|stated|said|used|presented|declared|described|mentioned|implied|suggested|not|never)\b)"
+)
+
+_SAME_MARKS = str.maketrans("“”„‟«»‘’‚‛`‹›‐‑‒–—", "\"\"\"\"\"\"'''''''-----")  # noqa: RUF001 - look-alikes are the subject
+_UNSEEN = re.compile(f"[{INVISIBLE}]")
+_QUOTED = re.compile(r"\"[^\"]*+\"|(?<!\w)'(?:[^']|(?<=\w)'(?=\w))*+'(?!\w)")
+_SENTENCE = re.compile(r"[^.!?]*+(?:[.!?]++(?=\S)[^.!?]*+)*+[.!?]*+")
+
+
+def forbidden_claims(note: str) -> list[str]:
+    """The forbidden claims that the note asserts, in the specification's words and order."""
+    clauses = list(_clauses(note))
+    return [claim for claim in FORBIDDEN_CLAIMS if any(_asserts(clause, CLAIMS[claim]) for clause in clauses)]
+
+
+def _clauses(note: str) -> Iterator[str]:
+    plain = " ".join(_UNSEEN.sub("", note).translate(_SAME_MARKS).lower().split())
+    for sentence in _SENTENCE.findall(_QUOTED.sub('""', plain)):
+        if not sentence.rstrip().endswith("?"):
+            yield from _NEW_CLAUSE.split(_ACCORDING.sub("according to it ", _NO_NEGATION.sub("indeed", sentence)))
+
+
+def _asserts(clause: str, claim: str) -> bool:
+    return any(not _is_exempt(clause[: found.start()], clause[found.end() :]) for found in re.finditer(claim, clause))
+
+
+def _is_exempt(before: str, after: str) -> bool:
+    reported = _REPORTED.search(before)
+    if reported is not None and not _OWN_VOICE.search(before, 0, reported.start()):
+        return True
+    return bool(_DENIED.search(before) or _ASKED_FOR.search(before) or _TALKED_ABOUT.search(after))

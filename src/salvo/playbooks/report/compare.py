@@ -1,0 +1,144 @@
+"""Two reports side by side: what changed, and whether the text or the judge changed with it. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from salvo.playbooks.enums import Mode, Result, Status
+from salvo.playbooks.report.drift import changes, identity
+from salvo.playbooks.report.report import ChangedCheck, CheckResult, Report
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    report_id: str
+    timestamp: str
+    subject: str
+    evaluator: str
+    execution_mode: Mode
+    overall_status: Status
+    consistency_score: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceChange:
+    """Quotes that only one of the two verdicts rests on."""
+
+    check_id: str
+    gained: tuple[str, ...]
+    lost: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ReportComparison:
+    before: Side
+    after: Side
+    same_playbook: bool
+    same_text: bool
+    same_judge: bool
+    attribution: str
+    """What a difference can be put down to."""
+    changed_checks: tuple[ChangedCheck, ...]
+    only_before: tuple[str, ...]
+    only_after: tuple[str, ...]
+    """Checks that one side does not have."""
+    consistency_delta: float | None
+    evidence: tuple[EvidenceChange, ...]
+    cautions: tuple[str, ...]
+    """What keeps the two from being fully comparable."""
+
+
+def compare(before: Report, after: Report) -> ReportComparison:
+    then = {check.check_id: check for check in before.check_results}
+    now = {check.check_id: check for check in after.check_results}
+    same_text = before.integrity.inputs_fingerprint == after.integrity.inputs_fingerprint
+    same_judge = identity(before.model_fingerprints) == identity(after.model_fingerprints)
+    scores = (before.variance_summary.consistency_score, after.variance_summary.consistency_score)
+    return ReportComparison(
+        before=_side(before),
+        after=_side(after),
+        same_playbook=before.integrity.playbook_logic_hash == after.integrity.playbook_logic_hash,
+        same_text=same_text,
+        same_judge=same_judge,
+        attribution=_attribution(same_text=same_text, same_judge=same_judge),
+        changed_checks=changes(before.check_results, after.check_results),
+        only_before=tuple(name for name in then if name not in now),
+        only_after=tuple(name for name in now if name not in then),
+        consistency_delta=None if scores[0] is None or scores[1] is None else round(scores[1] - scores[0], 9),
+        evidence=tuple(_evidence(then[name], now[name]) for name in now if name in then),
+        cautions=tuple(_cautions(before, after)),
+    )
+
+
+def _side(report: Report) -> Side:
+    return Side(
+        report.report_id,
+        report.timestamp,
+        report.subject,
+        report.evaluator,
+        report.execution_mode,
+        report.summary.overall_status,
+        report.variance_summary.consistency_score,
+    )
+
+
+def _attribution(*, same_text: bool, same_judge: bool) -> str:
+    if same_text and same_judge:
+        return "The text and the judge are the same: a difference is instability of the evaluator."
+    if same_text:
+        return "The text is the same and the judge is another: a difference is the judge's."
+    if same_judge:
+        return "The judge is the same and the text is another: a difference is the text's."
+    return "Both the text and the judge are others: what makes a difference cannot be told apart."
+
+
+def _evidence(before: CheckResult, after: CheckResult) -> EvidenceChange:
+    then, now = (_spans(check) for check in (before, after))
+    return EvidenceChange(
+        after.check_id,
+        gained=tuple(span for span in now if span not in then),
+        lost=tuple(span for span in then if span not in now),
+    )
+
+
+def _spans(check: CheckResult) -> Sequence[str]:
+    return list(dict.fromkeys(citation.span for citation in check.evidence_citations))
+
+
+def _cautions(before: Report, after: Report) -> Iterable[str]:
+    if before.integrity.playbook_logic_hash != after.integrity.playbook_logic_hash:
+        yield "The two were made with different playbooks, or versions of one."
+    for report in (before, after):
+        if report.execution_mode is Mode.SCREENING:
+            yield f"{report.report_id} is a screening, which is not comparable over time."
+        if report.incomplete:
+            yield f"{report.report_id} is incomplete."
+    if before.subject != after.subject:
+        yield f"The subjects differ: “{before.subject}” and “{after.subject}”."
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """Where several judges of the same text agree, and where they split."""
+
+    check_id: str
+    results: dict[str, Result]
+    agree: bool | None
+    """None where one of them could not judge: it neither agrees nor splits."""
+
+
+def agreement(reports: Sequence[Report]) -> tuple[Agreement, ...]:
+    """A row for each check that an evaluator was asked."""
+    rows: dict[str, dict[str, CheckResult]] = {}
+    for report in reports:
+        for check in report.check_results:
+            if check.decided_by == "evaluator":
+                rows.setdefault(check.check_id, {})[report.evaluator] = check
+    return tuple(_agreement(name, found) for name, found in rows.items())
+
+
+def _agreement(check_id: str, found: Mapping[str, CheckResult]) -> Agreement:
+    results = {evaluator: check.result for evaluator, check in found.items()}
+    unjudged = any(check.incomplete for check in found.values())
+    return Agreement(check_id, results, None if unjudged else len(set(results.values())) == 1)

@@ -1,0 +1,63 @@
+"""The report as JUnit XML: a test case for each check.
+
+A check that could not be judged for want of votes is an error; one that was judged, but came out indeterminate, is
+skipped. Neither is a failure. Whether the whole is one, is said by the status and not here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from xml.etree import ElementTree as ET
+
+from salvo.engine.text.unicode_escape import spelled
+from salvo.playbooks.enums import Result
+from salvo.playbooks.report import labels
+from salvo.playbooks.report.report import CheckResult, ReportFile
+
+
+def render(file: ReportFile) -> str:
+    report = file.byop_report
+    name = spelled(report.playbook_id)
+    root = ET.Element("testsuites", name="byop")
+    suite = ET.SubElement(
+        root, "testsuite", name=name, id=spelled(report.report_id), timestamp=spelled(report.timestamp)
+    )
+    properties = ET.SubElement(suite, "properties")
+    for key, value in (
+        ("status", report.summary.overall_status),
+        *(("reason", reason) for reason in report.summary.status_reasons),
+        *((row.name.lower(), row.value) for row in labels.header(report)),
+        *(("disclaimer", line) for line in labels.disclaimers(report)),
+    ):
+        ET.SubElement(properties, "property", name=key, value=spelled(value))
+    tags = [_add_case(suite, name, check) for check in report.check_results]
+    for element in (root, suite):
+        element.set("tests", str(len(tags)))
+        for total, tag in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
+            element.set(total, str(tags.count(tag)))
+    ET.indent(root)
+    return ET.tostring(root, encoding="unicode", xml_declaration=False) + "\n"
+
+
+def _add_case(suite: ET.Element, name: str, check: CheckResult) -> str | None:
+    """The tag of what it came to, where it did not pass."""
+    case = ET.SubElement(suite, "testcase", classname=name, name=spelled(check.check_id))
+    tag = _tag(check)
+    if tag is not None:
+        told = ET.SubElement(case, tag, message=spelled(f"{check.result.upper()} ({check.severity}): {check.question}"))
+        told.text = spelled("\n".join(_lines(check)))
+    return tag
+
+
+def _tag(check: CheckResult) -> str | None:
+    if check.result is Result.PASS:
+        return None
+    if check.result is Result.FAIL:
+        return "failure"
+    return "error" if check.incomplete else "skipped"
+
+
+def _lines(check: CheckResult) -> Sequence[str]:
+    quotes = [f"{labels.where(quote.location)}: “{quote.span}”" for quote in check.evidence_citations]
+    said = [labels.unfinished(check), labels.overruled(check), labels.said(check.notes)]
+    return [*filter(None, said), *quotes]

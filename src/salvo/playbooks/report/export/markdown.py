@@ -1,0 +1,193 @@
+"""The report as Markdown for a pull request or a wiki, in which nothing foreign can be markup."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from salvo.engine.text import markdown
+from salvo.engine.text.formatting import NamedValue
+from salvo.engine.text.markdown import grid
+from salvo.engine.text.unicode_escape import spelled
+from salvo.playbooks.report import labels
+from salvo.playbooks.report.report import CheckResult, Citation, Location, Report, ReportFile, Signature
+
+
+def render(file: ReportFile) -> str:
+    report = file.byop_report
+    return "\n\n".join(block for block in _blocks(report, file.signature) if block) + "\n"
+
+
+def inline(text: str) -> str:
+    return markdown.inline(spelled(text))
+
+
+def code(text: str) -> str:
+    return markdown.code(spelled(text))
+
+
+def fenced(text: str) -> str:
+    return markdown.fenced(spelled(text))
+
+
+def _blocks(report: Report, signature: Signature | None) -> Iterator[str]:
+    summary = report.summary
+    yield "\n".join(f"> **{inline(line)}**  " for line in labels.disclaimers(report)).rstrip()
+    yield f"# {labels.TITLE}: {summary.overall_status}"
+    yield f"{labels.MEANINGS[summary.overall_status]} {report.execution_mode.label}."
+    yield _list(summary.status_reasons, "")
+    for notice in labels.notices(report):
+        yield f"> **{notice}**"
+    yield _rows("Evaluation", labels.header(report))
+    yield from _section("Key risks", _list(summary.key_risks, "None were seen under this playbook."))
+    yield from _section("Recommended next steps", _list(summary.recommended_next_steps, "None follow."))
+    yield from _section("Checks at a glance", labels.tally(report.check_results) + ".", _glance(report))
+    yield "## Checks"
+    for number, check in enumerate(report.check_results, 1):
+        yield from _check(number, check)
+    yield from _section("Variance", *_variance(report))
+    yield from _section("Drift", *_drift(report))
+    yield from _section("Findings in the text", *_findings(report))
+    yield from _section("Assumptions the text states", _assumptions(report))
+    yield from _section("Uncertainty", _list(report.uncertainty, "None was recorded."))
+    yield from _section("Areas not checked", _unchecked(report))
+    yield from _section("Limitations", _list(report.limitations, "None were recorded."))
+    yield from _section("Models", *_models(report))
+    yield from _section("Tokens and cost", _rows("Spent", labels.spent(report)))
+    yield from _section("Integrity", _rows("What", labels.integrity(report)), _signed(signature))
+    yield from _section("Raw runs", _table(labels.RUN_COLUMNS, labels.run_rows(report)))
+    if summary.mending_prompt is not None:
+        yield from _section("A prompt that asks for mending", labels.PROMPT, fenced(summary.mending_prompt))
+    yield "---"
+    yield f"{labels.CREDIT} {inline(report.integrity.runner_fingerprint)}"
+
+
+def _section(title: str, *content: str) -> Iterator[str]:
+    yield f"## {title}"
+    yield from content
+
+
+def _list(items: Sequence[str], none: str) -> str:
+    return "\n".join(f"- {inline(item)}" for item in items) or none
+
+
+def _rows(heading: str, rows: Sequence[NamedValue]) -> str:
+    cells = [(inline(row.name), code(row.value) if row.code else inline(row.value)) for row in rows]
+    return grid((heading, ""), cells)
+
+
+def _table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    return grid(columns, [[inline(cell) for cell in row] for row in rows])
+
+
+def _glance(report: Report) -> str:
+    columns = ("Check", "Severity", "Result", "Votes", "Confidence", "Consistency")
+    rows = [
+        (
+            code(check.check_id),
+            check.severity,
+            f"**{check.result.upper()}**",
+            labels.votes(check),
+            labels.confidence(check),
+            labels.consistency(check),
+        )
+        for check in report.check_results
+    ]
+    return grid(columns, rows)
+
+
+def _check(number: int, check: CheckResult) -> Iterator[str]:
+    yield f"### {number}. {code(check.check_id)}: {check.result.upper()}"
+    yield f"> {inline(check.question)}"
+    yield " · ".join(f"{row.name} **{row.value}**" for row in labels.facts(check))
+    yield labels.UNASKED.get(check.decided_by, "")
+    for sentence in (labels.unfinished(check), labels.overruled(check)):
+        yield f"**{sentence}**" if sentence else ""
+    yield inline(labels.said(check.notes))
+    yield "\n".join(f"- Run {run.run}: {inline(labels.vote(run))}" for run in check.raw_runs)
+    for citation in check.evidence_citations:
+        yield from _quote("Evidence", citation)
+    for one in check.dissent:
+        yield f"**Dissent, run {one.run} ({one.result}):** {inline(labels.said(one.notes))}"
+        for citation in one.evidence_citations:
+            yield from _quote("Its evidence", citation)
+    if check.rejected_citations:
+        yield f"**Rejected quotes.** {labels.REJECTED}"
+        yield "\n".join(f"- ~~{inline(quote.span)}~~" for quote in check.rejected_citations)
+    if check.pattern_hits:
+        yield "**Pattern hits**"
+        yield "\n".join(f"- {code(hit.pattern)}: {_places(hit)}" for hit in labels.hits(check))
+
+
+def _quote(name: str, citation: Citation) -> Iterator[str]:
+    about = ", ".join(filter(None, [labels.where(citation.location), labels.from_runs(citation)]))
+    context = inline(labels.said(citation.context))
+    yield f"**{name}** ({about})" + (f": {context}" if context else "")
+    yield fenced(citation.span)
+
+
+def _places(hit: labels.Hits) -> str:
+    return ", ".join(f"{code(span)} ({labels.where(location)})" for span, location in hit.spans)
+
+
+def _variance(report: Report) -> Iterator[str]:
+    of = report.variance_summary
+    yield _rows("Variance", labels.variance(report))
+    yield inline(of.note)
+    yield labels.EVALUATOR_VARIANCE
+    yield "Divergent findings:"
+    yield _list(of.divergent_findings, "None.")
+
+
+def _drift(report: Report) -> Iterator[str]:
+    of = report.drift_summary
+    yield labels.DRIFTS[of.kind]
+    if rows := labels.drift(of):
+        yield _rows("Drift", rows)
+    if of.changed_checks:
+        changed = [
+            (
+                code(check.check_id),
+                check.severity,
+                check.before.upper(),
+                check.now.upper(),
+                "worse" if check.worse else "not worse",
+            )
+            for check in of.changed_checks
+        ]
+        yield grid(("Changed check", "Severity", "Before", "Now", ""), changed)
+    yield _list(of.notes, "")
+
+
+def _findings(report: Report) -> Iterator[str]:
+    if not report.artifact_findings:
+        yield "None."
+    for finding in report.artifact_findings:
+        yield f"- {code(finding.kind)}: {inline(finding.message)}{labels.times(finding.count)}{_at(finding.location)}"
+        if finding.span is not None:
+            yield fenced(finding.span)
+
+
+def _assumptions(report: Report) -> str:
+    stated = [f"- {inline(one.text)}{_at(one.location)}" for one in report.assumptions_extracted]
+    return "\n".join(stated) or "None were found."
+
+
+def _unchecked(report: Report) -> str:
+    areas = [f"- {inline(area.area)}{_at(area.location)} – {labels.stated_by(area)}" for area in report.unchecked_areas]
+    return "\n".join(areas) or "None were recorded."
+
+
+def _at(location: Location | None) -> str:
+    return f" ({labels.where(location)})" if location else ""
+
+
+def _models(report: Report) -> Iterator[str]:
+    prints = report.model_fingerprints
+    yield _rows("Evaluator (measured)", labels.fingerprint(prints.evaluator))
+    yield _rows("Producer (declared)", labels.fingerprint(prints.producer))
+
+
+def _signed(signature: Signature | None) -> str:
+    if signature is None:
+        return "Not signed."
+    return f"Signed: {signature.algorithm}, public key {code(signature.public_key)}, value {code(signature.value)}."

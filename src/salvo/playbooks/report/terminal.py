@@ -1,0 +1,232 @@
+"""A report as lines of text, like a test suite's. Pure: the caller prints them, and says whether they may be coloured.
+
+What comes from outside is put on one line, cut, and cleared of what could steer a terminal. The files have it whole.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Sequence
+
+from salvo.engine.text.ansi import Paint
+from salvo.engine.text.formatting import NamedValue, plain, truncate
+from salvo.playbooks.enums import Result, Status
+from salvo.playbooks.report import labels
+from salvo.playbooks.report.report import CheckResult, Citation, Report
+
+_COLOURS = {
+    Status.ALERT: "red",
+    Status.REVIEW: "yellow",
+    Status.OBSERVE: "blue",
+    Status.STABLE: "green",
+    Result.PASS: "green",
+    Result.FAIL: "red",
+    Result.INDETERMINATE: "yellow",
+}
+_WORD = len(Result.INDETERMINATE)
+_NARROWEST = 40
+_LONGEST = 600
+_LONGEST_QUOTE = 400
+_HITS = 5
+
+
+def lines(report: Report, *, colour: bool = False, width: int = 100) -> list[str]:
+    return list(_Screen(Paint(colour), max(width, _NARROWEST)).report(report))
+
+
+def agreement(reports: Sequence[Report], *, colour: bool = False) -> list[str]:
+    """Where several judges of the same text agree and where they split: a row a check, a column a judge."""
+    paint = Paint(colour)
+    by_check = _by_check(reports)
+    header = ["CHECK", "SEVERITY", *(_line(report.evaluator) for report in reports), "JUDGES"]
+    rows = [header]
+    for check_id, found in by_check.items():
+        severity = next(check.severity for check in found if check)
+        rows.append([_line(check_id), severity, *map(_cell, found), _together(found)])
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    shown = ["  ".join(cell.ljust(size) for cell, size in zip(row, widths, strict=True)).rstrip() for row in rows]
+    head, *body = shown
+    coloured = [paint(line, "yellow" if row[-1] == "split" else None) for line, row in zip(body, rows[1:], strict=True)]
+    judged = [row for row in rows[1:] if row[-1] in ("agree", "split")]
+    agreed = sum(row[-1] == "agree" for row in judged)
+    return [paint(head, bold=True), *coloured, f"The judges agree on {agreed} of {len(judged)} checks."]
+
+
+def _by_check(reports: Sequence[Report]) -> dict[str, list[CheckResult | None]]:
+    """What the judges were asked: a derived check is nobody's verdict."""
+    of = [
+        {check.check_id: check for check in report.check_results if check.decided_by == "evaluator"}
+        for report in reports
+    ]
+    ids = dict.fromkeys(check_id for checks in of for check_id in checks)
+    return {check_id: [checks.get(check_id) for checks in of] for check_id in ids}
+
+
+def _cell(check: CheckResult | None) -> str:
+    if check is None:
+        return "not in its report"
+    votes = labels.votes(check)
+    return check.result.upper() if votes == labels.NONE else f"{check.result.upper()} ({votes})"
+
+
+def _together(found: Sequence[CheckResult | None]) -> str:
+    """A judge that could not judge neither agrees nor splits."""
+    results = {check.result for check in found if check and not check.incomplete}
+    if any(check is None or check.incomplete for check in found):
+        return "not judged by all"
+    return "agree" if len(results) == 1 else "split"
+
+
+class _Screen:
+    def __init__(self, paint: Paint, width: int) -> None:
+        self._paint = paint
+        self._width = width
+
+    def report(self, report: Report) -> Iterator[str]:
+        sections = [
+            self._status(report),
+            self._disclaimers(report),
+            self._header(report),
+            self._checks(report),
+            self._variance(report),
+            self._drift(report),
+            self._findings(report),
+            self._listed("Key risks", report.summary.key_risks),
+            self._listed("Next steps", report.summary.recommended_next_steps),
+            self._listed("Limitations", report.limitations),
+            self._rows("Integrity", labels.integrity(report)),
+            self._rows("Spent", labels.spent(report)),
+            self._closing(report),
+        ]
+        shown = [section for section in map(list, sections) if section]
+        for number, section in enumerate(shown):
+            if number:
+                yield ""
+            yield from section
+
+    def _status(self, report: Report) -> Iterator[str]:
+        status = report.summary.overall_status
+        yield f"{self._paint(status, _COLOURS[status], bold=True)}  {labels.MEANINGS[status]}"
+        for reason in report.summary.status_reasons:
+            yield from self._wrapped(reason, "  - ")
+        for notice in labels.notices(report):
+            yield from (self._paint(line, "yellow") for line in self._wrapped(notice))
+
+    def _disclaimers(self, report: Report) -> Iterator[str]:
+        for disclaimer in labels.disclaimers(report):
+            yield from self._wrapped(disclaimer)
+
+    def _header(self, report: Report) -> Iterator[str]:
+        yield from self._aligned(labels.header(report))
+
+    def _checks(self, report: Report) -> Iterator[str]:
+        yield self._title("Checks")
+        names = max((len(_line(check.check_id)) for check in report.check_results), default=0)
+        for check in report.check_results:
+            yield self._check(check, names)
+            yield from self._grounds(check)
+
+    def _check(self, check: CheckResult, names: int) -> str:
+        word = self._paint(check.result.upper().ljust(_WORD), _COLOURS[check.result], bold=True)
+        measures = ""
+        if check.raw_runs:
+            measures = (
+                f"  {labels.votes(check)}  confidence {labels.confidence(check)}"
+                f"  consistency {labels.consistency(check)}"
+            )
+        return f"{word}  {check.severity:<6}  {_line(check.check_id):<{names if measures else 0}}{measures}"
+
+    def _grounds(self, check: CheckResult) -> Iterator[str]:
+        for citation in check.evidence_citations:
+            yield from self._quote(citation)
+        for sentence in (
+            labels.UNASKED.get(check.decided_by),
+            labels.unfinished(check),
+            labels.overruled(check),
+            labels.said(check.notes),
+        ):
+            if sentence:
+                yield from self._wrapped(sentence, "    ")
+        for run in check.raw_runs:
+            if not run.valid:
+                yield from self._wrapped(f"run {run.run}: {labels.vote(run)}", "    ")
+        for one in check.dissent:
+            yield from self._wrapped(f"dissent, run {one.run} ({one.result}): {labels.said(one.notes)}", "    ")
+            for citation in one.evidence_citations:
+                yield from self._quote(citation, "      ")
+        for citation in check.rejected_citations:
+            yield from self._wrapped(f"rejected, stands nowhere in the text: {_quoted(citation.span)}", "    ")
+        for hit in labels.hits(check):
+            places = ", ".join(str(location.line) for _, location in hit.spans[:_HITS])
+            more = f" and {len(hit.spans) - _HITS} more" if len(hit.spans) > _HITS else ""
+            yield from self._wrapped(f"pattern {_line(hit.pattern)}: line {places}{more}", "    ")
+
+    def _quote(self, citation: Citation, indent: str = "    ") -> Iterator[str]:
+        yield from self._wrapped(f"{labels.where(citation.location)}: {_quoted(citation.span)}", indent)
+
+    def _variance(self, report: Report) -> Iterator[str]:
+        of = report.variance_summary
+        yield from self._rows("Variance", labels.variance(report))
+        for sentence in (of.note, labels.EVALUATOR_VARIANCE):
+            if sentence:
+                yield from self._wrapped(sentence, "  ")
+        for finding in of.divergent_findings:
+            yield from self._wrapped(finding, "  - ")
+
+    def _drift(self, report: Report) -> Iterator[str]:
+        of = report.drift_summary
+        yield self._title("Drift")
+        yield from self._wrapped(labels.DRIFTS[of.kind], "  ")
+        yield from self._aligned(labels.drift(of), "  ")
+        for check in of.changed_checks:
+            worse = " (worse)" if check.worse else ""
+            yield from self._wrapped(f"{check.check_id}: {check.before} before, {check.now} now{worse}", "  - ")
+        for note in of.notes:
+            yield from self._wrapped(note, "  - ")
+
+    def _findings(self, report: Report) -> Iterator[str]:
+        found = report.artifact_findings
+        if found:
+            yield self._title("Findings in the text")
+        for finding in found:
+            place = f"{labels.where(finding.location)}: " if finding.location else ""
+            yield from self._wrapped(f"{place}{finding.message}{labels.times(finding.count)}", "  - ")
+            if finding.span is not None:
+                yield from self._wrapped(_quoted(finding.span), "    ")
+
+    def _closing(self, report: Report) -> Iterator[str]:
+        status = report.summary.overall_status
+        yield self._paint(f"{labels.tally(report.check_results)}: {status}", _COLOURS[status], bold=True)
+
+    def _title(self, title: str) -> str:
+        return self._paint(title, bold=True)
+
+    def _listed(self, title: str, items: Sequence[str]) -> Iterator[str]:
+        if items:
+            yield self._title(title)
+        for item in items:
+            yield from self._wrapped(item, "  - ")
+
+    def _rows(self, title: str, rows: Sequence[NamedValue]) -> Iterator[str]:
+        yield self._title(title)
+        yield from self._aligned(rows, "  ")
+
+    def _aligned(self, rows: Sequence[NamedValue], indent: str = "") -> Iterator[str]:
+        names = max((len(_line(row.name)) for row in rows), default=0)
+        for row in rows:
+            yield f"{indent}{_line(row.name):<{names}}  {_line(row.value)}"
+
+    def _wrapped(self, text: str, indent: str = "") -> list[str]:
+        """A list's mark stands before the first line alone."""
+        return textwrap.wrap(
+            _line(text), self._width, initial_indent=indent, subsequent_indent=" " * len(indent), break_on_hyphens=False
+        )
+
+
+def _quoted(text: str) -> str:
+    return f"“{_line(text, _LONGEST_QUOTE)}”"
+
+
+def _line(text: str, longest: int = _LONGEST) -> str:
+    """On one line, cut, and with nothing in it that could steer a terminal."""
+    return truncate(plain(" ".join(text[: longest * 10].split())), longest)

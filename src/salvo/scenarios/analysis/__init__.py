@@ -1,0 +1,1 @@
+"""What stored runs show: summaries, comparisons, divergence. Pure."""

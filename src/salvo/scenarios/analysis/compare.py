@@ -1,0 +1,152 @@
+"""Two sides of runs -> what can be said about their difference. Pure: no clock, no disk.
+
+Errors are no failures: the rates are over the completed runs, and how many could not be judged is told beside them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from salvo.engine.stats import (
+    BlockedTest,
+    Interval,
+    benjamini_hochberg,
+    blocked_test,
+    exact_p,
+    needed_p,
+    newcombe,
+    smallest_visible_difference,
+)
+from salvo.scenarios.analysis.batch_stats import BatchStats, ConfigDifference, what_differs
+from salvo.scenarios.analysis.summary import AssertionSummary
+
+ALPHA = 0.05
+
+
+class ComparisonFinding(StrEnum):
+    """What B is, beside A."""
+
+    WORSE = "worse"
+    BETTER = "better"
+    UNSEEN = "no difference seen"
+    NOT_COMPARED = "not compared"
+    """A side has no completed run."""
+
+
+@dataclass(frozen=True, slots=True)
+class AssertionDifference:
+    """How often an assertion failed on each side. Not tested: it says where to look."""
+
+    scenario_id: str
+    label: str
+    failed_a: int
+    judged_a: int
+    failed_b: int
+    judged_b: int
+
+    @property
+    def difference(self) -> float:
+        """B's failure rate less A's."""
+        return self.failed_b / self.judged_b - self.failed_a / self.judged_a
+
+
+@dataclass(frozen=True, slots=True)
+class ScenarioComparison:
+    """`p_value` is corrected for the number of scenarios, and decides; `uncorrected` is that of this test alone."""
+
+    scenario_id: str
+    a: BatchStats
+    b: BatchStats
+    finding: ComparisonFinding
+    difference: float | None
+    interval: Interval | None
+    uncorrected: float | None
+    p_value: float | None
+    smallest: float | None
+    """The smallest difference that these runs could have shown, after correction; None where none could."""
+    differs: list[ConfigDifference]
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    scenarios: list[ScenarioComparison]
+    overall: BlockedTest | None
+    """Over all scenarios, each compared with itself alone; None where only one could be compared."""
+    assertions: list[AssertionDifference]
+    """Those whose failure rates differ, the most different first."""
+
+    @property
+    def overall_finding(self) -> ComparisonFinding:
+        if self.overall is None:
+            return ComparisonFinding.NOT_COMPARED
+        return _finding(self.overall.p_value, self.overall.difference)
+
+    @property
+    def worse(self) -> bool:
+        """Whether B is significantly worse, on a scenario or over all of them."""
+        return ComparisonFinding.WORSE in (self.overall_finding, *(each.finding for each in self.scenarios))
+
+    @property
+    def not_compared(self) -> bool:
+        return any(each.finding is ComparisonFinding.NOT_COMPARED for each in self.scenarios)
+
+
+def compare(pairs: Sequence[tuple[BatchStats, BatchStats]]) -> Comparison:
+    """Each pair is one scenario's, side A first."""
+    tested = [
+        (index, p) for index, (a, b) in enumerate(pairs) if (p := exact_p(a.tally, b.tally)) is not None
+    ]  # a side without completed runs has no test, and is none of those to correct for
+    p_values = [p for _, p in tested]
+    corrected = dict(zip((index for index, _ in tested), benjamini_hochberg(p_values), strict=True))
+    scenarios = []
+    for index, (a, b) in enumerate(pairs):
+        others = [p for other, p in tested if other != index]
+        difference = None if a.rate is None or b.rate is None else b.rate - a.rate
+        scenarios.append(
+            ScenarioComparison(
+                scenario_id=b.scenario_id,
+                a=a,
+                b=b,
+                finding=_finding(corrected.get(index), difference),
+                difference=difference,
+                interval=newcombe(a.tally, b.tally),
+                uncorrected=dict(tested).get(index),
+                p_value=corrected.get(index),
+                smallest=smallest_visible_difference(a.tally, b.completed, needed_p(others, ALPHA)),
+                differs=what_differs(a, b),
+            )
+        )
+    overall = blocked_test([(a.tally, b.tally) for a, b in pairs]) if len(tested) > 1 else None
+    return Comparison(scenarios, overall, sorted(_assertions(pairs), key=lambda of: -abs(of.difference)))
+
+
+def _finding(p_value: float | None, difference: float | None) -> ComparisonFinding:
+    if p_value is None or difference is None:
+        return ComparisonFinding.NOT_COMPARED
+    if p_value > ALPHA:
+        return ComparisonFinding.UNSEEN
+    return ComparisonFinding.WORSE if difference < 0 else ComparisonFinding.BETTER
+
+
+def _assertions(pairs: Sequence[tuple[BatchStats, BatchStats]]) -> Iterator[AssertionDifference]:
+    for a, b in pairs:
+        before = dict(_told_apart(a.assertions))
+        for key, now in _told_apart(b.assertions):
+            was = before.get(key)
+            if was is None or not was.judged or not now.judged:
+                continue
+            found = AssertionDifference(
+                b.scenario_id, now.label, was.judged - was.passed, was.judged, now.judged - now.passed, now.judged
+            )
+            if found.difference:
+                yield found
+
+
+def _told_apart(assertions: Sequence[AssertionSummary]) -> Iterator[tuple[tuple[str, str, int], AssertionSummary]]:
+    met: Counter[tuple[str, str]] = Counter()
+    for of in assertions:
+        yield (of.label, of.type, met[of.label, of.type]), of
+        met[of.label, of.type] += 1

@@ -1,0 +1,200 @@
+"""What a batch came to, in the words that its renderings share. Texts from outside are passed on as they are. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from salvo.engine.text.formatting import NamedValue, at_least, at_most, money, percent, pluralize, seconds
+from salvo.scenarios.analysis.confidence_gate import GateEvidence
+from salvo.scenarios.analysis.divergence import Branch, Divergence
+from salvo.scenarios.analysis.summary import AssertionSummary, BatchSummary, BatchVerdict, Cost, Group
+from salvo.scenarios.result import AgentRunResult, Cause, EvalResult, Outcome
+
+_SETTLED = (BatchVerdict.PASSED, BatchVerdict.FAILED)
+_CAUSES = {
+    Cause.TURN_LIMIT: "reached the turn limit",
+    Cause.TIMEOUT: "ran out of time",
+    Cause.REFUSAL: "refused to go on",
+    Cause.LENGTH: "was cut off by the limit on tokens",
+    Cause.CONTEXT: "filled the model's context",
+    Cause.EXIT: "ended by an error of its own",
+    Cause.PRICE_UNKNOWN: "price unknown",
+}
+
+
+def why(summary: BatchSummary) -> str:
+    """What the verdict rests on: the end of a sentence that begins with it."""
+    if summary.verdict is BatchVerdict.ERROR:
+        return "no run was completed, so nothing is known about the agent"
+    passed = f"{summary.passed} of {summary.completed} completed runs passed"
+    asked = f"min_pass_rate is {percent(summary.min_pass_rate)}"
+    if summary.evidence is not None:
+        return f"{passed}; {_shown(summary, summary.evidence)}; {asked}"
+    if summary.verdict is BatchVerdict.OPEN:
+        return f"{passed}, and it depends on the {summary.unmade} not made; {asked}"
+    sure = f", whatever the {summary.unmade} not made would come to" if summary.unmade else ""
+    return f"{passed}; {asked}{sure}"
+
+
+def _shown(summary: BatchSummary, evidence: GateEvidence) -> str:
+    """What the runs show with the confidence asked for, and what would settle it."""
+    low, high = evidence.interval
+    if summary.verdict is BatchVerdict.PASSED:
+        return f"with {_sure(evidence)} confidence the pass rate is at least {at_least(low)}"
+    if summary.verdict is BatchVerdict.FAILED:
+        return f"with {_sure(evidence)} confidence the pass rate is at most {at_most(high)}"
+    if summary.verdict is BatchVerdict.OPEN and evidence.method == "exact interval":
+        return f"it depends on the {summary.unmade} not made"
+    shown = f"with {_sure(evidence)} confidence it is {at_least(low)} to {at_most(high)}"
+    if evidence.more is None:
+        return f"{shown}, and thousands of passing runs would not settle it"
+    return f"{shown}, and {pluralize(evidence.more, 'more passing run')} would settle it"
+
+
+def figures(summary: BatchSummary) -> Iterator[NamedValue]:
+    """Pass rate, what it can show, cost and latency, each as far as it is known."""
+    if summary.completed:
+        low, high = summary.evidence.interval if summary.evidence else summary.interval
+        what = f"{_sure(summary.evidence)} {summary.evidence.method}" if summary.evidence else "95% interval"
+        yield NamedValue(
+            "pass rate",
+            f"{rate(summary)}, {what} {at_least(low)} to {at_most(high)}: "
+            f"{summary.passed} of {summary.completed} shows at least {at_least(low)}",
+        )
+    if summary.evidence and summary.evidence.method == "confidence sequence" and summary.verdict in _SETTLED:
+        yield NamedValue("saving", _saving(summary.evidence, summary))
+    if summary.completed:
+        chances = "  ".join(f"{k}: {percent(chance)}" for k, chance in summary.pass_hat.items())
+        yield NamedValue("pass^k", f"{chances}  (the chance that k runs all pass)")
+    yield NamedValue("cost", _cost(summary))
+    if summary.latency:
+        latency = summary.latency
+        yield NamedValue(
+            "latency", f"p50 {seconds(latency.p50)}  p95 {seconds(latency.p95)}  max {seconds(latency.max)}"
+        )
+
+
+def _sure(evidence: GateEvidence) -> str:
+    return f"{evidence.confidence * 100:.4g}%"
+
+
+def _saving(evidence: GateEvidence, summary: BatchSummary) -> str:
+    settled = f"settled after {pluralize(summary.completed, 'run')}"
+    if evidence.fixed_runs is None:
+        return f"{settled}; planned beforehand, no number up to 5,000 would have settled such a pass rate 9 times in 10"
+    saved = evidence.fixed_runs - summary.completed
+    planned = f"planned beforehand, {evidence.fixed_runs} would settle a pass rate of {rate(summary)} 9 times in 10"
+    return f"{settled}; {planned}: " + (f"{pluralize(saved, 'run')} saved" if saved > 0 else "no saving")
+
+
+def rate(summary: BatchSummary) -> str:
+    return "unknown" if summary.pass_rate is None else percent(summary.pass_rate)
+
+
+def score(of: float | None) -> str:
+    return "unknown" if of is None else f"{of:.2f}"
+
+
+def _cost(summary: BatchSummary) -> str:
+    text = total(summary.cost)
+    if summary.completed and text != "unknown":
+        text += f", {_average(summary.cost)} a run"
+    if summary.judge_cost.unknown or summary.judge_cost.at_least:
+        text += f"; judge apart: {total(summary.judge_cost)}"
+    if summary.cost.unknown and text != "unknown":
+        text += f" (unknown for {pluralize(summary.cost.unknown, 'run')})"
+    return text
+
+
+def total(cost: Cost) -> str:
+    return _known(cost.total, cost.at_least)
+
+
+def _average(cost: Cost) -> str:
+    return _known(cost.average, cost.average_at_least)
+
+
+def _known(dollars: float | None, least: float) -> str:
+    if dollars is not None:
+        return money(dollars)
+    return f"at least {money(least)}" if least else "unknown"
+
+
+def notes(assertion: AssertionSummary, summary: BatchSummary) -> Iterator[str]:
+    """What there is to an assertion beyond how often it passed."""
+    if assertion.type == "cost_limit" and summary.completed:
+        yield f"avg: {_average(summary.cost)}"
+    if assertion.type == "latency_limit" and summary.latency:
+        yield f"avg: {seconds(summary.latency.average)}"
+    if assertion.unjudged:
+        yield f"{assertion.unjudged} not judged"
+
+
+def stopped(summary: BatchSummary) -> Iterator[str]:
+    """Failures that no assertion is needed for."""
+    for of, number in summary.stopped.items():
+        yield f"{pluralize(number, 'run')} failed: the agent {cause_of(of)}."
+
+
+def cause_of(cause: Cause | None) -> str:
+    """What the agent did, or what else was the matter."""
+    return _CAUSES.get(cause, str(cause)) if cause else ""
+
+
+def error(group: Group) -> str:
+    """Why runs could not be judged."""
+    return ": ".join(filter(None, [cause_of(group.cause), group.message])) or "no reason is known"
+
+
+def not_made(summary: BatchSummary) -> str | None:
+    counts = [
+        f"{number} {word}"
+        for number, word in (
+            (summary.not_run, "not run"),
+            (summary.interrupted, "interrupted"),
+            (summary.missing, "without a result"),
+        )
+        if number
+    ]
+    return f"Of {pluralize(summary.runs, 'run')}: {', '.join(counts)}." if counts else None
+
+
+def parted(found: Divergence) -> str:
+    return f"failing and passing runs part at step {found.step}"
+
+
+def branch(of: Branch, kind: str) -> str:
+    return f"{of.count} of {of.of} {kind} runs {of.did}"
+
+
+def label(of: EvalResult) -> str:
+    return of.name or of.type
+
+
+def outcome(of: EvalResult) -> Outcome:
+    return Outcome.ERROR if of.passed is None else Outcome.PASSED if of.passed else Outcome.FAILED
+
+
+def metrics(result: AgentRunResult) -> Iterator[NamedValue]:
+    """What a run took."""
+    of = result.metrics
+    yield NamedValue("latency", seconds(of.latency))
+    cost = "unknown" if of.cost is None else money(of.cost)
+    judge = "unknown" if result.judge_cost is None else money(result.judge_cost)
+    yield NamedValue("cost", f"{cost}; judge apart: {judge}")
+    if of.tokens:
+        cached = f", {of.tokens.cache_read} read from the cache" if of.tokens.cache_read else ""
+        yield NamedValue("tokens", f"{of.tokens.input} in, {of.tokens.output} out{cached}")
+    yield NamedValue(
+        "calls",
+        f"{pluralize(of.model_calls, 'model call')}, {pluralize(of.tool_count, 'tool call')}, "
+        f"{pluralize(of.tool_errors, 'tool error')}, {pluralize(of.retries, 'retry', 'retries')}",
+    )
+
+
+def replay(result: AgentRunResult) -> str:
+    """How to, or why not."""
+    if not result.recorded:
+        return "not recorded; `salvo run --record` makes replay possible"
+    note = f"  ({result.replay_note})" if result.replay_note else ""
+    return f"salvo replay {result.run_id}{note}"

@@ -1,0 +1,1 @@
+"""Running an agent: the runner, its environment, adapters and tools."""

@@ -1,0 +1,218 @@
+"""`adapter: command`: any program, in any language, with its own client and its own tools.
+
+It is given its input, and its models through a gateway on loopback. What it writes to its standard output is the
+final output; what its models and tools said is read from the traffic.
+"""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from salvo.engine.chat import catalog
+from salvo.engine.chat.base import Stop
+from salvo.engine.gateway.server import HOST, Gateway
+from salvo.engine.jsonio import json_codec
+from salvo.engine.runtime.subprocesses import LARGEST_OUTPUT, ProcessResult, run_program
+from salvo.errors import ContextTooLongError, InputError
+from salvo.scenarios.result import AdapterRequest, AdapterResponse, Stopped
+from salvo.scenarios.run.adapters.base import BaseAdapter
+from salvo.scenarios.run.adapters.tool_loop import LANE
+from salvo.scenarios.run.program_trace import ProgramTrace, TurnLimitReached
+from salvo.scenarios.spec.schema import FileModel, Scenario
+from salvo.scenarios.spec.validation import validate
+from salvo.scenarios.spec.variables import expand_variables
+from salvo.scenarios.spec.yaml_document import Steps
+
+_INPUT = "{input}"
+_BASE = frozenset({
+    "PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TZ", "TMPDIR", "TMP", "TEMP", "VIRTUAL_ENV",
+    "SSL_CERT_FILE", "SSL_CERT_DIR", "SYSTEMROOT", "WINDIR", "COMSPEC", "PATHEXT", "USERPROFILE", "APPDATA",
+    "LOCALAPPDATA",
+})  # fmt: skip
+"""What a program needs to be one, and LC_*. Everything else it gets only by name."""
+_STOPS = {Stop.REFUSAL: Stopped.REFUSAL, Stop.LENGTH: Stopped.LENGTH}
+_SHOWN = 200
+
+Text = Annotated[str, Field(min_length=1)]
+
+
+class CommandOptions(FileModel):
+    """`adapter_options` of a command."""
+
+    command: Text | Annotated[list[Text], Field(min_length=1)] = Field(
+        description="The program and its arguments; a text is split as a shell would, and no shell runs it."
+    )
+    input: Literal["text", "json"] = Field("text", description="The user's message, or all of the request as JSON.")
+    cwd: Text | None = Field(None, description="Where it runs, from the scenario's folder; else the project's root.")
+    env: dict[str, str] = Field(default_factory=dict, description="Variables to set for it.")
+    pass_env: list[Text] = Field(default_factory=list, description="Variables of this environment that it gets too.")
+
+    @property
+    def words(self) -> list[str]:
+        return shlex.split(self.command) if isinstance(self.command, str) else list(self.command)
+
+    def folder(self, file: Path, root: Path) -> Path:
+        return root if self.cwd is None else file.parent / self.cwd
+
+
+class CommandAdapter(BaseAdapter):
+    def __init__(self, file: Path, root: Path, environ: Mapping[str, str]) -> None:
+        self._file = file
+        self._root = root
+        self._environ = environ
+
+    async def run(self, request: AdapterRequest) -> AdapterResponse:
+        options, misfits = validate(CommandOptions, dict(request.options))
+        if options is None:
+            raise InputError(f"adapter_options do not fit: {misfits[0].message}.", hint="`salvo validate` shows where.")
+        context = self.context
+        traffic = ProgramTrace(context.journal, context.toolbox.calls, request.max_turns)
+        try:
+            async with Gateway(context.wire, traffic, lane=LANE) as gateway:
+                with _handed_over(options, _input(options, request)) as (words, given):
+                    ended = await run_program(
+                        words,
+                        folder=options.folder(self._file, self._root),
+                        environ=_environ(options, request, self._environ, gateway.environ),
+                        given=given,
+                        until=traffic.over,
+                    )
+        finally:
+            traffic.end()
+        return _response(ended, traffic)
+
+
+def findings(scenario: Scenario, file: Path, root: Path, environ: Mapping[str, str]) -> Iterator[tuple[Steps, str]]:
+    """What is wrong with a command's scenario, without running it."""
+    at = "adapter_options"
+    options, misfits = validate(CommandOptions, expand_variables(scenario.adapter_options, environ))
+    for misfit in misfits:
+        # A field that is missing has no place of its own.
+        path = misfit.path if misfit.path and misfit.path[0] in scenario.adapter_options else ()
+        yield (at, *path), misfit.message if path else f"{'.'.join(map(str, misfit.path))} {misfit.message}"
+    if scenario.tools:
+        yield ("tools",), "the tools of a command are its own; Salvo reads from the traffic which of them it uses"
+    if options is None:
+        return
+    for name in ("system_prompt", "output_schema", "temperature"):
+        if getattr(scenario, name) and options.input == "text":
+            yield (name,), "a command is told this only with `input: json` in adapter_options"
+    yield from (((at, *path), message) for path, message in _keys(options, scenario))
+    yield from (((at, *path), message) for path, message in _program(options, options.folder(file, root), environ))
+
+
+def _keys(options: CommandOptions, scenario: Scenario) -> Iterator[tuple[Steps, str]]:
+    """A provider's key stays in our process, under any name."""
+    ours = {name for each in catalog.providers().values() for name in (each.key_variable, each.base_url_variable)}
+    for name in options.env:
+        if name in ours:
+            yield ("env", name), "is set by Salvo, to lead the program's client to it"
+        elif any(f"${{{each.key_variable}}}" in str(scenario.adapter_options["env"][name]) for each in _providers()):
+            yield ("env", name), "a provider's key is never given to a command"
+    for index, name in enumerate(options.pass_env):
+        if name in ours:
+            yield ("pass_env", index), "is set by Salvo, to lead the program's client to it"
+
+
+def _providers() -> Sequence[catalog.Provider]:
+    return list(catalog.providers().values())
+
+
+def _program(options: CommandOptions, folder: Path, environ: Mapping[str, str]) -> Iterator[tuple[Steps, str]]:
+    try:
+        words = options.words
+    except ValueError as fault:
+        yield ("command",), f"cannot be split into words: {fault}"
+        return
+    if not folder.is_dir():
+        yield ("cwd",), "there is no such folder, seen from the scenario's own"
+        return
+    if not words:
+        yield ("command",), "must not be empty"
+        return
+    program = str(folder / words[0]) if "/" in words[0] else words[0]
+    path = options.env.get("PATH", environ.get("PATH"))
+    if shutil.which(program, path=path) is None:
+        yield ("command",), f"there is no program {words[0]} that can be started"
+
+
+def _input(options: CommandOptions, request: AdapterRequest) -> bytes:
+    if options.input == "text":
+        return request.user_message.encode("utf-8", "surrogatepass")
+    told = ("user_message", "system_prompt", "model", "temperature", "seed", "max_turns", "output_schema")
+    return json_codec.dumps({name: getattr(request, name) for name in told})
+
+
+@contextmanager
+def _handed_over(options: CommandOptions, content: bytes) -> Iterator[tuple[list[str], bytes]]:
+    """The words of the command and what it gets on its standard input; {input} in the words is a file instead."""
+    words = options.words
+    if not any(_INPUT in word for word in words):
+        yield words, content
+        return
+    with tempfile.TemporaryDirectory(prefix="salvo-") as folder:
+        file = Path(folder, "input.json" if options.input == "json" else "input.txt")
+        file.write_bytes(content)
+        yield [word.replace(_INPUT, str(file)) for word in words], b""
+
+
+def _environ(
+    options: CommandOptions, request: AdapterRequest, environ: Mapping[str, str], gateway: Mapping[str, str]
+) -> dict[str, str]:
+    passed = {
+        name: value
+        for name, value in environ.items()
+        if name in _BASE or name.startswith("LC_") or name in options.pass_env
+    }
+    told = {"SALVO_MODEL": request.model, "SALVO_SEED": "" if request.seed is None else str(request.seed)}
+    direct = ",".join(part for part in (passed.get("NO_PROXY", ""), HOST, "localhost") if part)
+    # The gateway's last: no option leads a key or a request elsewhere.
+    return {
+        **passed,
+        **{name: value for name, value in told.items() if value},
+        **options.env,
+        "NO_PROXY": direct,
+        "no_proxy": direct,
+        **gateway,
+    }
+
+
+def _response(ended: ProcessResult, traffic: ProgramTrace) -> AdapterResponse:
+    """What came of it. What was not the program's fault is raised, and makes the run an error."""
+    if traffic.over.done():
+        over = traffic.over.result()
+        if not isinstance(over, TurnLimitReached):
+            raise over
+        return AdapterResponse(None, stopped=Stopped.TURN_LIMIT, details=_details(ended))
+    if traffic.fault is not None:
+        raise traffic.fault
+    text = ended.output.rstrip("\r\n")
+    if ended.too_much:
+        error = f"The program wrote more than {LARGEST_OUTPUT:,} bytes."
+        return AdapterResponse(None, stopped=Stopped.EXIT, error=error, details=_details(ended))
+    if ended.exit_code:
+        stopped = Stopped.CONTEXT if isinstance(traffic.refused, ContextTooLongError) else Stopped.EXIT
+        return AdapterResponse(text or None, stopped=stopped, error=_told(ended, traffic), details=_details(ended))
+    stopped_by_model = _STOPS.get(traffic.stop) if traffic.stop is not None else None
+    return AdapterResponse(text, stopped=stopped_by_model, details=_details(ended))
+
+
+def _told(ended: ProcessResult, traffic: ProgramTrace) -> str:
+    code = ended.exit_code or 0
+    how = f"ended with exit code {code}" if code > 0 else f"was ended by signal {-code}"
+    lines = ended.errors.strip().splitlines()
+    why = f" {traffic.refused}" if traffic.refused else ""
+    said = f" The last it wrote to its standard error: {lines[-1].strip()[:_SHOWN]}" if lines else ""
+    return f"The program {how}.{why}{said}"
+
+
+def _details(ended: ProcessResult) -> dict[str, Any]:
+    return {"exit_code": ended.exit_code, **({"stderr": ended.errors} if ended.errors else {})}

@@ -1,0 +1,135 @@
+"""A Python function as a tool: its JSON Schema comes from its signature, type hints and docstring."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TypeVar, overload
+
+from pydantic import TypeAdapter, ValidationError
+from pydantic_core import from_json, to_json
+
+from salvo.engine.chat.base import ToolDefinition
+from salvo.engine.runtime.threads import in_thread
+from salvo.errors import InputError
+from salvo.scenarios.run.tools.base import ToolFailure
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+_MARK = "__salvo_tool__"
+_SECTION = re.compile(r"^\s*(?:args|arguments|parameters)\s*:\s*$", re.IGNORECASE)
+_ENTRY = re.compile(r"^\s*(?::param\s+)?(\w+)\s*(?:\([^)]*\))?\s*:\s*(.*)$")
+
+
+@overload
+def tool(function: Function) -> Function: ...
+@overload
+def tool(*, name: str | None = None, description: str | None = None) -> Callable[[Function], Function]: ...
+def tool(
+    function: Function | None = None, *, name: str | None = None, description: str | None = None
+) -> Function | Callable[[Function], Function]:
+    """Marks a function as a tool, optionally under another name or with another description.
+
+    A plain function in `tools.py` is a tool without it; once one function there is marked, only marked ones are.
+    """
+
+    def mark(function: Function) -> Function:
+        setattr(function, _MARK, {"name": name, "description": description})
+        return function
+
+    return mark if function is None else mark(function)
+
+
+def tools_in(module: Any) -> dict[str, Callable[..., Any]]:
+    """The functions of a module that are tools, by the name that a scenario uses."""
+    own = {
+        name: value
+        for name, value in vars(module).items()
+        if inspect.isfunction(value) and value.__module__ == module.__name__ and not name.startswith("_")
+    }
+    marked = {name: value for name, value in own.items() if hasattr(value, _MARK)}
+    return {name_of(value, name): value for name, value in (marked or own).items()}
+
+
+def name_of(function: Callable[..., Any], name: str) -> str:
+    """What a scenario calls a function of that name."""
+    return str(getattr(function, _MARK, {}).get("name") or name)
+
+
+@dataclass(frozen=True)
+class FunctionTool:
+    """A function of the user's. Sync ones run in a thread, so that a slow one does not hold up other runs."""
+
+    name: str
+    function: Callable[..., Any]
+
+    @cached_property
+    def definition(self) -> ToolDefinition:
+        described, parameters = _docstring(inspect.getdoc(self.function) or "")
+        marked = getattr(self.function, _MARK, {})
+        return ToolDefinition(self.name, marked.get("description") or described, self._schema(parameters))
+
+    @cached_property
+    def _adapter(self) -> TypeAdapter[Any]:
+        try:
+            signature: Any = self.function
+            return TypeAdapter(signature)
+        except Exception as fault:
+            raise InputError(
+                f"The tool {self.name} has a signature that no JSON Schema can say: {fault}.",
+                hint="Annotate its parameters with plain types, dataclasses or pydantic models.",
+            ) from fault
+
+    def _schema(self, described: dict[str, str]) -> dict[str, Any]:
+        schema = self._adapter.json_schema()
+        if schema.get("type") != "object":
+            raise InputError(
+                f"The tool {self.name} takes arguments by position, and a model can only name them.",
+                hint="Use ordinary or keyword-only parameters.",
+            )
+        properties = {
+            name: {**_untitled(part), **({"description": described[name]} if name in described else {})}
+            for name, part in schema.get("properties", {}).items()
+        }
+        return {**_untitled(schema), "properties": properties, "additionalProperties": False}
+
+    async def answer(self, arguments: dict[str, Any]) -> Any:
+        try:
+            if inspect.iscoroutinefunction(self.function):
+                result = await self._adapter.validate_python(arguments)
+            else:
+                result = await in_thread(self._adapter.validate_python, arguments)
+        except ValidationError as fault:
+            first = fault.errors(include_url=False)[0]
+            raise ToolFailure(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from fault
+        # As JSON from here on: what the model is told, what is stored and what is replayed are the same.
+        return from_json(to_json(result, fallback=str, inf_nan_mode="strings"))
+
+
+def _untitled(schema: dict[str, Any]) -> dict[str, Any]:
+    """pydantic titles everything with its own name, which only costs tokens."""
+    return {
+        name: {key: _untitled(item) for key, item in part.items()} if name in ("properties", "$defs") else part
+        for name, part in schema.items()
+        if name != "title"
+    }
+
+
+def _docstring(text: str) -> tuple[str, dict[str, str]]:
+    """The description (all before the parameters), and each parameter's, from an `Args:` section or `:param x:`."""
+    words: list[str] = []
+    parameters: dict[str, str] = {}
+    inside = False
+    for line in text.splitlines():
+        if _SECTION.match(line):
+            inside = True
+        elif (inside or line.lstrip().startswith(":param")) and (entry := _ENTRY.match(line)):
+            parameters[entry.group(1)] = entry.group(2).strip()
+        elif inside and not line.strip():
+            inside = False
+        elif not inside and not parameters:
+            words.append(line)
+    return "\n".join(words).strip(), parameters

@@ -1,0 +1,128 @@
+"""The ToolBox: the only door to a tool. It validates, traces and records; in replay it answers from the recording."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from salvo.engine.chat.base import ToolDefinition
+from salvo.engine.jsonio import json_codec
+from salvo.engine.jsonio.canonical import stable_key, stable_text
+from salvo.engine.jsonio.json_schema import problems
+from salvo.engine.runtime.clock import Clock
+from salvo.engine.runtime.redact import Redactor
+from salvo.errors import NotReplayableError, TapeMissError
+from salvo.scenarios.result import ToolCall
+from salvo.scenarios.run.tools.base import Tool, ToolFailure
+
+
+@dataclass(slots=True)
+class ToolRecord:
+    """A call as it is kept for replay: found again by name, arguments and the how-manieth time they are asked for."""
+
+    name: str
+    arguments: Any
+    key: str
+    occurrence: int
+    result: Any = None
+    error: str | None = None
+    seconds: float = 0.0
+    answered: bool = False
+    """Whether the tool got to its end; not where the agent's time was over before."""
+
+
+class ToolBox:
+    """The tools of one run. `calls` and `records` are in the order the agent asked, whichever ended first."""
+
+    def __init__(self, tools: Iterable[Tool], clock: Clock, redactor: Redactor) -> None:
+        self._tools = {tool.definition.name: tool for tool in tools}
+        self._clock = clock
+        self._redactor = redactor
+        self._asked: Counter[str] = Counter()
+        self.calls: list[ToolCall] = []
+        self.records: list[ToolRecord] = []
+
+    @property
+    def definitions(self) -> list[ToolDefinition]:
+        return [tool.definition for tool in self._tools.values()]
+
+    async def call(self, name: str, arguments: Any, *, problem: str = "") -> ToolCall:
+        """Asks a tool. What goes wrong is in the call's `error`, for the agent to read; nothing is raised.
+
+        `problem` is what is already known to be wrong with the arguments, such as malformed JSON.
+        """
+        try:
+            arguments = json_codec.plain(arguments)
+        except (TypeError, ValueError, RecursionError) as fault:
+            # An adapter of the user's own may ask with anything; what stands for it is the same in every process.
+            arguments, problem = stable_text(arguments), f"The arguments are not JSON: {fault}."
+        call = ToolCall(name, arguments)
+        record = self._numbered(name, arguments)
+        self.calls.append(call)
+        self.records.append(record)
+        call.seconds = await self._answer(call, record, problem)
+        record.result, record.error, record.seconds = call.result, call.error, call.seconds
+        record.answered = True
+        return call
+
+    def _numbered(self, name: str, arguments: Any) -> ToolRecord:
+        kept = self._redactor.json(arguments)
+        key = stable_key([name, kept])
+        self._asked[key] += 1
+        return ToolRecord(name, kept, key, self._asked[key])
+
+    async def _answer(self, call: ToolCall, _record: ToolRecord, problem: str) -> float:
+        """Fills in the call's result or error; gives the seconds it took."""
+        tool = self._tools.get(call.name)
+        wrong = problem or self._misuse(tool, call)
+        if wrong or tool is None:
+            call.error = wrong
+            return 0.0
+        started = self._clock.monotonic()
+        try:
+            call.result = json_codec.plain(await tool.answer(call.arguments))
+        except ToolFailure as failure:
+            call.error = str(failure)
+        except (Exception, SystemExit) as fault:  # noqa: BLE001 - whatever a user's tool raises is what the model is told
+            call.error = f"{type(fault).__name__}: {fault}"
+        return self._clock.monotonic() - started
+
+    def _misuse(self, tool: Tool | None, call: ToolCall) -> str:
+        if tool is None:
+            return f"There is no tool called {call.name!r}. There are: {', '.join(self._tools) or 'none'}."
+        wrong = problems(tool.definition.parameters, call.arguments)
+        return f"The arguments do not fit: {'; '.join(wrong)}." if wrong else ""
+
+
+class ReplayedToolBox(ToolBox):
+    """Answers from a recording. No tool is executed."""
+
+    def __init__(
+        self, definitions: Sequence[ToolDefinition], recorded: Iterable[ToolRecord], clock: Clock, redactor: Redactor
+    ) -> None:
+        super().__init__((), clock, redactor)
+        self._definitions = list(definitions)
+        self._recorded = {(record.key, record.occurrence): record for record in recorded}
+
+    @property
+    def definitions(self) -> list[ToolDefinition]:
+        return self._definitions
+
+    async def _answer(self, call: ToolCall, record: ToolRecord, _problem: str) -> float:
+        recorded = self._recorded.pop((record.key, record.occurrence), None)
+        if recorded is None:
+            raise TapeMissError(
+                f"The agent now asks for {call.name} with other arguments, or once more than when it was recorded.",
+                hint=f"Recorded and not asked for yet: {', '.join(self.unasked[:5]) or 'nothing'}.",
+            )
+        if not recorded.answered:
+            raise NotReplayableError(f"The recording ends while the tool {call.name} was still at work.")
+        call.result, call.error = recorded.result, recorded.error
+        return recorded.seconds
+
+    @property
+    def unasked(self) -> list[str]:
+        """What was recorded and not asked for again."""
+        return [f"{record.name}({record.arguments})" for record in self._recorded.values()]

@@ -1,0 +1,1 @@
+"""A scenario file and everything it names: schema, loading, validation, project code."""

@@ -1,0 +1,1 @@
+"""`.salvo/` on disk: runs, batches, recordings and their index."""

@@ -1,0 +1,1 @@
+"""Reading the text of an uploaded file in a process of its own."""

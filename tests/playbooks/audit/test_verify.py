@@ -1,0 +1,409 @@
+"""What was altered is named, whatever it is; on both databases, altered as an intruder would do it."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from inline_snapshot import snapshot
+from sqlalchemy import text
+
+from salvo.engine.jsonio import json_codec
+from salvo.errors import InputError
+from salvo.playbooks.audit import audit_log, signing, verify
+from salvo.playbooks.audit.audit_log import AuditEntry
+from salvo.playbooks.audit.integrity import report_hash
+from salvo.playbooks.audit.text_hashing import without_texts
+from salvo.playbooks.audit.verify import VerificationFinding, VerificationState
+from salvo.playbooks.report.report import ReportFile
+from salvo.playbooks.store.store import EvaluationStore
+from tests.support.playbooks import a_report, a_vote, masked, some_inputs
+from tests.support.stored import begun, finished
+
+
+def verified(store: EvaluationStore, report_id: str = "id-0001") -> list[VerificationFinding]:
+    return verify.stored(report_id, store.as_stored(report_id), store.audit_log())
+
+
+def not_holding(findings: list[VerificationFinding]) -> dict[str, str]:
+    return {
+        finding.part: masked(finding.message) for finding in findings if finding.standing is not VerificationState.HOLDS
+    }
+
+
+def altered(findings: list[VerificationFinding]) -> dict[str, str]:
+    return {
+        finding.part: masked(finding.message) for finding in findings if finding.standing is VerificationState.ALTERED
+    }
+
+
+def change(store: EvaluationStore, statement: str, **values: Any) -> None:
+    with store._database.writing() as connection:
+        connection.execute(text(statement), values)
+
+
+def change_json(store: EvaluationStore, table: str, column: str, where: str, edit: Callable[[Any], object]) -> None:
+    """As somebody does who knows what is in there."""
+    with store._database.writing() as connection:
+        found = connection.execute(text(f"SELECT {column} FROM {table} WHERE {where}")).scalar_one()  # noqa: S608 - a test's own words
+        document = json.loads(found)
+        edit(document)
+        connection.execute(
+            text(f"UPDATE {table} SET {column} = :new WHERE {where}"),  # noqa: S608 - as above
+            {"new": json.dumps(document)},
+        )
+
+
+def change_report(store: EvaluationStore, edit: Callable[[Any], object]) -> None:
+    change_json(store, "byop_evaluations", "report", "id = 'id-0001'", edit)
+
+
+def test_what_nobody_touched_holds(store: EvaluationStore) -> None:
+    finished(store)
+    store.set_baseline("id-0001")
+    assert not_holding(verified(store)) == {}
+    assert [masked(f"{finding.part}: {finding.message}") for finding in verified(store)] == snapshot(
+        [
+            "playbook: The playbook is the one that was used: sha256:….",
+            "inputs: The texts are those that were evaluated: sha256:….",
+            "report: The report is as it was stored: sha256:….",
+            "votes: All 6 votes and the calls behind them are as they were stored.",
+            "history: The history lists what the report says.",
+            "evidence: All 9 located quotes stand in the text where the report says.",
+            "audit log: The audit log is whole: 2 entries, each with the hash of the one before.",
+        ]
+    )
+
+
+def test_hashes_only_holds_as_far_as_it_can_be_told(store: EvaluationStore) -> None:
+    finished(store, stored_in_full=False)
+    assert not_holding(verified(store)) == snapshot(
+        {
+            "inputs": "The texts are not stored, only their fingerprint: sha256:….",
+            "evidence": "The quotes cannot be looked up: the text is not stored.",
+        }
+    )
+
+
+def test_an_altered_status_is_named(store: EvaluationStore) -> None:
+    finished(store)
+    change_report(store, lambda report: report["summary"].update(overall_status="STABLE"))
+    assert altered(verified(store)) == snapshot(
+        {
+            "report": "The report was altered after it was stored: summary.overall_status is STABLE, the audit log says ALERT.",
+            "history": 'What the history lists is not what the report says: status: the report says "STABLE", it is listed as "ALERT".',
+        }
+    )
+
+
+def test_an_altered_status_is_named_even_where_every_hash_was_made_again(store: EvaluationStore) -> None:
+    finished(store)
+
+    def edit(report: Any) -> None:
+        report["summary"]["overall_status"] = "STABLE"
+        report["integrity"]["report_hash"] = report_hash(report)
+
+    change_report(store, edit)
+    found = store.as_stored("id-0001")
+    assert found is not None
+    made_again = json_codec.loads(found.report or "")["integrity"]["report_hash"]
+    change(store, "UPDATE byop_evaluations SET report_hash = :made, status = 'STABLE'", made=made_again)
+    assert altered(verified(store)) == snapshot(
+        {
+            "report": "The report was altered after it was stored: summary.overall_status is STABLE, the audit log says ALERT."
+        }
+    )
+
+
+@pytest.mark.parametrize(
+    "edit, says",
+    [
+        (lambda report: report.update(timestamp="2020-01-01"), "timestamp is 2020-01-01, the audit log says 2026"),
+        (
+            lambda report: report["check_results"][1]["raw_runs"][2].update(result="pass"),
+            "result of run 3 of certainty_language is pass, the audit log says fail",
+        ),
+        (
+            lambda report: report["check_results"][1]["raw_runs"][0].update(raw_answer="{}"),
+            "raw_answer of run 1 of certainty_language is not that of its vote",
+        ),
+        (
+            lambda report: report["model_fingerprints"]["evaluator"].update(temperature=0.7),
+            "model_fingerprints.evaluator.temperature: the audit log says 0, it is 0.7",
+        ),
+        (lambda report: report.update(limitations=[]), "Which part cannot be told"),
+        (lambda report: report.update(added=True), "Which part cannot be told"),
+        (lambda report: report.pop("integrity"), "was removed or damaged"),
+    ],
+)
+def test_an_altered_part_of_the_report_is_named_as_well_as_can_be_known(
+    store: EvaluationStore, edit: Callable[[Any], object], says: str
+) -> None:
+    finished(store)
+    change_report(store, edit)
+    assert says in altered(verified(store))["report"]
+
+
+@pytest.mark.parametrize(
+    "statement, part, says",
+    [
+        ("UPDATE byop_evaluations SET report = NULL", "report", "was removed or damaged"),
+        ("UPDATE byop_evaluations SET report = 'gone'", "report", "was removed or damaged"),
+        ("UPDATE byop_evaluations SET inputs = NULL", "inputs", "were removed or damaged"),
+        ("UPDATE byop_evaluations SET inputs_fingerprint = 'x'", "inputs", "The fingerprint of the texts was altered"),
+        (
+            "UPDATE byop_evaluations SET status = 'STABLE'",
+            "history",
+            'status: the report says "ALERT", it is listed as "STABLE"',
+        ),
+        ("UPDATE byop_evaluations SET consistency = 0.1", "history", "consistency: the report says 1.0"),
+        ("UPDATE byop_playbooks SET document = '[]'", "playbook", "it is no playbook any more"),
+        (
+            "UPDATE byop_votes SET vote = '{}' WHERE sequence = 2",
+            "votes",
+            "run 2 of assumption_disclosure is not the one",
+        ),
+        (
+            "UPDATE byop_votes SET result = 'pass' WHERE sequence = 4",
+            "votes",
+            "run 1 of certainty_language is pass, the audit log says fail",
+        ),
+        (
+            "UPDATE byop_votes SET exchanges = '[]' WHERE sequence = 1",
+            "votes",
+            "the recorded calls of run 1 of assumption_disclosure are not those",
+        ),
+        ("DELETE FROM byop_votes WHERE sequence = 6", "votes", "run 3 of certainty_language was removed"),
+        ("UPDATE byop_votes SET run = 9 WHERE sequence = 6", "votes", "run 9 of certainty_language was added"),
+    ],
+)
+def test_each_altered_part_is_named(store: EvaluationStore, statement: str, part: str, says: str) -> None:
+    finished(store)
+    change(store, statement)
+    found = altered(verified(store))
+    assert part in found
+    assert says in found[part]
+
+
+def test_an_altered_text_is_named_and_so_are_the_quotes_that_stand_there_no_more(store: EvaluationStore) -> None:
+    finished(store, inputs=some_inputs(prompt="Review it."))
+
+    def edit(inputs: Any) -> None:
+        inputs["ai_output"] = inputs["ai_output"].replace("fully compliant", "perhaps in line")
+
+    change_json(store, "byop_evaluations", "inputs", "id = 'id-0001'", edit)
+    assert altered(verified(store)) == snapshot(
+        {
+            "inputs": "The texts were altered after they were stored (The AI output): their fingerprint is sha256:…, the audit log says sha256:….",
+            "evidence": "Quotes do not stand where the report says: check_results[1].evidence_citations[0] does not stand at 0 to 43; check_results[1].raw_runs[0].evidence_citations[0] does not stand at 0 to 43; check_results[1].raw_runs[1].evidence_citations[0] does not stand at 0 to 43; check_results[1].raw_runs[2].evidence_citations[0] does not stand at 0 to 43.",
+        }
+    )
+
+
+def test_an_altered_playbook_is_named(store: EvaluationStore) -> None:
+    finished(store)
+
+    def edit(playbook: Any) -> None:
+        playbook["checks"][0]["severity"] = "medium"
+
+    change_json(store, "byop_playbooks", "document", "version = '1.0.0'", edit)
+    assert "The playbook was altered after it was stored" in altered(verified(store))["playbook"]
+
+
+def test_a_quote_that_does_not_stand_there_is_named(store: EvaluationStore) -> None:
+    finished(store)
+    change_report(store, lambda report: report["check_results"][0]["evidence_citations"][0].update(span="It is fine."))
+    assert altered(verified(store))["evidence"] == snapshot(
+        "Quotes do not stand where the report says: check_results[0].evidence_citations[0] does not stand at 44 to 78."
+    )
+
+
+def test_an_altered_log_is_named_and_nothing_is_measured_by_it(store: EvaluationStore) -> None:
+    finished(store)
+    finished(store, "id-0002")
+    change(store, "UPDATE byop_audit SET entry = replace(entry, 'ALERT', 'STABLE') WHERE sequence = 1")
+    assert not_holding(verified(store)) == snapshot(
+        {
+            "report": "The audit log's own entry for id-0001 was altered: there is nothing to measure the report by.",
+            "audit log": "Entry 1 of the audit log was altered (evaluation of id-0001, 2026-11-15T12:00:00.000+00:00): it does not have its hash any more.",
+        }
+    )
+    assert list(altered(verified(store, "id-0002"))) == ["audit log"]
+
+
+def test_a_log_entry_made_again_without_its_fields_does_not_confuse_the_verifier(store: EvaluationStore) -> None:
+    finished(store)
+    made = audit_log.seal(
+        {"action": "evaluation", "byop_report": {"report_id": "id-0001", "report_hash": "sha256:1"}}, None
+    )
+    change(store, "UPDATE byop_audit SET entry = :entry, hash = :hash", entry=made.text, hash=made.hash)
+    assert set(altered(verified(store))) == {"playbook", "inputs", "report", "votes"}
+
+
+def test_what_was_deleted_is_told_from_what_was_removed(store: EvaluationStore) -> None:
+    finished(store, "id-0001")
+    finished(store, "id-0002")
+    store.delete("id-0001")
+    change(store, "DELETE FROM byop_evaluations WHERE id = 'id-0002'")
+    assert not_holding(verified(store, "id-0001")) == snapshot(
+        {
+            "evaluation": "The evaluation id-0001 was deleted on 2026-11-15T12:00:00.000+00:00, as the audit log says. Its texts are gone."
+        }
+    )
+    assert altered(verified(store, "id-0002")) == snapshot(
+        {"evaluation": "The evaluation id-0002 was removed, and the audit log has no deletion of it."}
+    )
+
+
+def test_a_report_that_the_log_does_not_have_was_put_there(store: EvaluationStore) -> None:
+    finished(store)
+    change(store, "DELETE FROM byop_audit")
+    assert altered(verified(store)) == snapshot(
+        {"report": "The audit log has no entry for the report id-0001, which every report gets."}
+    )
+
+
+def test_an_evaluation_without_a_report_has_nothing_to_verify_yet(store: EvaluationStore) -> None:
+    begun(store)
+    store.save_votes("id-0001", [a_vote()])
+    assert [finding.standing for finding in verified(store)] == [VerificationState.UNKNOWN, VerificationState.UNKNOWN]
+
+
+def test_a_kept_head_shows_that_the_end_was_cut_off(store: EvaluationStore) -> None:
+    finished(store, "id-0001")
+    finished(store, "id-0002")
+    log = store.audit_log()
+    assert verify.chain(log, log[0].hash).standing is VerificationState.HOLDS
+    assert verify.chain(log[:1]).standing is VerificationState.HOLDS
+    assert masked(verify.chain(log[:1], log[1].hash).message) == snapshot(
+        "The audit log was cut off or made anew: sha256:… is not in it."
+    )
+
+
+def a_file(signature: Any = None, **changes: Any) -> bytes:
+    return json_codec.dumps(ReportFile(a_report(**changes), signature))
+
+
+def edited(content: bytes, edit: Callable[[Any], object]) -> bytes:
+    document = json.loads(content)
+    edit(document["byop_report"])
+    return json.dumps(document).encode()
+
+
+def test_a_file_holds_by_itself(tmp_path: Path) -> None:
+    key = signing.new_key(tmp_path / "key.pem")
+    other = signing.new_key(tmp_path / "other.pem")
+    signed = a_file(key.sign(a_report()))
+    cut = edited(signed, lambda report: report.update(limitations=[]))
+
+    def said(content: bytes, public_key: str | None = None) -> list[str]:
+        found = verify.file(content, "report.json", public_key=public_key)
+        return [
+            masked(f"{part.standing} {part.part}: {part.message}")
+            .replace(key.public, "KEY")
+            .replace(other.public, "OTHER")
+            for part in found
+        ]
+
+    assert {
+        "unsigned": said(a_file()),
+        "unsigned, and a key was named": said(a_file(), key.public),
+        "signed": said(signed),
+        "signed by whom we expect": said(signed, key.public),
+        "signed by another": said(signed, other.public),
+        "signed and altered": said(cut, key.public),
+    } == snapshot(
+        {
+            "unsigned": [
+                "holds report: The report has the hash that it names: sha256:….",
+                "unknown signature: The report is not signed: whoever altered it could have made its hash again.",
+            ],
+            "unsigned, and a key was named": [
+                "holds report: The report has the hash that it names: sha256:….",
+                "altered signature: The report is not signed, by the key that you named or by any other.",
+            ],
+            "signed": [
+                "holds report: The report has the hash that it names: sha256:….",
+                "holds signature: The signature is valid for the key KEY. Who owns that key is not known: name the one you expect with --public-key.",
+            ],
+            "signed by whom we expect": [
+                "holds report: The report has the hash that it names: sha256:….",
+                "holds signature: The report was signed by the key that you named: KEY.",
+            ],
+            "signed by another": [
+                "holds report: The report has the hash that it names: sha256:….",
+                "altered signature: The report was signed by another key: KEY, not OTHER.",
+            ],
+            "signed and altered": [
+                "altered report: The report was altered: its hash is sha256:…, and it says that it is sha256:….",
+                "altered signature: The signature does not fit: the report was altered after the key KEY signed it.",
+            ],
+        }
+    )
+
+
+def test_a_file_written_by_another_tool_has_the_same_hash() -> None:
+    spaced = json.dumps(json.loads(a_file()), indent=4, sort_keys=True).replace(": 1.0", ": 1").encode()
+    assert [finding.standing for finding in verify.file(spaced, "report.json")] == [
+        VerificationState.HOLDS,
+        VerificationState.UNKNOWN,
+    ]
+
+
+@pytest.mark.parametrize("content", [b"", b"[]", b"{}", b'{"byop_report": {}}', b"\xff"])
+def test_what_is_no_report_is_refused(content: bytes) -> None:
+    with pytest.raises(InputError, match=r"report\.json is not"):
+        verify.file(content, "report.json")
+
+
+def test_a_file_is_compared_with_the_database(store: EvaluationStore) -> None:
+    finished(store)
+
+    def said(content: bytes) -> dict[str, str]:
+        found = verify.against_database(content, store.as_stored("id-0001"), store.audit_log())
+        return {f"{finding.standing} {finding.part}": masked(finding.message) for finding in found}
+
+    def reseal(report: Any) -> None:
+        report["summary"]["overall_status"] = "STABLE"
+        report["integrity"]["report_hash"] = report_hash(report)
+
+    resealed = edited(a_file(), reseal)
+    assert verify.file(resealed, "report.json")[0].standing is VerificationState.HOLDS
+    assert {
+        "as stored": said(a_file()),
+        "altered, and its hash made again": said(resealed),
+        "another's": said(a_file(report_id="id-0009")),
+    } == snapshot(
+        {
+            "as stored": {
+                "holds database": "The audit log has this report, with this hash, since 2026-11-15T12:00:00.000+00:00.",
+                "holds audit log": "The audit log is whole: 1 entry, each with the hash of the one before.",
+            },
+            "altered, and its hash made again": {
+                "altered database": 'The report in the file is not the one that was stored: summary.overall_status: it was stored as "ALERT", the file has "STABLE".',
+                "holds audit log": "The audit log is whole: 1 entry, each with the hash of the one before.",
+            },
+            "another's": {"unknown database": "The database here does not know this report."},
+        }
+    )
+    store.delete("id-0001")
+    assert "holds database" in said(a_file())
+    assert "altered database" in said(resealed)
+
+
+def test_both_forms_of_a_report_stored_without_texts_are_known(store: EvaluationStore) -> None:
+    finished(store, stored_in_full=False)
+    for report in (a_report(), without_texts(a_report())):
+        content = json_codec.dumps(ReportFile(report))
+        [found, _] = verify.against_database(content, store.as_stored("id-0001"), store.audit_log())
+        assert found.standing is VerificationState.HOLDS
+    changed = edited(a_file(), lambda report: report.update(limitations=[]))
+    [found, _] = verify.against_database(changed, store.as_stored("id-0001"), store.audit_log())
+    assert found.standing is VerificationState.ALTERED
+    assert "the audit log says" in found.message
+
+
+def test_an_empty_log_shows_nothing() -> None:
+    entries: list[AuditEntry] = []
+    assert verify.chain(entries).standing is VerificationState.UNKNOWN

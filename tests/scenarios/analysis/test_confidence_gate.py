@@ -1,0 +1,271 @@
+"""A gate on evidence: `--confidence`, `--until-sure`, and how often they err."""
+
+import json
+import random
+import re
+import signal
+import time
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+from xml.etree import ElementTree as ET
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from inline_snapshot import snapshot
+
+from salvo.scenarios.analysis.confidence_gate import evidence_of
+from salvo.scenarios.analysis.summary import BatchVerdict, summarise
+from salvo.scenarios.report.terminal import verdict
+from salvo.scenarios.result import Cause, Outcome, SkippedRun
+from salvo.scenarios.run.sequential import is_unsettled
+from salvo.scenarios.store.index import entry_of
+from tests.cli.salvo.test_run import tidy
+from tests.support.project import UserProject
+from tests.support.provider import Answer, Asked, Fault, LoopbackProvider, Say
+from tests.support.runs import batch, result
+
+GREET = """
+scenario: greet
+adapter: openai
+model: gpt-5.4-mini
+user_message: hello
+min_pass_rate: 0.8
+assertions: [{type: jmespath, path: final_output, operator: eq, value: hi}]
+"""
+
+
+def failing(*numbers: int) -> Callable[[Asked], Answer]:
+    """The given answers, in the order they are asked for, are wrong."""
+    asked = iter(range(1, 100_000))
+    return lambda _: Say("no" if next(asked) in numbers else "hi")
+
+
+@pytest.fixture
+def greeted(project: UserProject) -> UserProject:
+    project.write("scenarios/book_flight.yaml", GREET)
+    return project
+
+
+def run(project: UserProject, script: Callable[[Asked], Answer] | Answer, *arguments: str) -> tuple[int, str]:
+    with LoopbackProvider(script) as provider:
+        project.reach(provider)
+        ran = project.salvo("run", *arguments)
+    return ran.exit_code, ran.stdout + ran.stderr
+
+
+@pytest.mark.parametrize(
+    "runs, wrong, code, says",
+    [
+        (30, (), 0, "passed: 30 of 30 completed runs passed; with 95% confidence the pass rate is at least 88%"),
+        (10, range(11), 1, "failed: 0 of 10 completed runs passed; with 95% confidence the pass rate is at most 31%"),
+        (
+            10,
+            (3,),
+            4,
+            "inconclusive: 9 of 10 completed runs passed; with 95% confidence it is 55% to 100%, and 16 more passing runs",
+        ),
+    ],
+)
+def test_the_exact_interval_decides(greeted: UserProject, runs: int, wrong: Any, code: int, says: str) -> None:
+    found, shown = run(greeted, failing(*wrong), "-n", str(runs), "--confidence", "0.95")
+    assert found == code
+    assert says in shown
+
+
+def test_without_a_confidence_all_is_as_it_was_and_the_table_still_says_what_runs_show(greeted: UserProject) -> None:
+    code, shown = run(greeted, failing(3), "-n", "10")
+    assert code == 0
+    assert "verdict    passed: 9 of 10 completed runs passed; min_pass_rate is 80%\n" in shown
+    assert "95% interval 59% to 99%: 9 of 10 shows at least 59%" in shown
+
+
+def test_inconclusive_is_told_in_json_and_junit(greeted: UserProject) -> None:
+    greeted.write("scenarios/book_flight.yaml", GREET + "confidence: 0.9\n")
+    code, shown = run(greeted, failing(3), "-n", "10", "--json", "-o", "out.xml")
+    assert code == 4
+    [found] = json.JSONDecoder().raw_decode(shown)[0]["batches"]
+    assert (found["verdict"], found["evidence"]["verdict"], found["evidence"]["confidence"]) == (
+        "inconclusive",
+        "inconclusive",
+        0.9,
+    )
+    assert found["evidence"]["more"] > 0
+    root = ET.parse(greeted.folder / "out.xml").getroot()  # noqa: S314 - a file of our own
+    properties = {item.get("name"): item.get("value") for item in root.iter("property")}
+    assert (properties["verdict"], properties["confidence"]) == ("inconclusive", "0.9")
+    listed = greeted.salvo("report").stdout
+    assert listed.rstrip().endswith("inconclusive")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--confidence", "0.95", "--min-pass-rate", "1"],
+        ["--until-sure", "--max-runs", "5", "--min-pass-rate", "1"],
+        ["--confidence", "1"],
+        ["--until-sure"],
+        ["--max-runs", "5"],
+        ["--until-sure", "--max-runs", "5", "-n", "5"],
+    ],
+)
+def test_what_cannot_be_shown_is_refused_before_any_call(greeted: UserProject, arguments: list[str]) -> None:
+    with LoopbackProvider(Say("hi")) as provider:
+        greeted.reach(provider)
+        ran = greeted.salvo("run", *arguments)
+    assert ran.exit_code == 2
+    assert provider.asked == []
+    if "1" in arguments and "--min-pass-rate" in arguments:
+        assert "no number of runs can show a min_pass_rate of 1.0" in ran.stderr
+
+
+def test_a_file_that_asks_for_it_is_a_problem_of_the_file(greeted: UserProject) -> None:
+    greeted.write("scenarios/book_flight.yaml", GREET.replace("0.8", "1.0") + "confidence: 0.95\n")
+    shown = greeted.salvo("validate")
+    assert shown.exit_code == 2
+    assert "no number of runs can show a min_pass_rate of 1.0: one below 1 can be shown, such as 0.95" in shown.output
+
+
+def test_until_sure_stops_when_it_is_settled_and_shows_the_saving(greeted: UserProject) -> None:
+    with LoopbackProvider(failing(2)) as provider:
+        greeted.reach(provider)
+        ran = greeted.salvo("run", "--until-sure", "--max-runs", "200", "-j", "5", "--min-pass-rate", "0.6")
+    assert ran.exit_code == 0
+    assert re.sub(r"RUN-\d+", "RUN", tidy(ran.stdout)) == snapshot("""\
+greet  20/20 runs  pass-rate: 95%  avg-score: 0.95
+─────────────────────────────────────────────────────────
+final_output    19/20 passed
+─────────────────────────────────────────────────────────
+1 failure not recorded: replay needs `salvo run --record`. Look at:
+  salvo report RUN
+
+verdict    passed: 19 of 20 completed runs passed; with 95% confidence the pass rate is at least 67%; min_pass_rate is 60%
+pass rate  95%, 95% confidence sequence 67% to 100%: 19 of 20 shows at least 67%
+saving     settled after 20 runs; planned beforehand, 16 would settle a pass rate of 95% 9 times in 10: no saving
+pass^k     1: 95%  3: 85%  5: 75%  10: 50%  20: 0%  (the chance that k runs all pass)
+cost       $0.00023, $0.000011 a run
+latency    p50 TIME  p95 TIME  max TIME
+""")
+
+
+def test_until_sure_fails_a_bad_agent_early(greeted: UserProject) -> None:
+    code, shown = run(greeted, Say("no"), "--until-sure", "--max-runs", "200", "-j", "2")
+    assert code == 1
+    made = len(greeted.runs())
+    assert made < 10
+    assert f"settled after {made} runs" in shown
+
+
+def test_until_sure_ends_at_its_maximum_inconclusive(greeted: UserProject) -> None:
+    code, shown = run(greeted, failing(*range(1, 100, 5)), "--until-sure", "--max-runs", "23", "-j", "5")
+    assert code == 4
+    assert len(greeted.runs()) == 23
+    assert "verdict    inconclusive: " in shown
+
+
+def test_a_round_of_errors_ends_it_for_more_would_only_cost(greeted: UserProject) -> None:
+    code, _ = run(greeted, Fault.unauthorized(), "--until-sure", "--max-runs", "100", "-j", "3")
+    assert code == 3
+    assert len(greeted.runs()) <= 6
+
+
+def test_a_budget_leaves_it_open_and_resume_settles_it(greeted: UserProject) -> None:
+    with LoopbackProvider(Say("hi")) as provider:
+        greeted.reach(provider)
+        first = greeted.salvo("run", "--until-sure", "--max-runs", "100", "-j", "4", "--max-cost", "0.00001")
+        made = len(greeted.runs())
+        again = greeted.salvo("run", "--resume", "latest", "-j", "4")
+    assert first.exit_code == 3
+    assert "verdict    open" in first.stdout
+    assert made < 12
+    assert again.exit_code == 0, again.output
+    assert "saving     settled after" in again.stdout
+    assert greeted.salvo("run", "--resume", "latest").exit_code == 0, "there is nothing left to do"
+
+
+def test_x_stops_it_with_a_failure(greeted: UserProject) -> None:
+    code, shown = run(greeted, failing(3), "--until-sure", "--max-runs", "50", "-j", "2", "-x")
+    assert code == 1
+    assert "verdict    open" in shown
+
+
+def test_ctrl_c_saves_and_resume_goes_on(greeted: UserProject) -> None:
+    with LoopbackProvider(Say("hi"), latency=0.05) as provider:
+        greeted.reach(provider)
+        process = greeted.process("run", "--until-sure", "--max-runs", "60", "-j", "2")
+        while len(greeted.runs()) < 3:
+            assert process.poll() is None, process.communicate()
+            time.sleep(0.01)
+        process.send_signal(signal.SIGINT)
+        process.communicate()
+        assert process.returncode == 130
+        assert greeted.salvo("run", "--resume", "latest", "-j", "10").exit_code == 0
+
+
+# -- what it may claim, with known truth
+
+
+def gated(passed: int, runs: int, unmade: int = 0, **settings: Any) -> Any:
+    made = batch("01k9batch", runs + unmade, **{"min_pass_rate": 0.8, "confidence": 0.95, **settings})
+    results = [result(n, Outcome.PASSED if n <= passed else Outcome.FAILED) for n in range(1, runs + 1)]
+    never = {n: SkippedRun(Outcome.NOT_RUN, Cause.BUDGET, "spent") for n in range(runs + 1, runs + unmade + 1)}
+    return summarise(made, [entry_of(each) for each in results], never)
+
+
+def test_runs_not_made_leave_it_open_only_where_they_could_decide() -> None:
+    assert gated(60, 60, 1).verdict is BatchVerdict.PASSED
+    assert gated(0, 30, 2).verdict is BatchVerdict.FAILED
+    assert gated(16, 16, 4).verdict is BatchVerdict.OPEN
+    assert "it depends on the 4 not made" in verdict(gated(16, 16, 4))
+    assert gated(8, 10, 1).verdict is BatchVerdict.INCONCLUSIVE
+
+
+def test_a_batch_file_that_asks_for_nonsense_is_judged_as_if_it_asked_for_nothing() -> None:
+    assert evidence_of(batch(confidence=2.0, min_pass_rate=0.5), 1, 1) is None
+    assert evidence_of(batch(confidence=0.95, min_pass_rate=1.0), 1, 1) is None
+
+
+@given(st.integers(0, 40), st.integers(0, 40))
+def test_so_many_more_passing_runs_do_settle_it_and_one_fewer_does_not(passed: int, failed: int) -> None:
+    made = batch(min_pass_rate=0.8, confidence=0.95)
+    found = evidence_of(made, passed, passed + failed)
+    assert found is not None
+    if found.verdict == "inconclusive" and found.more is not None:
+        with_them = evidence_of(made, passed + found.more, passed + failed + found.more)
+        one_fewer = evidence_of(made, passed + found.more - 1, passed + failed + found.more - 1)
+        assert with_them is not None
+        assert one_fewer is not None
+        assert (with_them.verdict, one_fewer.verdict) == ("pass", "inconclusive")
+
+
+@pytest.mark.parametrize("rate, wrong", [(0.8 - 1e-9, "pass"), (0.8, "fail")])
+@pytest.mark.parametrize("until_sure", [False, True])
+def test_the_gate_errs_at_most_as_often_as_it_says(rate: float, wrong: str, until_sure: bool) -> None:
+    """At the edge, where errors are most frequent; with rounds of ten, looked at after each."""
+    chance, times, errors = random.Random(8), 400, 0
+    made = batch(min_pass_rate=0.8, confidence=0.95, max_runs=100 if until_sure else None)
+
+    @cache  # the same counts come again and again
+    def said(passed: int, runs: int) -> str:
+        found = evidence_of(made, passed, runs)
+        assert found is not None
+        return found.verdict
+
+    for _ in range(times):
+        passed, verdict_now = 0, "inconclusive"
+        for runs in range(10, 101, 10) if until_sure else [100]:
+            passed += sum(chance.random() < rate for _ in range(10 if until_sure else 100))
+            verdict_now = said(passed, runs)
+            if verdict_now != "inconclusive":
+                break
+        errors += verdict_now == wrong
+    assert errors / times <= 0.025 + 0.02, "2.5 in 100 on each side, and what chance adds to 400 trials"
+
+
+def test_a_settled_batch_wants_no_more_runs() -> None:
+    made = batch(runs=60, min_pass_rate=0.8, confidence=0.95, max_runs=100)
+    all_pass = [entry_of(result(number)) for number in range(1, 61)]
+    assert not is_unsettled(made, all_pass)
+    assert is_unsettled(made, all_pass[:5])
+    assert not is_unsettled(batch(runs=5, min_pass_rate=0.8, confidence=0.95), all_pass[:5])

@@ -1,0 +1,70 @@
+"""The run to look at beside another."""
+
+from pathlib import Path
+
+from salvo.scenarios.analysis.divergence import Step, ToolPath
+from salvo.scenarios.analysis.nearest_run import MOST_READ, nearest, nearest_counterpart
+from salvo.scenarios.result import AgentRunResult, Outcome, RunMetrics, ToolCall
+from salvo.scenarios.store.store import RunStore, entry_of
+from tests.support.runs import batch, result
+
+
+def way(name: str, *steps: Step) -> ToolPath:
+    return ToolPath(name, True, steps)
+
+
+def test_the_nearest_is_the_one_that_goes_along_the_longest_by_tools_then_by_arguments() -> None:
+    failing = way("failing", Step("find", "", "1"), Step("pay", "no money"), Step("end"))
+    other, same_tools, same_arguments = (
+        way("other", Step("find", "", "1"), Step("end")),
+        way("same tools", Step("find", "", "2"), Step("pay"), Step("end")),
+        way("same arguments", Step("find", "", "1"), Step("pay"), Step("end")),
+    )
+    assert nearest(failing, [other, same_tools, same_arguments]) is same_arguments
+    assert nearest(failing, [other, same_tools]) is same_tools
+    assert nearest(failing, []) is None
+
+
+def stored(folder: Path, runs: list[AgentRunResult]) -> RunStore:
+    store = RunStore(folder / ".salvo")
+    store.prepare()
+    store.save_batch(batch(runs=len(runs)))
+    for run in runs:
+        store.save_run(run)
+    return store
+
+
+def made(number: int, outcome: Outcome, *tools: str) -> AgentRunResult:
+    return result(
+        number, outcome, tool_calls=[ToolCall(name, {}) for name in tools], metrics=RunMetrics(tool_count=len(tools))
+    )
+
+
+def test_a_failing_run_has_a_passing_partner_and_a_passing_one_a_failing(tmp_path: Path) -> None:
+    runs = [
+        made(1, Outcome.PASSED, "find", "pay"),
+        made(2, Outcome.PASSED, "find", "cancel"),
+        made(3, Outcome.FAILED, "find", "cancel", "pay"),
+        made(4, Outcome.ERROR, "find", "pay"),
+    ]
+    store = stored(tmp_path, runs)
+    entries = list(map(entry_of, runs))
+    assert [nearest_counterpart(store, run, entries) for run in runs] == [
+        runs[2].run_id,
+        runs[2].run_id,
+        runs[1].run_id,
+        runs[0].run_id,
+    ]
+    assert nearest_counterpart(store, runs[0], entries[:2]) is None
+
+
+def test_only_so_many_files_are_read_and_one_that_is_damaged_is_passed_over(tmp_path: Path) -> None:
+    runs = [
+        made(1, Outcome.FAILED, "find"),
+        *(made(number, Outcome.PASSED, "find") for number in range(2, MOST_READ + 10)),
+    ]
+    store = stored(tmp_path, runs)
+    (store.runs / f"{runs[1].run_id}.json").write_text("{")
+    for run in runs[MOST_READ + 1 :]:
+        (store.runs / f"{run.run_id}.json").unlink()
+    assert nearest_counterpart(store, runs[0], list(map(entry_of, runs))) == runs[2].run_id

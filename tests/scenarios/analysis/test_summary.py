@@ -1,0 +1,199 @@
+"""A batch's summary: its numbers agree with each other, and nothing is dropped in silence."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from salvo.scenarios.analysis.summary import (
+    AssertionSummary,
+    BatchVerdict,
+    FailureGroup,
+    Group,
+    failure_groups,
+    summarise,
+)
+from salvo.scenarios.result import Batch, Cause, Outcome, RunMetrics, SkippedRun
+from salvo.scenarios.store.store import IndexEntry, Judged, entry_of
+from tests.support.runs import batch, book_flight, judged, result
+
+ENTRIES = st.lists(
+    st.builds(
+        IndexEntry,
+        run_id=st.just("01k9batch-0001"),
+        batch_id=st.sampled_from(["01k9batch", "01k9batch", "another"]),
+        scenario_id=st.just("s"),
+        number=st.integers(1, 12),
+        provider=st.just("p"),
+        model=st.just("m"),
+        timestamp=st.just(""),
+        outcome=st.sampled_from(Outcome),
+        cause=st.none() | st.sampled_from(Cause),
+        score=st.none() | st.floats(0, 1),
+        latency=st.floats(0, 100),
+        cost=st.none() | st.floats(0, 10),
+        judge_cost=st.none() | st.floats(0, 10),
+        assertions=st.lists(
+            st.builds(Judged, st.sampled_from("ab"), st.just("t"), st.none() | st.booleans(), st.booleans())
+        ),
+        error=st.sampled_from([None, "down", "no key"]),
+    ),
+    max_size=20,
+)
+
+
+NOT_RUN = SkippedRun(Outcome.NOT_RUN, Cause.BUDGET, "the budget is spent")
+CUT = SkippedRun(Outcome.INTERRUPTED, Cause.INTERRUPTED, "Ctrl-C was pressed")
+
+
+@settings(max_examples=60)
+@given(
+    entries=ENTRIES,
+    runs=st.integers(1, 15),
+    min_pass_rate=st.floats(0, 1),
+    unmade=st.dictionaries(st.integers(1, 12), st.sampled_from([NOT_RUN, CUT])),
+)
+def test_the_numbers_agree_with_each_other(
+    entries: list[IndexEntry], runs: int, min_pass_rate: float, unmade: dict[int, SkippedRun]
+) -> None:
+    of = summarise(batch(runs=runs, min_pass_rate=min_pass_rate), entries, unmade)
+    assert of.passed + of.failed + of.errors + of.not_run + of.interrupted + of.missing == of.runs >= runs
+    assert of.completed == of.passed + of.failed
+    assert len(of.failures) == of.failed >= sum(of.stopped.values())
+    assert sum(group.count for group in of.error_groups) == of.errors
+    assert sum(group.count for group in of.not_made) == of.not_run + of.interrupted
+    assert all(row.passed <= row.judged for row in of.assertions)
+    if of.pass_rate is None:
+        assert (of.completed, of.verdict, of.latency, of.pass_hat) == (0, BatchVerdict.ERROR, None, {})
+    else:
+        assert of.interval.low <= of.pass_rate <= of.interval.high
+        assert of.unmade or of.verdict is (
+            BatchVerdict.PASSED if of.pass_rate >= min_pass_rate else BatchVerdict.FAILED
+        )
+        assert of.pass_hat[1] == of.pass_rate
+        assert list(of.pass_hat.values()) == sorted(of.pass_hat.values(), reverse=True)
+        assert max(of.pass_hat) <= of.completed
+        assert of.latency
+        assert of.latency.p50 <= of.latency.p95 <= of.latency.max
+    for cost in (of.cost, of.judge_cost):
+        assert (cost.total is None) == (cost.unknown > 0)
+        assert cost.total in (None, cost.at_least)
+        assert cost.average in (None, cost.average_at_least)
+
+
+def test_the_documents_batch() -> None:
+    made, results = book_flight()
+    of = summarise(made, [entry_of(run) for run in results])
+    assert (of.passed, of.completed, of.pass_rate) == (8, 10, 0.8)
+    assert of.average_score == pytest.approx(0.84)
+    assert of.pass_hat == {1: 0.8, 3: pytest.approx(56 / 120), 5: pytest.approx(56 / 252), 10: 0.0}
+    assert of.assertions[1] == AssertionSummary("confirmation_id", "jmespath", False, 8, 10, 0)
+    assert [failure.run_id for failure in of.failures] == ["01k9batch-0003", "01k9batch-0007"]
+    assert of.failures[1].assertions == ["confirmation_id", "latency_limit"]
+    assert of.verdict is BatchVerdict.FAILED
+
+
+@pytest.mark.parametrize(
+    "passes, runs, minimum, verdict",
+    [
+        (7, 10, 0.7, "passed"),
+        (6, 10, 0.7, "failed"),
+        (1, 3, 1 / 3, "passed"),
+        (0, 1, 0.0, "passed"),
+        (10, 10, 1.0, "passed"),
+    ],
+)
+def test_the_verdict_is_exact_at_the_least_pass_rate(passes: int, runs: int, minimum: float, verdict: str) -> None:
+    outcomes = [Outcome.PASSED] * passes + [Outcome.FAILED] * (runs - passes)
+    entries = [entry_of(result(number, outcome)) for number, outcome in enumerate(outcomes, 1)]
+    assert summarise(batch(runs=runs, min_pass_rate=minimum), entries).verdict == verdict
+
+
+def test_errors_are_not_failures_and_are_grouped_by_cause_and_message() -> None:
+    down: dict[str, Any] = {"outcome": Outcome.ERROR, "cause": Cause.PROVIDER, "error": "overloaded"}
+    runs = [
+        result(1),
+        result(2, **down),
+        result(3, Outcome.ERROR, cause=Cause.JUDGE, error="no votes"),
+        result(4, **down),
+    ]
+    of = summarise(batch(runs=4), [entry_of(run) for run in runs])
+    assert (of.pass_rate, of.verdict, of.errors, of.failures) == (1.0, "passed", 3, [])
+    assert of.error_groups == [
+        Group(Outcome.ERROR, Cause.PROVIDER, "overloaded", 2, ["01k9batch-0002", "01k9batch-0004"]),
+        Group(Outcome.ERROR, Cause.JUDGE, "no votes", 1, ["01k9batch-0003"]),
+    ]
+
+
+def test_failures_are_grouped_by_what_they_failed_by_the_largest_group_first() -> None:
+    wrong = [judged("cheapest", False), judged("quick", True)]
+    runs = [
+        result(1),
+        result(2, Outcome.FAILED, cause=Cause.TIMEOUT),
+        *(result(number, Outcome.FAILED, eval_results=wrong) for number in (3, 4)),
+    ]
+    of = summarise(batch(runs=4), [entry_of(run) for run in runs])
+    assert failure_groups(of.failures) == [
+        FailureGroup(Cause.ASSERTION, ["cheapest"], 2, ["01k9batch-0003", "01k9batch-0004"]),
+        FailureGroup(Cause.TIMEOUT, [], 1, ["01k9batch-0002"]),
+    ]
+
+
+def test_without_a_completed_run_the_scenario_is_an_error() -> None:
+    of = summarise(batch(runs=2), [entry_of(result(1, Outcome.ERROR, cause=Cause.PROVIDER))])
+    assert (of.verdict, of.pass_rate, of.missing) == ("error", None, 1)
+
+
+def test_a_cost_that_is_not_known_is_never_zero() -> None:
+    unknown = RunMetrics(latency=1.0, cost=None)
+    runs = [result(1), result(2, metrics=unknown), result(3, Outcome.NOT_RUN, metrics=unknown)]
+    of = summarise(batch(runs=3), [entry_of(run) for run in runs])
+    assert (of.cost.total, of.cost.average, of.cost.unknown) == (None, None, 1)
+    assert of.cost.at_least == 0.032
+    assert of.cost.average_at_least == 0.016
+
+
+def test_a_run_that_was_stopped_has_no_assertions_but_a_cause() -> None:
+    runs = [
+        result(1, Outcome.FAILED, cause=Cause.TIMEOUT),
+        result(2, eval_results=[judged("a", True), judged("a", False), judged("b", None)]),
+    ]
+    of = summarise(batch(runs=2), [entry_of(run) for run in runs])
+    assert of.stopped == {Cause.TIMEOUT: 1}
+    assert [(row.label, row.passed, row.judged, row.unjudged) for row in of.assertions] == [
+        ("a", 1, 1, 0),
+        ("a", 0, 1, 0),
+        ("b", 0, 0, 1),
+    ]
+
+
+def test_runs_that_were_never_started_are_counted_with_their_reason() -> None:
+    made: Batch = batch(runs=5)
+    of = summarise(made, [entry_of(result(1))], {1: CUT, 3: NOT_RUN, 4: NOT_RUN, 5: CUT})
+    assert (of.not_run, of.interrupted, of.missing) == (2, 1, 1)
+    assert (of.cost.total, of.cost.at_least, of.cost.unknown) == (None, 0.032, 1), "what was cut short cost something"
+    assert of.not_made == [
+        Group(Outcome.NOT_RUN, Cause.BUDGET, "the budget is spent", 2, ["01k9batch-0003", "01k9batch-0004"]),
+        Group(Outcome.INTERRUPTED, Cause.INTERRUPTED, "Ctrl-C was pressed", 1, ["01k9batch-0005"]),
+    ]
+
+
+@pytest.mark.parametrize(
+    "passes, fails, runs, minimum, verdict",
+    [
+        (1, 0, 2, 1.0, "open"),
+        (1, 0, 2, 0.5, "passed"),
+        (0, 1, 2, 1.0, "failed"),
+        (0, 1, 10, 0.5, "open"),
+        (0, 6, 10, 0.5, "failed"),
+        (0, 5, 10, 0.5, "open"),
+        (0, 0, 2, 0.5, "error"),
+    ],
+)
+def test_the_verdict_is_open_while_runs_not_made_could_decide_it(
+    passes: int, fails: int, runs: int, minimum: float, verdict: str
+) -> None:
+    outcomes = [Outcome.PASSED] * passes + [Outcome.FAILED] * fails
+    entries = [entry_of(result(number, outcome)) for number, outcome in enumerate(outcomes, 1)]
+    assert summarise(batch(runs=runs, min_pass_rate=minimum), entries).verdict == verdict

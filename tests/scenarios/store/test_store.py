@@ -1,0 +1,604 @@
+"""The store: what is written is whole, what is damaged says so, and listing does not grow with the history."""
+
+import errno
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, Self
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from inline_snapshot import snapshot
+
+from salvo.engine.chat.base import Usage
+from salvo.engine.runtime.files import write_atomically
+from salvo.errors import AmbiguousIdError, StoreError, UnknownIdError
+from salvo.scenarios.result import AgentRunResult, Cause, Outcome
+from salvo.scenarios.store import index
+from salvo.scenarios.store.recording import Recording
+from salvo.scenarios.store.store import RunStore, entry_of
+from tests.support.runs import batch, failing_run, judged, result
+
+ROOT = Path(__file__).parents[3]
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> RunStore:
+    store = RunStore(tmp_path / ".salvo")
+    store.prepare()
+    return store
+
+
+def fill(store: RunStore, batch_id: str, runs: int) -> None:
+    store.save_batch(batch(batch_id, runs))
+    for number in range(1, runs + 1):
+        store.save_run(result(number, batch_id=batch_id))
+
+
+def append(store: RunStore, content: bytes) -> None:
+    with store.history.open("ab") as history:
+        history.write(content)
+
+
+def test_the_layout_is_the_one_of_the_document(store: RunStore) -> None:
+    store.save_batch(batch())
+    store.save_recording("01k9batch-0001", {"request.json": b"[]", "response.json": b"[]"})
+    store.save_run(result())
+    files = sorted(str(path.relative_to(store.folder)) for path in store.folder.rglob("*") if path.is_file())
+    assert files == snapshot(
+        [
+            "batches/01k9batch.json",
+            "history.jsonl",
+            "recordings/01k9batch-0001/request.json",
+            "recordings/01k9batch-0001/response.json",
+            "runs/01k9batch-0001.json",
+        ]
+    )
+
+
+def test_what_is_saved_is_loaded_again_as_it_was(store: RunStore) -> None:
+    made = batch(settings={"max_cost": 1.5}, tools={"search": "sha256:1"})
+    run = failing_run()
+    store.save_batch(made)
+    store.save_run(run)
+    assert store.load_batch(made.batch_id) == made
+    assert store.load_run(run.run_id) == run
+
+
+@pytest.mark.parametrize("output", ["half \ud83d", 10**400, {"a": [None, True, 1.5]}, "two\nlines\u2028\x00", ""])
+def test_whatever_a_model_says_is_stored_and_listed(store: RunStore, output: Any) -> None:
+    store.save_batch(batch(runs=1))
+    store.save_run(result(final_output=output, error=str(output)[:200]))
+    assert store.load_run("01k9batch-0001").final_output == output
+    [entry] = store.last(1)
+    assert entry.error == str(output)[:200]
+
+
+def test_a_line_of_the_index_has_all_that_is_needed_to_list_a_run(store: RunStore) -> None:
+    store.save_run(result(error="x" * 5000, judge_cost=None, eval_results=[judged("polite", None, "llm_judge")]))
+    line = json.loads(store.history.read_bytes())
+    assert len(line.pop("error")) == 300
+    assert line == snapshot(
+        {
+            "run_id": "01k9batch-0001",
+            "batch_id": "01k9batch",
+            "scenario_id": "book_flight",
+            "number": 1,
+            "provider": "openai",
+            "model": "gpt-4o",
+            "timestamp": "2026-11-15T12:00:01+00:00",
+            "outcome": "passed",
+            "cause": None,
+            "score": 1.0,
+            "latency": 8.2,
+            "cost": 0.032,
+            "judge_cost": None,
+            "tokens": {"input": 900, "output": 120, "cache_read": 0, "cache_write": 0},
+            "tool_count": 3,
+            "assertions": [{"label": "polite", "type": "llm_judge", "passed": None, "required": False}],
+            "recorded": False,
+        }
+    )
+
+
+def test_a_line_is_one_write_between_two_newlines(store: RunStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    written = []
+    really = os.write
+
+    def write(to: int, content: bytes) -> int:
+        written.append(bytes(content))
+        return really(to, content)
+
+    monkeypatch.setattr(os, "write", write)
+    store.save_run(result())
+    [line] = [content for content in written if b'"tool_count":' in content and b"\n  " not in content]
+    assert line.startswith(b"\n{")
+    assert line.endswith(b"}\n")
+
+
+def test_runs_of_a_batch_are_found_by_their_names_alone(store: RunStore) -> None:
+    for number in (2, 10_000, 9_999, 1):
+        store.save_run(result(number))
+    store.save_run(result(5, batch_id="01k9batch-x"))
+    store.history.unlink()
+    (store.runs / ".01k9batch-0003.json.1-1.tmp").write_bytes(b"{")
+    (store.runs / "01k9batch-notes.json").write_bytes(b"{")
+    assert store.numbers_done("01k9batch") == {1, 2, 9_999, 10_000}
+    assert [run.number for run in store.runs_of("01k9batch")] == [1, 2, 9_999, 10_000]
+    assert store.numbers_done("another") == set()
+
+
+def test_a_recording_is_stored_as_a_whole_and_can_be_made_again(store: RunStore) -> None:
+    assert not store.has_recording("b-0001")
+    store.save_recording("b-0001", {"request.json": b"old", "judge.json": b"old"})
+    store.save_recording("b-0001", {"request.json": b"new"})
+    assert store.has_recording("b-0001")
+    assert store.load_recording("b-0001") == {"request.json": b"new"}
+    assert [path.name for path in store.recordings.iterdir()] == ["b-0001"]
+
+
+def test_a_recording_that_cannot_be_written_leaves_the_earlier_one(
+    store: RunStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store.save_recording("b-0001", {"request.json": b"old"})
+    monkeypatch.setattr(os, "write", full_disk)
+    with pytest.raises(StoreError, match="No space left on device"):
+        store.save_recording("b-0001", {"request.json": b"new"})
+    monkeypatch.undo()
+    assert store.load_recording("b-0001") == {"request.json": b"old"}
+    assert [path.name for path in store.recordings.iterdir()] == ["b-0001"]
+
+
+@pytest.mark.parametrize("name", ["../x.json", "/etc/x", "a/b", "", ".hidden", "x\0"])
+def test_a_file_of_a_recording_stays_in_its_folder(store: RunStore, name: str) -> None:
+    with pytest.raises(ValueError, match="not a name for a file"):
+        store.save_recording("b-0001", {name: b""})
+    assert not store.has_recording("b-0001")
+
+
+def test_a_run_that_was_not_recorded_says_how_to_record_it(store: RunStore) -> None:
+    with pytest.raises(StoreError, match="salvo run --record"):
+        store.load_recording("b-0001")
+
+
+def full_disk(*_: Any) -> int:
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda folder: folder.write_text("a file"),
+        lambda folder: (folder / "history.jsonl").mkdir(parents=True),
+        lambda folder: (folder.mkdir(), (folder / "runs").write_text("a file")),
+    ],
+    ids=["the store is a file", "the index is a folder", "runs is a file"],
+)
+def test_a_store_that_cannot_be_written_is_said_before_money_is_spent(
+    tmp_path: Path, spoil: Callable[[Path], object]
+) -> None:
+    spoil(tmp_path / ".salvo")
+    with pytest.raises(StoreError, match=r"\.salvo.* cannot be written") as raised:
+        RunStore(tmp_path / ".salvo").prepare()
+    assert "Give yourself the right to write there" in raised.value.hint
+
+
+def test_a_full_disk_is_said_before_money_is_spent(store: RunStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "write", full_disk)
+    with pytest.raises(StoreError, match=r"No space left on device\. Free some space"):
+        store.prepare()
+
+
+def test_a_disk_that_is_nearly_full_is_said_too(store: RunStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=5000))
+    with pytest.raises(StoreError, match=r"has only 4 kB left.*nothing was spent"):
+        store.prepare()
+
+
+def test_preparing_leaves_nothing_behind_and_can_be_repeated(store: RunStore) -> None:
+    store.save_run(result())
+    store.prepare()
+    assert [path.name for path in store.runs.iterdir()] == ["01k9batch-0001.json"]
+    assert list(store.recordings.iterdir()) == []
+
+
+def test_a_file_that_cannot_be_written_keeps_what_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "x.json"
+    write_atomically(path, b"old")
+    really, room = os.write, [3]
+
+    def fill_up(to: int, content: bytes) -> int:
+        return really(to, content[: room.pop()]) if room else full_disk()
+
+    monkeypatch.setattr(os, "write", fill_up)
+    with pytest.raises(StoreError, match=r"x\.json cannot be written: No space left on device"):
+        write_atomically(path, b"newer")
+    assert path.read_bytes() == b"old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_line_that_was_cut_short_is_written_again(store: RunStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    fill(store, "b", 1)
+    really, cuts = os.write, iter([10])
+    monkeypatch.setattr(os, "write", lambda to, content: really(to, content[: next(cuts, None)]))
+    store._append(entry_of(result(2, batch_id="b")))
+    monkeypatch.undo()
+    lines = store.history.read_bytes().split()
+    assert [json.loads(line)["number"] for line in lines if line.endswith(b"}")] == [1, 2]
+
+
+@pytest.mark.parametrize(
+    "content, says",
+    [
+        (b"", "is damaged"),
+        (b'{"run_id": "b-0001"', "is damaged"),
+        (b"[1, 2]", "is damaged"),
+        (b'{"run_id": "b-0001"}', "is damaged at batch_id"),
+        (b"\xff\xfe\x00", "is damaged"),
+        (b"[" * 100_000, "is damaged"),
+    ],
+)
+def test_a_damaged_run_is_a_clear_error_with_its_path(store: RunStore, content: bytes, says: str) -> None:
+    path = store.runs / "b-0001.json"
+    path.write_bytes(content)
+    with pytest.raises(StoreError, match=says) as raised:
+        store.load_run("b-0001")
+    assert str(path) in raised.value.message
+
+
+def test_a_file_under_the_name_of_another_is_damaged(store: RunStore) -> None:
+    fill(store, "b", 1)
+    shutil.copy(store.runs / "b-0001.json", store.runs / "c-0001.json")
+    shutil.copy(store.batches / "b.json", store.batches / "c.json")
+    with pytest.raises(StoreError, match=r"c-0001\.json is damaged: it holds run 1 of the batch b"):
+        store.load_run("c-0001")
+    with pytest.raises(StoreError, match=r"c\.json is damaged: it holds the batch b"):
+        store.load_batch("c")
+
+
+def test_what_is_not_there_or_cannot_be_read_is_a_clear_error(store: RunStore) -> None:
+    with pytest.raises(StoreError, match=r"b-0001\.json does not exist"):
+        store.load_run("b-0001")
+    (store.batches / "b.json").mkdir()
+    with pytest.raises(StoreError, match=r"b\.json cannot be read"):
+        store.load_batch("b")
+
+
+@pytest.mark.parametrize("leads_to", ["elsewhere", "/dev/zero"])
+def test_a_link_out_of_the_store_is_not_followed(store: RunStore, tmp_path: Path, leads_to: str) -> None:
+    fill(store, "b", 1)
+    outside = tmp_path / "elsewhere"
+    outside.write_bytes((store.runs / "b-0001.json").read_bytes())
+    for link in (store.runs / "b-0001.json", store.batches / "b.json"):
+        link.unlink()
+        link.symlink_to(tmp_path / leads_to)
+    with pytest.raises(StoreError, match="leads out of the store"):
+        store.load_run("b-0001")
+    with pytest.raises(StoreError, match="leads out of the store"):
+        store.load_batch("b")
+    store.save_recording("c-0001", {"run.json": b"{}"})
+    (store.recordings / "c-0001" / "more.json").symlink_to(tmp_path / leads_to)
+    with pytest.raises(StoreError, match="leads out of the store"):
+        store.load_recording("c-0001")
+
+
+class TestIds:
+    def test_any_unique_beginning_is_enough(self, store: RunStore) -> None:
+        fill(store, "01aaa", 2)
+        fill(store, "01bbb", 1)
+        assert store.find_batch("01b") == "01bbb"
+        assert store.find_batch("01aaa") == "01aaa"
+        assert store.find_run("01b") == "01bbb-0001"
+        assert store.find_run("01aaa-0002") == "01aaa-0002"
+
+    def test_a_whole_id_is_itself_even_where_others_begin_with_it(self, store: RunStore) -> None:
+        store.save_run(result(1000, batch_id="b"))
+        store.save_run(result(10001, batch_id="b"))
+        fill(store, "b", 1)
+        fill(store, "bb", 1)
+        assert store.find_batch("b") == "b"
+        assert store.find_run("b-1000") == "b-1000"
+
+    def test_latest_is_the_newest_batch_and_the_run_that_ended_last(self, store: RunStore) -> None:
+        fill(store, "01aaa", 2)
+        fill(store, "01bbb", 2)
+        store.save_run(result(3, batch_id="01aaa"))
+        store.save_run(result(4, Outcome.NOT_RUN, batch_id="01aaa"))
+        append(store, b'\n{"half a li')
+        assert store.find_batch("latest") == "01bbb"
+        assert store.find_run("latest") == "01aaa-0003"
+        assert store.newest_batches(1) == ["01bbb"]
+        store.history.unlink()
+        assert store.find_run("latest") == "01bbb-0002"
+
+    def test_latest_is_a_run_whose_file_is_there_whatever_the_index_says(self, store: RunStore) -> None:
+        fill(store, "b", 1)
+        for hostile in ("gone-0001", "../../../etc/passwd"):
+            line = {**json.loads(store.history.read_bytes().split()[0]), "run_id": hostile}
+            append(store, json.dumps(line).encode() + b"\n")
+        assert store.find_run("latest") == "b-0001"
+
+    def test_several_that_match_are_listed(self, store: RunStore) -> None:
+        fill(store, "01aaa", 8)
+        with pytest.raises(AmbiguousIdError) as raised:
+            store.find_run("01a")
+        assert str(raised.value) == snapshot(
+            "8 of the stored ids begin with '01a'. Which run? 01aaa-0001, 01aaa-0002, 01aaa-0003, 01aaa-0004, 01aaa-0005 and 3 more."
+        )
+
+    def test_none_that_matches_shows_the_nearest(self, store: RunStore) -> None:
+        fill(store, "01aaaaaa", 1)
+        fill(store, "01bbbbbb", 1)
+        with pytest.raises(UnknownIdError) as raised:
+            store.find_batch("01bbbbcb")
+        assert str(raised.value) == snapshot("No batch has an id that begins with '01bbbbcb'. The nearest: 01bbbbbb.")
+        with pytest.raises(UnknownIdError, match=r"The nearest: 01bbbbbb, 01aaaaaa\."):
+            store.find_batch("zzz")
+
+    @pytest.mark.parametrize("id", ["latest", "01a"])
+    def test_an_empty_store_says_how_to_fill_it(self, tmp_path: Path, id: str) -> None:  # noqa: A002
+        empty = RunStore(tmp_path / "nowhere")
+        for find in (empty.find_run, empty.find_batch):
+            with pytest.raises(UnknownIdError, match=r"is stored yet\. Make one with `salvo run`"):
+                find(id)
+        assert empty.last(10) == []
+        assert empty.rebuild_index() == (0, 0)
+        assert not empty.folder.exists()
+
+    @pytest.mark.parametrize("hostile", ["../../x", "*", "b-000?", "[b]*", "", ".", "..", "/etc/passwd", "b\0", "a\nb"])
+    def test_ids_are_never_paths_nor_patterns(self, store: RunStore, hostile: str) -> None:
+        fill(store, "b", 1)
+        (store.folder.parent / "x.json").write_bytes((store.runs / "b-0001.json").read_bytes())
+        asked: list[Callable[[str], object]] = [store.find_run, store.find_batch, store.load_run, store.load_batch]
+        for ask in [*asked, store.load_recording, store.has_recording]:
+            with pytest.raises(UnknownIdError):
+                ask(hostile)
+        with pytest.raises(UnknownIdError):
+            store.save_batch(batch(hostile))
+        with pytest.raises(UnknownIdError):
+            store.save_recording(hostile, {})
+
+
+class TestLast:
+    def test_the_newest_batches_come_first_and_runs_in_their_order(self, store: RunStore) -> None:
+        for batch_id in ("01a", "01b", "01c"):
+            fill(store, batch_id, 3)
+        assert [entry.run_id for entry in store.last(2)] == snapshot(
+            ["01c-0001", "01c-0002", "01c-0003", "01b-0001", "01b-0002", "01b-0003"]
+        )
+        assert len(store.last(100)) == 9
+        assert store.last(1)[0] == entry_of(store.load_run("01c-0001"))
+
+    def test_batches_that_were_written_at_once_are_complete(self, store: RunStore) -> None:
+        for batch_id in ("01a", "01b"):
+            store.save_batch(batch(batch_id, 20))
+        store.save_run(result(1, batch_id="01b"))
+        for number in range(1, 21):
+            store.save_run(result(number, batch_id="01a"))
+        for number in range(2, 21):
+            store.save_run(result(number, batch_id="01b"))
+        assert [entry.number for entry in store.last(1)] == list(range(1, 21))
+
+    def test_a_batch_that_is_not_complete_shows_what_it_has(self, store: RunStore) -> None:
+        fill(store, "01a", 2)
+        store.save_batch(batch("01b", 10))
+        store.save_run(result(7, batch_id="01b"))
+        assert [entry.run_id for entry in store.last(2)] == ["01b-0007", "01a-0001", "01a-0002"]
+
+    @pytest.mark.parametrize(
+        "line",
+        [
+            b'{"batch_id": "01a", "run_id": "01a-0001", "outco',
+            b"garbage",
+            b"[]",
+            b"\xff\xfe",
+            b'{"batch_id": "01a"}',
+            b'{"batch_id": ["01a"]}',
+            b"[" * 100_000,
+        ],
+    )
+    def test_lines_that_cannot_be_read_are_skipped_and_counted(self, store: RunStore, line: bytes) -> None:
+        store.save_batch(batch("01a", 2))
+        store.save_run(result(1, batch_id="01a"))
+        append(store, line)
+        store.save_run(result(2, batch_id="01a"))
+        entries = store.last(1)
+        assert [entry.number for entry in entries] == [1, 2]
+        assert entries.skipped == 1
+
+    def test_of_a_run_that_was_written_twice_the_last_counts(self, store: RunStore) -> None:
+        store.save_batch(batch("01a", 2))
+        store.save_run(result(1, Outcome.ERROR, batch_id="01a", cause=Cause.PROVIDER))
+        store.save_run(result(2, batch_id="01a"))
+        store.save_run(result(1, batch_id="01a"))
+        assert [entry.outcome for entry in store.last(1)] == ["passed", "passed"]
+
+    def test_a_run_without_a_line_is_read_from_its_file(self, store: RunStore, monkeypatch: pytest.MonkeyPatch) -> None:
+        fill(store, "01a", 3)
+        monkeypatch.setattr(RunStore, "_append", lambda *_: None)  # killed between the file and the line
+        store.save_run(result(2, batch_id="01a", model="another"))
+        store.save_batch(batch("01b", 2))
+        store.save_run(result(1, batch_id="01b"))
+        (store.runs / "01b-0002.json").write_bytes(b"{")
+        entries = store.last(1)
+        assert [entry.run_id for entry in entries] == ["01b-0001"]
+        assert entries.skipped == 1
+
+    def test_a_damaged_batch_file_hides_no_other_batch(self, store: RunStore) -> None:
+        fill(store, "01a", 2)
+        fill(store, "01b", 2)
+        (store.batches / "01b.json").write_bytes(b"{")
+        assert {entry.batch_id for entry in store.last(2)} >= {"01a"}
+
+    def test_it_reads_only_the_end_of_a_long_history(self, store: RunStore, monkeypatch: pytest.MonkeyPatch) -> None:
+        line = index.line_of(entry_of(result(batch_id="00old")))
+        append(store, line * 20_000)
+        for batch_id in ("01a", "01b"):
+            fill(store, batch_id, 10)
+        read = count_bytes_read(monkeypatch)
+        assert len(store.last(2)) == 20
+        assert sum(read) <= 2 * index._BLOCK < store.history.stat().st_size / 50
+
+    def test_a_lost_line_does_not_make_it_read_the_whole_history(
+        self, store: RunStore, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        line = index.line_of(entry_of(result(batch_id="00old")))
+        append(store, line * 20_000)
+        fill(store, "01a", 1)
+        store.save_batch(batch("01b", 1))
+        with monkeypatch.context() as killed:
+            killed.setattr(RunStore, "_append", lambda *_: None)
+            store.save_run(result(1, batch_id="01b"))
+        read = count_bytes_read(monkeypatch)
+        assert len(store.last(1)) == 1
+        assert sum(read) < store.history.stat().st_size / 10
+
+
+def count_bytes_read(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """What is read through Path.open, as it is read."""
+    read: list[int] = []
+    really = Path.open
+
+    class Counting:
+        def __init__(self, file: Any) -> None:
+            self._file = file
+
+        def __enter__(self) -> Self:
+            return self
+
+        def __exit__(self, *_: object) -> None:
+            self._file.close()
+
+        def seek(self, *position: int) -> int:
+            return int(self._file.seek(*position))
+
+        def read(self, size: int) -> bytes:
+            content = self._file.read(size)
+            read.append(len(content))
+            return bytes(content)
+
+    def opened(path: Path, *arguments: Any, **named: Any) -> Any:
+        file = really(path, *arguments, **named)
+        return Counting(file) if path.name == "history.jsonl" else file
+
+    monkeypatch.setattr(Path, "open", opened)
+    return read
+
+
+@given(lines=st.lists(st.binary(max_size=40).filter(lambda line: b"\n" not in line)), block=st.integers(1, 50))
+def test_lines_backwards_are_the_lines_forwards_reversed(
+    tmp_path_factory: pytest.TempPathFactory, lines: list[bytes], block: int
+) -> None:
+    path = tmp_path_factory.mktemp("lines") / "history.jsonl"
+    path.write_bytes(b"\n".join(lines))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(index, "_BLOCK", block)
+        assert list(index.lines_backwards(path)) == [line for line in reversed(lines) if line]
+
+
+def test_the_index_is_made_again_from_the_run_files(store: RunStore) -> None:
+    for batch_id in ("01b", "01a"):
+        fill(store, batch_id, 3)
+    before = store.last(2)
+    store.history.write_bytes(b"garbage\n" * 10)
+    (store.runs / "01a-0004.json").write_bytes(b"{")
+    assert store.rebuild_index() == (6, 1)
+    entries = store.last(2)
+    assert entries == before
+    assert entries.skipped == 0
+    assert json.loads(store.history.read_bytes().split()[0])["run_id"] == "01a-0001"
+
+
+def test_a_run_that_ends_while_the_index_is_made_again_is_in_it(
+    store: RunStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(store, "01a", 3)
+    other = RunStore(store.folder)
+    really, late = Path.replace, [result(4, batch_id="01a"), result(1, batch_id="01a", model="again")]
+
+    def replace(path: Path, target: Path) -> Path:
+        # The other process has opened the old index when the new one takes its place, so its line goes nowhere.
+        if target.name == "history.jsonl":
+            while late:
+                other.save_run(late.pop())
+        return really(path, target)
+
+    monkeypatch.setattr(Path, "replace", replace)
+    assert store.rebuild_index().runs == 5
+    numbers = [json.loads(line)["number"] for line in store.history.read_bytes().split()]
+    assert sorted(numbers) == [1, 1, 2, 3, 4]
+    store.save_batch(batch("01a", 4))
+    assert [entry.model for entry in store.last(1)] == ["again", "gpt-4o", "gpt-4o", "gpt-4o"]
+
+
+WRITER = """
+import sys
+from pathlib import Path
+from salvo.engine.redact import Redactor
+from salvo.engine.tape import Tape
+from salvo.scenarios.recording import Recording
+from salvo.scenarios.store import Store
+from tests.support.runs import batch, result
+
+folder, batch_id, runs, padding = sys.argv[1:]
+store = Store(Path(folder))
+store.prepare()
+begun = batch(batch_id, int(runs))
+store.save_batch(begun)
+for number in range(1, int(runs) + 1):
+    made = result(number, batch_id=batch_id, recorded=True, final_output="x" * int(padding))
+    recording = Recording(begun, None, [], Tape(), [], {}, made)
+    store.save_recording(made.run_id, recording.to_files(Redactor()))
+    store.save_run(made)
+    print(number, flush=True)
+"""
+
+
+def start_writer(store: RunStore, batch_id: str, runs: int, padding: int) -> subprocess.Popen[bytes]:
+    command = [sys.executable, "-c", WRITER, str(store.folder), batch_id, str(runs), str(padding)]
+    return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE)
+
+
+def test_two_processes_that_write_at_once_lose_nothing(tmp_path: Path) -> None:
+    store = RunStore(tmp_path / ".salvo")
+    writers = [start_writer(store, batch_id, 200, 10) for batch_id in ("01a", "01b")]
+    for writer in writers:
+        writer.communicate()
+        assert writer.returncode == 0
+    entries = store.last(2)
+    assert entries.skipped == 0
+    assert [entry.run_id for entry in entries] == [
+        f"{of}-{number:04d}" for of in ("01b", "01a") for number in range(1, 201)
+    ]
+    assert len(store.history.read_bytes().split()) == 400
+    assert all(store.has_recording(entry.run_id) for entry in entries)
+
+
+def test_a_process_that_is_killed_leaves_only_whole_files(tmp_path: Path) -> None:
+    store = RunStore(tmp_path / ".salvo")
+    for attempt in range(4):
+        writer = start_writer(store, f"b{attempt}", 10_000, 300_000)
+        assert writer.stdout
+        for _ in range(3):
+            writer.stdout.readline()
+        time.sleep(0.002 * attempt)  # somewhere within a write, each time somewhere else
+        writer.send_signal(signal.SIGKILL)
+        ended = [int(line) for line in writer.communicate()[0].split()]
+        done = store.numbers_done(f"b{attempt}")
+        assert done >= {1, 2, 3, *ended}
+        runs: list[AgentRunResult] = store.runs_of(f"b{attempt}")
+        assert {run.number for run in runs} == done
+        for run in runs:
+            assert run.metrics.tokens == Usage(900, 120)
+            recording = Recording.from_files(store.load_recording(run.run_id), run.run_id)
+            assert len(recording.result.final_output) == 300_000
+        assert store.last(1).skipped == 0
+        assert {entry.number for entry in store.last(1)} == done

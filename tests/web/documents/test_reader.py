@@ -1,0 +1,133 @@
+"""The text of a file, and what becomes of files that are made to harm."""
+
+import io
+import zipfile
+from collections.abc import AsyncIterator
+
+import docx
+import pytest
+from pypdf import PdfWriter
+
+from salvo.web.documents import reader
+from tests.support.documents import pdf, written
+from tests.support.web import Client, Reply, WebServer, client
+
+SENTENCES = ["1. Liability is limited.", "2. German law applies."]
+
+
+@pytest.fixture
+async def api(shared: WebServer) -> AsyncIterator[Client]:
+    """Nothing is stored of a file."""
+    async with client(shared.url) as ready:
+        yield ready
+
+
+async def test_a_text_file_is_its_text(api: Client) -> None:
+    for name, content in {
+        "a.txt": "Äpfel\r\n".encode(),
+        "A.MD": "\ufeffÄpfel\r\n".encode(),
+        "b.txt": "Äpfel\r\n".encode("utf-16"),
+    }.items():
+        assert (await _read(api, name, content)).json()["text"] == "Äpfel\r\n"
+
+
+async def test_a_word_file_is_read_in_the_order_of_the_document(api: Client) -> None:
+    document = docx.Document()
+    document.add_paragraph(SENTENCES[0])
+    table = document.add_table(1, 2)
+    table.cell(0, 0).text, table.cell(0, 1).text = "Cap", "100 €"
+    run = document.add_paragraph(SENTENCES[1]).add_run()
+    run.add_tab()
+    run.add_text("§ 307")
+    found = (await _read(api, "contract.docx", _packed(document))).json()
+    assert found["text"].split("\n") == [SENTENCES[0], "Cap", "100 €", f"{SENTENCES[1]}\t§ 307"]
+    assert found["pages"] is None
+
+
+async def test_a_pdf_with_text_is_read_page_by_page(api: Client) -> None:
+    found = (await _read(api, "contract.pdf", pdf(*SENTENCES))).json()
+    assert (found["text"], found["pages"]) == ("\n\n".join(SENTENCES), 2)
+
+
+async def test_a_file_that_cannot_be_read_is_a_sentence(api: Client) -> None:
+    encrypted = PdfWriter(clone_from=io.BytesIO(pdf("x")))
+    encrypted.encrypt("password", algorithm="AES-256")
+    refused = {
+        "contract.exe": b"MZ",
+        "no_suffix": b"",
+        "latin.txt": b"\xe4pfel",
+        "not.pdf": b"hello",
+        "cut.pdf": pdf(*SENTENCES)[:200],
+        "scanned.pdf": pdf(""),
+        "encrypted.pdf": written(encrypted),
+        "thick.pdf": pdf(*[""] * 10_000),
+        "not.docx": b"hello",
+        "old.docx": b"\xd0\xcf\x11\xe0" + b"\0" * 600,
+        "empty.docx": _packed(docx.Document()),
+        "other.docx": _zip({"a.txt": b"x"}),
+    }
+    said = {}
+    for name, content in refused.items():
+        reply = await _read(api, name, content)
+        assert (reply.status, reply.code) == (422, "invalid_input"), name
+        said[name] = reply.json()["error"]["message"]
+    assert said == {
+        "contract.exe": "Files of the kind “.exe” cannot be read.",
+        "no_suffix": "Files of the kind “no_suffix” cannot be read.",
+        "latin.txt": "The file is not UTF-8: byte 0 does not belong there.",
+        "not.pdf": "The file is no PDF that can be read.",
+        "cut.pdf": "The file is no PDF that can be read.",
+        "scanned.pdf": "The file has no text in it: it may be a scan.",
+        "encrypted.pdf": "The file is encrypted, and needs a password.",
+        "thick.pdf": "The file has 10,000 pages, and 2,000 are allowed.",
+        "not.docx": "The file is no .docx that can be read.",
+        "old.docx": "The file is encrypted, or in the old format .doc.",
+        "empty.docx": "The file has no text in it: it may be a scan.",
+        "other.docx": "The file is no .docx that can be read.",
+    }
+
+
+async def test_a_zip_bomb_is_not_unpacked(api: Client) -> None:
+    bomb = _zip({"word/document.xml": b"0" * (250 * 1024 * 1024)})
+    assert len(bomb) < 1024 * 1024
+    reply = await _read(api, "bomb.docx", bomb)
+    assert (reply.status, reply.json()["error"]["message"]) == (422, "The file becomes too large when it is unpacked.")
+
+
+async def test_entities_that_multiply_are_not_followed(api: Client) -> None:
+    laughs = "".join(f'<!ENTITY a{n} "{f"&a{n - 1};" * 10}">' for n in range(1, 12))
+    document = f'<!DOCTYPE w [<!ENTITY a0 "ha">{laughs}]><w xmlns="w">&a11;</w>'.encode()
+    content = _packed(docx.Document(), {"word/document.xml": document})
+    assert (await _read(api, "laughs.docx", content)).status == 422
+
+
+async def test_a_reader_that_does_not_come_to_an_end_is_ended(api: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reader, "LONGEST_READING", 0.01)
+    reply = await _read(api, "contract.pdf", pdf(*SENTENCES))
+    assert (reply.status, reply.json()["error"]["message"]) == (422, "The file takes too long to read.")
+
+
+async def test_a_file_that_is_too_large_gets_413(api: Client) -> None:
+    reply = await _read(api, "large.txt", b"x" * (reader.LARGEST_DOCUMENT + 1))
+    assert (reply.status, reply.code) == (413, "too_large")
+
+
+async def _read(api: Client, name: str, content: bytes) -> Reply:
+    return await api.ask("POST", f"/api/documents?name={name}", content, content_type="application/octet-stream")
+
+
+def _packed(document: docx.document.Document, changed: dict[str, bytes] | None = None) -> bytes:
+    file = io.BytesIO()
+    document.save(file)
+    if not changed:
+        return file.getvalue()
+    with zipfile.ZipFile(file) as whole:
+        return _zip({name: whole.read(name) for name in whole.namelist()} | changed)
+
+
+def _zip(files: dict[str, bytes]) -> bytes:
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as packed:
+        for name, content in files.items():
+            packed.writestr(name, content)
+    return made.getvalue()
