@@ -1,54 +1,58 @@
 /** The one place that talks to the server. A key goes into a header of the one request that needs it, and stays nowhere. */
 import createClient from "openapi-fetch";
-import { refused } from "./errors";
+import { toApiError } from "./errors";
 import type { paths } from "./schema";
-import { type StreamEvent, streamEvents } from "./stream";
+import { parseEventStream, type StreamEvent } from "./sse";
 import type {
   AllSeries,
-  Asked,
+  BatchComparison,
   BatchDetail,
-  BatchesCompared,
   BatchPage,
   Evaluation,
-  HistoryAsked,
+  EvaluationCreate,
+  HistoryQuery,
   Outcome,
   Verdict,
 } from "./types";
 
 const client = createClient<paths>({ baseUrl: window.location.origin, fetch: (request) => globalThis.fetch(request) });
 
-interface Answered {
+interface ClientResult {
   data?: unknown;
   error?: unknown;
   response: Response;
 }
 
-async function answer<Found extends Answered>(asked: Promise<Found>): Promise<NonNullable<Found["data"]>> {
-  const { data, error, response } = await asked;
-  if (!response.ok) throw refused(response, error);
-  return data as NonNullable<Found["data"]>;
+async function unwrap<Result extends ClientResult>(request: Promise<Result>): Promise<NonNullable<Result["data"]>> {
+  const { data, error, response } = await request;
+  if (!response.ok) throw toApiError(response, error);
+  return data as NonNullable<Result["data"]>;
 }
 
-function keyed(key: string): { "X-API-Key"?: string } {
+function keyHeader(key: string): { "X-API-Key"?: string } {
   return key ? { "X-API-Key": key } : {};
 }
 
-async function events(address: string, after: string | null, signal: AbortSignal): Promise<AsyncIterable<StreamEvent>> {
+async function openEventStream(
+  address: string,
+  after: string | null,
+  signal: AbortSignal,
+): Promise<AsyncIterable<StreamEvent>> {
   const response = await fetch(address, {
     headers: { Accept: "text/event-stream", ...(after ? { "Last-Event-ID": after } : {}) },
     cache: "no-store",
     signal,
   });
-  if (!response.ok || !response.body) throw refused(response, await response.json().catch(() => undefined));
-  return streamEvents(response.body);
+  if (!response.ok || !response.body) throw toApiError(response, await response.json().catch(() => undefined));
+  return parseEventStream(response.body);
 }
 
 /** Without what is not asked for. */
-function given<Named extends object>(asked: Named): { [Name in keyof Named]?: Exclude<Named[Name], ""> } {
-  return Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== "")) as Partial<Named> as never;
+function withoutEmpty<Query extends object>(query: Query): { [Name in keyof Query]?: Exclude<Query[Name], ""> } {
+  return Object.fromEntries(Object.entries(query).filter(([, value]) => value !== "")) as Partial<Query> as never;
 }
 
-export interface BatchesAsked {
+export interface BatchesQuery {
   scenario: string;
   model: string;
   verdict: Verdict | "";
@@ -57,7 +61,7 @@ export interface BatchesAsked {
   limit: number;
 }
 
-export interface RunsAsked {
+export interface RunsQuery {
   outcome: Outcome | "";
   assertion: string;
   offset: number;
@@ -65,17 +69,18 @@ export interface RunsAsked {
 }
 
 export const api = {
-  about: () => answer(client.GET("/api/about")),
-  examples: () => answer(client.GET("/api/examples")),
-  evaluators: () => answer(client.GET("/api/evaluators")),
-  playbooks: () => answer(client.GET("/api/playbooks")),
+  about: () => unwrap(client.GET("/api/about")),
+  examples: () => unwrap(client.GET("/api/examples")),
+  evaluators: () => unwrap(client.GET("/api/evaluators")),
+  playbooks: () => unwrap(client.GET("/api/playbooks")),
   playbook: (id: string) =>
-    answer(client.GET("/api/playbooks/{playbook_id}", { params: { path: { playbook_id: id } } })),
-  validate: (playbook: string) => answer(client.POST("/api/playbooks/validate", { body: { playbook } })),
-  estimate: (asked: Asked, signal: AbortSignal) => answer(client.POST("/api/estimate", { body: asked, signal })),
+    unwrap(client.GET("/api/playbooks/{playbook_id}", { params: { path: { playbook_id: id } } })),
+  validatePlaybook: (playbook: string) => unwrap(client.POST("/api/playbooks/validate", { body: { playbook } })),
+  estimate: (asked: EvaluationCreate, signal: AbortSignal) =>
+    unwrap(client.POST("/api/estimate", { body: asked, signal })),
 
   readDocument: (file: File) =>
-    answer(
+    unwrap(
       client.POST("/api/documents", {
         params: { query: { name: file.name } },
         body: file as unknown as string,
@@ -84,54 +89,56 @@ export const api = {
       }),
     ),
 
-  start: (asked: Asked, key: string): Promise<Evaluation> =>
-    answer(client.POST("/api/evaluations", { body: asked, params: { header: keyed(key) } })),
+  startEvaluation: (asked: EvaluationCreate, key: string): Promise<Evaluation> =>
+    unwrap(client.POST("/api/evaluations", { body: asked, params: { header: keyHeader(key) } })),
   evaluation: (id: string): Promise<Evaluation> =>
-    answer(client.GET("/api/evaluations/{evaluation_id}", { params: { path: { evaluation_id: id } } })),
-  cancel: (id: string): Promise<Evaluation> =>
-    answer(client.POST("/api/evaluations/{evaluation_id}/cancel", { params: { path: { evaluation_id: id } } })),
-  resume: (id: string, key: string): Promise<Evaluation> =>
-    answer(
+    unwrap(client.GET("/api/evaluations/{evaluation_id}", { params: { path: { evaluation_id: id } } })),
+  cancelEvaluation: (id: string): Promise<Evaluation> =>
+    unwrap(client.POST("/api/evaluations/{evaluation_id}/cancel", { params: { path: { evaluation_id: id } } })),
+  resumeEvaluation: (id: string, key: string): Promise<Evaluation> =>
+    unwrap(
       client.POST("/api/evaluations/{evaluation_id}/resume", {
-        params: { path: { evaluation_id: id }, header: keyed(key) },
+        params: { path: { evaluation_id: id }, header: keyHeader(key) },
         body: {},
       }),
     ),
-  watch: (id: string, after: string | null, signal: AbortSignal) =>
-    events(`/api/evaluations/${encodeURIComponent(id)}/events`, after, signal),
+  watchEvaluation: (id: string, after: string | null, signal: AbortSignal) =>
+    openEventStream(`/api/evaluations/${encodeURIComponent(id)}/events`, after, signal),
 
-  report: (id: string) => answer(client.GET("/api/reports/{report_id}", { params: { path: { report_id: id } } })),
+  report: (id: string) => unwrap(client.GET("/api/reports/{report_id}", { params: { path: { report_id: id } } })),
   deleteReport: (id: string) =>
-    answer(client.DELETE("/api/reports/{report_id}", { params: { path: { report_id: id } } })),
-  verify: (id: string) =>
-    answer(client.GET("/api/reports/{report_id}/verify", { params: { path: { report_id: id } } })),
-  exportAddress: (id: string, format: "json" | "html" | "md") =>
+    unwrap(client.DELETE("/api/reports/{report_id}", { params: { path: { report_id: id } } })),
+  verifyReport: (id: string) =>
+    unwrap(client.GET("/api/reports/{report_id}/verify", { params: { path: { report_id: id } } })),
+  reportExportUrl: (id: string, format: "json" | "html" | "md") =>
     `/api/reports/${encodeURIComponent(id)}/export?format=${format}`,
-  saveBaseline: (id: string) => answer(client.POST("/api/baselines", { body: { report_id: id } })),
+  saveBaseline: (id: string) => unwrap(client.POST("/api/baselines", { body: { report_id: id } })),
   clearBaseline: (id: string) =>
-    answer(client.DELETE("/api/baselines/{report_id}", { params: { path: { report_id: id } } })),
+    unwrap(client.DELETE("/api/baselines/{report_id}", { params: { path: { report_id: id } } })),
 
-  history: (asked: HistoryAsked) => answer(client.GET("/api/history", { params: { query: asked } })),
-  subjects: () => answer(client.GET("/api/subjects")),
-  timeline: (subject: string) => answer(client.GET("/api/timeline", { params: { query: { subject } } })),
-  compare: (a: string, b: string) => answer(client.POST("/api/compare", { body: { a, b } })),
+  history: (asked: HistoryQuery) => unwrap(client.GET("/api/history", { params: { query: asked } })),
+  subjects: () => unwrap(client.GET("/api/subjects")),
+  timeline: (subject: string) => unwrap(client.GET("/api/timeline", { params: { query: { subject } } })),
+  compareReports: (a: string, b: string) => unwrap(client.POST("/api/compare", { body: { a, b } })),
 
   // Where there is an interval, its type is said again: the client's own makes any array of a pair.
-  batches: (asked: BatchesAsked) =>
-    answer(client.GET("/api/batches", { params: { query: given(asked) } })) as Promise<BatchPage>,
-  series: () => answer(client.GET("/api/batches/series")) as Promise<AllSeries>,
+  batches: (asked: BatchesQuery) =>
+    unwrap(client.GET("/api/batches", { params: { query: withoutEmpty(asked) } })) as Promise<BatchPage>,
+  series: () => unwrap(client.GET("/api/batches/series")) as Promise<AllSeries>,
   batch: (id: string) =>
-    answer(client.GET("/api/batches/{batch_id}", { params: { path: { batch_id: id } } })) as Promise<BatchDetail>,
-  batchRuns: (id: string, asked: RunsAsked) =>
-    answer(client.GET("/api/batches/{batch_id}/runs", { params: { path: { batch_id: id }, query: given(asked) } })),
-  batchFile: (id: string) => `/api/batches/${encodeURIComponent(id)}/export`,
-  watchBatches: (after: string | null, signal: AbortSignal) => events("/api/batches/events", after, signal),
-  run: (id: string) => answer(client.GET("/api/runs/{run_id}", { params: { path: { run_id: id } } })),
+    unwrap(client.GET("/api/batches/{batch_id}", { params: { path: { batch_id: id } } })) as Promise<BatchDetail>,
+  batchRuns: (id: string, asked: RunsQuery) =>
+    unwrap(
+      client.GET("/api/batches/{batch_id}/runs", { params: { path: { batch_id: id }, query: withoutEmpty(asked) } }),
+    ),
+  batchExportUrl: (id: string) => `/api/batches/${encodeURIComponent(id)}/export`,
+  watchBatches: (after: string | null, signal: AbortSignal) => openEventStream("/api/batches/events", after, signal),
+  run: (id: string) => unwrap(client.GET("/api/runs/{run_id}", { params: { path: { run_id: id } } })),
   rawRun: (id: string): Promise<unknown> =>
-    answer(client.GET("/api/runs/{run_id}/raw", { params: { path: { run_id: id } } })),
-  rawRunFile: (id: string) => `/api/runs/${encodeURIComponent(id)}/raw`,
-  beside: (a: string, b: string) =>
-    answer(client.GET("/api/runs/{run_a}/beside/{run_b}", { params: { path: { run_a: a, run_b: b } } })),
+    unwrap(client.GET("/api/runs/{run_id}/raw", { params: { path: { run_id: id } } })),
+  rawRunUrl: (id: string) => `/api/runs/${encodeURIComponent(id)}/raw`,
+  compareRuns: (a: string, b: string) =>
+    unwrap(client.GET("/api/runs/{run_a}/beside/{run_b}", { params: { path: { run_a: a, run_b: b } } })),
   compareBatches: (a: string, b: string, whole: boolean) =>
-    answer(client.POST("/api/batches/compare", { body: { a, b, whole } })) as Promise<BatchesCompared>,
+    unwrap(client.POST("/api/batches/compare", { body: { a, b, whole } })) as Promise<BatchComparison>,
 };

@@ -19,23 +19,23 @@ const UNREACHABLE: Problem = {
 };
 
 /** Any fault as a problem that can be shown. */
-export function problemOf(fault: unknown): Problem {
-  if (fault instanceof ApiError) return fault.problem;
-  if (fault instanceof TypeError) return UNREACHABLE; // what fetch throws where nobody answers
+export function toProblem(error: unknown): Problem {
+  if (error instanceof ApiError) return error.problem;
+  if (error instanceof TypeError) return UNREACHABLE; // what fetch throws where nobody answers
   return {
     code: "page",
     message: "Something went wrong in this page.",
-    hint: fault instanceof Error ? `Reload it. (${fault.message})` : "Reload it.",
+    hint: error instanceof Error ? `Reload it. (${error.message})` : "Reload it.",
   };
 }
 
 /** The error in an answer that is none of the good ones. */
-export function refused(response: Response, body: unknown): ApiError {
-  const told = (body as { error?: Problem } | undefined)?.error;
-  const unclear = {
+export function toApiError(response: Response, body: unknown): ApiError {
+  const problem = (body as { error?: Problem } | undefined)?.error;
+  const unexplained = {
     code: "unclear",
     message: `The server answered ${response.status}, and did not say why.`,
     hint: "",
   };
-  return new ApiError(response.status, told?.message ? told : unclear);
+  return new ApiError(response.status, problem?.message ? problem : unexplained);
 }

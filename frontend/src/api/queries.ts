@@ -1,7 +1,7 @@
 import { QueryClient, queryOptions } from "@tanstack/react-query";
-import { api, type BatchesAsked, type RunsAsked } from "./client";
+import { api, type BatchesQuery, type RunsQuery } from "./client";
 import { ApiError } from "./errors";
-import type { HistoryAsked } from "./types";
+import type { HistoryQuery } from "./types";
 
 export const queryClient = new QueryClient({
   defaultOptions: {
@@ -25,21 +25,21 @@ export const queries = {
     queryOptions({ queryKey: ["evaluations", id], queryFn: () => api.evaluation(id), staleTime: 0, gcTime: 0 }),
   report: (id: string) =>
     queryOptions({ queryKey: ["reports", id], queryFn: () => api.report(id), staleTime: 60_000, gcTime: 60_000 }),
-  history: (asked: HistoryAsked) =>
+  history: (asked: HistoryQuery) =>
     queryOptions({ queryKey: ["history", asked], queryFn: () => api.history(asked), staleTime: 0 }),
   subjects: () => queryOptions({ queryKey: ["subjects"], queryFn: api.subjects, staleTime: 0 }),
   timeline: (subject: string) =>
     queryOptions({ queryKey: ["timeline", subject], queryFn: () => api.timeline(subject), staleTime: 0 }),
-  compare: (a: string, b: string) =>
-    queryOptions({ queryKey: ["compare", a, b], queryFn: () => api.compare(a, b), gcTime: 60_000 }),
+  compareReports: (a: string, b: string) =>
+    queryOptions({ queryKey: ["compare", a, b], queryFn: () => api.compareReports(a, b), gcTime: 60_000 }),
 
   // Runs come while one looks; the pages are told, and ask again for what is under "batches". A run never changes.
-  batches: (asked: BatchesAsked) =>
+  batches: (asked: BatchesQuery) =>
     queryOptions({ queryKey: ["batches", "list", asked], queryFn: () => api.batches(asked), staleTime: 0 }),
   series: () => queryOptions({ queryKey: ["batches", "series"], queryFn: api.series, staleTime: 0 }),
   batch: (id: string) =>
     queryOptions({ queryKey: ["batches", "one", id], queryFn: () => api.batch(id), staleTime: 0, gcTime: 60_000 }),
-  batchRuns: (id: string, asked: RunsAsked) =>
+  batchRuns: (id: string, asked: RunsQuery) =>
     queryOptions({
       queryKey: ["batches", "runs", id, asked],
       queryFn: () => api.batchRuns(id, asked),
@@ -56,6 +56,6 @@ export const queries = {
   run: (id: string) => queryOptions({ queryKey: ["runs", id], queryFn: () => api.run(id), gcTime: 60_000 }),
   rawRun: (id: string) =>
     queryOptions({ queryKey: ["runs", id, "raw"], queryFn: () => api.rawRun(id), gcTime: 60_000 }),
-  beside: (a: string, b: string) =>
-    queryOptions({ queryKey: ["runs", a, "beside", b], queryFn: () => api.beside(a, b), gcTime: 60_000 }),
+  compareRuns: (a: string, b: string) =>
+    queryOptions({ queryKey: ["runs", a, "beside", b], queryFn: () => api.compareRuns(a, b), gcTime: 60_000 }),
 };

@@ -9,10 +9,10 @@ export function Shell() {
   const main = useRef<HTMLElement>(null);
   const { pathname } = useLocation();
   const busy = useNavigation().state !== "idle";
-  const before = useRef(pathname);
+  const previousPathname = useRef(pathname);
   useEffect(() => {
-    if (before.current !== pathname) main.current?.focus({ preventScroll: true });
-    before.current = pathname;
+    if (previousPathname.current !== pathname) main.current?.focus({ preventScroll: true });
+    previousPathname.current = pathname;
   }, [pathname]);
   return (
     <DraftProvider>
@@ -75,7 +75,7 @@ function Sidebar() {
           ))}
         </nav>
         <Button
-          look="quiet"
+          variant="text"
           className="ml-auto px-2 text-sm lg:mt-auto lg:ml-0 lg:justify-start lg:px-3"
           onClick={next}
         >

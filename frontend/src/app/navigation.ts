@@ -1,10 +1,10 @@
 /** Everything that can be gone to, by product. */
-export interface Group {
+export interface NavigationGroup {
   title: string;
   links: { to: string; text: string }[];
 }
 
-export const NAVIGATION: Group[] = [
+export const NAVIGATION: NavigationGroup[] = [
   {
     title: "Playbooks",
     links: [

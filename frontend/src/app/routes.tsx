@@ -1,15 +1,15 @@
 import { createBrowserRouter, type RouteObject } from "react-router";
 import { Loading } from "@/components/states";
 import { EvaluatePage } from "@/features/playbooks/evaluate/EvaluatePage";
-import { Lost } from "./Lost";
+import { NotFound } from "./NotFound";
 import { Shell } from "./Shell";
 
 /** The first page comes with the first load; each other when it is first gone to. */
 const routes: RouteObject[] = [
   {
     element: <Shell />,
-    errorElement: <Lost />,
-    hydrateFallbackElement: <Loading what="the page" />,
+    errorElement: <NotFound />,
+    hydrateFallbackElement: <Loading label="the page" />,
     children: [
       { index: true, element: <EvaluatePage /> },
       {
@@ -26,7 +26,9 @@ const routes: RouteObject[] = [
       },
       {
         path: "compare",
-        lazy: async () => ({ Component: (await import("@/features/playbooks/compare/ComparePage")).ComparePage }),
+        lazy: async () => ({
+          Component: (await import("@/features/playbooks/compare/CompareReportsPage")).CompareReportsPage,
+        }),
       },
       {
         path: "timeline",
@@ -50,13 +52,17 @@ const routes: RouteObject[] = [
       },
       {
         path: "scenarios/runs/:a/beside/:b",
-        lazy: async () => ({ Component: (await import("@/features/scenarios/beside/BesidePage")).BesidePage }),
+        lazy: async () => ({
+          Component: (await import("@/features/scenarios/compare-runs/CompareRunsPage")).CompareRunsPage,
+        }),
       },
       {
         path: "scenarios/compare",
-        lazy: async () => ({ Component: (await import("@/features/scenarios/compare/ComparePage")).ComparePage }),
+        lazy: async () => ({
+          Component: (await import("@/features/scenarios/compare-batches/CompareBatchesPage")).CompareBatchesPage,
+        }),
       },
-      { path: "*", element: <Lost /> },
+      { path: "*", element: <NotFound /> },
     ],
   },
 ];

@@ -4,12 +4,12 @@ export type Theme = "system" | "light" | "dark";
 const THEMES: Theme[] = ["system", "light", "dark"];
 const listeners = new Set<() => void>();
 
-function current(): Theme {
+function currentTheme(): Theme {
   const chosen = document.documentElement.dataset.theme;
   return chosen === "light" || chosen === "dark" ? chosen : "system";
 }
 
-function choose(theme: Theme): void {
+function applyTheme(theme: Theme): void {
   const root = document.documentElement;
   if (theme === "system") delete root.dataset.theme;
   else root.dataset.theme = theme;
@@ -27,7 +27,7 @@ export function useTheme(): { theme: Theme; next: () => void } {
   const theme = useSyncExternalStore((listener) => {
     listeners.add(listener);
     return () => listeners.delete(listener);
-  }, current);
-  const next = () => choose(THEMES[(THEMES.indexOf(theme) + 1) % THEMES.length] as Theme);
+  }, currentTheme);
+  const next = () => applyTheme(THEMES[(THEMES.indexOf(theme) + 1) % THEMES.length] as Theme);
   return { theme, next };
 }

@@ -3,7 +3,7 @@ import type { JobState, Result, Status } from "@/api/types";
 export type Tone = "red" | "amber" | "blue" | "green" | "grey" | "plain";
 
 /** A word, a sign and a tone: colour is never all that tells. */
-const LOOKS: Record<Status | Result, { sign: string; tone: Tone }> = {
+const BADGE_STYLES: Record<Status | Result, { sign: string; tone: Tone }> = {
   ALERT: { sign: "▲", tone: "red" },
   REVIEW: { sign: "◆", tone: "amber" },
   OBSERVE: { sign: "●", tone: "blue" },
@@ -13,33 +13,33 @@ const LOOKS: Record<Status | Result, { sign: string; tone: Tone }> = {
   indeterminate: { sign: "?", tone: "grey" },
 };
 
-export function toneOf(of: Status | Result): Tone {
-  return LOOKS[of].tone;
+export function badgeTone(value: Status | Result): Tone {
+  return BADGE_STYLES[value].tone;
 }
 
-export function signOf(of: Status | Result): string {
-  return LOOKS[of].sign;
+export function badgeSign(value: Status | Result): string {
+  return BADGE_STYLES[value].sign;
 }
 
-export function Badge({ of, large = false }: { of: Status | Result; large?: boolean }) {
-  const { sign, tone } = LOOKS[of];
+export function Badge({ value, large = false }: { value: Status | Result; large?: boolean }) {
+  const { sign, tone } = BADGE_STYLES[value];
   return (
     <Label tone={tone} large={large}>
       <span aria-hidden="true">{sign} </span>
-      {of.toUpperCase()}
+      {value.toUpperCase()}
     </Label>
   );
 }
 
-const STATES: Partial<Record<JobState, Tone>> = {
+const STATE_TONES: Partial<Record<JobState, Tone>> = {
   running: "blue",
   queued: "blue",
   interrupted: "amber",
   failed: "red",
 };
 
-export function StateLabel({ of }: { of: JobState }) {
-  return <Label tone={STATES[of] ?? "plain"}>{of}</Label>;
+export function StateLabel({ state }: { state: JobState }) {
+  return <Label tone={STATE_TONES[state] ?? "plain"}>{state}</Label>;
 }
 
 export function Label({ tone, large = false, children }: { tone: Tone; large?: boolean; children: React.ReactNode }) {

@@ -5,8 +5,8 @@ export const DISCLAIMERS = [
   "Report describes behavior under this playbook and inputs.",
 ];
 
-export function Disclaimers({ more = [] }: { more?: readonly string[] }) {
-  const lines = [...new Set([...DISCLAIMERS, ...more])];
+export function Disclaimers({ extra = [] }: { extra?: readonly string[] }) {
+  const lines = [...new Set([...DISCLAIMERS, ...extra])];
   return (
     <aside
       aria-label="Disclaimers"

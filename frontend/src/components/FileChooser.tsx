@@ -6,7 +6,7 @@ interface FileChooserProps {
   label: string;
   /** File name endings and media types, as the browser takes them. */
   accept: string;
-  choose: (file: File) => void;
+  onFile: (file: File) => void;
   disabled?: boolean;
   className?: string;
   /** What the button says. */
@@ -14,15 +14,15 @@ interface FileChooserProps {
 }
 
 /** A button that asks for one file; the same file can be chosen twice in a row, for it may have changed. */
-export function FileChooser({ label, accept, choose, disabled = false, className = "", children }: FileChooserProps) {
-  const chooser = useRef<HTMLInputElement>(null);
+export function FileChooser({ label, accept, onFile, disabled = false, className = "", children }: FileChooserProps) {
+  const input = useRef<HTMLInputElement>(null);
   return (
     <>
-      <Button className={className} onClick={() => chooser.current?.click()} disabled={disabled}>
+      <Button className={className} onClick={() => input.current?.click()} disabled={disabled}>
         {children}
       </Button>
       <input
-        ref={chooser}
+        ref={input}
         type="file"
         accept={accept}
         className="hidden"
@@ -30,7 +30,7 @@ export function FileChooser({ label, accept, choose, disabled = false, className
         aria-label={label}
         onChange={(event) => {
           const file = event.target.files?.[0];
-          if (file) choose(file);
+          if (file) onFile(file);
           event.target.value = "";
         }}
       />

@@ -2,18 +2,18 @@ import { render, screen, waitFor } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { useState } from "react";
 import { expect, test } from "vitest";
-import { Search } from "./Filter";
+import { FilterSearch } from "./Filter";
 
-function Page({ heard }: { heard: (words: string) => void }) {
-  const [words, setWords] = useState("");
-  const [change] = useState(() => (next: string) => {
-    heard(next);
-    setWords(next);
+function Page({ onQuery }: { onQuery: (query: string) => void }) {
+  const [words, setQuery] = useState("");
+  const [onChange] = useState(() => (next: string) => {
+    onQuery(next);
+    setQuery(next);
   });
   return (
     <>
-      <Search placeholder="" value={words} change={change} />
-      <button type="button" onClick={() => setWords("")}>
+      <FilterSearch placeholder="" value={words} onChange={onChange} />
+      <button type="button" onClick={() => setQuery("")}>
         Clear
       </button>
     </>
@@ -21,13 +21,13 @@ function Page({ heard }: { heard: (words: string) => void }) {
 }
 
 test("it is asked once when the typing pauses, and what is cleared elsewhere stays cleared", async () => {
-  const heard: string[] = [];
-  render(<Page heard={(words) => heard.push(words)} />);
+  const onQuery: string[] = [];
+  render(<Page onQuery={(words) => onQuery.push(words)} />);
   const field = screen.getByRole<HTMLInputElement>("searchbox");
   await userEvent.type(field, "refund");
-  await waitFor(() => expect(heard).toEqual(["refund"]));
+  await waitFor(() => expect(onQuery).toEqual(["refund"]));
   await userEvent.click(screen.getByRole("button"));
   expect(field.value).toBe("");
   await new Promise((go) => setTimeout(go, 350));
-  expect(heard).toEqual(["refund"]);
+  expect(onQuery).toEqual(["refund"]);
 });

@@ -1,30 +1,30 @@
 /** What a list is filtered by. */
 import { useEffect, useId, useRef, useState } from "react";
 
-interface SearchProps {
+interface FilterSearchProps {
   placeholder: string;
   value: string;
-  change: (words: string) => void;
+  onChange: (query: string) => void;
 }
 
 /** Words to look for; asked for when the typing pauses. */
-export function Search({ placeholder, value, change }: SearchProps) {
+export function FilterSearch({ placeholder, value, onChange }: FilterSearchProps) {
   const id = useId();
-  const [words, setWords] = useState(value);
-  const sent = useRef(value);
+  const [query, setQuery] = useState(value);
+  const submitted = useRef(value);
   useEffect(() => {
-    if (value === sent.current) return;
-    sent.current = value;
-    setWords(value); // it was changed elsewhere, as by "Show everything"
+    if (value === submitted.current) return;
+    submitted.current = value;
+    setQuery(value); // it was changed elsewhere, as by "Show everything"
   }, [value]);
   useEffect(() => {
-    if (words === sent.current) return;
+    if (query === submitted.current) return;
     const timer = setTimeout(() => {
-      sent.current = words;
-      change(words);
+      submitted.current = query;
+      onChange(query);
     }, 300);
     return () => clearTimeout(timer);
-  }, [words, change]);
+  }, [query, onChange]);
   return (
     <div className="min-w-60 flex-1">
       <label htmlFor={id} className="block text-sm text-soft">
@@ -35,36 +35,36 @@ export function Search({ placeholder, value, change }: SearchProps) {
         type="search"
         className="field"
         placeholder={placeholder}
-        value={words}
-        onChange={(event) => setWords(event.target.value)}
+        value={query}
+        onChange={(event) => setQuery(event.target.value)}
       />
     </div>
   );
 }
 
-interface ChoiceProps {
+interface FilterSelectProps {
   label: string;
-  all: string;
+  allLabel: string;
   value: string;
-  change: (value: string) => void;
-  of: readonly { value: string; text: string }[];
+  onChange: (value: string) => void;
+  options: readonly { value: string; label: string }[];
 }
 
 /** One of a few, or all. */
-export function Choice({ label, all, value, change, of }: ChoiceProps) {
+export function FilterSelect({ label, allLabel, value, onChange, options }: FilterSelectProps) {
   const id = useId();
   return (
     <div className="w-full min-w-40 sm:w-auto sm:max-w-full">
       <label htmlFor={id} className="block text-sm text-soft">
         {label}
       </label>
-      <select id={id} className="field" value={value} onChange={(event) => change(event.target.value)}>
-        <option value="">{all}</option>
+      <select id={id} className="field" value={value} onChange={(event) => onChange(event.target.value)}>
+        <option value="">{allLabel}</option>
         {/* An address may name what is not, or no longer, there. */}
-        {value && !of.some((one) => one.value === value) ? <option value={value}>{value}</option> : null}
-        {of.map((one) => (
-          <option key={one.value} value={one.value}>
-            {one.text}
+        {value && !options.some((option) => option.value === value) ? <option value={value}>{value}</option> : null}
+        {options.map((option) => (
+          <option key={option.value} value={option.value}>
+            {option.label}
           </option>
         ))}
       </select>

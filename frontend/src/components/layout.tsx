@@ -1,12 +1,12 @@
 /** How a page is set: its title, its sections, its lists of names and values. */
 import { useEffect } from "react";
-import { spelled } from "@/lib/visible";
-import { Copy } from "./Copy";
-import { Seen } from "./Seen";
+import { escapeInvisible } from "@/lib/unicodeEscape";
+import { CopyButton } from "./CopyButton";
+import { VisibleText } from "./VisibleText";
 
 export function useTitle(title: string): void {
   useEffect(() => {
-    document.title = `${spelled(title)} – Salvo`;
+    document.title = `${escapeInvisible(title)} – Salvo`;
   }, [title]);
 }
 
@@ -15,7 +15,7 @@ export function PageTitle({ children, lead }: { children: string; lead?: React.R
   return (
     <header className="mb-6">
       <h1 className="text-3xl leading-tight [overflow-wrap:anywhere]">
-        <Seen>{children}</Seen>
+        <VisibleText>{children}</VisibleText>
       </h1>
       {lead ? <p className="mt-2 max-w-prose text-soft">{lead}</p> : null}
     </header>
@@ -53,17 +53,17 @@ export interface Fact {
 }
 
 /** Names and values in rows. */
-export function Rows({ of }: { of: Fact[] }) {
+export function FactRows({ playbookFacts: facts }: { playbookFacts: Fact[] }) {
   return (
     <dl>
-      {of.map((fact) => (
+      {facts.map((fact) => (
         <div
           key={fact.name}
           className="grid grid-cols-[minmax(0,1fr)] gap-x-4 border-rule border-b py-1.5 sm:grid-cols-[13rem_minmax(0,1fr)]"
         >
           <dt className="text-sm text-soft">{fact.name}</dt>
           <dd className="[overflow-wrap:anywhere]">
-            <Value of={fact} />
+            <FactValue fact={fact} />
           </dd>
         </div>
       ))}
@@ -72,17 +72,17 @@ export function Rows({ of }: { of: Fact[] }) {
 }
 
 /** Names and values side by side. */
-export function Facts({ of, small = false }: { of: Fact[]; small?: boolean }) {
+export function Facts({ facts, small = false }: { facts: Fact[]; small?: boolean }) {
   const columns = small
     ? "grid-cols-[repeat(auto-fill,minmax(7rem,1fr))]"
     : "grid-cols-[repeat(auto-fill,minmax(min(14rem,100%),1fr))]";
   return (
     <dl className={`grid gap-x-6 gap-y-2 ${columns}`}>
-      {of.map((fact) => (
+      {facts.map((fact) => (
         <div key={fact.name}>
           <dt className="text-[0.8rem] text-soft">{fact.name}</dt>
           <dd className="[overflow-wrap:anywhere]">
-            <Value of={fact} />
+            <FactValue fact={fact} />
           </dd>
         </div>
       ))}
@@ -90,22 +90,22 @@ export function Facts({ of, small = false }: { of: Fact[]; small?: boolean }) {
   );
 }
 
-function Value({ of }: { of: Fact }) {
-  const shown = <Seen>{of.value}</Seen>;
+function FactValue({ fact }: { fact: Fact }) {
+  const text = <VisibleText>{fact.value}</VisibleText>;
   return (
     <>
-      {of.code ? <code>{shown}</code> : shown} {of.copy ? <Copy text={of.value} what={of.name} /> : null}
+      {fact.code ? <code>{text}</code> : text} {fact.copy ? <CopyButton text={fact.value} label={fact.name} /> : null}
     </>
   );
 }
 
-export function Listed({ of, none }: { of: readonly string[]; none: string }) {
-  if (!of.length) return <p className="text-soft">{none}</p>;
+export function TextList({ items, emptyText }: { items: readonly string[]; emptyText: string }) {
+  if (!items.length) return <p className="text-soft">{emptyText}</p>;
   return (
     <ul className="list-disc space-y-1.5 pl-5">
-      {of.map((item) => (
+      {items.map((item) => (
         <li key={item} className="foreign">
-          <Seen>{item}</Seen>
+          <VisibleText>{item}</VisibleText>
         </li>
       ))}
     </ul>
@@ -113,7 +113,7 @@ export function Listed({ of, none }: { of: readonly string[]; none: string }) {
 }
 
 /** A table that scrolls by itself where it is wider than the page; by keyboard too. */
-export function Scroll({ label, children }: { label: string; children: React.ReactNode }) {
+export function ScrollRegion({ label, children }: { label: string; children: React.ReactNode }) {
   return (
     <section
       aria-label={label}
@@ -136,7 +136,7 @@ interface TableProps {
 /** Its children are rows. */
 export function Table({ label, columns, small = false, children }: TableProps) {
   return (
-    <Scroll label={label}>
+    <ScrollRegion label={label}>
       <table className={`w-full ${small ? "text-sm" : "text-[0.95rem]"}`}>
         <thead>
           <tr>
@@ -149,7 +149,7 @@ export function Table({ label, columns, small = false, children }: TableProps) {
         </thead>
         <tbody>{children}</tbody>
       </table>
-    </Scroll>
+    </ScrollRegion>
   );
 }
 

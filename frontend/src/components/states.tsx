@@ -1,14 +1,14 @@
 /** What stands where something is loading, missing or wrong. */
-import { problemOf } from "@/api/errors";
+import { toProblem } from "@/api/errors";
 import type { Problem } from "@/api/types";
 import type { Tone } from "./Badge";
 import { Button } from "./Button";
-import { Seen } from "./Seen";
+import { VisibleText } from "./VisibleText";
 
-export function Loading({ what }: { what: string }) {
+export function Loading({ label }: { label: string }) {
   return (
     <p role="status" className="py-10 text-soft">
-      Loading {what} …
+      Loading {label} …
     </p>
   );
 }
@@ -31,20 +31,20 @@ export function Notice({ tone = "amber", children }: { tone?: Tone; children: Re
 }
 
 /** The API's own sentence and its hint. */
-export function ProblemNotice({ problem, retry }: { problem: Problem; retry?: (() => void) | undefined }) {
+export function ProblemNotice({ problem, onRetry }: { problem: Problem; onRetry?: (() => void) | undefined }) {
   return (
     <div role="alert">
       <Notice tone="red">
         <p className="font-semibold">
-          <Seen>{problem.message}</Seen>
+          <VisibleText>{problem.message}</VisibleText>
         </p>
         {problem.hint ? (
           <p className="mt-1">
-            <Seen>{problem.hint}</Seen>
+            <VisibleText>{problem.hint}</VisibleText>
           </p>
         ) : null}
-        {retry ? (
-          <Button className="mt-2 text-sm" onClick={retry}>
+        {onRetry ? (
+          <Button className="mt-2 text-sm" onClick={onRetry}>
             Try again
           </Button>
         ) : null}
@@ -53,6 +53,6 @@ export function ProblemNotice({ problem, retry }: { problem: Problem; retry?: ((
   );
 }
 
-export function Failure({ fault, retry }: { fault: unknown; retry?: () => void }) {
-  return <ProblemNotice problem={problemOf(fault)} retry={retry} />;
+export function ErrorNotice({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
+  return <ProblemNotice problem={toProblem(error)} onRetry={onRetry} />;
 }

@@ -4,49 +4,49 @@ export const UNKNOWN = "unknown";
 const TIME = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
 const NUMBER = new Intl.NumberFormat("en");
 
-export function time(stamp: string | null | undefined): string {
+export function formatTime(stamp: string | null | undefined): string {
   if (!stamp) return UNKNOWN;
   const date = new Date(stamp);
   return Number.isNaN(date.getTime()) ? stamp : TIME.format(date);
 }
 
-export function score(value: number | null | undefined): string {
+export function formatScore(value: number | null | undefined): string {
   return value == null ? UNKNOWN : value.toFixed(2);
 }
 
 /** With its sign, a true minus. */
-export function change(delta: number | null | undefined): string {
+export function formatChange(delta: number | null | undefined): string {
   if (delta == null) return UNKNOWN;
   const rounded = Math.abs(delta).toFixed(2);
   return delta < 0 && rounded !== "0.00" ? `−${rounded}` : `+${rounded}`;
 }
 
-export function money(dollars: number | null | undefined): string {
+export function formatMoney(dollars: number | null | undefined): string {
   if (dollars == null) return UNKNOWN;
   if (dollars === 0) return "$0";
   return dollars < 0.01 ? "under $0.01" : `$${dollars.toFixed(2)}`;
 }
 
-export function whole(value: number): string {
+export function formatCount(value: number): string {
   return NUMBER.format(value);
 }
 
-export function counted(value: number, one: string, many = `${one}s`): string {
-  return `${whole(value)} ${value === 1 ? one : many}`;
+export function pluralize(value: number, one: string, many = `${one}s`): string {
+  return `${formatCount(value)} ${value === 1 ? one : many}`;
 }
 
-export function seconds(value: number | null | undefined): string {
+export function formatSeconds(value: number | null | undefined): string {
   if (value == null) return UNKNOWN;
   if (value < 1) return `${Math.round(value * 1000)} ms`;
   return value < 60 ? `${value.toFixed(1)} s` : `${Math.floor(value / 60)} min ${Math.round(value % 60)} s`;
 }
 
-export function bytes(value: number): string {
+export function formatBytes(value: number): string {
   return value < 1_000_000 ? `${Math.round(value / 1000)} kB` : `${(value / 1_000_000).toFixed(1)} MB`;
 }
 
 /** The playbook's check ids are names for programs: "assumption_disclosure" reads "Assumption disclosure". */
-export function title(id: string): string {
-  const words = id.replaceAll("_", " ").trim();
-  return words ? words[0]?.toUpperCase() + words.slice(1) : id;
+export function checkTitle(id: string): string {
+  const text = id.replaceAll("_", " ").trim();
+  return text ? text[0]?.toUpperCase() + text.slice(1) : id;
 }

@@ -1,61 +1,61 @@
 /** Long texts, and values that may be anything. Pure. */
 
-const WIDTH = 90;
+const LINE_WIDTH = 90;
 /** Beyond this, parts are not weighed for whether they fit on a line. */
-const LONG = 200_000;
+const MAX_LAID_OUT = 200_000;
 
 /** A value as it is read: a text as it is, anything else as JSON, each part on one line where it fits. */
-export function readable(value: unknown): string {
+export function formatValue(value: unknown): string {
   if (typeof value === "string") return value;
   const line = JSON.stringify(value) ?? "";
-  return line.length > LONG ? JSON.stringify(value, null, 2) : laidOut(value, "");
+  return line.length > MAX_LAID_OUT ? JSON.stringify(value, null, 2) : layOut(value, "");
 }
 
-function laidOut(value: unknown, indent: string): string {
+function layOut(value: unknown, indent: string): string {
   if (value === null || typeof value !== "object") return JSON.stringify(value) ?? "";
   const [open, close] = Array.isArray(value) ? "[]" : "{}";
-  const deeper = `${indent}  `;
+  const innerIndent = `${indent}  `;
   const parts = Array.isArray(value)
-    ? value.map((part) => laidOut(part, deeper))
-    : Object.entries(value).map(([name, part]) => `${JSON.stringify(name)}: ${laidOut(part, deeper)}`);
+    ? value.map((part) => layOut(part, innerIndent))
+    : Object.entries(value).map(([name, part]) => `${JSON.stringify(name)}: ${layOut(part, innerIndent)}`);
   if (!parts.length) return `${open}${close}`;
-  const together = `${open} ${parts.join(", ")} ${close}`;
-  if (indent.length + together.length <= WIDTH && !together.includes("\n")) return together;
-  return `${open}\n${parts.map((part) => deeper + part).join(",\n")}\n${indent}${close}`;
+  const oneLine = `${open} ${parts.join(", ")} ${close}`;
+  if (indent.length + oneLine.length <= LINE_WIDTH && !oneLine.includes("\n")) return oneLine;
+  return `${open}\n${parts.map((part) => innerIndent + part).join(",\n")}\n${indent}${close}`;
 }
 
-export interface Cut {
+export interface TruncatedText {
   text: string;
   /** Characters that were left out. */
-  left: number;
+  omitted: number;
 }
 
 /** Its beginning: at most so many lines and characters, and no half of a character. */
-export function cut(text: string, characters: number, lines: number): Cut {
+export function truncate(text: string, characters: number, lines: number): TruncatedText {
   let end = Math.min(text.length, characters);
-  let from = 0;
+  let lineStart = 0;
   for (let line = 0; line < lines; line++) {
-    const next = text.indexOf("\n", from);
+    const next = text.indexOf("\n", lineStart);
     if (next === -1 || next >= end) {
-      from = -1;
+      lineStart = -1;
       break;
     }
-    from = next + 1;
+    lineStart = next + 1;
   }
-  if (from > 0) end = Math.min(end, from - 1);
+  if (lineStart > 0) end = Math.min(end, lineStart - 1);
   // A few more are shown at once rather than behind a button.
-  if (text.length - end < characters / 10 && from <= 0) end = text.length;
+  if (text.length - end < characters / 10 && lineStart <= 0) end = text.length;
   if (end < text.length && /[\ud800-\udbff]/.test(text[end - 1] ?? "")) end -= 1;
-  return { text: text.slice(0, end), left: text.length - end };
+  return { text: text.slice(0, end), omitted: text.length - end };
 }
 
-export interface Marked {
+export interface DiffLine {
   text: string;
   changed: boolean;
 }
 
 /** Two texts as lines, those between their common beginning and end marked. */
-export function sideBySide(a: string, b: string): [Marked[], Marked[]] {
+export function diffLines(a: string, b: string): [DiffLine[], DiffLine[]] {
   const [left, right] = [a.split("\n"), b.split("\n")];
   let head = 0;
   while (head < Math.min(left.length, right.length) && left[head] === right[head]) head += 1;

@@ -4,16 +4,16 @@ import { Link } from "react-router";
 export function RunLink({ id, children }: { id: string; children?: React.ReactNode }) {
   return (
     <Link to={`/scenarios/runs/${encodeURIComponent(id)}`} className="whitespace-nowrap text-link underline">
-      {children ?? `run ${numberOf(id)}`}
+      {children ?? `run ${runNumber(id)}`}
     </Link>
   );
 }
 
-export function besideAddress(a: string, b: string): string {
+export function compareRunsPath(a: string, b: string): string {
   return `/scenarios/runs/${encodeURIComponent(a)}/beside/${encodeURIComponent(b)}`;
 }
 
-function numberOf(id: string): string {
+function runNumber(id: string): string {
   const number = Number(id.slice(id.lastIndexOf("-") + 1));
   return Number.isNaN(number) ? id : String(number);
 }

@@ -5,14 +5,14 @@ import { api } from "@/api/client";
 import { queries } from "@/api/queries";
 import type { Mode } from "@/api/types";
 import { Button } from "@/components/Button";
-import { Fold } from "@/components/Fold";
+import { Details } from "@/components/Details";
 import { PageTitle } from "@/components/layout";
-import { Failure } from "@/components/states";
-import { askedFor, useDraft, withExample } from "./draft";
+import { ErrorNotice } from "@/components/states";
+import { applyExample, toRequest, useDraft } from "./draft";
 import { EvaluatorChoice } from "./EvaluatorChoice";
-import { useEstimate } from "./estimate";
 import { PlaybookChoice } from "./PlaybookChoice";
 import { TextField } from "./TextField";
+import { useEstimate } from "./useEstimate";
 
 export function EvaluatePage() {
   return (
@@ -26,12 +26,12 @@ export function EvaluatePage() {
         onSubmit={(event) => event.preventDefault()}
         className="mt-6 grid gap-x-10 gap-y-6 xl:grid-cols-[minmax(0,1fr)_23rem]"
       >
-        <Texts />
+        <TextInputs />
         <div className="space-y-6 xl:sticky xl:top-6 xl:self-start">
           <EvaluatorChoice />
           <ModeChoice />
           <PlaybookChoice />
-          <Run />
+          <RunButton />
         </div>
       </form>
     </>
@@ -50,7 +50,7 @@ function Examples() {
           key={example.id}
           title={example.about}
           className="text-sm"
-          onClick={() => change(withExample(draft, example))}
+          onClick={() => change(applyExample(draft, example))}
         >
           {example.title}
         </Button>
@@ -59,13 +59,13 @@ function Examples() {
   );
 }
 
-function Texts() {
+function TextInputs() {
   const { draft, change } = useDraft();
   const id = useId();
   // What an example filled in is shown; what somebody empties again does not close under their hands.
-  const more = Boolean(draft.system_instructions || draft.subject || draft.producer);
-  const [opened, setOpened] = useState(more);
-  if (more && !opened) setOpened(true);
+  const hasOptional = Boolean(draft.system_instructions || draft.subject || draft.producer);
+  const [opened, setOpened] = useState(hasOptional);
+  if (hasOptional && !opened) setOpened(true);
   return (
     <div className="min-w-0 space-y-5">
       <TextField
@@ -92,7 +92,7 @@ function Texts() {
           onChange={(prompt) => change({ prompt })}
         />
       </div>
-      <Fold title="More: system instructions, subject, producer" open={opened}>
+      <Details title="More: system instructions, subject, producer" open={opened}>
         <div className="space-y-4">
           <TextField
             label="System instructions"
@@ -101,35 +101,35 @@ function Texts() {
             value={draft.system_instructions}
             onChange={(system_instructions) => change({ system_instructions })}
           />
-          <Line
+          <ShortField
             id={`${id}-subject`}
             label="Subject"
-            about="The series this text belongs to, such as “NDA reviews”. Reports of one subject are compared over time."
+            hint="The series this text belongs to, such as “NDA reviews”. Reports of one subject are compared over time."
             value={draft.subject}
             onChange={(subject) => change({ subject })}
           />
-          <Line
+          <ShortField
             id={`${id}-producer`}
             label="Producer"
-            about="The AI that wrote the text, such as “openai/gpt-5.5”. It stands in the report as declared by you."
+            hint="The AI that wrote the text, such as “openai/gpt-5.5”. It stands in the report as declared by you."
             value={draft.producer}
             onChange={(producer) => change({ producer })}
           />
         </div>
-      </Fold>
+      </Details>
     </div>
   );
 }
 
-interface LineProps {
+interface ShortFieldProps {
   id: string;
   label: string;
-  about: string;
+  hint: string;
   value: string;
   onChange: (text: string) => void;
 }
 
-function Line({ id, label, about, value, onChange }: LineProps) {
+function ShortField({ id, label, hint, value, onChange }: ShortFieldProps) {
   return (
     <div>
       <label htmlFor={id} className="font-semibold">
@@ -145,7 +145,7 @@ function Line({ id, label, about, value, onChange }: LineProps) {
         onChange={(event) => onChange(event.target.value)}
       />
       <p id={`${id}-about`} className="text-sm text-soft">
-        {about}
+        {hint}
       </p>
     </div>
   );
@@ -193,16 +193,17 @@ function newToken(): string {
   return [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
-function Run() {
+function RunButton() {
   const { draft, apiKey } = useDraft();
   const navigate = useNavigate();
   const client = useQueryClient();
   // At once, unlike state: of a double click the second finds it. Should both be sent, the server evaluates one.
   const token = useRef<string | null>(null);
   const estimate = useEstimate(draft);
-  const byRules = draft.evaluator === "rules";
+  const usesRules = draft.evaluator === "rules";
   const start = useMutation({
-    mutationFn: (client_token: string) => api.start({ ...askedFor(draft), client_token }, byRules ? "" : apiKey.trim()),
+    mutationFn: (client_token: string) =>
+      api.startEvaluation({ ...toRequest(draft), client_token }, usesRules ? "" : apiKey.trim()),
     gcTime: 0,
     onSuccess: ({ id }) => {
       client.removeQueries({ queryKey: ["evaluations", id] });
@@ -214,22 +215,22 @@ function Run() {
   });
   const missing = !draft.ai_output.trim()
     ? "Paste the AI output first."
-    : !byRules && !draft.base_url && !apiKey.trim()
+    : !usesRules && !draft.base_url && !apiKey.trim()
       ? "Give the API key first."
       : "";
   const busy = start.isPending || start.isSuccess;
   return (
     <div className="space-y-3 border-rule border-t pt-4">
       <p role="status" className="text-sm" data-testid="estimate">
-        {byRules ? "Nothing leaves this machine. No model is asked, and it costs nothing." : null}
-        {!byRules && estimate.data ? estimate.data.sentence : null}
-        {!byRules && !estimate.data && !estimate.error
+        {usesRules ? "Nothing leaves this machine. No model is asked, and it costs nothing." : null}
+        {!usesRules && estimate.data ? estimate.data.sentence : null}
+        {!usesRules && !estimate.data && !estimate.error
           ? "Where the text goes, and about what it costs, is said here once there is a text."
           : null}
       </p>
-      {estimate.error && !byRules ? <Failure fault={estimate.error} /> : null}
+      {estimate.error && !usesRules ? <ErrorNotice error={estimate.error} /> : null}
       <Button
-        look="main"
+        variant="primary"
         className="w-full py-2.5 text-lg"
         aria-disabled={busy || Boolean(missing)}
         aria-describedby="run-missing"
@@ -244,7 +245,7 @@ function Run() {
       <p id="run-missing" className="text-center text-sm text-soft">
         {missing}
       </p>
-      {start.error ? <Failure fault={start.error} /> : null}
+      {start.error ? <ErrorNotice error={start.error} /> : null}
     </div>
   );
 }

@@ -2,27 +2,27 @@ import { useQuery } from "@tanstack/react-query";
 import { useId } from "react";
 import { queries } from "@/api/queries";
 import type { Evaluators } from "@/api/types";
-import { Failure } from "@/components/states";
+import { ErrorNotice } from "@/components/states";
 import { KeyField } from "../KeyField";
 import { useDraft } from "./draft";
 
 export function EvaluatorChoice() {
   const { data, error, refetch } = useQuery(queries.evaluators());
-  if (error) return <Failure fault={error} retry={refetch} />;
+  if (error) return <ErrorNotice error={error} onRetry={refetch} />;
   return (
     <fieldset className="space-y-2">
       <legend className="font-semibold">Evaluator</legend>
-      {data ? <Choice of={data} /> : <p className="text-soft">Loading the evaluators …</p>}
+      {data ? <EvaluatorSelect evaluators={data} /> : <p className="text-soft">Loading the evaluators …</p>}
     </fieldset>
   );
 }
 
-function Choice({ of }: { of: Evaluators }) {
+function EvaluatorSelect({ evaluators }: { evaluators: Evaluators }) {
   const { draft, change } = useDraft();
   const id = useId();
-  const [provider, model] = split(draft.evaluator);
-  const chosen = of.providers.find(({ name }) => name === provider);
-  const facts = chosen?.models.find((each) => each.model === model);
+  const [provider, model] = splitEvaluator(draft.evaluator);
+  const chosen = evaluators.providers.find(({ name }) => name === provider);
+  const known = chosen?.models.find((listed) => listed.model === model);
   return (
     <>
       <label htmlFor={id} className="sr-only">
@@ -33,12 +33,12 @@ function Choice({ of }: { of: Evaluators }) {
         className="field"
         value={provider}
         onChange={(event) => {
-          const next = of.providers.find(({ name }) => name === event.target.value);
-          change({ evaluator: next?.default ?? of.rules.name });
+          const next = evaluators.providers.find(({ name }) => name === event.target.value);
+          change({ evaluator: next?.default ?? evaluators.rules.name });
         }}
       >
         <option value="rules">Built-in rules (no key needed)</option>
-        {of.providers.map(({ name, title }) => (
+        {evaluators.providers.map(({ name, title }) => (
           <option key={name} value={name}>
             A model of {title}
           </option>
@@ -63,13 +63,13 @@ function Choice({ of }: { of: Evaluators }) {
               <option key={each.name} value={each.model} />
             ))}
           </datalist>
-          {facts && !facts.takes_temperature ? (
+          {known && !known.takes_temperature ? (
             <p className="text-sm text-soft">
               This model cannot be asked at temperature 0, so its votes may vary more. The report will say so.
             </p>
           ) : null}
-          {facts?.ends ? <p className="text-sm text-soft">Its provider stops serving it on {facts.ends}.</p> : null}
-          {of.base_urls.length ? <BaseUrl of={of.base_urls} /> : null}
+          {known?.ends ? <p className="text-sm text-soft">Its provider stops serving it on {known.ends}.</p> : null}
+          {evaluators.base_urls.length ? <BaseUrlSelect urls={evaluators.base_urls} /> : null}
           <KeyField provider={chosen.title} />
         </>
       ) : null}
@@ -77,7 +77,7 @@ function Choice({ of }: { of: Evaluators }) {
   );
 }
 
-function BaseUrl({ of }: { of: readonly string[] }) {
+function BaseUrlSelect({ urls }: { urls: readonly string[] }) {
   const { draft, change } = useDraft();
   const id = useId();
   return (
@@ -92,7 +92,7 @@ function BaseUrl({ of }: { of: readonly string[] }) {
         onChange={(event) => change({ base_url: event.target.value })}
       >
         <option value="">The provider’s own</option>
-        {of.map((url) => (
+        {urls.map((url) => (
           <option key={url}>{url}</option>
         ))}
       </select>
@@ -100,7 +100,7 @@ function BaseUrl({ of }: { of: readonly string[] }) {
   );
 }
 
-function split(evaluator: string): [string, string] {
+function splitEvaluator(evaluator: string): [string, string] {
   const slash = evaluator.indexOf("/");
   return slash === -1 ? [evaluator, ""] : [evaluator.slice(0, slash), evaluator.slice(slash + 1)];
 }

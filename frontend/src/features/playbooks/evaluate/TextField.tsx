@@ -3,10 +3,10 @@ import { useId, useRef, useState } from "react";
 import { api } from "@/api/client";
 import type { DocumentText } from "@/api/types";
 import { Button } from "@/components/Button";
-import { Failure } from "@/components/states";
-import { counted } from "@/lib/format";
+import { ErrorNotice } from "@/components/states";
+import { pluralize } from "@/lib/format";
 
-interface Props {
+interface TextFieldProps {
   label: string;
   hint: string;
   value: string;
@@ -18,25 +18,25 @@ interface Props {
 const ACCEPTED = ".txt,.md,.docx,.pdf";
 
 /** A text to paste, or a file to drop on it: its text is read by the server, and nothing of it is stored. */
-export function TextField({ label, hint, value, onChange, rows, required = false }: Props) {
+export function TextField({ label, hint, value, onChange, rows, required = false }: TextFieldProps) {
   const id = useId();
   const chooser = useRef<HTMLInputElement>(null);
-  const [over, setOver] = useState(false);
-  const read = useMutation({ mutationFn: api.readDocument, onSuccess: (found) => onChange(found.text) });
-  const take = (file: File | undefined) => file && read.mutate(file);
+  const [dragging, setDragging] = useState(false);
+  const read = useMutation({ mutationFn: api.readDocument, onSuccess: (document) => onChange(document.text) });
+  const readFile = (file: File | undefined) => file && read.mutate(file);
   return (
     <fieldset
       onDragOver={(event) => {
         if (![...event.dataTransfer.types].includes("Files")) return;
         event.preventDefault();
-        setOver(true);
+        setDragging(true);
       }}
-      onDragLeave={() => setOver(false)}
+      onDragLeave={() => setDragging(false)}
       onDrop={(event) => {
         if (!event.dataTransfer.files.length) return;
         event.preventDefault();
-        setOver(false);
-        take(event.dataTransfer.files[0]);
+        setDragging(false);
+        readFile(event.dataTransfer.files[0]);
       }}
     >
       <div className="mb-1 flex items-baseline justify-between gap-x-2">
@@ -44,7 +44,7 @@ export function TextField({ label, hint, value, onChange, rows, required = false
           {label} {required ? <span className="font-normal text-soft">(required)</span> : null}
         </label>
         <span className="whitespace-nowrap text-sm">
-          <Button look="quiet" className="px-1 py-0 text-sm" onClick={() => chooser.current?.click()}>
+          <Button variant="text" className="px-1 py-0 text-sm" onClick={() => chooser.current?.click()}>
             Choose a file<span className="sr-only"> for {label}</span>
           </Button>
           <input
@@ -55,7 +55,7 @@ export function TextField({ label, hint, value, onChange, rows, required = false
             tabIndex={-1}
             aria-hidden="true"
             onChange={(event) => {
-              take(event.target.files?.[0]);
+              readFile(event.target.files?.[0]);
               event.target.value = "";
             }}
           />
@@ -70,20 +70,20 @@ export function TextField({ label, hint, value, onChange, rows, required = false
         autoComplete="off"
         placeholder={hint}
         onChange={(event) => onChange(event.target.value)}
-        className={`field resize-y font-serif leading-relaxed ${over ? "border-link bg-blue-tint outline-2 outline-link outline-dashed" : ""}`}
+        className={`field resize-y font-serif leading-relaxed ${dragging ? "border-link bg-blue-tint outline-2 outline-link outline-dashed" : ""}`}
       />
       <p role="status" className="min-h-5 text-sm text-soft">
         {read.isPending ? `Reading ${read.variables.name} …` : null}
-        {!read.isPending && value ? about(value, read.data) : null}
+        {!read.isPending && value ? describeText(value, read.data) : null}
       </p>
-      {read.isError ? <Failure fault={read.error} /> : null}
+      {read.isError ? <ErrorNotice error={read.error} /> : null}
     </fieldset>
   );
 }
 
 /** How long it is, and which file it came from where it is still that file's text. */
-function about(value: string, from: DocumentText | undefined): string {
-  const length = counted(value.length, "character");
-  if (from?.text !== value) return length;
-  return `From ${from.name}: ${from.pages ? `${counted(from.pages, "page")}, ` : ""}${length}`;
+function describeText(value: string, document: DocumentText | undefined): string {
+  const length = pluralize(value.length, "character");
+  if (document?.text !== value) return length;
+  return `From ${document.name}: ${document.pages ? `${pluralize(document.pages, "page")}, ` : ""}${length}`;
 }

@@ -1,11 +1,11 @@
 /** What somebody is about to have evaluated. It lives in this page's memory alone, the key above all. */
 import { createContext, useContext, useMemo, useState } from "react";
-import type { Asked, Example, Mode } from "@/api/types";
+import type { EvaluationCreate, Example, Mode } from "@/api/types";
 
 export const TEXTS = ["ai_output", "source_document", "prompt", "system_instructions"] as const;
 export type TextName = (typeof TEXTS)[number];
 
-export interface OwnPlaybook {
+export interface UploadedPlaybook {
   name: string;
   text: string;
 }
@@ -23,10 +23,10 @@ export interface Draft {
   base_url: string;
   playbook_id: string;
   /** A file of one's own, instead of one of the library. */
-  playbook: OwnPlaybook | null;
+  playbook: UploadedPlaybook | null;
 }
 
-export const EMPTY: Draft = {
+export const EMPTY_DRAFT: Draft = {
   ai_output: "",
   source_document: "",
   prompt: "",
@@ -41,21 +41,21 @@ export const EMPTY: Draft = {
 };
 
 /** As the API takes it: what was left empty is left out. The key is no part of it. */
-export function askedFor(draft: Draft): Asked {
-  const asked: Asked = { ai_output: draft.ai_output, mode: draft.mode, evaluator: draft.evaluator };
+export function toRequest(draft: Draft): EvaluationCreate {
+  const request: EvaluationCreate = { ai_output: draft.ai_output, mode: draft.mode, evaluator: draft.evaluator };
   for (const name of ["source_document", "prompt", "system_instructions"] as const) {
-    if (draft[name].trim()) asked[name] = draft[name];
+    if (draft[name].trim()) request[name] = draft[name];
   }
-  if (draft.subject.trim()) asked.subject = draft.subject.trim();
-  if (draft.producer.trim()) asked.producer = draft.producer.trim();
-  if (draft.playbook) asked.playbook = draft.playbook.text;
-  else if (draft.playbook_id) asked.playbook_id = draft.playbook_id;
-  if (draft.base_url && draft.evaluator !== "rules") asked.base_url = draft.base_url;
-  return asked;
+  if (draft.subject.trim()) request.subject = draft.subject.trim();
+  if (draft.producer.trim()) request.producer = draft.producer.trim();
+  if (draft.playbook) request.playbook = draft.playbook.text;
+  else if (draft.playbook_id) request.playbook_id = draft.playbook_id;
+  if (draft.base_url && draft.evaluator !== "rules") request.base_url = draft.base_url;
+  return request;
 }
 
 /** The example's texts in place of those that are there; how it is judged stays as it was chosen. */
-export function withExample(draft: Draft, example: Example): Draft {
+export function applyExample(draft: Draft, example: Example): Draft {
   return {
     ...draft,
     ai_output: example.ai_output,
@@ -67,19 +67,19 @@ export function withExample(draft: Draft, example: Example): Draft {
   };
 }
 
-interface Held {
+interface DraftState {
   draft: Draft;
   change: (part: Partial<Draft>) => void;
   apiKey: string;
   setApiKey: (key: string) => void;
 }
 
-const Context = createContext<Held | null>(null);
+const Context = createContext<DraftState | null>(null);
 
 export function DraftProvider({ children }: { children: React.ReactNode }) {
-  const [draft, setDraft] = useState(EMPTY);
+  const [draft, setDraft] = useState(EMPTY_DRAFT);
   const [apiKey, setApiKey] = useState("");
-  const held = useMemo(
+  const state = useMemo(
     () => ({
       draft,
       change: (part: Partial<Draft>) => setDraft((now) => ({ ...now, ...part })),
@@ -88,11 +88,11 @@ export function DraftProvider({ children }: { children: React.ReactNode }) {
     }),
     [draft, apiKey],
   );
-  return <Context value={held}>{children}</Context>;
+  return <Context value={state}>{children}</Context>;
 }
 
-export function useDraft(): Held {
-  const held = useContext(Context);
-  if (!held) throw new Error("useDraft is used outside of DraftProvider");
-  return held;
+export function useDraft(): DraftState {
+  const state = useContext(Context);
+  if (!state) throw new Error("useDraft is used outside of DraftProvider");
+  return state;
 }

@@ -2,16 +2,16 @@ import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useCallback, useState } from "react";
 import { Link, useNavigate } from "react-router";
 import { queries } from "@/api/queries";
-import type { HistoryAsked, HistoryRow, Mode, Status } from "@/api/types";
+import type { HistoryQuery, HistoryRow, Mode, Status } from "@/api/types";
 import { Badge, Label, StateLabel } from "@/components/Badge";
 import { Button, ButtonLink } from "@/components/Button";
-import { Choice, Search } from "@/components/Filter";
+import { CompareSelection, toggleSelection } from "@/components/CompareSelection";
+import { FilterSearch, FilterSelect } from "@/components/Filter";
 import { PageTitle, Table, TD } from "@/components/layout";
-import { Picked, pickedWith } from "@/components/Picked";
-import { Seen } from "@/components/Seen";
-import { Empty, Failure, Loading } from "@/components/states";
-import { type Change, useFilters } from "@/lib/filters";
-import { score, time } from "@/lib/format";
+import { Empty, ErrorNotice, Loading } from "@/components/states";
+import { VisibleText } from "@/components/VisibleText";
+import { formatScore, formatTime } from "@/lib/format";
+import { type FilterChange, useFilters } from "@/lib/useFilters";
 
 const LIMIT = 50;
 const COLUMNS = ["Pick", "Time", "Status", "Consistency", "Mode", "Subject", "Evaluator", "Playbook"];
@@ -20,21 +20,21 @@ const STATUSES: readonly Status[] = ["ALERT", "REVIEW", "OBSERVE", "STABLE"];
 const MODES: readonly Mode[] = ["full", "screening"];
 
 const FILTERS = ["search", "subject", "status", "mode"] as const;
-type Filtered = Record<(typeof FILTERS)[number], string>;
-const NO_FILTERS: Filtered = { search: "", subject: "", status: "", mode: "" };
+type HistoryFilters = Record<(typeof FILTERS)[number], string>;
+const NO_FILTERS: HistoryFilters = { search: "", subject: "", status: "", mode: "" };
 
 /** As the API takes them: what is not chosen is left out, and what the address made up is the API's to refuse. */
-function chosen(filters: Filtered): HistoryAsked {
+function toQuery(filters: HistoryFilters): HistoryQuery {
   return Object.fromEntries(Object.entries(filters).filter(([, value]) => value));
 }
 
 export function HistoryPage() {
-  const [address, go] = useFilters();
-  const filters = Object.fromEntries(FILTERS.map((name) => [name, address.get(name) ?? ""])) as Filtered;
-  const offset = Number(address.get("offset")) || 0;
-  const [picked, setPicked] = useState<readonly string[]>([]);
+  const [params, update] = useFilters();
+  const filters = Object.fromEntries(FILTERS.map((name) => [name, params.get(name) ?? ""])) as HistoryFilters;
+  const offset = Number(params.get("offset")) || 0;
+  const [selected, setSelected] = useState<readonly string[]>([]);
   const { data, error, refetch, isFetching } = useQuery({
-    ...queries.history({ ...chosen(filters), offset, limit: LIMIT }),
+    ...queries.history({ ...toQuery(filters), offset, limit: LIMIT }),
     placeholderData: keepPreviousData,
     // What is under way changes by itself.
     refetchInterval: ({ state }) => (state.data?.rows.some((row) => row.state === "running") ? 2000 : false),
@@ -42,21 +42,25 @@ export function HistoryPage() {
   return (
     <>
       <PageTitle lead="Every evaluation, the newest first. Open one, or pick two to compare them.">History</PageTitle>
-      <Filters of={filters} go={go} />
-      <Picked of={picked} address="/compare" clear={() => setPicked([])} />
-      {error ? <Failure fault={error} retry={refetch} /> : null}
-      {!data && !error ? <Loading what="the history" /> : null}
+      <Filters filters={filters} onChange={update} />
+      <CompareSelection selected={selected} path="/compare" onClear={() => setSelected([])} />
+      {error ? <ErrorNotice error={error} onRetry={refetch} /> : null}
+      {!data && !error ? <Loading label="the history" /> : null}
       {data && !data.rows.length ? (
-        <Nothing filtered={Object.values(filters).some(Boolean)} clear={() => go(NO_FILTERS)} />
+        <NoEvaluations filtered={Object.values(filters).some(Boolean)} onClear={() => update(NO_FILTERS)} />
       ) : null}
       {data?.rows.length ? (
         <div aria-busy={isFetching}>
-          <Evaluations rows={data.rows} picked={picked} pick={(id) => setPicked((now) => pickedWith(now, id))} />
+          <EvaluationTable
+            rows={data.rows}
+            selected={selected}
+            onSelect={(id) => setSelected((now) => toggleSelection(now, id))}
+          />
           <div className="mt-4 flex gap-3">
             {offset > 0 ? (
-              <Button onClick={() => go({ offset: String(Math.max(offset - LIMIT, 0)) })}>Newer</Button>
+              <Button onClick={() => update({ offset: String(Math.max(offset - LIMIT, 0)) })}>Newer</Button>
             ) : null}
-            {data.more ? <Button onClick={() => go({ offset: String(offset + LIMIT) })}>Older</Button> : null}
+            {data.more ? <Button onClick={() => update({ offset: String(offset + LIMIT) })}>Older</Button> : null}
           </div>
         </div>
       ) : null}
@@ -65,52 +69,52 @@ export function HistoryPage() {
 }
 
 interface FilterProps {
-  of: Filtered;
-  go: (change: Change) => void;
+  filters: HistoryFilters;
+  onChange: (change: FilterChange) => void;
 }
 
-function Filters({ of, go }: FilterProps) {
+function Filters({ filters, onChange }: FilterProps) {
   const { data } = useQuery(queries.subjects());
-  const look = useCallback((words: string) => go({ search: words }), [go]);
+  const search = useCallback((text: string) => onChange({ search: text }), [onChange]);
   return (
     <search className="mb-4 flex flex-wrap gap-4">
-      <Search placeholder="Subject, evaluator, status, playbook or id" value={of.search} change={look} />
-      <Choice
+      <FilterSearch placeholder="Subject, evaluator, status, playbook or id" value={filters.search} onChange={search} />
+      <FilterSelect
         label="Subject"
-        all="All subjects"
-        value={of.subject}
-        change={(name) => go({ subject: name })}
-        of={(data ?? []).map(({ name, reports }) => ({ value: name, text: `${name} (${reports})` }))}
+        allLabel="All subjects"
+        value={filters.subject}
+        onChange={(name) => onChange({ subject: name })}
+        options={(data ?? []).map(({ name, reports }) => ({ value: name, label: `${name} (${reports})` }))}
       />
-      <Choice
+      <FilterSelect
         label="Status"
-        all="Any status"
-        value={of.status}
-        change={(status) => go({ status })}
-        of={STATUSES.map((name) => ({ value: name, text: name }))}
+        allLabel="Any status"
+        value={filters.status}
+        onChange={(status) => onChange({ status })}
+        options={STATUSES.map((name) => ({ value: name, label: name }))}
       />
-      <Choice
+      <FilterSelect
         label="Mode"
-        all="Both modes"
-        value={of.mode}
-        change={(mode) => go({ mode })}
-        of={MODES.map((name) => ({ value: name, text: name }))}
+        allLabel="Both modes"
+        value={filters.mode}
+        onChange={(mode) => onChange({ mode })}
+        options={MODES.map((name) => ({ value: name, label: name }))}
       />
     </search>
   );
 }
 
-function Nothing({ filtered, clear }: { filtered: boolean; clear: () => void }) {
+function NoEvaluations({ filtered, onClear }: { filtered: boolean; onClear: () => void }) {
   if (filtered) {
     return (
       <Empty title="Nothing matches">
-        <Button onClick={clear}>Show everything</Button>
+        <Button onClick={onClear}>Show everything</Button>
       </Empty>
     );
   }
   return (
     <Empty title="Nothing was evaluated yet">
-      <ButtonLink to="/" look="main">
+      <ButtonLink to="/" variant="primary">
         Evaluate a text
       </ButtonLink>
     </Empty>
@@ -119,16 +123,22 @@ function Nothing({ filtered, clear }: { filtered: boolean; clear: () => void }) 
 
 interface TableProps {
   rows: readonly HistoryRow[];
-  picked: readonly string[];
-  pick: (id: string) => void;
+  selected: readonly string[];
+  onSelect: (id: string) => void;
 }
 
-function Evaluations({ rows, picked, pick }: TableProps) {
+function EvaluationTable({ rows, selected, onSelect }: TableProps) {
   const navigate = useNavigate();
   return (
     <Table label="Evaluations" columns={COLUMNS}>
       {rows.map((row) => (
-        <Row key={row.id} row={row} picked={picked.includes(row.id)} pick={pick} open={(to) => navigate(to)} />
+        <Row
+          key={row.id}
+          row={row}
+          selected={selected.includes(row.id)}
+          onSelect={onSelect}
+          open={(to) => navigate(to)}
+        />
       ))}
     </Table>
   );
@@ -136,17 +146,17 @@ function Evaluations({ rows, picked, pick }: TableProps) {
 
 interface RowProps {
   row: HistoryRow;
-  picked: boolean;
-  pick: (id: string) => void;
+  selected: boolean;
+  onSelect: (id: string) => void;
   open: (to: string) => void;
 }
 
-function Row({ row, picked, pick, open }: RowProps) {
+function Row({ row, selected, onSelect, open }: RowProps) {
   const to = row.status ? `/reports/${row.id}` : `/evaluations/${row.id}`;
   return (
     // The click is for the mouse; by keyboard the link in the row does the same.
     <tr
-      className={`cursor-pointer hover:bg-well ${picked ? "bg-blue-tint" : ""}`}
+      className={`cursor-pointer hover:bg-well ${selected ? "bg-blue-tint" : ""}`}
       onClick={(event) => {
         if (!(event.target as Element).closest("a, input, label")) open(to);
       }}
@@ -157,33 +167,33 @@ function Row({ row, picked, pick, open }: RowProps) {
             type="checkbox"
             className="size-4 accent-link"
             aria-label={`Pick ${row.id} to compare`}
-            checked={picked}
-            onChange={() => pick(row.id)}
+            checked={selected}
+            onChange={() => onSelect(row.id)}
           />
         ) : null}
       </td>
       <td className={`${TD} whitespace-nowrap`}>
         <Link to={to} className="text-link underline">
-          {time(row.created_at)}
+          {formatTime(row.created_at)}
         </Link>
       </td>
       <td className={TD}>
         <span className="flex flex-wrap gap-1.5">
-          {row.status ? <Badge of={row.status} /> : <StateLabel of={row.state} />}
+          {row.status ? <Badge value={row.status} /> : <StateLabel state={row.state} />}
           {row.baseline ? <Label tone="plain">baseline</Label> : null}
           {row.incomplete ? <Label tone="amber">incomplete</Label> : null}
         </span>
       </td>
-      <td className={`${TD} tabular-nums`}>{row.status ? score(row.consistency) : "–"}</td>
+      <td className={`${TD} tabular-nums`}>{row.status ? formatScore(row.consistency) : "–"}</td>
       <td className={TD}>{row.mode}</td>
       <td className={`${TD} min-w-44 [overflow-wrap:anywhere]`}>
-        <Seen>{row.subject}</Seen>
+        <VisibleText>{row.subject}</VisibleText>
       </td>
       <td className={`${TD} whitespace-nowrap`}>
-        <Seen>{row.evaluator}</Seen>
+        <VisibleText>{row.evaluator}</VisibleText>
       </td>
       <td className={`${TD} whitespace-nowrap`}>
-        <Seen>{`${row.playbook_id} ${row.playbook_version}`}</Seen>
+        <VisibleText>{`${row.playbook_id} ${row.playbook_version}`}</VisibleText>
       </td>
     </tr>
   );

@@ -3,16 +3,16 @@ import { useState } from "react";
 import { Link, useNavigate } from "react-router";
 import { api } from "@/api/client";
 import { queries } from "@/api/queries";
-import type { PlaybookListed } from "@/api/types";
+import type { PlaybookEntry } from "@/api/types";
 import { Label } from "@/components/Badge";
 import { Button } from "@/components/Button";
-import { Copy } from "@/components/Copy";
+import { CopyButton } from "@/components/CopyButton";
+import { Details } from "@/components/Details";
 import { FileChooser, JSON_FILES } from "@/components/FileChooser";
-import { Fold } from "@/components/Fold";
-import { type Fact, PageTitle, Rows, Section } from "@/components/layout";
-import { Seen } from "@/components/Seen";
-import { Failure, Loading } from "@/components/states";
-import { title } from "@/lib/format";
+import { type Fact, FactRows, PageTitle, Section } from "@/components/layout";
+import { ErrorNotice, Loading } from "@/components/states";
+import { VisibleText } from "@/components/VisibleText";
+import { checkTitle } from "@/lib/format";
 import { useDraft } from "../evaluate/draft";
 import { Findings } from "../Findings";
 
@@ -23,110 +23,110 @@ export function PlaybooksPage() {
       <PageTitle lead="A playbook is the test: its checks say what to look for, how it is judged, and what counts as evidence. Its logic hash stands in every report made with it.">
         Playbooks
       </PageTitle>
-      {error ? <Failure fault={error} retry={refetch} /> : null}
-      {!data && !error ? <Loading what="the playbooks" /> : null}
+      {error ? <ErrorNotice error={error} onRetry={refetch} /> : null}
+      {!data && !error ? <Loading label="the playbooks" /> : null}
       <div className="space-y-4">
-        {data?.map((each) => (
-          <Listed key={each.logic_hash} of={each} />
+        {data?.map((playbook) => (
+          <PlaybookCard key={playbook.logic_hash} playbook={playbook} />
         ))}
       </div>
-      <Validator />
+      <PlaybookValidator />
     </div>
   );
 }
 
-function Listed({ of }: { of: PlaybookListed }) {
+function PlaybookCard({ playbook }: { playbook: PlaybookEntry }) {
   const [open, setOpen] = useState(false);
   return (
     <article className="rounded border border-rule bg-card p-5">
       <h2 className="text-xl">
-        <Seen>{of.title}</Seen>
+        <VisibleText>{playbook.title}</VisibleText>
       </h2>
-      {of.used_by ? (
+      {playbook.used_by ? (
         <p className="mt-1 text-soft">
           Not of the library: stored with evaluations, the newest being{" "}
-          <Link to={`/evaluations/${of.used_by}`} className="text-link underline">
-            {of.used_by}
+          <Link to={`/evaluations/${playbook.used_by}`} className="text-link underline">
+            {playbook.used_by}
           </Link>
           .
         </p>
       ) : null}
-      <Rows of={facts(of)} />
+      <FactRows playbookFacts={facts(playbook)} />
       <Button className="mt-3" aria-expanded={open} onClick={() => setOpen(!open)}>
         {open ? "Close" : "Look inside"}
       </Button>
-      {open ? <Inside of={of} /> : null}
+      {open ? <PlaybookDetails playbook={playbook} /> : null}
     </article>
   );
 }
 
-function facts(of: PlaybookListed): Fact[] {
+function facts(playbook: PlaybookEntry): Fact[] {
   return [
-    { name: "Id and version", value: `${of.id} ${of.version}`, code: true },
-    { name: "Checks", value: `${of.checks}, of which ${of.judged} are judged by the evaluator` },
-    { name: "Runs", value: `at least ${of.min_runs} in full mode` },
-    ...(of.intended_use.length ? [{ name: "Intended use", value: of.intended_use.join("; ") }] : []),
-    { name: "Logic hash", value: of.logic_hash, code: true, copy: true },
+    { name: "Id and version", value: `${playbook.id} ${playbook.version}`, code: true },
+    { name: "Checks", value: `${playbook.checks}, of which ${playbook.judged} are judged by the evaluator` },
+    { name: "Runs", value: `at least ${playbook.min_runs} in full mode` },
+    ...(playbook.intended_use.length ? [{ name: "Intended use", value: playbook.intended_use.join("; ") }] : []),
+    { name: "Logic hash", value: playbook.logic_hash, code: true, copy: true },
   ];
 }
 
-function Inside({ of }: { of: PlaybookListed }) {
+function PlaybookDetails({ playbook }: { playbook: PlaybookEntry }) {
   // One of the library goes by its id; of the others several may have the same.
-  const { data, error, refetch } = useQuery(queries.playbook(of.used_by ? of.logic_hash : of.id));
+  const { data, error, refetch } = useQuery(queries.playbook(playbook.used_by ? playbook.logic_hash : playbook.id));
   const navigate = useNavigate();
   const { change } = useDraft();
-  if (error) return <Failure fault={error} retry={refetch} />;
-  if (!data) return <Loading what="the playbook" />;
+  if (error) return <ErrorNotice error={error} onRetry={refetch} />;
+  if (!data) return <Loading label="the playbook" />;
   const text = JSON.stringify(data.document, null, 2);
   return (
     <div className="mt-4 space-y-4">
       <Button
-        look="main"
+        variant="primary"
         onClick={() => {
-          const own = of.used_by ? { name: `${of.id} ${of.version}`, text } : null;
-          change({ playbook: own, playbook_id: own ? "" : of.id });
+          const uploaded = playbook.used_by ? { name: `${playbook.id} ${playbook.version}`, text } : null;
+          change({ playbook: uploaded, playbook_id: uploaded ? "" : playbook.id });
           navigate("/");
         }}
       >
         Evaluate a text with it
       </Button>
       <ol className="space-y-3">
-        {checksOf(data.document).map((check) => (
+        {readChecks(data.document).map((check) => (
           <li key={check.id} className="border-rule border-l-[3px] pl-4">
             <h3 className="flex flex-wrap items-center gap-2 font-semibold">
-              <Seen>{title(check.id)}</Seen>
+              <VisibleText>{checkTitle(check.id)}</VisibleText>
               <Label tone={check.severity === "high" ? "amber" : "plain"}>{check.severity}</Label>
             </h3>
             <p className="foreign">
-              <Seen>{check.question}</Seen>
+              <VisibleText>{check.question}</VisibleText>
             </p>
             <p className="foreign mt-1 text-sm text-soft">
-              <Seen>{check.instructions}</Seen>
+              <VisibleText>{check.instructions}</VisibleText>
             </p>
             {check.hints.length ? (
               <p className="mt-1 text-sm text-soft">
-                Pattern hints: <Seen>{check.hints.join(", ")}</Seen>
+                Pattern hints: <VisibleText>{check.hints.join(", ")}</VisibleText>
               </p>
             ) : null}
           </li>
         ))}
       </ol>
-      <Fold title="The whole document">
-        <Copy text={text} what="the playbook" />
+      <Details title="The whole document">
+        <CopyButton text={text} label="the playbook" />
         <section
           aria-label="The whole document"
           // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
           tabIndex={0}
           className="foreign max-h-[32rem] overflow-auto font-mono text-sm"
         >
-          <Seen>{text}</Seen>
+          <VisibleText>{text}</VisibleText>
         </section>
-      </Fold>
+      </Details>
     </div>
   );
 }
 
-interface ShownCheck {
+interface CheckEntry {
   id: string;
   severity: string;
   question: string;
@@ -135,7 +135,7 @@ interface ShownCheck {
 }
 
 /** A playbook is a document of others: what is not as expected is left out, not trusted. */
-function checksOf(document: Record<string, unknown>): ShownCheck[] {
+function readChecks(document: Record<string, unknown>): CheckEntry[] {
   const checks = Array.isArray(document.checks) ? (document.checks as Record<string, unknown>[]) : [];
   return checks.map((check) => {
     const method = (check.detection_method ?? {}) as Record<string, unknown>;
@@ -149,24 +149,24 @@ function checksOf(document: Record<string, unknown>): ShownCheck[] {
   });
 }
 
-function Validator() {
-  const [over, setOver] = useState(false);
+function PlaybookValidator() {
+  const [dragging, setDragging] = useState(false);
   const check = useMutation({
-    mutationFn: async (file: File) => ({ name: file.name, found: await api.validate(await file.text()) }),
+    mutationFn: async (file: File) => ({ name: file.name, found: await api.validatePlaybook(await file.text()) }),
   });
   return (
     <Section title="Validate a playbook of your own">
       <fieldset
         aria-label="A playbook’s file"
-        className={`rounded border border-edge border-dashed px-6 py-8 text-center ${over ? "bg-blue-tint" : ""}`}
+        className={`rounded border border-edge border-dashed px-6 py-8 text-center ${dragging ? "bg-blue-tint" : ""}`}
         onDragOver={(event) => {
           event.preventDefault();
-          setOver(true);
+          setDragging(true);
         }}
-        onDragLeave={() => setOver(false)}
+        onDragLeave={() => setDragging(false)}
         onDrop={(event) => {
           event.preventDefault();
-          setOver(false);
+          setDragging(false);
           const file = event.dataTransfer.files[0];
           if (file) check.mutate(file);
         }}
@@ -177,16 +177,16 @@ function Validator() {
         <FileChooser
           label="A playbook to validate"
           accept={JSON_FILES}
-          choose={check.mutate}
+          onFile={check.mutate}
           disabled={check.isPending}
         >
           {check.isPending ? "Checking …" : "Choose a file"}
         </FileChooser>
       </fieldset>
       <div className="mt-4 space-y-4">
-        {check.error ? <Failure fault={check.error} /> : null}
-        {check.data ? <Findings of={check.data.found} name={check.data.name} /> : null}
-        {check.data?.found.playbook ? <Rows of={facts(check.data.found.playbook)} /> : null}
+        {check.error ? <ErrorNotice error={check.error} /> : null}
+        {check.data ? <Findings result={check.data.found} name={check.data.name} /> : null}
+        {check.data?.found.playbook ? <FactRows playbookFacts={facts(check.data.found.playbook)} /> : null}
       </div>
     </Section>
   );

@@ -3,8 +3,8 @@ import { Link } from "react-router";
 import { api } from "@/api/client";
 import type { StoredReport } from "@/api/types";
 import { Button, DownloadLink } from "@/components/Button";
-import { Failure } from "@/components/states";
-import { time } from "@/lib/format";
+import { ErrorNotice } from "@/components/states";
+import { formatTime } from "@/lib/format";
 
 /** What can be done with a report. */
 export function Actions({ stored }: { stored: StoredReport }) {
@@ -12,9 +12,9 @@ export function Actions({ stored }: { stored: StoredReport }) {
   return (
     <div className="mt-5 flex flex-wrap items-center gap-2 print:hidden">
       <Baseline stored={stored} />
-      <DownloadLink href={api.exportAddress(id, "json")}>Export JSON</DownloadLink>
-      <DownloadLink href={api.exportAddress(id, "html")}>HTML</DownloadLink>
-      <DownloadLink href={api.exportAddress(id, "md")}>Markdown</DownloadLink>
+      <DownloadLink href={api.reportExportUrl(id, "json")}>Export JSON</DownloadLink>
+      <DownloadLink href={api.reportExportUrl(id, "html")}>HTML</DownloadLink>
+      <DownloadLink href={api.reportExportUrl(id, "md")}>Markdown</DownloadLink>
       <Button onClick={() => window.print()}>Print</Button>
       <Link to={`/timeline?subject=${encodeURIComponent(subject)}`} className="px-2 text-link underline">
         This subject over time
@@ -36,13 +36,13 @@ function Baseline({ stored }: { stored: StoredReport }) {
   }
   return (
     <>
-      <Button look={since ? "plain" : "main"} onClick={() => change.mutate()} disabled={change.isPending}>
+      <Button variant={since ? "secondary" : "primary"} onClick={() => change.mutate()} disabled={change.isPending}>
         {since ? "Remove as Baseline" : "Save as Baseline"}
       </Button>
       <span role="status" className="text-sm text-soft empty:hidden">
-        {since ? `Baseline since ${time(since)}` : ""}
+        {since ? `Baseline since ${formatTime(since)}` : ""}
       </span>
-      {change.error ? <Failure fault={change.error} /> : null}
+      {change.error ? <ErrorNotice error={change.error} /> : null}
     </>
   );
 }

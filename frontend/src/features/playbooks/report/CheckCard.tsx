@@ -1,38 +1,40 @@
 import type { CheckResult, Citation, Location } from "@/api/types";
-import { Badge, Label, toneOf } from "@/components/Badge";
-import { Fold } from "@/components/Fold";
+import { Badge, badgeTone, Label } from "@/components/Badge";
+import { Details } from "@/components/Details";
 import { Facts } from "@/components/layout";
-import { Seen } from "@/components/Seen";
-import { counted, title } from "@/lib/format";
-import { Said } from "./said";
-import { checkFacts, REJECTED, runFacts, UNASKED } from "./words";
+import { VisibleText } from "@/components/VisibleText";
+import { checkTitle, pluralize } from "@/lib/format";
+import { EvaluatorNote } from "./EvaluatorNote";
+import { checkFacts, DECIDED_BY_LABELS, describeRun, REJECTED_NOTICE } from "./labels";
 
 /** Leads a reader to a quote's place in the text; null where the text is not here. */
-export type Show = ((location: Location) => void) | null;
+export type ShowInText = ((location: Location) => void) | null;
 
-export function CheckCard({ check, number, show }: { check: CheckResult; number: number; show: Show }) {
+export function CheckCard({ check, number, show }: { check: CheckResult; number: number; show: ShowInText }) {
   return (
     <article
       id={`check-${number}`}
       tabIndex={-1}
       aria-labelledby={`check-${number}-name`}
-      data-tone={toneOf(check.result)}
+      data-tone={badgeTone(check.result)}
       data-check={check.check_id}
       className="scroll-mt-6 rounded border border-rule border-l-[0.4rem] border-l-(--tone) bg-card px-5 py-4"
     >
       <header className="flex flex-wrap items-center justify-between gap-x-4 gap-y-1">
         <h3 id={`check-${number}-name`} className="text-lg font-semibold [overflow-wrap:anywhere]">
-          {number}. <Seen>{title(check.check_id)}</Seen>
+          {number}. <VisibleText>{checkTitle(check.check_id)}</VisibleText>
         </h3>
-        <Badge of={check.result} />
+        <Badge value={check.result} />
       </header>
       <p className="foreign mt-1 text-soft">
-        <Seen>{check.question}</Seen>
+        <VisibleText>{check.question}</VisibleText>
       </p>
       <div className="mt-3">
-        <Facts of={checkFacts(check)} small />
+        <Facts facts={checkFacts(check)} small />
       </div>
-      {UNASKED[check.decided_by] ? <p className="mt-2 text-sm text-soft">{UNASKED[check.decided_by]}</p> : null}
+      {DECIDED_BY_LABELS[check.decided_by] ? (
+        <p className="mt-2 text-sm text-soft">{DECIDED_BY_LABELS[check.decided_by]}</p>
+      ) : null}
       {check.incomplete ? (
         <p className="mt-2 font-semibold">Incomplete: fewer than a majority of its runs gave a valid vote.</p>
       ) : null}
@@ -44,38 +46,51 @@ export function CheckCard({ check, number, show }: { check: CheckResult; number:
       ) : null}
       {check.notes ? (
         <p className="foreign mt-3">
-          <Said>{check.notes}</Said>
+          <EvaluatorNote>{check.notes}</EvaluatorNote>
         </p>
       ) : null}
-      <Quotes of={check.evidence_citations} show={show} title="Evidence" />
-      <Runs of={check} />
-      <Dissents of={check} show={show} />
-      <Rejected of={check.rejected_citations} />
-      <Hits of={check} show={show} />
+      <CitationList citations={check.evidence_citations} show={show} title="Evidence" />
+      <Votes check={check} />
+      <DissentList check={check} show={show} />
+      <RejectedCitations citations={check.rejected_citations} />
+      <PatternHits check={check} show={show} />
     </article>
   );
 }
 
-const PART = "mt-4 mb-1.5 text-[0.8rem] font-semibold text-soft";
+const HEADING_CLASS = "mt-4 mb-1.5 text-[0.8rem] font-semibold text-soft";
 
-function Quotes({ of, show, title }: { of: readonly Citation[]; show: Show; title?: string }) {
-  if (!of.length) return null;
+function CitationList({
+  citations,
+  show,
+  title,
+}: {
+  citations: readonly Citation[];
+  show: ShowInText;
+  title?: string;
+}) {
+  if (!citations.length) return null;
   return (
     <>
-      {title ? <h4 className={PART}>{title}</h4> : null}
+      {title ? <h4 className={HEADING_CLASS}>{title}</h4> : null}
       <ul className="space-y-2.5">
-        {of.map((quote) => (
-          <li key={`${quote.location?.start} ${quote.span}`} className="border-(--color-mark-deep) border-l-[3px] pl-3">
+        {citations.map((citation) => (
+          <li
+            key={`${citation.location?.start} ${citation.span}`}
+            className="border-(--color-mark-deep) border-l-[3px] pl-3"
+          >
             <blockquote className="foreign font-serif">
-              <Quoted span={quote.span} location={quote.location} show={show} />
+              <Quote span={citation.span} location={citation.location} show={show} />
             </blockquote>
             <p className="text-sm text-soft">
-              {quote.location ? `line ${quote.location.line}` : "unverified: it stands nowhere in the text"}
-              {quote.runs.length ? ` · ${quote.runs.length === 1 ? "run" : "runs"} ${quote.runs.join(", ")}` : ""}
-              {quote.context ? (
+              {citation.location ? `line ${citation.location.line}` : "unverified: it stands nowhere in the text"}
+              {citation.runs.length
+                ? ` · ${citation.runs.length === 1 ? "run" : "runs"} ${citation.runs.join(", ")}`
+                : ""}
+              {citation.context ? (
                 <>
                   {" · "}
-                  <Said>{quote.context}</Said>
+                  <EvaluatorNote>{citation.context}</EvaluatorNote>
                 </>
               ) : null}
             </p>
@@ -86,13 +101,13 @@ function Quotes({ of, show, title }: { of: readonly Citation[]; show: Show; titl
   );
 }
 
-function Quoted({ span, location, show }: { span: string; location: Location | null; show: Show }) {
-  const shown = (
+function Quote({ span, location, show }: { span: string; location: Location | null; show: ShowInText }) {
+  const content = (
     <>
-      “<Seen>{span}</Seen>”
+      “<VisibleText>{span}</VisibleText>”
     </>
   );
-  if (!location || !show) return shown;
+  if (!location || !show) return content;
   return (
     <button
       type="button"
@@ -101,27 +116,28 @@ function Quoted({ span, location, show }: { span: string; location: Location | n
       className="foreign text-left underline decoration-dotted decoration-soft underline-offset-4 hover:bg-mark"
       onClick={() => show(location)}
     >
-      {shown}
+      {content}
     </button>
   );
 }
 
-function Runs({ of }: { of: CheckResult }) {
-  if (!of.raw_runs.length) return null;
+function Votes({ check }: { check: CheckResult }) {
+  if (!check.raw_runs.length) return null;
   return (
     <>
-      <h4 className={PART}>Votes</h4>
+      <h4 className={HEADING_CLASS}>Votes</h4>
       <ul className="flex flex-wrap gap-2">
-        {of.raw_runs.map((run) => (
+        {check.raw_runs.map((run) => (
           <li key={run.run} className="rounded bg-well px-2.5 py-1 text-sm">
             <span className="font-semibold">Run {run.run}:</span>{" "}
             {run.valid ? (
               <>
-                <Badge of={run.result} /> <Seen>{runFacts(run)}</Seen>
+                <Badge value={run.result} /> <VisibleText>{describeRun(run)}</VisibleText>
               </>
             ) : (
               <>
-                <Label tone="plain">no vote</Label> <Said>{run.problem || run.notes || "no usable answer"}</Said>
+                <Label tone="plain">no vote</Label>{" "}
+                <EvaluatorNote>{run.problem || run.notes || "no usable answer"}</EvaluatorNote>
               </>
             )}
           </li>
@@ -131,18 +147,18 @@ function Runs({ of }: { of: CheckResult }) {
   );
 }
 
-function Dissents({ of, show }: { of: CheckResult; show: Show }) {
-  if (!of.dissent.length) return null;
+function DissentList({ check, show }: { check: CheckResult; show: ShowInText }) {
+  if (!check.dissent.length) return null;
   return (
     <>
-      <h4 className={PART}>Dissent</h4>
+      <h4 className={HEADING_CLASS}>Dissent</h4>
       <ul className="space-y-2">
-        {of.dissent.map((one) => (
-          <li key={one.run}>
+        {check.dissent.map((dissent) => (
+          <li key={dissent.run}>
             <p className="foreign">
-              Run {one.run}: <Badge of={one.result} /> <Said>{one.notes}</Said>
+              Run {dissent.run}: <Badge value={dissent.result} /> <EvaluatorNote>{dissent.notes}</EvaluatorNote>
             </p>
-            <Quotes of={one.evidence_citations} show={show} />
+            <CitationList citations={dissent.evidence_citations} show={show} />
           </li>
         ))}
       </ul>
@@ -150,17 +166,17 @@ function Dissents({ of, show }: { of: CheckResult; show: Show }) {
   );
 }
 
-function Rejected({ of }: { of: readonly Citation[] }) {
-  if (!of.length) return null;
+function RejectedCitations({ citations }: { citations: readonly Citation[] }) {
+  if (!citations.length) return null;
   return (
     <>
-      <h4 className={PART}>Rejected quotes</h4>
-      <p className="text-sm text-soft">{REJECTED}</p>
+      <h4 className={HEADING_CLASS}>Rejected quotes</h4>
+      <p className="text-sm text-soft">{REJECTED_NOTICE}</p>
       <ul className="mt-1 space-y-2">
-        {of.map((quote) => (
-          <li key={quote.span} className="border-rule border-l-[3px] pl-3">
+        {citations.map((citation) => (
+          <li key={citation.span} className="border-rule border-l-[3px] pl-3">
             <del className="foreign font-serif text-soft">
-              “<Seen>{quote.span}</Seen>”
+              “<VisibleText>{citation.span}</VisibleText>”
             </del>
           </li>
         ))}
@@ -169,23 +185,23 @@ function Rejected({ of }: { of: readonly Citation[] }) {
   );
 }
 
-const MOST_HITS = 200;
+const MAX_HITS = 200;
 
-function Hits({ of, show }: { of: CheckResult; show: Show }) {
-  if (!of.pattern_hits.length) return null;
-  const shown = of.pattern_hits.slice(0, MOST_HITS);
+function PatternHits({ check, show }: { check: CheckResult; show: ShowInText }) {
+  if (!check.pattern_hits.length) return null;
+  const shown = check.pattern_hits.slice(0, MAX_HITS);
   return (
     <div className="mt-4">
-      <Fold title={counted(of.pattern_hits.length, "pattern hit")}>
+      <Details title={pluralize(check.pattern_hits.length, "pattern hit")}>
         <ul className="flex flex-wrap gap-x-4 gap-y-1 text-sm">
           {shown.map((hit) => (
             <li key={`${hit.pattern} ${hit.location.start}`}>
-              <Quoted span={hit.span} location={hit.location} show={show} /> (line {hit.location.line})
+              <Quote span={hit.span} location={hit.location} show={show} /> (line {hit.location.line})
             </li>
           ))}
-          {of.pattern_hits.length > MOST_HITS ? <li>… the JSON has all of them.</li> : null}
+          {check.pattern_hits.length > MAX_HITS ? <li>… the JSON has all of them.</li> : null}
         </ul>
-      </Fold>
+      </Details>
     </div>
   );
 }

@@ -3,33 +3,33 @@ import { useCallback, useMemo, useState } from "react";
 import { useParams } from "react-router";
 import { queries } from "@/api/queries";
 import type { Location, Report, StoredReport } from "@/api/types";
-import { Badge, toneOf } from "@/components/Badge";
+import { Badge, badgeTone } from "@/components/Badge";
 import { ButtonLink } from "@/components/Button";
-import { Copy } from "@/components/Copy";
+import { CopyButton } from "@/components/CopyButton";
+import { Details } from "@/components/Details";
 import { Disclaimers } from "@/components/Disclaimers";
-import { Fold } from "@/components/Fold";
-import { type Fact, Facts, Listed, PageTitle, Rows, Section, useTitle } from "@/components/layout";
-import { Seen } from "@/components/Seen";
-import { Failure, Loading, Notice } from "@/components/states";
-import { time } from "@/lib/format";
-import { Resume } from "../progress/ProgressPage";
+import { type Fact, FactRows, Facts, PageTitle, Section, TextList, useTitle } from "@/components/layout";
+import { ErrorNotice, Loading, Notice } from "@/components/states";
+import { VisibleText } from "@/components/VisibleText";
+import { formatTime } from "@/lib/format";
+import { ResumeForm } from "../progress/ProgressPage";
 import { Actions } from "./Actions";
-import { CheckCard, type Show } from "./CheckCard";
+import { CheckCard, type ShowInText } from "./CheckCard";
 import { Drift } from "./Drift";
+import { EvaluatorNote, WithheldProvider } from "./EvaluatorNote";
 import { FrozenText, type Target } from "./frozen/FrozenText";
-import { placesOf } from "./places";
-import { Said, WithheldProvider } from "./said";
-import { Variance } from "./Variance";
 import {
-  INCOMPLETE,
+  INCOMPLETE_NOTICE,
   integrityFacts,
-  MEANINGS,
   MODE_LABELS,
   modelFacts,
-  spentFacts,
-  TEXTS_WITHHELD,
-  tally,
-} from "./words";
+  resultCounts,
+  STATUS_LABELS,
+  spendingFacts,
+  TEXTS_WITHHELD_NOTICE,
+} from "./labels";
+import { reportPlaces } from "./places";
+import { Variance } from "./Variance";
 
 export function ReportPage() {
   const { id = "" } = useParams();
@@ -38,23 +38,23 @@ export function ReportPage() {
     return (
       <>
         <PageTitle>Report</PageTitle>
-        <Failure fault={error} retry={refetch} />
+        <ErrorNotice error={error} onRetry={refetch} />
         <p className="mt-4">
           <ButtonLink to={`/evaluations/${id}`}>See how the evaluation stands</ButtonLink>
         </p>
       </>
     );
   }
-  if (!data) return <Loading what="the report" />;
-  return <Shown key={id} stored={data} />;
+  if (!data) return <Loading label="the report" />;
+  return <ReportView key={id} stored={data} />;
 }
 
-function Shown({ stored }: { stored: StoredReport }) {
+function ReportView({ stored }: { stored: StoredReport }) {
   const { report, texts } = stored;
   const withheld = useMemo(() => ({ texts: new Set(stored.withheld), notice: stored.withheld_notice }), [stored]);
-  const places = useMemo(() => placesOf(report), [report]);
+  const places = useMemo(() => reportPlaces(report), [report]);
   const [target, setTarget] = useState<Target | null>(null);
-  const show: Show = useMemo(
+  const show: ShowInText = useMemo(
     () => (texts ? (location: Location) => setTarget({ start: location.start }) : null),
     [texts],
   );
@@ -66,12 +66,12 @@ function Shown({ stored }: { stored: StoredReport }) {
   useTitle(`${report.summary.overall_status} – report ${report.report_id}`);
   return (
     <WithheldProvider value={withheld}>
-      <Disclaimers more={report.presentation_rules.disclaimers} />
-      <Head stored={stored} />
+      <Disclaimers extra={report.presentation_rules.disclaimers} />
+      <ReportHeader stored={stored} />
       <div className="mt-8 grid grid-cols-[minmax(0,1fr)] gap-x-8 gap-y-8 xl:grid-cols-[minmax(0,11fr)_minmax(0,10fr)] print:block">
         <section aria-labelledby="checks">
           <h2 id="checks" className="mb-3 text-xl">
-            Checks <span className="font-sans text-base text-soft">– {tally(report.check_results)}</span>
+            Checks <span className="font-sans text-base text-soft">– {resultCounts(report.check_results)}</span>
           </h2>
           <div className="space-y-4">
             {report.check_results.map((check, index) => (
@@ -107,13 +107,13 @@ function Shown({ stored }: { stored: StoredReport }) {
         </section>
       </div>
       <div className="max-w-4xl">
-        <Rest stored={stored} show={show} />
+        <ReportSections stored={stored} show={show} />
       </div>
     </WithheldProvider>
   );
 }
 
-function Head({ stored }: { stored: StoredReport }) {
+function ReportHeader({ stored }: { stored: StoredReport }) {
   const { report } = stored;
   const status = report.summary.overall_status;
   return (
@@ -122,26 +122,26 @@ function Head({ stored }: { stored: StoredReport }) {
       <p className="mt-1 text-soft">{report.presentation_rules.label || MODE_LABELS[report.execution_mode]}</p>
       <section
         aria-label="Status"
-        data-tone={toneOf(status)}
+        data-tone={badgeTone(status)}
         className="mt-4 flex flex-wrap items-start gap-x-5 gap-y-2 rounded border-(--tone) border-l-[0.4rem] bg-(--tint) px-5 py-4"
       >
-        <Badge of={status} large />
+        <Badge value={status} large />
         <div className="min-w-0 flex-1 basis-72">
-          <p className="font-semibold">{MEANINGS[status]}</p>
+          <p className="font-semibold">{STATUS_LABELS[status]}</p>
           <ul className="mt-1 list-disc pl-5">
             {report.summary.status_reasons.map((reason) => (
               <li key={reason}>
-                <Seen>{reason}</Seen>
+                <VisibleText>{reason}</VisibleText>
               </li>
             ))}
           </ul>
         </div>
       </section>
       <div className="mt-4 space-y-3 empty:hidden">
-        {report.incomplete ? <Incomplete report={report} /> : null}
-        {report.texts_withheld ? <Notice>{TEXTS_WITHHELD}</Notice> : null}
+        {report.incomplete ? <IncompleteNotice report={report} /> : null}
+        {report.texts_withheld ? <Notice>{TEXTS_WITHHELD_NOTICE}</Notice> : null}
         {stored.resumable ? (
-          <Resume
+          <ResumeForm
             evaluation={{
               id: report.report_id,
               evaluator: report.evaluator,
@@ -151,25 +151,25 @@ function Head({ stored }: { stored: StoredReport }) {
         ) : null}
       </div>
       <div className="mt-5">
-        <Facts of={headFacts(report)} />
+        <Facts facts={headFacts(report)} />
       </div>
       <Actions stored={stored} />
     </header>
   );
 }
 
-const MOST_REASONS = 3;
+const MAX_REASONS = 3;
 
 /** With why votes are missing, which is mostly one and the same reason: a wrong key, a provider that is down. */
-function Incomplete({ report }: { report: Report }) {
+function IncompleteNotice({ report }: { report: Report }) {
   const missing = report.check_results.flatMap((check) => check.raw_runs.filter((run) => !run.valid));
   const reasons = [...new Set(missing.map((run) => run.problem).filter(Boolean))];
   return (
     <Notice>
-      <p>{INCOMPLETE}</p>
-      {reasons.slice(0, MOST_REASONS).map((reason) => (
+      <p>{INCOMPLETE_NOTICE}</p>
+      {reasons.slice(0, MAX_REASONS).map((reason) => (
         <p key={reason} className="foreign mt-1 font-semibold">
-          <Said>{reason}</Said>
+          <EvaluatorNote>{reason}</EvaluatorNote>
         </p>
       ))}
     </Notice>
@@ -179,7 +179,7 @@ function Incomplete({ report }: { report: Report }) {
 function headFacts(report: Report): Fact[] {
   return [
     { name: "Playbook", value: `${report.playbook_id} ${report.playbook_version}`, code: true },
-    { name: "Time", value: time(report.timestamp) },
+    { name: "Time", value: formatTime(report.timestamp) },
     { name: "Mode", value: report.execution_mode },
     { name: "Subject", value: report.subject },
     { name: "Evaluator", value: report.evaluator, code: true },
@@ -187,21 +187,21 @@ function headFacts(report: Report): Fact[] {
   ];
 }
 
-function Rest({ stored, show }: { stored: StoredReport; show: Show }) {
+function ReportSections({ stored, show }: { stored: StoredReport; show: ShowInText }) {
   const { report, texts } = stored;
   const { summary } = report;
   return (
     <>
       <Section title="Key risks">
-        <Listed of={summary.key_risks} none="None were seen under this playbook." />
+        <TextList items={summary.key_risks} emptyText="None were seen under this playbook." />
       </Section>
       <Section title="Recommended next steps">
-        <Listed of={summary.recommended_next_steps} none="None follow." />
+        <TextList items={summary.recommended_next_steps} emptyText="None follow." />
       </Section>
       {summary.mending_prompt ? (
         <Section
           title="A prompt that asks for mending"
-          aside={<Copy text={summary.mending_prompt} what="the prompt" />}
+          aside={<CopyButton text={summary.mending_prompt} label="the prompt" />}
         >
           <p className="mb-2 text-soft">Paste this to the AI that wrote the text.</p>
           <Pre text={summary.mending_prompt} label="The prompt" />
@@ -210,58 +210,58 @@ function Rest({ stored, show }: { stored: StoredReport; show: Show }) {
       <Variance report={report} />
       <Drift report={report} />
       <Section title="Findings in the text">
-        <Pointed
-          of={report.artifact_findings.map((finding) => ({
-            words: `${finding.message}${finding.count > 1 ? ` (${finding.count} times)` : ""}`,
+        <LocatedList
+          items={report.artifact_findings.map((finding) => ({
+            text: `${finding.message}${finding.count > 1 ? ` (${finding.count} times)` : ""}`,
             span: finding.span,
             location: finding.location,
           }))}
-          none="None."
+          emptyText="None."
           show={show}
         />
       </Section>
       <Section title="Assumptions the text states">
-        <Pointed
-          of={report.assumptions_extracted.map((one) => ({ words: "", span: one.text, location: one.location }))}
-          none="None were found."
+        <LocatedList
+          items={report.assumptions_extracted.map((one) => ({ text: "", span: one.text, location: one.location }))}
+          emptyText="None were found."
           show={show}
         />
       </Section>
       <Section title="Areas not checked">
-        <Pointed
-          of={report.unchecked_areas.map((one) => ({
-            words: `${one.area} – ${one.stated_by === "output" ? "stated by the text" : "not looked at by this evaluation"}`,
+        <LocatedList
+          items={report.unchecked_areas.map((one) => ({
+            text: `${one.area} – ${one.stated_by === "output" ? "stated by the text" : "not looked at by this evaluation"}`,
             span: null,
             location: one.location,
           }))}
-          none="None were recorded."
+          emptyText="None were recorded."
           show={show}
         />
       </Section>
       <Section title="Uncertainty">
-        <Listed of={report.uncertainty} none="None was recorded." />
+        <TextList items={report.uncertainty} emptyText="None was recorded." />
       </Section>
       <Section title="Limitations">
-        <Listed of={report.limitations} none="None were recorded." />
+        <TextList items={report.limitations} emptyText="None were recorded." />
       </Section>
       <Section title="Integrity">
-        <Rows of={integrityFacts(report)} />
+        <FactRows playbookFacts={integrityFacts(report)} />
       </Section>
       <Section title="Details">
         <div className="space-y-2">
-          <Fold title="Models, tokens and cost">
+          <Details title="Models, tokens and cost">
             <h3 className="font-semibold">Evaluator (measured)</h3>
-            <Rows of={modelFacts(report.model_fingerprints.evaluator)} />
+            <FactRows playbookFacts={modelFacts(report.model_fingerprints.evaluator)} />
             <h3 className="mt-4 font-semibold">Producer (declared by whoever asked for the evaluation)</h3>
-            <Rows of={modelFacts(report.model_fingerprints.producer)} />
+            <FactRows playbookFacts={modelFacts(report.model_fingerprints.producer)} />
             <h3 className="mt-4 font-semibold">Spent</h3>
-            <Rows of={spentFacts(report)} />
-          </Fold>
+            <FactRows playbookFacts={spendingFacts(report)} />
+          </Details>
           {(["source_document", "prompt", "system_instructions"] as const).map((name) =>
             texts?.[name] ? (
-              <Fold key={name} title={INPUTS[name]}>
-                <Pre text={texts[name]} label={INPUTS[name]} />
-              </Fold>
+              <Details key={name} title={INPUT_LABELS[name]}>
+                <Pre text={texts[name]} label={INPUT_LABELS[name]} />
+              </Details>
             ) : null,
           )}
           <RawJson report={report} />
@@ -271,7 +271,7 @@ function Rest({ stored, show }: { stored: StoredReport; show: Show }) {
   );
 }
 
-const INPUTS = {
+const INPUT_LABELS = {
   source_document: "The source document",
   prompt: "The prompt",
   system_instructions: "The system instructions",
@@ -288,7 +288,7 @@ function RawJson({ report }: { report: Report }) {
       <summary className="px-4 py-2 font-semibold hover:bg-well">Raw JSON</summary>
       {open ? (
         <div className="border-rule border-t px-4 py-3">
-          <Copy text={text} what="the JSON" />
+          <CopyButton text={text} label="the JSON" />
           <Pre text={text} label="Raw JSON" mono />
         </div>
       ) : null}
@@ -304,27 +304,27 @@ function Pre({ text, label, mono = false }: { text: string; label: string; mono?
       tabIndex={0}
       className={`foreign max-h-[32rem] overflow-auto rounded border border-rule bg-card p-4 print:max-h-none ${mono ? "font-mono text-sm" : "font-serif"}`}
     >
-      <Seen>{text}</Seen>
+      <VisibleText>{text}</VisibleText>
     </section>
   );
 }
 
-interface Point {
-  words: string;
+interface LocatedItem {
+  text: string;
   span: string | null;
   location: Location | null;
 }
 
-function Pointed({ of, none, show }: { of: Point[]; none: string; show: Show }) {
-  if (!of.length) return <p className="text-soft">{none}</p>;
+function LocatedList({ items, emptyText, show }: { items: LocatedItem[]; emptyText: string; show: ShowInText }) {
+  if (!items.length) return <p className="text-soft">{emptyText}</p>;
   return (
     <ul className="list-disc space-y-1.5 pl-5">
-      {of.map(({ words, span, location }) => (
+      {items.map(({ text: words, span, location }) => (
         <li key={`${words} ${span} ${location?.start}`} className="[overflow-wrap:anywhere]">
-          <Seen>{words}</Seen>{" "}
+          <VisibleText>{words}</VisibleText>{" "}
           {span ? (
             <q className="font-serif">
-              <Seen>{span}</Seen>
+              <VisibleText>{span}</VisibleText>
             </q>
           ) : null}{" "}
           {location && show ? (

@@ -3,28 +3,28 @@ import { useId } from "react";
 import { Link, useNavigate, useSearchParams } from "react-router";
 import { queries } from "@/api/queries";
 import type { TimelinePoint } from "@/api/types";
-import { Badge, Label, signOf, toneOf } from "@/components/Badge";
+import { Badge, badgeSign, badgeTone, Label } from "@/components/Badge";
 import { ButtonLink } from "@/components/Button";
-import { PageTitle, Scroll, TD, TH } from "@/components/layout";
-import { Seen } from "@/components/Seen";
-import { Empty, Failure, Loading } from "@/components/states";
-import { score, time, title } from "@/lib/format";
-import { Chart } from "./Chart";
+import { PageTitle, ScrollRegion, TD, TH } from "@/components/layout";
+import { Empty, ErrorNotice, Loading } from "@/components/states";
+import { VisibleText } from "@/components/VisibleText";
+import { checkTitle, formatScore, formatTime } from "@/lib/format";
+import { TimelineChart } from "./TimelineChart";
 
 export function TimelinePage() {
-  const [address, setAddress] = useSearchParams();
+  const [params, setParams] = useSearchParams();
   const id = useId();
   const subjects = useQuery(queries.subjects());
-  const subject = address.get("subject") ?? subjects.data?.[0]?.name ?? "";
+  const subject = params.get("subject") ?? subjects.data?.[0]?.name ?? "";
   const points = useQuery({ ...queries.timeline(subject), enabled: Boolean(subject) });
   const error = subjects.error ?? points.error;
   return (
     <>
       <PageTitle lead="How the reports of one subject came out, one after the other.">Over time</PageTitle>
-      {error ? <Failure fault={error} retry={() => Promise.all([subjects.refetch(), points.refetch()])} /> : null}
+      {error ? <ErrorNotice error={error} onRetry={() => Promise.all([subjects.refetch(), points.refetch()])} /> : null}
       {subjects.data && !subjects.data.length ? (
         <Empty title="There is no report yet">
-          <ButtonLink to="/" look="main">
+          <ButtonLink to="/" variant="primary">
             Evaluate a text
           </ButtonLink>
         </Empty>
@@ -38,7 +38,7 @@ export function TimelinePage() {
             id={id}
             className="field"
             value={subject}
-            onChange={(event) => setAddress({ subject: event.target.value })}
+            onChange={(event) => setParams({ subject: event.target.value })}
           >
             {subjects.data.some(({ name }) => name === subject) ? null : <option>{subject}</option>}
             {subjects.data.map(({ name, reports }) => (
@@ -49,8 +49,8 @@ export function TimelinePage() {
           </select>
         </div>
       ) : null}
-      {subject && !points.data && !error ? <Loading what="the reports" /> : null}
-      {points.data?.length ? <Series points={points.data} /> : null}
+      {subject && !points.data && !error ? <Loading label="the reports" /> : null}
+      {points.data?.length ? <TimelineView points={points.data} /> : null}
       {points.data && !points.data.length && subjects.data?.length ? (
         <Empty title="There is no report of this subject yet">Choose another subject above.</Empty>
       ) : null}
@@ -58,23 +58,23 @@ export function TimelinePage() {
   );
 }
 
-function Series({ points }: { points: readonly TimelinePoint[] }) {
+function TimelineView({ points }: { points: readonly TimelinePoint[] }) {
   const navigate = useNavigate();
   const checks = [...new Set(points.flatMap(({ outcomes }) => Object.keys(outcomes)))];
   return (
     <>
-      <Chart points={points} open={(id) => navigate(`/reports/${id}`)} />
+      <TimelineChart points={points} onOpen={(id) => navigate(`/reports/${id}`)} />
       <p className="mt-2 mb-6 text-sm text-soft">
         ▲ ALERT, ◆ REVIEW, ● OBSERVE, ■ STABLE; a ring is a saved baseline. A report without a consistency (a screening,
         or too few votes) stands on the axis.
       </p>
-      <Scroll label="Reports of this subject">
+      <ScrollRegion label="Reports of this subject">
         <table className="w-full text-sm">
           <thead>
             <tr>
-              {["Time", "Status", "Consistency", "Text", "Evaluator", ...checks.map(title)].map((name) => (
+              {["Time", "Status", "Consistency", "Text", "Evaluator", ...checks.map(checkTitle)].map((name) => (
                 <th key={name} scope="col" className={`${TH} whitespace-normal`}>
-                  <Seen>{name}</Seen>
+                  <VisibleText>{name}</VisibleText>
                 </th>
               ))}
             </tr>
@@ -84,47 +84,47 @@ function Series({ points }: { points: readonly TimelinePoint[] }) {
               <tr key={point.id}>
                 <td className={`${TD} whitespace-nowrap`}>
                   <Link to={`/reports/${point.id}`} className="text-link underline">
-                    {time(point.created_at)}
+                    {formatTime(point.created_at)}
                   </Link>
                 </td>
                 <td className={TD}>
                   <span className="flex flex-wrap gap-1">
-                    <Badge of={point.status} />
+                    <Badge value={point.status} />
                     {point.baseline ? <Label tone="plain">baseline</Label> : null}
                     {point.mode === "screening" ? <Label tone="plain">screening</Label> : null}
                     {point.incomplete ? <Label tone="amber">incomplete</Label> : null}
                   </span>
                 </td>
-                <td className={`${TD} tabular-nums`}>{score(point.consistency)}</td>
-                <td className={TD}>{textOf(point, points[index - 1])}</td>
+                <td className={`${TD} tabular-nums`}>{formatScore(point.consistency)}</td>
+                <td className={TD}>{textChange(point, points[index - 1])}</td>
                 <td className={`${TD} whitespace-nowrap`}>
-                  <Seen>{point.evaluator}</Seen>
+                  <VisibleText>{point.evaluator}</VisibleText>
                 </td>
                 {checks.map((check) => (
                   <td key={check} className={TD}>
-                    <Outcome of={point} check={check} />
+                    <CheckOutcome point={point} check={check} />
                   </td>
                 ))}
               </tr>
             ))}
           </tbody>
         </table>
-      </Scroll>
+      </ScrollRegion>
     </>
   );
 }
 
-function textOf(point: TimelinePoint, before: TimelinePoint | undefined): string {
-  if (!before) return "first";
-  return point.inputs_fingerprint === before.inputs_fingerprint ? "same" : "changed";
+function textChange(point: TimelinePoint, previous: TimelinePoint | undefined): string {
+  if (!previous) return "first";
+  return point.inputs_fingerprint === previous.inputs_fingerprint ? "same" : "changed";
 }
 
-function Outcome({ of, check }: { of: TimelinePoint; check: string }) {
-  const result = of.outcomes[check];
+function CheckOutcome({ point, check }: { point: TimelinePoint; check: string }) {
+  const result = point.outcomes[check];
   if (!result) return <span className="text-soft">–</span>;
   return (
-    <span data-tone={toneOf(result)} className="whitespace-nowrap text-(--tone)">
-      <span aria-hidden="true">{signOf(result)} </span>
+    <span data-tone={badgeTone(result)} className="whitespace-nowrap text-(--tone)">
+      <span aria-hidden="true">{badgeSign(result)} </span>
       {result}
     </span>
   );

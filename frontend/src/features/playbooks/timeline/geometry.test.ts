@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { TimelinePoint } from "@/api/types";
-import { lines } from "@/lib/plot";
-import { height, spots } from "./geometry";
+import { linePaths } from "@/lib/plot";
+import { chartPoints, height } from "./geometry";
 
 function point(consistency: number | null): TimelinePoint {
   return {
@@ -23,9 +23,9 @@ test("the more consistent, the higher", () => {
   expect(height(1)).toBeLessThan(height(0.5));
 });
 test("no line is drawn through what is not known", () => {
-  expect(lines(spots([point(1), point(0.5), point(null), point(0.7), point(1)]))).toHaveLength(2);
+  expect(linePaths(chartPoints([point(1), point(0.5), point(null), point(0.7), point(1)]))).toHaveLength(2);
 });
 test("one report alone is a point and no line", () => {
-  expect(lines(spots([point(1)]))).toEqual([]);
-  expect(spots([point(null)])[0]?.y).toBeNull();
+  expect(linePaths(chartPoints([point(1)]))).toEqual([]);
+  expect(chartPoints([point(null)])[0]?.y).toBeNull();
 });

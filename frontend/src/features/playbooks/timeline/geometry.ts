@@ -1,6 +1,6 @@
 /** Where the points of a chart stand. Pure. */
 import type { TimelinePoint } from "@/api/types";
-import { across, type Frame, up } from "@/lib/plot";
+import { type Frame, xPosition, yPosition } from "@/lib/plot";
 
 export const WIDTH = 720;
 export const HEIGHT = 250;
@@ -8,23 +8,23 @@ export const LEFT = 40;
 export const RIGHT = 16;
 const TOP = 40;
 export const BOTTOM = 34;
-const FRAME: Frame = { width: WIDTH, height: HEIGHT, left: LEFT, right: RIGHT, top: TOP, bottom: BOTTOM };
+const FRAME: Frame = { width: WIDTH, consistencyHeight: HEIGHT, left: LEFT, right: RIGHT, top: TOP, bottom: BOTTOM };
 
-export interface Spot {
+export interface ChartPoint {
   point: TimelinePoint;
   x: number;
   /** Null where there is no consistency to show: such a report stands on the axis, and no line leads to it. */
   y: number | null;
 }
 
-export function spots(points: readonly TimelinePoint[]): Spot[] {
+export function chartPoints(points: readonly TimelinePoint[]): ChartPoint[] {
   return points.map((point, index) => ({
     point,
-    x: across(index, points.length, FRAME),
+    x: xPosition(index, points.length, FRAME),
     y: point.consistency === null ? null : height(point.consistency),
   }));
 }
 
 export function height(consistency: number): number {
-  return up(consistency, FRAME);
+  return yPosition(consistency, FRAME);
 }

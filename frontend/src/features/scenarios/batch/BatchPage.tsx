@@ -6,103 +6,110 @@ import { queries } from "@/api/queries";
 import type { Batch, BatchDetail, BatchSummary, Evidence } from "@/api/types";
 import { Label } from "@/components/Badge";
 import { ButtonLink, DownloadLink } from "@/components/Button";
-import { Fold } from "@/components/Fold";
-import { type Fact, Facts, PageTitle, Rows, Section } from "@/components/layout";
-import { RawJson } from "@/components/Raw";
-import { Seen } from "@/components/Seen";
-import { Failure, Loading } from "@/components/states";
-import { useFilters } from "@/lib/filters";
-import { counted, score, seconds, time, UNKNOWN, whole } from "@/lib/format";
-import { Live } from "../Live";
-import { useLive, useNews } from "../live";
-import { VerdictBadge, verdictTone } from "../Marks";
-import { Parted } from "../Parted";
-import { Rate } from "../Rate";
-import { costOf, counts, modelName, percent, spent, VERDICT_MEANINGS } from "../words";
-import { Assertions } from "./Assertions";
-import { Errors, Failures, NotMade } from "./Reasons";
-import { Runs } from "./Runs";
+import { Details } from "@/components/Details";
+import { type Fact, FactRows, Facts, PageTitle, Section } from "@/components/layout";
+import { RawJson } from "@/components/RawJson";
+import { ErrorNotice, Loading } from "@/components/states";
+import { VisibleText } from "@/components/VisibleText";
+import { formatCount, formatScore, formatSeconds, formatTime, pluralize, UNKNOWN } from "@/lib/format";
+import { useFilters } from "@/lib/useFilters";
+import { VerdictBadge, verdictTone } from "../Badges";
+import { ConnectionStatus } from "../ConnectionStatus";
+import { DivergenceNote } from "../DivergenceNote";
+import { completionCounts, describeCost, formatPercent, formatSpending, modelName, VERDICT_MEANINGS } from "../labels";
+import { PassRate } from "../PassRate";
+import { useAnnouncement, useLiveBatches } from "../useLiveBatches";
+import { AssertionTable } from "./AssertionTable";
+import { Errors, Failures, SkippedRuns } from "./Reasons";
+import { RunTable } from "./RunTable";
 
 export function BatchPage() {
   const { id = "" } = useParams();
-  const connection = useLive();
+  const connection = useLiveBatches();
   const { data, error, refetch } = useQuery(queries.batch(id));
   const watched = useMemo(() => data && [{ ...data.summary, running: data.running }], [data]);
-  const news = useNews(watched, id);
+  const announcement = useAnnouncement(watched, id);
   return (
     <>
-      <Live connection={connection} news={news} />
+      <ConnectionStatus connection={connection} announcement={announcement} />
       {error ? (
         <>
           <PageTitle>Batch</PageTitle>
-          <Failure fault={error} retry={refetch} />
+          <ErrorNotice error={error} onRetry={refetch} />
         </>
       ) : null}
-      {!data && !error ? <Loading what="the batch" /> : null}
-      {data && !error ? <Shown of={data} /> : null}
+      {!data && !error ? <Loading label="the batch" /> : null}
+      {data && !error ? <BatchView detail={data} /> : null}
     </>
   );
 }
 
-function Shown({ of }: { of: BatchDetail }) {
-  const { summary, batch } = of;
-  const [address, go] = useFilters();
-  const unmade = summary.not_run + summary.interrupted + summary.missing;
+function BatchView({ detail }: { detail: BatchDetail }) {
+  const { summary, batch } = detail;
+  const [params, update] = useFilters();
+  const skipped = summary.not_run + summary.interrupted + summary.missing;
   return (
     <>
-      <Head of={of} />
+      <BatchHeader detail={detail} />
       <Section title="Assertions">
-        <Assertions
-          of={summary.assertions}
+        <AssertionTable
+          assertions={summary.assertions}
           runsAddress={(label) => `?${new URLSearchParams({ assertion: label })}#runs`}
         />
       </Section>
-      <Section title="Failures" aside={<Count of={summary.failed} what="failed run" />}>
-        <Failures of={of.failure_groups} completed={summary.completed} />
+      <Section title="Failures" aside={<Count count={summary.failed} label="failed run" />}>
+        <Failures groups={detail.failure_groups} completed={summary.completed} />
       </Section>
-      {of.parting ? (
+      {detail.parting ? (
         <Section title="Where runs part">
-          <Parted of={of.parting} />
+          <DivergenceNote divergence={detail.parting} />
         </Section>
       ) : null}
       {summary.errors ? (
-        <Section title="Errors, not failures" aside={<Count of={summary.errors} what="run" />}>
+        <Section title="Errors, not failures" aside={<Count count={summary.errors} label="run" />}>
           <p className="mb-2 max-w-prose text-soft">
             These runs could not be judged. They are in no rate, and nothing is counted against the agent.
           </p>
-          <Errors of={summary} />
+          <Errors summary={summary} />
         </Section>
       ) : null}
-      {unmade ? (
+      {skipped ? (
         <Section title="Not made">
-          <NotMade of={summary} running={of.running} />
+          <SkippedRuns summary={summary} running={detail.running} />
         </Section>
       ) : null}
       <Section title="Runs" id="runs">
-        <Runs batch={batch.batch_id} labels={summary.assertions.map(({ label }) => label)} address={address} go={go} />
+        <RunTable
+          batch={batch.batch_id}
+          labels={summary.assertions.map(({ label }) => label)}
+          params={params}
+          onFilter={update}
+        />
       </Section>
       <Section title="What was run">
-        <Rows of={batchFacts(batch)} />
+        <FactRows playbookFacts={batchFacts(batch)} />
         <div className="mt-4 space-y-2">
-          <RawJson of={batch.scenario} title="The scenario as it was resolved" />
+          <RawJson value={batch.scenario} title="The scenario as it was resolved" />
           {Object.keys(batch.tools).length ? (
-            <Fold title="Tools and what they are, as hashes">
-              <Rows of={Object.entries(batch.tools).map(([name, value]) => ({ name, value, code: true }))} />
-            </Fold>
+            <Details title="Tools and what they are, as hashes">
+              <FactRows
+                playbookFacts={Object.entries(batch.tools).map(([name, value]) => ({ name, value, code: true }))}
+              />
+            </Details>
           ) : null}
-          <RawJson of={batch} title="The batch as JSON" />
+          <RawJson value={batch} title="The batch as JSON" />
         </div>
       </Section>
     </>
   );
 }
 
-function Count({ of, what }: { of: number; what: string }) {
-  return of ? <span className="text-soft">{counted(of, what)}</span> : null;
+function Count({ count, label }: { count: number; label: string }) {
+  return count ? <span className="text-soft">{pluralize(count, label)}</span> : null;
 }
 
-function Head({ of }: { of: BatchDetail }) {
-  const { summary, batch } = of;
+function BatchHeader({ detail }: { detail: BatchDetail }) {
+  const { summary, batch } = detail;
   return (
     <header>
       <p className="mb-1 text-sm">
@@ -113,7 +120,7 @@ function Head({ of }: { of: BatchDetail }) {
       <PageTitle
         lead={
           <>
-            <Seen>{modelName(summary)}</Seen>, {time(summary.created_at)}
+            <VisibleText>{modelName(summary)}</VisibleText>, {formatTime(summary.created_at)}
           </>
         }
       >
@@ -124,31 +131,31 @@ function Head({ of }: { of: BatchDetail }) {
         data-tone={verdictTone(summary.verdict)}
         className="flex flex-wrap items-start gap-x-5 gap-y-2 rounded border-(--tone) border-l-[0.4rem] bg-(--tint) px-5 py-4"
       >
-        <VerdictBadge of={summary.verdict} large />
+        <VerdictBadge verdict={summary.verdict} large />
         <div className="min-w-0 flex-1 basis-72">
           <p className="font-semibold first-letter:uppercase">
-            <Seen>{of.why}</Seen>.
+            <VisibleText>{detail.why}</VisibleText>.
           </p>
           <p className="mt-1">{VERDICT_MEANINGS[summary.verdict]}</p>
         </div>
-        {of.running ? <Label tone="blue">running: {counts(summary).join(", ")}</Label> : null}
+        {detail.running ? <Label tone="blue">running: {completionCounts(summary).join(", ")}</Label> : null}
       </section>
       <div className="mt-5">
         <p className="text-[0.8rem] text-soft">
-          Pass rate, {summary.evidence ? evidenceName(summary.evidence) : "95% interval"}, and what is asked for
+          Pass rate, {summary.evidence ? evidenceLabel(summary.evidence) : "95% interval"}, and what is asked for
         </p>
-        <Rate
+        <PassRate
           rate={summary.pass_rate}
           interval={summary.evidence?.interval ?? summary.interval}
-          least={summary.min_pass_rate}
-          wide
+          minimum={summary.min_pass_rate}
+          large
         />
       </div>
       <div className="mt-4">
-        <Facts of={headFacts(summary, batch)} />
+        <Facts facts={headFacts(summary, batch)} />
       </div>
       <div className="mt-5 flex flex-wrap gap-3 print:hidden">
-        <DownloadLink href={api.batchFile(batch.batch_id)}>One HTML file of this batch</DownloadLink>
+        <DownloadLink href={api.batchExportUrl(batch.batch_id)}>One HTML file of this batch</DownloadLink>
         <ButtonLink to={`/scenarios?${new URLSearchParams({ scenario: summary.scenario_id })}`}>
           All batches of this scenario
         </ButtonLink>
@@ -157,26 +164,26 @@ function Head({ of }: { of: BatchDetail }) {
   );
 }
 
-function evidenceName({ confidence, method }: Evidence): string {
-  return `${percent(confidence)} ${method}`;
+function evidenceLabel({ confidence, method }: Evidence): string {
+  return `${formatPercent(confidence)} ${method}`;
 }
 
 function headFacts(summary: BatchSummary, batch: Batch): Fact[] {
   const { latency, evidence } = summary;
-  const chances = Object.entries(summary.pass_hat).map(([k, chance]) => `${k}: ${percent(chance)}`);
+  const chances = Object.entries(summary.pass_hat).map(([k, chance]) => `${k}: ${formatPercent(chance)}`);
   return [
-    { name: "Runs completed", value: counts(summary).join(", ") },
-    { name: "Passed", value: `${whole(summary.passed)} of ${whole(summary.completed)}` },
-    { name: "Asked for, at least", value: percent(summary.min_pass_rate) },
+    { name: "Runs completed", value: completionCounts(summary).join(", ") },
+    { name: "Passed", value: `${formatCount(summary.passed)} of ${formatCount(summary.completed)}` },
+    { name: "Asked for, at least", value: formatPercent(summary.min_pass_rate) },
     ...(evidence ? evidenceFacts(evidence, summary) : []),
-    { name: "Average score", value: score(summary.average_score) },
+    { name: "Average score", value: formatScore(summary.average_score) },
     { name: "pass^k, the chance that k runs all pass", value: chances.join(", ") || UNKNOWN },
-    { name: "Cost", value: costOf(summary.cost) },
-    { name: "Cost a run", value: spent(summary.cost.average, summary.cost.average_at_least) },
-    { name: "Judge’s cost, apart", value: costOf(summary.judge_cost) },
+    { name: "Cost", value: describeCost(summary.cost) },
+    { name: "Cost a run", value: formatSpending(summary.cost.average, summary.cost.average_at_least) },
+    { name: "Judge’s cost, apart", value: describeCost(summary.judge_cost) },
     {
       name: "Latency p50, p95, max",
-      value: latency ? [latency.p50, latency.p95, latency.max].map(seconds).join(", ") : UNKNOWN,
+      value: latency ? [latency.p50, latency.p95, latency.max].map(formatSeconds).join(", ") : UNKNOWN,
     },
     { name: "Batch", value: batch.batch_id, code: true, copy: true },
   ];
@@ -185,13 +192,13 @@ function headFacts(summary: BatchSummary, batch: Batch): Fact[] {
 function evidenceFacts(evidence: Evidence, summary: BatchSummary): Fact[] {
   const facts: Fact[] = [];
   if (evidence.more !== null) {
-    facts.push({ name: "To settle it", value: counted(evidence.more, "more passing run") });
+    facts.push({ name: "To settle it", value: pluralize(evidence.more, "more passing run") });
   }
   if (evidence.fixed_runs !== null) {
     const saved = evidence.fixed_runs - summary.completed;
     facts.push({
       name: "Saved by stopping when sure",
-      value: saved > 0 ? `${counted(saved, "run")} of ${whole(evidence.fixed_runs)}` : "nothing",
+      value: saved > 0 ? `${pluralize(saved, "run")} of ${formatCount(evidence.fixed_runs)}` : "nothing",
     });
   }
   return facts;
@@ -204,7 +211,7 @@ function batchFacts(batch: Batch): Fact[] {
     { name: "Model", value: modelName(batch), code: true },
     {
       name: "Runs asked for",
-      value: batch.max_runs === null ? whole(batch.runs) : `until sure, at most ${whole(batch.max_runs)}`,
+      value: batch.max_runs === null ? formatCount(batch.runs) : `until sure, at most ${formatCount(batch.max_runs)}`,
     },
     { name: "Threshold of the score", value: String(batch.threshold) },
     { name: "Seed", value: batch.seed === null ? "none" : String(batch.seed) },

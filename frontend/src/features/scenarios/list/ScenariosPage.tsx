@@ -5,90 +5,92 @@ import { queries } from "@/api/queries";
 import type { BatchRow, Series, Verdict } from "@/api/types";
 import { Label } from "@/components/Badge";
 import { Button } from "@/components/Button";
-import { Copy } from "@/components/Copy";
-import { Choice, Search } from "@/components/Filter";
+import { CompareSelection, toggleSelection } from "@/components/CompareSelection";
+import { CopyButton } from "@/components/CopyButton";
+import { FilterSearch, FilterSelect } from "@/components/Filter";
 import { PageTitle, Section, Table, TD } from "@/components/layout";
-import { Picked, pickedWith } from "@/components/Picked";
-import { Seen } from "@/components/Seen";
-import { Empty, Failure, Loading, Notice } from "@/components/states";
-import { type Change, useFilters } from "@/lib/filters";
-import { counted, time } from "@/lib/format";
-import { Live } from "../Live";
-import { useLive, useNewest, useNews } from "../live";
-import { VerdictBadge } from "../Marks";
-import { Rate } from "../Rate";
-import { counts, latencies, modelName, spent } from "../words";
-import { inOrder, SeriesCards } from "./SeriesCards";
+import { Empty, ErrorNotice, Loading, Notice } from "@/components/states";
+import { VisibleText } from "@/components/VisibleText";
+import { formatTime, pluralize } from "@/lib/format";
+import { type FilterChange, useFilters } from "@/lib/useFilters";
+import { VerdictBadge } from "../Badges";
+import { ConnectionStatus } from "../ConnectionStatus";
+import { completionCounts, formatLatencies, formatSpending, modelName } from "../labels";
+import { PassRate } from "../PassRate";
+import { useAnnouncement, useLiveBatches, useNewestBatch } from "../useLiveBatches";
+import { SeriesCards, sortByName } from "./SeriesCards";
 
 const LIMIT = 50;
 const COLUMNS = ["Pick", "When", "Scenario, model", "Verdict", "Pass rate, 95%", "Completed", "Cost", "p50 / p95"];
 const VERDICTS: Verdict[] = ["passed", "failed", "inconclusive", "open", "error"];
 
 export function ScenariosPage() {
-  const [address, go] = useFilters();
-  const offset = Number(address.get("offset")) || 0;
-  const asked = {
-    scenario: address.get("scenario") ?? "",
-    model: address.get("model") ?? "",
-    verdict: (address.get("verdict") ?? "") as Verdict | "",
-    search: address.get("search") ?? "",
+  const [params, update] = useFilters();
+  const offset = Number(params.get("offset")) || 0;
+  const filters = {
+    scenario: params.get("scenario") ?? "",
+    model: params.get("model") ?? "",
+    verdict: (params.get("verdict") ?? "") as Verdict | "",
+    search: params.get("search") ?? "",
   };
-  const [picked, setPicked] = useState<readonly string[]>([]);
-  const connection = useLive();
+  const [selected, setSelected] = useState<readonly string[]>([]);
+  const connection = useLiveBatches();
   const series = useQuery(queries.series());
   const { data, error, refetch, isFetching, isPlaceholderData } = useQuery({
-    ...queries.batches({ ...asked, offset, limit: LIMIT }),
+    ...queries.batches({ ...filters, offset, limit: LIMIT }),
     placeholderData: keepPreviousData,
   });
-  const about = JSON.stringify([asked, offset]);
+  const key = JSON.stringify([filters, offset]);
   const rows = isPlaceholderData ? undefined : data?.rows;
-  const news = useNews(rows, about);
-  const newest = useNewest(rows, about);
-  const filtered = Object.values(asked).some(Boolean);
+  const announcement = useAnnouncement(rows, key);
+  const newest = useNewestBatch(rows, key);
+  const filtered = Object.values(filters).some(Boolean);
   const charts = useMemo(
-    () => inOrder(series.data?.series ?? []).filter((of) => matches(of, asked.scenario, asked.model)),
-    [series.data, asked.scenario, asked.model],
+    () => sortByName(series.data?.series ?? []).filter((item) => matches(item, filters.scenario, filters.model)),
+    [series.data, filters.scenario, filters.model],
   );
-  const nothing = data && !data.rows.length && !filtered && !offset;
+  const isEmpty = data && !data.rows.length && !filtered && !offset;
   return (
     <>
       <PageTitle lead="Each batch is one scenario run many times. Open one, or pick two to compare them. New runs appear by themselves.">
         Batches of runs
       </PageTitle>
-      <Live connection={connection} news={news} />
-      {nothing ? (
-        <NothingYet place={data.place} />
+      <ConnectionStatus connection={connection} announcement={announcement} />
+      {isEmpty ? (
+        <NoRuns folder={data.place} />
       ) : (
-        <Filters asked={asked} series={series.data?.series ?? []} go={go} />
+        <Filters filters={filters} series={series.data?.series ?? []} onChange={update} />
       )}
-      {error ? <Failure fault={error} retry={refetch} /> : null}
-      {!data && !error ? <Loading what="the batches" /> : null}
+      {error ? <ErrorNotice error={error} onRetry={refetch} /> : null}
+      {!data && !error ? <Loading label="the batches" /> : null}
       {charts.length ? (
         <Section title="Over time">
-          <SeriesCards of={charts} />
+          <SeriesCards series={charts} />
         </Section>
       ) : null}
-      {data && !nothing ? (
+      {data && !isEmpty ? (
         <Section title="Batches">
-          <Picked of={picked} address="/scenarios/compare" clear={() => setPicked([])} />
+          <CompareSelection selected={selected} path="/scenarios/compare" onClear={() => setSelected([])} />
           {data.skipped ? (
             <div className="mb-3">
-              <Notice>{counted(data.skipped, "run")} cannot be read and are in no number here.</Notice>
+              <Notice>{pluralize(data.skipped, "run")} cannot be read and are in no number here.</Notice>
             </div>
           ) : null}
           {data.rows.length ? (
             <div aria-busy={isFetching}>
-              <Batches
+              <BatchTable
                 rows={data.rows}
-                picked={picked}
-                pick={(id) => setPicked((now) => pickedWith(now, id))}
+                selected={selected}
+                onSelect={(id) => setSelected((now) => toggleSelection(now, id))}
                 newest={newest}
               />
-              <Pages offset={offset} more={data.more} go={go} />
+              <Pages offset={offset} more={data.more} go={update} />
             </div>
           ) : (
             <Empty title="Nothing matches">
-              <Button onClick={() => go({ scenario: "", model: "", verdict: "", search: "" })}>Show everything</Button>
+              <Button onClick={() => update({ scenario: "", model: "", verdict: "", search: "" })}>
+                Show everything
+              </Button>
             </Empty>
           )}
         </Section>
@@ -97,60 +99,62 @@ export function ScenariosPage() {
   );
 }
 
-function matches(of: Series, scenario: string, model: string): boolean {
-  return (!scenario || of.scenario_id === scenario) && (!model || model === of.model || model === modelName(of));
+function matches(series: Series, scenario: string, model: string): boolean {
+  return (
+    (!scenario || series.scenario_id === scenario) && (!model || model === series.model || model === modelName(series))
+  );
 }
 
 interface FilterProps {
-  asked: { scenario: string; model: string; verdict: string; search: string };
+  filters: { scenario: string; model: string; verdict: string; search: string };
   series: readonly Series[];
-  go: (change: Change) => void;
+  onChange: (change: FilterChange) => void;
 }
 
-function Filters({ asked, series, go }: FilterProps) {
-  const look = useCallback((search: string) => go({ search }), [go]);
+function Filters({ filters, series, onChange }: FilterProps) {
+  const search = useCallback((search: string) => onChange({ search }), [onChange]);
   const scenarios = [...new Set(series.map(({ scenario_id }) => scenario_id))].sort();
   const models = [...new Set(series.map(modelName))].sort();
-  const choices = (of: readonly string[]) => of.map((value) => ({ value, text: value }));
+  const toOptions = (values: readonly string[]) => values.map((value) => ({ value, label: value }));
   return (
     <search className="mb-4 flex flex-wrap gap-4">
-      <Search placeholder="Scenario, model or id" value={asked.search} change={look} />
-      <Choice
+      <FilterSearch placeholder="Scenario, model or id" value={filters.search} onChange={search} />
+      <FilterSelect
         label="Scenario"
-        all="All scenarios"
-        value={asked.scenario}
-        change={(scenario) => go({ scenario })}
-        of={choices(scenarios)}
+        allLabel="All scenarios"
+        value={filters.scenario}
+        onChange={(scenario) => onChange({ scenario })}
+        options={toOptions(scenarios)}
       />
-      <Choice
+      <FilterSelect
         label="Model"
-        all="All models"
-        value={asked.model}
-        change={(model) => go({ model })}
-        of={choices(models)}
+        allLabel="All models"
+        value={filters.model}
+        onChange={(model) => onChange({ model })}
+        options={toOptions(models)}
       />
-      <Choice
+      <FilterSelect
         label="Verdict"
-        all="All verdicts"
-        value={asked.verdict}
-        change={(verdict) => go({ verdict })}
-        of={choices(VERDICTS)}
+        allLabel="All verdicts"
+        value={filters.verdict}
+        onChange={(verdict) => onChange({ verdict })}
+        options={toOptions(VERDICTS)}
       />
     </search>
   );
 }
 
-function NothingYet({ place }: { place: string }) {
+function NoRuns({ folder }: { folder: string }) {
   return (
     <Empty title="No runs are stored in this folder yet">
       <p>
         <code>salvo run</code> makes some; they appear here while they are made.{" "}
-        <Copy text="salvo run" what="the command" />
+        <CopyButton text="salvo run" label="the command" />
       </p>
       <p className="mt-2 text-sm [overflow-wrap:anywhere]">
         The folder is{" "}
         <code>
-          <Seen>{place}</Seen>
+          <VisibleText>{folder}</VisibleText>
         </code>
         . <code>salvo init</code> makes an example.
       </p>
@@ -158,7 +162,7 @@ function NothingYet({ place }: { place: string }) {
   );
 }
 
-function Pages({ offset, more, go }: { offset: number; more: boolean; go: (change: Change) => void }) {
+function Pages({ offset, more, go }: { offset: number; more: boolean; go: (change: FilterChange) => void }) {
   return (
     <div className="mt-4 flex gap-3">
       {offset > 0 ? <Button onClick={() => go({ offset: String(Math.max(offset - LIMIT, 0)) })}>Newer</Button> : null}
@@ -169,21 +173,21 @@ function Pages({ offset, more, go }: { offset: number; more: boolean; go: (chang
 
 interface TableProps {
   rows: readonly BatchRow[];
-  picked: readonly string[];
-  pick: (id: string) => void;
+  selected: readonly string[];
+  onSelect: (id: string) => void;
   newest: string | null;
 }
 
-function Batches({ rows, picked, pick, newest }: TableProps) {
+function BatchTable({ rows, selected, onSelect, newest }: TableProps) {
   return (
     <Table label="Batches" columns={COLUMNS}>
       {rows.map((row) => (
         <Row
           key={row.batch_id}
           row={row}
-          fresh={newest !== null && row.batch_id > newest}
-          picked={picked.includes(row.batch_id)}
-          pick={pick}
+          isNew={newest !== null && row.batch_id > newest}
+          selected={selected.includes(row.batch_id)}
+          onSelect={onSelect}
         />
       ))}
     </Table>
@@ -192,19 +196,19 @@ function Batches({ rows, picked, pick, newest }: TableProps) {
 
 interface RowProps {
   row: BatchRow;
-  fresh: boolean;
-  picked: boolean;
-  pick: (id: string) => void;
+  isNew: boolean;
+  selected: boolean;
+  onSelect: (id: string) => void;
 }
 
-function Row({ row, fresh, picked, pick }: RowProps) {
+function Row({ row, isNew, selected, onSelect }: RowProps) {
   const navigate = useNavigate();
   const to = `/scenarios/batches/${row.batch_id}`;
-  const [completed, ...others] = counts(row);
+  const [completed, ...notes] = completionCounts(row);
   return (
     // The click is for the mouse; by keyboard the link in the row does the same.
     <tr
-      className={`cursor-pointer hover:bg-well ${picked ? "bg-blue-tint" : ""}`}
+      className={`cursor-pointer hover:bg-well ${selected ? "bg-blue-tint" : ""}`}
       onClick={(event) => {
         if (!(event.target as Element).closest("a, input, label")) navigate(to);
       }}
@@ -214,41 +218,41 @@ function Row({ row, fresh, picked, pick }: RowProps) {
           type="checkbox"
           className="size-4 accent-link"
           aria-label={`Pick ${row.scenario_id} ${row.batch_id} to compare`}
-          checked={picked}
-          onChange={() => pick(row.batch_id)}
+          checked={selected}
+          onChange={() => onSelect(row.batch_id)}
         />
       </td>
       <td className={`${TD} whitespace-nowrap`}>
         <Link to={to} className="text-link underline">
-          {time(row.created_at)}
+          {formatTime(row.created_at)}
         </Link>
       </td>
       <td className={`${TD} min-w-56 [overflow-wrap:anywhere]`}>
-        <Seen>{row.scenario_id}</Seen>
+        <VisibleText>{row.scenario_id}</VisibleText>
         <span className="block text-sm text-soft">
-          <Seen>{modelName(row)}</Seen>
+          <VisibleText>{modelName(row)}</VisibleText>
         </span>
       </td>
       <td className={TD}>
         <span className="flex flex-wrap gap-1.5">
-          <VerdictBadge of={row.verdict} />
+          <VerdictBadge verdict={row.verdict} />
           {row.running ? <Label tone="blue">running</Label> : null}
-          {fresh ? <Label tone="plain">new</Label> : null}
+          {isNew ? <Label tone="plain">new</Label> : null}
         </span>
       </td>
       <td className={TD}>
-        <Rate rate={row.pass_rate} interval={row.interval} least={row.min_pass_rate} />
+        <PassRate rate={row.pass_rate} interval={row.interval} minimum={row.min_pass_rate} />
       </td>
       <td className={`${TD} tabular-nums`}>
         <span className="whitespace-nowrap">{completed}</span>
-        {others.map((text) => (
+        {notes.map((text) => (
           <span key={text} className="block whitespace-nowrap text-sm text-soft">
             {text}
           </span>
         ))}
       </td>
-      <td className={`${TD} whitespace-nowrap tabular-nums`}>{spent(row.cost.total, row.cost.at_least)}</td>
-      <td className={`${TD} whitespace-nowrap tabular-nums`}>{latencies(row.latency?.p50, row.latency?.p95)}</td>
+      <td className={`${TD} whitespace-nowrap tabular-nums`}>{formatSpending(row.cost.total, row.cost.at_least)}</td>
+      <td className={`${TD} whitespace-nowrap tabular-nums`}>{formatLatencies(row.latency?.p50, row.latency?.p95)}</td>
     </tr>
   );
 }

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { SeriesPoint } from "@/api/types";
-import { lines } from "@/lib/plot";
-import { bars, latest, MOST, RATES, small } from "./geometry";
+import { linePaths } from "@/lib/plot";
+import { latestPoints, MAX_POINTS, RATE_FRAME, rateBars, sparklinePoints } from "./geometry";
 
 function point(pass_rate: number | null, interval: [number, number] = [0.2, 0.9]): SeriesPoint {
   return {
@@ -21,22 +21,22 @@ function point(pass_rate: number | null, interval: [number, number] = [0.2, 0.9]
 }
 
 test("the interval reaches below and above the rate, within the frame", () => {
-  const [bar] = bars([point(0.5)]);
+  const [bar] = rateBars([point(0.5)]);
   expect(bar?.high).toBeLessThan(bar?.y ?? 0);
   expect(bar?.low).toBeGreaterThan(bar?.y ?? Number.POSITIVE_INFINITY);
-  expect(bars([point(1, [0.7, 1])])[0]?.high).toBe(RATES.top);
+  expect(rateBars([point(1, [0.7, 1])])[0]?.high).toBe(RATE_FRAME.top);
 });
 test("a batch without a completed run has neither a rate nor an interval", () => {
-  expect(bars([point(null, [0, 1])])[0]).toMatchObject({ y: null, low: null, high: null });
+  expect(rateBars([point(null, [0, 1])])[0]).toMatchObject({ y: null, low: null, high: null });
 });
 test("only the last are drawn, where there are too many to tell apart", () => {
-  const many = Array.from({ length: MOST + 5 }, (_, index) => ({ ...point(1), batch_id: String(index) }));
-  expect(latest(many)).toHaveLength(MOST);
-  expect(latest(many).at(-1)?.batch_id).toBe(String(MOST + 4));
+  const many = Array.from({ length: MAX_POINTS + 5 }, (_, index) => ({ ...point(1), batch_id: String(index) }));
+  expect(latestPoints(many)).toHaveLength(MAX_POINTS);
+  expect(latestPoints(many).at(-1)?.batch_id).toBe(String(MAX_POINTS + 4));
 });
 test("an unknown cost is a gap, and none at all is a line on the ground", () => {
-  expect(lines(small([1, 2, null, 3, 4]))).toHaveLength(2);
-  const ground = small([0, 0]).map(({ y }) => y);
+  expect(linePaths(sparklinePoints([1, 2, null, 3, 4]))).toHaveLength(2);
+  const ground = sparklinePoints([0, 0]).map(({ y }) => y);
   expect(ground[0]).toBe(ground[1]);
   expect(Number.isFinite(ground[0])).toBe(true);
 });

@@ -1,14 +1,14 @@
 /** Where the batches of one scenario and model stand in their small charts. Pure. */
 
 import type { SeriesPoint } from "@/api/types";
-import { across, type Frame, up } from "@/lib/plot";
+import { type Frame, xPosition, yPosition } from "@/lib/plot";
 
-export const RATES: Frame = { width: 360, height: 150, left: 36, right: 10, top: 12, bottom: 24 };
-export const SMALL: Frame = { width: 170, height: 46, left: 4, right: 4, top: 6, bottom: 6 };
+export const RATE_FRAME: Frame = { width: 360, consistencyHeight: 150, left: 36, right: 10, top: 12, bottom: 24 };
+export const SPARKLINE_FRAME: Frame = { width: 170, consistencyHeight: 46, left: 4, right: 4, top: 6, bottom: 6 };
 /** More would fall on one another. */
-export const MOST = 30;
+export const MAX_POINTS = 30;
 
-export interface Bar {
+export interface RateBar {
   point: SeriesPoint;
   x: number;
   /** Null where no run was completed: such a batch stands on the axis, without an interval. */
@@ -17,33 +17,36 @@ export interface Bar {
   high: number | null;
 }
 
-export function latest(points: readonly SeriesPoint[]): readonly SeriesPoint[] {
-  return points.slice(-MOST);
+export function latestPoints(points: readonly SeriesPoint[]): readonly SeriesPoint[] {
+  return points.slice(-MAX_POINTS);
 }
 
 /** Pass rates with their intervals. */
-export function bars(points: readonly SeriesPoint[]): Bar[] {
+export function rateBars(points: readonly SeriesPoint[]): RateBar[] {
   return points.map((point, index) => {
-    const known = point.pass_rate !== null;
+    const hasRate = point.pass_rate !== null;
     const [low, high] = point.interval;
     return {
       point,
-      x: across(index, points.length, RATES),
-      y: point.pass_rate === null ? null : up(point.pass_rate, RATES),
-      low: known ? up(low, RATES) : null,
-      high: known ? up(high, RATES) : null,
+      x: xPosition(index, points.length, RATE_FRAME),
+      y: point.pass_rate === null ? null : yPosition(point.pass_rate, RATE_FRAME),
+      low: hasRate ? yPosition(low, RATE_FRAME) : null,
+      high: hasRate ? yPosition(high, RATE_FRAME) : null,
     };
   });
 }
 
 /** Values of any size as heights from 0 to the largest of them; what is not known has none. */
-export function small(values: readonly (number | null)[], most = largest(values)): { x: number; y: number | null }[] {
+export function sparklinePoints(
+  values: readonly (number | null)[],
+  max = maxValue(values),
+): { x: number; y: number | null }[] {
   return values.map((value, index) => ({
-    x: across(index, values.length, SMALL),
-    y: value === null ? null : up(most ? value / most : 0, SMALL),
+    x: xPosition(index, values.length, SPARKLINE_FRAME),
+    y: value === null ? null : yPosition(max ? value / max : 0, SPARKLINE_FRAME),
   }));
 }
 
-export function largest(values: readonly (number | null)[]): number {
+export function maxValue(values: readonly (number | null)[]): number {
   return Math.max(0, ...values.filter((value) => value !== null));
 }

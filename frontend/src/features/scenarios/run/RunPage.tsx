@@ -5,19 +5,19 @@ import { api } from "@/api/client";
 import { queries } from "@/api/queries";
 import type { RunDetail, RunHead, Trajectory } from "@/api/types";
 import { ButtonLink, DownloadLink } from "@/components/Button";
-import { Copy } from "@/components/Copy";
-import { Disclosure } from "@/components/Fold";
-import { Folded } from "@/components/Folded";
+import { CopyButton } from "@/components/CopyButton";
+import { LazyDetails } from "@/components/Details";
+import { LongText } from "@/components/LongText";
 import { type Fact, Facts, PageTitle, Section } from "@/components/layout";
-import { Seen } from "@/components/Seen";
-import { Failure, Loading } from "@/components/states";
-import { counted, score, seconds, time } from "@/lib/format";
-import { OutcomeBadge, outcomeTone } from "../Marks";
-import { besideAddress } from "../RunLink";
-import { dollars, modelName, outcomeSentence, REPLAYS, tokensOf } from "../words";
+import { ErrorNotice, Loading } from "@/components/states";
+import { VisibleText } from "@/components/VisibleText";
+import { formatScore, formatSeconds, formatTime, pluralize } from "@/lib/format";
+import { OutcomeBadge, outcomeTone } from "../Badges";
+import { formatDollars, formatTokens, modelName, outcomeSentence, REPLAY_LABELS } from "../labels";
+import { compareRunsPath } from "../RunLink";
 import { Assertion } from "./Assertion";
 import { StepBody, StepHead } from "./Step";
-import { labelOf, placed } from "./steps";
+import { assertionLabel, placeAssertions } from "./steps";
 
 export function RunPage() {
   const { id = "" } = useParams();
@@ -26,23 +26,26 @@ export function RunPage() {
     return (
       <>
         <PageTitle>Run</PageTitle>
-        <Failure fault={error} retry={refetch} />
+        <ErrorNotice error={error} onRetry={refetch} />
       </>
     );
   }
-  if (!data) return <Loading what="the run" />;
-  return <Shown key={data.run.run_id} of={data} />;
+  if (!data) return <Loading label="the run" />;
+  return <RunView key={data.run.run_id} detail={data} />;
 }
 
-function Shown({ of }: { of: RunDetail }) {
-  const { run, trajectory } = of;
+function RunView({ detail }: { detail: RunDetail }) {
+  const { run, trajectory } = detail;
   return (
     <>
-      <Head of={of} />
+      <RunHeader run={run} partner={detail.partner} />
       <Section title="Assertions">
-        <Overview run={run} trajectory={trajectory} />
+        <AssertionOverview run={run} trajectory={trajectory} />
       </Section>
-      <Section title="Trajectory" aside={<span className="text-soft">{counted(trajectory.steps.length, "step")}</span>}>
+      <Section
+        title="Trajectory"
+        aside={<span className="text-soft">{pluralize(trajectory.steps.length, "step")}</span>}
+      >
         <ol className="space-y-3">
           {trajectory.steps.map((step) => (
             <li
@@ -54,8 +57,8 @@ function Shown({ of }: { of: RunDetail }) {
               <div
                 className={`min-w-0 rounded border bg-card px-4 py-3 ${step.assertions.some((index) => run.eval_results[index]?.passed === false) ? "border-edge" : "border-rule"}`}
               >
-                <StepHead of={step} />
-                <StepBody of={step} />
+                <StepHead step={step} />
+                <StepBody step={step} />
               </div>
               {step.assertions.length ? (
                 <ul className="space-y-2" aria-label={`Assertions on step ${step.number}`}>
@@ -63,7 +66,7 @@ function Shown({ of }: { of: RunDetail }) {
                     const result = run.eval_results[index];
                     return result ? (
                       <li key={index}>
-                        <Assertion of={result} />
+                        <Assertion result={result} />
                       </li>
                     ) : null;
                   })}
@@ -74,13 +77,13 @@ function Shown({ of }: { of: RunDetail }) {
         </ol>
       </Section>
       <Section title="Details">
-        <Raw id={run.run_id} />
+        <StoredRunJson id={run.run_id} />
       </Section>
     </>
   );
 }
 
-function Head({ of: { run, partner } }: { of: RunDetail }) {
+function RunHeader({ run, partner }: Pick<RunDetail, "run" | "partner">) {
   const batch = `/scenarios/batches/${run.batch_id}`;
   return (
     <header>
@@ -90,13 +93,13 @@ function Head({ of: { run, partner } }: { of: RunDetail }) {
         </Link>
         <span aria-hidden="true">/</span>
         <Link to={batch} className="text-link underline">
-          <Seen>{run.scenario_id}</Seen>
+          <VisibleText>{run.scenario_id}</VisibleText>
         </Link>
       </p>
       <PageTitle
         lead={
           <>
-            <Seen>{modelName(run)}</Seen>, {time(run.timestamp)}
+            <VisibleText>{modelName(run)}</VisibleText>, {formatTime(run.timestamp)}
           </>
         }
       >
@@ -107,27 +110,27 @@ function Head({ of: { run, partner } }: { of: RunDetail }) {
         data-tone={outcomeTone(run.outcome)}
         className="flex flex-wrap items-start gap-x-5 gap-y-2 rounded border-(--tone) border-l-[0.4rem] bg-(--tint) px-5 py-4"
       >
-        <OutcomeBadge of={run.outcome} large />
+        <OutcomeBadge outcome={run.outcome} large />
         <div className="min-w-0 flex-1 basis-72">
           <p className="font-semibold [overflow-wrap:anywhere]">
-            <Seen>{outcomeSentence(run)}</Seen>
+            <VisibleText>{outcomeSentence(run)}</VisibleText>
           </p>
           {run.error ? (
             <p className="foreign mt-1">
-              <Seen>{run.error.length > 600 ? `${run.error.slice(0, 600)} …` : run.error}</Seen>
+              <VisibleText>{run.error.length > 600 ? `${run.error.slice(0, 600)} …` : run.error}</VisibleText>
             </p>
           ) : null}
         </div>
       </section>
       <div className="mt-5">
-        <Facts of={headFacts(run)} />
+        <Facts facts={headFacts(run)} />
       </div>
-      <Replay run={run} />
+      <ReplayHint run={run} />
       <div className="mt-5 flex flex-wrap gap-3 print:hidden">
         {partner ? (
           <ButtonLink
-            to={run.passed ? besideAddress(partner, run.run_id) : besideAddress(run.run_id, partner)}
-            look="main"
+            to={run.passed ? compareRunsPath(partner, run.run_id) : compareRunsPath(run.run_id, partner)}
+            variant="primary"
           >
             Beside a {run.passed ? "failing" : "passing"} run
           </ButtonLink>
@@ -141,18 +144,18 @@ function Head({ of: { run, partner } }: { of: RunDetail }) {
 function headFacts(run: RunHead): Fact[] {
   const { metrics } = run;
   return [
-    { name: "Score", value: score(run.weighted_score) },
-    { name: "Cost", value: dollars(metrics.cost) },
-    { name: "Judge’s cost, apart", value: dollars(run.judge_cost) },
-    { name: "Latency", value: seconds(metrics.latency) },
-    { name: "Tokens", value: tokensOf(metrics.tokens) },
+    { name: "Score", value: formatScore(run.weighted_score) },
+    { name: "Cost", value: formatDollars(metrics.cost) },
+    { name: "Judge’s cost, apart", value: formatDollars(run.judge_cost) },
+    { name: "Latency", value: formatSeconds(metrics.latency) },
+    { name: "Tokens", value: formatTokens(metrics.tokens) },
     {
       name: "Calls",
       value: [
-        counted(metrics.model_calls, "model call"),
-        counted(metrics.tool_count, "tool call"),
-        metrics.tool_errors ? counted(metrics.tool_errors, "tool error") : "",
-        metrics.retries ? counted(metrics.retries, "retry", "retries") : "",
+        pluralize(metrics.model_calls, "model call"),
+        pluralize(metrics.tool_count, "tool call"),
+        metrics.tool_errors ? pluralize(metrics.tool_errors, "tool error") : "",
+        metrics.retries ? pluralize(metrics.retries, "retry", "retries") : "",
       ]
         .filter(Boolean)
         .join(", "),
@@ -162,7 +165,7 @@ function headFacts(run: RunHead): Fact[] {
   ];
 }
 
-function Replay({ run }: { run: RunHead }) {
+function ReplayHint({ run }: { run: RunHead }) {
   if (!run.recorded) {
     return (
       <p className="mt-4 text-soft">
@@ -175,30 +178,30 @@ function Replay({ run }: { run: RunHead }) {
     <div className="mt-4">
       <p className="flex flex-wrap items-baseline gap-x-2">
         <span className="text-soft">Recorded. Replay it with</span> <code>{command}</code>
-        <Copy text={command} what="the command" />
+        <CopyButton text={command} label="the command" />
       </p>
       <p className="text-sm text-soft [overflow-wrap:anywhere]">
-        {run.replay_note ? <Seen>{run.replay_note}</Seen> : REPLAYS[run.replayable]}
+        {run.replay_note ? <VisibleText>{run.replay_note}</VisibleText> : REPLAY_LABELS[run.replayable]}
       </p>
     </div>
   );
 }
 
 /** Those of the whole run in full; of the others where they stand, what did not pass first. */
-function Overview({ run, trajectory }: { run: RunHead; trajectory: Trajectory }) {
+function AssertionOverview({ run, trajectory }: { run: RunHead; trajectory: Trajectory }) {
   if (!run.eval_results.length) return <p className="text-soft">Nothing was judged: the run did not come so far.</p>;
-  const all = placed(run.eval_results, trajectory);
-  const whole = all.filter(({ step }) => step === null);
-  const elsewhere = all.filter(({ step }) => step !== null);
+  const placedAssertions = placeAssertions(run.eval_results, trajectory);
+  const onRun = placedAssertions.filter(({ step }) => step === null);
+  const onStep = placedAssertions.filter(({ step }) => step !== null);
   return (
     <div className="grid gap-6 lg:grid-cols-2">
-      {elsewhere.length ? (
+      {onStep.length ? (
         <div className="min-w-0">
           <h3 className="mb-2 text-sm text-soft">On a step</h3>
           <ul className="space-y-1.5">
-            {elsewhere.map(({ result, index, step }) => (
+            {onStep.map(({ result, index, step }) => (
               <li key={index} className="flex flex-wrap items-baseline gap-x-2 [overflow-wrap:anywhere]">
-                <Sign passed={result.passed} /> <Seen>{labelOf(result)}</Seen>
+                <AssertionOutcome passed={result.passed} /> <VisibleText>{assertionLabel(result)}</VisibleText>
                 <a href={`#step-${step}`} className="text-link text-sm underline">
                   step {step}
                 </a>
@@ -207,13 +210,13 @@ function Overview({ run, trajectory }: { run: RunHead; trajectory: Trajectory })
           </ul>
         </div>
       ) : null}
-      {whole.length ? (
+      {onRun.length ? (
         <div className="min-w-0">
           <h3 className="mb-2 text-sm text-soft">On the whole run</h3>
           <ul className="space-y-2">
-            {whole.map(({ result, index }) => (
+            {onRun.map(({ result, index }) => (
               <li key={index}>
-                <Assertion of={result} />
+                <Assertion result={result} />
               </li>
             ))}
           </ul>
@@ -223,7 +226,7 @@ function Overview({ run, trajectory }: { run: RunHead; trajectory: Trajectory })
   );
 }
 
-function Sign({ passed }: { passed: boolean | null }) {
+function AssertionOutcome({ passed }: { passed: boolean | null }) {
   const outcome = passed === null ? "error" : passed ? "passed" : "failed";
   return (
     <span data-tone={outcomeTone(outcome)} className="whitespace-nowrap text-(--tone)">
@@ -234,23 +237,23 @@ function Sign({ passed }: { passed: boolean | null }) {
 }
 
 /** As it is stored, all of it: asked for only when it is looked at. */
-function Raw({ id }: { id: string }) {
+function StoredRunJson({ id }: { id: string }) {
   const [open, setOpen] = useState(false);
   const { data, error, refetch } = useQuery({ ...queries.rawRun(id), enabled: open });
   const text = useMemo(() => (data === undefined ? "" : JSON.stringify(data, null, 2)), [data]);
   return (
-    <Disclosure title="Raw JSON" toggle={setOpen}>
-      {error ? <Failure fault={error} retry={refetch} /> : null}
-      {open && !data && !error ? <Loading what="the run as it is stored" /> : null}
+    <LazyDetails title="Raw JSON" onToggle={setOpen}>
+      {error ? <ErrorNotice error={error} onRetry={refetch} /> : null}
+      {open && !data && !error ? <Loading label="the run as it is stored" /> : null}
       {open && data ? (
         <>
           <p className="mb-2 flex flex-wrap items-center gap-3">
-            <Copy text={text} what="the JSON" />
-            <DownloadLink href={api.rawRunFile(id)}>Download</DownloadLink>
+            <CopyButton text={text} label="the JSON" />
+            <DownloadLink href={api.rawRunUrl(id)}>Download</DownloadLink>
           </p>
-          <Folded text={text} what="the raw JSON" />
+          <LongText text={text} label="the raw JSON" />
         </>
       ) : null}
-    </Disclosure>
+    </LazyDetails>
   );
 }

@@ -1,59 +1,59 @@
 import type { TrajectoryStep } from "@/api/types";
-import { Folded } from "@/components/Folded";
-import { Seen } from "@/components/Seen";
-import { counted } from "@/lib/format";
-import { readable } from "@/lib/text";
-import { isThere, kindOf, measures } from "./steps";
+import { LongText } from "@/components/LongText";
+import { VisibleText } from "@/components/VisibleText";
+import { pluralize } from "@/lib/format";
+import { formatValue } from "@/lib/text";
+import { describeMeasures, isPresent, stepKindLabel } from "./steps";
 
 /** A step's head: its number, what it is, and what it took. */
-export function StepHead({ of }: { of: TrajectoryStep }) {
+export function StepHead({ step }: { step: TrajectoryStep }) {
   return (
     <p className="flex flex-wrap items-baseline gap-x-2">
-      <span className="text-soft text-sm tabular-nums">{of.number}</span>
-      <span className="text-soft text-sm">{kindOf(of)}</span>
+      <span className="text-soft text-sm tabular-nums">{step.number}</span>
+      <span className="text-soft text-sm">{stepKindLabel(step)}</span>
       <span
-        className={`min-w-0 font-semibold [overflow-wrap:anywhere] ${of.kind === "tool" ? "font-mono text-[0.92rem]" : ""}`}
+        className={`min-w-0 font-semibold [overflow-wrap:anywhere] ${step.kind === "tool" ? "font-mono text-[0.92rem]" : ""}`}
       >
-        <Seen>{of.title}</Seen>
+        <VisibleText>{step.title}</VisibleText>
       </span>
-      <span className="ml-auto whitespace-nowrap text-sm text-soft tabular-nums">{measures(of)}</span>
+      <span className="ml-auto whitespace-nowrap text-sm text-soft tabular-nums">{describeMeasures(step)}</span>
     </p>
   );
 }
 
-export function StepBody({ of }: { of: TrajectoryStep }) {
-  const where = `step ${of.number}`;
+export function StepBody({ step }: { step: TrajectoryStep }) {
+  const stepName = `step ${step.number}`;
   return (
     <div className="mt-2 space-y-2 empty:hidden">
-      {of.text ? <Folded text={of.text} what={`the text of ${where}`} mono={false} /> : null}
-      {isThere(of.arguments) ? <Part name="Arguments" of={of.arguments} where={where} /> : null}
-      {of.error !== null ? <Fault of={of.error} where={where} /> : null}
-      {isThere(of.result) ? (
-        <Part
-          name={of.kind === "end" ? "Output" : of.kind === "tool" ? "Result" : "Data"}
-          of={of.result}
-          where={where}
+      {step.text ? <LongText text={step.text} label={`the text of ${stepName}`} mono={false} /> : null}
+      {isPresent(step.arguments) ? <StepField name="Arguments" value={step.arguments} stepName={stepName} /> : null}
+      {step.error !== null ? <StepError message={step.error} stepName={stepName} /> : null}
+      {isPresent(step.result) ? (
+        <StepField
+          name={step.kind === "end" ? "Output" : step.kind === "tool" ? "Result" : "Data"}
+          value={step.result}
+          stepName={stepName}
         />
       ) : null}
-      {Object.entries(of.cut).map(([field, length]) => (
+      {Object.entries(step.cut).map(([field, length]) => (
         <p key={field} className="text-sm text-soft">
-          The {field} is cut short here; the whole has {counted(length, "character")}.
+          The {field} is cut short here; the whole has {pluralize(length, "character")}.
         </p>
       ))}
     </div>
   );
 }
 
-function Part({ name, of, where }: { name: string; of: unknown; where: string }) {
+function StepField({ name, value, stepName }: { name: string; value: unknown; stepName: string }) {
   return (
     <div className="grid grid-cols-[minmax(0,1fr)] gap-x-3 sm:grid-cols-[5.5rem_minmax(0,1fr)]">
       <p className="text-sm text-soft">{name}</p>
-      <Folded text={readable(of)} what={`the ${name.toLowerCase()} of ${where}`} />
+      <LongText text={formatValue(value)} label={`the ${name.toLowerCase()} of ${stepName}`} />
     </div>
   );
 }
 
-function Fault({ of, where }: { of: string; where: string }) {
+function StepError({ message, stepName }: { message: string; stepName: string }) {
   return (
     <div
       data-tone="red"
@@ -62,7 +62,7 @@ function Fault({ of, where }: { of: string; where: string }) {
       <p className="text-sm">
         <span aria-hidden="true">✗ </span>Error
       </p>
-      <Folded text={of} what={`the error of ${where}`} />
+      <LongText text={message} label={`the error of ${stepName}`} />
     </div>
   );
 }

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { EvalResult, TrajectoryStep } from "@/api/types";
-import { measures, placed } from "./steps";
+import { describeMeasures, placeAssertions } from "./steps";
 
 function judged(name: string, passed: boolean | null): EvalResult {
   return {
@@ -39,7 +39,7 @@ function step(number: number, assertions: number[]): TrajectoryStep {
 
 test("what failed comes first, then what could not be judged, each with its step", () => {
   const results = [judged("a", true), judged("b", null), judged("c", false), judged("d", false)];
-  const found = placed(results, { steps: [step(1, [0]), step(2, [3])], overall: [1, 2] });
+  const found = placeAssertions(results, { steps: [step(1, [0]), step(2, [3])], overall: [1, 2] });
   expect(found.map(({ result, step: at }) => [result.name, at])).toEqual([
     ["c", null],
     ["d", 2],
@@ -48,6 +48,6 @@ test("what failed comes first, then what could not be judged, each with its step
   ]);
 });
 test("what is not known of a step is not said", () => {
-  expect(measures({ took: null, tokens: null })).toBe("");
-  expect(measures({ took: 0.25, tokens: 1340 })).toBe("250 ms · 1,340 tokens");
+  expect(describeMeasures({ took: null, tokens: null })).toBe("");
+  expect(describeMeasures({ took: 0.25, tokens: 1340 })).toBe("250 ms · 1,340 tokens");
 });

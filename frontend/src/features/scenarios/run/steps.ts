@@ -1,9 +1,9 @@
 /** What a step is called, and which assertions stand beside it. Pure. */
 
 import type { EvalResult, Trajectory, TrajectoryStep } from "@/api/types";
-import { seconds, whole } from "@/lib/format";
+import { formatCount, formatSeconds } from "@/lib/format";
 
-const KINDS: Record<string, string> = {
+const STEP_KIND_LABELS: Record<string, string> = {
   system: "Given",
   message: "Asked",
   model: "Model",
@@ -12,23 +12,23 @@ const KINDS: Record<string, string> = {
   end: "End",
 };
 
-export function kindOf(step: TrajectoryStep): string {
-  return KINDS[step.kind] ?? step.kind;
+export function stepKindLabel(step: TrajectoryStep): string {
+  return STEP_KIND_LABELS[step.kind] ?? step.kind;
 }
 
 /** "1.2 s · 340 tokens"; nothing where nothing is known. */
-export function measures({ took, tokens }: Pick<TrajectoryStep, "took" | "tokens">): string {
-  return [took === null ? "" : seconds(took), tokens === null ? "" : `${whole(tokens)} tokens`]
+export function describeMeasures({ took, tokens }: Pick<TrajectoryStep, "took" | "tokens">): string {
+  return [took === null ? "" : formatSeconds(took), tokens === null ? "" : `${formatCount(tokens)} tokens`]
     .filter(Boolean)
     .join(" · ");
 }
 
 /** Whether there is anything to show under a name. */
-export function isThere(value: unknown): boolean {
+export function isPresent(value: unknown): boolean {
   return value !== null && value !== undefined;
 }
 
-export interface Placed {
+export interface PlacedAssertion {
   result: EvalResult;
   index: number;
   /** Null where it is about the whole run. */
@@ -36,18 +36,18 @@ export interface Placed {
 }
 
 /** Every assertion with its step; what did not pass comes first, and otherwise they keep their order. */
-export function placed(results: readonly EvalResult[], trajectory: Trajectory): Placed[] {
+export function placeAssertions(results: readonly EvalResult[], trajectory: Trajectory): PlacedAssertion[] {
   const steps = new Map<number, number>();
   for (const step of trajectory.steps) for (const index of step.assertions) steps.set(index, step.number);
   return results
     .map((result, index) => ({ result, index, step: steps.get(index) ?? null }))
-    .sort((a, b) => rank(a.result) - rank(b.result) || a.index - b.index);
+    .sort((a, b) => failedFirst(a.result) - failedFirst(b.result) || a.index - b.index);
 }
 
-function rank({ passed }: EvalResult): number {
+function failedFirst({ passed }: EvalResult): number {
   return passed === false ? 0 : passed === null ? 1 : 2;
 }
 
-export function labelOf({ name, type }: Pick<EvalResult, "name" | "type">): string {
+export function assertionLabel({ name, type }: Pick<EvalResult, "name" | "type">): string {
   return name || type;
 }

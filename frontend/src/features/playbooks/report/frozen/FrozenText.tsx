@@ -1,17 +1,17 @@
 import { memo, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
-import { Seen } from "@/components/Seen";
-import { spelled } from "@/lib/visible";
+import { VisibleText } from "@/components/VisibleText";
+import { escapeInvisible } from "@/lib/unicodeEscape";
 import {
   type Block,
   blockAt,
-  blocks,
-  inUnits,
+  blockRows,
+  markedSegments,
   type Part,
   type Place,
-  rows,
   type Segment,
-  segments,
-  unitsOf,
+  splitBlocks,
+  toUtf16Places,
+  utf16Offsets,
 } from "./segments";
 
 /** A quote that somebody wants to see in its place: where it begins, in code points; a new object each time. */
@@ -27,7 +27,7 @@ interface Props {
 }
 
 /** Up to this length every block is drawn with its marks at once; beyond, a block is when it comes near. */
-const SHORT = 200_000;
+const MAX_FULLY_MARKED = 200_000;
 
 /**
  * The text as it was evaluated, with what the report points at marked in place. All of it is always there as text, so
@@ -35,22 +35,22 @@ const SHORT = 200_000;
  */
 export function FrozenText({ text, places, target, onCheck }: Props) {
   const container = useRef<HTMLDivElement>(null);
-  const marked = useMemo(() => segments(inUnits(text, places)), [text, places]);
-  const all = useMemo(() => blocks(text), [text]);
-  const [near, setNear] = useNear(container, all.length, text.length <= SHORT);
+  const marked = useMemo(() => markedSegments(toUtf16Places(text, places)), [text, places]);
+  const blocks = useMemo(() => splitBlocks(text), [text]);
+  const [near, setNear] = useNearbyBlocks(container, blocks.length, text.length <= MAX_FULLY_MARKED);
 
   useLayoutEffect(() => {
     if (!target) return;
-    const start = unitsOf(text, [target.start]).get(target.start);
+    const start = utf16Offsets(text, [target.start]).get(target.start);
     if (start === undefined) return;
-    setNear(blockAt(all, start));
+    setNear(blockAt(blocks, start));
     // Twice: the blocks on the way get their true height only when they are scrolled to.
-    const go = () => goTo(container.current?.querySelector<HTMLElement>(`#text-${start}`));
+    const scroll = () => scrollToMark(container.current?.querySelector<HTMLElement>(`#text-${start}`));
     requestAnimationFrame(() => {
-      go();
-      requestAnimationFrame(go);
+      scroll();
+      requestAnimationFrame(scroll);
     });
-  }, [target, text, all, setNear]);
+  }, [target, text, blocks, setNear]);
 
   useEffect(() => {
     const element = container.current;
@@ -65,14 +65,14 @@ export function FrozenText({ text, places, target, onCheck }: Props) {
 
   return (
     <div ref={container} className="frozen">
-      {all.map((block, index) => (
-        <BlockOfLines
+      {blocks.map((block, index) => (
+        <TextBlock
           key={block.start}
           index={index}
           text={text}
           block={block}
           marked={marked}
-          drawn={near.has(index)}
+          withMarks={near.has(index)}
           onCheck={onCheck}
         />
       ))}
@@ -80,34 +80,36 @@ export function FrozenText({ text, places, target, onCheck }: Props) {
   );
 }
 
-function goTo(mark: HTMLElement | null | undefined): void {
+function scrollToMark(mark: HTMLElement | null | undefined): void {
   mark?.scrollIntoView({ block: "center" });
   mark?.focus({ preventScroll: true });
 }
 
 /** The blocks that are or were near what is seen. */
-function useNear(container: React.RefObject<HTMLDivElement | null>, count: number, short: boolean) {
-  const [near, setAll] = useState<ReadonlySet<number>>(new Set());
-  const everything = useMemo(() => new Set(Array.from({ length: count }, (_, index) => index)), [count]);
+function useNearbyBlocks(container: React.RefObject<HTMLDivElement | null>, count: number, short: boolean) {
+  const [near, setNear] = useState<ReadonlySet<number>>(new Set());
+  const allBlocks = useMemo(() => new Set(Array.from({ length: count }, (_, index) => index)), [count]);
   const add = useMemo(
     () =>
       (...indexes: number[]) =>
-        setAll((now) => (indexes.every((index) => now.has(index)) ? now : new Set([...now, ...indexes]))),
+        setNear((now) => (indexes.every((index) => now.has(index)) ? now : new Set([...now, ...indexes]))),
     [],
   );
   useEffect(() => {
     if (short || !container.current) return;
     const observer = new IntersectionObserver(
-      (seen) =>
+      (entries) =>
         add(
-          ...seen.filter((one) => one.isIntersecting).map((one) => Number((one.target as HTMLElement).dataset.block)),
+          ...entries
+            .filter((entry) => entry.isIntersecting)
+            .map((entry) => Number((entry.target as HTMLElement).dataset.block)),
         ),
       { rootMargin: "800px" },
     );
     for (const block of container.current.children) observer.observe(block);
     return () => observer.disconnect();
   }, [container, short, add]);
-  return [short ? everything : near, add] as const;
+  return [short ? allBlocks : near, add] as const;
 }
 
 interface BlockProps {
@@ -115,25 +117,25 @@ interface BlockProps {
   text: string;
   block: Block;
   marked: readonly Segment[];
-  drawn: boolean;
+  withMarks: boolean;
   onCheck: (number: number) => void;
 }
 
-const BlockOfLines = memo(function BlockOfLines({ index, text, block, marked, drawn, onCheck }: BlockProps) {
-  if (!drawn) {
+const TextBlock = memo(function BlockOfLines({ index, text, block, marked, withMarks, onCheck }: BlockProps) {
+  if (!withMarks) {
     return (
       <div className="block" data-block={index}>
-        {spelled(text.slice(block.start, block.end))}
+        {escapeInvisible(text.slice(block.start, block.end))}
       </div>
     );
   }
   return (
     <div className="block" data-block={index}>
-      {rows(text, block, marked).map((row) => (
+      {blockRows(text, block, marked).map((row) => (
         <div key={row.start} className="line" data-line={row.line ?? undefined}>
           {row.parts.map((part, number) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a line never change their order
-            <Piece key={number} part={part} onCheck={onCheck} />
+            <TextPart key={number} part={part} onCheck={onCheck} />
           ))}
         </div>
       ))}
@@ -141,22 +143,22 @@ const BlockOfLines = memo(function BlockOfLines({ index, text, block, marked, dr
   );
 });
 
-function Piece({ part, onCheck }: { part: Part; onCheck: (number: number) => void }) {
+function TextPart({ part, onCheck }: { part: Part; onCheck: (number: number) => void }) {
   const { segment } = part;
-  const shown = <Seen>{part.text}</Seen>;
-  if (!segment) return shown;
+  const content = <VisibleText>{part.text}</VisibleText>;
+  if (!segment) return content;
   const classes = [...segment.kinds, ...(segment.checks.length > 1 ? ["overlap"] : [])].join(" ");
   return (
     <>
       <mark
         className={classes}
         data-check={segment.checks[0]}
-        {...(part.first && segment.begins ? { id: `text-${segment.start}`, tabIndex: -1 } : {})}
+        {...(part.first && segment.startsPlace ? { id: `text-${segment.start}`, tabIndex: -1 } : {})}
       >
-        {shown}
+        {content}
       </mark>
       {part.last
-        ? segment.ended.map((check) => (
+        ? segment.endingChecks.map((check) => (
             <a
               key={check}
               className="ref"

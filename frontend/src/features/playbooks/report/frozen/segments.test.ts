@@ -1,46 +1,46 @@
 import { describe, expect, test } from "vitest";
-import { blockAt, blocks, inUnits, type Place, rows, segments } from "./segments";
+import { blockAt, blockRows, markedSegments, type Place, splitBlocks, toUtf16Places } from "./segments";
 
 function evidence(start: number, end: number, check = 1): Place {
   return { start, end, kind: "evidence", check };
 }
 
 function drawn(text: string, places: Place[], mostLines = 60, mostUnits = 6000) {
-  const marked = segments(inUnits(text, places));
-  return blocks(text, mostLines, mostUnits).flatMap((block) => rows(text, block, marked));
+  const marked = markedSegments(toUtf16Places(text, places));
+  return splitBlocks(text, mostLines, mostUnits).flatMap((block) => blockRows(text, block, marked));
 }
 
 describe("marks", () => {
   test("code points are counted, also after characters that take two units", () => {
     const text = "😀😀 legal";
-    const [place] = inUnits(text, [evidence(3, 8)]);
+    const [place] = toUtf16Places(text, [evidence(3, 8)]);
     expect(text.slice(place?.start, place?.end)).toBe("legal");
   });
   test("lone surrogates count as one", () => {
     const text = "\ud83d legal";
-    const [place] = inUnits(text, [evidence(2, 7)]);
+    const [place] = toUtf16Places(text, [evidence(2, 7)]);
     expect(text.slice(place?.start, place?.end)).toBe("legal");
   });
   test("a place outside the text is left out", () => {
-    expect(inUnits("short", [evidence(2, 99), evidence(-1, 3), evidence(3, 3)])).toEqual([]);
+    expect(toUtf16Places("short", [evidence(2, 99), evidence(-1, 3), evidence(3, 3)])).toEqual([]);
   });
   test("the same place given by several runs is one", () => {
-    expect(inUnits("abc", [evidence(0, 2), evidence(0, 2)])).toHaveLength(1);
+    expect(toUtf16Places("abc", [evidence(0, 2), evidence(0, 2)])).toHaveLength(1);
   });
   test("overlapping quotes are cut, and the overlap names both checks", () => {
-    const found = segments([evidence(0, 6, 1), evidence(4, 9, 2)]);
-    expect(found.map(({ start, end, checks, ended }) => ({ start, end, checks, ended }))).toEqual([
+    const found = markedSegments([evidence(0, 6, 1), evidence(4, 9, 2)]);
+    expect(found.map(({ start, end, checks, endingChecks: ended }) => ({ start, end, checks, ended }))).toEqual([
       { start: 0, end: 4, checks: [1], ended: [] },
       { start: 4, end: 6, checks: [1, 2], ended: [1] },
       { start: 6, end: 9, checks: [2], ended: [2] },
     ]);
   });
   test("a quote inside another leaves the outer one whole around it", () => {
-    const found = segments([evidence(0, 9, 1), evidence(3, 5, 2)]);
+    const found = markedSegments([evidence(0, 9, 1), evidence(3, 5, 2)]);
     expect(found.map(({ checks }) => checks)).toEqual([[1], [1, 2], [1]]);
   });
   test("two quotes that touch are two", () => {
-    expect(segments([evidence(0, 3, 1), evidence(3, 6, 2)]).map(({ checks }) => checks)).toEqual([[1], [2]]);
+    expect(markedSegments([evidence(0, 3, 1), evidence(3, 6, 2)]).map(({ checks }) => checks)).toEqual([[1], [2]]);
   });
 });
 
@@ -76,7 +76,11 @@ describe("lines", () => {
     ]);
   });
   test("no character is cut in two", () => {
-    expect(blocks("ab😀cd", 60, 3).map(({ start, end }) => "ab😀cd".slice(start, end))).toEqual(["ab", "😀c", "d"]);
+    expect(splitBlocks("ab😀cd", 60, 3).map(({ start, end }) => "ab😀cd".slice(start, end))).toEqual([
+      "ab",
+      "😀c",
+      "d",
+    ]);
   });
   test("whatever the text and the places, drawing loses and adds nothing", () => {
     let seed = 7;
@@ -98,11 +102,11 @@ describe("lines", () => {
     }
   });
   test("two megabytes are cut in a moment, also without a single line end", () => {
-    expect(blocks("x".repeat(2_000_000)).length).toBeLessThan(400);
-    expect(blocks("\n".repeat(200_000)).length).toBeLessThan(4000);
+    expect(splitBlocks("x".repeat(2_000_000)).length).toBeLessThan(400);
+    expect(splitBlocks("\n".repeat(200_000)).length).toBeLessThan(4000);
   });
   test("an offset is found in its block", () => {
-    const of = blocks("a\nb\nc\nd", 1);
-    expect([0, 1, 2, 6].map((offset) => blockAt(of, offset))).toEqual([0, 0, 1, 3]);
+    const blocks = splitBlocks("a\nb\nc\nd", 1);
+    expect([0, 1, 2, 6].map((offset) => blockAt(blocks, offset))).toEqual([0, 0, 1, 3]);
   });
 });

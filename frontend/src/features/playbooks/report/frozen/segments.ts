@@ -18,9 +18,9 @@ export interface Segment {
   /** The checks whose evidence this is, in order. */
   checks: number[];
   /** Whether a place begins with it: then it is what a quote leads to. */
-  begins: boolean;
+  startsPlace: boolean;
   /** The checks whose evidence ends with it. */
-  ended: number[];
+  endingChecks: number[];
 }
 
 /** A run of lines drawn together. */
@@ -52,28 +52,28 @@ export interface Row {
  * Locations count code points and the browser counts UTF-16 units: the same places in the browser's count, each once.
  * A place outside the text is left out: it belongs to another one.
  */
-export function inUnits(text: string, places: readonly Place[]): Place[] {
-  const units = unitsOf(
+export function toUtf16Places(text: string, places: readonly Place[]): Place[] {
+  const units = utf16Offsets(
     text,
     places.flatMap(({ start, end }) => [start, end]),
   );
-  const found = new Map<string, Place>();
+  const unique = new Map<string, Place>();
   for (const place of places) {
     const start = units.get(place.start);
     const end = units.get(place.end);
     if (start === undefined || end === undefined || start >= end) continue;
-    found.set(`${start} ${end} ${place.kind} ${place.check}`, { ...place, start, end });
+    unique.set(`${start} ${end} ${place.kind} ${place.check}`, { ...place, start, end });
   }
-  return [...found.values()];
+  return [...unique.values()];
 }
 
 /** Each offset in code points as one in UTF-16 units; those beyond the text are left out. */
-export function unitsOf(text: string, offsets: readonly number[]): Map<number, number> {
-  const wanted = [...new Set(offsets)].filter((offset) => offset >= 0).sort((a, b) => a - b);
+export function utf16Offsets(text: string, offsets: readonly number[]): Map<number, number> {
+  const sorted = [...new Set(offsets)].filter((offset) => offset >= 0).sort((a, b) => a - b);
   const units = new Map<number, number>();
   let point = 0;
   let unit = 0;
-  for (const offset of wanted) {
+  for (const offset of sorted) {
     while (point < offset && unit < text.length) {
       unit += (text.codePointAt(unit) as number) > 0xffff ? 2 : 1;
       point += 1;
@@ -84,88 +84,88 @@ export function unitsOf(text: string, offsets: readonly number[]): Map<number, n
 }
 
 /** Only what is marked, in order. */
-export function segments(places: readonly Place[]): Segment[] {
-  const beginning = byOffset(places, "start");
-  const ending = byOffset(places, "end");
-  const cuts = [...new Set([...beginning.keys(), ...ending.keys()])].sort((a, b) => a - b);
+export function markedSegments(places: readonly Place[]): Segment[] {
+  const starts = byOffset(places, "start");
+  const ends = byOffset(places, "end");
+  const cuts = [...new Set([...starts.keys(), ...ends.keys()])].sort((a, b) => a - b);
   const kinds = new Map<Kind, number>();
   const checks = new Map<number, number>();
-  const found: Segment[] = [];
+  const result: Segment[] = [];
   cuts.forEach((start, index) => {
-    for (const place of ending.get(start) ?? []) tally(place, -1, kinds, checks);
-    for (const place of beginning.get(start) ?? []) tally(place, 1, kinds, checks);
+    for (const place of ends.get(start) ?? []) countPlace(place, -1, kinds, checks);
+    for (const place of starts.get(start) ?? []) countPlace(place, 1, kinds, checks);
     const end = cuts[index + 1];
     if (end === undefined || kinds.size === 0) return;
-    const closing = (ending.get(end) ?? []).filter((place) => place.kind === "evidence");
-    found.push({
+    const closing = (ends.get(end) ?? []).filter((place) => place.kind === "evidence");
+    result.push({
       start,
       end,
       kinds: [...kinds.keys()].sort(),
       checks: [...checks.keys()].sort((a, b) => a - b),
-      begins: beginning.has(start),
-      ended: [...new Set(closing.map((place) => place.check))].sort((a, b) => a - b),
+      startsPlace: starts.has(start),
+      endingChecks: [...new Set(closing.map((place) => place.check))].sort((a, b) => a - b),
     });
   });
-  return found;
+  return result;
 }
 
 function byOffset(places: readonly Place[], side: "start" | "end"): Map<number, Place[]> {
-  const found = new Map<number, Place[]>();
+  const groups = new Map<number, Place[]>();
   for (const place of places) {
-    const there = found.get(place[side]);
-    if (there) there.push(place);
-    else found.set(place[side], [place]);
+    const group = groups.get(place[side]);
+    if (group) group.push(place);
+    else groups.set(place[side], [place]);
   }
-  return found;
+  return groups;
 }
 
-function tally(place: Place, by: 1 | -1, kinds: Map<Kind, number>, checks: Map<number, number>): void {
-  add(kinds, place.kind, by);
-  if (place.kind === "evidence") add(checks, place.check, by);
+function countPlace(place: Place, by: 1 | -1, kinds: Map<Kind, number>, checks: Map<number, number>): void {
+  addCount(kinds, place.kind, by);
+  if (place.kind === "evidence") addCount(checks, place.check, by);
 }
 
-function add<Key>(counts: Map<Key, number>, key: Key, by: number): void {
+function addCount<Key>(counts: Map<Key, number>, key: Key, by: number): void {
   const now = (counts.get(key) ?? 0) + by;
   if (now) counts.set(key, now);
   else counts.delete(key);
 }
 
-const MOST_LINES = 100;
-const MOST_UNITS = 6000;
+const MAX_LINES = 100;
+const MAX_UNITS = 6000;
 
 /** The whole text in blocks that are quick to draw; a line that is longer than a block is cut, never inside a character. */
-export function blocks(text: string, mostLines = MOST_LINES, mostUnits = MOST_UNITS): Block[] {
-  const found: Block[] = [];
+export function splitBlocks(text: string, mostLines = MAX_LINES, mostUnits = MAX_UNITS): Block[] {
+  const result: Block[] = [];
   let start = 0;
   let line = 1;
   let opensLine = true;
   while (start < text.length) {
-    const { end, lines } = cut(text, start, mostLines, mostUnits);
-    found.push({ start, end, line, opensLine });
+    const { end, lines } = blockEnd(text, start, mostLines, mostUnits);
+    result.push({ start, end, line, opensLine });
     line += lines;
     opensLine = text[end - 1] === "\n";
     start = end;
   }
-  return found;
+  return result;
 }
 
-function cut(text: string, start: number, mostLines: number, mostUnits: number): { end: number; lines: number } {
+function blockEnd(text: string, start: number, mostLines: number, mostUnits: number): { end: number; lines: number } {
   // Only what a block may hold is looked through: a text without line ends would be read again for each block.
-  const most = text.slice(start, start + mostUnits);
+  const chunk = text.slice(start, start + mostUnits);
   let end = 0;
   let lines = 0;
   while (lines < mostLines) {
-    const feed = most.indexOf("\n", end);
+    const feed = chunk.indexOf("\n", end);
     if (feed === -1) break;
     end = feed + 1;
     lines += 1;
   }
-  if (lines < mostLines && start + most.length === text.length) return { end: text.length, lines };
-  return lines ? { end: start + end, lines } : { end: within(text, start, start + mostUnits), lines: 0 };
+  if (lines < mostLines && start + chunk.length === text.length) return { end: text.length, lines };
+  return lines ? { end: start + end, lines } : { end: splitPoint(text, start, start + mostUnits), lines: 0 };
 }
 
 /** At the last space before it where there is one near, and not between the halves of a character. */
-function within(text: string, start: number, end: number): number {
+function splitPoint(text: string, start: number, end: number): number {
   const space = text.lastIndexOf(" ", end - 1) + 1;
   if (space > start && end - space < 200) return space;
   const half = text.charCodeAt(end);
@@ -173,13 +173,13 @@ function within(text: string, start: number, end: number): number {
 }
 
 /** The lines of a block, each cut where its marks begin and end. */
-export function rows(whole: string, block: Block, marked: readonly Segment[]): Row[] {
-  const text = whole.slice(0, block.end);
-  const found: Row[] = [];
+export function blockRows(fullText: string, block: Block, marked: readonly Segment[]): Row[] {
+  const text = fullText.slice(0, block.end);
+  const result: Row[] = [];
   let at = block.start;
   let line: number | null = block.opensLine ? block.line : null;
   let next = block.line + 1;
-  let index = firstAfter(marked, block.start);
+  let index = firstSegmentAfter(marked, block.start);
   while (at < block.end) {
     const feed = text.indexOf("\n", at);
     const end = feed === -1 || feed >= block.end ? block.end : feed;
@@ -188,7 +188,7 @@ export function rows(whole: string, block: Block, marked: readonly Segment[]): R
     for (; index < marked.length; index += 1) {
       const segment = marked[index] as Segment;
       if (segment.start >= end) break;
-      if (segment.start > from) parts.push(plain(text.slice(from, segment.start)));
+      if (segment.start > from) parts.push(plainPart(text.slice(from, segment.start)));
       const begin = Math.max(segment.start, from);
       const stop = Math.min(segment.end, end);
       if (stop > begin) {
@@ -198,21 +198,21 @@ export function rows(whole: string, block: Block, marked: readonly Segment[]): R
       from = Math.max(stop, from);
       if (segment.end > end) break;
     }
-    if (from < end) parts.push(plain(text.slice(from, end)));
-    found.push({ line, start: at, parts });
+    if (from < end) parts.push(plainPart(text.slice(from, end)));
+    result.push({ line, start: at, parts });
     at = end + 1;
     line = next;
     next += 1;
   }
-  return found;
+  return result;
 }
 
-function plain(text: string): Part {
+function plainPart(text: string): Part {
   return { text, segment: null, first: false, last: false };
 }
 
 /** The first segment that ends after an offset. */
-function firstAfter(marked: readonly Segment[], offset: number): number {
+function firstSegmentAfter(marked: readonly Segment[], offset: number): number {
   let low = 0;
   let high = marked.length;
   while (low < high) {
@@ -224,12 +224,12 @@ function firstAfter(marked: readonly Segment[], offset: number): number {
 }
 
 /** The block that an offset is in. */
-export function blockAt(of: readonly Block[], offset: number): number {
+export function blockAt(blocks: readonly Block[], offset: number): number {
   let low = 0;
-  let high = of.length - 1;
+  let high = blocks.length - 1;
   while (low < high) {
     const middle = (low + high) >> 1;
-    if ((of[middle] as Block).end > offset) high = middle;
+    if ((blocks[middle] as Block).end > offset) high = middle;
     else low = middle + 1;
   }
   return low;

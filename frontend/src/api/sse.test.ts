@@ -1,0 +1,30 @@
+import { describe, expect, test } from "vitest";
+import { EventParser } from "./sse";
+
+const VOTE = 'event: vote\nid: 7\ndata: {"run":1}\n\n';
+
+describe("server-sent events", () => {
+  test("an event is whole only with its empty line", () => {
+    const parser = new EventParser();
+    expect(parser.push(VOTE.slice(0, -1))).toEqual([]);
+    expect(parser.push("\n")).toEqual([{ name: "vote", data: '{"run":1}', id: "7" }]);
+  });
+  test("however it is cut, it is the same", () => {
+    const parser = new EventParser();
+    expect([...VOTE].flatMap((piece) => parser.push(piece))).toEqual([{ name: "vote", data: '{"run":1}', id: "7" }]);
+  });
+  test("all three kinds of line ends end a line, also one that is cut in two", () => {
+    const parser = new EventParser();
+    expect([...parser.push("data: a\r"), ...parser.push("\n\r\n"), ...parser.push("data: b\r\rx")]).toEqual([
+      { name: "message", data: "a", id: null },
+      { name: "message", data: "b", id: null },
+    ]);
+  });
+  test("comments are passed over and the last id stays", () => {
+    const parser = new EventParser();
+    parser.push(VOTE);
+    expect(parser.push(": still here\n\nevent: progress\ndata: 1\ndata: 2\n\n")).toEqual([
+      { name: "progress", data: "1\n2", id: "7" },
+    ]);
+  });
+});

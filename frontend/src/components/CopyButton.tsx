@@ -1,0 +1,30 @@
+import { useEffect, useState } from "react";
+import { Button } from "./Button";
+
+/** Copies a text, and says whether it did. */
+export function CopyButton({ text, label }: { text: string; label: string }) {
+  const [status, setStatus] = useState("");
+  useEffect(() => {
+    if (!status) return;
+    const timer = setTimeout(() => setStatus(""), 2500);
+    return () => clearTimeout(timer);
+  }, [status]);
+  const copy = async () => {
+    try {
+      await navigator.clipboard.writeText(text);
+      setStatus("Copied");
+    } catch {
+      setStatus("Not copied: select it instead"); // the browser forbids it, or the address is not a secure one
+    }
+  };
+  return (
+    <span className="inline-flex items-center gap-2 print:hidden">
+      <Button variant="text" className="px-1.5 py-0 text-sm" onClick={copy} aria-label={`Copy ${label}`}>
+        Copy
+      </Button>
+      <span role="status" className="text-sm text-soft">
+        {status}
+      </span>
+    </span>
+  );
+}

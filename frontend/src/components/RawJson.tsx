@@ -1,0 +1,20 @@
+import { useMemo, useState } from "react";
+import { CopyButton } from "./CopyButton";
+import { LazyDetails } from "./Details";
+import { LongText } from "./LongText";
+
+/** The thing itself, as JSON, made only when it is looked at. */
+export function RawJson({ value, title = "Raw JSON" }: { value: unknown; title?: string }) {
+  const [open, setOpen] = useState(false);
+  const text = useMemo(() => (open ? JSON.stringify(value, null, 2) : ""), [open, value]);
+  return (
+    <LazyDetails title={title} onToggle={setOpen}>
+      {open ? (
+        <>
+          <CopyButton text={text} label={title} />
+          <LongText text={text} label={title} />
+        </>
+      ) : null}
+    </LazyDetails>
+  );
+}

@@ -1,0 +1,155 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link, useSearchParams } from "react-router";
+import { queries } from "@/api/queries";
+import type { CheckResult, Report, ReportComparison } from "@/api/types";
+import { Badge, Label } from "@/components/Badge";
+import { ButtonLink } from "@/components/Button";
+import { Disclaimers } from "@/components/Disclaimers";
+import { Facts, PageTitle, Section } from "@/components/layout";
+import { Empty, ErrorNotice, Loading, Notice } from "@/components/states";
+import { VisibleText } from "@/components/VisibleText";
+import { checkTitle, formatChange, formatScore, formatTime } from "@/lib/format";
+import { describeVotes, MODE_LABELS } from "../report/labels";
+
+export function CompareReportsPage() {
+  const [params] = useSearchParams();
+  const a = params.get("a") ?? "";
+  const b = params.get("b") ?? "";
+  const { data, error, refetch } = useQuery({ ...queries.compareReports(a, b), enabled: Boolean(a && b) });
+  return (
+    <>
+      <Disclaimers extra={data?.disclaimers ?? []} />
+      <PageTitle>Compare two reports</PageTitle>
+      {!a || !b ? (
+        <Empty title="Two reports are needed">
+          <ButtonLink to="/history" variant="primary">
+            Pick two in History
+          </ButtonLink>
+        </Empty>
+      ) : null}
+      {error ? <ErrorNotice error={error} onRetry={refetch} /> : null}
+      {a && b && !data && !error ? <Loading label="the two reports" /> : null}
+      {data ? <ComparisonView data={data} /> : null}
+    </>
+  );
+}
+
+function ComparisonView({ data }: { data: ReportComparison }) {
+  const { comparison } = data;
+  return (
+    <>
+      <p className="max-w-prose font-serif text-lg">{comparison.attribution}</p>
+      <div className="mt-3 space-y-2 empty:hidden">
+        {comparison.cautions.map((caution) => (
+          <Notice key={caution}>
+            <VisibleText>{caution}</VisibleText>
+          </Notice>
+        ))}
+      </div>
+      <div className="mt-6 grid gap-4 md:grid-cols-2">
+        <ComparedReport name="A" report={data.a} />
+        <ComparedReport name="B" report={data.b} />
+      </div>
+      <p className="mt-4">
+        Consistency {formatScore(comparison.before.consistency_score)} →{" "}
+        {formatScore(comparison.after.consistency_score)}
+        {comparison.consistency_delta !== null ? ` (${formatChange(comparison.consistency_delta)})` : ""}
+      </p>
+      <Section title="Checks">
+        <ul className="space-y-3">
+          {checkIds(data).map((name) => (
+            <CheckRow key={name} checkId={name} data={data} />
+          ))}
+        </ul>
+      </Section>
+    </>
+  );
+}
+
+function ComparedReport({ name, report }: { name: string; report: Report }) {
+  return (
+    <section aria-label={`Report ${name}`} className="rounded border border-rule bg-card p-4">
+      <h2 className="mb-2 flex flex-wrap items-center gap-3 text-lg">
+        <span>{name}</span> <Badge value={report.summary.overall_status} />
+        <Link to={`/reports/${report.report_id}`} className="font-sans text-base text-link underline">
+          Open
+        </Link>
+      </h2>
+      <Facts
+        facts={[
+          { name: "Time", value: formatTime(report.timestamp) },
+          { name: "Subject", value: report.subject },
+          { name: "Evaluator", value: report.evaluator, code: true },
+          { name: "Playbook", value: `${report.playbook_id} ${report.playbook_version}`, code: true },
+          { name: "Mode", value: MODE_LABELS[report.execution_mode] },
+        ]}
+      />
+    </section>
+  );
+}
+
+/** The checks of both, in the order of the second. */
+function checkIds({ a, b }: ReportComparison): string[] {
+  return [...new Set([...b.check_results, ...a.check_results].map(({ check_id }) => check_id))];
+}
+
+function CheckRow({ checkId, data }: { checkId: string; data: ReportComparison }) {
+  const changed = data.comparison.changed_checks.find(({ check_id }) => check_id === checkId);
+  const quotes = data.comparison.evidence.find(({ check_id }) => check_id === checkId);
+  const find = (report: Report) => report.check_results.find(({ check_id }) => check_id === checkId);
+  return (
+    <li
+      data-tone={changed ? (changed.worse ? "red" : "green") : "plain"}
+      className={`rounded border border-rule border-l-[0.4rem] bg-card p-4 ${changed ? "border-l-(--tone)" : ""}`}
+    >
+      <h3 className="flex flex-wrap items-center gap-2 font-semibold">
+        <VisibleText>{checkTitle(checkId)}</VisibleText>
+        {changed ? (
+          <Label tone={changed.worse ? "red" : "green"}>{changed.worse ? "↓ worse" : "↑ better"}</Label>
+        ) : (
+          <span className="font-normal text-soft">unchanged</span>
+        )}
+      </h3>
+      <div className="mt-2 grid gap-4 md:grid-cols-2">
+        <CheckVerdict side="A" check={find(data.a)} quotes={quotes?.lost ?? []} sign="−" label="Only A rests on" />
+        <CheckVerdict side="B" check={find(data.b)} quotes={quotes?.gained ?? []} sign="+" label="Only B rests on" />
+      </div>
+    </li>
+  );
+}
+
+interface CheckVerdictProps {
+  side: string;
+  check: CheckResult | undefined;
+  quotes: readonly string[];
+  sign: string;
+  label: string;
+}
+
+function CheckVerdict({ side, check, quotes, sign, label }: CheckVerdictProps) {
+  return (
+    <div className="min-w-0">
+      <p className="flex flex-wrap items-center gap-2">
+        <span className="text-soft">{side}</span>
+        {check ? <Badge value={check.result} /> : <span className="text-soft">not in this report</span>}
+        {check?.raw_runs.length ? (
+          <span className="text-sm text-soft">
+            {describeVotes(check)} · consistency {formatScore(check.per_check_consistency)}
+          </span>
+        ) : null}
+      </p>
+      {quotes.length ? (
+        <>
+          <p className="mt-2 text-sm text-soft">{label}</p>
+          <ul className="mt-1 space-y-1.5">
+            {quotes.map((span) => (
+              <li key={span} className="foreign border-(--color-mark-deep) border-l-[3px] pl-3 font-serif">
+                <span aria-hidden="true">{sign} </span>“<VisibleText>{span}</VisibleText>”
+              </li>
+            ))}
+          </ul>
+        </>
+      ) : null}
+    </div>
+  );
+}

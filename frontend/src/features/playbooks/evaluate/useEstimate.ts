@@ -1,0 +1,35 @@
+import { useQuery } from "@tanstack/react-query";
+import { useEffect, useState } from "react";
+import { api } from "@/api/client";
+import { type Draft, toRequest } from "./draft";
+
+const DEBOUNCE_MS = 500;
+
+/** Where the texts would go and about what it would cost, asked for when typing pauses. */
+export function useEstimate(draft: Draft) {
+  const [debounced, setDebounced] = useState(draft);
+  useEffect(() => {
+    const timer = setTimeout(() => setDebounced(draft), DEBOUNCE_MS);
+    return () => clearTimeout(timer);
+  }, [draft]);
+  const worth = Boolean(debounced.ai_output.trim()) && debounced.evaluator !== "rules";
+  return useQuery({
+    // The texts themselves would make a heavy key; the draft is a new object with each change.
+    queryKey: ["estimate", draftNumber(debounced)],
+    queryFn: ({ signal }) => api.estimate(toRequest(debounced), signal),
+    enabled: worth,
+    gcTime: 0,
+    retry: false,
+  });
+}
+
+const numbers = new WeakMap<Draft, number>();
+let last = 0;
+
+function draftNumber(draft: Draft): number {
+  const existing = numbers.get(draft);
+  if (existing) return existing;
+  last += 1;
+  numbers.set(draft, last);
+  return last;
+}

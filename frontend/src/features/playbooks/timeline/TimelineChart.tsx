@@ -1,0 +1,92 @@
+import type { TimelinePoint } from "@/api/types";
+import { badgeSign, badgeTone } from "@/components/Badge";
+import { formatScore, formatTime } from "@/lib/format";
+import { linePaths } from "@/lib/plot";
+import { BOTTOM, chartPoints, HEIGHT, height, LEFT, RIGHT, WIDTH } from "./geometry";
+
+const THRESHOLDS = [
+  { value: 0.85, name: "stable" },
+  { value: 0.7, name: "not reliable below" },
+];
+
+/** Consistency as a line, status as the sign on it, baselines ringed. The table below it tells the same in words. */
+export function TimelineChart({ points, onOpen }: { points: readonly TimelinePoint[]; onOpen: (id: string) => void }) {
+  const plotted = chartPoints(points);
+  const floor = HEIGHT - BOTTOM;
+  return (
+    <svg
+      viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
+      role="img"
+      aria-label={`Consistency and status of ${points.length} reports over time; the table below holds the same.`}
+      className="block w-full rounded border border-rule bg-card"
+    >
+      {[0, 0.5, 1].map((value) => (
+        <g key={value}>
+          <line x1={LEFT} x2={WIDTH - RIGHT} y1={height(value)} y2={height(value)} className="stroke-rule" />
+          <text x={LEFT - 8} y={height(value) + 4} textAnchor="end" className="fill-soft text-[11px]">
+            {value.toFixed(1)}
+          </text>
+        </g>
+      ))}
+      {THRESHOLDS.map(({ value, name }) => (
+        <g key={value}>
+          <line
+            x1={LEFT}
+            x2={WIDTH - RIGHT}
+            y1={height(value)}
+            y2={height(value)}
+            strokeDasharray="4 4"
+            className="stroke-edge"
+          />
+          <text x={WIDTH - RIGHT} y={height(value) - 4} textAnchor="end" className="fill-soft text-[10px]">
+            {name} {formatScore(value)}
+          </text>
+        </g>
+      ))}
+      {linePaths(plotted).map((path) => (
+        <path key={path} d={path} fill="none" strokeWidth="1.5" className="stroke-soft" />
+      ))}
+      {plotted.map(({ point, x, y }) => (
+        // biome-ignore lint/a11y/noStaticElementInteractions: for the mouse; by keyboard the table's links do the same
+        <g
+          key={point.id}
+          data-tone={badgeTone(point.status)}
+          className="cursor-pointer"
+          onClick={() => onOpen(point.id)}
+        >
+          <title>{`${formatTime(point.created_at)}: ${point.status}, consistency ${formatScore(point.consistency)}${point.baseline ? ", baseline" : ""}`}</title>
+          {point.baseline ? (
+            <circle cx={x} cy={y ?? floor} r="13" fill="none" strokeWidth="2" className="stroke-ink" />
+          ) : null}
+          <circle cx={x} cy={y ?? floor} r="9" strokeWidth="1.5" className="fill-(--tint) stroke-(--tone)" />
+          <text x={x} y={(y ?? floor) + 3.5} textAnchor="middle" className="fill-(--tone) text-[10px]">
+            {badgeSign(point.status)}
+          </text>
+        </g>
+      ))}
+      <DateLabels points={points} y={HEIGHT - 10} />
+      <text x={LEFT} y={16} className="fill-soft text-[11px]">
+        Consistency
+      </text>
+    </svg>
+  );
+}
+
+function DateLabels({ points, y }: { points: readonly TimelinePoint[]; y: number }) {
+  const first = points[0];
+  const last = points.at(-1);
+  return (
+    <>
+      {first ? (
+        <text x={LEFT} y={y} className="fill-soft text-[11px]">
+          {formatTime(first.created_at)}
+        </text>
+      ) : null}
+      {last && last !== first ? (
+        <text x={WIDTH - RIGHT} y={y} textAnchor="end" className="fill-soft text-[11px]">
+          {formatTime(last.created_at)}
+        </text>
+      ) : null}
+    </>
+  );
+}

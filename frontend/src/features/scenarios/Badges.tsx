@@ -1,0 +1,57 @@
+/** A word, a sign and a tone for how things came out: colour is never all that tells. */
+
+import type { Outcome, Verdict } from "@/api/types";
+import { Label, type Tone } from "@/components/Badge";
+import { OUTCOME_LABELS } from "./labels";
+
+interface BadgeStyle {
+  sign: string;
+  tone: Tone;
+}
+
+const VERDICTS: Record<Verdict, BadgeStyle> = {
+  passed: { sign: "✓", tone: "green" },
+  failed: { sign: "✗", tone: "red" },
+  inconclusive: { sign: "?", tone: "grey" },
+  open: { sign: "◌", tone: "blue" },
+  error: { sign: "!", tone: "amber" },
+};
+
+const OUTCOMES: Record<Outcome, BadgeStyle> = {
+  passed: { sign: "✓", tone: "green" },
+  failed: { sign: "✗", tone: "red" },
+  error: { sign: "!", tone: "amber" },
+  interrupted: { sign: "‖", tone: "amber" },
+  not_run: { sign: "–", tone: "plain" },
+};
+
+export function verdictTone(verdict: Verdict): Tone {
+  return VERDICTS[verdict].tone;
+}
+
+export function outcomeTone(outcome: Outcome): Tone {
+  return OUTCOMES[outcome].tone;
+}
+
+export function VerdictBadge({ verdict, large = false }: { verdict: Verdict; large?: boolean }) {
+  return <SignBadge style={VERDICTS[verdict]} label={verdict.toUpperCase()} large={large} />;
+}
+
+export function OutcomeBadge({ outcome, large = false }: { outcome: Outcome; large?: boolean }) {
+  return <SignBadge style={OUTCOMES[outcome]} label={OUTCOME_LABELS[outcome].toUpperCase()} large={large} />;
+}
+
+/** What an assertion came to: neither passed nor failed where it could not be judged. */
+export function AssertionBadge({ passed }: { passed: boolean | null }) {
+  if (passed === null) return <SignBadge style={OUTCOMES.error} label="NOT JUDGED" />;
+  return <OutcomeBadge outcome={passed ? "passed" : "failed"} />;
+}
+
+function SignBadge({ style, label, large = false }: { style: BadgeStyle; label: string; large?: boolean }) {
+  return (
+    <Label tone={style.tone} large={large}>
+      <span aria-hidden="true">{style.sign} </span>
+      {label}
+    </Label>
+  );
+}

@@ -1,0 +1,122 @@
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { useNavigate } from "react-router";
+import { queries } from "@/api/queries";
+import type { IndexEntry, Outcome } from "@/api/types";
+import { Button } from "@/components/Button";
+import { FilterSelect } from "@/components/Filter";
+import { Table, TD } from "@/components/layout";
+import { Empty, ErrorNotice, Loading } from "@/components/states";
+import { VisibleText } from "@/components/VisibleText";
+import { formatCount, formatScore, formatSeconds } from "@/lib/format";
+import type { FilterChange } from "@/lib/useFilters";
+import { OutcomeBadge } from "../Badges";
+import { describeNotPassed, formatDollars, OUTCOME_LABELS } from "../labels";
+import { RunLink } from "../RunLink";
+
+const LIMIT = 50;
+const COLUMNS = ["Run", "Outcome", "Not passed by", "Score", "Cost", "Latency", "Tool calls", "Recorded"];
+
+interface RunTableProps {
+  batch: string;
+  labels: readonly string[];
+  params: URLSearchParams;
+  onFilter: (change: FilterChange) => void;
+}
+
+/** The runs in the order of their numbers: new ones come at the end, and nothing moves. */
+export function RunTable({ batch, labels, params, onFilter }: RunTableProps) {
+  const outcome = (params.get("outcome") ?? "") as Outcome | "";
+  const assertion = params.get("assertion") ?? "";
+  const offset = Number(params.get("offset")) || 0;
+  const { data, error, refetch, isFetching } = useQuery({
+    ...queries.batchRuns(batch, { outcome, assertion, offset, limit: LIMIT }),
+    placeholderData: keepPreviousData,
+  });
+  return (
+    <>
+      <search className="mb-4 flex flex-wrap gap-4">
+        <FilterSelect
+          label="Outcome"
+          allLabel="All outcomes"
+          value={outcome}
+          onChange={(value) => onFilter({ outcome: value })}
+          options={Object.entries(OUTCOME_LABELS).map(([value, label]) => ({ value, label }))}
+        />
+        <FilterSelect
+          label="Failed assertion"
+          allLabel="Any or none"
+          value={assertion}
+          onChange={(value) => onFilter({ assertion: value })}
+          options={[...new Set(labels)].map((value) => ({ value, label: value }))}
+        />
+      </search>
+      {error ? <ErrorNotice error={error} onRetry={refetch} /> : null}
+      {!data && !error ? <Loading label="the runs" /> : null}
+      {data && !data.rows.length ? (
+        outcome || assertion || offset ? (
+          <Empty title="No run matches">
+            <Button onClick={() => onFilter({ outcome: "", assertion: "" })}>Show every run</Button>
+          </Empty>
+        ) : (
+          <Empty title="No run has ended yet">Runs appear here as they end.</Empty>
+        )
+      ) : null}
+      {data?.rows.length ? (
+        <div aria-busy={isFetching}>
+          <ListOfRuns rows={data.rows} />
+          <div className="mt-4 flex flex-wrap items-center gap-3">
+            {offset > 0 ? (
+              <Button onClick={() => onFilter({ offset: String(Math.max(offset - LIMIT, 0)) })}>Earlier</Button>
+            ) : null}
+            {data.more ? <Button onClick={() => onFilter({ offset: String(offset + LIMIT) })}>Later</Button> : null}
+            {offset > 0 || data.more ? (
+              <span className="text-sm text-soft">
+                {formatCount(offset + 1)} to {formatCount(offset + data.rows.length)}
+              </span>
+            ) : null}
+          </div>
+        </div>
+      ) : null}
+    </>
+  );
+}
+
+function ListOfRuns({ rows }: { rows: readonly IndexEntry[] }) {
+  return (
+    <Table label="Runs" columns={COLUMNS}>
+      {rows.map((row) => (
+        <RunRow key={row.run_id} row={row} />
+      ))}
+    </Table>
+  );
+}
+
+function RunRow({ row }: { row: IndexEntry }) {
+  const navigate = useNavigate();
+  return (
+    // The click is for the mouse; by keyboard the link in the row does the same.
+    <tr
+      className="cursor-pointer hover:bg-well"
+      onClick={(event) => {
+        if (!(event.target as Element).closest("a")) navigate(`/scenarios/runs/${row.run_id}`);
+      }}
+    >
+      <td className={TD}>
+        <RunLink id={row.run_id} />
+      </td>
+      <td className={TD}>
+        <OutcomeBadge outcome={row.outcome} />
+      </td>
+      <td className={`${TD} min-w-56`}>
+        <span className="foreign line-clamp-3">
+          <VisibleText>{describeNotPassed(row)}</VisibleText>
+        </span>
+      </td>
+      <td className={`${TD} tabular-nums`}>{row.score === null ? "–" : formatScore(row.score)}</td>
+      <td className={`${TD} tabular-nums`}>{formatDollars(row.cost)}</td>
+      <td className={`${TD} whitespace-nowrap tabular-nums`}>{formatSeconds(row.latency)}</td>
+      <td className={`${TD} tabular-nums`}>{formatCount(row.tool_count)}</td>
+      <td className={TD}>{row.recorded ? "yes" : "no"}</td>
+    </tr>
+  );
+}

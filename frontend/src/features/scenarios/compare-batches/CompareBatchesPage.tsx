@@ -1,0 +1,314 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link, useSearchParams } from "react-router";
+import { queries } from "@/api/queries";
+import type { AssertionDifference, BatchComparison, BatchStats, ScenarioComparison } from "@/api/types";
+import { Label, type Tone } from "@/components/Badge";
+import { ButtonLink } from "@/components/Button";
+import { Facts, PageTitle, Section, Table, TD } from "@/components/layout";
+import { Empty, ErrorNotice, Loading, Notice } from "@/components/states";
+import { VisibleText } from "@/components/VisibleText";
+import { formatCount, formatSeconds, formatTime, pluralize } from "@/lib/format";
+import { formatValue } from "@/lib/text";
+import { ConnectionStatus } from "../ConnectionStatus";
+import { DivergenceNote } from "../DivergenceNote";
+import { formatDollars, formatPercent, formatPoints, formatPValue, modelName, relativeChange } from "../labels";
+import { useLiveBatches } from "../useLiveBatches";
+import { Difference } from "./Difference";
+import { mergeDifferences } from "./mergeDifferences";
+
+export function CompareBatchesPage() {
+  const [params] = useSearchParams();
+  const a = params.get("a") ?? "";
+  const b = params.get("b") ?? "";
+  const allScenarios = params.get("whole") === "1";
+  const connection = useLiveBatches();
+  const { data, error, refetch } = useQuery({
+    ...queries.compareBatches(a, b, allScenarios),
+    enabled: Boolean(a && b),
+  });
+  return (
+    <>
+      <PageTitle>Compare two batches</PageTitle>
+      <ConnectionStatus connection={connection} announcement="" />
+      {!a || !b ? (
+        <Empty title="Two batches are needed">
+          <ButtonLink to="/scenarios" variant="primary">
+            Pick two batches
+          </ButtonLink>
+        </Empty>
+      ) : null}
+      {error ? <ErrorNotice error={error} onRetry={refetch} /> : null}
+      {a && b && !data && !error ? <Loading label="the two batches" /> : null}
+      {data && !error ? <ComparisonView comparison={data} /> : null}
+      {a && b ? (
+        <p className="mt-8 print:hidden">
+          <ButtonLink to={`?${new URLSearchParams({ a, b, ...(allScenarios ? {} : { whole: "1" }) })}`}>
+            {allScenarios ? "Compare these two batches alone" : "Compare all scenarios of the two commands"}
+          </ButtonLink>
+        </p>
+      ) : null}
+    </>
+  );
+}
+
+function ComparisonView({ comparison }: { comparison: BatchComparison }) {
+  const diverging = comparison.scenarios.filter(({ parting }) => parting);
+  return (
+    <>
+      <p className="max-w-prose font-serif text-xl leading-snug [overflow-wrap:anywhere]">
+        <VisibleText>{comparison.sentence}</VisibleText>
+      </p>
+      <div className="mt-3 space-y-2 empty:hidden">
+        {comparison.notes.map((note) => (
+          <Notice key={note}>
+            <VisibleText>{note}</VisibleText>
+          </Notice>
+        ))}
+      </div>
+      <ConfigDifferences scenarios={comparison.scenarios} />
+      <div className="mt-6 grid gap-4 md:grid-cols-2">
+        <ComparedBatches name="A" batches={comparison.scenarios.map(({ a }) => a)} />
+        <ComparedBatches name="B" batches={comparison.scenarios.map(({ b }) => b)} />
+      </div>
+      <Section title="Pass rates">
+        <PassRateTable scenarios={comparison.scenarios} />
+        {comparison.overall ? <OverallResult overall={comparison.overall} /> : null}
+        <ExcludedRuns scenarios={comparison.scenarios} />
+      </Section>
+      <Section title="Assertions whose failure rates differ">
+        <AssertionDifferences assertions={comparison.assertions} />
+      </Section>
+      <Section title="Cost and latency">
+        <CostTable scenarios={comparison.scenarios} />
+      </Section>
+      {diverging.length ? (
+        <Section title="Where runs part">
+          <div className="space-y-3">
+            {diverging.map(({ scenario_id, parting }) =>
+              parting ? (
+                <div key={scenario_id}>
+                  {comparison.scenarios.length > 1 ? (
+                    <h3 className="mb-1 font-semibold">
+                      <VisibleText>{scenario_id}</VisibleText>
+                    </h3>
+                  ) : null}
+                  <DivergenceNote divergence={parting} />
+                </div>
+              ) : null,
+            )}
+          </div>
+        </Section>
+      ) : null}
+    </>
+  );
+}
+
+/** Before any number: what else than what is compared may explain a difference. */
+function ConfigDifferences({ scenarios }: { scenarios: readonly ScenarioComparison[] }) {
+  const differences = mergeDifferences(scenarios);
+  if (!differences.length) {
+    return (
+      <p className="mt-3 text-soft">The scenario, its tools, its judges and its settings are the same on both sides.</p>
+    );
+  }
+  return (
+    <div className="mt-4">
+      <Notice>
+        <p className="font-semibold">Between A and B these are not the same, and may explain a difference:</p>
+        <ul className="mt-1 list-disc pl-5">
+          {differences.map(({ what, a, b, scenarios: where }) => (
+            <li key={`${what} ${where.join()}`} className="[overflow-wrap:anywhere]">
+              <VisibleText>
+                {a === null && b === null ? what : `${what}: ${formatSide(a)} against ${formatSide(b)}`}
+              </VisibleText>
+              {where.length < scenarios.length ? (
+                <>
+                  {" "}
+                  (<VisibleText>{where.join(", ")}</VisibleText>)
+                </>
+              ) : null}
+            </li>
+          ))}
+        </ul>
+      </Notice>
+    </div>
+  );
+}
+
+function formatSide(value: unknown): string {
+  const text = value === null ? "none" : formatValue(value);
+  return text.length > 200 ? `${text.slice(0, 200)} …` : text;
+}
+
+function ComparedBatches({ name, batches }: { name: string; batches: readonly BatchStats[] }) {
+  const first = batches[0];
+  if (!first) return null;
+  const models = [...new Set(batches.map(modelName))].join(", ");
+  return (
+    <section aria-label={`Side ${name}`} className="min-w-0 rounded border border-rule bg-card p-4">
+      <h2 className="mb-2 flex flex-wrap items-center gap-3 text-lg">
+        <span>{name}</span>
+        {batches.map(({ batch_id, scenario_id }) => (
+          <Link
+            key={batch_id}
+            to={`/scenarios/batches/${batch_id}`}
+            className="font-sans text-base text-link underline [overflow-wrap:anywhere]"
+          >
+            <VisibleText>{scenario_id}</VisibleText>
+          </Link>
+        ))}
+      </h2>
+      <Facts
+        facts={[
+          { name: "Model", value: models },
+          { name: "Time", value: formatTime(first.created_at) },
+          { name: "Batch", value: batches.map(({ batch_id }) => batch_id).join(", "), code: true },
+        ]}
+      />
+    </section>
+  );
+}
+
+const FINDING_LABELS: Record<ScenarioComparison["finding"], { tone: Tone; text: string }> = {
+  worse: { tone: "red", text: "↓ B is worse" },
+  better: { tone: "green", text: "↑ B is better" },
+  "no difference seen": { tone: "plain", text: "= no difference seen" },
+  "not compared": { tone: "amber", text: "! not compared" },
+};
+
+function PassRateTable({ scenarios }: { scenarios: readonly ScenarioComparison[] }) {
+  const columns = ["Scenario", "Finding", "A", "B", "Difference in points, 95%", "p", "Smallest to be seen"];
+  return (
+    <>
+      <Table label="Pass rates" columns={columns}>
+        {scenarios.map((scenario) => (
+          <tr key={scenario.scenario_id}>
+            <th scope="row" className={`${TD} min-w-36 text-left font-normal [overflow-wrap:anywhere]`}>
+              <VisibleText>{scenario.scenario_id}</VisibleText>
+            </th>
+            <td className={TD}>
+              <Label tone={FINDING_LABELS[scenario.finding].tone}>{FINDING_LABELS[scenario.finding].text}</Label>
+            </td>
+            <td className={`${TD} whitespace-nowrap tabular-nums`}>{describeRate(scenario.a)}</td>
+            <td className={`${TD} whitespace-nowrap tabular-nums`}>{describeRate(scenario.b)}</td>
+            <td className={TD}>
+              <Difference value={scenario.difference} interval={scenario.interval} />
+            </td>
+            <td className={`${TD} whitespace-nowrap tabular-nums`}>{formatPValue(scenario.p_value)}</td>
+            <td className={`${TD} tabular-nums`}>
+              {scenario.smallest_visible_difference === null
+                ? "none could be"
+                : `${Math.round(scenario.smallest_visible_difference * 100)} points`}
+            </td>
+          </tr>
+        ))}
+      </Table>
+      <p className="mt-2 max-w-prose text-sm text-soft">
+        p is of an exact test{scenarios.length > 1 ? ", corrected for the number of scenarios" : ""}; at 0.05 or less a
+        difference is told as one. The last column is the smallest that so many runs could have shown.
+      </p>
+    </>
+  );
+}
+
+/** One test over all scenarios, each compared with itself alone. */
+function OverallResult({ overall }: { overall: NonNullable<BatchComparison["overall"]> }) {
+  return (
+    <p className="mt-3 flex flex-wrap items-center gap-x-3 gap-y-1">
+      <span className="font-semibold">All of them together</span>
+      <Label tone={FINDING_LABELS[overall.finding].tone}>{FINDING_LABELS[overall.finding].text}</Label>
+      <span className="tabular-nums">
+        {formatPoints(overall.difference)} points, p {formatPValue(overall.p_value)}
+        {overall.exact ? "" : ", approximated"}
+      </span>
+    </p>
+  );
+}
+
+function describeRate({ passed, completed }: BatchStats): string {
+  return completed
+    ? `${formatPercent(passed / completed)} (${formatCount(passed)} of ${formatCount(completed)})`
+    : "no run completed";
+}
+
+/** What is in no rate is said, and never dropped in silence. */
+function ExcludedRuns({ scenarios }: { scenarios: readonly ScenarioComparison[] }) {
+  const lines = scenarios.flatMap((scenario) =>
+    (["a", "b"] as const).flatMap((side) => {
+      const { errors, unmade } = scenario[side];
+      const missing = [
+        errors ? `${pluralize(errors, "run")} could not be judged (errors, not failures)` : "",
+        unmade ? `${pluralize(unmade, "run")} not made` : "",
+      ].filter(Boolean);
+      return missing.length
+        ? [`${scenario.scenario_id}, ${side.toUpperCase()}: ${missing.join(" and ")}, and in no rate above.`]
+        : [];
+    }),
+  );
+  return lines.map((line) => (
+    <p key={line} className="mt-2 [overflow-wrap:anywhere]">
+      <VisibleText>{line}</VisibleText>
+    </p>
+  ));
+}
+
+function AssertionDifferences({ assertions }: { assertions: readonly AssertionDifference[] }) {
+  if (!assertions.length) return <p className="text-soft">None differs.</p>;
+  return (
+    <>
+      <Table
+        label="Assertions"
+        columns={["Assertion", "Scenario", "Failed in A", "Failed in B", "Difference in points"]}
+      >
+        {assertions.map((assertion) => {
+          const difference = assertion.failed_b / assertion.judged_b - assertion.failed_a / assertion.judged_a;
+          return (
+            <tr key={`${assertion.scenario_id} ${assertion.label} ${assertion.failed_a} ${assertion.failed_b}`}>
+              <th scope="row" className={`${TD} min-w-36 text-left font-normal [overflow-wrap:anywhere]`}>
+                <VisibleText>{assertion.label}</VisibleText>
+              </th>
+              <td className={`${TD} min-w-32 [overflow-wrap:anywhere]`}>
+                <VisibleText>{assertion.scenario_id}</VisibleText>
+              </td>
+              <td
+                className={`${TD} whitespace-nowrap tabular-nums`}
+              >{`${formatCount(assertion.failed_a)} of ${formatCount(assertion.judged_a)}`}</td>
+              <td
+                className={`${TD} whitespace-nowrap tabular-nums`}
+              >{`${formatCount(assertion.failed_b)} of ${formatCount(assertion.judged_b)}`}</td>
+              <td className={`${TD} whitespace-nowrap tabular-nums`}>
+                {formatPoints(difference)} ({difference > 0 ? "fails more often in B" : "fails less often in B"})
+              </td>
+            </tr>
+          );
+        })}
+      </Table>
+      <p className="mt-2 text-sm text-soft">Not tested: they say where to look.</p>
+    </>
+  );
+}
+
+function CostTable({ scenarios }: { scenarios: readonly ScenarioComparison[] }) {
+  const rows = scenarios.flatMap(({ scenario_id, a, b }) => [
+    { what: "Cost a run", scenario_id, a: a.average_cost, b: b.average_cost, told: formatDollars },
+    { what: "Latency p50", scenario_id, a: a.latency_p50, b: b.latency_p50, told: formatSeconds },
+    { what: "Latency p95", scenario_id, a: a.latency_p95, b: b.latency_p95, told: formatSeconds },
+  ]);
+  return (
+    <Table label="Cost and latency" columns={["What", "Scenario", "A", "B", "Change"]}>
+      {rows.map(({ what, scenario_id, a, b, told: format }) => (
+        <tr key={`${scenario_id} ${what}`}>
+          <th scope="row" className={`${TD} whitespace-nowrap text-left font-normal`}>
+            {what}
+          </th>
+          <td className={`${TD} min-w-32 [overflow-wrap:anywhere]`}>
+            <VisibleText>{scenario_id}</VisibleText>
+          </td>
+          <td className={`${TD} whitespace-nowrap tabular-nums`}>{format(a)}</td>
+          <td className={`${TD} whitespace-nowrap tabular-nums`}>{format(b)}</td>
+          <td className={`${TD} whitespace-nowrap tabular-nums`}>{relativeChange(a, b) || "–"}</td>
+        </tr>
+      ))}
+    </Table>
+  );
+}
