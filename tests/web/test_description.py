@@ -64,7 +64,7 @@ def test_every_operation_has_a_name_that_stays() -> None:
 
 def test_what_an_answer_holds_is_required_and_what_a_request_may_leave_out_is_not() -> None:
     schemas = API.openapi()["components"]["schemas"]
-    assert schemas["Asked"]["required"] == ["ai_output"]
+    assert schemas["EvaluationCreate"]["required"] == ["ai_output"]
     assert set(schemas["RawRun"]["required"]) == set(schemas["RawRun"]["properties"])
 
 

@@ -691,6 +691,15 @@ export interface components {
          * @enum {string}
          */
         Aggregation: "majority_vote" | "report_all_runs" | "consensus_required";
+        /** AlignedRow */
+        AlignedRow: {
+            a: components["schemas"]["TrajectoryStep"] | null;
+            b: components["schemas"]["TrajectoryStep"] | null;
+            /** Same */
+            same: boolean;
+            /** Differs */
+            differs: string[];
+        };
         /** AllSeries */
         AllSeries: {
             /** Series */
@@ -717,94 +726,6 @@ export interface components {
              * @default 1
              */
             count: number;
-        };
-        /**
-         * Asked
-         * @description An evaluation as somebody asks for it.
-         * @example {
-         *       "ai_output": "The clause is compliant. No further review is needed.",
-         *       "client_token": "7d1f0f8e",
-         *       "evaluator": "rules",
-         *       "mode": "full",
-         *       "prompt": "Is the liability clause acceptable?",
-         *       "source_document": "7. Liability is limited to the fees paid in the last twelve months.",
-         *       "subject": "contract reviews"
-         *     }
-         */
-        Asked: {
-            /**
-             * Ai Output
-             * @description The frozen text that the AI wrote.
-             */
-            ai_output: string;
-            /**
-             * Source Document
-             * @description The document that the AI was asked about.
-             */
-            source_document?: string | null;
-            /**
-             * Prompt
-             * @description The prompt that the AI was given.
-             */
-            prompt?: string | null;
-            /**
-             * System Instructions
-             * @description The system instructions that the AI had.
-             */
-            system_instructions?: string | null;
-            /**
-             * Playbook Id
-             * @description A playbook of the library.
-             * @default ai_plugin_observability_v1
-             */
-            playbook_id?: string;
-            /**
-             * Playbook
-             * @description A playbook of your own, instead of one of the library: its document, or its file's text.
-             */
-            playbook?: {
-                [key: string]: unknown;
-            } | string | null;
-            /** @default full */
-            mode?: components["schemas"]["Mode"];
-            /**
-             * Runs
-             * @description How often each check is judged, in full mode.
-             */
-            runs?: number | null;
-            /**
-             * Evaluator
-             * @description "rules", or a model such as "anthropic/claude-sonnet-4-6".
-             * @default rules
-             */
-            evaluator?: string;
-            /**
-             * Base Url
-             * @description Another address for the model; one that the server was allowed.
-             */
-            base_url?: string | null;
-            /**
-             * Subject
-             * @description The series that this text belongs to.
-             * @default default
-             */
-            subject?: string;
-            /**
-             * Producer
-             * @description The AI that wrote the text, as provider/model or any name.
-             */
-            producer?: string | null;
-            /**
-             * Hashes Only
-             * @description Store fingerprints and verdicts, and none of the texts.
-             * @default false
-             */
-            hashes_only?: boolean;
-            /**
-             * Client Token
-             * @description Asked twice with the same token, it is evaluated once.
-             */
-            client_token?: string | null;
         };
         /**
          * AssertionDifference
@@ -842,8 +763,8 @@ export interface components {
             /** Unjudged */
             unjudged: number;
         };
-        /** Baseline */
-        Baseline: {
+        /** BaselineRecord */
+        BaselineRecord: {
             /** Evaluation Id */
             evaluation_id: string;
             /** Subject */
@@ -931,7 +852,7 @@ export interface components {
             /** Failure Groups */
             failure_groups: components["schemas"]["FailureGroup"][];
             batch: components["schemas"]["Batch"];
-            parting: components["schemas"]["Parting"] | null;
+            parting: components["schemas"]["Divergence"] | null;
             /** Running */
             running: boolean;
             /** Skipped */
@@ -972,7 +893,7 @@ export interface components {
             created_at: string;
             /** Source */
             source: string;
-            verdict: components["schemas"]["Verdict"];
+            verdict: components["schemas"]["BatchVerdict"];
             /** Runs */
             runs: number;
             /** Completed */
@@ -1009,6 +930,46 @@ export interface components {
             running: boolean;
         };
         /**
+         * BatchStats
+         * @description `settings` are told by their values, `fingerprints` only by their being different.
+         */
+        BatchStats: {
+            /** Scenario Id */
+            scenario_id: string;
+            /** Batch Id */
+            batch_id: string;
+            /** Created At */
+            created_at: string;
+            /** Provider */
+            provider: string;
+            /** Model */
+            model: string;
+            /** Passed */
+            passed: number;
+            /** Completed */
+            completed: number;
+            /** Errors */
+            errors: number;
+            /** Unmade */
+            unmade: number;
+            /** Assertions */
+            assertions: components["schemas"]["AssertionSummary"][];
+            /** Average Cost */
+            average_cost: number | null;
+            /** Latency P50 */
+            latency_p50: number | null;
+            /** Latency P95 */
+            latency_p95: number | null;
+            /** Settings */
+            settings: {
+                [key: string]: unknown;
+            };
+            /** Fingerprints */
+            fingerprints: {
+                [key: string]: string;
+            };
+        };
+        /**
          * BatchSummary
          * @description Counts by outcome and `missing`, the runs without a result, add up to `runs`.
          */
@@ -1025,7 +986,7 @@ export interface components {
             created_at: string;
             /** Source */
             source: string;
-            verdict: components["schemas"]["Verdict"];
+            verdict: components["schemas"]["BatchVerdict"];
             /** Runs */
             runs: number;
             /** Completed */
@@ -1066,10 +1027,15 @@ export interface components {
             };
             /** Error Groups */
             error_groups: components["schemas"]["Group"][];
-            evidence: components["schemas"]["Evidence"] | null;
+            evidence: components["schemas"]["GateEvidence"] | null;
             /** Not Made */
             not_made: components["schemas"]["Group"][];
         };
+        /**
+         * BatchVerdict
+         * @enum {string}
+         */
+        BatchVerdict: "passed" | "failed" | "error" | "open" | "inconclusive";
         /** Beside */
         Beside: {
             a: components["schemas"]["RunHead"];
@@ -1201,42 +1167,17 @@ export interface components {
              */
             runs: number[];
         };
-        /** Compared */
-        Compared: {
+        /** ComparedReports */
+        ComparedReports: {
             /** Disclaimers */
             disclaimers: string[];
-            comparison: components["schemas"]["Comparison"];
+            comparison: components["schemas"]["ReportComparison"];
             a: components["schemas"]["Report"];
             b: components["schemas"]["Report"];
             /** Withheld */
             withheld: string[];
             /** Withheld Notice */
             withheld_notice: string;
-        };
-        /** Comparison */
-        Comparison: {
-            before: components["schemas"]["Side"];
-            after: components["schemas"]["Side"];
-            /** Same Playbook */
-            same_playbook: boolean;
-            /** Same Text */
-            same_text: boolean;
-            /** Same Judge */
-            same_judge: boolean;
-            /** Attribution */
-            attribution: string;
-            /** Changed Checks */
-            changed_checks: components["schemas"]["ChangedCheck"][];
-            /** Only Before */
-            only_before: string[];
-            /** Only After */
-            only_after: string[];
-            /** Consistency Delta */
-            consistency_delta: number | null;
-            /** Evidence */
-            evidence: components["schemas"]["EvidenceChange"][];
-            /** Cautions */
-            cautions: string[];
         };
         /** ComparisonDocument */
         ComparisonDocument: {
@@ -1254,6 +1195,12 @@ export interface components {
             /** Assertions */
             assertions: components["schemas"]["AssertionDifference"][];
         };
+        /**
+         * ComparisonFinding
+         * @description What B is, beside A.
+         * @enum {string}
+         */
+        ComparisonFinding: "worse" | "better" | "no difference seen" | "not compared";
         /**
          * Cost
          * @description Dollars. `total` and `average` are None where a run's cost is not known; then `at_least` is what is known.
@@ -1296,6 +1243,13 @@ export interface components {
              * @default []
              */
             evidence_citations: components["schemas"]["Citation"][];
+        };
+        /** Divergence */
+        Divergence: {
+            /** Step */
+            step: number;
+            passing: components["schemas"]["Branch"];
+            failing: components["schemas"]["Branch"];
         };
         /** DocumentText */
         DocumentText: {
@@ -1342,7 +1296,22 @@ export interface components {
         };
         /** ErrorAnswer */
         ErrorAnswer: {
-            error: components["schemas"]["Problem"];
+            error: components["schemas"]["ErrorDetail"];
+        };
+        /**
+         * ErrorDetail
+         * @description What happened and what to do about it. `code` is for programs, and stays the same.
+         */
+        ErrorDetail: {
+            /** Code */
+            code: string;
+            /** Message */
+            message: string;
+            /**
+             * Hint
+             * @default
+             */
+            hint: string;
         };
         /**
          * Estimate
@@ -1458,7 +1427,107 @@ export interface components {
             needs_key: boolean;
             /** Base Url */
             base_url: string | null;
-            problem: components["schemas"]["Problem"] | null;
+            problem: components["schemas"]["ErrorDetail"] | null;
+        };
+        /**
+         * EvaluationCreate
+         * @description An evaluation as somebody asks for it.
+         * @example {
+         *       "ai_output": "The clause is compliant. No further review is needed.",
+         *       "client_token": "7d1f0f8e",
+         *       "evaluator": "rules",
+         *       "mode": "full",
+         *       "prompt": "Is the liability clause acceptable?",
+         *       "source_document": "7. Liability is limited to the fees paid in the last twelve months.",
+         *       "subject": "contract reviews"
+         *     }
+         */
+        EvaluationCreate: {
+            /**
+             * Ai Output
+             * @description The frozen text that the AI wrote.
+             */
+            ai_output: string;
+            /**
+             * Source Document
+             * @description The document that the AI was asked about.
+             */
+            source_document?: string | null;
+            /**
+             * Prompt
+             * @description The prompt that the AI was given.
+             */
+            prompt?: string | null;
+            /**
+             * System Instructions
+             * @description The system instructions that the AI had.
+             */
+            system_instructions?: string | null;
+            /**
+             * Playbook Id
+             * @description A playbook of the library.
+             * @default ai_plugin_observability_v1
+             */
+            playbook_id?: string;
+            /**
+             * Playbook
+             * @description A playbook of your own, instead of one of the library: its document, or its file's text.
+             */
+            playbook?: {
+                [key: string]: unknown;
+            } | string | null;
+            /** @default full */
+            mode?: components["schemas"]["Mode"];
+            /**
+             * Runs
+             * @description How often each check is judged, in full mode.
+             */
+            runs?: number | null;
+            /**
+             * Evaluator
+             * @description "rules", or a model such as "anthropic/claude-sonnet-4-6".
+             * @default rules
+             */
+            evaluator?: string;
+            /**
+             * Base Url
+             * @description Another address for the model; one that the server was allowed.
+             */
+            base_url?: string | null;
+            /**
+             * Subject
+             * @description The series that this text belongs to.
+             * @default default
+             */
+            subject?: string;
+            /**
+             * Producer
+             * @description The AI that wrote the text, as provider/model or any name.
+             */
+            producer?: string | null;
+            /**
+             * Hashes Only
+             * @description Store fingerprints and verdicts, and none of the texts.
+             * @default false
+             */
+            hashes_only?: boolean;
+            /**
+             * Client Token
+             * @description Asked twice with the same token, it is evaluated once.
+             */
+            client_token?: string | null;
+        };
+        /**
+         * EvaluationResume
+         * @description The rest of an evaluation; its key is given again.
+         * @example {}
+         */
+        EvaluationResume: {
+            /**
+             * Base Url
+             * @description Another address for the model; one that the server was allowed.
+             */
+            base_url?: string | null;
         };
         /** Evaluator */
         Evaluator: {
@@ -1481,29 +1550,9 @@ export interface components {
         Evaluators: {
             rules: components["schemas"]["Evaluator"];
             /** Providers */
-            providers: components["schemas"]["Provider"][];
+            providers: components["schemas"]["ProviderInfo"][];
             /** Base Urls */
             base_urls: string[];
-        };
-        /** Evidence */
-        Evidence: {
-            /**
-             * Verdict
-             * @enum {string}
-             */
-            verdict: "pass" | "fail" | "inconclusive";
-            /** Confidence */
-            confidence: number;
-            /**
-             * Method
-             * @enum {string}
-             */
-            method: "exact interval" | "confidence sequence";
-            interval: components["schemas"]["Interval"];
-            /** More */
-            more: number | null;
-            /** Fixed Runs */
-            fixed_runs: number | null;
         };
         /**
          * EvidenceChange
@@ -1582,6 +1631,26 @@ export interface components {
          * @enum {string}
          */
         Form: "json" | "html" | "md";
+        /** GateEvidence */
+        GateEvidence: {
+            /**
+             * Verdict
+             * @enum {string}
+             */
+            verdict: "pass" | "fail" | "inconclusive";
+            /** Confidence */
+            confidence: number;
+            /**
+             * Method
+             * @enum {string}
+             */
+            method: "exact interval" | "confidence sequence";
+            interval: components["schemas"]["Interval"];
+            /** More */
+            more: number | null;
+            /** Fixed Runs */
+            fixed_runs: number | null;
+        };
         /**
          * Group
          * @description Runs that share an outcome, a cause and its message.
@@ -1763,46 +1832,6 @@ export interface components {
             line: number;
         };
         /**
-         * Measured
-         * @description `settings` are told by their values, `fingerprints` only by their being different.
-         */
-        Measured: {
-            /** Scenario Id */
-            scenario_id: string;
-            /** Batch Id */
-            batch_id: string;
-            /** Created At */
-            created_at: string;
-            /** Provider */
-            provider: string;
-            /** Model */
-            model: string;
-            /** Passed */
-            passed: number;
-            /** Completed */
-            completed: number;
-            /** Errors */
-            errors: number;
-            /** Unmade */
-            unmade: number;
-            /** Assertions */
-            assertions: components["schemas"]["AssertionSummary"][];
-            /** Average Cost */
-            average_cost: number | null;
-            /** Latency P50 */
-            latency_p50: number | null;
-            /** Latency P95 */
-            latency_p95: number | null;
-            /** Settings */
-            settings: {
-                [key: string]: unknown;
-            };
-            /** Fingerprints */
-            fingerprints: {
-                [key: string]: string;
-            };
-        };
-        /**
          * Mode
          * @enum {string}
          */
@@ -1852,7 +1881,7 @@ export interface components {
             difference: number;
             /** Exact */
             exact: boolean;
-            finding: components["schemas"]["salvo__scenarios__compare__Finding"];
+            finding: components["schemas"]["ComparisonFinding"];
         };
         /**
          * Pair
@@ -1866,13 +1895,6 @@ export interface components {
             a: string;
             /** B */
             b: string;
-        };
-        /** Parting */
-        Parting: {
-            /** Step */
-            step: number;
-            passing: components["schemas"]["Branch"];
-            failing: components["schemas"]["Branch"];
         };
         /** PatternHit */
         PatternHit: {
@@ -1948,23 +1970,8 @@ export interface components {
              */
             label: string;
         };
-        /**
-         * Problem
-         * @description What happened and what to do about it. `code` is for programs, and stays the same.
-         */
-        Problem: {
-            /** Code */
-            code: string;
-            /** Message */
-            message: string;
-            /**
-             * Hint
-             * @default
-             */
-            hint: string;
-        };
-        /** Provider */
-        Provider: {
+        /** ProviderInfo */
+        ProviderInfo: {
             /** Name */
             name: string;
             /** Title */
@@ -2049,7 +2056,7 @@ export interface components {
             /** Limitations */
             limitations: string[];
             model_fingerprints: components["schemas"]["Fingerprints"];
-            spent: components["schemas"]["Spent"];
+            spent: components["schemas"]["Spending"];
             integrity: components["schemas"]["Integrity"];
             presentation_rules: components["schemas"]["PresentationRules"];
             /**
@@ -2058,33 +2065,37 @@ export interface components {
              */
             texts_withheld: boolean;
         };
+        /** ReportComparison */
+        ReportComparison: {
+            before: components["schemas"]["Side"];
+            after: components["schemas"]["Side"];
+            /** Same Playbook */
+            same_playbook: boolean;
+            /** Same Text */
+            same_text: boolean;
+            /** Same Judge */
+            same_judge: boolean;
+            /** Attribution */
+            attribution: string;
+            /** Changed Checks */
+            changed_checks: components["schemas"]["ChangedCheck"][];
+            /** Only Before */
+            only_before: string[];
+            /** Only After */
+            only_after: string[];
+            /** Consistency Delta */
+            consistency_delta: number | null;
+            /** Evidence */
+            evidence: components["schemas"]["EvidenceChange"][];
+            /** Cautions */
+            cautions: string[];
+        };
         /**
          * Result
          * @description What a check came to. Indeterminate is a result of its own, never a failure in disguise.
          * @enum {string}
          */
         Result: "pass" | "fail" | "indeterminate";
-        /**
-         * Resumed
-         * @description The rest of an evaluation; its key is given again.
-         * @example {}
-         */
-        Resumed: {
-            /**
-             * Base Url
-             * @description Another address for the model; one that the server was allowed.
-             */
-            base_url?: string | null;
-        };
-        /** Row */
-        Row: {
-            a: components["schemas"]["TrajectoryStep"] | null;
-            b: components["schemas"]["TrajectoryStep"] | null;
-            /** Same */
-            same: boolean;
-            /** Differs */
-            differs: string[];
-        };
         /** RunDetail */
         RunDetail: {
             run: components["schemas"]["RunHead"];
@@ -2196,11 +2207,11 @@ export interface components {
         ScenarioDocument: {
             /** Scenario Id */
             scenario_id: string;
-            finding: components["schemas"]["salvo__scenarios__compare__Finding"];
+            finding: components["schemas"]["ComparisonFinding"];
             /** Differs */
             differs: components["schemas"]["DiffersDocument"][];
-            a: components["schemas"]["Measured"];
-            b: components["schemas"]["Measured"];
+            a: components["schemas"]["BatchStats"];
+            b: components["schemas"]["BatchStats"];
             /** Difference */
             difference: number | null;
             interval: components["schemas"]["Interval"] | null;
@@ -2210,7 +2221,7 @@ export interface components {
             uncorrected_p_value: number | null;
             /** Smallest Visible Difference */
             smallest_visible_difference: number | null;
-            parting: components["schemas"]["Parting"] | null;
+            parting: components["schemas"]["Divergence"] | null;
         };
         /**
          * Series
@@ -2232,7 +2243,7 @@ export interface components {
             batch_id: string;
             /** Created At */
             created_at: string;
-            verdict: components["schemas"]["Verdict"];
+            verdict: components["schemas"]["BatchVerdict"];
             /** Runs */
             runs: number;
             /** Completed */
@@ -2274,7 +2285,7 @@ export interface components {
         /** SideBySide */
         SideBySide: {
             /** Rows */
-            rows: components["schemas"]["Row"][];
+            rows: components["schemas"]["AlignedRow"][];
             /** First Difference */
             first_difference: number | null;
         };
@@ -2299,10 +2310,10 @@ export interface components {
             whole?: boolean;
         };
         /**
-         * Spent
+         * Spending
          * @description None is unknown, not zero.
          */
-        Spent: {
+        Spending: {
             /** Calls */
             calls: number;
             tokens: components["schemas"]["Tokens"] | null;
@@ -2311,11 +2322,6 @@ export interface components {
             /** Seconds */
             seconds: number | null;
         };
-        /**
-         * Standing
-         * @enum {string}
-         */
-        Standing: "holds" | "altered" | "unknown";
         /**
          * State
          * @enum {string}
@@ -2504,18 +2510,26 @@ export interface components {
             /** Note */
             note: string;
         };
-        /**
-         * Verdict
-         * @enum {string}
-         */
-        Verdict: "passed" | "failed" | "error" | "open" | "inconclusive";
         /** Verification */
         Verification: {
             /** Altered */
             altered: number;
             /** Findings */
-            findings: components["schemas"]["salvo__playbooks__verify__Finding"][];
+            findings: components["schemas"]["VerificationFinding"][];
         };
+        /** VerificationFinding */
+        VerificationFinding: {
+            /** Part */
+            part: string;
+            standing: components["schemas"]["VerificationState"];
+            /** Message */
+            message: string;
+        };
+        /**
+         * VerificationState
+         * @enum {string}
+         */
+        VerificationState: "holds" | "altered" | "unknown";
         /**
          * VoteSeen
          * @description One answer to one check. `sequence` is its number in the store, and the id of its event.
@@ -2547,46 +2561,25 @@ export interface components {
             /** Reason */
             reason: string;
         };
-        /** Finding */
-        salvo__playbooks__verify__Finding: {
-            /** Part */
-            part: string;
-            standing: components["schemas"]["Standing"];
-            /** Message */
-            message: string;
-        };
-        /**
-         * Finding
-         * @description What B is, beside A.
-         * @enum {string}
-         */
-        salvo__scenarios__compare__Finding: "worse" | "better" | "no difference seen" | "not compared";
-        /** Began */
-        Began: {
-            /** Evaluator */
-            evaluator: string;
-            /** Total */
-            total: number;
-        };
         /** Changed */
         Changed: {
             /** Batches */
             batches: string[];
         };
         /**
-         * Ended
+         * EndedEvent
          * @description With the report's id where there is a report, and the problem where it failed.
          */
-        Ended: {
+        EndedEvent: {
             /** Report Id */
             report_id: string | null;
-            problem: components["schemas"]["Problem"] | null;
+            problem: components["schemas"]["ErrorDetail"] | null;
         };
         /**
-         * Progress
+         * ProgressEvent
          * @description Where it is ("Running check 3/6, run 2/3"), and how many of all questions are answered.
          */
-        Progress: {
+        ProgressEvent: {
             /** Text */
             text: string;
             /** Done */
@@ -2594,10 +2587,17 @@ export interface components {
             /** Total */
             total: number;
         };
-        /** Queued */
-        Queued: {
+        /** QueuedEvent */
+        QueuedEvent: {
             /** Position */
             position: number;
+        };
+        /** StartedEvent */
+        StartedEvent: {
+            /** Evaluator */
+            evaluator: string;
+            /** Total */
+            total: number;
         };
         /** Watching */
         Watching: {
@@ -2625,7 +2625,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["Asked"];
+                "application/json": components["schemas"]["EvaluationCreate"];
             };
         };
         responses: {
@@ -2752,7 +2752,7 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": components["schemas"]["Resumed"] | null;
+                "application/json": components["schemas"]["EvaluationResume"] | null;
             };
         };
         responses: {
@@ -3009,7 +3009,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Compared"];
+                    "application/json": components["schemas"]["ComparedReports"];
                 };
             };
             /** @description What is wrong with the request, and what to do about it. */
@@ -3175,7 +3175,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Baseline"][];
+                    "application/json": components["schemas"]["BaselineRecord"][];
                 };
             };
             /** @description What is wrong with the request, and what to do about it. */
@@ -3443,7 +3443,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["Asked"];
+                "application/json": components["schemas"]["EvaluationCreate"];
             };
         };
         responses: {
@@ -3529,7 +3529,7 @@ export interface operations {
                 scenario?: string | null;
                 /** @description Only this model, alone or with its provider. */
                 model?: string | null;
-                verdict?: components["schemas"]["Verdict"] | null;
+                verdict?: components["schemas"]["BatchVerdict"] | null;
                 /** @description Looked for in ids, scenarios, providers, models, files. */
                 search?: string;
                 limit?: number;

@@ -102,4 +102,4 @@ def _errors_are_json(described: dict[str, Any]) -> None:
                 told["content"] = {"application/json": next(iter(told["content"].values()))}
 
 
-_REQUESTS = frozenset({"Asked", "Resumed", "Pair", "NewBaseline", "Candidate", "Sides"})
+_REQUESTS = frozenset({"EvaluationCreate", "EvaluationResume", "Pair", "NewBaseline", "Candidate", "Sides"})
