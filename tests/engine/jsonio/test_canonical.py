@@ -182,7 +182,7 @@ def test_different_values_have_different_keys() -> None:
 
 
 PROGRAM = """
-from salvo.engine.canonical import stable_key
+from salvo.engine.jsonio.canonical import stable_key
 words = "one two three four five six seven eight".split()
 class Thing:
     def __init__(self): self.words = set(words)

@@ -36,10 +36,10 @@ def told(code: str, folder: Path) -> str:
 
 
 READ = """
-from salvo.engine.reading import reader
-from salvo.scenarios.index import IndexEntry
-from salvo.scenarios.schema import Scenario, YamlTool
-from salvo.scenarios.shape import fit
+from salvo.engine.jsonio.type_adapters import reader
+from salvo.scenarios.store.index import IndexEntry
+from salvo.scenarios.spec.schema import Scenario, YamlTool
+from salvo.scenarios.spec.validation import validate as fit
 reader(IndexEntry)
 fit(Scenario, {})
 YamlTool(name="x").model_dump()

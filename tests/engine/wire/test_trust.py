@@ -10,7 +10,7 @@ from tests.support.provider import LoopbackProvider, Say
 BESIDE_US = """
 import asyncio, ssl, sys
 
-from salvo.engine.trust import load_client
+from salvo.engine.wire.trust import load_client
 
 load_client()
 load_client()  # a second time is no harm

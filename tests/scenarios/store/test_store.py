@@ -542,10 +542,10 @@ def test_a_run_that_ends_while_the_index_is_made_again_is_in_it(
 WRITER = """
 import sys
 from pathlib import Path
-from salvo.engine.redact import Redactor
-from salvo.engine.tape import Tape
-from salvo.scenarios.recording import Recording
-from salvo.scenarios.store import Store
+from salvo.engine.runtime.redact import Redactor
+from salvo.engine.wire.tape import Tape
+from salvo.scenarios.store.recording import Recording
+from salvo.scenarios.store.store import RunStore as Store
 from tests.support.runs import batch, result
 
 folder, batch_id, runs, padding = sys.argv[1:]
