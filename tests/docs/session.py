@@ -110,9 +110,16 @@ class Shell:
         shown = {own: named for named, own in self.ids.items()}
         return _ID.sub(lambda found: shown.get(found.group(), found.group()), printed)
 
+    def _own_id(self, documented: str) -> str:
+        """A run that the document names for the first time has the number it says, in the batch of this time."""
+        batch, _, number = documented.partition("-")
+        if documented not in self.ids and number and batch in self.ids:
+            return f"{self.ids[batch]}-{number}"
+        return self.ids.get(documented, documented)
+
     def run(self, command: str) -> tuple[int, str]:
         """Its exit code, and what a person sees last: its output, or else its complaints."""
-        command = _ID.sub(lambda found: self.ids.get(found.group(), found.group()), command)
+        command = _ID.sub(lambda match: self._own_id(match.group()), command)
         if command.startswith(ELSEWHERE):
             return 0, ""
         if command.startswith(SERVERS):
