@@ -126,7 +126,7 @@ def test_a_checkout_without_node_gives_both_commands_and_says_what_is_missing(tm
         status, content = _fetched(address)
         server.terminate()
         said = server.communicate(timeout=20)[1]
-    sentence = "The page is not in this installation, because there was no Node when it was built."
+    sentence = "The page is not part of this installation, because Node was missing when it was built."
     assert sentence in said
     assert (status, sentence in content.decode()) == (503, True)
 

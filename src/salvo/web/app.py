@@ -61,12 +61,13 @@ def create_app(settings: Settings) -> FastAPI:
         openapi_url="/api/openapi.json",
         docs_url=None,  # they load scripts from elsewhere
         redoc_url=None,
+        redirect_slashes=False,
         default_response_class=Json,
         responses=_ERRORS,
     )
     for part in (evaluations, reports, history, playbooks, evaluators, documents, batches, runs, about):
         app.include_router(part.router)
-    app.include_router(static_files.router)
+    app.router.default = static_files.page(settings.static)
     answer_errors(app)
     app.add_middleware(SecurityMiddleware, settings=settings)
     app.openapi = lambda: _described(app)  # type: ignore[method-assign]  # FastAPI's own way to change it

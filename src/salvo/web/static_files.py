@@ -1,28 +1,21 @@
-"""The built page: files with caching, and the page itself at every address that is not the API's."""
+"""The built page: its files with caching, and the page itself at every address outside the API."""
 
 from __future__ import annotations
 
-import gzip
-import hashlib
-import mimetypes
-from functools import lru_cache
-from pathlib import Path
-from typing import NamedTuple
+from pathlib import Path, PurePath
 
-from fastapi import APIRouter, Request, Response
 from starlette.exceptions import HTTPException
-from starlette.responses import HTMLResponse
-
-from salvo.web.services import ServicesDep
-
-router = APIRouter(include_in_schema=False)
+from starlette.middleware.gzip import GZipMiddleware
+from starlette.responses import HTMLResponse, Response
+from starlette.staticfiles import StaticFiles
+from starlette.types import ASGIApp, Scope
 
 INDEX = "index.html"
 ASSETS = "assets"
-"""Files whose name changes with their content."""
+"""Files whose names change with their content."""
 MISSING = (
-    "The page is not in this installation, because there was no Node when it was built. With Node 20.19 or newer, "
-    "`make serve` builds it in a checkout, and `make dist` makes packages that have it. The API works without it."
+    "The page is not part of this installation, because Node was missing when it was built. With Node 20.19 or newer, "
+    "`make serve` builds it in a checkout, and `make dist` builds packages that contain it. The API works without it."
 )
 
 
@@ -30,53 +23,30 @@ def is_built(static: Path) -> bool:
     return (static / INDEX).is_file()
 
 
-@router.api_route("/{path:path}", methods=["GET", "HEAD"])
-def page(path: str, request: Request, at: ServicesDep) -> Response:
-    if path == "api" or path.startswith("api/"):
-        raise HTTPException(404)
-    static = at.settings.static
-    file = _inside(static, path)
-    if file is None:
-        if path.startswith(f"{ASSETS}/"):
+def page(static: Path) -> ASGIApp:
+    return GZipMiddleware(_PageFiles(static))
+
+
+class _PageFiles(StaticFiles):
+    def __init__(self, static: Path) -> None:
+        super().__init__(directory=static, check_dir=False)
+        self._static = static
+
+    async def check_config(self) -> None:
+        """Accept a missing folder: `get_response` explains how to build the page."""
+
+    async def get_response(self, path: str, scope: Scope) -> Response:
+        folder = PurePath(path).parts[:1]
+        if folder == ("api",):
             raise HTTPException(404)
-        if not is_built(static):
-            return HTMLResponse(f"<!doctype html><title>Salvo</title><p>{MISSING}</p>", 503)
-        file = static / INDEX
-    loaded = _loaded(file, file.stat().st_mtime_ns)
-    for_ever = file.parent.name == ASSETS
-    headers = {
-        "cache-control": "public, max-age=31536000, immutable" if for_ever else "no-cache",
-        "etag": loaded.etag,
-        "vary": "accept-encoding",
-    }
-    if request.headers.get("if-none-match") == loaded.etag:
-        return Response(status_code=304, headers=headers)
-    content = loaded.content
-    if loaded.packed is not None and "gzip" in request.headers.get("accept-encoding", ""):
-        headers["content-encoding"] = "gzip"
-        content = loaded.packed
-    return Response(content, media_type=loaded.kind, headers=headers)
-
-
-def _inside(static: Path, path: str) -> Path | None:
-    """The file of that name, if it is one of the page's."""
-    if not path or "\0" in path:
-        return None
-    file = (static / path).resolve()
-    return file if file.is_relative_to(static.resolve()) and file.is_file() else None
-
-
-class _Loaded(NamedTuple):
-    content: bytes
-    packed: bytes | None
-    kind: str
-    etag: str
-
-
-@lru_cache(maxsize=256)
-def _loaded(file: Path, _changed: int) -> _Loaded:
-    content = file.read_bytes()
-    packed = gzip.compress(content, mtime=0)
-    kind = mimetypes.guess_type(file.name)[0] or "application/octet-stream"
-    etag = f'"{hashlib.sha256(content).hexdigest()[:32]}"'
-    return _Loaded(content, packed if len(packed) < len(content) * 0.9 else None, kind, etag)
+        try:
+            response = await super().get_response(path, scope)
+        except HTTPException as error:
+            if error.status_code != 404 or folder == (ASSETS,):
+                raise
+            if not is_built(self._static):
+                return HTMLResponse(f"<!doctype html><title>Salvo</title><p>{MISSING}</p>", 503)
+            response = await super().get_response(INDEX, scope)
+        hashed = folder == (ASSETS,)
+        response.headers["cache-control"] = "public, max-age=31536000, immutable" if hashed else "no-cache"
+        return response
