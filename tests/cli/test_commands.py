@@ -16,7 +16,7 @@ from inline_snapshot import snapshot
 from salvo import __version__
 from salvo.cli.byop import COMMANDS as BYOP
 from salvo.cli.exit_codes import ExitCode
-from salvo.cli.lazy import Lazy, LazyGroup
+from salvo.cli.lazy import LazyCommand, LazyGroup
 from salvo.cli.salvo import COMMANDS as SALVO
 from salvo.errors import InputError, OverloadedError, SalvoError, TapeMissError, UsageError
 
@@ -54,7 +54,7 @@ def test_help_loads_nothing_heavy(command: str, arguments: list[str]) -> None:
 
 
 @pytest.mark.parametrize("commands", [SALVO, BYOP], ids=["salvo", "byop"])
-def test_the_line_that_lists_a_command_is_the_first_line_of_its_help(commands: dict[str, Lazy]) -> None:
+def test_the_line_that_lists_a_command_is_the_first_line_of_its_help(commands: dict[str, LazyCommand]) -> None:
     for lazy in commands.values():
         module, _, name = lazy.target.partition(":")
         command = getattr(import_module(module), name)
@@ -128,7 +128,7 @@ def raising(outcome: str) -> None:
     ],
 )
 def test_every_error_of_ours_has_its_exit_code(outcome: str, code: int, says: str) -> None:
-    group = LazyGroup(lazy={"raising": Lazy(f"{__name__}:raising", "Ends as it is told.")}, name="test")
+    group = LazyGroup(lazy={"raising": LazyCommand(f"{__name__}:raising", "Ends as it is told.")}, name="test")
     result = CliRunner().invoke(group, ["raising", outcome])
     assert (result.exit_code, result.stderr) == (code, says)
 
@@ -137,7 +137,7 @@ def test_ctrl_c_ends_with_130() -> None:
     code = (
         "import os, signal, click\n"
         "from salvo.cli import lazy, models\n"
-        "group = lazy.LazyGroup(lazy={'m': lazy.Lazy('salvo.cli.models:models', '')})\n"
+        "group = lazy.LazyGroup(lazy={'m': lazy.LazyCommand('salvo.cli.models:models', '')})\n"
         f"models.models.callback = lambda **_: os.kill(os.getpid(), {signal.SIGINT.value})\n"
         "group(['m'])"
     )

@@ -1,4 +1,23 @@
-"""A click group that imports a command when it is called, and none of them to list them."""
+"""A click group that imports a command only when the command is called.
+
+How a command is written:
+
+- `COMMANDS` of the group names the module of each command and its one-line summary, so `salvo --help` imports none.
+- `cli/salvo/NAME.py` has the signature: the click decorators, the help text and nothing that is slow to import.
+- Its body is a function of the same name in `cli/salvo/NAME_command.py`, which imports what it needs at its top. The
+  signature calls it through the one import inside a function that a command may have:
+
+      @click.command
+      @click.argument("path")
+      def report(path: Path) -> None:
+          \"\"\"Show stored results.\"\"\"
+          from salvo.cli.salvo import report_command
+
+          report_command.report(path)
+
+- A command whose imports take less than the start of Python itself needs no second module. Nearly every other one does:
+  pydantic alone takes two such starts (`python -X importtime -m salvo.cli.salvo.NAME` shows it).
+"""
 
 from __future__ import annotations
 
@@ -6,8 +25,8 @@ import io
 import os
 import sys
 from collections.abc import Mapping
+from dataclasses import dataclass
 from importlib import import_module
-from typing import NamedTuple
 
 import click
 
@@ -15,15 +34,16 @@ from salvo.cli.exit_codes import ExitCode
 from salvo.errors import InputError, NothingFoundError, SalvoError, UsageError
 
 
-class Lazy(NamedTuple):
-    """Where a command lives ("package.module:name"), and the line that lists it."""
+@dataclass(frozen=True)
+class LazyCommand:
+    """Where a command is defined ("package.module:name"), and its summary in the list of commands."""
 
     target: str
     summary: str
 
 
 class LazyGroup(click.Group):
-    def __init__(self, *, lazy: Mapping[str, Lazy], **settings: object) -> None:
+    def __init__(self, *, lazy: Mapping[str, LazyCommand], **settings: object) -> None:
         super().__init__(**settings)  # type: ignore[arg-type]  # click's own keywords, passed on untouched
         self._lazy = lazy
 
@@ -42,10 +62,10 @@ class LazyGroup(click.Group):
             formatter.write_dl([(name, lazy.summary) for name, lazy in self._lazy.items()])
 
     def invoke(self, ctx: click.Context) -> object:
-        """Runs the command; an error that a person can mend is two lines on stderr, never a traceback."""
+        """Run the command. Print an error that the user can correct on stderr, without a traceback."""
         if os.environ.get("NO_COLOR"):
             ctx.color = False
-        if isinstance(sys.stdout, io.TextIOWrapper):  # a file's name may hold bytes that no encoding has
+        if isinstance(sys.stdout, io.TextIOWrapper):  # a file name may contain bytes that no encoding has
             sys.stdout.reconfigure(errors="backslashreplace")
         try:
             return super().invoke(ctx)
@@ -54,10 +74,10 @@ class LazyGroup(click.Group):
             if error.hint:
                 click.echo(error.hint, err=True)
             ctx.exit(_exit_code(error))
-        except OSError as fault:
-            if fault.filename is None:  # not about a file that somebody named: click knows a closed pipe, we a bug
+        except OSError as error:
+            if error.filename is None:  # not about a file: a closed pipe, which click handles, or a bug
                 raise
-            click.secho(f"Error: {fault.filename} cannot be used: {fault.strerror}.", fg="red", err=True)
+            click.secho(f"Error: {error.filename} cannot be used: {error.strerror}.", fg="red", err=True)
             ctx.exit(ExitCode.USAGE)
         except KeyboardInterrupt:
             click.echo("Interrupted.", err=True)

@@ -5,32 +5,36 @@ from __future__ import annotations
 import click
 
 from salvo import __version__
-from salvo.cli.lazy import Lazy, LazyGroup
+from salvo.cli.lazy import LazyCommand, LazyGroup
 
 COMMANDS = {
-    "init": Lazy("salvo.cli.salvo.init:init", "Make a project with an example scenario that runs without a key."),
-    "validate": Lazy("salvo.cli.salvo.validate:validate", "Check scenario files, without any call."),
-    "run": Lazy("salvo.cli.salvo.run:run", "Run scenarios N times, and say how far they can be relied on."),
-    "report": Lazy("salvo.cli.salvo.report:report", "Show stored results: the newest batches, one batch, or one run."),
-    "compare": Lazy(
+    "init": LazyCommand(
+        "salvo.cli.salvo.init:init", "Make a project with an example scenario that runs without a key."
+    ),
+    "validate": LazyCommand("salvo.cli.salvo.validate:validate", "Check scenario files, without any call."),
+    "run": LazyCommand("salvo.cli.salvo.run:run", "Run scenarios N times, and say how far they can be relied on."),
+    "report": LazyCommand(
+        "salvo.cli.salvo.report:report", "Show stored results: the newest batches, one batch, or one run."
+    ),
+    "compare": LazyCommand(
         "salvo.cli.salvo.compare:compare",
         "Compare two models, or two batches: what is better, what is worse, and what these runs cannot tell.",
     ),
-    "baseline": Lazy("salvo.cli.salvo.baseline:baseline", "Keep a batch as what later runs are compared with."),
-    "judge": Lazy(
+    "baseline": LazyCommand("salvo.cli.salvo.baseline:baseline", "Keep a batch as what later runs are compared with."),
+    "judge": LazyCommand(
         "salvo.cli.salvo.judge:judge",
         "Judge stored transcripts again, without running the agent: does the agent vary, or the judge?",
     ),
-    "dashboard": Lazy(
+    "dashboard": LazyCommand(
         "salvo.cli.salvo.dashboard:dashboard",
         "Show the stored runs on a page: batches over time, comparisons, and each run step by step.",
     ),
-    "replay": Lazy(
+    "replay": LazyCommand(
         "salvo.cli.salvo.replay:replay",
         "Replay a recorded run: the same agent code, no network, no tool executed, no key.",
     ),
-    "schema": Lazy("salvo.cli.salvo.schema:schema", "Print the JSON Schema of a scenario file, for editors."),
-    "models": Lazy("salvo.cli.models:models", "List models: what they accept and cost, and which keys are set."),
+    "schema": LazyCommand("salvo.cli.salvo.schema:schema", "Print the JSON Schema of a scenario file, for editors."),
+    "models": LazyCommand("salvo.cli.models:models", "List models: what they accept and cost, and which keys are set."),
 }
 
 
