@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from salvo import __version__
 from salvo.engine.chat import catalog
 from salvo.engine.jsonio import json_codec
+from salvo.engine.jsonio.pydantic_errors import validate
 from salvo.engine.runtime.clock import Clock, SystemClock
 from salvo.engine.runtime.pool import Budget, Pool
 from salvo.engine.runtime.redact import Redactor, secrets_of
@@ -41,7 +42,6 @@ from salvo.scenarios.spec.loader import (
 from salvo.scenarios.spec.paths import shown
 from salvo.scenarios.spec.project import Project
 from salvo.scenarios.spec.schema import NEVER_SHOWN, Scenario
-from salvo.scenarios.spec.validation import validate
 from salvo.scenarios.spec.variables import expand_variables
 from salvo.scenarios.store.store import RunStore
 

@@ -39,7 +39,7 @@ READ = """
 from salvo.engine.jsonio.type_adapters import reader
 from salvo.scenarios.store.index import IndexEntry
 from salvo.scenarios.spec.schema import Scenario, YamlTool
-from salvo.scenarios.spec.validation import validate as fit
+from salvo.engine.jsonio.pydantic_errors import validate as fit
 reader(IndexEntry)
 fit(Scenario, {})
 YamlTool(name="x").model_dump()

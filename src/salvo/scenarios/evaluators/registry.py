@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pydantic import BaseModel, create_model
 
+from salvo.engine.jsonio.pydantic_errors import validate
 from salvo.engine.runtime.pool import gather
 from salvo.engine.text.messages import did_you_mean
 from salvo.errors import ProviderError, SalvoError, TapeError, UsageError
@@ -22,7 +23,6 @@ from salvo.scenarios.evaluators.base import EvalServices, EvaluatorType, Load, P
 from salvo.scenarios.evaluators.verdict import verdict_of
 from salvo.scenarios.result import AgentRunResult, Cause, EvalResult
 from salvo.scenarios.spec.schema import Assertion, Scenario
-from salvo.scenarios.spec.validation import validate
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoints
@@ -106,7 +106,9 @@ def _problems_of(
         _, misfits = validate(shape, given)
         yield from ((misfit.path, misfit.message) for misfit in misfits)
         # What is only misspelt is checked as what was meant, so that every problem is told at once.
-        spelt = {str(misfit.path[0]): misfit.meant for misfit in misfits if misfit.unknown and len(misfit.path) == 1}
+        spelt = {
+            str(misfit.path[0]): misfit.suggestion for misfit in misfits if misfit.unknown and len(misfit.path) == 1
+        }
         given = _respelt(given, spelt)
         if validate(shape, given)[1]:
             return

@@ -9,12 +9,12 @@ from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar, cast
 
 from pydantic import BaseModel
 
+from salvo.engine.jsonio.pydantic_errors import FieldError, validate
 from salvo.errors import InputError, Problem, SalvoError, ScenarioFileError
 from salvo.scenarios.spec import variables
 from salvo.scenarios.spec.mending import mended
 from salvo.scenarios.spec.paths import root_of, shown
 from salvo.scenarios.spec.schema import Scenario, YamlTool
-from salvo.scenarios.spec.validation import FieldError, validate
 from salvo.scenarios.spec.yaml_document import Document, Steps, read_document
 from salvo.scenarios.spec.yaml_source import SourcePosition, UnreadableYamlError
 

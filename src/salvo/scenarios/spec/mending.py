@@ -6,7 +6,7 @@ import copy
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from salvo.scenarios.spec.validation import FieldError
+from salvo.engine.jsonio.pydantic_errors import FieldError
 from salvo.scenarios.spec.yaml_document import Steps
 
 _STAND_INS: Mapping[str, Any] = {
@@ -31,8 +31,8 @@ def mended(data: dict[str, Any], misfits: Iterable[FieldError]) -> tuple[dict[st
     touched: set[Steps] = set()
     for misfit in misfits:
         around = _mapping_at(result, misfit.path[:-1])
-        if misfit.meant and around is not None:
-            around[misfit.meant] = around.pop(misfit.path[-1], None)
+        if misfit.suggestion and around is not None:
+            around[misfit.suggestion] = around.pop(misfit.path[-1], None)
         elif misfit.unknown and around is not None:
             around.pop(misfit.path[-1], None)
         else:

@@ -6,11 +6,11 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from salvo.engine.jsonio.pydantic_errors import validate
 from salvo.errors import InputError
 from salvo.scenarios.run.tools.function import name_of
 from salvo.scenarios.spec.loader import CheckFinding, listed
 from salvo.scenarios.spec.schema import Scenario
-from salvo.scenarios.spec.validation import validate
 
 
 def written(fields: Mapping[str, Any]) -> tuple[Scenario, dict[str, Any]]:

@@ -2,25 +2,43 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any, Self
 
-from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Discriminator, Field, Tag, WithJsonSchema, model_validator
 
+from salvo.engine.jsonio.pydantic_errors import EXPECTED_KIND
 from salvo.engine.jsonio.type_adapters import complete
 
 if TYPE_CHECKING:
     from salvo.scenarios.evaluators.base import EvaluatorType
 
+
+def _matches(pattern: str, message: str) -> AfterValidator:
+    def check(text: str) -> str:
+        if not re.fullmatch(pattern, text):
+            raise ValueError(message)
+        return text
+
+    return AfterValidator(check)
+
+
 _SCENARIO_NAME = r"^[A-Za-z0-9][A-Za-z0-9_. -]{0,99}$"
+ScenarioName = Annotated[
+    str,
+    _matches(
+        _SCENARIO_NAME, "must begin with a letter or digit, and hold at most 100 letters, digits, spaces and _ . - only"
+    ),
+    WithJsonSchema({"type": "string", "pattern": _SCENARIO_NAME}),
+]
+
 _TOOL_NAME = r"^[A-Za-z0-9_-]{1,64}$"
-
-NAME_RULES = {
-    _SCENARIO_NAME: "must begin with a letter or digit, and hold at most 100 letters, digits, spaces and _ . - only",
-    _TOOL_NAME: "must hold at most 64 letters, digits, _ and - only, as the providers require",
-}
-"""What a pattern means, for those who do not read patterns."""
-
+ToolName = Annotated[
+    str,
+    _matches(_TOOL_NAME, "must hold at most 64 letters, digits, _ and - only, as the providers require"),
+    WithJsonSchema({"type": "string", "pattern": _TOOL_NAME}),
+]
 
 NEVER_SHOWN = "no number of runs can show a min_pass_rate of 1.0: one below 1 can be shown, such as 0.95"
 
@@ -53,7 +71,7 @@ class ToolResponse(FileModel):
 class YamlTool(FileModel):
     """A tool without code. Answers come in the order they stand; the last one repeats."""
 
-    name: str = Field(pattern=_TOOL_NAME, description="What the model calls it.")
+    name: ToolName = Field(description="What the model calls it.")
     description: str = Field("", description="What the model is told about it.")
     parameters: dict[str, Any] = Field(
         {"type": "object", "properties": {}}, description="JSON Schema of the arguments."
@@ -101,14 +119,19 @@ def _kind_of_tool(tool: Any) -> str | None:
 Tool = Annotated[
     Annotated[str, Field(min_length=1), Tag("tool-name")] | Annotated[YamlTool, Tag("tool-definition")],
     # A misspelt field of a definition is to be told as that, and not as "this is no name" as well.
-    Discriminator(_kind_of_tool),
+    Discriminator(
+        _kind_of_tool,
+        custom_error_type=EXPECTED_KIND,
+        custom_error_message="must be a name or a definition",
+        custom_error_context={"expected": "a name or a definition"},
+    ),
 ]
 
 
 class Scenario(FileModel):
     """What the agent may use, and what must hold."""
 
-    scenario: str = Field(pattern=_SCENARIO_NAME, description="The scenario's name.")
+    scenario: ScenarioName = Field(description="The scenario's name.")
     adapter: str = Field(
         min_length=1,
         description="openai, anthropic, command, module:Class, package.module.Class or function:module.callable.",

@@ -20,6 +20,7 @@ from salvo.engine.chat import catalog
 from salvo.engine.chat.base import Stop
 from salvo.engine.gateway.server import HOST, Gateway
 from salvo.engine.jsonio import json_codec
+from salvo.engine.jsonio.pydantic_errors import validate
 from salvo.engine.runtime.subprocesses import LARGEST_OUTPUT, ProcessResult, run_program
 from salvo.errors import ContextTooLongError, InputError
 from salvo.scenarios.result import AdapterRequest, AdapterResponse, Stopped
@@ -27,7 +28,6 @@ from salvo.scenarios.run.adapters.base import BaseAdapter
 from salvo.scenarios.run.adapters.tool_loop import LANE
 from salvo.scenarios.run.program_trace import ProgramTrace, TurnLimitReached
 from salvo.scenarios.spec.schema import FileModel, Scenario
-from salvo.scenarios.spec.validation import validate
 from salvo.scenarios.spec.variables import expand_variables
 from salvo.scenarios.spec.yaml_document import Steps
 
