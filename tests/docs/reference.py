@@ -63,10 +63,10 @@ def _help(command: click.Command, context: click.Context) -> Iterator[str]:
 
 
 def _scenario_file() -> str:
+    from salvo.scenarios.evaluators.registry import builtin_registry
     from salvo.scenarios.spec.schema import scenario_schema
-    from salvo.scenarios.workspace import evaluator_types
 
-    schema = scenario_schema(evaluator_types())
+    schema = scenario_schema(builtin_registry().types())
     parts = [schema["description"], "Fields that are not named here are errors.", _fields(schema)]
     parts.append("## Assertions")
     for assertion in schema["properties"]["assertions"]["items"]["oneOf"]:

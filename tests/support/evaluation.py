@@ -6,7 +6,7 @@ from typing import Any
 from salvo.engine.chat.base import AssistantMessage, ChatReply, Stop, Usage
 from salvo.engine.chat.judge import JudgeVote, Question
 from salvo.errors import InputError
-from salvo.scenarios.evaluators.registry import Registry, builtin, evaluate_all
+from salvo.scenarios.evaluators.registry import Registry, builtin_registry, evaluate_all
 from salvo.scenarios.result import AgentRunResult, EvalResult, Outcome, RunMetrics, ToolCall
 from salvo.scenarios.spec.schema import Scenario
 
@@ -74,11 +74,11 @@ async def evaluate(
 ) -> EvalResult:
     """One assertion, as the runner has it evaluated."""
     ready = services or FakeServices()
-    [found] = await evaluate_all(scenario(assertion, **fields), result, registry or builtin(), lambda _: ready)
+    [found] = await evaluate_all(scenario(assertion, **fields), result, registry or builtin_registry(), lambda _: ready)
     return found
 
 
 def findings(
     *assertions: Mapping[str, Any], load: Callable[[str], Any] | None = None, **fields: Any
 ) -> list[tuple[tuple[str | int, ...], str]]:
-    return list(builtin().findings(scenario(*assertions, **fields), load or FakeServices().load))
+    return list(builtin_registry().findings(scenario(*assertions, **fields), load or FakeServices().load))

@@ -21,8 +21,7 @@ from salvo.engine.runtime.redact import Redactor, secrets_of
 from salvo.engine.wire.http import Endpoint, HttpWire, preload
 from salvo.engine.wire.retry import RetryingWire, Wait
 from salvo.errors import InputError, UsageError
-from salvo.scenarios.evaluators.base import EvaluatorType
-from salvo.scenarios.evaluators.registry import Registry, builtin
+from salvo.scenarios.evaluators.registry import builtin_registry
 from salvo.scenarios.result import COMMAND, CUSTOM, AgentRunResult, Batch
 from salvo.scenarios.run.adapters.base import BaseAdapter
 from salvo.scenarios.run.adapters.function import FunctionAdapter
@@ -60,22 +59,12 @@ ADAPTERS = {
 _KEY_OPTION = "api_key"
 
 
-def evaluators() -> Registry:
-    registry = builtin()
-    registry.register("playbook", "salvo.playbook_assertion:TYPE")
-    return registry
-
-
-def evaluator_types() -> dict[str, EvaluatorType]:
-    return evaluators().types()
-
-
 def checks(project: Project, *, will_call: bool = True) -> list[Check]:
     """What a scenario's shape cannot tell: its tools, its adapter, its assertions. No call is made.
 
     Where none will be made later either, the assertions alone matter.
     """
-    registry = evaluators()
+    registry = builtin_registry()
 
     def tools(scenario: Scenario, file: Path) -> Iterator[CheckFinding]:
         for path, message in missing_tools(scenario, file, project):
@@ -304,7 +293,7 @@ class Workspace:
 
         return Replayer(
             store=self.store(),
-            registry=evaluators(),
+            registry=builtin_registry(),
             redactor=self.redactor(),
             root=self.project.root,
             make_adapter=lambda scenario, file: make_adapter(scenario, file, self.project, self.environ),
@@ -343,7 +332,7 @@ class Workspace:
             yield Session(
                 wire=wire,
                 store=self.store(),
-                registry=evaluators(),
+                registry=builtin_registry(),
                 redactor=redactor,
                 clock=self.clock,
                 pool=Pool(concurrency, Budget(max_cost)),
@@ -373,7 +362,7 @@ class Workspace:
         async with HttpWire(self.all_endpoints(), redactor, clock=self.clock) as wire:
             yield RejudgeSession(
                 wire=RetryingWire(wire, clock=self.clock, listener=on_wait),
-                registry=evaluators(),
+                registry=builtin_registry(),
                 redactor=redactor,
                 clock=self.clock,
                 pool=Pool(concurrency, Budget(max_cost)),

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from salvo.scenarios.evaluators.registry import builtin
+from salvo.scenarios.evaluators.registry import builtin_registry
 from salvo.scenarios.result import AgentRunResult, Cause, EvalResult
 from salvo.scenarios.spec.schema import Assertion, Scenario
 from tests.support.evaluation import FakeServices, evaluate, findings, run
@@ -241,7 +241,7 @@ async def test_a_plain_function_can_be_registered_as_a_type_with_fields_of_its_o
     def at_most_words(_: Scenario, assertion: Assertion, result: AgentRunResult) -> bool:
         return len(str(result.final_output).split()) <= int(assertion.fields["words"])
 
-    registry = builtin()
+    registry = builtin_registry()
     registry.register("at_most_words", at_most_words)
     asked = {"type": "at_most_words", "words": 2}
     assert (await evaluate(asked, run("one two"), registry=registry)).passed is True

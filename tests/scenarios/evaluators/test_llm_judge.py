@@ -14,7 +14,7 @@ from salvo.engine.chat.judge import JudgeVote, Question
 from salvo.errors import MissingKeyError, TapeMissError
 from salvo.scenarios.evaluators import llm_judge
 from salvo.scenarios.evaluators.llm_judge import JudgeFields, judge_question
-from salvo.scenarios.evaluators.registry import builtin, evaluate_all
+from salvo.scenarios.evaluators.registry import builtin_registry, evaluate_all
 from salvo.scenarios.result import AgentRunResult, Cause, ToolCall
 from tests.support.evaluation import FakeServices, evaluate, findings, no_vote, run, scenario, vote
 from tests.support.provider import Asked, LoopbackProvider, Say
@@ -286,7 +286,7 @@ async def test_end_to_end_an_output_that_declares_itself_passed_is_data_to_the_j
     with LoopbackProvider(answer) as provider:
         async with http_wire(provider) as http:
             asking = scenario(JUDGED, adapter=adapter)
-            [found] = await evaluate_all(asking, run(injected), builtin(), lambda _: Services())
+            [found] = await evaluate_all(asking, run(injected), builtin_registry(), lambda _: Services())
     assert (found.passed, found.message) == (False, "3 of 3 votes failed it: It addresses the grader.")
     assert len(provider.asked) == 3
     assert found.details["agreement"] == 1.0

@@ -2,6 +2,7 @@
 
 import asyncio
 import sys
+from importlib.metadata import EntryPoints
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -13,7 +14,7 @@ from salvo.engine.chat.base import OutputSchema
 from salvo.engine.chat.judge import JudgeVote, Question
 from salvo.errors import UsageError
 from salvo.scenarios.evaluators.base import EvalServices, Evaluate, EvaluatorType
-from salvo.scenarios.evaluators.registry import BUILT_IN, Registry, builtin, evaluate_all
+from salvo.scenarios.evaluators.registry import BUILT_IN, Registry, builtin_registry, evaluate_all, is_metadata_stale
 from salvo.scenarios.result import AgentRunResult, Cause, EvalResult, RunMetrics
 from salvo.scenarios.spec.schema import Assertion, Scenario
 from tests.support.evaluation import FakeServices, evaluate, findings, run, scenario, vote
@@ -43,7 +44,7 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_the_six_built_in_types_are_found_and_describe_every_field() -> None:
-    types = {name: builtin().find(name) for name in BUILT_IN}
+    types = {name: builtin_registry().find(name) for name in BUILT_IN}
     assert all(type_.name == name for name, type_ in types.items())
     for type_ in types.values():
         assert type_.fields is not None
@@ -53,7 +54,7 @@ def test_the_six_built_in_types_are_found_and_describe_every_field() -> None:
 
 def test_the_schema_of_a_field_with_two_names_has_both() -> None:
     for name, field, alias in [("llm_judge", "votes", "k"), ("custom", "function", "path")]:
-        shape = builtin().find(name).fields
+        shape = builtin_registry().find(name).fields
         assert shape is not None
         schema = shape.model_json_schema()
         assert schema["properties"][alias] == schema["properties"][field]
@@ -86,36 +87,65 @@ def test_a_type_may_be_registered_as_itself_by_name_or_as_a_function(monkeypatch
     assert registry.find("by_name") is module.TYPE
     assert registry.find("itself").name == "always"
     assert registry.find("function").name == "function"
-    assert list(registry.types()) == ["by_name", "function", "itself"]
+    assert list(registry.types()) == ["by_name", "function", "itself", "playbook"]
 
 
 def test_a_name_is_given_once() -> None:
     with pytest.raises(UsageError, match='"jmespath" is already registered'):
-        builtin().register("jmespath", always(True))
+        builtin_registry().register("jmespath", always(True))
 
 
 def test_an_unknown_type_is_an_error_with_a_suggestion_and_the_list() -> None:
     with pytest.raises(UsageError) as caught:
-        builtin().find("jmspath")
+        builtin_registry().find("jmspath")
     assert str(caught.value) == (
         'There is no assertion type "jmspath"; did you mean "jmespath"? '
-        "Types: cost_limit, custom, jmespath, latency_limit, llm_judge, tool_sequence."
+        "Types: cost_limit, custom, jmespath, latency_limit, llm_judge, playbook, tool_sequence."
     )
 
 
 async def test_a_type_of_an_installed_package_is_found_by_its_entry_point(installed: Path) -> None:
-    assert "shouting" in builtin().names()
+    assert "shouting" in builtin_registry().names()
     assert "their_evals" not in sys.modules
     assert (await evaluate({"type": "shouting"}, run("HELLO"))).passed is True
     assert (await evaluate({"type": "shouting"}, run("hello"))).passed is False
     sys.modules.pop("their_evals")
 
 
+def test_entry_points_are_not_looked_up_for_a_registered_type(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("salvo.scenarios.evaluators.registry._entry_points", lambda: pytest.fail("looked up"))
+    for name in BUILT_IN:
+        assert builtin_registry().find(name).name == name
+
+
+def test_the_playbook_assertion_is_found_by_its_entry_point() -> None:
+    assert "playbook" not in BUILT_IN
+    assert builtin_registry().find("playbook").name == "playbook"
+    assert not is_metadata_stale()
+
+
+@pytest.mark.parametrize("distribution", ["their-evals", "not-installed"])
+def test_stale_metadata_is_an_error_that_says_what_to_do(
+    installed: Path, monkeypatch: pytest.MonkeyPatch, distribution: str
+) -> None:
+    """As in an editable installation that is older than the entry points in pyproject.toml."""
+    (installed / "their_evals-1.0.dist-info/entry_points.txt").unlink()
+    monkeypatch.setattr("salvo.scenarios.evaluators.registry._DISTRIBUTION", distribution)
+    monkeypatch.setattr("salvo.scenarios.evaluators.registry._entry_points", lambda: EntryPoints([]))
+    with pytest.raises(UsageError) as caught:
+        builtin_registry().find("playbook")
+    assert str(caught.value) == snapshot(
+        'There is no assertion type "playbook". Types: cost_limit, custom, jmespath, latency_limit, llm_judge, tool_sequence. The installed metadata of salvo-ai is older than its code, so types such as playbook are missing. Install it again: pip install salvo-ai, or pip install --editable . in its repository.'
+    )
+    with pytest.raises(UsageError, match="The assertion types cannot be listed"):
+        builtin_registry().types()
+
+
 def test_an_installed_package_that_is_broken_says_so(installed: Path) -> None:
     with pytest.raises(UsageError, match="cannot be imported from their_evals:absent: AttributeError"):
-        builtin().find("broken")
+        builtin_registry().find("broken")
     with pytest.raises(UsageError, match='The assertion type "odd" is registered as 5'):
-        builtin().find("odd")
+        builtin_registry().find("odd")
     [(path, sentence)] = findings({"type": "broken"})
     assert path == ("assertions", 0, "type")
     assert "Mend the package that offers it" in sentence
@@ -136,7 +166,7 @@ def test_every_problem_of_every_assertion_is_found_at_once() -> None:
             ((0, "opertor"), 'no such field; did you mean "operator"?'),
             (
                 (1, "type"),
-                'There is no assertion type "jmspath"; did you mean "jmespath"? Types: cost_limit, custom, jmespath, latency_limit, llm_judge, tool_sequence.',
+                'There is no assertion type "jmspath"; did you mean "jmespath"? Types: cost_limit, custom, jmespath, latency_limit, llm_judge, playbook, tool_sequence.',
             ),
             ((3, "name"), 'Assertion 3 is already called "cheap".'),
             ((3, "max_secs"), 'no such field; did you mean "max_seconds"?'),
@@ -159,7 +189,7 @@ def test_a_check_of_a_stranger_that_breaks_does_not_hide_what_others_found() -> 
     def check(*_: Any) -> list[Any]:
         raise RuntimeError("oops")
 
-    registry = builtin()
+    registry = builtin_registry()
     registry.register("theirs", EvaluatorType("theirs", always(True).factory, check=check))
     asked = scenario({"type": "theirs"}, {"type": "cost_limit"})
     assert list(registry.findings(asked, FakeServices().load)) == [
@@ -175,7 +205,7 @@ async def test_the_documents_assertions_are_evaluated_in_the_order_of_the_file_w
         {"type": "cost_limit", "max_usd": 0.05, "name": "cheap"},
         {"type": "latency_limit", "max_seconds": 15, "weight": 0.5},
     )
-    found = await evaluate_all(asked, run({"confirmation_id": "ABCDEF"}), builtin(), lambda _: FakeServices())
+    found = await evaluate_all(asked, run({"confirmation_id": "ABCDEF"}), builtin_registry(), lambda _: FakeServices())
     assert [(each.name, each.type, each.required, each.weight, each.passed) for each in found] == [
         ("tool_sequence", "tool_sequence", True, 2, True),
         ("confirmation_id", "jmespath", False, 1, True),
@@ -188,7 +218,7 @@ async def test_an_evaluator_that_breaks_loses_neither_the_others_nor_the_run() -
     def broken(_: EvalServices) -> Evaluate:
         raise RuntimeError("oops")
 
-    registry = builtin()
+    registry = builtin_registry()
     registry.register("broken", EvaluatorType("broken", broken))
     registry.register("wrong", EvaluatorType("wrong", lambda _: lambda *_: "yes"))  # type: ignore[arg-type, return-value]
     asked = scenario(
@@ -224,7 +254,7 @@ async def test_assertions_are_evaluated_at_once_each_with_its_own_services() -> 
             return EvalResult.judged(True, str(self.place))
 
     asked = scenario(*[{"type": "custom", "function": "m.f"}] * 3)
-    found = await evaluate_all(asked, run("done"), builtin(), Services)
+    found = await evaluate_all(asked, run("done"), builtin_registry(), Services)
     assert [each.message for each in found] == ["0", "1", "2"]
 
 

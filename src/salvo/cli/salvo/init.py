@@ -53,7 +53,7 @@ def _write(file: Path, content: str) -> bool:
 def _schema() -> str:
     import json
 
+    from salvo.scenarios.evaluators.registry import builtin_registry
     from salvo.scenarios.spec.schema import scenario_schema
-    from salvo.scenarios.workspace import evaluator_types
 
-    return json.dumps(scenario_schema(evaluator_types()), indent=2) + "\n"
+    return json.dumps(scenario_schema(builtin_registry().types()), indent=2) + "\n"

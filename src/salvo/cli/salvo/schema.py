@@ -16,7 +16,7 @@ def schema() -> None:
     \b
     # yaml-language-server: $schema=scenario.schema.json
     """
+    from salvo.scenarios.evaluators.registry import builtin_registry
     from salvo.scenarios.spec.schema import scenario_schema
-    from salvo.scenarios.workspace import evaluator_types
 
-    click.echo(json.dumps(scenario_schema(evaluator_types()), indent=2, ensure_ascii=False))
+    click.echo(json.dumps(scenario_schema(builtin_registry().types()), indent=2, ensure_ascii=False))

@@ -20,6 +20,7 @@ from salvo.engine.runtime.pool import gather
 from salvo.engine.text.messages import did_you_mean
 from salvo.errors import ProviderError, SalvoError, TapeError, UsageError
 from salvo.scenarios.evaluators.base import EvalServices, EvaluatorType, Load, Place
+from salvo.scenarios.evaluators.custom import wrapped
 from salvo.scenarios.evaluators.verdict import verdict_of
 from salvo.scenarios.result import AgentRunResult, Cause, EvalResult
 from salvo.scenarios.spec.schema import Assertion, Scenario
@@ -32,6 +33,12 @@ if TYPE_CHECKING:
 GROUP = "salvo.evaluators"
 """The entry-point group in which an installed package may offer types of its own."""
 
+_DISTRIBUTION = "salvo-ai"
+_STALE_METADATA = (
+    "The installed metadata of salvo-ai is older than its code, so types such as playbook are missing. "
+    "Install it again: pip install salvo-ai, or pip install --editable . in its repository."
+)
+
 BUILT_IN = ("jmespath", "tool_sequence", "cost_limit", "latency_limit", "llm_judge", "custom")
 
 Target: TypeAlias = EvaluatorType | Callable[..., Any] | str
@@ -39,9 +46,15 @@ Target: TypeAlias = EvaluatorType | Callable[..., Any] | str
 
 
 class Registry:
+    """The assertion types by name: those that are registered here, and those that installed packages offer.
+
+    Entry points are only looked up for a name that is not registered, or to list all names: the lookup reads the
+    metadata of every installed package.
+    """
+
     def __init__(self) -> None:
         self._targets: dict[str, Target] = {}
-        self._found: dict[str, EvaluatorType] = {}
+        self._types: dict[str, EvaluatorType] = {}
 
     def register(self, name: str, target: Target) -> None:
         if name in self._targets:
@@ -49,28 +62,30 @@ class Registry:
         self._targets[name] = target
 
     def names(self) -> list[str]:
-        """All of them, those of installed packages included."""
-        return sorted({*self._targets, *_offers().names})
+        """Return the names of all types, those of installed packages included."""
+        return sorted({*self._targets, *_entry_points().names})
 
     def types(self) -> dict[str, EvaluatorType]:
-        """All of them, imported: for the schema of the file."""
+        """Import and return all types, for the JSON Schema of a scenario file."""
+        if is_metadata_stale():
+            raise UsageError("The assertion types cannot be listed.", hint=_STALE_METADATA)
         return {name: self.find(name) for name in self.names()}
 
     def find(self, name: str) -> EvaluatorType:
-        """The type of that name; UsageError where there is none."""
-        if name not in self._found:
-            target = self._targets[name] if name in self._targets else self._installed(name)
-            self._found[name] = _as_type(name, target)
-        return self._found[name]
+        """Return the type of this name; raise UsageError if there is none."""
+        if name not in self._types:
+            target = self._targets[name] if name in self._targets else self._entry_point(name)
+            self._types[name] = _as_type(name, target)
+        return self._types[name]
 
-    def _installed(self, name: str) -> str:
-        offers = list(_offers().select(name=name))
-        if offers:
-            return f"{offers[0].module}:{offers[0].attr}"
-        known = self.names()
-        raise UsageError(
-            f'There is no assertion type "{name}"{did_you_mean(name, known)}', hint=f"Types: {', '.join(known)}."
-        )
+    def _entry_point(self, name: str) -> str:
+        for entry_point in _entry_points().select(name=name):
+            return f"{entry_point.module}:{entry_point.attr}"
+        names = self.names()
+        hint = f"Types: {', '.join(names)}."
+        if is_metadata_stale():
+            hint = f"{hint} {_STALE_METADATA}"
+        raise UsageError(f'There is no assertion type "{name}"{did_you_mean(name, names)}', hint=hint)
 
     def findings(self, scenario: Scenario, load: Load) -> Iterator[tuple[Place, str]]:
         """Every problem of a scenario's assertions: where, as in ("assertions", 2, "operator"), and what to mend."""
@@ -132,8 +147,8 @@ def _respelt(given: Mapping[str, Any], spelt: Mapping[str, str]) -> dict[str, An
     return {name: value for name, value in respelt.items() if name and name not in Assertion.model_fields}
 
 
-def builtin() -> Registry:
-    """A registry with the six types of the document."""
+def builtin_registry() -> Registry:
+    """Return a registry with the six built-in types."""
     registry = Registry()
     for name in BUILT_IN:
         registry.register(name, f"salvo.scenarios.evaluators.{name}:TYPE")
@@ -146,8 +161,6 @@ def _as_type(name: str, target: Target) -> EvaluatorType:
     if isinstance(target, EvaluatorType):
         return target
     if callable(target):
-        from salvo.scenarios.evaluators.custom import wrapped
-
         return wrapped(name, target)
     raise UsageError(
         f'The assertion type "{name}" is registered as {target!r}.',
@@ -155,11 +168,20 @@ def _as_type(name: str, target: Target) -> EvaluatorType:
     )
 
 
-def _offers() -> EntryPoints:
-    """What installed packages offer. Asked where no type of ours is meant: every package is looked at."""
-    from importlib import metadata
+def _entry_points() -> EntryPoints:
+    from importlib import metadata  # slow to import, and most scenarios use built-in types only
 
     return metadata.entry_points(group=GROUP)
+
+
+def is_metadata_stale() -> bool:
+    """Return whether Salvo's installed metadata is missing or older than its entry points."""
+    from importlib import metadata  # as above
+
+    try:
+        return not metadata.distribution(_DISTRIBUTION).entry_points.select(group=GROUP)
+    except metadata.PackageNotFoundError:
+        return True
 
 
 def _imported(name: str, target: str) -> Any:
