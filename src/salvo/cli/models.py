@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 
 import click
 
-from salvo.cli.table import table
+from salvo.cli.console import table
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ def audit(as_json: bool, head: bool) -> None:
     cut off cannot be seen from inside: keep what --head prints elsewhere, and give it to `byop verify --head`.
     """
     from salvo.cli.byop.database import open_for_listing
-    from salvo.cli.table import table
+    from salvo.cli.console import table
     from salvo.engine.jsonio import json_codec
     from salvo.errors import NothingFoundError
     from salvo.playbooks.store.records import BEGIN

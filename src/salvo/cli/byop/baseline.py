@@ -36,7 +36,7 @@ def set_(report_id: str) -> None:
 def list_(as_json: bool) -> None:
     """List the saved baselines, the newest first."""
     from salvo.cli.byop.database import open_for_listing
-    from salvo.cli.table import table
+    from salvo.cli.console import table
     from salvo.engine.jsonio import json_codec
     from salvo.engine.text.formatting import plain, truncate
     from salvo.errors import NothingFoundError

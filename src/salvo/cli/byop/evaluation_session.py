@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from salvo.cli.console import ProgressLine
 from salvo.cli.exit_codes import ExitCode
-from salvo.cli.progress import ProgressLine
 from salvo.engine.runtime.pool import Pool, PoolStopped, gather
 from salvo.engine.wire import http
 from salvo.engine.wire.retry import Wait
@@ -48,7 +48,7 @@ class EvaluationSession:
 
     def execute(self, concurrency: int) -> EvaluationResults:
         for sentence in dict.fromkeys(map(destination_notice, self._jobs)):
-            self._progress.tell(sentence)
+            self._progress.print(sentence)
         if any(job.desk.endpoint for job in self._jobs):
             http.preload()
         try:
@@ -81,10 +81,10 @@ class EvaluationSession:
         def on_event(event: Event) -> None:
             nonlocal shown
             if isinstance(event, Wait):
-                self._progress.line(f"{who}{shown} ({event})", milestone=event.seconds >= 1)
+                self._progress.update(f"{who}{shown} ({event})", milestone=event.seconds >= 1)
                 return
             shown = event.progress
-            self._progress.line(f"{who}{shown}", milestone=True)
+            self._progress.update(f"{who}{shown}", milestone=True)
 
         return on_event
 

@@ -53,7 +53,7 @@ def history(subject: str | None, status: str | None, mode: str | None, search: s
 
 
 def _table(rows: Sequence[HistoryRow]) -> list[str]:
-    from salvo.cli.table import table
+    from salvo.cli.console import table
 
     header = ("ID", "WHEN", "SUBJECT", "PLAYBOOK", "MODE", "EVALUATOR", "CONSISTENCY", "STATUS", "")
     return table([header, *map(_cells, rows)])

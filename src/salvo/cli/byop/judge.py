@@ -26,7 +26,7 @@ def judge(
 
     from salvo.cli.byop.evaluation_session import EvaluationJob, EvaluationSession, key_in
     from salvo.cli.byop.lazy_store import LazyStore
-    from salvo.cli.progress import ProgressLine
+    from salvo.cli.console import ProgressLine
     from salvo.engine.jsonio import json_codec
     from salvo.errors import UsageError
     from salvo.playbooks.evaluate.session import EvaluatorConfig

@@ -12,7 +12,7 @@ import click
 from click.core import ParameterSource
 
 from salvo.cli.byop.signing_option import read_key, sealed, sign_option
-from salvo.cli.progress import ProgressLine
+from salvo.cli.console import ProgressLine
 from salvo.errors import UsageError
 
 if TYPE_CHECKING:

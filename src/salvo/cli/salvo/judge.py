@@ -98,7 +98,7 @@ async def _judge(
     import signal
 
     from salvo import __version__
-    from salvo.cli.progress import ProgressLine
+    from salvo.cli.console import ProgressLine
     from salvo.scenarios.run.runner import INTERRUPTED
 
     progress, total, done, cost = ProgressLine(), len(missing), 0, 0.0
@@ -108,7 +108,7 @@ async def _judge(
         done += 1
         cost += sum(verdict.cost or 0.0 for verdict in of.verdicts)
         spent = f", ${cost:.4f}" if cost else ""
-        progress.line(
+        progress.update(
             f"{done}/{total} judgings done{spent}", milestone=done % max(1, total // 10) == 0 or done == total
         )
 
@@ -119,7 +119,7 @@ async def _judge(
         max_cost=max_cost,
         version=__version__,
         on_judged=judged,
-        on_wait=lambda wait: progress.line(f"{done}/{total} judgings done ({wait})", milestone=wait.seconds >= 1),
+        on_wait=lambda wait: progress.update(f"{done}/{total} judgings done ({wait})", milestone=wait.seconds >= 1),
     ) as bench:
         loop, interrupted = asyncio.get_running_loop(), False
 
@@ -135,7 +135,7 @@ async def _judge(
             loop.remove_signal_handler(signal.SIGINT)
             progress.clear()
     if stopped:
-        progress.tell(
+        progress.print(
             f"{len(stopped)} of {total} judgings were not made: {stopped[0].reason}. The same command goes on."
         )
     return ExitCode.INTERRUPTED if interrupted else ExitCode.OK

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
 
+from salvo.cli.console import ProgressLine
 from salvo.cli.exit_codes import ExitCode
-from salvo.cli.progress import ProgressLine
 
 if TYPE_CHECKING:
     from salvo.engine.wire.record import RecordingOptions
@@ -205,7 +205,7 @@ class RunSession:
                 loop.remove_signal_handler(signal.SIGINT)
                 self._progress.clear()
             if max_cost is not None and (unpriced := session.pool.budget.unpriced):
-                self._progress.tell(f"--max-cost could not count {unpriced} runs: what they cost is not known.")
+                self._progress.print(f"--max-cost could not count {unpriced} runs: what they cost is not known.")
         return ExitCode.INTERRUPTED if interrupted else ExitCode.OK
 
     async def _warm_up(self, *, records: bool) -> None:
@@ -232,7 +232,7 @@ class RunSession:
     def _line(self, note: str = "", *, milestone: bool = False) -> None:
         cost = f", ${self._cost:.4f}" if self._cost else ""
         text = f"{self._done}/{self._total} runs done, {self._passed} passed{cost}"
-        self._progress.line(f"{text} ({note})" if note else text, milestone=milestone)
+        self._progress.update(f"{text} ({note})" if note else text, milestone=milestone)
 
     @cached_property
     def results(self) -> list[AgentRunResult]:

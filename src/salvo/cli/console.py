@@ -1,0 +1,41 @@
+"""What both commands print with: a progress line on stderr, and plain tables."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Sequence
+
+import click
+
+
+class ProgressLine:
+    """The progress on stderr: one line that is rewritten on a terminal, separate lines elsewhere."""
+
+    def __init__(self) -> None:
+        self._is_terminal = sys.stderr.isatty()
+        self._last_text = ""
+
+    def update(self, text: str, *, milestone: bool = False) -> None:
+        """Show the current state. Without a terminal only milestones are printed, one line each."""
+        if self._is_terminal:
+            width = shutil.get_terminal_size().columns - 1
+            click.echo(f"\r\x1b[K{text[:width]}", err=True, nl=False)
+        elif milestone and text != self._last_text:
+            click.echo(text, err=True)
+        self._last_text = text
+
+    def print(self, text: str) -> None:
+        """Print a message that stays."""
+        self.clear()
+        click.echo(text, err=True)
+
+    def clear(self) -> None:
+        if self._is_terminal:
+            click.echo("\r\x1b[K", err=True, nl=False)
+
+
+def table(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return the lines of a table with aligned columns. The first row is the header."""
+    widths = [max(len(cell) for cell in column) for column in zip(*rows, strict=True)]
+    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
