@@ -12,10 +12,10 @@ PAGE_SOURCES := $(shell find frontend -path frontend/node_modules -prune -o -typ
 NO_NODE = { echo "Node is not here, so the page is left out. Install Node 20.19 or newer for it."; test -z "$(CI)"; }
 
 .DEFAULT_GOAL := help
-.PHONY: help setup check test bench demo serve dist pictures clean
+.PHONY: help setup check test test-lowest bench demo serve dist pictures clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 # What the program needs; and, for those who work on it, the tools.
 $(INSTALLED): pyproject.toml
@@ -72,10 +72,26 @@ export DESCRIBE
 docs: $(READY) ## the reference in docs/reference, anew from the program
 	$(BIN)/python -m tests.docs.reference
 
+.PHONY: site
+site: $(READY) ## the documentation as a website in build/site, with every internal link checked
+	@$(BIN)/python -m pip install --quiet --group site
+	$(BIN)/python -m sphinx -q --nitpicky --fail-on-warning --keep-going --builder html docs build/site
+	@echo "build/site/index.html"
+
 test: $(READY) $(PAGE) ## the whole test suite, in parallel, with branch coverage
 	@$(if $(NPM),npm run --prefix frontend test,$(NO_NODE))
 	@$(BIN)/python -m tests.support.chromium
 	$(BIN)/python -m pytest -n auto --cov --cov-report=term
+
+LOWEST := .venv-lowest
+
+test-lowest: $(READY) ## the suite without browser tests, on the lowest dependency versions that pyproject.toml allows
+	@mkdir -p build
+	@$(BIN)/python -m tests.support.lowest_versions > build/lowest.txt
+	@test -d $(LOWEST) || $(PYTHON) -m venv $(LOWEST)
+	@$(LOWEST)/bin/python -m pip install --quiet --upgrade "pip>=25.1"
+	@$(LOWEST)/bin/python -m pip install --quiet --constraint build/lowest.txt --editable ".[postgresql]" --group dev
+	$(LOWEST)/bin/python -m pytest -n auto --ignore tests/e2e --ignore tests/package
 
 bench: $(READY) ## compare with the official SDKs and bare Python, as ratios
 	$(BIN)/python -m bench
@@ -97,4 +113,4 @@ pictures: $(READY) $(PAGE) ## the pictures of the documentation, anew from the p
 	$(BIN)/python docs/images/make.py
 
 clean: ## remove what the targets made
-	rm -rf $(VENV) .coverage .coverage.* .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache dist frontend/node_modules src/salvo/web/static
+	rm -rf $(VENV) $(LOWEST) build .coverage .coverage.* .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache dist frontend/node_modules src/salvo/web/static
