@@ -93,22 +93,22 @@ def test_the_way_from_the_list_to_where_a_failing_run_leaves_a_passing_one(board
 
     expect(page.get_by_label("Verdict")).to_contain_text(re.compile(r"\d+ of 20 completed runs passed"))
     expect(_rows(page, "Assertions").filter(has_text="tool_sequence")).to_contain_text("required")
-    expect(page.get_by_text("Failing and passing runs part at step")).to_be_visible()
+    expect(page.get_by_text("Failing and passing runs diverge at step")).to_be_visible()
     _section(page, "Failures").get_by_role("link", name="run ").first.click()
 
-    expect(page.get_by_label("Outcome")).to_contain_text("Failed by")
+    expect(page.get_by_label("Outcome")).to_contain_text("Failed:")
     failed = page.locator("ol > li").filter(has_text="FAILED")
     expect(failed.first).to_contain_text("Tool call")
     expect(failed.first).to_contain_text("expected")
-    page.get_by_role("link", name="Beside a passing run").click()
+    page.get_by_role("link", name="Compare with a passing run").click()
 
     first = page.get_by_role("listitem").filter(has_text="first difference")
     expect(first).to_be_focused()
     expect(first).to_be_in_viewport()
     expect(page.get_by_label("Run A")).to_contain_text("FAILED")
     expect(page.get_by_label("Run B")).to_contain_text("PASSED")
-    page.get_by_role("button", name="Show what is the same").click()
-    expect(page.get_by_text("Row 1: the same")).to_be_visible()
+    page.get_by_role("button", name="Show identical steps").click()
+    expect(page.get_by_text("Row 1: identical")).to_be_visible()
 
 
 def test_two_batches_are_picked_and_compared_what_differs_before_any_number(board: Board, visit: Visit) -> None:
@@ -116,9 +116,9 @@ def test_two_batches_are_picked_and_compared_what_differs_before_any_number(boar
     rows = _rows(page, "Batches")
     rows.filter(has_text=HAIKU).first.get_by_role("checkbox").check()
     rows.filter(has_text="gpt-5.4-mini").first.get_by_role("checkbox").check()
-    page.get_by_role("button", name="Compare the two").click()
+    page.get_by_role("button", name="Compare selected").click()
     expect(page.get_by_text("Not the same on both sides: the model of the judge polite. B is worse")).to_be_visible()
-    differs = page.get_by_text(f"the model of the judge polite: openai/gpt-5.4-mini against {HAIKU}")
+    differs = page.get_by_text(f"the model of the judge polite: openai/gpt-5.4-mini (A), {HAIKU} (B)")
     assert _top(differs) < _top(page.get_by_role("heading", name="Pass rates"))
     expect(_rows(page, "Pass rates")).to_contain_text(re.compile(r"B is worse.*\d+% \(\d+ of 20\).*−\d+ to .*points"))
     page.get_by_label("Side A").get_by_role("link", name="refund_order").click()
@@ -140,7 +140,7 @@ def test_filters_stand_in_the_address(board: Board, visit: Visit) -> None:
     expect(rows.first).to_be_visible()
     expect(rows.filter(has_not_text="book_flight")).to_have_count(0)
     page.get_by_label("Search").fill("no such thing")
-    page.get_by_role("button", name="Show everything").click()
+    page.get_by_role("button", name="Clear filters").click()
     expect(page.get_by_label("Search")).to_have_value("")
     expect(rows).to_have_count(50)
     expect(rows.get_by_text("new", exact=True)).to_have_count(0)
@@ -167,7 +167,7 @@ def test_the_runs_of_a_batch_are_filtered_by_outcome_and_by_assertion(board: Boa
 def test_a_batch_is_kept_as_one_file(board: Board, visit: Visit) -> None:
     page = visit(board.url).open(f"/scenarios/batches/{_batches(board)[0].batch_id}")
     with page.expect_download() as kept:
-        page.get_by_role("link", name="One HTML file of this batch").click()
+        page.get_by_role("link", name="Download as HTML").click()
     assert kept.value.suggested_filename.endswith(".html")
     assert "completed runs passed" in kept.value.path().read_text(encoding="utf-8")
 
@@ -183,7 +183,7 @@ def test_new_runs_appear_and_what_is_read_does_not_move(board: Board, visit: Vis
     new = rows.filter(has_text="custom")
     expect(new.get_by_text("new", exact=True)).to_be_visible()
     expect(new).to_contain_text("10 of 10")
-    said = page.get_by_role("status").filter(has_text="book_flight has ended: failed, 8 of 10 passed.")
+    said = page.get_by_role("status").filter(has_text="book_flight finished: failed, 8 of 10 passed.")
     expect(said).to_be_attached()
     assert abs(_top(read) - before) < 2
 
@@ -205,7 +205,7 @@ def test_a_batch_that_is_open_grows_by_its_runs(board: Board, visit: Visit) -> N
         board.store.save_run(run)
     expect(_rows(page, "Runs")).to_have_count(12)
     expect(page.get_by_label("Verdict")).not_to_contain_text("OPEN")
-    expect(page.get_by_role("status").filter(has_text="book_flight has ended")).to_be_attached()
+    expect(page.get_by_role("status").filter(has_text="book_flight finished")).to_be_attached()
 
 
 def test_everything_can_be_done_by_keyboard(board: Board, visit: Visit) -> None:
@@ -214,7 +214,7 @@ def test_everything_can_be_done_by_keyboard(board: Board, visit: Visit) -> None:
     for row in (rows.filter(has_text=HAIKU).first, rows.filter(has_text="gpt-5.4-mini").first):
         row.get_by_role("checkbox").focus()
         page.keyboard.press("Space")
-    page.get_by_role("button", name="Compare the two").focus()
+    page.get_by_role("button", name="Compare selected").focus()
     page.keyboard.press("Enter")
     expect(page).to_have_url(re.compile("/scenarios/compare"))
     page.get_by_label("Side B").get_by_role("link").focus()
@@ -280,7 +280,7 @@ def test_a_folder_without_runs_says_how_to_get_some(visit: Visit, tmp_path: Path
         fill(tmp_path, days=1, runs=2)
         expect(_rows(page, "Batches")).to_have_count(4)
         server.stop()
-        expect(page.get_by_text("The connection is lost")).to_be_visible()
+        expect(page.get_by_text("Connection lost.")).to_be_visible()
 
 
 def test_what_is_not_there_is_said(board: Board, visit: Visit) -> None:
@@ -289,7 +289,7 @@ def test_what_is_not_there_is_said(board: Board, visit: Visit) -> None:
     page = visitor.open("/scenarios/runs/nothing")
     expect(page.get_by_role("alert")).to_contain_text("No run has an id that begins with 'nothing'.")
     page.goto("/scenarios/compare")
-    expect(page.get_by_text("Two batches are needed")).to_be_visible()
+    expect(page.get_by_text("Select two batches")).to_be_visible()
 
 
 def _rows(page: Page, table: str) -> Locator:

@@ -31,8 +31,8 @@ def test_what_is_missing_is_said_and_where_the_text_would_go_before_it_goes(site
     expect(button).to_have_accessible_description("Paste the AI output first.")
     fill_in(page, CARELESS)
     expect(button).to_have_accessible_description("")
-    page.get_by_label("Who judges").select_option("anthropic")
-    expect(button).to_have_accessible_description("Give the API key first.")
+    page.get_by_label("Provider").select_option("anthropic")
+    expect(button).to_have_accessible_description("Enter the API key first.")
     button.click(force=True)
     estimate = page.get_by_test_id("estimate")
     expect(estimate).to_contain_text("api.anthropic.com")
@@ -94,14 +94,14 @@ def test_a_playbook_with_errors_is_refused_with_its_findings(site: Site, visit: 
     expect(page.get_by_role("listitem").filter(has_text="checks[1]")).to_be_visible()
     _upload(page, "no.json", "{")
     expect(page.get_by_text(re.compile("^no.json cannot be used: 1 error"))).to_be_visible()
-    expect(page.get_by_label("Which playbook")).to_have_value("ai_plugin_observability_v1")
+    expect(page.get_by_label("Choose a playbook")).to_have_value("ai_plugin_observability_v1")
 
 
 def test_everything_can_be_done_by_keyboard(site: Site, visit: Visit) -> None:
     page = visit(site.url).open()
     expect(page.get_by_label("AI output")).to_be_visible()  # or there is nothing yet that Tab could go to
     page.keyboard.press("Tab")
-    expect(page.get_by_role("link", name="Skip to the content")).to_be_focused()
+    expect(page.get_by_role("link", name="Skip to content")).to_be_focused()
     page.keyboard.press("Enter")
     _tab_to(page, page.get_by_label("AI output"))
     page.keyboard.insert_text(CARELESS)
@@ -117,7 +117,7 @@ def test_everything_can_be_done_by_keyboard(site: Site, visit: Visit) -> None:
     page.keyboard.press("Enter")
     mark = page.locator(f"mark#text-{quote.get_attribute('data-quote')}")
     expect(mark).to_be_focused()
-    back = page.get_by_role("link", name="Evidence of check 2: go to its card").first
+    back = page.get_by_role("link", name="Evidence for check 2: go to the check").first
     _tab_to(page, back)
     page.keyboard.press("Enter")
     expect(page.locator("#check-2")).to_be_focused()

@@ -46,7 +46,7 @@ def test_no_barrier_before_and_while_a_model_is_asked(site: Site, visit: Visit) 
 
 def test_where_nothing_was_evaluated_yet_the_pages_lead_on(serve_here: ServeHere, visit: Visit) -> None:
     page = visit(serve_here().url).open("/history")
-    expect(page.get_by_text("Nothing was evaluated yet")).to_be_visible()
+    expect(page.get_by_text("No evaluations yet")).to_be_visible()
     _assert_no_barrier(page)
     page.goto("/timeline")
     expect(page.get_by_role("main").get_by_role("link", name="Evaluate a text")).to_be_visible()
@@ -96,7 +96,7 @@ def _assert_no_barrier(page: Page) -> None:
 
 
 def _open_everything(page: Page) -> None:
-    inside = page.get_by_role("button", name="Look inside")
+    inside = page.get_by_role("button", name="Show details")
     while inside.count():
         inside.first.click()
     _settled(page)

@@ -86,7 +86,7 @@ def _jump_to_the_evidence(page: Page) -> None:
     expect(mark).to_be_focused()
     expect(mark).to_be_in_viewport()
     assert said.startswith(mark.inner_text())
-    page.get_by_role("link", name="Evidence of check 2: go to its card").first.click()
+    page.get_by_role("link", name="Evidence for check 2: go to the check").first.click()
     expect(page.locator("#check-2")).to_be_focused()
 
 

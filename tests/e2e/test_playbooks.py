@@ -14,7 +14,7 @@ def test_a_playbook_is_looked_into_and_another_is_validated(site: Site, visit: V
     listed, *others = ask(page.request, "GET", "/api/playbooks")
     starter = page.get_by_role("article").first
     expect(starter).to_contain_text(listed["logic_hash"])
-    starter.get_by_role("button", name="Look inside").click()
+    starter.get_by_role("button", name="Show details").click()
     expect(starter.get_by_role("heading", level=3)).to_have_count(listed["checks"])
 
     document = ask(page.request, "GET", f"/api/playbooks/{listed['id']}")["document"]

@@ -30,12 +30,12 @@ def test_a_hostile_text_of_two_megabytes_is_shown_and_does_nothing(site: Site, v
     page.set_default_timeout(60_000)  # the evaluator reads for some seconds, and more on a machine that is busy
     drop(page.get_by_label("AI output"), "review.txt", text.encode())
     expect(page.get_by_text("From review.txt")).to_be_visible()
-    page.get_by_text("More: system instructions").click()
+    page.get_by_text("More options: system instructions").click()
     page.get_by_label("Subject").fill("<img src=x onerror=alert(4)>")
     page.get_by_label("Screening (1 run, quick)").check()
     run(page)
     see_report(page)
-    frozen = page.get_by_label("The text, with its evidence marked")
+    frozen = page.get_by_label("Text with evidence highlighted")
     for said in ("<script>alert(1)</script><img src=x onerror=alert(2)>", "javascript:alert(3)", "U+202E", "U+200B"):
         expect(frozen).to_contain_text(said)
     expect(page.get_by_text("<img src=x onerror=alert(4)>", exact=True)).to_be_visible()
@@ -89,7 +89,7 @@ def test_the_disclaimers_cannot_be_closed_and_are_printed(site: Site, visit: Vis
 def test_a_screening_says_what_it_is_not(site: Site, visit: Visit) -> None:
     page = _report_by_rules(site, visit, mode="Screening (1 run, quick)")
     expect(page.get_by_text("Non-auditable quick check (not comparable over time)").first).to_be_visible()
-    expect(page.get_by_text("A screening is never a baseline.")).to_be_visible()
+    expect(page.get_by_text("A screening cannot be a baseline.")).to_be_visible()
     expect(page.get_by_role("button", name="Save as Baseline")).to_be_hidden()
 
 
@@ -101,7 +101,7 @@ def test_hashes_prompt_and_json_are_there_to_be_copied(site: Site, visit: Visit)
     page.get_by_role("button", name="Copy Playbook logic hash").click()
     expect(page.get_by_text("Copied")).to_be_visible()
     assert page.evaluate("navigator.clipboard.readText()") == shown.inner_text()
-    expect(page.get_by_role("region", name="The prompt")).to_contain_text("certainty")
+    expect(page.get_by_role("region", name="Revision prompt")).to_contain_text("certainty")
     expect(page.get_by_role("region", name="Raw JSON")).to_be_hidden()
     page.get_by_text("Raw JSON").click()
     expect(page.get_by_role("region", name="Raw JSON")).to_contain_text('"byop_report"')

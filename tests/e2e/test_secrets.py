@@ -34,7 +34,7 @@ def test_the_key_is_in_one_header_of_one_request_and_nowhere_else(
         page.goto(path)
         expect(page.get_by_role("heading", level=1)).to_be_visible()
     expect(page.get_by_role("form", name="Evaluation")).to_be_visible()
-    page.get_by_label("Who judges").select_option("openai")
+    page.get_by_label("Provider").select_option("openai")
     expect(page.get_by_label(re.compile("^API key"))).to_have_value("")
 
     carriers = [request for request in visitor.requests if KEY in _sent(request)]

@@ -14,7 +14,7 @@ from tests.support.web import GPT, KEY
 def fill_in(page: Page, ai_output: str, *, subject: str = "") -> None:
     page.get_by_label("AI output").fill(ai_output)
     if subject:
-        page.get_by_text("More: system instructions").click()
+        page.get_by_text("More options: system instructions").click()
         page.get_by_label("Subject").fill(subject)
 
 
@@ -34,9 +34,9 @@ def drop(field: Locator, name: str, content: bytes) -> None:
 
 def choose_model(page: Page, address: str, key: str = KEY) -> None:
     provider, model = GPT.split("/")
-    page.get_by_label("Who judges").select_option(provider)
+    page.get_by_label("Provider").select_option(provider)
     page.get_by_label("Model").fill(model)
-    page.get_by_label("Address").select_option(address)
+    page.get_by_label("Base URL").select_option(address)
     give_key(page, key)
 
 

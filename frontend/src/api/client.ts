@@ -1,4 +1,4 @@
-/** The one place that talks to the server. A key goes into a header of the one request that needs it, and stays nowhere. */
+/** The only module that talks to the server. An API key is sent in a header of the request that needs it and never stored. */
 import createClient from "openapi-fetch";
 import { toApiError } from "./errors";
 import type { paths } from "./schema";
@@ -34,11 +34,11 @@ function keyHeader(key: string): { "X-API-Key"?: string } {
 }
 
 async function openEventStream(
-  address: string,
+  url: string,
   after: string | null,
   signal: AbortSignal,
 ): Promise<AsyncIterable<StreamEvent>> {
-  const response = await fetch(address, {
+  const response = await fetch(url, {
     headers: { Accept: "text/event-stream", ...(after ? { "Last-Event-ID": after } : {}) },
     cache: "no-store",
     signal,
@@ -47,7 +47,7 @@ async function openEventStream(
   return parseEventStream(response.body);
 }
 
-/** Without what is not asked for. */
+/** Drop parameters with an empty value. */
 function withoutEmpty<Query extends object>(query: Query): { [Name in keyof Query]?: Exclude<Query[Name], ""> } {
   return Object.fromEntries(Object.entries(query).filter(([, value]) => value !== "")) as Partial<Query> as never;
 }
@@ -69,15 +69,14 @@ export interface RunsQuery {
 }
 
 export const api = {
-  about: () => unwrap(client.GET("/api/about")),
   examples: () => unwrap(client.GET("/api/examples")),
   evaluators: () => unwrap(client.GET("/api/evaluators")),
   playbooks: () => unwrap(client.GET("/api/playbooks")),
   playbook: (id: string) =>
     unwrap(client.GET("/api/playbooks/{playbook_id}", { params: { path: { playbook_id: id } } })),
   validatePlaybook: (playbook: string) => unwrap(client.POST("/api/playbooks/validate", { body: { playbook } })),
-  estimate: (asked: EvaluationCreate, signal: AbortSignal) =>
-    unwrap(client.POST("/api/estimate", { body: asked, signal })),
+  estimate: (request: EvaluationCreate, signal: AbortSignal) =>
+    unwrap(client.POST("/api/estimate", { body: request, signal })),
 
   readDocument: (file: File) =>
     unwrap(
@@ -89,8 +88,8 @@ export const api = {
       }),
     ),
 
-  startEvaluation: (asked: EvaluationCreate, key: string): Promise<Evaluation> =>
-    unwrap(client.POST("/api/evaluations", { body: asked, params: { header: keyHeader(key) } })),
+  startEvaluation: (request: EvaluationCreate, key: string): Promise<Evaluation> =>
+    unwrap(client.POST("/api/evaluations", { body: request, params: { header: keyHeader(key) } })),
   evaluation: (id: string): Promise<Evaluation> =>
     unwrap(client.GET("/api/evaluations/{evaluation_id}", { params: { path: { evaluation_id: id } } })),
   cancelEvaluation: (id: string): Promise<Evaluation> =>
@@ -106,30 +105,26 @@ export const api = {
     openEventStream(`/api/evaluations/${encodeURIComponent(id)}/events`, after, signal),
 
   report: (id: string) => unwrap(client.GET("/api/reports/{report_id}", { params: { path: { report_id: id } } })),
-  deleteReport: (id: string) =>
-    unwrap(client.DELETE("/api/reports/{report_id}", { params: { path: { report_id: id } } })),
-  verifyReport: (id: string) =>
-    unwrap(client.GET("/api/reports/{report_id}/verify", { params: { path: { report_id: id } } })),
   reportExportUrl: (id: string, format: "json" | "html" | "md") =>
     `/api/reports/${encodeURIComponent(id)}/export?format=${format}`,
   saveBaseline: (id: string) => unwrap(client.POST("/api/baselines", { body: { report_id: id } })),
   clearBaseline: (id: string) =>
     unwrap(client.DELETE("/api/baselines/{report_id}", { params: { path: { report_id: id } } })),
 
-  history: (asked: HistoryQuery) => unwrap(client.GET("/api/history", { params: { query: asked } })),
+  history: (query: HistoryQuery) => unwrap(client.GET("/api/history", { params: { query: query } })),
   subjects: () => unwrap(client.GET("/api/subjects")),
   timeline: (subject: string) => unwrap(client.GET("/api/timeline", { params: { query: { subject } } })),
   compareReports: (a: string, b: string) => unwrap(client.POST("/api/compare", { body: { a, b } })),
 
-  // Where there is an interval, its type is said again: the client's own makes any array of a pair.
-  batches: (asked: BatchesQuery) =>
-    unwrap(client.GET("/api/batches", { params: { query: withoutEmpty(asked) } })) as Promise<BatchPage>,
+  // Responses with an interval need a cast: the client's inferred type turns the pair into an array.
+  batches: (query: BatchesQuery) =>
+    unwrap(client.GET("/api/batches", { params: { query: withoutEmpty(query) } })) as Promise<BatchPage>,
   series: () => unwrap(client.GET("/api/batches/series")) as Promise<AllSeries>,
   batch: (id: string) =>
     unwrap(client.GET("/api/batches/{batch_id}", { params: { path: { batch_id: id } } })) as Promise<BatchDetail>,
-  batchRuns: (id: string, asked: RunsQuery) =>
+  batchRuns: (id: string, query: RunsQuery) =>
     unwrap(
-      client.GET("/api/batches/{batch_id}/runs", { params: { path: { batch_id: id }, query: withoutEmpty(asked) } }),
+      client.GET("/api/batches/{batch_id}/runs", { params: { path: { batch_id: id }, query: withoutEmpty(query) } }),
     ),
   batchExportUrl: (id: string) => `/api/batches/${encodeURIComponent(id)}/export`,
   watchBatches: (after: string | null, signal: AbortSignal) => openEventStream("/api/batches/events", after, signal),
@@ -139,6 +134,6 @@ export const api = {
   rawRunUrl: (id: string) => `/api/runs/${encodeURIComponent(id)}/raw`,
   compareRuns: (a: string, b: string) =>
     unwrap(client.GET("/api/runs/{run_a}/beside/{run_b}", { params: { path: { run_a: a, run_b: b } } })),
-  compareBatches: (a: string, b: string, whole: boolean) =>
-    unwrap(client.POST("/api/batches/compare", { body: { a, b, whole } })) as Promise<BatchComparison>,
+  compareBatches: (a: string, b: string, allScenarios: boolean) =>
+    unwrap(client.POST("/api/batches/compare", { body: { a, b, whole: allScenarios } })) as Promise<BatchComparison>,
 };

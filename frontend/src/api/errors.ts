@@ -1,6 +1,6 @@
 import type { Problem } from "./types";
 
-/** What the API refused or could not do, in its own words: what happened, and what to do about it. */
+/** An error response of the API: what happened, and what to do about it. */
 export class ApiError extends Error {
   readonly status: number;
   readonly problem: Problem;
@@ -14,27 +14,27 @@ export class ApiError extends Error {
 
 const UNREACHABLE: Problem = {
   code: "unreachable",
-  message: "The server does not answer.",
-  hint: "Look whether “byop serve” still runs in its terminal, and start it again if not. Nothing that was stored is lost.",
+  message: "The server is not responding.",
+  hint: "Check that “byop serve” is still running in its terminal, and restart it if not. Stored data is not lost.",
 };
 
-/** Any fault as a problem that can be shown. */
+/** Convert any error to a problem that can be shown. */
 export function toProblem(error: unknown): Problem {
   if (error instanceof ApiError) return error.problem;
-  if (error instanceof TypeError) return UNREACHABLE; // what fetch throws where nobody answers
+  if (error instanceof TypeError) return UNREACHABLE; // thrown by fetch when the server cannot be reached
   return {
     code: "page",
-    message: "Something went wrong in this page.",
-    hint: error instanceof Error ? `Reload it. (${error.message})` : "Reload it.",
+    message: "Something went wrong on this page.",
+    hint: error instanceof Error ? `Reload the page. (${error.message})` : "Reload the page.",
   };
 }
 
-/** The error in an answer that is none of the good ones. */
+/** Convert an error response to an ApiError. */
 export function toApiError(response: Response, body: unknown): ApiError {
   const problem = (body as { error?: Problem } | undefined)?.error;
   const unexplained = {
-    code: "unclear",
-    message: `The server answered ${response.status}, and did not say why.`,
+    code: "unexplained",
+    message: `The server responded with status ${response.status} and no explanation.`,
     hint: "",
   };
   return new ApiError(response.status, problem?.message ? problem : unexplained);

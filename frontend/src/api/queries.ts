@@ -7,15 +7,14 @@ export const queryClient = new QueryClient({
   defaultOptions: {
     queries: {
       staleTime: 10_000,
-      // What the server refused it refuses again; what could not be reached may come back.
-      retry: (count, fault) => !(fault instanceof ApiError) && count < 2,
+      // An error response will not change; a server that could not be reached may come back.
+      retry: (count, error) => !(error instanceof ApiError) && count < 2,
       refetchOnWindowFocus: false,
     },
   },
 });
 
 export const queries = {
-  about: () => queryOptions({ queryKey: ["about"], queryFn: api.about, staleTime: Number.POSITIVE_INFINITY }),
   examples: () => queryOptions({ queryKey: ["examples"], queryFn: api.examples, staleTime: Number.POSITIVE_INFINITY }),
   evaluators: () => queryOptions({ queryKey: ["evaluators"], queryFn: api.evaluators, staleTime: 600_000 }),
   playbooks: () => queryOptions({ queryKey: ["playbooks"], queryFn: api.playbooks, staleTime: 10_000 }),
@@ -25,31 +24,31 @@ export const queries = {
     queryOptions({ queryKey: ["evaluations", id], queryFn: () => api.evaluation(id), staleTime: 0, gcTime: 0 }),
   report: (id: string) =>
     queryOptions({ queryKey: ["reports", id], queryFn: () => api.report(id), staleTime: 60_000, gcTime: 60_000 }),
-  history: (asked: HistoryQuery) =>
-    queryOptions({ queryKey: ["history", asked], queryFn: () => api.history(asked), staleTime: 0 }),
+  history: (query: HistoryQuery) =>
+    queryOptions({ queryKey: ["history", query], queryFn: () => api.history(query), staleTime: 0 }),
   subjects: () => queryOptions({ queryKey: ["subjects"], queryFn: api.subjects, staleTime: 0 }),
   timeline: (subject: string) =>
     queryOptions({ queryKey: ["timeline", subject], queryFn: () => api.timeline(subject), staleTime: 0 }),
   compareReports: (a: string, b: string) =>
     queryOptions({ queryKey: ["compare", a, b], queryFn: () => api.compareReports(a, b), gcTime: 60_000 }),
 
-  // Runs come while one looks; the pages are told, and ask again for what is under "batches". A run never changes.
-  batches: (asked: BatchesQuery) =>
-    queryOptions({ queryKey: ["batches", "list", asked], queryFn: () => api.batches(asked), staleTime: 0 }),
+  // New runs arrive while a page is open; useLiveBatches then invalidates what is under "batches". A run never changes.
+  batches: (query: BatchesQuery) =>
+    queryOptions({ queryKey: ["batches", "list", query], queryFn: () => api.batches(query), staleTime: 0 }),
   series: () => queryOptions({ queryKey: ["batches", "series"], queryFn: api.series, staleTime: 0 }),
   batch: (id: string) =>
     queryOptions({ queryKey: ["batches", "one", id], queryFn: () => api.batch(id), staleTime: 0, gcTime: 60_000 }),
-  batchRuns: (id: string, asked: RunsQuery) =>
+  batchRuns: (id: string, query: RunsQuery) =>
     queryOptions({
-      queryKey: ["batches", "runs", id, asked],
-      queryFn: () => api.batchRuns(id, asked),
+      queryKey: ["batches", "runs", id, query],
+      queryFn: () => api.batchRuns(id, query),
       staleTime: 0,
       gcTime: 60_000,
     }),
-  compareBatches: (a: string, b: string, whole: boolean) =>
+  compareBatches: (a: string, b: string, allScenarios: boolean) =>
     queryOptions({
-      queryKey: ["batches", "compare", a, b, whole],
-      queryFn: () => api.compareBatches(a, b, whole),
+      queryKey: ["batches", "compare", a, b, allScenarios],
+      queryFn: () => api.compareBatches(a, b, allScenarios),
       staleTime: 0,
       gcTime: 60_000,
     }),

@@ -1,4 +1,4 @@
-/** Events from the server as long as they are wanted; a lost connection goes on where it was. */
+/** A stream of server-sent events that reconnects and resumes after the last event. */
 import { ApiError } from "./errors";
 import type { StreamEvent } from "./sse";
 
@@ -11,13 +11,13 @@ export interface StreamSource {
 
 export interface StreamListener {
   onEvent: (event: StreamEvent) => void;
-  onConnection: (now: Connection) => void;
+  onConnection: (connection: Connection) => void;
 }
 
 const FIRST_PAUSE = 500;
 const LONGEST_PAUSE = 10_000;
 
-/** Until one of `ends` is told or nobody listens any more. Throws only where asking again cannot help. */
+/** Deliver events until one of `finalEvents` arrives or the signal aborts. Throws only when retrying cannot help. */
 export async function reconnectingStream(
   source: StreamSource,
   listener: StreamListener,

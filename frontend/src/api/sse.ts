@@ -1,4 +1,4 @@
-/** Server-sent events read from a response: unlike EventSource, it can be told where to go on, and why it failed. */
+/** Server-sent events read from a fetch response. Unlike EventSource, this can resume after an id and report errors. */
 
 export interface StreamEvent {
   name: string;
@@ -20,7 +20,7 @@ export async function* parseEventStream(body: ReadableStream<Uint8Array>): Async
   }
 }
 
-/** Text in pieces of any size to whole events, as the HTML standard describes them. */
+/** Turns chunks of text of any size into complete events, as the HTML standard describes them. */
 export class EventParser {
   private buffer = "";
   private name = "";
@@ -41,7 +41,7 @@ export class EventParser {
 
   private readLine(line: string): void {
     const colon = line.indexOf(":");
-    if (colon === 0) return; // a comment, which keeps the connection open
+    if (colon === 0) return; // a comment, sent to keep the connection open
     const field = colon === -1 ? line : line.slice(0, colon);
     const value = colon === -1 ? "" : line.slice(colon + 1).replace(/^ /, "");
     if (field === "event") this.name = value;

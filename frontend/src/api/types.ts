@@ -1,4 +1,4 @@
-/** The API's shapes under the names that the page uses. All are generated; none is written by hand. */
+/** The API's types under the names that the page uses. They are generated, never written by hand. */
 import type { components, operations } from "./schema";
 
 type Schemas = components["schemas"];
@@ -9,11 +9,10 @@ export type Citation = Schemas["Citation"];
 export type ReportComparison = Schemas["ComparedReports"];
 export type DocumentText = Schemas["DocumentText"];
 export type DriftSummary = Schemas["DriftSummary"];
-export type Estimate = Schemas["Estimate"];
 export type Evaluation = Schemas["Evaluation"];
 export type Evaluators = Schemas["Evaluators"];
 export type Example = Schemas["Example"];
-/** What the history is asked for: its filters and its page. */
+/** The filters and the page of the history. */
 export type HistoryQuery = NonNullable<operations["listHistory"]["parameters"]["query"]>;
 export type HistoryRow = Schemas["HistoryRow"];
 export type JobState = Schemas["JobState"];
@@ -67,7 +66,7 @@ export type TrajectoryStep = Schemas["TrajectoryStep"];
 export type Usage = Schemas["Usage"];
 export type Verdict = Schemas["BatchVerdict"];
 
-/** What the stream of an evaluation tells, by the name of the event. */
+/** The data of an evaluation's events, by event name. */
 export interface EvaluationEvents {
   queued: Schemas["QueuedEvent"];
   began: Schemas["StartedEvent"];

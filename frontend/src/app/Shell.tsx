@@ -20,7 +20,7 @@ export function Shell() {
         href="#main"
         className="sr-only focus:not-sr-only focus:fixed focus:top-2 focus:left-2 focus:z-30 focus:rounded focus:bg-card focus:px-3 focus:py-2 focus:text-link"
       >
-        Skip to the content
+        Skip to content
       </a>
       <div className="lg:grid lg:min-h-screen lg:grid-cols-[13rem_minmax(0,1fr)]">
         <Sidebar />

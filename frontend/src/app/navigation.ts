@@ -1,4 +1,4 @@
-/** Everything that can be gone to, by product. */
+/** The entries of the sidebar, by product. */
 export interface NavigationGroup {
   title: string;
   links: { to: string; text: string }[];
@@ -10,7 +10,7 @@ export const NAVIGATION: NavigationGroup[] = [
     links: [
       { to: "/", text: "Evaluate" },
       { to: "/history", text: "History" },
-      { to: "/timeline", text: "Over time" },
+      { to: "/timeline", text: "Timeline" },
       { to: "/playbooks", text: "Playbooks" },
     ],
   },

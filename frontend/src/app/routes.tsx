@@ -4,7 +4,7 @@ import { EvaluatePage } from "@/features/playbooks/evaluate/EvaluatePage";
 import { NotFound } from "./NotFound";
 import { Shell } from "./Shell";
 
-/** The first page comes with the first load; each other when it is first gone to. */
+/** The first page is part of the initial load; the others are loaded when they are first visited. */
 const routes: RouteObject[] = [
   {
     element: <Shell />,

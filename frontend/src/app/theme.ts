@@ -17,12 +17,12 @@ function applyTheme(theme: Theme): void {
     if (theme === "system") localStorage.removeItem("theme");
     else localStorage.setItem("theme", theme);
   } catch {
-    // Storage may be forbidden: then the choice lasts as long as the page.
+    // Storage may be forbidden; the choice then lasts until the page is reloaded.
   }
   for (const listener of listeners) listener();
 }
 
-/** The theme, and the way to the next one. */
+/** The current theme, and a function that switches to the next one. */
 export function useTheme(): { theme: Theme; next: () => void } {
   const theme = useSyncExternalStore((listener) => {
     listeners.add(listener);

@@ -2,7 +2,7 @@ import type { JobState, Result, Status } from "@/api/types";
 
 export type Tone = "red" | "amber" | "blue" | "green" | "grey" | "plain";
 
-/** A word, a sign and a tone: colour is never all that tells. */
+/** A word, a sign and a tone, so that color is never the only cue. */
 const BADGE_STYLES: Record<Status | Result, { sign: string; tone: Tone }> = {
   ALERT: { sign: "▲", tone: "red" },
   REVIEW: { sign: "◆", tone: "amber" },

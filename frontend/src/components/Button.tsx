@@ -8,7 +8,7 @@ const VARIANTS = {
 const BASE =
   "inline-flex items-center justify-center gap-2 rounded border px-3 py-1.5 no-underline disabled:opacity-60 disabled:hover:brightness-100 aria-disabled:cursor-default aria-disabled:opacity-60";
 
-interface ButtonProps extends React.ButtonHTMLAttributes<HTMLButtonElement> {
+export interface ButtonProps extends React.ButtonHTMLAttributes<HTMLButtonElement> {
   variant?: keyof typeof VARIANTS;
 }
 
@@ -24,7 +24,7 @@ export function ButtonLink({
   return <Link className={`${BASE} ${VARIANTS[variant]} ${className}`} {...rest} />;
 }
 
-/** Leads out of the page's own addresses: a file to keep. */
+/** A link that downloads a file. */
 export function DownloadLink({ href, children }: { href: string; children: React.ReactNode }) {
   return (
     <a href={href} download className={`${BASE} ${VARIANTS.secondary}`}>

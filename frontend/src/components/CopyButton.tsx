@@ -1,7 +1,7 @@
 import { useEffect, useState } from "react";
 import { Button } from "./Button";
 
-/** Copies a text, and says whether it did. */
+/** Copies a text to the clipboard and reports whether it worked. */
 export function CopyButton({ text, label }: { text: string; label: string }) {
   const [status, setStatus] = useState("");
   useEffect(() => {
@@ -14,7 +14,7 @@ export function CopyButton({ text, label }: { text: string; label: string }) {
       await navigator.clipboard.writeText(text);
       setStatus("Copied");
     } catch {
-      setStatus("Not copied: select it instead"); // the browser forbids it, or the address is not a secure one
+      setStatus("Could not copy. Select the text instead."); // forbidden by the browser, or not a secure context
     }
   };
   return (

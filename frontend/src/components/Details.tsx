@@ -1,4 +1,4 @@
-/** Something to look at on demand. */
+/** Content that is collapsed until it is opened. */
 export function Details({
   title,
   children,
@@ -16,7 +16,7 @@ export function Details({
   );
 }
 
-/** The same for what is made or fetched only then: its content is there while it is open. */
+/** Like Details, for content that is created or fetched only while it is open. */
 export function LazyDetails({
   title,
   onToggle,

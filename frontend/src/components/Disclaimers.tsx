@@ -1,4 +1,4 @@
-/** The three sentences that no view of a report is without. There is no way to close it, by intention. */
+/** The three sentences that every view of a report shows. The banner cannot be closed, on purpose. */
 export const DISCLAIMERS = [
   "This is an observability report, not legal advice.",
   "Pass ≠ safe. Fail ≠ wrong. Indeterminate is expected.",

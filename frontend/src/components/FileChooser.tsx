@@ -1,24 +1,38 @@
 import { useRef } from "react";
-import { Button } from "./Button";
+import { Button, type ButtonProps } from "./Button";
 
 interface FileChooserProps {
-  /** What is chosen, for those who cannot see where it stands. */
+  /** The accessible name of the file input. */
   label: string;
-  /** File name endings and media types, as the browser takes them. */
+  /** File name suffixes and media types, in the format of the `accept` attribute. */
   accept: string;
   onFile: (file: File) => void;
   disabled?: boolean;
   className?: string;
-  /** What the button says. */
-  children: string;
+  variant?: ButtonProps["variant"];
+  /** The text of the button. */
+  children: React.ReactNode;
 }
 
-/** A button that asks for one file; the same file can be chosen twice in a row, for it may have changed. */
-export function FileChooser({ label, accept, onFile, disabled = false, className = "", children }: FileChooserProps) {
+/** A button that asks for one file. The same file can be chosen twice in a row, because it may have changed. */
+export function FileChooser({
+  label,
+  accept,
+  onFile,
+  disabled = false,
+  className = "",
+  variant,
+  children,
+}: FileChooserProps) {
   const input = useRef<HTMLInputElement>(null);
   return (
     <>
-      <Button className={className} onClick={() => input.current?.click()} disabled={disabled}>
+      <Button
+        {...(variant ? { variant } : {})}
+        className={className}
+        onClick={() => input.current?.click()}
+        disabled={disabled}
+      >
         {children}
       </Button>
       <input

@@ -5,14 +5,14 @@ import { expect, test } from "vitest";
 import { FilterSearch } from "./Filter";
 
 function Page({ onQuery }: { onQuery: (query: string) => void }) {
-  const [words, setQuery] = useState("");
+  const [query, setQuery] = useState("");
   const [onChange] = useState(() => (next: string) => {
     onQuery(next);
     setQuery(next);
   });
   return (
     <>
-      <FilterSearch placeholder="" value={words} onChange={onChange} />
+      <FilterSearch placeholder="" value={query} onChange={onChange} />
       <button type="button" onClick={() => setQuery("")}>
         Clear
       </button>
@@ -20,14 +20,14 @@ function Page({ onQuery }: { onQuery: (query: string) => void }) {
   );
 }
 
-test("it is asked once when the typing pauses, and what is cleared elsewhere stays cleared", async () => {
-  const onQuery: string[] = [];
-  render(<Page onQuery={(words) => onQuery.push(words)} />);
+test("reports the query once typing pauses, and stays cleared after it is cleared elsewhere", async () => {
+  const queries: string[] = [];
+  render(<Page onQuery={(query) => queries.push(query)} />);
   const field = screen.getByRole<HTMLInputElement>("searchbox");
   await userEvent.type(field, "refund");
-  await waitFor(() => expect(onQuery).toEqual(["refund"]));
+  await waitFor(() => expect(queries).toEqual(["refund"]));
   await userEvent.click(screen.getByRole("button"));
   expect(field.value).toBe("");
-  await new Promise((go) => setTimeout(go, 350));
-  expect(onQuery).toEqual(["refund"]);
+  await new Promise((resolve) => setTimeout(resolve, 350));
+  expect(queries).toEqual(["refund"]);
 });

@@ -1,5 +1,6 @@
-/** What a list is filtered by. */
+/** Controls that filter a list. */
 import { useEffect, useId, useRef, useState } from "react";
+import { SelectField } from "./SelectField";
 
 interface FilterSearchProps {
   placeholder: string;
@@ -7,7 +8,7 @@ interface FilterSearchProps {
   onChange: (query: string) => void;
 }
 
-/** Words to look for; asked for when the typing pauses. */
+/** A search field that reports its text when typing pauses. */
 export function FilterSearch({ placeholder, value, onChange }: FilterSearchProps) {
   const id = useId();
   const [query, setQuery] = useState(value);
@@ -15,7 +16,7 @@ export function FilterSearch({ placeholder, value, onChange }: FilterSearchProps
   useEffect(() => {
     if (value === submitted.current) return;
     submitted.current = value;
-    setQuery(value); // it was changed elsewhere, as by "Show everything"
+    setQuery(value); // changed elsewhere, for example by "Clear filters"
   }, [value]);
   useEffect(() => {
     if (query === submitted.current) return;
@@ -50,24 +51,11 @@ interface FilterSelectProps {
   options: readonly { value: string; label: string }[];
 }
 
-/** One of a few, or all. */
-export function FilterSelect({ label, allLabel, value, onChange, options }: FilterSelectProps) {
-  const id = useId();
+/** A select with an option for all values. */
+export function FilterSelect({ allLabel, options, ...rest }: FilterSelectProps) {
   return (
     <div className="w-full min-w-40 sm:w-auto sm:max-w-full">
-      <label htmlFor={id} className="block text-sm text-soft">
-        {label}
-      </label>
-      <select id={id} className="field" value={value} onChange={(event) => onChange(event.target.value)}>
-        <option value="">{allLabel}</option>
-        {/* An address may name what is not, or no longer, there. */}
-        {value && !options.some((option) => option.value === value) ? <option value={value}>{value}</option> : null}
-        {options.map((option) => (
-          <option key={option.value} value={option.value}>
-            {option.label}
-          </option>
-        ))}
-      </select>
+      <SelectField {...rest} options={[{ value: "", label: allLabel }, ...options]} />
     </div>
   );
 }

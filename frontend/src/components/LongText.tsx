@@ -6,12 +6,20 @@ import { VisibleText } from "./VisibleText";
 
 const PREVIEW_LINES = 24;
 const PREVIEW_CHARACTERS = 1600;
-/** No more at once, however long it is: a browser lays out a few hundred thousand characters without a stop. */
+/** Shown per click: a browser lays out a few hundred thousand characters without a noticeable pause. */
 const CHUNK = 200_000;
 
-/** A text from outside, of any length: its beginning, and the rest on demand. */
-export function LongText({ text, label, mono = true }: { text: string; label: string; mono?: boolean }) {
-  const [limit, setLimit] = useState(0);
+interface LongTextProps {
+  text: string;
+  label: string;
+  mono?: boolean;
+  /** Start with the first chunk instead of the short preview. */
+  expanded?: boolean;
+}
+
+/** Untrusted text of any length: a preview, and the rest on demand. */
+export function LongText({ text, label, mono = true, expanded = false }: LongTextProps) {
+  const [limit, setLimit] = useState(expanded ? CHUNK : 0);
   const truncated = limit
     ? truncate(text, limit, Number.POSITIVE_INFINITY)
     : truncate(text, PREVIEW_CHARACTERS, PREVIEW_LINES);
@@ -30,7 +38,7 @@ export function LongText({ text, label, mono = true }: { text: string; label: st
             <Button
               variant="text"
               className="px-1.5 py-0 text-sm"
-              onClick={() => setLimit((now) => now + CHUNK)}
+              onClick={() => setLimit((current) => current + CHUNK)}
               aria-label={`Show ${truncated.omitted > CHUNK ? "more" : "all"} of ${label}`}
             >
               Show {truncated.omitted > CHUNK ? "more" : "all"} ({formatBytes(truncated.omitted)} more)
@@ -57,7 +65,7 @@ function ScrollBox({ label, enabled, children }: { label: string; enabled: boole
   return (
     <section
       aria-label={label}
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard
       tabIndex={0}
       className="max-h-[32rem] overflow-auto print:max-h-none"
     >

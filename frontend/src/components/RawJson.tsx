@@ -3,7 +3,7 @@ import { CopyButton } from "./CopyButton";
 import { LazyDetails } from "./Details";
 import { LongText } from "./LongText";
 
-/** The thing itself, as JSON, made only when it is looked at. */
+/** A value as JSON, serialized when it is opened. */
 export function RawJson({ value, title = "Raw JSON" }: { value: unknown; title?: string }) {
   const [open, setOpen] = useState(false);
   const text = useMemo(() => (open ? JSON.stringify(value, null, 2) : ""), [open, value]);
@@ -12,7 +12,7 @@ export function RawJson({ value, title = "Raw JSON" }: { value: unknown; title?:
       {open ? (
         <>
           <CopyButton text={text} label={title} />
-          <LongText text={text} label={title} />
+          <LongText text={text} label={title} expanded />
         </>
       ) : null}
     </LazyDetails>

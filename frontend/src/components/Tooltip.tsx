@@ -1,11 +1,11 @@
 import { useId, useState } from "react";
 
-/** A small note behind an “i”: on hover, focus or click; Escape closes it. */
+/** A note behind an “i” button: shown on hover, focus or click, and closed with Escape. */
 export function Tooltip({ label, children }: { label: string; children: string }) {
   const id = useId();
   const [open, setOpen] = useState(false);
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: the button inside is what is used; this only keeps it open
+    // biome-ignore lint/a11y/noStaticElementInteractions: the button inside is the control; this only keeps the note open
     <span
       className="relative inline-block print:hidden"
       onMouseEnter={() => setOpen(true)}

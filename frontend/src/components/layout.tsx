@@ -1,4 +1,4 @@
-/** How a page is set: its title, its sections, its lists of names and values. */
+/** The layout of a page: title, sections, tables, lists of names and values. */
 import { useEffect } from "react";
 import { escapeInvisible } from "@/lib/unicodeEscape";
 import { CopyButton } from "./CopyButton";
@@ -47,13 +47,13 @@ export function Section({
 export interface Fact {
   name: string;
   value: string;
-  /** An identifier or a hash: in monospace. */
+  /** An identifier or a hash, set in monospace. */
   code?: boolean;
   copy?: boolean;
 }
 
 /** Names and values in rows. */
-export function FactRows({ playbookFacts: facts }: { playbookFacts: Fact[] }) {
+export function FactRows({ facts }: { facts: readonly Fact[] }) {
   return (
     <dl>
       {facts.map((fact) => (
@@ -72,7 +72,7 @@ export function FactRows({ playbookFacts: facts }: { playbookFacts: Fact[] }) {
 }
 
 /** Names and values side by side. */
-export function Facts({ facts, small = false }: { facts: Fact[]; small?: boolean }) {
+export function Facts({ facts, small = false }: { facts: readonly Fact[]; small?: boolean }) {
   const columns = small
     ? "grid-cols-[repeat(auto-fill,minmax(7rem,1fr))]"
     : "grid-cols-[repeat(auto-fill,minmax(min(14rem,100%),1fr))]";
@@ -112,12 +112,12 @@ export function TextList({ items, emptyText }: { items: readonly string[]; empty
   );
 }
 
-/** A table that scrolls by itself where it is wider than the page; by keyboard too. */
+/** A region that scrolls horizontally, also by keyboard, when it is wider than the page. */
 export function ScrollRegion({ label, children }: { label: string; children: React.ReactNode }) {
   return (
     <section
       aria-label={label}
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard
       tabIndex={0}
       className="overflow-x-auto rounded border border-rule bg-card print:overflow-visible"
     >
@@ -133,7 +133,7 @@ interface TableProps {
   children: React.ReactNode;
 }
 
-/** Its children are rows. */
+/** A table whose children are its rows. */
 export function Table({ label, columns, small = false, children }: TableProps) {
   return (
     <ScrollRegion label={label}>

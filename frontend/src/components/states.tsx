@@ -1,4 +1,4 @@
-/** What stands where something is loading, missing or wrong. */
+/** Placeholders for content that is loading, empty or failed. */
 import { toProblem } from "@/api/errors";
 import type { Problem } from "@/api/types";
 import type { Tone } from "./Badge";
@@ -30,7 +30,7 @@ export function Notice({ tone = "amber", children }: { tone?: Tone; children: Re
   );
 }
 
-/** The API's own sentence and its hint. */
+/** The API's error message and hint. */
 export function ProblemNotice({ problem, onRetry }: { problem: Problem; onRetry?: (() => void) | undefined }) {
   return (
     <div role="alert">

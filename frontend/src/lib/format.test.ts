@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { checkTitle, formatChange, formatMoney, formatScore, formatSeconds, formatTime, pluralize } from "./format";
 
-test("what is not known is unknown, never 0", () => {
+test("an unknown value is never formatted as 0", () => {
   expect([
     formatScore(null),
     formatMoney(null),
@@ -11,21 +11,21 @@ test("what is not known is unknown, never 0", () => {
   ]).toEqual(Array.from({ length: 5 }, () => "unknown"));
   expect([formatScore(0), formatMoney(0), formatSeconds(0)]).toEqual(["0.00", "$0", "0 ms"]);
 });
-test("a change has its sign, and nothing lost is not a loss", () => {
+test("a change is signed, and zero is never negative", () => {
   expect([formatChange(-0.5), formatChange(0.25), formatChange(-0.001)]).toEqual(["−0.50", "+0.25", "+0.00"]);
 });
-test("little money is not no money", () => {
+test("a small amount is not formatted as zero", () => {
   expect([formatMoney(0.004), formatMoney(0.126)]).toEqual(["under $0.01", "$0.13"]);
 });
-test("one is singular", () => {
+test("one takes the singular", () => {
   expect([pluralize(1, "check"), pluralize(1200, "token")]).toEqual(["1 check", "1,200 tokens"]);
 });
-test("durations are read at their own scale", () => {
+test("durations use the unit of their scale", () => {
   expect([formatSeconds(0.2), formatSeconds(2.04), formatSeconds(125)]).toEqual(["200 ms", "2.0 s", "2 min 5 s"]);
 });
-test("a time that cannot be read is shown as it is", () => {
+test("an invalid time is shown unchanged", () => {
   expect(formatTime("whenever")).toBe("whenever");
 });
-test("an id reads as words", () => {
+test("a check id becomes a title", () => {
   expect(checkTitle("assumption_disclosure")).toBe("Assumption disclosure");
 });

@@ -1,4 +1,4 @@
-/** Numbers and times in the words that people read. What is not known is said to be unknown, never 0. */
+/** Formats numbers and times for reading. An unknown value is "unknown", never 0. */
 
 export const UNKNOWN = "unknown";
 const TIME = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
@@ -14,7 +14,7 @@ export function formatScore(value: number | null | undefined): string {
   return value == null ? UNKNOWN : value.toFixed(2);
 }
 
-/** With its sign, a true minus. */
+/** Always signed, with a typographic minus. */
 export function formatChange(delta: number | null | undefined): string {
   if (delta == null) return UNKNOWN;
   const rounded = Math.abs(delta).toFixed(2);
@@ -45,7 +45,7 @@ export function formatBytes(value: number): string {
   return value < 1_000_000 ? `${Math.round(value / 1000)} kB` : `${(value / 1_000_000).toFixed(1)} MB`;
 }
 
-/** The playbook's check ids are names for programs: "assumption_disclosure" reads "Assumption disclosure". */
+/** A check id as a title: "assumption_disclosure" becomes "Assumption disclosure". */
 export function checkTitle(id: string): string {
   const text = id.replaceAll("_", " ").trim();
   return text ? text[0]?.toUpperCase() + text.slice(1) : id;

@@ -1,26 +1,26 @@
-/** Where things stand in a small chart, and the lines between them. Pure. */
+/** Positions and line paths of small charts. Pure. */
 
 export interface Frame {
   width: number;
-  consistencyHeight: number;
+  height: number;
   left: number;
   right: number;
   top: number;
   bottom: number;
 }
 
-/** One after the other at equal steps: what came in one afternoon must not fall on one another. */
+/** The x position at equal steps, so that points of one afternoon do not overlap. */
 export function xPosition(index: number, count: number, frame: Frame): number {
   const step = (frame.width - frame.left - frame.right) / Math.max(count, 1);
   return frame.left + step * (index + 0.5);
 }
 
-/** The height of a share of the whole, 0 at the bottom. */
+/** The y position of a value between 0 (bottom) and 1 (top). */
 export function yPosition(share: number, frame: Frame): number {
-  return frame.top + (frame.consistencyHeight - frame.top - frame.bottom) * (1 - share);
+  return frame.top + (frame.height - frame.top - frame.bottom) * (1 - share);
 }
 
-/** Broken where a value is not known: a line through it would claim one. */
+/** SVG paths through the points, interrupted where a value is unknown. */
 export function linePaths(points: readonly { x: number; y: number | null }[]): string[] {
   const paths: string[] = [];
   let current: string[] = [];

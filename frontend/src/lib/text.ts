@@ -1,10 +1,10 @@
-/** Long texts, and values that may be anything. Pure. */
+/** Formats long texts and arbitrary values. Pure. */
 
 const LINE_WIDTH = 90;
-/** Beyond this, parts are not weighed for whether they fit on a line. */
+/** Longer values are indented by JSON.stringify, without fitting parts on one line. */
 const MAX_LAID_OUT = 200_000;
 
-/** A value as it is read: a text as it is, anything else as JSON, each part on one line where it fits. */
+/** Format a value for reading: a string unchanged, anything else as JSON with each part on one line where it fits. */
 export function formatValue(value: unknown): string {
   if (typeof value === "string") return value;
   const line = JSON.stringify(value) ?? "";
@@ -26,11 +26,11 @@ function layOut(value: unknown, indent: string): string {
 
 export interface TruncatedText {
   text: string;
-  /** Characters that were left out. */
+  /** The number of characters left out. */
   omitted: number;
 }
 
-/** Its beginning: at most so many lines and characters, and no half of a character. */
+/** Return the beginning: at most so many lines and characters, never half of a surrogate pair. */
 export function truncate(text: string, characters: number, lines: number): TruncatedText {
   let end = Math.min(text.length, characters);
   let lineStart = 0;
@@ -43,7 +43,7 @@ export function truncate(text: string, characters: number, lines: number): Trunc
     lineStart = next + 1;
   }
   if (lineStart > 0) end = Math.min(end, lineStart - 1);
-  // A few more are shown at once rather than behind a button.
+  // Show a few more characters at once rather than behind a button.
   if (text.length - end < characters / 10 && lineStart <= 0) end = text.length;
   if (end < text.length && /[\ud800-\udbff]/.test(text[end - 1] ?? "")) end -= 1;
   return { text: text.slice(0, end), omitted: text.length - end };
@@ -54,7 +54,7 @@ export interface DiffLine {
   changed: boolean;
 }
 
-/** Two texts as lines, those between their common beginning and end marked. */
+/** Split two texts into lines and mark those between their common beginning and end as changed. */
 export function diffLines(a: string, b: string): [DiffLine[], DiffLine[]] {
   const [left, right] = [a.split("\n"), b.split("\n")];
   let head = 0;

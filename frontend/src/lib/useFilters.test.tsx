@@ -25,7 +25,7 @@ function Page() {
   );
 }
 
-test("changes in quick succession are all kept, and lead to page one", async () => {
+test("keeps all changes made in quick succession and returns to page one", async () => {
   const router = createMemoryRouter([{ path: "/", element: <Page /> }], { initialEntries: ["/?offset=50"] });
   render(<RouterProvider router={router} />);
   await userEvent.click(screen.getByText("quickly"));

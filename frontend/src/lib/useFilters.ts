@@ -3,16 +3,16 @@ import { useSearchParams } from "react-router";
 
 export type FilterChange = Record<string, string>;
 
-/** What a list is filtered by is in the address: it can be kept, sent and gone back to. A change leads to page one. */
+/** The filters of a list, kept in the URL so that they can be bookmarked and shared. A change returns to page one. */
 export function useFilters(): [URLSearchParams, (change: FilterChange) => void] {
   const [params, setParams] = useSearchParams();
-  // The address follows a change a moment later; a second change until then must not undo the first.
+  // The URL is updated asynchronously; a second change before that must not undo the first.
   const pending = useRef(params);
   const inFlight = useRef(new Set<string>());
   useEffect(() => {
     const current = params.toString();
     if (inFlight.current.has(current) && current !== pending.current.toString()) return;
-    pending.current = params; // it has arrived, or somebody went elsewhere
+    pending.current = params; // the update arrived, or the user navigated elsewhere
     inFlight.current.clear();
   }, [params]);
   const update = useCallback(
@@ -24,7 +24,7 @@ export function useFilters(): [URLSearchParams, (change: FilterChange) => void] 
       }
       pending.current = next;
       inFlight.current.add(next.toString());
-      // Another page is read from its top; a filter is used where it stands.
+      // Scroll to the top for another page of results, but not for a filter.
       setParams(next, { replace: true, preventScrollReset: !change.offset });
     },
     [setParams],

@@ -4,7 +4,7 @@ import { Notice } from "@/components/states";
 import { VisibleText } from "@/components/VisibleText";
 import { pluralize } from "@/lib/format";
 
-/** What the validator says of a playbook: the errors first, each with its place. */
+/** The validator's findings about a playbook, each with its path. */
 export function Findings({ result, name }: { result: PlaybookFindings; name: string }) {
   const errors = result.findings.filter(({ level }) => level === "error").length;
   const warnings = result.findings.length - errors;

@@ -1,7 +1,7 @@
 import { useId } from "react";
 import { useDraft } from "./evaluate/draft";
 
-/** The provider's key: in this page's memory, sent with the one request that needs it, and stored nowhere. */
+/** The provider's API key, kept in memory and sent only with the request that needs it. */
 export function KeyField({ provider }: { provider: string }) {
   const id = useId();
   const { apiKey, setApiKey } = useDraft();
@@ -23,8 +23,8 @@ export function KeyField({ provider }: { provider: string }) {
         onChange={(event) => setApiKey(event.target.value)}
       />
       <p id={`${id}-about`} className="mt-1 text-sm text-soft">
-        It stays in this page’s memory, goes with the one request that needs it, and is stored nowhere. A reload forgets
-        it.
+        Kept in this page’s memory and sent only with the request that needs it. It is not stored; reloading the page
+        clears it.
       </p>
     </div>
   );

@@ -1,4 +1,4 @@
-/** A word, a sign and a tone for how things came out: colour is never all that tells. */
+/** Badges for outcomes: a word, a sign and a tone, so that color is never the only cue. */
 
 import type { Outcome, Verdict } from "@/api/types";
 import { Label, type Tone } from "@/components/Badge";
@@ -41,7 +41,7 @@ export function OutcomeBadge({ outcome, large = false }: { outcome: Outcome; lar
   return <SignBadge style={OUTCOMES[outcome]} label={OUTCOME_LABELS[outcome].toUpperCase()} large={large} />;
 }
 
-/** What an assertion came to: neither passed nor failed where it could not be judged. */
+/** The result of an assertion; null if it could not be judged. */
 export function AssertionBadge({ passed }: { passed: boolean | null }) {
   if (passed === null) return <SignBadge style={OUTCOMES.error} label="NOT JUDGED" />;
   return <OutcomeBadge outcome={passed ? "passed" : "failed"} />;

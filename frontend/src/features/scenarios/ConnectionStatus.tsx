@@ -1,7 +1,7 @@
 import type { Connection } from "@/api/reconnectingStream";
 import { Notice } from "@/components/states";
 
-/** Says to those who do not see it what came, and to everybody when nothing can come. */
+/** Announces changes to screen readers, and shows a notice while the connection is lost. */
 export function ConnectionStatus({ connection, announcement }: { connection: Connection; announcement: string }) {
   return (
     <>
@@ -10,7 +10,7 @@ export function ConnectionStatus({ connection, announcement }: { connection: Con
       </p>
       {connection === "lost" ? (
         <div className="mb-4">
-          <Notice>The connection is lost, so new runs do not appear. Trying to reach the server again …</Notice>
+          <Notice>Connection lost. New runs do not appear until the server can be reached again. Reconnecting …</Notice>
         </div>
       ) : null}
     </>

@@ -5,17 +5,17 @@ import { formatCount } from "@/lib/format";
 import { OutcomeBadge } from "./Badges";
 import { compareRunsPath, RunLink } from "./RunLink";
 
-/** Where failing and passing runs part, with one of each to look at. */
+/** The step at which failing and passing runs diverge, with one run of each kind. */
 export function DivergenceNote({ divergence }: { divergence: Divergence }) {
   return (
     <div className="rounded border border-rule bg-card p-4">
-      <p className="font-semibold">Failing and passing runs part at step {divergence.step}.</p>
+      <p className="font-semibold">Failing and passing runs diverge at step {divergence.step}.</p>
       <ul className="mt-2 space-y-2">
         <BranchItem outcome="failed" branch={divergence.failing} />
         <BranchItem outcome="passed" branch={divergence.passing} />
       </ul>
       <ButtonLink to={compareRunsPath(divergence.failing.run_id, divergence.passing.run_id)} className="mt-3">
-        See the two side by side
+        Compare the two runs
       </ButtonLink>
     </div>
   );

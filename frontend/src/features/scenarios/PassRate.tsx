@@ -1,5 +1,5 @@
 import type { Interval } from "@/api/types";
-import { formatInterval, formatPercent } from "./labels";
+import { formatInterval, formatPercent } from "./format";
 
 interface Props {
   rate: number | null;
@@ -11,7 +11,7 @@ interface Props {
 const WIDTH = 120;
 const HEIGHT = 12;
 
-/** A pass rate in words, and the same drawn: the rate as a dot, its interval as a bar, what is asked for as a tick. */
+/** A pass rate as text and as a chart: the rate as a dot, its interval as a bar, the minimum as a tick. */
 export function PassRate({ rate, interval, minimum, large = false }: Props) {
   if (rate === null || interval === null) return <span className="text-soft">no run completed</span>;
   return (

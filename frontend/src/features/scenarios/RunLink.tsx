@@ -1,6 +1,6 @@
 import { Link } from "react-router";
 
-/** A run by its number in the batch: ids differ in nothing else. */
+/** A link to a run, labelled with its number in the batch. */
 export function RunLink({ id, children }: { id: string; children?: React.ReactNode }) {
   return (
     <Link to={`/scenarios/runs/${encodeURIComponent(id)}`} className="whitespace-nowrap text-link underline">

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { describeChanges, isAffected, type WatchedBatch } from "./useLiveBatches";
 
-describe("what is asked for again", () => {
+describe("isAffected", () => {
   const changed = new Set(["1m7h5batch"]);
-  test("lists always, one batch only where it changed, by whatever name it is shown", () => {
+  test("lists always are; a batch only if it changed, by whatever name it is shown", () => {
     expect(isAffected(["batches", "list", {}], changed)).toBe(true);
     expect(isAffected(["batches", "series"], changed)).toBe(true);
     expect(isAffected(["batches", "one", "1m7h5batch"], changed)).toBe(true);
@@ -12,13 +12,13 @@ describe("what is asked for again", () => {
     expect(isAffected(["batches", "one", "1m8"], changed)).toBe(false);
     expect(isAffected(["batches", "runs", "1m8", { offset: 0 }], changed)).toBe(false);
   });
-  test("a comparison where either side changed", () => {
+  test("a comparison is if either side changed", () => {
     expect(isAffected(["batches", "compare", "1m8", "1m7h5batch"], changed)).toBe(true);
     expect(isAffected(["batches", "compare", "", ""], changed)).toBe(false);
   });
 });
 
-describe("what is said to those who do not see it", () => {
+describe("describeChanges", () => {
   function batch(batch_id: string, completed: number, more: Partial<WatchedBatch> = {}): WatchedBatch {
     const running = completed < 20;
     return {
@@ -33,23 +33,23 @@ describe("what is said to those who do not see it", () => {
       ...more,
     };
   }
-  test("a new batch, each quarter, and its end", () => {
+  test("announces a new batch, each quarter, and the end", () => {
     const old = batch("1a", 20);
     expect(describeChanges([old], [batch("1b", 0), old])).toBe("New: refund, 20 runs.");
     expect(describeChanges([batch("1b", 3)], [batch("1b", 4)])).toBe("");
     expect(describeChanges([batch("1b", 4)], [batch("1b", 6)])).toBe("refund: 6 of 20 runs.");
-    expect(describeChanges([batch("1b", 19)], [batch("1b", 20)])).toBe("refund has ended: passed, 20 of 20 passed.");
+    expect(describeChanges([batch("1b", 19)], [batch("1b", 20)])).toBe("refund finished: passed, 20 of 20 passed.");
   });
-  test("a batch that came and ended between two looks is told once", () => {
+  test("announces a batch once that started and finished between two updates", () => {
     expect(describeChanges([], [batch("1b", 20, { verdict: "failed", passed: 12 })])).toBe(
-      "refund has ended: failed, 12 of 20 passed.",
+      "refund finished: failed, 12 of 20 passed.",
     );
     expect(describeChanges([batch("1b", 20)], [batch("1b", 20)])).toBe("");
   });
-  test("an older batch is no news when it comes into the list", () => {
+  test("does not announce an older batch that enters the list", () => {
     expect(describeChanges([batch("1c", 20)], [batch("1c", 20), batch("1a", 20)])).toBe("");
   });
-  test("errors are runs that were made", () => {
+  test("counts errors as finished runs", () => {
     expect(describeChanges([batch("1b", 0)], [batch("1b", 4, { errors: 6 })])).toBe("refund: 10 of 20 runs.");
   });
 });

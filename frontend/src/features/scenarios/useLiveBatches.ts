@@ -1,4 +1,4 @@
-/** What the pages show, kept up to date while somebody looks. */
+/** Keeps the pages about batches up to date while they are open. */
 import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import { api } from "@/api/client";
@@ -6,7 +6,7 @@ import { type Connection, reconnectingStream } from "@/api/reconnectingStream";
 import type { ChangedBatches, Verdict } from "@/api/types";
 import { formatCount, pluralize } from "@/lib/format";
 
-/** Whether what a query holds may be another after runs of these batches ended. */
+/** Whether the result of a query may have changed after runs of these batches finished. */
 export function isAffected(key: readonly unknown[], changed: ReadonlySet<string>): boolean {
   const [, kind, ...names] = key;
   if (kind === "list" || kind === "series") return true;
@@ -15,7 +15,7 @@ export function isAffected(key: readonly unknown[], changed: ReadonlySet<string>
   );
 }
 
-/** Asks again for what changed, as the server tells it. One round at a time: a slow answer is waited for. */
+/** Refetch what changed when the server reports it, one round at a time so that slow responses do not pile up. */
 export function useLiveBatches(): Connection {
   const client = useQueryClient();
   const [connection, setConnection] = useState<Connection>("live");
@@ -41,11 +41,11 @@ export function useLiveBatches(): Connection {
     reconnectingStream(
       {
         connect: (after, signal) => api.watchBatches(after, signal),
-        pause: (milliseconds) => new Promise((go) => setTimeout(go, milliseconds)),
+        pause: (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds)),
       },
       {
         onEvent: ({ name, data }) => {
-          // Nobody is told what happened before it was watched.
+          // Changes from before the server started watching are not reported, so refetch everything.
           if (name === "watching") everything = true;
           else if (name === "changed") for (const id of (JSON.parse(data) as ChangedBatches).batches) changed.add(id);
           refresh();
@@ -71,7 +71,7 @@ export interface WatchedBatch {
   running: boolean;
 }
 
-/** What there is to tell a reader who does not see the numbers change: beginnings, quarters and ends, no more. */
+/** The announcement for screen readers: batches that started, each finished quarter, and batches that finished. */
 export function describeChanges(previous: readonly WatchedBatch[], current: readonly WatchedBatch[]): string {
   const previousById = new Map(previous.map((batch) => [batch.batch_id, batch]));
   const newest =
@@ -82,9 +82,9 @@ export function describeChanges(previous: readonly WatchedBatch[], current: read
   return current
     .map((batch) => {
       const earlier = previousById.get(batch.batch_id);
-      if (!earlier && batch.batch_id < newest) return ""; // an older one, from another page or filter
+      if (!earlier && batch.batch_id < newest) return ""; // an older batch, from another page or filter
       if (earlier && !earlier.running && finishedRuns(earlier) === finishedRuns(batch)) return "";
-      if (!batch.running) return `${batch.scenario_id} has ended: ${batch.verdict}, ${describePassed(batch)}.`;
+      if (!batch.running) return `${batch.scenario_id} finished: ${batch.verdict}, ${describePassed(batch)}.`;
       if (!earlier) return `New: ${batch.scenario_id}, ${pluralize(batch.runs, "run")}.`;
       return quarter(earlier) < quarter(batch)
         ? `${batch.scenario_id}: ${formatCount(finishedRuns(batch))} of ${pluralize(batch.runs, "run")}.`
@@ -106,14 +106,14 @@ function describePassed({ passed, completed }: WatchedBatch): string {
   return `${formatCount(passed)} of ${formatCount(completed)} passed`;
 }
 
-/** The newest batch when this was first shown, however it is filtered: what is newer came while it was open. */
+/** The newest batch when the list for `key` was first shown; newer ones arrived while it was open. */
 export function useNewestBatch(rows: readonly { batch_id: string }[] | undefined, key: string): string | null {
   const [first, setFirst] = useState<{ about: string; newest: string } | null>(null);
   if (rows && first?.about !== key) setFirst({ about: key, newest: rows[0]?.batch_id ?? "" });
   return first?.about === key ? first.newest : null;
 }
 
-/** The last news of what is shown; `about` says what that is, and nothing is news of something else. */
+/** The last announcement about the list for `key`. Another key starts afresh. */
 export function useAnnouncement(rows: readonly WatchedBatch[] | undefined, key: string): string {
   const previous = useRef<{ about: string; rows: readonly WatchedBatch[] } | null>(null);
   const [announcement, setAnnouncement] = useState("");

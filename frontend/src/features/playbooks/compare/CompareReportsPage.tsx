@@ -21,9 +21,9 @@ export function CompareReportsPage() {
       <Disclaimers extra={data?.disclaimers ?? []} />
       <PageTitle>Compare two reports</PageTitle>
       {!a || !b ? (
-        <Empty title="Two reports are needed">
+        <Empty title="Select two reports">
           <ButtonLink to="/history" variant="primary">
-            Pick two in History
+            Go to History
           </ButtonLink>
         </Empty>
       ) : null}
@@ -88,7 +88,7 @@ function ComparedReport({ name, report }: { name: string; report: Report }) {
   );
 }
 
-/** The checks of both, in the order of the second. */
+/** The checks of both reports, in the order of the second. */
 function checkIds({ a, b }: ReportComparison): string[] {
   return [...new Set([...b.check_results, ...a.check_results].map(({ check_id }) => check_id))];
 }
@@ -111,8 +111,8 @@ function CheckRow({ checkId, data }: { checkId: string; data: ReportComparison }
         )}
       </h3>
       <div className="mt-2 grid gap-4 md:grid-cols-2">
-        <CheckVerdict side="A" check={find(data.a)} quotes={quotes?.lost ?? []} sign="−" label="Only A rests on" />
-        <CheckVerdict side="B" check={find(data.b)} quotes={quotes?.gained ?? []} sign="+" label="Only B rests on" />
+        <CheckVerdict side="A" check={find(data.a)} quotes={quotes?.lost ?? []} sign="−" label="Evidence only in A" />
+        <CheckVerdict side="B" check={find(data.b)} quotes={quotes?.gained ?? []} sign="+" label="Evidence only in B" />
       </div>
     </li>
   );

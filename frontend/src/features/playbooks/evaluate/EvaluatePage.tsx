@@ -17,7 +17,7 @@ import { useEstimate } from "./useEstimate";
 export function EvaluatePage() {
   return (
     <>
-      <PageTitle lead="Paste what an AI wrote. A playbook’s checks are run against it, each judged several times, and every verdict shows the words it rests on. It is a test, not advice.">
+      <PageTitle lead="Paste text written by an AI. The checks of a playbook are run against it. Each check is judged several times, and every verdict quotes its evidence. This is a test, not advice.">
         Evaluate a text
       </PageTitle>
       <Examples />
@@ -62,7 +62,7 @@ function Examples() {
 function TextInputs() {
   const { draft, change } = useDraft();
   const id = useId();
-  // What an example filled in is shown; what somebody empties again does not close under their hands.
+  // Open when an example fills in one of these fields, and stay open when the user empties it again.
   const hasOptional = Boolean(draft.system_instructions || draft.subject || draft.producer);
   const [opened, setOpened] = useState(hasOptional);
   if (hasOptional && !opened) setOpened(true);
@@ -70,7 +70,7 @@ function TextInputs() {
     <div className="min-w-0 space-y-5">
       <TextField
         label="AI output"
-        hint="The text that the AI wrote, as it is. Or drop a file here: .txt, .md, .docx or .pdf."
+        hint="The AI’s text, unchanged. Or drop a file here: .txt, .md, .docx or .pdf."
         rows={14}
         required
         value={draft.ai_output}
@@ -79,24 +79,24 @@ function TextInputs() {
       <div className="grid gap-5 md:grid-cols-2">
         <TextField
           label="Source document"
-          hint="The document that the AI was asked about, if there is one."
+          hint="The document that the AI worked from, if any."
           rows={6}
           value={draft.source_document}
           onChange={(source_document) => change({ source_document })}
         />
         <TextField
           label="Prompt"
-          hint="What the AI was asked, if you know it."
+          hint="The prompt that the AI was given, if known."
           rows={6}
           value={draft.prompt}
           onChange={(prompt) => change({ prompt })}
         />
       </div>
-      <Details title="More: system instructions, subject, producer" open={opened}>
+      <Details title="More options: system instructions, subject, producer" open={opened}>
         <div className="space-y-4">
           <TextField
             label="System instructions"
-            hint="The instructions that the AI had before the prompt."
+            hint="The system instructions that the AI was given."
             rows={4}
             value={draft.system_instructions}
             onChange={(system_instructions) => change({ system_instructions })}
@@ -104,14 +104,14 @@ function TextInputs() {
           <ShortField
             id={`${id}-subject`}
             label="Subject"
-            hint="The series this text belongs to, such as “NDA reviews”. Reports of one subject are compared over time."
+            hint="The series this text belongs to, such as “NDA reviews”. Reports on the same subject are compared over time."
             value={draft.subject}
             onChange={(subject) => change({ subject })}
           />
           <ShortField
             id={`${id}-producer`}
             label="Producer"
-            hint="The AI that wrote the text, such as “openai/gpt-5.5”. It stands in the report as declared by you."
+            hint="The AI that wrote the text, such as “openai/gpt-5.5”. The report lists it as declared by you."
             value={draft.producer}
             onChange={(producer) => change({ producer })}
           />
@@ -188,7 +188,7 @@ function ModeChoice() {
   );
 }
 
-/** Unlike randomUUID it is there on every address, not only on secure ones. */
+/** Unlike crypto.randomUUID, this also works in insecure contexts. */
 function newToken(): string {
   return [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 }
@@ -197,7 +197,7 @@ function RunButton() {
   const { draft, apiKey } = useDraft();
   const navigate = useNavigate();
   const client = useQueryClient();
-  // At once, unlike state: of a double click the second finds it. Should both be sent, the server evaluates one.
+  // A ref is set immediately, unlike state, so a double click starts one evaluation. The server also checks the token.
   const token = useRef<string | null>(null);
   const estimate = useEstimate(draft);
   const usesRules = draft.evaluator === "rules";
@@ -216,16 +216,16 @@ function RunButton() {
   const missing = !draft.ai_output.trim()
     ? "Paste the AI output first."
     : !usesRules && !draft.base_url && !apiKey.trim()
-      ? "Give the API key first."
+      ? "Enter the API key first."
       : "";
   const busy = start.isPending || start.isSuccess;
   return (
     <div className="space-y-3 border-rule border-t pt-4">
       <p role="status" className="text-sm" data-testid="estimate">
-        {usesRules ? "Nothing leaves this machine. No model is asked, and it costs nothing." : null}
+        {usesRules ? "No data leaves this machine. No model is used, and it costs nothing." : null}
         {!usesRules && estimate.data ? estimate.data.sentence : null}
         {!usesRules && !estimate.data && !estimate.error
-          ? "Where the text goes, and about what it costs, is said here once there is a text."
+          ? "Enter a text to see where it would be sent and roughly what it would cost."
           : null}
       </p>
       {estimate.error && !usesRules ? <ErrorNotice error={estimate.error} /> : null}

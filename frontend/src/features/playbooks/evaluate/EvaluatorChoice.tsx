@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useId } from "react";
 import { queries } from "@/api/queries";
 import type { Evaluators } from "@/api/types";
+import { SelectField } from "@/components/SelectField";
 import { ErrorNotice } from "@/components/states";
 import { KeyField } from "../KeyField";
 import { useDraft } from "./draft";
@@ -20,31 +21,25 @@ export function EvaluatorChoice() {
 function EvaluatorSelect({ evaluators }: { evaluators: Evaluators }) {
   const { draft, change } = useDraft();
   const id = useId();
-  const [provider, model] = splitEvaluator(draft.evaluator);
-  const chosen = evaluators.providers.find(({ name }) => name === provider);
-  const known = chosen?.models.find((listed) => listed.model === model);
+  const [providerName, modelName] = splitEvaluator(draft.evaluator);
+  const provider = evaluators.providers.find(({ name }) => name === providerName);
+  const model = provider?.models.find((listed) => listed.model === modelName);
   return (
     <>
-      <label htmlFor={id} className="sr-only">
-        Who judges
-      </label>
-      <select
-        id={id}
-        className="field"
-        value={provider}
-        onChange={(event) => {
-          const next = evaluators.providers.find(({ name }) => name === event.target.value);
+      <SelectField
+        label="Provider"
+        hideLabel
+        value={providerName}
+        onChange={(name) => {
+          const next = evaluators.providers.find((listed) => listed.name === name);
           change({ evaluator: next?.default ?? evaluators.rules.name });
         }}
-      >
-        <option value="rules">Built-in rules (no key needed)</option>
-        {evaluators.providers.map(({ name, title }) => (
-          <option key={name} value={name}>
-            A model of {title}
-          </option>
-        ))}
-      </select>
-      {chosen ? (
+        options={[
+          { value: "rules", label: "Built-in rules (no key needed)" },
+          ...evaluators.providers.map(({ name, title }) => ({ value: name, label: `${title} model` })),
+        ]}
+      />
+      {provider ? (
         <>
           <label htmlFor={`${id}-model`} className="block text-sm text-soft">
             Model
@@ -53,49 +48,36 @@ function EvaluatorSelect({ evaluators }: { evaluators: Evaluators }) {
             id={`${id}-model`}
             className="field font-mono text-sm"
             list={`${id}-models`}
-            value={model}
+            value={modelName}
             spellCheck={false}
             autoComplete="off"
-            onChange={(event) => change({ evaluator: `${chosen.name}/${event.target.value.trim()}` })}
+            onChange={(event) => change({ evaluator: `${provider.name}/${event.target.value.trim()}` })}
           />
           <datalist id={`${id}-models`}>
-            {chosen.models.map((each) => (
-              <option key={each.name} value={each.model} />
+            {provider.models.map((listed) => (
+              <option key={listed.name} value={listed.model} />
             ))}
           </datalist>
-          {known && !known.takes_temperature ? (
+          {model && !model.takes_temperature ? (
             <p className="text-sm text-soft">
-              This model cannot be asked at temperature 0, so its votes may vary more. The report will say so.
+              This model does not accept temperature 0, so its votes may vary more. The report will say so.
             </p>
           ) : null}
-          {known?.ends ? <p className="text-sm text-soft">Its provider stops serving it on {known.ends}.</p> : null}
-          {evaluators.base_urls.length ? <BaseUrlSelect urls={evaluators.base_urls} /> : null}
-          <KeyField provider={chosen.title} />
+          {model?.ends ? <p className="text-sm text-soft">The provider retires this model on {model.ends}.</p> : null}
+          {evaluators.base_urls.length ? (
+            <SelectField
+              label="Base URL"
+              value={draft.base_url}
+              onChange={(base_url) => change({ base_url })}
+              options={[
+                { value: "", label: "Provider default" },
+                ...evaluators.base_urls.map((url) => ({ value: url, label: url })),
+              ]}
+            />
+          ) : null}
+          <KeyField provider={provider.title} />
         </>
       ) : null}
-    </>
-  );
-}
-
-function BaseUrlSelect({ urls }: { urls: readonly string[] }) {
-  const { draft, change } = useDraft();
-  const id = useId();
-  return (
-    <>
-      <label htmlFor={id} className="block text-sm text-soft">
-        Address
-      </label>
-      <select
-        id={id}
-        className="field text-sm"
-        value={draft.base_url}
-        onChange={(event) => change({ base_url: event.target.value })}
-      >
-        <option value="">The provider’s own</option>
-        {urls.map((url) => (
-          <option key={url}>{url}</option>
-        ))}
-      </select>
     </>
   );
 }

@@ -1,9 +1,9 @@
 import { useMutation, useQuery } from "@tanstack/react-query";
-import { useId } from "react";
 import { api } from "@/api/client";
 import { queries } from "@/api/queries";
 import { Button } from "@/components/Button";
 import { FileChooser, JSON_FILES } from "@/components/FileChooser";
+import { SelectField } from "@/components/SelectField";
 import { ErrorNotice } from "@/components/states";
 import { VisibleText } from "@/components/VisibleText";
 import { pluralize } from "@/lib/format";
@@ -12,7 +12,6 @@ import { useDraft } from "./draft";
 
 export function PlaybookChoice() {
   const { draft, change } = useDraft();
-  const id = useId();
   const library = useQuery({
     ...queries.playbooks(),
     select: (playbooks) => playbooks.filter(({ used_by }) => used_by === null),
@@ -20,11 +19,11 @@ export function PlaybookChoice() {
   const check = useMutation({
     mutationFn: async (file: File) => {
       const text = await file.text();
-      return { name: file.name, text, found: await api.validatePlaybook(text) };
+      return { name: file.name, text, result: await api.validatePlaybook(text) };
     },
-    onSuccess: ({ name, text, found }) => change({ playbook: found.valid ? { name, text } : null }),
+    onSuccess: ({ name, text, result }) => change({ playbook: result.valid ? { name, text } : null }),
   });
-  const isInvalid = check.data && !check.data.found.valid;
+  const isInvalid = check.data && !check.data.result.valid;
   return (
     <fieldset className="space-y-2">
       <legend className="font-semibold">Playbook</legend>
@@ -34,31 +33,24 @@ export function PlaybookChoice() {
             <VisibleText>{draft.playbook.name}</VisibleText>
           </span>
           <Button variant="text" className="px-1 py-0 text-sm" onClick={() => change({ playbook: null })}>
-            Use one of the library
+            Use a library playbook
           </Button>
         </p>
       ) : (
-        <>
-          <label htmlFor={id} className="sr-only">
-            Which playbook
-          </label>
-          <select
-            id={id}
-            className="field"
-            value={draft.playbook_id || library.data?.[0]?.id || ""}
-            onChange={(event) => change({ playbook_id: event.target.value })}
-          >
-            {library.data?.map((playbook) => (
-              <option key={playbook.id} value={playbook.id}>
-                {playbook.title} {playbook.version} ({pluralize(playbook.checks, "check")})
-              </option>
-            ))}
-          </select>
-        </>
+        <SelectField
+          label="Choose a playbook"
+          hideLabel
+          value={draft.playbook_id || library.data?.[0]?.id || ""}
+          onChange={(playbook_id) => change({ playbook_id })}
+          options={(library.data ?? []).map(({ id, title, version, checks }) => ({
+            value: id,
+            label: `${title} ${version} (${pluralize(checks, "check")})`,
+          }))}
+        />
       )}
       {library.error ? <ErrorNotice error={library.error} onRetry={library.refetch} /> : null}
       <FileChooser
-        label="A playbook’s file"
+        label="Playbook file"
         accept={JSON_FILES}
         onFile={check.mutate}
         disabled={check.isPending}
@@ -68,7 +60,7 @@ export function PlaybookChoice() {
       </FileChooser>
       {check.error ? <ErrorNotice error={check.error} /> : null}
       {check.data && (isInvalid || draft.playbook) ? (
-        <Findings result={check.data.found} name={check.data.name} />
+        <Findings result={check.data.result} name={check.data.name} />
       ) : null}
     </fieldset>
   );

@@ -1,10 +1,11 @@
 import { useMutation } from "@tanstack/react-query";
-import { useId, useRef, useState } from "react";
+import { useId } from "react";
 import { api } from "@/api/client";
 import type { DocumentText } from "@/api/types";
-import { Button } from "@/components/Button";
+import { FileChooser } from "@/components/FileChooser";
 import { ErrorNotice } from "@/components/states";
 import { pluralize } from "@/lib/format";
+import { useFileDrop } from "@/lib/useFileDrop";
 
 interface TextFieldProps {
   label: string;
@@ -17,48 +18,27 @@ interface TextFieldProps {
 
 const ACCEPTED = ".txt,.md,.docx,.pdf";
 
-/** A text to paste, or a file to drop on it: its text is read by the server, and nothing of it is stored. */
+/** A text area that also accepts a file. The server extracts the file's text and stores nothing of it. */
 export function TextField({ label, hint, value, onChange, rows, required = false }: TextFieldProps) {
   const id = useId();
-  const chooser = useRef<HTMLInputElement>(null);
-  const [dragging, setDragging] = useState(false);
   const read = useMutation({ mutationFn: api.readDocument, onSuccess: (document) => onChange(document.text) });
-  const readFile = (file: File | undefined) => file && read.mutate(file);
+  const { dragging, handlers } = useFileDrop(read.mutate);
   return (
-    <fieldset
-      onDragOver={(event) => {
-        if (![...event.dataTransfer.types].includes("Files")) return;
-        event.preventDefault();
-        setDragging(true);
-      }}
-      onDragLeave={() => setDragging(false)}
-      onDrop={(event) => {
-        if (!event.dataTransfer.files.length) return;
-        event.preventDefault();
-        setDragging(false);
-        readFile(event.dataTransfer.files[0]);
-      }}
-    >
+    <fieldset {...handlers}>
       <div className="mb-1 flex items-baseline justify-between gap-x-2">
         <label htmlFor={id} className="font-semibold">
           {label} {required ? <span className="font-normal text-soft">(required)</span> : null}
         </label>
         <span className="whitespace-nowrap text-sm">
-          <Button variant="text" className="px-1 py-0 text-sm" onClick={() => chooser.current?.click()}>
-            Choose a file<span className="sr-only"> for {label}</span>
-          </Button>
-          <input
-            ref={chooser}
-            type="file"
+          <FileChooser
+            label="Text file"
             accept={ACCEPTED}
-            className="hidden"
-            tabIndex={-1}
-            aria-hidden="true"
-            onChange={(event) => {
-              readFile(event.target.files?.[0]);
-              event.target.value = "";
-            }}
-          />
+            onFile={read.mutate}
+            variant="text"
+            className="px-1 py-0 text-sm"
+          >
+            Choose a file<span className="sr-only"> for {label}</span>
+          </FileChooser>
         </span>
       </div>
       <textarea
@@ -81,7 +61,7 @@ export function TextField({ label, hint, value, onChange, rows, required = false
   );
 }
 
-/** How long it is, and which file it came from where it is still that file's text. */
+/** The length of the text, and the file it came from if it was not edited since. */
 function describeText(value: string, document: DocumentText | undefined): string {
   const length = pluralize(value.length, "character");
   if (document?.text !== value) return length;

@@ -1,9 +1,6 @@
-/** What somebody is about to have evaluated. It lives in this page's memory alone, the key above all. */
+/** The evaluation that the user is preparing. It is kept only in memory, in particular the API key. */
 import { createContext, useContext, useMemo, useState } from "react";
 import type { EvaluationCreate, Example, Mode } from "@/api/types";
-
-export const TEXTS = ["ai_output", "source_document", "prompt", "system_instructions"] as const;
-export type TextName = (typeof TEXTS)[number];
 
 export interface UploadedPlaybook {
   name: string;
@@ -22,7 +19,7 @@ export interface Draft {
   evaluator: string;
   base_url: string;
   playbook_id: string;
-  /** A file of one's own, instead of one of the library. */
+  /** An uploaded playbook, used instead of one of the library. */
   playbook: UploadedPlaybook | null;
 }
 
@@ -40,7 +37,7 @@ export const EMPTY_DRAFT: Draft = {
   playbook: null,
 };
 
-/** As the API takes it: what was left empty is left out. The key is no part of it. */
+/** The request for the API, without empty fields. The API key is sent separately. */
 export function toRequest(draft: Draft): EvaluationCreate {
   const request: EvaluationCreate = { ai_output: draft.ai_output, mode: draft.mode, evaluator: draft.evaluator };
   for (const name of ["source_document", "prompt", "system_instructions"] as const) {
@@ -54,7 +51,7 @@ export function toRequest(draft: Draft): EvaluationCreate {
   return request;
 }
 
-/** The example's texts in place of those that are there; how it is judged stays as it was chosen. */
+/** Replace the texts by those of the example; evaluator, mode and playbook stay as chosen. */
 export function applyExample(draft: Draft, example: Example): Draft {
   return {
     ...draft,
@@ -82,7 +79,7 @@ export function DraftProvider({ children }: { children: React.ReactNode }) {
   const state = useMemo(
     () => ({
       draft,
-      change: (part: Partial<Draft>) => setDraft((now) => ({ ...now, ...part })),
+      change: (part: Partial<Draft>) => setDraft((current) => ({ ...current, ...part })),
       apiKey,
       setApiKey,
     }),
@@ -93,6 +90,6 @@ export function DraftProvider({ children }: { children: React.ReactNode }) {
 
 export function useDraft(): DraftState {
   const state = useContext(Context);
-  if (!state) throw new Error("useDraft is used outside of DraftProvider");
+  if (!state) throw new Error("useDraft must be used within a DraftProvider");
   return state;
 }

@@ -5,19 +5,19 @@ import { type Draft, toRequest } from "./draft";
 
 const DEBOUNCE_MS = 500;
 
-/** Where the texts would go and about what it would cost, asked for when typing pauses. */
+/** Where the texts would be sent and roughly what it would cost, requested when typing pauses. */
 export function useEstimate(draft: Draft) {
   const [debounced, setDebounced] = useState(draft);
   useEffect(() => {
     const timer = setTimeout(() => setDebounced(draft), DEBOUNCE_MS);
     return () => clearTimeout(timer);
   }, [draft]);
-  const worth = Boolean(debounced.ai_output.trim()) && debounced.evaluator !== "rules";
+  const enabled = Boolean(debounced.ai_output.trim()) && debounced.evaluator !== "rules";
   return useQuery({
-    // The texts themselves would make a heavy key; the draft is a new object with each change.
+    // A number instead of the long texts: the draft is a new object after each change.
     queryKey: ["estimate", draftNumber(debounced)],
     queryFn: ({ signal }) => api.estimate(toRequest(debounced), signal),
-    enabled: worth,
+    enabled,
     gcTime: 0,
     retry: false,
   });

@@ -1,20 +1,22 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useCallback, useState } from "react";
-import { Link, useNavigate } from "react-router";
+import { Link } from "react-router";
 import { queries } from "@/api/queries";
 import type { HistoryQuery, HistoryRow, Mode, Status } from "@/api/types";
 import { Badge, Label, StateLabel } from "@/components/Badge";
 import { Button, ButtonLink } from "@/components/Button";
-import { CompareSelection, toggleSelection } from "@/components/CompareSelection";
+import { ClickableRow } from "@/components/ClickableRow";
+import { CompareSelection, SelectionCheckbox, toggleSelection } from "@/components/CompareSelection";
 import { FilterSearch, FilterSelect } from "@/components/Filter";
 import { PageTitle, Table, TD } from "@/components/layout";
+import { Pagination } from "@/components/Pagination";
 import { Empty, ErrorNotice, Loading } from "@/components/states";
 import { VisibleText } from "@/components/VisibleText";
 import { formatScore, formatTime } from "@/lib/format";
 import { type FilterChange, useFilters } from "@/lib/useFilters";
 
 const LIMIT = 50;
-const COLUMNS = ["Pick", "Time", "Status", "Consistency", "Mode", "Subject", "Evaluator", "Playbook"];
+const COLUMNS = ["Select", "Time", "Status", "Consistency", "Mode", "Subject", "Evaluator", "Playbook"];
 
 const STATUSES: readonly Status[] = ["ALERT", "REVIEW", "OBSERVE", "STABLE"];
 const MODES: readonly Mode[] = ["full", "screening"];
@@ -23,7 +25,7 @@ const FILTERS = ["search", "subject", "status", "mode"] as const;
 type HistoryFilters = Record<(typeof FILTERS)[number], string>;
 const NO_FILTERS: HistoryFilters = { search: "", subject: "", status: "", mode: "" };
 
-/** As the API takes them: what is not chosen is left out, and what the address made up is the API's to refuse. */
+/** The filters as query parameters. Empty ones are dropped; the API rejects invalid values from the URL. */
 function toQuery(filters: HistoryFilters): HistoryQuery {
   return Object.fromEntries(Object.entries(filters).filter(([, value]) => value));
 }
@@ -36,12 +38,12 @@ export function HistoryPage() {
   const { data, error, refetch, isFetching } = useQuery({
     ...queries.history({ ...toQuery(filters), offset, limit: LIMIT }),
     placeholderData: keepPreviousData,
-    // What is under way changes by itself.
+    // Poll while an evaluation is running.
     refetchInterval: ({ state }) => (state.data?.rows.some((row) => row.state === "running") ? 2000 : false),
   });
   return (
     <>
-      <PageTitle lead="Every evaluation, the newest first. Open one, or pick two to compare them.">History</PageTitle>
+      <PageTitle lead="All evaluations, newest first. Open one, or select two to compare them.">History</PageTitle>
       <Filters filters={filters} onChange={update} />
       <CompareSelection selected={selected} path="/compare" onClear={() => setSelected([])} />
       {error ? <ErrorNotice error={error} onRetry={refetch} /> : null}
@@ -54,14 +56,9 @@ export function HistoryPage() {
           <EvaluationTable
             rows={data.rows}
             selected={selected}
-            onSelect={(id) => setSelected((now) => toggleSelection(now, id))}
+            onSelect={(id) => setSelected((current) => toggleSelection(current, id))}
           />
-          <div className="mt-4 flex gap-3">
-            {offset > 0 ? (
-              <Button onClick={() => update({ offset: String(Math.max(offset - LIMIT, 0)) })}>Newer</Button>
-            ) : null}
-            {data.more ? <Button onClick={() => update({ offset: String(offset + LIMIT) })}>Older</Button> : null}
-          </div>
+          <Pagination offset={offset} limit={LIMIT} more={data.more} onChange={update} />
         </div>
       ) : null}
     </>
@@ -75,10 +72,14 @@ interface FilterProps {
 
 function Filters({ filters, onChange }: FilterProps) {
   const { data } = useQuery(queries.subjects());
-  const search = useCallback((text: string) => onChange({ search: text }), [onChange]);
+  const onSearch = useCallback((search: string) => onChange({ search }), [onChange]);
   return (
     <search className="mb-4 flex flex-wrap gap-4">
-      <FilterSearch placeholder="Subject, evaluator, status, playbook or id" value={filters.search} onChange={search} />
+      <FilterSearch
+        placeholder="Subject, evaluator, status, playbook or id"
+        value={filters.search}
+        onChange={onSearch}
+      />
       <FilterSelect
         label="Subject"
         allLabel="All subjects"
@@ -107,13 +108,13 @@ function Filters({ filters, onChange }: FilterProps) {
 function NoEvaluations({ filtered, onClear }: { filtered: boolean; onClear: () => void }) {
   if (filtered) {
     return (
-      <Empty title="Nothing matches">
-        <Button onClick={onClear}>Show everything</Button>
+      <Empty title="No evaluations match">
+        <Button onClick={onClear}>Clear filters</Button>
       </Empty>
     );
   }
   return (
-    <Empty title="Nothing was evaluated yet">
+    <Empty title="No evaluations yet">
       <ButtonLink to="/" variant="primary">
         Evaluate a text
       </ButtonLink>
@@ -128,17 +129,10 @@ interface TableProps {
 }
 
 function EvaluationTable({ rows, selected, onSelect }: TableProps) {
-  const navigate = useNavigate();
   return (
     <Table label="Evaluations" columns={COLUMNS}>
       {rows.map((row) => (
-        <Row
-          key={row.id}
-          row={row}
-          selected={selected.includes(row.id)}
-          onSelect={onSelect}
-          open={(to) => navigate(to)}
-        />
+        <Row key={row.id} row={row} selected={selected.includes(row.id)} onSelect={onSelect} />
       ))}
     </Table>
   );
@@ -148,29 +142,14 @@ interface RowProps {
   row: HistoryRow;
   selected: boolean;
   onSelect: (id: string) => void;
-  open: (to: string) => void;
 }
 
-function Row({ row, selected, onSelect, open }: RowProps) {
+function Row({ row, selected, onSelect }: RowProps) {
   const to = row.status ? `/reports/${row.id}` : `/evaluations/${row.id}`;
   return (
-    // The click is for the mouse; by keyboard the link in the row does the same.
-    <tr
-      className={`cursor-pointer hover:bg-well ${selected ? "bg-blue-tint" : ""}`}
-      onClick={(event) => {
-        if (!(event.target as Element).closest("a, input, label")) open(to);
-      }}
-    >
+    <ClickableRow to={to} selected={selected}>
       <td className={TD}>
-        {row.status ? (
-          <input
-            type="checkbox"
-            className="size-4 accent-link"
-            aria-label={`Pick ${row.id} to compare`}
-            checked={selected}
-            onChange={() => onSelect(row.id)}
-          />
-        ) : null}
+        {row.status ? <SelectionCheckbox name={row.id} checked={selected} onChange={() => onSelect(row.id)} /> : null}
       </td>
       <td className={`${TD} whitespace-nowrap`}>
         <Link to={to} className="text-link underline">
@@ -195,6 +174,6 @@ function Row({ row, selected, onSelect, open }: RowProps) {
       <td className={`${TD} whitespace-nowrap`}>
         <VisibleText>{`${row.playbook_id} ${row.playbook_version}`}</VisibleText>
       </td>
-    </tr>
+    </ClickableRow>
   );
 }

@@ -9,10 +9,12 @@ import { Button } from "@/components/Button";
 import { CopyButton } from "@/components/CopyButton";
 import { Details } from "@/components/Details";
 import { FileChooser, JSON_FILES } from "@/components/FileChooser";
+import { LongText } from "@/components/LongText";
 import { type Fact, FactRows, PageTitle, Section } from "@/components/layout";
 import { ErrorNotice, Loading } from "@/components/states";
 import { VisibleText } from "@/components/VisibleText";
 import { checkTitle } from "@/lib/format";
+import { useFileDrop } from "@/lib/useFileDrop";
 import { useDraft } from "../evaluate/draft";
 import { Findings } from "../Findings";
 
@@ -20,7 +22,7 @@ export function PlaybooksPage() {
   const { data, error, refetch } = useQuery(queries.playbooks());
   return (
     <div className="max-w-4xl">
-      <PageTitle lead="A playbook is the test: its checks say what to look for, how it is judged, and what counts as evidence. Its logic hash stands in every report made with it.">
+      <PageTitle lead="A playbook defines the test: what each check looks for, how it is judged, and what counts as evidence. Every report contains the logic hash of its playbook.">
         Playbooks
       </PageTitle>
       {error ? <ErrorNotice error={error} onRetry={refetch} /> : null}
@@ -44,26 +46,26 @@ function PlaybookCard({ playbook }: { playbook: PlaybookEntry }) {
       </h2>
       {playbook.used_by ? (
         <p className="mt-1 text-soft">
-          Not of the library: stored with evaluations, the newest being{" "}
+          Not part of the library. Stored with evaluations, most recently{" "}
           <Link to={`/evaluations/${playbook.used_by}`} className="text-link underline">
             {playbook.used_by}
           </Link>
           .
         </p>
       ) : null}
-      <FactRows playbookFacts={facts(playbook)} />
+      <FactRows facts={playbookFacts(playbook)} />
       <Button className="mt-3" aria-expanded={open} onClick={() => setOpen(!open)}>
-        {open ? "Close" : "Look inside"}
+        {open ? "Hide details" : "Show details"}
       </Button>
       {open ? <PlaybookDetails playbook={playbook} /> : null}
     </article>
   );
 }
 
-function facts(playbook: PlaybookEntry): Fact[] {
+function playbookFacts(playbook: PlaybookEntry): Fact[] {
   return [
     { name: "Id and version", value: `${playbook.id} ${playbook.version}`, code: true },
-    { name: "Checks", value: `${playbook.checks}, of which ${playbook.judged} are judged by the evaluator` },
+    { name: "Checks", value: `${playbook.checks}, ${playbook.judged} of them judged by the evaluator` },
     { name: "Runs", value: `at least ${playbook.min_runs} in full mode` },
     ...(playbook.intended_use.length ? [{ name: "Intended use", value: playbook.intended_use.join("; ") }] : []),
     { name: "Logic hash", value: playbook.logic_hash, code: true, copy: true },
@@ -71,7 +73,7 @@ function facts(playbook: PlaybookEntry): Fact[] {
 }
 
 function PlaybookDetails({ playbook }: { playbook: PlaybookEntry }) {
-  // One of the library goes by its id; of the others several may have the same.
+  // A library playbook is identified by its id; others may share one, so use the hash.
   const { data, error, refetch } = useQuery(queries.playbook(playbook.used_by ? playbook.logic_hash : playbook.id));
   const navigate = useNavigate();
   const { change } = useDraft();
@@ -88,7 +90,7 @@ function PlaybookDetails({ playbook }: { playbook: PlaybookEntry }) {
           navigate("/");
         }}
       >
-        Evaluate a text with it
+        Evaluate a text with this playbook
       </Button>
       <ol className="space-y-3">
         {readChecks(data.document).map((check) => (
@@ -111,16 +113,9 @@ function PlaybookDetails({ playbook }: { playbook: PlaybookEntry }) {
           </li>
         ))}
       </ol>
-      <Details title="The whole document">
+      <Details title="Full document">
         <CopyButton text={text} label="the playbook" />
-        <section
-          aria-label="The whole document"
-          // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
-          tabIndex={0}
-          className="foreign max-h-[32rem] overflow-auto font-mono text-sm"
-        >
-          <VisibleText>{text}</VisibleText>
-        </section>
+        <LongText text={text} label="Full document" expanded />
       </Details>
     </div>
   );
@@ -134,7 +129,7 @@ interface CheckEntry {
   hints: string[];
 }
 
-/** A playbook is a document of others: what is not as expected is left out, not trusted. */
+/** Read the checks from an untrusted document; unexpected parts are left out. */
 function readChecks(document: Record<string, unknown>): CheckEntry[] {
   const checks = Array.isArray(document.checks) ? (document.checks as Record<string, unknown>[]) : [];
   return checks.map((check) => {
@@ -150,43 +145,28 @@ function readChecks(document: Record<string, unknown>): CheckEntry[] {
 }
 
 function PlaybookValidator() {
-  const [dragging, setDragging] = useState(false);
   const check = useMutation({
-    mutationFn: async (file: File) => ({ name: file.name, found: await api.validatePlaybook(await file.text()) }),
+    mutationFn: async (file: File) => ({ name: file.name, result: await api.validatePlaybook(await file.text()) }),
   });
+  const { dragging, handlers } = useFileDrop(check.mutate);
   return (
-    <Section title="Validate a playbook of your own">
+    <Section title="Validate your own playbook">
       <fieldset
-        aria-label="A playbook’s file"
+        aria-label="Playbook file"
         className={`rounded border border-edge border-dashed px-6 py-8 text-center ${dragging ? "bg-blue-tint" : ""}`}
-        onDragOver={(event) => {
-          event.preventDefault();
-          setDragging(true);
-        }}
-        onDragLeave={() => setDragging(false)}
-        onDrop={(event) => {
-          event.preventDefault();
-          setDragging(false);
-          const file = event.dataTransfer.files[0];
-          if (file) check.mutate(file);
-        }}
+        {...handlers}
       >
         <p className="mb-3 text-soft">
-          Drop its JSON file here. It is checked and not stored; to use it, upload it on the page Evaluate.
+          Drop a JSON file here. It is validated but not stored. To use it, upload it on the Evaluate page.
         </p>
-        <FileChooser
-          label="A playbook to validate"
-          accept={JSON_FILES}
-          onFile={check.mutate}
-          disabled={check.isPending}
-        >
+        <FileChooser label="Playbook to validate" accept={JSON_FILES} onFile={check.mutate} disabled={check.isPending}>
           {check.isPending ? "Checking …" : "Choose a file"}
         </FileChooser>
       </fieldset>
       <div className="mt-4 space-y-4">
         {check.error ? <ErrorNotice error={check.error} /> : null}
-        {check.data ? <Findings result={check.data.found} name={check.data.name} /> : null}
-        {check.data?.found.playbook ? <FactRows playbookFacts={facts(check.data.found.playbook)} /> : null}
+        {check.data ? <Findings result={check.data.result} name={check.data.name} /> : null}
+        {check.data?.result.playbook ? <FactRows facts={playbookFacts(check.data.result.playbook)} /> : null}
       </div>
     </Section>
   );

@@ -1,6 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
-import { Navigate, useNavigate, useParams } from "react-router";
+import { Navigate, useParams } from "react-router";
 import { api } from "@/api/client";
 import { queries } from "@/api/queries";
 import type { Connection } from "@/api/reconnectingStream";
@@ -11,13 +11,12 @@ import { Facts, PageTitle } from "@/components/layout";
 import { ErrorNotice, Loading, Notice, ProblemNotice } from "@/components/states";
 import { VisibleText } from "@/components/VisibleText";
 import { checkTitle, formatSeconds } from "@/lib/format";
-import { useDraft } from "../evaluate/draft";
-import { KeyField } from "../KeyField";
 import { applyEvent, isFinal, watchEvaluation } from "./evaluationEvents";
+import { ResumeForm } from "./ResumeForm";
 
 export function ProgressPage() {
   const { id = "" } = useParams();
-  // By its id: another evaluation is another page, with nothing left of the one before.
+  // The key resets all state when another evaluation is opened.
   return <Progress key={id} id={id} />;
 }
 
@@ -36,7 +35,7 @@ function Progress({ id }: { id: string }) {
 }
 
 function WatchedEvaluation({ start, reload }: { start: Evaluation; reload: () => void }) {
-  const { evaluation, connection, fault: error } = useEvaluation(start);
+  const { evaluation, connection, error } = useEvaluation(start);
   const client = useQueryClient();
   const isOver = isFinal(evaluation.state);
   useEffect(() => {
@@ -64,7 +63,7 @@ function WatchedEvaluation({ start, reload }: { start: Evaluation; reload: () =>
           <RunningEvaluation evaluation={evaluation} />
         )}
         {connection === "lost" && !isOver && !error ? (
-          <Notice>The connection is lost. The evaluation goes on without this page; trying to reach it again …</Notice>
+          <Notice>Connection lost. The evaluation continues on the server. Reconnecting …</Notice>
         ) : null}
         <Votes evaluation={evaluation} />
       </div>
@@ -73,8 +72,8 @@ function WatchedEvaluation({ start, reload }: { start: Evaluation; reload: () =>
 }
 
 const STATE_TITLES: Record<Evaluation["state"], string> = {
-  queued: "Waiting in line",
-  running: "Evaluation under way",
+  queued: "Evaluation queued",
+  running: "Evaluation in progress",
   done: "Evaluation done",
   cancelled: "Evaluation cancelled",
   interrupted: "Evaluation interrupted",
@@ -100,7 +99,7 @@ function useEvaluation(start: Evaluation) {
     ).catch(setError);
     return () => controller.abort();
   }, [start]);
-  return { evaluation, connection, fault: error };
+  return { evaluation, connection, error };
 }
 
 function RunningEvaluation({ evaluation }: { evaluation: Evaluation }) {
@@ -108,8 +107,8 @@ function RunningEvaluation({ evaluation }: { evaluation: Evaluation }) {
   const status =
     evaluation.state === "queued"
       ? evaluation.queue_position === 1
-        ? "Next in line"
-        : `Number ${evaluation.queue_position ?? "?"} in line`
+        ? "Next in the queue"
+        : `Number ${evaluation.queue_position ?? "?"} in the queue`
       : evaluation.progress || "Starting";
   return (
     <div className="space-y-3">
@@ -127,14 +126,16 @@ function RunningEvaluation({ evaluation }: { evaluation: Evaluation }) {
         <Button onClick={() => cancel.mutate()} disabled={cancel.isPending}>
           {cancel.isPending ? "Cancelling …" : "Cancel"}
         </Button>
-        <span className="text-sm text-soft">You may close this page: the evaluation goes on, and History has it.</span>
+        <span className="text-sm text-soft">
+          You can close this page. The evaluation continues and appears in History.
+        </span>
       </div>
       {cancel.error ? <ErrorNotice error={cancel.error} /> : null}
     </div>
   );
 }
 
-/** Told while it lasts, and long enough to be read: nobody says when a wait is over. */
+/** Shown for the announced wait, and long enough to be read. No event marks the end of a wait. */
 function RetryNotice({ wait }: { wait: RetryWait }) {
   const [hidden, setHidden] = useState<RetryWait | null>(null);
   useEffect(() => {
@@ -144,7 +145,7 @@ function RetryNotice({ wait }: { wait: RetryWait }) {
   if (hidden === wait) return null;
   return (
     <Notice tone="blue">
-      Waiting {formatSeconds(wait.seconds)} before a call is tried again: <VisibleText>{wait.reason}</VisibleText>.
+      Retrying a call in {formatSeconds(wait.seconds)}: <VisibleText>{wait.reason}</VisibleText>.
     </Notice>
   );
 }
@@ -152,9 +153,9 @@ function RetryNotice({ wait }: { wait: RetryWait }) {
 const MIN_SECONDS_SHOWN = 3;
 
 const ENDING_LABELS: Partial<Record<Evaluation["state"], string>> = {
-  cancelled: "It was cancelled. What was judged until then is kept.",
-  interrupted: "It was interrupted before it was done. What was judged until then is kept, and only the rest is asked.",
-  failed: "It could not be finished.",
+  cancelled: "The evaluation was cancelled. The votes so far are kept.",
+  interrupted: "The evaluation was interrupted. The votes so far are kept; resuming requests only the missing ones.",
+  failed: "The evaluation could not be finished.",
 };
 
 function EndedEvaluation({ evaluation, onResumed }: { evaluation: Evaluation; onResumed: () => void }) {
@@ -162,7 +163,7 @@ function EndedEvaluation({ evaluation, onResumed }: { evaluation: Evaluation; on
     <div className="space-y-4">
       {evaluation.problem ? <ProblemNotice problem={evaluation.problem} /> : null}
       <p role="status">
-        {ENDING_LABELS[evaluation.state]} {evaluation.done} of {evaluation.total} answers are there.
+        {ENDING_LABELS[evaluation.state]} {evaluation.done} of {evaluation.total} answers received.
       </p>
       {evaluation.resumable || evaluation.state !== "done" ? (
         <ResumeForm evaluation={evaluation} onResumed={onResumed} />
@@ -174,44 +175,7 @@ function EndedEvaluation({ evaluation, onResumed }: { evaluation: Evaluation; on
   );
 }
 
-/** Asks what has no answer yet; the key was forgotten with the evaluation, so it is given again. */
-export function ResumeForm({
-  evaluation,
-  onResumed,
-}: {
-  evaluation: Pick<Evaluation, "id" | "evaluator" | "needs_key">;
-  onResumed?: () => void;
-}) {
-  const { apiKey } = useDraft();
-  const navigate = useNavigate();
-  const client = useQueryClient();
-  const resume = useMutation({
-    mutationFn: () => api.resumeEvaluation(evaluation.id, evaluation.needs_key ? apiKey.trim() : ""),
-    gcTime: 0,
-    onSuccess: ({ id }) => {
-      client.removeQueries({ queryKey: ["evaluations", id] });
-      if (id === evaluation.id && onResumed) onResumed();
-      else navigate(`/evaluations/${id}`);
-    },
-  });
-  return (
-    <form
-      className="space-y-3 rounded border border-rule bg-card p-4"
-      onSubmit={(event) => {
-        event.preventDefault();
-        if (!resume.isPending) resume.mutate();
-      }}
-    >
-      {evaluation.needs_key ? <KeyField provider={evaluation.evaluator} /> : null}
-      <Button type="submit" variant="primary" disabled={resume.isPending || (evaluation.needs_key && !apiKey.trim())}>
-        {resume.isPending ? "Resuming …" : "Resume: ask what is missing"}
-      </Button>
-      {resume.error ? <ErrorNotice error={resume.error} /> : null}
-    </form>
-  );
-}
-
-/** A row for each check that is judged, from the beginning; the others follow from these. */
+/** A row for each judged check; the results of the other checks are derived from these. */
 function Votes({ evaluation }: { evaluation: Evaluation }) {
   return (
     <section aria-labelledby="votes">

@@ -39,31 +39,31 @@ function vote(sequence: number): StreamEvent {
 
 const DONE = event("done", { report_id: "01", problem: null });
 
-describe("what is so after an event", () => {
-  test("a vote that is told twice is counted once", () => {
+describe("applyEvent", () => {
+  test("counts a vote once that is delivered twice", () => {
     const once = applyEvent(RUNNING, vote(5));
     expect(applyEvent(once, vote(5)).votes).toHaveLength(1);
   });
-  test("a vote ends the wait that was before it", () => {
+  test("a vote ends the wait before it", () => {
     const waiting = applyEvent(RUNNING, event("waiting", { seconds: 4, reason: "rate limited" }));
     expect(waiting.waiting?.seconds).toBe(4);
     expect(applyEvent(waiting, vote(1)).waiting).toBeNull();
   });
-  test("it stands in line, begins, goes on and is done", () => {
-    const line = applyEvent({ ...RUNNING, state: "queued" }, event("queued", { position: 3 }));
-    expect([line.state, line.queue_position]).toEqual(["queued", 3]);
-    const begun = applyEvent(line, event("began", { evaluator: "rules", total: 4 }));
-    expect([begun.state, begun.queue_position, begun.total]).toEqual(["running", null, 4]);
-    const on = applyEvent(begun, event("progress", { text: "Running check 1/6, run 2/3", done: 1, total: 4 }));
-    expect([on.progress, on.done]).toEqual(["Running check 1/6, run 2/3", 1]);
-    expect(applyEvent(on, DONE)).toMatchObject({ state: "done", report_id: "01" });
+  test("an evaluation is queued, starts, progresses and finishes", () => {
+    const queued = applyEvent({ ...RUNNING, state: "queued" }, event("queued", { position: 3 }));
+    expect([queued.state, queued.queue_position]).toEqual(["queued", 3]);
+    const started = applyEvent(queued, event("began", { evaluator: "rules", total: 4 }));
+    expect([started.state, started.queue_position, started.total]).toEqual(["running", null, 4]);
+    const running = applyEvent(started, event("progress", { text: "Running check 1/6, run 2/3", done: 1, total: 4 }));
+    expect([running.progress, running.done]).toEqual(["Running check 1/6, run 2/3", 1]);
+    expect(applyEvent(running, DONE)).toMatchObject({ state: "done", report_id: "01" });
   });
-  test("an event of a newer server changes nothing", () => {
+  test("ignores an unknown event", () => {
     expect(applyEvent(RUNNING, event("applause", {}))).toBe(RUNNING);
   });
 });
 
-describe("following", () => {
+describe("watchEvaluation", () => {
   async function watchThrough(connections: (StreamEvent[] | Error)[]) {
     const lastIds: (string | null)[] = [];
     const received: string[] = [];
@@ -73,7 +73,7 @@ describe("following", () => {
       connect: async (last: string | null) => {
         lastIds.push(last);
         const next = connections.shift();
-        if (!next) throw new Error("asked more often than there are connections");
+        if (!next) throw new Error("more requests than connections");
         if (next instanceof Error) throw next;
         return (async function* () {
           yield* next;
@@ -85,13 +85,13 @@ describe("following", () => {
     };
     const listener = {
       onEvent: ({ name, id }: StreamEvent) => received.push(id ?? name),
-      onConnection: (now: Connection) => states.push(now),
+      onConnection: (connection: Connection) => states.push(connection),
     };
     await watchEvaluation(source, listener, null, new AbortController().signal);
     return { asked: lastIds, seen: received, states, pauses };
   }
 
-  test("a connection that is cut goes on after the last vote", async () => {
+  test("resumes after the last vote when the connection is lost", async () => {
     const { asked, seen, states } = await watchThrough([
       [vote(1), vote(2)],
       [vote(3), DONE],
@@ -100,16 +100,16 @@ describe("following", () => {
     expect(seen).toEqual(["1", "2", "3", "done"]);
     expect(states).toEqual(["live", "lost", "live"]);
   });
-  test("a server that does not answer is asked ever more slowly, until it does", async () => {
+  test("retries an unreachable server with growing pauses", async () => {
     const gone = new TypeError("fetch failed");
     const { pauses } = await watchThrough([gone, gone, gone, gone, gone, gone, gone, [DONE]]);
     expect(pauses).toEqual([500, 1000, 2000, 4000, 8000, 10000, 10000]);
   });
-  test("a server that fails is asked again", async () => {
+  test("retries after a server error", async () => {
     const { seen } = await watchThrough([new ApiError(503, { code: "store", message: "", hint: "" }), [DONE]]);
     expect(seen).toEqual(["done"]);
   });
-  test("what does not exist is not asked for again", async () => {
+  test("does not retry after a client error", async () => {
     const unknown = new ApiError(404, { code: "unknown_id", message: "No such evaluation.", hint: "" });
     await expect(watchThrough([unknown])).rejects.toBe(unknown);
   });

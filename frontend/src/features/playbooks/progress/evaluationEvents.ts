@@ -1,12 +1,7 @@
-/** An evaluation as it goes on, told by its events. */
-import { type Connection, reconnectingStream, type StreamListener, type StreamSource } from "@/api/reconnectingStream";
+/** Updates an evaluation from its event stream. */
+import { reconnectingStream, type StreamListener, type StreamSource } from "@/api/reconnectingStream";
 import type { StreamEvent } from "@/api/sse";
 import type { Evaluation, EvaluationEvents } from "@/api/types";
-
-export interface Followed {
-  evaluation: Evaluation;
-  connection: Connection;
-}
 
 const FINAL_STATES = ["done", "failed", "cancelled", "interrupted"] as const;
 
@@ -14,7 +9,7 @@ export function isFinal(state: Evaluation["state"]): boolean {
   return (FINAL_STATES as readonly string[]).includes(state);
 }
 
-/** What is so after an event. Votes are known by their number: told twice, one is counted once. */
+/** The evaluation after an event. A vote that is delivered twice is counted once. */
 export function applyEvent(evaluation: Evaluation, event: StreamEvent): Evaluation {
   switch (event.name as keyof EvaluationEvents) {
     case "queued": {
@@ -49,7 +44,7 @@ export function applyEvent(evaluation: Evaluation, event: StreamEvent): Evaluati
       };
     }
     default:
-      return evaluation; // a newer server may tell more
+      return evaluation; // an event of a newer server
   }
 }
 
@@ -57,7 +52,7 @@ function parseData<Name extends keyof EvaluationEvents>(event: StreamEvent): Eva
   return JSON.parse(event.data) as EvaluationEvents[Name];
 }
 
-/** Until the evaluation is over. */
+/** Deliver events until the evaluation is over. */
 export function watchEvaluation(
   source: StreamSource,
   listener: StreamListener,

@@ -6,7 +6,7 @@ import { Button, DownloadLink } from "@/components/Button";
 import { ErrorNotice } from "@/components/states";
 import { formatTime } from "@/lib/format";
 
-/** What can be done with a report. */
+/** The actions on a report. */
 export function Actions({ stored }: { stored: StoredReport }) {
   const { report_id: id, subject } = stored.report;
   return (
@@ -17,7 +17,7 @@ export function Actions({ stored }: { stored: StoredReport }) {
       <DownloadLink href={api.reportExportUrl(id, "md")}>Markdown</DownloadLink>
       <Button onClick={() => window.print()}>Print</Button>
       <Link to={`/timeline?subject=${encodeURIComponent(subject)}`} className="px-2 text-link underline">
-        This subject over time
+        Timeline of this subject
       </Link>
     </div>
   );
@@ -32,7 +32,7 @@ function Baseline({ stored }: { stored: StoredReport }) {
     onSuccess: () => client.invalidateQueries(),
   });
   if (report.execution_mode === "screening") {
-    return <span className="text-sm text-soft">A screening is never a baseline.</span>;
+    return <span className="text-sm text-soft">A screening cannot be a baseline.</span>;
   }
   return (
     <>

@@ -7,7 +7,7 @@ import { checkTitle, pluralize } from "@/lib/format";
 import { EvaluatorNote } from "./EvaluatorNote";
 import { checkFacts, DECIDED_BY_LABELS, describeRun, REJECTED_NOTICE } from "./labels";
 
-/** Leads a reader to a quote's place in the text; null where the text is not here. */
+/** Scrolls to a quote in the text; null if the text is not stored. */
 export type ShowInText = ((location: Location) => void) | null;
 
 export function CheckCard({ check, number, show }: { check: CheckResult; number: number; show: ShowInText }) {
@@ -112,7 +112,7 @@ function Quote({ span, location, show }: { span: string; location: Location | nu
     <button
       type="button"
       data-quote={location.start}
-      title="Show it in the text"
+      title="Show in the text"
       className="foreign text-left underline decoration-dotted decoration-soft underline-offset-4 hover:bg-mark"
       onClick={() => show(location)}
     >
@@ -189,17 +189,17 @@ const MAX_HITS = 200;
 
 function PatternHits({ check, show }: { check: CheckResult; show: ShowInText }) {
   if (!check.pattern_hits.length) return null;
-  const shown = check.pattern_hits.slice(0, MAX_HITS);
+  const visible = check.pattern_hits.slice(0, MAX_HITS);
   return (
     <div className="mt-4">
       <Details title={pluralize(check.pattern_hits.length, "pattern hit")}>
         <ul className="flex flex-wrap gap-x-4 gap-y-1 text-sm">
-          {shown.map((hit) => (
+          {visible.map((hit) => (
             <li key={`${hit.pattern} ${hit.location.start}`}>
               <Quote span={hit.span} location={hit.location} show={show} /> (line {hit.location.line})
             </li>
           ))}
-          {check.pattern_hits.length > MAX_HITS ? <li>… the JSON has all of them.</li> : null}
+          {check.pattern_hits.length > MAX_HITS ? <li>… the JSON export lists all of them.</li> : null}
         </ul>
       </Details>
     </div>

@@ -13,13 +13,13 @@ export function Drift({ report }: { report: Report }) {
       <p className="mb-2 font-semibold">{DRIFT_LABELS[drift.kind]}</p>
       {drift.baseline_id ? (
         <>
-          <FactRows playbookFacts={driftFacts(drift)} />
+          <FactRows facts={driftFacts(drift)} />
           <p className="mt-3 flex flex-wrap gap-x-5 print:hidden">
             <Link to={`/reports/${drift.baseline_id}`} className="text-link underline">
               Open the baseline
             </Link>
             <Link to={`/compare?a=${drift.baseline_id}&b=${report.report_id}`} className="text-link underline">
-              Compare with it side by side
+              Compare with the baseline
             </Link>
           </p>
         </>
@@ -27,7 +27,7 @@ export function Drift({ report }: { report: Report }) {
       {drift.changed_checks.length ? (
         <div className="mt-3">
           <Table
-            label="Checks that changed against the baseline"
+            label="Checks that changed from the baseline"
             columns={["Check", "Severity", "Before", "Now", "Change"]}
             small
           >

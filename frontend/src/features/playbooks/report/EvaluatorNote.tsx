@@ -1,7 +1,7 @@
 import { createContext, useContext } from "react";
 import { VisibleText } from "@/components/VisibleText";
 
-/** Texts of the evaluator that assert what no report may assert, and what stands in their place: the server says both. */
+/** Notes that make claims a report must not make, and the notice shown instead. The server sends both. */
 interface WithheldNotes {
   texts: ReadonlySet<string>;
   notice: string;
@@ -11,7 +11,7 @@ const Context = createContext<WithheldNotes>({ texts: new Set(), notice: "" });
 
 export const WithheldProvider = Context.Provider;
 
-/** A note of the evaluator, unless it is one of those. */
+/** A note of the evaluator, or the notice if the note is withheld. */
 export function EvaluatorNote({ children }: { children: string }) {
   const { texts, notice } = useContext(Context);
   return <VisibleText>{texts.has(children) ? notice : children}</VisibleText>;

@@ -8,11 +8,13 @@ import { ButtonLink } from "@/components/Button";
 import { CopyButton } from "@/components/CopyButton";
 import { Details } from "@/components/Details";
 import { Disclaimers } from "@/components/Disclaimers";
+import { LongText } from "@/components/LongText";
 import { type Fact, FactRows, Facts, PageTitle, Section, TextList, useTitle } from "@/components/layout";
+import { RawJson } from "@/components/RawJson";
 import { ErrorNotice, Loading, Notice } from "@/components/states";
 import { VisibleText } from "@/components/VisibleText";
 import { formatTime } from "@/lib/format";
-import { ResumeForm } from "../progress/ProgressPage";
+import { ResumeForm } from "../progress/ResumeForm";
 import { Actions } from "./Actions";
 import { CheckCard, type ShowInText } from "./CheckCard";
 import { Drift } from "./Drift";
@@ -40,7 +42,7 @@ export function ReportPage() {
         <PageTitle>Report</PageTitle>
         <ErrorNotice error={error} onRetry={refetch} />
         <p className="mt-4">
-          <ButtonLink to={`/evaluations/${id}`}>See how the evaluation stands</ButtonLink>
+          <ButtonLink to={`/evaluations/${id}`}>Show the status of the evaluation</ButtonLink>
         </p>
       </>
     );
@@ -84,17 +86,16 @@ function ReportView({ stored }: { stored: StoredReport }) {
           className="xl:sticky xl:top-6 xl:flex xl:max-h-[calc(100vh-3rem)] xl:flex-col xl:self-start print:static print:mt-8 print:block print:max-h-none"
         >
           <h2 id="text" className="mb-1 text-xl">
-            The frozen text
+            Frozen text
           </h2>
           {texts ? (
             <>
               <p className="mb-2 text-sm text-soft">
-                Evidence is highlighted, with the number of its check; other places that the report names are
-                underlined.
+                Evidence is highlighted and numbered by check. Other places that the report mentions are underlined.
               </p>
               <section
-                aria-label="The text, with its evidence marked"
-                // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+                aria-label="Text with evidence highlighted"
+                // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard
                 tabIndex={0}
                 className="rounded border border-rule bg-card py-4 pr-5 xl:min-h-0 xl:overflow-y-auto print:overflow-visible print:border-0"
               >
@@ -102,7 +103,7 @@ function ReportView({ stored }: { stored: StoredReport }) {
               </section>
             </>
           ) : (
-            <Notice>Only fingerprints of the texts were kept, so the text is not here.</Notice>
+            <Notice>Only fingerprints of the texts were stored, so the text cannot be shown.</Notice>
           )}
         </section>
       </div>
@@ -160,7 +161,7 @@ function ReportHeader({ stored }: { stored: StoredReport }) {
 
 const MAX_REASONS = 3;
 
-/** With why votes are missing, which is mostly one and the same reason: a wrong key, a provider that is down. */
+/** With the reasons for missing votes; usually a single one, such as a wrong key or an outage. */
 function IncompleteNotice({ report }: { report: Report }) {
   const missing = report.check_results.flatMap((check) => check.raw_runs.filter((run) => !run.valid));
   const reasons = [...new Set(missing.map((run) => run.problem).filter(Boolean))];
@@ -190,21 +191,22 @@ function headFacts(report: Report): Fact[] {
 function ReportSections({ stored, show }: { stored: StoredReport; show: ShowInText }) {
   const { report, texts } = stored;
   const { summary } = report;
+  const file = useMemo(() => ({ byop_report: report }), [report]);
   return (
     <>
       <Section title="Key risks">
-        <TextList items={summary.key_risks} emptyText="None were seen under this playbook." />
+        <TextList items={summary.key_risks} emptyText="No key risks were detected by this playbook." />
       </Section>
       <Section title="Recommended next steps">
-        <TextList items={summary.recommended_next_steps} emptyText="None follow." />
+        <TextList items={summary.recommended_next_steps} emptyText="No next steps." />
       </Section>
       {summary.mending_prompt ? (
         <Section
-          title="A prompt that asks for mending"
+          title="Suggested revision prompt"
           aside={<CopyButton text={summary.mending_prompt} label="the prompt" />}
         >
-          <p className="mb-2 text-soft">Paste this to the AI that wrote the text.</p>
-          <Pre text={summary.mending_prompt} label="The prompt" />
+          <p className="mb-2 text-soft">Give this prompt to the AI that wrote the text.</p>
+          <LongText text={summary.mending_prompt} label="Revision prompt" mono={false} expanded />
         </Section>
       ) : null}
       <Variance report={report} />
@@ -220,51 +222,51 @@ function ReportSections({ stored, show }: { stored: StoredReport; show: ShowInTe
           show={show}
         />
       </Section>
-      <Section title="Assumptions the text states">
+      <Section title="Assumptions stated in the text">
         <LocatedList
-          items={report.assumptions_extracted.map((one) => ({ text: "", span: one.text, location: one.location }))}
-          emptyText="None were found."
+          items={report.assumptions_extracted.map(({ text, location }) => ({ text: "", span: text, location }))}
+          emptyText="None found."
           show={show}
         />
       </Section>
       <Section title="Areas not checked">
         <LocatedList
-          items={report.unchecked_areas.map((one) => ({
-            text: `${one.area} – ${one.stated_by === "output" ? "stated by the text" : "not looked at by this evaluation"}`,
+          items={report.unchecked_areas.map(({ area, stated_by, location }) => ({
+            text: `${area} – ${stated_by === "output" ? "stated in the text" : "not examined by this evaluation"}`,
             span: null,
-            location: one.location,
+            location,
           }))}
-          emptyText="None were recorded."
+          emptyText="None recorded."
           show={show}
         />
       </Section>
       <Section title="Uncertainty">
-        <TextList items={report.uncertainty} emptyText="None was recorded." />
+        <TextList items={report.uncertainty} emptyText="None recorded." />
       </Section>
       <Section title="Limitations">
-        <TextList items={report.limitations} emptyText="None were recorded." />
+        <TextList items={report.limitations} emptyText="None recorded." />
       </Section>
       <Section title="Integrity">
-        <FactRows playbookFacts={integrityFacts(report)} />
+        <FactRows facts={integrityFacts(report)} />
       </Section>
       <Section title="Details">
         <div className="space-y-2">
           <Details title="Models, tokens and cost">
             <h3 className="font-semibold">Evaluator (measured)</h3>
-            <FactRows playbookFacts={modelFacts(report.model_fingerprints.evaluator)} />
-            <h3 className="mt-4 font-semibold">Producer (declared by whoever asked for the evaluation)</h3>
-            <FactRows playbookFacts={modelFacts(report.model_fingerprints.producer)} />
+            <FactRows facts={modelFacts(report.model_fingerprints.evaluator)} />
+            <h3 className="mt-4 font-semibold">Producer (declared by the requester)</h3>
+            <FactRows facts={modelFacts(report.model_fingerprints.producer)} />
             <h3 className="mt-4 font-semibold">Spent</h3>
-            <FactRows playbookFacts={spendingFacts(report)} />
+            <FactRows facts={spendingFacts(report)} />
           </Details>
           {(["source_document", "prompt", "system_instructions"] as const).map((name) =>
             texts?.[name] ? (
               <Details key={name} title={INPUT_LABELS[name]}>
-                <Pre text={texts[name]} label={INPUT_LABELS[name]} />
+                <LongText text={texts[name]} label={INPUT_LABELS[name]} mono={false} expanded />
               </Details>
             ) : null,
           )}
-          <RawJson report={report} />
+          <RawJson value={file} />
         </div>
       </Section>
     </>
@@ -272,42 +274,10 @@ function ReportSections({ stored, show }: { stored: StoredReport; show: ShowInTe
 }
 
 const INPUT_LABELS = {
-  source_document: "The source document",
-  prompt: "The prompt",
-  system_instructions: "The system instructions",
+  source_document: "Source document",
+  prompt: "Prompt",
+  system_instructions: "System instructions",
 };
-
-function RawJson({ report }: { report: Report }) {
-  const [open, setOpen] = useState(false);
-  const text = useMemo(() => (open ? JSON.stringify({ byop_report: report }, null, 2) : ""), [open, report]);
-  return (
-    <details
-      onToggle={(event) => setOpen(event.currentTarget.open)}
-      className="rounded border border-rule bg-card print:hidden"
-    >
-      <summary className="px-4 py-2 font-semibold hover:bg-well">Raw JSON</summary>
-      {open ? (
-        <div className="border-rule border-t px-4 py-3">
-          <CopyButton text={text} label="the JSON" />
-          <Pre text={text} label="Raw JSON" mono />
-        </div>
-      ) : null}
-    </details>
-  );
-}
-
-function Pre({ text, label, mono = false }: { text: string; label: string; mono?: boolean }) {
-  return (
-    <section
-      aria-label={label}
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
-      tabIndex={0}
-      className={`foreign max-h-[32rem] overflow-auto rounded border border-rule bg-card p-4 print:max-h-none ${mono ? "font-mono text-sm" : "font-serif"}`}
-    >
-      <VisibleText>{text}</VisibleText>
-    </section>
-  );
-}
 
 interface LocatedItem {
   text: string;
@@ -319,9 +289,9 @@ function LocatedList({ items, emptyText, show }: { items: LocatedItem[]; emptyTe
   if (!items.length) return <p className="text-soft">{emptyText}</p>;
   return (
     <ul className="list-disc space-y-1.5 pl-5">
-      {items.map(({ text: words, span, location }) => (
-        <li key={`${words} ${span} ${location?.start}`} className="[overflow-wrap:anywhere]">
-          <VisibleText>{words}</VisibleText>{" "}
+      {items.map(({ text, span, location }) => (
+        <li key={`${text} ${span} ${location?.start}`} className="[overflow-wrap:anywhere]">
+          <VisibleText>{text}</VisibleText>{" "}
           {span ? (
             <q className="font-serif">
               <VisibleText>{span}</VisibleText>

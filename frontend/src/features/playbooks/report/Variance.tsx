@@ -21,7 +21,7 @@ export function Variance({ report }: { report: Report }) {
         />
       ) : null}
       <FactRows
-        playbookFacts={[
+        facts={[
           { name: "Runs of each judged check", value: String(variance.num_runs) },
           { name: "Overall consistency", value: measured },
           { name: "Stable from", value: formatScore(variance.threshold_ok) },
@@ -37,7 +37,7 @@ export function Variance({ report }: { report: Report }) {
   );
 }
 
-/** Where the score stands between 0 and 1, with the two thresholds. */
+/** The score between 0 and 1, with the two thresholds. */
 function ConsistencyScale({ value, ok, warn }: { value: number; ok: number; warn: number }) {
   const tone: Tone = value >= ok ? "green" : value < warn ? "red" : "amber";
   const x = (share: number) => 4 + 392 * share;

@@ -1,7 +1,7 @@
 import type { Location, Report } from "@/api/types";
 import type { Kind, Place } from "./frozen/segments";
 
-/** Everything in the text that the report points at. Checks are numbered from 1, as their cards are. */
+/** All places in the text that the report refers to. Checks are numbered from 1, as on their cards. */
 export function reportPlaces(report: Report): Place[] {
   const places: Place[] = [];
   const add = (location: Location | null, kind: Kind, check = 0) => {

@@ -2,14 +2,14 @@ import type { TimelinePoint } from "@/api/types";
 import { badgeSign, badgeTone } from "@/components/Badge";
 import { formatScore, formatTime } from "@/lib/format";
 import { linePaths } from "@/lib/plot";
-import { BOTTOM, chartPoints, HEIGHT, height, LEFT, RIGHT, WIDTH } from "./geometry";
+import { BOTTOM, chartPoints, consistencyY, HEIGHT, LEFT, RIGHT, WIDTH } from "./geometry";
 
 const THRESHOLDS = [
   { value: 0.85, name: "stable" },
   { value: 0.7, name: "not reliable below" },
 ];
 
-/** Consistency as a line, status as the sign on it, baselines ringed. The table below it tells the same in words. */
+/** Consistency as a line, status as a sign on it, baselines with a ring. The table below has the same data. */
 export function TimelineChart({ points, onOpen }: { points: readonly TimelinePoint[]; onOpen: (id: string) => void }) {
   const plotted = chartPoints(points);
   const floor = HEIGHT - BOTTOM;
@@ -17,13 +17,19 @@ export function TimelineChart({ points, onOpen }: { points: readonly TimelinePoi
     <svg
       viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
       role="img"
-      aria-label={`Consistency and status of ${points.length} reports over time; the table below holds the same.`}
+      aria-label={`Consistency and status of ${points.length} reports over time. The table below has the same data.`}
       className="block w-full rounded border border-rule bg-card"
     >
       {[0, 0.5, 1].map((value) => (
         <g key={value}>
-          <line x1={LEFT} x2={WIDTH - RIGHT} y1={height(value)} y2={height(value)} className="stroke-rule" />
-          <text x={LEFT - 8} y={height(value) + 4} textAnchor="end" className="fill-soft text-[11px]">
+          <line
+            x1={LEFT}
+            x2={WIDTH - RIGHT}
+            y1={consistencyY(value)}
+            y2={consistencyY(value)}
+            className="stroke-rule"
+          />
+          <text x={LEFT - 8} y={consistencyY(value) + 4} textAnchor="end" className="fill-soft text-[11px]">
             {value.toFixed(1)}
           </text>
         </g>
@@ -33,12 +39,12 @@ export function TimelineChart({ points, onOpen }: { points: readonly TimelinePoi
           <line
             x1={LEFT}
             x2={WIDTH - RIGHT}
-            y1={height(value)}
-            y2={height(value)}
+            y1={consistencyY(value)}
+            y2={consistencyY(value)}
             strokeDasharray="4 4"
             className="stroke-edge"
           />
-          <text x={WIDTH - RIGHT} y={height(value) - 4} textAnchor="end" className="fill-soft text-[10px]">
+          <text x={WIDTH - RIGHT} y={consistencyY(value) - 4} textAnchor="end" className="fill-soft text-[10px]">
             {name} {formatScore(value)}
           </text>
         </g>
@@ -47,7 +53,7 @@ export function TimelineChart({ points, onOpen }: { points: readonly TimelinePoi
         <path key={path} d={path} fill="none" strokeWidth="1.5" className="stroke-soft" />
       ))}
       {plotted.map(({ point, x, y }) => (
-        // biome-ignore lint/a11y/noStaticElementInteractions: for the mouse; by keyboard the table's links do the same
+        // biome-ignore lint/a11y/noStaticElementInteractions: for the mouse; keyboard users follow the links in the table
         <g
           key={point.id}
           data-tone={badgeTone(point.status)}

@@ -1,11 +1,11 @@
 import { useQuery } from "@tanstack/react-query";
-import { useId } from "react";
 import { Link, useNavigate, useSearchParams } from "react-router";
 import { queries } from "@/api/queries";
 import type { TimelinePoint } from "@/api/types";
 import { Badge, badgeSign, badgeTone, Label } from "@/components/Badge";
 import { ButtonLink } from "@/components/Button";
 import { PageTitle, ScrollRegion, TD, TH } from "@/components/layout";
+import { SelectField } from "@/components/SelectField";
 import { Empty, ErrorNotice, Loading } from "@/components/states";
 import { VisibleText } from "@/components/VisibleText";
 import { checkTitle, formatScore, formatTime } from "@/lib/format";
@@ -13,17 +13,16 @@ import { TimelineChart } from "./TimelineChart";
 
 export function TimelinePage() {
   const [params, setParams] = useSearchParams();
-  const id = useId();
   const subjects = useQuery(queries.subjects());
   const subject = params.get("subject") ?? subjects.data?.[0]?.name ?? "";
   const points = useQuery({ ...queries.timeline(subject), enabled: Boolean(subject) });
   const error = subjects.error ?? points.error;
   return (
     <>
-      <PageTitle lead="How the reports of one subject came out, one after the other.">Over time</PageTitle>
+      <PageTitle lead="The reports on one subject, in order.">Timeline</PageTitle>
       {error ? <ErrorNotice error={error} onRetry={() => Promise.all([subjects.refetch(), points.refetch()])} /> : null}
       {subjects.data && !subjects.data.length ? (
-        <Empty title="There is no report yet">
+        <Empty title="No reports yet">
           <ButtonLink to="/" variant="primary">
             Evaluate a text
           </ButtonLink>
@@ -31,28 +30,18 @@ export function TimelinePage() {
       ) : null}
       {subjects.data?.length ? (
         <div className="mb-5 max-w-sm">
-          <label htmlFor={id} className="block text-sm text-soft">
-            Subject
-          </label>
-          <select
-            id={id}
-            className="field"
+          <SelectField
+            label="Subject"
             value={subject}
-            onChange={(event) => setParams({ subject: event.target.value })}
-          >
-            {subjects.data.some(({ name }) => name === subject) ? null : <option>{subject}</option>}
-            {subjects.data.map(({ name, reports }) => (
-              <option key={name} value={name}>
-                {name} ({reports})
-              </option>
-            ))}
-          </select>
+            onChange={(name) => setParams({ subject: name })}
+            options={subjects.data.map(({ name, reports }) => ({ value: name, label: `${name} (${reports})` }))}
+          />
         </div>
       ) : null}
       {subject && !points.data && !error ? <Loading label="the reports" /> : null}
       {points.data?.length ? <TimelineView points={points.data} /> : null}
       {points.data && !points.data.length && subjects.data?.length ? (
-        <Empty title="There is no report of this subject yet">Choose another subject above.</Empty>
+        <Empty title="No reports on this subject yet">Choose another subject above.</Empty>
       ) : null}
     </>
   );
@@ -65,10 +54,10 @@ function TimelineView({ points }: { points: readonly TimelinePoint[] }) {
     <>
       <TimelineChart points={points} onOpen={(id) => navigate(`/reports/${id}`)} />
       <p className="mt-2 mb-6 text-sm text-soft">
-        ▲ ALERT, ◆ REVIEW, ● OBSERVE, ■ STABLE; a ring is a saved baseline. A report without a consistency (a screening,
-        or too few votes) stands on the axis.
+        ▲ ALERT, ◆ REVIEW, ● OBSERVE, ■ STABLE; a ring marks a saved baseline. A report without a consistency score (a
+        screening, or too few votes) is drawn on the axis.
       </p>
-      <ScrollRegion label="Reports of this subject">
+      <ScrollRegion label="Reports on this subject">
         <table className="w-full text-sm">
           <thead>
             <tr>

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { TimelinePoint } from "@/api/types";
 import { linePaths } from "@/lib/plot";
-import { chartPoints, height } from "./geometry";
+import { chartPoints, consistencyY } from "./geometry";
 
 function point(consistency: number | null): TimelinePoint {
   return {
@@ -19,13 +19,13 @@ function point(consistency: number | null): TimelinePoint {
   };
 }
 
-test("the more consistent, the higher", () => {
-  expect(height(1)).toBeLessThan(height(0.5));
+test("a higher consistency is drawn higher", () => {
+  expect(consistencyY(1)).toBeLessThan(consistencyY(0.5));
 });
-test("no line is drawn through what is not known", () => {
+test("no line is drawn through an unknown value", () => {
   expect(linePaths(chartPoints([point(1), point(0.5), point(null), point(0.7), point(1)]))).toHaveLength(2);
 });
-test("one report alone is a point and no line", () => {
+test("a single report is a point without a line", () => {
   expect(linePaths(chartPoints([point(1)]))).toEqual([]);
   expect(chartPoints([point(null)])[0]?.y).toBeNull();
 });

@@ -1,4 +1,4 @@
-/** Where the points of a chart stand. Pure. */
+/** Positions in the timeline chart. Pure. */
 import type { TimelinePoint } from "@/api/types";
 import { type Frame, xPosition, yPosition } from "@/lib/plot";
 
@@ -8,12 +8,12 @@ export const LEFT = 40;
 export const RIGHT = 16;
 const TOP = 40;
 export const BOTTOM = 34;
-const FRAME: Frame = { width: WIDTH, consistencyHeight: HEIGHT, left: LEFT, right: RIGHT, top: TOP, bottom: BOTTOM };
+const FRAME: Frame = { width: WIDTH, height: HEIGHT, left: LEFT, right: RIGHT, top: TOP, bottom: BOTTOM };
 
 export interface ChartPoint {
   point: TimelinePoint;
   x: number;
-  /** Null where there is no consistency to show: such a report stands on the axis, and no line leads to it. */
+  /** Null without a consistency score; the report is then drawn on the axis, and no line leads to it. */
   y: number | null;
 }
 
@@ -21,10 +21,10 @@ export function chartPoints(points: readonly TimelinePoint[]): ChartPoint[] {
   return points.map((point, index) => ({
     point,
     x: xPosition(index, points.length, FRAME),
-    y: point.consistency === null ? null : height(point.consistency),
+    y: point.consistency === null ? null : consistencyY(point.consistency),
   }));
 }
 
-export function height(consistency: number): number {
+export function consistencyY(consistency: number): number {
   return yPosition(consistency, FRAME);
 }

@@ -5,7 +5,7 @@ import { Table, TD } from "@/components/layout";
 import { VisibleText } from "@/components/VisibleText";
 import { formatCount } from "@/lib/format";
 
-/** Each assertion with how often it passed, failed and could not be judged. */
+/** How often each assertion passed, failed or could not be judged. */
 export function AssertionTable({
   assertions,
   runsAddress,
@@ -13,14 +13,14 @@ export function AssertionTable({
   assertions: readonly AssertionSummary[];
   runsAddress: (label: string) => string;
 }) {
-  if (!assertions.length) return <p className="text-soft">No run came so far as to be judged.</p>;
+  if (!assertions.length) return <p className="text-soft">No run reached evaluation.</p>;
   return (
     <Table
       label="Assertions"
       columns={["Assertion", "Type", "Passed, failed, not judged", "Passed", "Failed", "Not judged"]}
     >
       {assertions.map((assertion, index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: two assertions may look alike; their order tells them apart
+        // biome-ignore lint/suspicious/noArrayIndexKey: two assertions may have the same label; their order is fixed
         <AssertionRow key={index} assertion={assertion} runsAddress={runsAddress} />
       ))}
     </Table>
@@ -73,7 +73,7 @@ function AssertionRow({
 const WIDTH = 180;
 const HEIGHT = 14;
 
-/** Filled, hatched and empty, in this order: told by their form as well as by their colour. */
+/** Passed, failed and unjudged shares as filled, hatched and empty bars, so that color is not the only cue. */
 function OutcomeBar({ passed, failed, unjudged }: { passed: number; failed: number; unjudged: number }) {
   const total = passed + failed + unjudged;
   if (!total) return null;
@@ -99,7 +99,7 @@ function OutcomeBar({ passed, failed, unjudged }: { passed: number; failed: numb
   );
 }
 
-/** Slanted lines from one place to another, none of which leaves it. */
+/** The path of slanted lines between two x positions. */
 function hatchPath(from: number, to: number, step = 5): string {
   const paths: string[] = [];
   for (let x = from + step / 2; x < to; x += step) {

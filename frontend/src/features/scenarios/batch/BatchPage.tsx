@@ -16,7 +16,8 @@ import { useFilters } from "@/lib/useFilters";
 import { VerdictBadge, verdictTone } from "../Badges";
 import { ConnectionStatus } from "../ConnectionStatus";
 import { DivergenceNote } from "../DivergenceNote";
-import { completionCounts, describeCost, formatPercent, formatSpending, modelName, VERDICT_MEANINGS } from "../labels";
+import { describeCost, formatPercent, formatSpending, modelName } from "../format";
+import { completionCounts, VERDICT_MEANINGS } from "../labels";
 import { PassRate } from "../PassRate";
 import { useAnnouncement, useLiveBatches } from "../useLiveBatches";
 import { AssertionTable } from "./AssertionTable";
@@ -61,20 +62,20 @@ function BatchView({ detail }: { detail: BatchDetail }) {
         <Failures groups={detail.failure_groups} completed={summary.completed} />
       </Section>
       {detail.parting ? (
-        <Section title="Where runs part">
+        <Section title="Where runs diverge">
           <DivergenceNote divergence={detail.parting} />
         </Section>
       ) : null}
       {summary.errors ? (
-        <Section title="Errors, not failures" aside={<Count count={summary.errors} label="run" />}>
+        <Section title="Errors (not failures)" aside={<Count count={summary.errors} label="run" />}>
           <p className="mb-2 max-w-prose text-soft">
-            These runs could not be judged. They are in no rate, and nothing is counted against the agent.
+            These runs could not be judged. They are not included in any rate and do not count against the agent.
           </p>
           <Errors summary={summary} />
         </Section>
       ) : null}
       {skipped ? (
-        <Section title="Not made">
+        <Section title="Runs not executed">
           <SkippedRuns summary={summary} running={detail.running} />
         </Section>
       ) : null}
@@ -86,18 +87,16 @@ function BatchView({ detail }: { detail: BatchDetail }) {
           onFilter={update}
         />
       </Section>
-      <Section title="What was run">
-        <FactRows playbookFacts={batchFacts(batch)} />
+      <Section title="Configuration">
+        <FactRows facts={batchFacts(batch)} />
         <div className="mt-4 space-y-2">
-          <RawJson value={batch.scenario} title="The scenario as it was resolved" />
+          <RawJson value={batch.scenario} title="Resolved scenario" />
           {Object.keys(batch.tools).length ? (
-            <Details title="Tools and what they are, as hashes">
-              <FactRows
-                playbookFacts={Object.entries(batch.tools).map(([name, value]) => ({ name, value, code: true }))}
-              />
+            <Details title="Tool fingerprints">
+              <FactRows facts={Object.entries(batch.tools).map(([name, value]) => ({ name, value, code: true }))} />
             </Details>
           ) : null}
-          <RawJson value={batch} title="The batch as JSON" />
+          <RawJson value={batch} title="Batch as JSON" />
         </div>
       </Section>
     </>
@@ -142,7 +141,7 @@ function BatchHeader({ detail }: { detail: BatchDetail }) {
       </section>
       <div className="mt-5">
         <p className="text-[0.8rem] text-soft">
-          Pass rate, {summary.evidence ? evidenceLabel(summary.evidence) : "95% interval"}, and what is asked for
+          Pass rate, {summary.evidence ? evidenceLabel(summary.evidence) : "95% interval"}, and the required pass rate
         </p>
         <PassRate
           rate={summary.pass_rate}
@@ -155,7 +154,7 @@ function BatchHeader({ detail }: { detail: BatchDetail }) {
         <Facts facts={headFacts(summary, batch)} />
       </div>
       <div className="mt-5 flex flex-wrap gap-3 print:hidden">
-        <DownloadLink href={api.batchExportUrl(batch.batch_id)}>One HTML file of this batch</DownloadLink>
+        <DownloadLink href={api.batchExportUrl(batch.batch_id)}>Download as HTML</DownloadLink>
         <ButtonLink to={`/scenarios?${new URLSearchParams({ scenario: summary.scenario_id })}`}>
           All batches of this scenario
         </ButtonLink>
@@ -174,13 +173,13 @@ function headFacts(summary: BatchSummary, batch: Batch): Fact[] {
   return [
     { name: "Runs completed", value: completionCounts(summary).join(", ") },
     { name: "Passed", value: `${formatCount(summary.passed)} of ${formatCount(summary.completed)}` },
-    { name: "Asked for, at least", value: formatPercent(summary.min_pass_rate) },
+    { name: "Required pass rate", value: formatPercent(summary.min_pass_rate) },
     ...(evidence ? evidenceFacts(evidence, summary) : []),
     { name: "Average score", value: formatScore(summary.average_score) },
-    { name: "pass^k, the chance that k runs all pass", value: chances.join(", ") || UNKNOWN },
+    { name: "pass^k (chance that k runs all pass)", value: chances.join(", ") || UNKNOWN },
     { name: "Cost", value: describeCost(summary.cost) },
-    { name: "Cost a run", value: formatSpending(summary.cost.average, summary.cost.average_at_least) },
-    { name: "Judge’s cost, apart", value: describeCost(summary.judge_cost) },
+    { name: "Cost per run", value: formatSpending(summary.cost.average, summary.cost.average_at_least) },
+    { name: "Judge cost (separate)", value: describeCost(summary.judge_cost) },
     {
       name: "Latency p50, p95, max",
       value: latency ? [latency.p50, latency.p95, latency.max].map(formatSeconds).join(", ") : UNKNOWN,
@@ -192,12 +191,12 @@ function headFacts(summary: BatchSummary, batch: Batch): Fact[] {
 function evidenceFacts(evidence: Evidence, summary: BatchSummary): Fact[] {
   const facts: Fact[] = [];
   if (evidence.more !== null) {
-    facts.push({ name: "To settle it", value: pluralize(evidence.more, "more passing run") });
+    facts.push({ name: "Needed for a verdict", value: pluralize(evidence.more, "more passing run") });
   }
   if (evidence.fixed_runs !== null) {
     const saved = evidence.fixed_runs - summary.completed;
     facts.push({
-      name: "Saved by stopping when sure",
+      name: "Saved by stopping early",
       value: saved > 0 ? `${pluralize(saved, "run")} of ${formatCount(evidence.fixed_runs)}` : "nothing",
     });
   }
@@ -210,12 +209,15 @@ function batchFacts(batch: Batch): Fact[] {
     { name: "Adapter", value: batch.adapter, code: true },
     { name: "Model", value: modelName(batch), code: true },
     {
-      name: "Runs asked for",
-      value: batch.max_runs === null ? formatCount(batch.runs) : `until sure, at most ${formatCount(batch.max_runs)}`,
+      name: "Requested runs",
+      value:
+        batch.max_runs === null
+          ? formatCount(batch.runs)
+          : `until the verdict is certain enough, at most ${formatCount(batch.max_runs)}`,
     },
-    { name: "Threshold of the score", value: String(batch.threshold) },
+    { name: "Score threshold", value: String(batch.threshold) },
     { name: "Seed", value: batch.seed === null ? "none" : String(batch.seed) },
     { name: "Recorded", value: batch.recorded ? "yes" : "no" },
-    { name: "Salvo", value: batch.salvo_version || UNKNOWN },
+    { name: "Salvo version", value: batch.salvo_version || UNKNOWN },
   ];
 }

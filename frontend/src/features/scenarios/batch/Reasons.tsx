@@ -1,4 +1,4 @@
-/** Why runs did not pass: failures by what they failed by, and apart from them what is not the agent's fault. */
+/** Why runs did not pass: failures by reason, and separately errors that are not the agent's fault. */
 import { useState } from "react";
 import type { BatchSummary, FailureGroup, RunGroup } from "@/api/types";
 import { Button } from "@/components/Button";
@@ -41,7 +41,7 @@ export function SkippedRuns({ summary, running }: { summary: BatchSummary; runni
       />
       {running ? null : (
         <p className="mt-2">
-          Make them with <code>{resume}</code> <CopyButton text={resume} label="the command" />
+          Run them with <code>{resume}</code> <CopyButton text={resume} label="the command" />
         </p>
       )}
     </>
@@ -53,48 +53,48 @@ function describeSkipped(group: RunGroup): string {
 }
 
 interface Reason {
-  why: string;
+  text: string;
   count: number;
-  /** The first of them. */
+  /** The first runs with this reason. */
   ids: readonly string[];
 }
 
-function toReason(why: string, { count, run_ids }: { count: number; run_ids: readonly string[] }): Reason {
-  return { why, count, ids: run_ids };
+function toReason(text: string, { count, run_ids }: { count: number; run_ids: readonly string[] }): Reason {
+  return { text, count, ids: run_ids };
 }
 
 interface ReasonsProps {
   tone: "red" | "amber" | "plain";
   reasons: Reason[];
-  /** There is nothing to look at. */
+  /** The runs do not exist, so there is nothing to link to. */
   withoutRuns?: boolean;
 }
 
 function ReasonList({ tone, reasons, withoutRuns = false }: ReasonsProps) {
-  const [all, setAll] = useState(false);
-  const shown = all ? reasons : reasons.slice(0, INITIAL_REASONS);
+  const [showAll, setShowAll] = useState(false);
+  const visible = showAll ? reasons : reasons.slice(0, INITIAL_REASONS);
   return (
     <>
       <ul className="space-y-2">
-        {shown.map(({ why, count, ids }) => (
+        {visible.map(({ text, count, ids }) => (
           <li
-            key={why}
+            key={text}
             data-tone={tone}
             className="rounded border border-rule border-l-(--tone) border-l-[0.4rem] bg-card px-4 py-2"
           >
             <p className="flex flex-wrap gap-x-3">
               <span className="font-semibold tabular-nums">{formatCount(count)} ×</span>
               <span className="foreign min-w-0 flex-1 basis-64">
-                <VisibleText>{why}</VisibleText>
+                <VisibleText>{text}</VisibleText>
               </span>
             </p>
             {withoutRuns ? null : <RunLinks ids={ids} count={count} />}
           </li>
         ))}
       </ul>
-      {shown.length < reasons.length ? (
-        <Button className="mt-2 text-sm" onClick={() => setAll(true)}>
-          Show {formatCount(reasons.length - shown.length)} more reasons
+      {visible.length < reasons.length ? (
+        <Button className="mt-2 text-sm" onClick={() => setShowAll(true)}>
+          Show {formatCount(reasons.length - visible.length)} more
         </Button>
       ) : null}
     </>
@@ -102,20 +102,20 @@ function ReasonList({ tone, reasons, withoutRuns = false }: ReasonsProps) {
 }
 
 function RunLinks({ ids, count }: { ids: readonly string[]; count: number }) {
-  const [all, setAll] = useState(false);
-  const shown = all ? ids : ids.slice(0, INITIAL_RUNS);
+  const [showAll, setShowAll] = useState(false);
+  const visible = showAll ? ids : ids.slice(0, INITIAL_RUNS);
   return (
     <p className="mt-1 flex flex-wrap gap-x-3 gap-y-1 text-sm">
-      {shown.map((id) => (
+      {visible.map((id) => (
         <RunLink key={id} id={id} />
       ))}
-      {shown.length < ids.length ? (
-        <Button variant="text" className="px-1 py-0 text-sm" onClick={() => setAll(true)}>
-          {formatCount(ids.length - shown.length)} more
+      {visible.length < ids.length ? (
+        <Button variant="text" className="px-1 py-0 text-sm" onClick={() => setShowAll(true)}>
+          {formatCount(ids.length - visible.length)} more
         </Button>
       ) : null}
-      {shown.length === ids.length && count > ids.length ? (
-        <span className="text-soft">and {formatCount(count - ids.length)} more, in the list of runs below</span>
+      {visible.length === ids.length && count > ids.length ? (
+        <span className="text-soft">and {formatCount(count - ids.length)} more in the list of runs below</span>
       ) : null}
     </p>
   );

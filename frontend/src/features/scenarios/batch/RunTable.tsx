@@ -1,20 +1,22 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
-import { useNavigate } from "react-router";
 import { queries } from "@/api/queries";
 import type { IndexEntry, Outcome } from "@/api/types";
 import { Button } from "@/components/Button";
+import { ClickableRow } from "@/components/ClickableRow";
 import { FilterSelect } from "@/components/Filter";
 import { Table, TD } from "@/components/layout";
+import { Pagination } from "@/components/Pagination";
 import { Empty, ErrorNotice, Loading } from "@/components/states";
 import { VisibleText } from "@/components/VisibleText";
 import { formatCount, formatScore, formatSeconds } from "@/lib/format";
 import type { FilterChange } from "@/lib/useFilters";
 import { OutcomeBadge } from "../Badges";
-import { describeNotPassed, formatDollars, OUTCOME_LABELS } from "../labels";
+import { formatDollars } from "../format";
+import { describeNotPassed, OUTCOME_LABELS } from "../labels";
 import { RunLink } from "../RunLink";
 
 const LIMIT = 50;
-const COLUMNS = ["Run", "Outcome", "Not passed by", "Score", "Cost", "Latency", "Tool calls", "Recorded"];
+const COLUMNS = ["Run", "Outcome", "Reason", "Score", "Cost", "Latency", "Tool calls", "Recorded"];
 
 interface RunTableProps {
   batch: string;
@@ -23,7 +25,7 @@ interface RunTableProps {
   onFilter: (change: FilterChange) => void;
 }
 
-/** The runs in the order of their numbers: new ones come at the end, and nothing moves. */
+/** The runs by number, so that new ones are added at the end and no row moves. */
 export function RunTable({ batch, labels, params, onFilter }: RunTableProps) {
   const outcome = (params.get("outcome") ?? "") as Outcome | "";
   const assertion = params.get("assertion") ?? "";
@@ -54,53 +56,43 @@ export function RunTable({ batch, labels, params, onFilter }: RunTableProps) {
       {!data && !error ? <Loading label="the runs" /> : null}
       {data && !data.rows.length ? (
         outcome || assertion || offset ? (
-          <Empty title="No run matches">
-            <Button onClick={() => onFilter({ outcome: "", assertion: "" })}>Show every run</Button>
+          <Empty title="No runs match">
+            <Button onClick={() => onFilter({ outcome: "", assertion: "" })}>Clear filters</Button>
           </Empty>
         ) : (
-          <Empty title="No run has ended yet">Runs appear here as they end.</Empty>
+          <Empty title="No run has finished yet">Runs appear here as they finish.</Empty>
         )
       ) : null}
       {data?.rows.length ? (
         <div aria-busy={isFetching}>
-          <ListOfRuns rows={data.rows} />
-          <div className="mt-4 flex flex-wrap items-center gap-3">
-            {offset > 0 ? (
-              <Button onClick={() => onFilter({ offset: String(Math.max(offset - LIMIT, 0)) })}>Earlier</Button>
-            ) : null}
-            {data.more ? <Button onClick={() => onFilter({ offset: String(offset + LIMIT) })}>Later</Button> : null}
+          <Table label="Runs" columns={COLUMNS}>
+            {data.rows.map((row) => (
+              <RunRow key={row.run_id} row={row} />
+            ))}
+          </Table>
+          <Pagination
+            offset={offset}
+            limit={LIMIT}
+            more={data.more}
+            onChange={onFilter}
+            previous="Previous"
+            next="Next"
+          >
             {offset > 0 || data.more ? (
               <span className="text-sm text-soft">
                 {formatCount(offset + 1)} to {formatCount(offset + data.rows.length)}
               </span>
             ) : null}
-          </div>
+          </Pagination>
         </div>
       ) : null}
     </>
   );
 }
 
-function ListOfRuns({ rows }: { rows: readonly IndexEntry[] }) {
-  return (
-    <Table label="Runs" columns={COLUMNS}>
-      {rows.map((row) => (
-        <RunRow key={row.run_id} row={row} />
-      ))}
-    </Table>
-  );
-}
-
 function RunRow({ row }: { row: IndexEntry }) {
-  const navigate = useNavigate();
   return (
-    // The click is for the mouse; by keyboard the link in the row does the same.
-    <tr
-      className="cursor-pointer hover:bg-well"
-      onClick={(event) => {
-        if (!(event.target as Element).closest("a")) navigate(`/scenarios/runs/${row.run_id}`);
-      }}
-    >
+    <ClickableRow to={`/scenarios/runs/${row.run_id}`}>
       <td className={TD}>
         <RunLink id={row.run_id} />
       </td>
@@ -117,6 +109,6 @@ function RunRow({ row }: { row: IndexEntry }) {
       <td className={`${TD} whitespace-nowrap tabular-nums`}>{formatSeconds(row.latency)}</td>
       <td className={`${TD} tabular-nums`}>{formatCount(row.tool_count)}</td>
       <td className={TD}>{row.recorded ? "yes" : "no"}</td>
-    </tr>
+    </ClickableRow>
   );
 }

@@ -11,7 +11,7 @@ import { formatCount, formatSeconds, formatTime, pluralize } from "@/lib/format"
 import { formatValue } from "@/lib/text";
 import { ConnectionStatus } from "../ConnectionStatus";
 import { DivergenceNote } from "../DivergenceNote";
-import { formatDollars, formatPercent, formatPoints, formatPValue, modelName, relativeChange } from "../labels";
+import { formatDollars, formatPercent, formatPoints, formatPValue, modelName, relativeChange } from "../format";
 import { useLiveBatches } from "../useLiveBatches";
 import { Difference } from "./Difference";
 import { mergeDifferences } from "./mergeDifferences";
@@ -31,9 +31,9 @@ export function CompareBatchesPage() {
       <PageTitle>Compare two batches</PageTitle>
       <ConnectionStatus connection={connection} announcement="" />
       {!a || !b ? (
-        <Empty title="Two batches are needed">
+        <Empty title="Select two batches">
           <ButtonLink to="/scenarios" variant="primary">
-            Pick two batches
+            Go to the batches
           </ButtonLink>
         </Empty>
       ) : null}
@@ -43,7 +43,7 @@ export function CompareBatchesPage() {
       {a && b ? (
         <p className="mt-8 print:hidden">
           <ButtonLink to={`?${new URLSearchParams({ a, b, ...(allScenarios ? {} : { whole: "1" }) })}`}>
-            {allScenarios ? "Compare these two batches alone" : "Compare all scenarios of the two commands"}
+            {allScenarios ? "Compare only these two batches" : "Compare all scenarios of both commands"}
           </ButtonLink>
         </p>
       ) : null}
@@ -82,7 +82,7 @@ function ComparisonView({ comparison }: { comparison: BatchComparison }) {
         <CostTable scenarios={comparison.scenarios} />
       </Section>
       {diverging.length ? (
-        <Section title="Where runs part">
+        <Section title="Where runs diverge">
           <div className="space-y-3">
             {diverging.map(({ scenario_id, parting }) =>
               parting ? (
@@ -103,28 +103,28 @@ function ComparisonView({ comparison }: { comparison: BatchComparison }) {
   );
 }
 
-/** Before any number: what else than what is compared may explain a difference. */
+/** Other differences in configuration that may explain a result; shown before any figure. */
 function ConfigDifferences({ scenarios }: { scenarios: readonly ScenarioComparison[] }) {
   const differences = mergeDifferences(scenarios);
   if (!differences.length) {
-    return (
-      <p className="mt-3 text-soft">The scenario, its tools, its judges and its settings are the same on both sides.</p>
-    );
+    return <p className="mt-3 text-soft">The scenario, its tools, judges and settings are the same in A and B.</p>;
   }
   return (
     <div className="mt-4">
       <Notice>
-        <p className="font-semibold">Between A and B these are not the same, and may explain a difference:</p>
+        <p className="font-semibold">
+          A and B also differ in the following, which may explain a difference in results:
+        </p>
         <ul className="mt-1 list-disc pl-5">
-          {differences.map(({ what, a, b, scenarios: where }) => (
-            <li key={`${what} ${where.join()}`} className="[overflow-wrap:anywhere]">
+          {differences.map(({ what, a, b, scenarios: affected }) => (
+            <li key={`${what} ${affected.join()}`} className="[overflow-wrap:anywhere]">
               <VisibleText>
-                {a === null && b === null ? what : `${what}: ${formatSide(a)} against ${formatSide(b)}`}
+                {a === null && b === null ? what : `${what}: ${formatSide(a)} (A), ${formatSide(b)} (B)`}
               </VisibleText>
-              {where.length < scenarios.length ? (
+              {affected.length < scenarios.length ? (
                 <>
                   {" "}
-                  (<VisibleText>{where.join(", ")}</VisibleText>)
+                  (<VisibleText>{affected.join(", ")}</VisibleText>)
                 </>
               ) : null}
             </li>
@@ -172,12 +172,12 @@ function ComparedBatches({ name, batches }: { name: string; batches: readonly Ba
 const FINDING_LABELS: Record<ScenarioComparison["finding"], { tone: Tone; text: string }> = {
   worse: { tone: "red", text: "↓ B is worse" },
   better: { tone: "green", text: "↑ B is better" },
-  "no difference seen": { tone: "plain", text: "= no difference seen" },
+  "no difference seen": { tone: "plain", text: "= no difference detected" },
   "not compared": { tone: "amber", text: "! not compared" },
 };
 
 function PassRateTable({ scenarios }: { scenarios: readonly ScenarioComparison[] }) {
-  const columns = ["Scenario", "Finding", "A", "B", "Difference in points, 95%", "p", "Smallest to be seen"];
+  const columns = ["Scenario", "Finding", "A", "B", "Difference in points, 95%", "p", "Smallest detectable"];
   return (
     <>
       <Table label="Pass rates" columns={columns}>
@@ -197,25 +197,26 @@ function PassRateTable({ scenarios }: { scenarios: readonly ScenarioComparison[]
             <td className={`${TD} whitespace-nowrap tabular-nums`}>{formatPValue(scenario.p_value)}</td>
             <td className={`${TD} tabular-nums`}>
               {scenario.smallest_visible_difference === null
-                ? "none could be"
+                ? "none"
                 : `${Math.round(scenario.smallest_visible_difference * 100)} points`}
             </td>
           </tr>
         ))}
       </Table>
       <p className="mt-2 max-w-prose text-sm text-soft">
-        p is of an exact test{scenarios.length > 1 ? ", corrected for the number of scenarios" : ""}; at 0.05 or less a
-        difference is told as one. The last column is the smallest that so many runs could have shown.
+        p is from an exact test{scenarios.length > 1 ? ", corrected for the number of scenarios" : ""}. A difference is
+        reported if p is at most 0.05. The last column is the smallest difference that this number of runs could have
+        detected.
       </p>
     </>
   );
 }
 
-/** One test over all scenarios, each compared with itself alone. */
+/** One test over all scenarios, each compared only with itself. */
 function OverallResult({ overall }: { overall: NonNullable<BatchComparison["overall"]> }) {
   return (
     <p className="mt-3 flex flex-wrap items-center gap-x-3 gap-y-1">
-      <span className="font-semibold">All of them together</span>
+      <span className="font-semibold">All scenarios together</span>
       <Label tone={FINDING_LABELS[overall.finding].tone}>{FINDING_LABELS[overall.finding].text}</Label>
       <span className="tabular-nums">
         {formatPoints(overall.difference)} points, p {formatPValue(overall.p_value)}
@@ -231,17 +232,17 @@ function describeRate({ passed, completed }: BatchStats): string {
     : "no run completed";
 }
 
-/** What is in no rate is said, and never dropped in silence. */
+/** The runs that no rate includes. */
 function ExcludedRuns({ scenarios }: { scenarios: readonly ScenarioComparison[] }) {
   const lines = scenarios.flatMap((scenario) =>
     (["a", "b"] as const).flatMap((side) => {
       const { errors, unmade } = scenario[side];
       const missing = [
         errors ? `${pluralize(errors, "run")} could not be judged (errors, not failures)` : "",
-        unmade ? `${pluralize(unmade, "run")} not made` : "",
+        unmade ? `${pluralize(unmade, "run")} not run` : "",
       ].filter(Boolean);
       return missing.length
-        ? [`${scenario.scenario_id}, ${side.toUpperCase()}: ${missing.join(" and ")}, and in no rate above.`]
+        ? [`${scenario.scenario_id}, ${side.toUpperCase()}: ${missing.join("; ")}. Not included in the rates above.`]
         : [];
     }),
   );
@@ -253,7 +254,7 @@ function ExcludedRuns({ scenarios }: { scenarios: readonly ScenarioComparison[] 
 }
 
 function AssertionDifferences({ assertions }: { assertions: readonly AssertionDifference[] }) {
-  if (!assertions.length) return <p className="text-soft">None differs.</p>;
+  if (!assertions.length) return <p className="text-soft">No assertion differs.</p>;
   return (
     <>
       <Table
@@ -283,23 +284,23 @@ function AssertionDifferences({ assertions }: { assertions: readonly AssertionDi
           );
         })}
       </Table>
-      <p className="mt-2 text-sm text-soft">Not tested: they say where to look.</p>
+      <p className="mt-2 text-sm text-soft">Not tested for significance; use them as hints.</p>
     </>
   );
 }
 
 function CostTable({ scenarios }: { scenarios: readonly ScenarioComparison[] }) {
   const rows = scenarios.flatMap(({ scenario_id, a, b }) => [
-    { what: "Cost a run", scenario_id, a: a.average_cost, b: b.average_cost, told: formatDollars },
-    { what: "Latency p50", scenario_id, a: a.latency_p50, b: b.latency_p50, told: formatSeconds },
-    { what: "Latency p95", scenario_id, a: a.latency_p95, b: b.latency_p95, told: formatSeconds },
+    { metric: "Cost per run", scenario_id, a: a.average_cost, b: b.average_cost, format: formatDollars },
+    { metric: "Latency p50", scenario_id, a: a.latency_p50, b: b.latency_p50, format: formatSeconds },
+    { metric: "Latency p95", scenario_id, a: a.latency_p95, b: b.latency_p95, format: formatSeconds },
   ]);
   return (
-    <Table label="Cost and latency" columns={["What", "Scenario", "A", "B", "Change"]}>
-      {rows.map(({ what, scenario_id, a, b, told: format }) => (
-        <tr key={`${scenario_id} ${what}`}>
+    <Table label="Cost and latency" columns={["Metric", "Scenario", "A", "B", "Change"]}>
+      {rows.map(({ metric, scenario_id, a, b, format }) => (
+        <tr key={`${scenario_id} ${metric}`}>
           <th scope="row" className={`${TD} whitespace-nowrap text-left font-normal`}>
-            {what}
+            {metric}
           </th>
           <td className={`${TD} min-w-32 [overflow-wrap:anywhere]`}>
             <VisibleText>{scenario_id}</VisibleText>

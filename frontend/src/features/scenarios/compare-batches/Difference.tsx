@@ -1,10 +1,10 @@
 import type { Interval } from "@/api/types";
-import { formatPoints } from "../labels";
+import { formatPoints } from "../format";
 
 const WIDTH = 140;
 const HEIGHT = 14;
 
-/** A difference with its interval, in words and drawn around "none". */
+/** A difference with its interval, as text and drawn around zero. */
 export function Difference({ value, interval }: { value: number | null; interval: Interval | null }) {
   if (value === null) return <span className="text-soft">unknown</span>;
   const x = (share: number) => WIDTH / 2 + share * (WIDTH / 2 - 4);

@@ -1,11 +1,11 @@
-/** What is not the same on both sides, told once where it is so on several scenarios. Pure. */
+/** Merges equal configuration differences of several scenarios. Pure. */
 import type { ScenarioComparison } from "@/api/types";
 
 export interface SharedDifference {
   what: string;
   a: unknown;
   b: unknown;
-  /** The scenarios on which it is so. */
+  /** The scenarios that have this difference. */
   scenarios: string[];
 }
 

@@ -10,7 +10,8 @@ import { ErrorNotice, Loading, Notice } from "@/components/states";
 import { VisibleText } from "@/components/VisibleText";
 import { formatScore, formatSeconds, formatTime, pluralize } from "@/lib/format";
 import { OutcomeBadge } from "../Badges";
-import { formatDollars, modelName, outcomeSentence } from "../labels";
+import { formatDollars, modelName } from "../format";
+import { outcomeSentence } from "../labels";
 import { compareRunsPath } from "../RunLink";
 import { StepBody, StepHead } from "../run/Step";
 import { collapseEqualRows } from "./collapseEqualRows";
@@ -21,7 +22,7 @@ export function CompareRunsPage() {
   const { data, error, refetch } = useQuery(queries.compareRuns(a, b));
   return (
     <>
-      <PageTitle lead="Step by step. Ids and times are no difference.">Two runs side by side</PageTitle>
+      <PageTitle lead="Step by step. Differences in ids and times are ignored.">Compare two runs</PageTitle>
       {error ? <ErrorNotice error={error} onRetry={refetch} /> : null}
       {!data && !error ? <Loading label="the two runs" /> : null}
       {data ? <RunComparisonView key={`${a} ${b}`} comparison={data} /> : null}
@@ -37,7 +38,7 @@ function RunComparisonView({ comparison }: { comparison: RunComparison }) {
     row.focus({ preventScroll: true });
     row.scrollIntoView({ block: row.offsetHeight > window.innerHeight * 0.8 ? "start" : "center" });
   }, []);
-  // Once, when it is there: what one came for. The head stays in view where it fits.
+  // Scroll to the first difference once the page is rendered.
   useEffect(goToFirstDifference, [goToFirstDifference]);
   const [showAll, setShowAll] = useState(false);
   const groups = showAll
@@ -52,29 +53,29 @@ function RunComparisonView({ comparison }: { comparison: RunComparison }) {
       </div>
       <div className="my-5 flex flex-wrap items-center gap-3">
         {comparison.steps.first_difference === null ? (
-          <Notice tone="plain">The two went the same way: no step differs.</Notice>
+          <Notice tone="plain">The two runs took the same steps.</Notice>
         ) : (
           <>
             <p>
-              They first differ in row {comparison.steps.first_difference + 1} of {comparison.steps.rows.length}.
+              The first difference is in row {comparison.steps.first_difference + 1} of {comparison.steps.rows.length}.
             </p>
-            <Button onClick={goToFirstDifference}>Go to the first difference</Button>
+            <Button onClick={goToFirstDifference}>Go to first difference</Button>
           </>
         )}
         {hiddenRows || showAll ? (
           <Button variant="text" onClick={() => setShowAll(!showAll)}>
-            {showAll ? "Fold what is the same" : "Show what is the same"}
+            {showAll ? "Hide identical steps" : "Show identical steps"}
           </Button>
         ) : null}
         <ButtonLink variant="text" to={compareRunsPath(comparison.b.run_id, comparison.a.run_id)} className="ml-auto">
-          Change sides
+          Swap A and B
         </ButtonLink>
       </div>
       <ol className="space-y-3">
         {groups.map(({ from, rows }) =>
           rows.length > 1 ? (
             <li key={from} className="rounded border border-rule border-dashed px-4 py-2 text-sm text-soft">
-              Rows {from + 1} to {from + rows.length}: {pluralize(rows.length, "step")}, the same in both
+              Rows {from + 1} to {from + rows.length}: {pluralize(rows.length, "identical step")}
             </li>
           ) : (
             rows.map((row) => (
@@ -117,7 +118,7 @@ function ComparedRun({ name, run }: { name: string; run: RunHead }) {
 }
 
 const FIELD_LABELS: Record<string, string> = {
-  kind: "what it is",
+  kind: "kind",
   title: "name",
   text: "text",
   arguments: "arguments",
@@ -143,9 +144,9 @@ function StepRow({ row, number, firstDifference }: StepRowProps) {
         <span>
           Row {number}:{" "}
           {same
-            ? "the same"
+            ? "identical"
             : a && b
-              ? `not the same: ${differs.map((name) => FIELD_LABELS[name] ?? name).join(", ")}`
+              ? `different ${differs.map((name) => FIELD_LABELS[name] ?? name).join(", ")}`
               : a
                 ? "only in A"
                 : "only in B"}
@@ -171,7 +172,7 @@ function StepCell({ side, step, other, differs }: StepCellProps) {
   if (!step) {
     return (
       <div className="rounded border border-edge border-dashed px-4 py-3 text-soft">
-        <span className="font-semibold">{side}</span> has no such step
+        <span className="font-semibold">{side}</span> does not have this step
       </div>
     );
   }

@@ -17,7 +17,7 @@ interface Props {
   side: string;
 }
 
-/** What differs from the other run's step, its lines marked; what is the same is only named. */
+/** The fields that differ from the other run's step, with changed lines marked; equal fields are only named. */
 export function StepDifference({ step, other, differs, side }: Props) {
   return (
     <div className="mt-2 space-y-2">
@@ -26,7 +26,7 @@ export function StepDifference({ step, other, differs, side }: Props) {
         if (!differs.includes(field)) {
           return isPresent(step[field]) ? (
             <p key={field} className="text-sm text-soft">
-              {field}: the same in both
+              {field}: identical
             </p>
           ) : null;
         }
@@ -49,33 +49,34 @@ export function StepDifference({ step, other, differs, side }: Props) {
   );
 }
 
-/** From shortly before the first line that is marked; long ones are cut until they are asked for. */
+/** The lines from shortly before the first change. Long lines and texts are truncated until expanded. */
 function DiffText({ lines, label, mono }: { lines: readonly DiffLine[]; label: string; mono: boolean }) {
-  const [all, setAll] = useState(false);
+  const [showAll, setShowAll] = useState(false);
   const firstChange = lines.findIndex(({ changed }) => changed);
-  const from = all || lines.length <= PREVIEW_LINES ? 0 : Math.max(0, firstChange - 3);
-  const shown = all ? lines : lines.slice(from, from + PREVIEW_LINES);
-  const isTruncated = shown.length < lines.length || (!all && shown.some(({ text }) => text.length > MAX_LINE_LENGTH));
+  const from = showAll || lines.length <= PREVIEW_LINES ? 0 : Math.max(0, firstChange - 3);
+  const visible = showAll ? lines : lines.slice(from, from + PREVIEW_LINES);
+  const isTruncated =
+    visible.length < lines.length || (!showAll && visible.some(({ text }) => text.length > MAX_LINE_LENGTH));
   return (
     <>
       <div className={`foreign ${mono ? "font-mono text-[0.82rem] leading-normal" : ""}`}>
-        {from ? <p className="text-soft">… {formatCount(from)} lines, the same in both</p> : null}
-        {shown.map(({ text, changed }, index) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: lines of one text never change their order
+        {from ? <p className="text-soft">… {formatCount(from)} identical lines</p> : null}
+        {visible.map(({ text, changed }, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: lines of a text never change their order
           <Fragment key={index}>
-            <DiffTextLine text={all ? text : truncateLine(text)} changed={changed} />
+            <DiffTextLine text={showAll ? text : truncateLine(text)} changed={changed} />
             {"\n"}
           </Fragment>
         ))}
       </div>
-      {isTruncated || all ? (
+      {isTruncated || showAll ? (
         <Button
           variant="text"
           className="px-1.5 py-0 text-sm"
-          onClick={() => setAll(!all)}
-          aria-label={`Show ${all ? "less" : "all"} of ${label}`}
+          onClick={() => setShowAll(!showAll)}
+          aria-label={`Show ${showAll ? "less" : "all"} of ${label}`}
         >
-          {all ? "Show less" : "Show all"}
+          {showAll ? "Show less" : "Show all"}
         </Button>
       ) : null}
     </>

@@ -11,13 +11,13 @@ function shape(text: string): string {
     .join("");
 }
 
-test("long stretches that are the same are folded, but for the row beside a difference", () => {
+test("long sequences of equal rows are collapsed, except next to a difference", () => {
   expect(shape("=====x=====x=====")).toBe("(4)=x=(3)=x=(4)");
 });
-test("short ones are not worth a fold", () => {
+test("short sequences are not collapsed", () => {
   expect(shape("==x==x==")).toBe("==x==x==");
 });
-test("two runs that are the same throughout are one fold, and none at all is nothing", () => {
+test("equal runs are one group, and no rows are no group", () => {
   expect(shape("====")).toBe("(4)");
   expect(shape("xx")).toBe("xx");
   expect(shape("")).toBe("");

@@ -1,16 +1,16 @@
-/** Long stretches in which two runs are the same, folded away. Pure. */
+/** Collapses long sequences of steps that are equal in both runs. Pure. */
 
 export interface RowGroup<Row> {
-  /** The number of its first row, from 0. */
+  /** The index of its first row. */
   from: number;
   rows: Row[];
 }
 
-/** So many rows that are the same stay beside a difference, to show where it happened. */
+/** Equal rows that stay visible next to a difference, as context. */
 const CONTEXT_ROWS = 1;
 const MIN_COLLAPSED = 3;
 
-/** A part of one row is shown, a part of several is a stretch to fold. */
+/** Group the rows: a group of one row is shown, a group of several is collapsed. */
 export function collapseEqualRows<Row extends { same: boolean }>(rows: readonly Row[]): RowGroup<Row>[] {
   const parts: RowGroup<Row>[] = [];
   let index = 0;
@@ -32,7 +32,7 @@ export function collapseEqualRows<Row extends { same: boolean }>(rows: readonly 
   return parts;
 }
 
-/** Where the rows end that are the same from here on. */
+/** The end of the sequence of equal rows that starts at `from`. */
 function equalRowsEnd(rows: readonly { same: boolean }[], from: number): number {
   let end = from;
   while (end < rows.length && rows[end]?.same) end += 1;

@@ -1,27 +1,30 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useCallback, useMemo, useState } from "react";
-import { Link, useNavigate } from "react-router";
+import { Link } from "react-router";
 import { queries } from "@/api/queries";
 import type { BatchRow, Series, Verdict } from "@/api/types";
 import { Label } from "@/components/Badge";
 import { Button } from "@/components/Button";
-import { CompareSelection, toggleSelection } from "@/components/CompareSelection";
+import { ClickableRow } from "@/components/ClickableRow";
+import { CompareSelection, SelectionCheckbox, toggleSelection } from "@/components/CompareSelection";
 import { CopyButton } from "@/components/CopyButton";
 import { FilterSearch, FilterSelect } from "@/components/Filter";
 import { PageTitle, Section, Table, TD } from "@/components/layout";
+import { Pagination } from "@/components/Pagination";
 import { Empty, ErrorNotice, Loading, Notice } from "@/components/states";
 import { VisibleText } from "@/components/VisibleText";
 import { formatTime, pluralize } from "@/lib/format";
 import { type FilterChange, useFilters } from "@/lib/useFilters";
 import { VerdictBadge } from "../Badges";
 import { ConnectionStatus } from "../ConnectionStatus";
-import { completionCounts, formatLatencies, formatSpending, modelName } from "../labels";
+import { formatLatencies, formatSpending, modelName } from "../format";
+import { completionCounts } from "../labels";
 import { PassRate } from "../PassRate";
 import { useAnnouncement, useLiveBatches, useNewestBatch } from "../useLiveBatches";
 import { SeriesCards, sortByName } from "./SeriesCards";
 
 const LIMIT = 50;
-const COLUMNS = ["Pick", "When", "Scenario, model", "Verdict", "Pass rate, 95%", "Completed", "Cost", "p50 / p95"];
+const COLUMNS = ["Select", "When", "Scenario, model", "Verdict", "Pass rate, 95%", "Completed", "Cost", "p50 / p95"];
 const VERDICTS: Verdict[] = ["passed", "failed", "inconclusive", "open", "error"];
 
 export function ScenariosPage() {
@@ -52,7 +55,7 @@ export function ScenariosPage() {
   const isEmpty = data && !data.rows.length && !filtered && !offset;
   return (
     <>
-      <PageTitle lead="Each batch is one scenario run many times. Open one, or pick two to compare them. New runs appear by themselves.">
+      <PageTitle lead="Each batch is one scenario run many times. Open one, or select two to compare them. New runs appear automatically.">
         Batches of runs
       </PageTitle>
       <ConnectionStatus connection={connection} announcement={announcement} />
@@ -73,7 +76,9 @@ export function ScenariosPage() {
           <CompareSelection selected={selected} path="/scenarios/compare" onClear={() => setSelected([])} />
           {data.skipped ? (
             <div className="mb-3">
-              <Notice>{pluralize(data.skipped, "run")} cannot be read and are in no number here.</Notice>
+              <Notice>
+                {pluralize(data.skipped, "run")} could not be read and {data.skipped === 1 ? "is" : "are"} not included.
+              </Notice>
             </div>
           ) : null}
           {data.rows.length ? (
@@ -81,15 +86,15 @@ export function ScenariosPage() {
               <BatchTable
                 rows={data.rows}
                 selected={selected}
-                onSelect={(id) => setSelected((now) => toggleSelection(now, id))}
+                onSelect={(id) => setSelected((current) => toggleSelection(current, id))}
                 newest={newest}
               />
-              <Pages offset={offset} more={data.more} go={update} />
+              <Pagination offset={offset} limit={LIMIT} more={data.more} onChange={update} />
             </div>
           ) : (
-            <Empty title="Nothing matches">
+            <Empty title="No batches match">
               <Button onClick={() => update({ scenario: "", model: "", verdict: "", search: "" })}>
-                Show everything
+                Clear filters
               </Button>
             </Empty>
           )}
@@ -112,13 +117,13 @@ interface FilterProps {
 }
 
 function Filters({ filters, series, onChange }: FilterProps) {
-  const search = useCallback((search: string) => onChange({ search }), [onChange]);
+  const onSearch = useCallback((search: string) => onChange({ search }), [onChange]);
   const scenarios = [...new Set(series.map(({ scenario_id }) => scenario_id))].sort();
   const models = [...new Set(series.map(modelName))].sort();
   const toOptions = (values: readonly string[]) => values.map((value) => ({ value, label: value }));
   return (
     <search className="mb-4 flex flex-wrap gap-4">
-      <FilterSearch placeholder="Scenario, model or id" value={filters.search} onChange={search} />
+      <FilterSearch placeholder="Scenario, model or id" value={filters.search} onChange={onSearch} />
       <FilterSelect
         label="Scenario"
         allLabel="All scenarios"
@@ -148,26 +153,17 @@ function NoRuns({ folder }: { folder: string }) {
   return (
     <Empty title="No runs are stored in this folder yet">
       <p>
-        <code>salvo run</code> makes some; they appear here while they are made.{" "}
+        Run <code>salvo run</code>; the runs appear here as they finish.{" "}
         <CopyButton text="salvo run" label="the command" />
       </p>
       <p className="mt-2 text-sm [overflow-wrap:anywhere]">
-        The folder is{" "}
+        Looking in{" "}
         <code>
           <VisibleText>{folder}</VisibleText>
         </code>
-        . <code>salvo init</code> makes an example.
+        . <code>salvo init</code> creates an example.
       </p>
     </Empty>
-  );
-}
-
-function Pages({ offset, more, go }: { offset: number; more: boolean; go: (change: FilterChange) => void }) {
-  return (
-    <div className="mt-4 flex gap-3">
-      {offset > 0 ? <Button onClick={() => go({ offset: String(Math.max(offset - LIMIT, 0)) })}>Newer</Button> : null}
-      {more ? <Button onClick={() => go({ offset: String(offset + LIMIT) })}>Older</Button> : null}
-    </div>
   );
 }
 
@@ -202,22 +198,13 @@ interface RowProps {
 }
 
 function Row({ row, isNew, selected, onSelect }: RowProps) {
-  const navigate = useNavigate();
   const to = `/scenarios/batches/${row.batch_id}`;
   const [completed, ...notes] = completionCounts(row);
   return (
-    // The click is for the mouse; by keyboard the link in the row does the same.
-    <tr
-      className={`cursor-pointer hover:bg-well ${selected ? "bg-blue-tint" : ""}`}
-      onClick={(event) => {
-        if (!(event.target as Element).closest("a, input, label")) navigate(to);
-      }}
-    >
+    <ClickableRow to={to} selected={selected}>
       <td className={TD}>
-        <input
-          type="checkbox"
-          className="size-4 accent-link"
-          aria-label={`Pick ${row.scenario_id} ${row.batch_id} to compare`}
+        <SelectionCheckbox
+          name={`${row.scenario_id} ${row.batch_id}`}
           checked={selected}
           onChange={() => onSelect(row.batch_id)}
         />
@@ -253,6 +240,6 @@ function Row({ row, isNew, selected, onSelect }: RowProps) {
       </td>
       <td className={`${TD} whitespace-nowrap tabular-nums`}>{formatSpending(row.cost.total, row.cost.at_least)}</td>
       <td className={`${TD} whitespace-nowrap tabular-nums`}>{formatLatencies(row.latency?.p50, row.latency?.p95)}</td>
-    </tr>
+    </ClickableRow>
   );
 }

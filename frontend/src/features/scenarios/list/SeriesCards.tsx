@@ -6,19 +6,19 @@ import { Table, TD } from "@/components/layout";
 import { VisibleText } from "@/components/VisibleText";
 import { formatSeconds, formatTime, pluralize } from "@/lib/format";
 import { VerdictBadge } from "../Badges";
-import { formatDollars, formatInterval, formatLatencies, formatPercent, modelName } from "../labels";
+import { formatDollars, formatInterval, formatLatencies, formatPercent, modelName } from "../format";
 import { describeRate, Legend, RateChart, Sparkline } from "./charts";
 import { latestPoints, MAX_POINTS } from "./geometry";
 
 const INITIAL_CARDS = 6;
 
-/** By name, so that a card keeps its place when a batch comes. */
+/** Sort by name, so that a card keeps its place when a batch is added. */
 export function sortByName(series: readonly Series[]): Series[] {
   const key = (item: Series) => `${item.scenario_id}\n${modelName(item)}`;
   return [...series].sort((a, b) => (key(a) < key(b) ? -1 : 1));
 }
 
-/** Each scenario and model over time. */
+/** A card with charts over time for each scenario and model. */
 export function SeriesCards({ series }: { series: readonly Series[] }) {
   const [showAll, setShowAll] = useState(false);
   const visible = showAll ? series : series.slice(0, INITIAL_CARDS);
@@ -67,7 +67,7 @@ function SeriesCard({ series }: { series: Series }) {
       <RateChart points={points} name={name} />
       <div className="mt-1 grid grid-cols-2 gap-4 text-sm">
         <div>
-          <p className="text-soft">Cost a run</p>
+          <p className="text-soft">Cost per run</p>
           <p className="tabular-nums">{formatDollars(last.average_cost)}</p>
           {points.length > 1 ? <Sparkline lower={points.map(({ average_cost }) => average_cost)} /> : null}
         </div>
@@ -95,7 +95,7 @@ function SeriesCard({ series }: { series: Series }) {
   );
 }
 
-const COLUMNS = ["When", "Verdict", "Pass rate", "Runs", "Cost a run", "p50", "p95"];
+const COLUMNS = ["When", "Verdict", "Pass rate", "Runs", "Cost per run", "p50", "p95"];
 
 function PointTable({ points, name }: { points: readonly SeriesPoint[]; name: string }) {
   return (

@@ -3,21 +3,21 @@ import type { SeriesPoint, Verdict } from "@/api/types";
 import { formatTime } from "@/lib/format";
 import { linePaths, yPosition } from "@/lib/plot";
 import { verdictTone } from "../Badges";
-import { formatInterval, formatPercent } from "../labels";
+import { formatInterval, formatPercent } from "../format";
 import { maxValue, RATE_FRAME, rateBars, SPARKLINE_FRAME, sparklinePoints } from "./geometry";
 
-const FLOOR = RATE_FRAME.consistencyHeight - RATE_FRAME.bottom;
+const FLOOR = RATE_FRAME.height - RATE_FRAME.bottom;
 
-/** Pass rates with their intervals, one batch after the other. The table beside it tells the same in words. */
+/** Pass rates with their intervals, batch by batch. The table next to it has the same data. */
 export function RateChart({ points, name }: { points: readonly SeriesPoint[]; name: string }) {
   const navigate = useNavigate();
   const bars = rateBars(points);
   const minimum = points.at(-1)?.min_pass_rate;
   return (
     <svg
-      viewBox={`0 0 ${RATE_FRAME.width} ${RATE_FRAME.consistencyHeight}`}
+      viewBox={`0 0 ${RATE_FRAME.width} ${RATE_FRAME.height}`}
       role="img"
-      aria-label={`Pass rate of ${name} in ${points.length} batches, with its interval; the table below holds the same.`}
+      aria-label={`Pass rate of ${name} in ${points.length} batches, with intervals. The table below has the same data.`}
       className="block w-full"
     >
       {[0, 0.5, 1].map((share) => (
@@ -49,14 +49,14 @@ export function RateChart({ points, name }: { points: readonly SeriesPoint[]; na
             strokeDasharray="4 4"
             className="stroke-edge"
           />
-          <title>{`Asked for: ${formatPercent(minimum)}`}</title>
+          <title>{`Required: ${formatPercent(minimum)}`}</title>
         </g>
       )}
       {linePaths(bars).map((path) => (
         <path key={path} d={path} fill="none" strokeWidth="1" className="stroke-edge" />
       ))}
       {bars.map(({ point, x, y, low, high }) => (
-        // biome-ignore lint/a11y/noStaticElementInteractions: for the mouse; by keyboard the table's links do the same
+        // biome-ignore lint/a11y/noStaticElementInteractions: for the mouse; keyboard users follow the links in the table
         <g
           key={point.batch_id}
           data-tone={verdictTone(point.verdict)}
@@ -93,7 +93,7 @@ const VERDICT_SHAPES: Record<Verdict, string> = {
   error: "M0 -5L5 4H-5Z",
 };
 
-/** A verdict's own form: a disc, a cross, a diamond, a ring, a triangle. */
+/** The shape of a verdict: disc, cross, diamond, ring or triangle. */
 function VerdictShape({ verdict, x, y }: { verdict: Verdict; x: number; y: number }) {
   const fill =
     verdict === "failed"
@@ -115,7 +115,7 @@ export function Legend() {
           {verdict}
         </li>
       ))}
-      <li>Bars are 95% intervals; the dashed line is what is asked for now.</li>
+      <li>Bars are 95% intervals; the dashed line is the current required pass rate.</li>
     </ul>
   );
 }
@@ -123,7 +123,7 @@ export function Legend() {
 function DateLabels({ points }: { points: readonly SeriesPoint[] }) {
   const first = points[0];
   const last = points.at(-1);
-  const y = RATE_FRAME.consistencyHeight - 7;
+  const y = RATE_FRAME.height - 7;
   return (
     <>
       {first ? (
@@ -147,13 +147,13 @@ function formatDay(stamp: string): string {
   return Number.isNaN(date.getTime()) ? stamp : DAY.format(date);
 }
 
-/** A line or two of how something grew, from 0 to the largest; its words stand beside it. */
+/** One or two lines from 0 to the maximum; the values are written next to it. */
 export function Sparkline({ lower, upper }: { lower: readonly (number | null)[]; upper?: readonly (number | null)[] }) {
   const max = maxValue([...lower, ...(upper ?? [])]);
   const lowerPoints = sparklinePoints(lower, max);
   return (
     <svg
-      viewBox={`0 0 ${SPARKLINE_FRAME.width} ${SPARKLINE_FRAME.consistencyHeight}`}
+      viewBox={`0 0 ${SPARKLINE_FRAME.width} ${SPARKLINE_FRAME.height}`}
       aria-hidden="true"
       className="block w-full max-w-60"
     >

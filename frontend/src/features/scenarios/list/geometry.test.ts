@@ -20,7 +20,7 @@ function point(pass_rate: number | null, interval: [number, number] = [0.2, 0.9]
   };
 }
 
-test("the interval reaches below and above the rate, within the frame", () => {
+test("the interval extends below and above the rate, within the frame", () => {
   const [bar] = rateBars([point(0.5)]);
   expect(bar?.high).toBeLessThan(bar?.y ?? 0);
   expect(bar?.low).toBeGreaterThan(bar?.y ?? Number.POSITIVE_INFINITY);
@@ -29,12 +29,12 @@ test("the interval reaches below and above the rate, within the frame", () => {
 test("a batch without a completed run has neither a rate nor an interval", () => {
   expect(rateBars([point(null, [0, 1])])[0]).toMatchObject({ y: null, low: null, high: null });
 });
-test("only the last are drawn, where there are too many to tell apart", () => {
+test("only the latest points are drawn when there are too many", () => {
   const many = Array.from({ length: MAX_POINTS + 5 }, (_, index) => ({ ...point(1), batch_id: String(index) }));
   expect(latestPoints(many)).toHaveLength(MAX_POINTS);
   expect(latestPoints(many).at(-1)?.batch_id).toBe(String(MAX_POINTS + 4));
 });
-test("an unknown cost is a gap, and none at all is a line on the ground", () => {
+test("an unknown cost is a gap, and zeros are a line at the bottom", () => {
   expect(linePaths(sparklinePoints([1, 2, null, 3, 4]))).toHaveLength(2);
   const ground = sparklinePoints([0, 0]).map(({ y }) => y);
   expect(ground[0]).toBe(ground[1]);

@@ -1,17 +1,17 @@
-/** Where the batches of one scenario and model stand in their small charts. Pure. */
+/** Positions in the charts of one scenario and model. Pure. */
 
 import type { SeriesPoint } from "@/api/types";
 import { type Frame, xPosition, yPosition } from "@/lib/plot";
 
-export const RATE_FRAME: Frame = { width: 360, consistencyHeight: 150, left: 36, right: 10, top: 12, bottom: 24 };
-export const SPARKLINE_FRAME: Frame = { width: 170, consistencyHeight: 46, left: 4, right: 4, top: 6, bottom: 6 };
-/** More would fall on one another. */
+export const RATE_FRAME: Frame = { width: 360, height: 150, left: 36, right: 10, top: 12, bottom: 24 };
+export const SPARKLINE_FRAME: Frame = { width: 170, height: 46, left: 4, right: 4, top: 6, bottom: 6 };
+/** More points would overlap. */
 export const MAX_POINTS = 30;
 
 export interface RateBar {
   point: SeriesPoint;
   x: number;
-  /** Null where no run was completed: such a batch stands on the axis, without an interval. */
+  /** Null if no run was completed; the batch is then drawn on the axis, without an interval. */
   y: number | null;
   low: number | null;
   high: number | null;
@@ -21,7 +21,7 @@ export function latestPoints(points: readonly SeriesPoint[]): readonly SeriesPoi
   return points.slice(-MAX_POINTS);
 }
 
-/** Pass rates with their intervals. */
+/** The positions of pass rates and their intervals. */
 export function rateBars(points: readonly SeriesPoint[]): RateBar[] {
   return points.map((point, index) => {
     const hasRate = point.pass_rate !== null;
@@ -36,7 +36,7 @@ export function rateBars(points: readonly SeriesPoint[]): RateBar[] {
   });
 }
 
-/** Values of any size as heights from 0 to the largest of them; what is not known has none. */
+/** Values scaled from 0 to their maximum; unknown values have no height. */
 export function sparklinePoints(
   values: readonly (number | null)[],
   max = maxValue(values),

@@ -6,7 +6,7 @@ import { formatValue } from "@/lib/text";
 import { AssertionBadge, outcomeTone } from "../Badges";
 import { assertionLabel } from "./steps";
 
-/** What an assertion came to; where it did not pass, with everything that tells why. */
+/** The result of an assertion, with expected and actual values if it did not pass. */
 export function Assertion({ result, children }: { result: EvalResult; children?: React.ReactNode }) {
   const label = assertionLabel(result);
   const facts = [

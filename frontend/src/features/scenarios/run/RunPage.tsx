@@ -13,7 +13,8 @@ import { ErrorNotice, Loading } from "@/components/states";
 import { VisibleText } from "@/components/VisibleText";
 import { formatScore, formatSeconds, formatTime, pluralize } from "@/lib/format";
 import { OutcomeBadge, outcomeTone } from "../Badges";
-import { formatDollars, formatTokens, modelName, outcomeSentence, REPLAY_LABELS } from "../labels";
+import { formatDollars, formatTokens, modelName } from "../format";
+import { outcomeSentence, REPLAY_LABELS } from "../labels";
 import { compareRunsPath } from "../RunLink";
 import { Assertion } from "./Assertion";
 import { StepBody, StepHead } from "./Step";
@@ -132,10 +133,10 @@ function RunHeader({ run, partner }: Pick<RunDetail, "run" | "partner">) {
             to={run.passed ? compareRunsPath(partner, run.run_id) : compareRunsPath(run.run_id, partner)}
             variant="primary"
           >
-            Beside a {run.passed ? "failing" : "passing"} run
+            Compare with a {run.passed ? "failing" : "passing"} run
           </ButtonLink>
         ) : null}
-        <ButtonLink to={batch}>Its batch</ButtonLink>
+        <ButtonLink to={batch}>Show the batch</ButtonLink>
       </div>
     </header>
   );
@@ -146,7 +147,7 @@ function headFacts(run: RunHead): Fact[] {
   return [
     { name: "Score", value: formatScore(run.weighted_score) },
     { name: "Cost", value: formatDollars(metrics.cost) },
-    { name: "Judge’s cost, apart", value: formatDollars(run.judge_cost) },
+    { name: "Judge cost (separate)", value: formatDollars(run.judge_cost) },
     { name: "Latency", value: formatSeconds(metrics.latency) },
     { name: "Tokens", value: formatTokens(metrics.tokens) },
     {
@@ -169,7 +170,7 @@ function ReplayHint({ run }: { run: RunHead }) {
   if (!run.recorded) {
     return (
       <p className="mt-4 text-soft">
-        Not recorded. <code>salvo run --record</code> makes replay possible.
+        Not recorded. Use <code>salvo run --record</code> to make runs replayable.
       </p>
     );
   }
@@ -177,7 +178,7 @@ function ReplayHint({ run }: { run: RunHead }) {
   return (
     <div className="mt-4">
       <p className="flex flex-wrap items-baseline gap-x-2">
-        <span className="text-soft">Recorded. Replay it with</span> <code>{command}</code>
+        <span className="text-soft">Recorded. To replay it, run</span> <code>{command}</code>
         <CopyButton text={command} label="the command" />
       </p>
       <p className="text-sm text-soft [overflow-wrap:anywhere]">
@@ -187,9 +188,10 @@ function ReplayHint({ run }: { run: RunHead }) {
   );
 }
 
-/** Those of the whole run in full; of the others where they stand, what did not pass first. */
+/** Assertions about the whole run in full, the others as links to their steps; failed ones first. */
 function AssertionOverview({ run, trajectory }: { run: RunHead; trajectory: Trajectory }) {
-  if (!run.eval_results.length) return <p className="text-soft">Nothing was judged: the run did not come so far.</p>;
+  if (!run.eval_results.length)
+    return <p className="text-soft">No assertions were evaluated: the run ended before that.</p>;
   const placedAssertions = placeAssertions(run.eval_results, trajectory);
   const onRun = placedAssertions.filter(({ step }) => step === null);
   const onStep = placedAssertions.filter(({ step }) => step !== null);
@@ -197,7 +199,7 @@ function AssertionOverview({ run, trajectory }: { run: RunHead; trajectory: Traj
     <div className="grid gap-6 lg:grid-cols-2">
       {onStep.length ? (
         <div className="min-w-0">
-          <h3 className="mb-2 text-sm text-soft">On a step</h3>
+          <h3 className="mb-2 text-sm text-soft">About a step</h3>
           <ul className="space-y-1.5">
             {onStep.map(({ result, index, step }) => (
               <li key={index} className="flex flex-wrap items-baseline gap-x-2 [overflow-wrap:anywhere]">
@@ -212,7 +214,7 @@ function AssertionOverview({ run, trajectory }: { run: RunHead; trajectory: Traj
       ) : null}
       {onRun.length ? (
         <div className="min-w-0">
-          <h3 className="mb-2 text-sm text-soft">On the whole run</h3>
+          <h3 className="mb-2 text-sm text-soft">About the whole run</h3>
           <ul className="space-y-2">
             {onRun.map(({ result, index }) => (
               <li key={index}>
@@ -236,7 +238,7 @@ function AssertionOutcome({ passed }: { passed: boolean | null }) {
   );
 }
 
-/** As it is stored, all of it: asked for only when it is looked at. */
+/** The run as stored, fetched when it is opened. */
 function StoredRunJson({ id }: { id: string }) {
   const [open, setOpen] = useState(false);
   const { data, error, refetch } = useQuery({ ...queries.rawRun(id), enabled: open });
@@ -244,7 +246,7 @@ function StoredRunJson({ id }: { id: string }) {
   return (
     <LazyDetails title="Raw JSON" onToggle={setOpen}>
       {error ? <ErrorNotice error={error} onRetry={refetch} /> : null}
-      {open && !data && !error ? <Loading label="the run as it is stored" /> : null}
+      {open && !data && !error ? <Loading label="the stored run" /> : null}
       {open && data ? (
         <>
           <p className="mb-2 flex flex-wrap items-center gap-3">

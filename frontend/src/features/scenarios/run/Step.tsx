@@ -5,7 +5,7 @@ import { pluralize } from "@/lib/format";
 import { formatValue } from "@/lib/text";
 import { describeMeasures, isPresent, stepKindLabel } from "./steps";
 
-/** A step's head: its number, what it is, and what it took. */
+/** The header of a step: number, kind, title and measures. */
 export function StepHead({ step }: { step: TrajectoryStep }) {
   return (
     <p className="flex flex-wrap items-baseline gap-x-2">
@@ -37,7 +37,7 @@ export function StepBody({ step }: { step: TrajectoryStep }) {
       ) : null}
       {Object.entries(step.cut).map(([field, length]) => (
         <p key={field} className="text-sm text-soft">
-          The {field} is cut short here; the whole has {pluralize(length, "character")}.
+          The {field} is truncated here; it has {pluralize(length, "character")} in total.
         </p>
       ))}
     </div>

@@ -37,17 +37,17 @@ function step(number: number, assertions: number[]): TrajectoryStep {
   };
 }
 
-test("what failed comes first, then what could not be judged, each with its step", () => {
+test("failed assertions come first, then unjudged ones, each with its step", () => {
   const results = [judged("a", true), judged("b", null), judged("c", false), judged("d", false)];
-  const found = placeAssertions(results, { steps: [step(1, [0]), step(2, [3])], overall: [1, 2] });
-  expect(found.map(({ result, step: at }) => [result.name, at])).toEqual([
+  const placed = placeAssertions(results, { steps: [step(1, [0]), step(2, [3])], overall: [1, 2] });
+  expect(placed.map(({ result, step }) => [result.name, step])).toEqual([
     ["c", null],
     ["d", 2],
     ["b", null],
     ["a", 1],
   ]);
 });
-test("what is not known of a step is not said", () => {
+test("unknown measures are left out", () => {
   expect(describeMeasures({ took: null, tokens: null })).toBe("");
   expect(describeMeasures({ took: 0.25, tokens: 1340 })).toBe("250 ms · 1,340 tokens");
 });

@@ -1,11 +1,11 @@
-/** What a step is called, and which assertions stand beside it. Pure. */
+/** Labels of steps, and the assertions that belong to them. Pure. */
 
 import type { EvalResult, Trajectory, TrajectoryStep } from "@/api/types";
 import { formatCount, formatSeconds } from "@/lib/format";
 
 const STEP_KIND_LABELS: Record<string, string> = {
-  system: "Given",
-  message: "Asked",
+  system: "System",
+  message: "User",
   model: "Model",
   tool: "Tool call",
   event: "Event",
@@ -16,14 +16,14 @@ export function stepKindLabel(step: TrajectoryStep): string {
   return STEP_KIND_LABELS[step.kind] ?? step.kind;
 }
 
-/** "1.2 s · 340 tokens"; nothing where nothing is known. */
+/** "1.2 s · 340 tokens", or "" if neither is known. */
 export function describeMeasures({ took, tokens }: Pick<TrajectoryStep, "took" | "tokens">): string {
   return [took === null ? "" : formatSeconds(took), tokens === null ? "" : `${formatCount(tokens)} tokens`]
     .filter(Boolean)
     .join(" · ");
 }
 
-/** Whether there is anything to show under a name. */
+/** Whether a field of a step has a value. */
 export function isPresent(value: unknown): boolean {
   return value !== null && value !== undefined;
 }
@@ -31,11 +31,11 @@ export function isPresent(value: unknown): boolean {
 export interface PlacedAssertion {
   result: EvalResult;
   index: number;
-  /** Null where it is about the whole run. */
+  /** Null if the assertion is about the whole run. */
   step: number | null;
 }
 
-/** Every assertion with its step; what did not pass comes first, and otherwise they keep their order. */
+/** Every assertion with its step: failed ones first, otherwise in their original order. */
 export function placeAssertions(results: readonly EvalResult[], trajectory: Trajectory): PlacedAssertion[] {
   const steps = new Map<number, number>();
   for (const step of trajectory.steps) for (const index of step.assertions) steps.set(index, step.number);

@@ -14,7 +14,7 @@ import {
   utf16Offsets,
 } from "./segments";
 
-/** A quote that somebody wants to see in its place: where it begins, in code points; a new object each time. */
+/** The quote to scroll to, by its start in code points. A new object for each request. */
 export interface Target {
   start: number;
 }
@@ -26,12 +26,12 @@ interface Props {
   onCheck: (number: number) => void;
 }
 
-/** Up to this length every block is drawn with its marks at once; beyond, a block is when it comes near. */
+/** Up to this length all blocks are rendered with marks at once; in longer texts, when they come near the viewport. */
 const MAX_FULLY_MARKED = 200_000;
 
 /**
- * The text as it was evaluated, with what the report points at marked in place. All of it is always there as text, so
- * that the browser finds and prints it; line numbers and marks are drawn only where somebody looks.
+ * The text as evaluated, with the places that the report refers to marked. The whole text is always in the document, so
+ * that search and print work; line numbers and marks are rendered only near the viewport.
  */
 export function FrozenText({ text, places, target, onCheck }: Props) {
   const container = useRef<HTMLDivElement>(null);
@@ -44,7 +44,7 @@ export function FrozenText({ text, places, target, onCheck }: Props) {
     const start = utf16Offsets(text, [target.start]).get(target.start);
     if (start === undefined) return;
     setNear(blockAt(blocks, start));
-    // Twice: the blocks on the way get their true height only when they are scrolled to.
+    // Scroll twice: blocks get their final height only when they are scrolled to.
     const scroll = () => scrollToMark(container.current?.querySelector<HTMLElement>(`#text-${start}`));
     requestAnimationFrame(() => {
       scroll();
@@ -54,7 +54,7 @@ export function FrozenText({ text, places, target, onCheck }: Props) {
 
   useEffect(() => {
     const element = container.current;
-    // For the mouse; by keyboard the number after each quote leads to its check.
+    // For the mouse; keyboard users follow the check number after each quote.
     const click = (event: MouseEvent) => {
       const mark = event.target instanceof Element ? event.target.closest<HTMLElement>("mark[data-check]") : null;
       if (mark && !getSelection()?.toString()) onCheck(Number(mark.dataset.check));
@@ -85,14 +85,16 @@ function scrollToMark(mark: HTMLElement | null | undefined): void {
   mark?.focus({ preventScroll: true });
 }
 
-/** The blocks that are or were near what is seen. */
+/** The blocks that are or were near the viewport. */
 function useNearbyBlocks(container: React.RefObject<HTMLDivElement | null>, count: number, short: boolean) {
   const [near, setNear] = useState<ReadonlySet<number>>(new Set());
   const allBlocks = useMemo(() => new Set(Array.from({ length: count }, (_, index) => index)), [count]);
   const add = useMemo(
     () =>
       (...indexes: number[]) =>
-        setNear((now) => (indexes.every((index) => now.has(index)) ? now : new Set([...now, ...indexes]))),
+        setNear((current) =>
+          indexes.every((index) => current.has(index)) ? current : new Set([...current, ...indexes]),
+        ),
     [],
   );
   useEffect(() => {
@@ -163,7 +165,7 @@ function TextPart({ part, onCheck }: { part: Part; onCheck: (number: number) => 
               key={check}
               className="ref"
               href={`#check-${check}`}
-              aria-label={`Evidence of check ${check}: go to its card`}
+              aria-label={`Evidence for check ${check}: go to the check`}
               onClick={(event) => {
                 event.preventDefault();
                 onCheck(check);

@@ -1,8 +1,8 @@
-/** The frozen text cut into what can be drawn: stretches with the same marks over them, and blocks of lines. Pure. */
+/** Splits the frozen text for rendering: into segments with the same marks, and into blocks of lines. Pure. */
 
 export type Kind = "evidence" | "finding" | "mention";
 
-/** A part of the text that the report points at, and the number of the check that does; 0 where none does. */
+/** A range of the text that the report refers to, with the number of its check; 0 for none. */
 export interface Place {
   start: number;
   end: number;
@@ -10,47 +10,47 @@ export interface Place {
   check: number;
 }
 
-/** A stretch of text with the same places over all of it; so marks need not nest, however they overlap. */
+/** A range of text covered by the same places, so that overlapping marks need not nest. */
 export interface Segment {
   start: number;
   end: number;
   kinds: Kind[];
-  /** The checks whose evidence this is, in order. */
+  /** The checks that cite this as evidence, in order. */
   checks: number[];
-  /** Whether a place begins with it: then it is what a quote leads to. */
+  /** Whether a place starts here; it is then the target of a quote. */
   startsPlace: boolean;
-  /** The checks whose evidence ends with it. */
+  /** The checks whose evidence ends here. */
   endingChecks: number[];
 }
 
-/** A run of lines drawn together. */
+/** Consecutive lines that are rendered together. */
 export interface Block {
   start: number;
   end: number;
   /** The number of its first line. */
   line: number;
-  /** False where it goes on with a line too long for one block. */
+  /** False if the block continues a line that is too long for one block. */
   opensLine: boolean;
 }
 
 export interface Part {
   text: string;
   segment: Segment | null;
-  /** Whether the segment begins in this part, and whether it ends in it. */
+  /** Whether the segment starts in this part, and whether it ends in it. */
   first: boolean;
   last: boolean;
 }
 
 export interface Row {
-  /** Null where it goes on with the line before it. */
+  /** Null if the row continues the previous line. */
   line: number | null;
   start: number;
   parts: Part[];
 }
 
 /**
- * Locations count code points and the browser counts UTF-16 units: the same places in the browser's count, each once.
- * A place outside the text is left out: it belongs to another one.
+ * Convert places from code points to UTF-16 units, without duplicates. A place outside the text is left out: it
+ * belongs to another text.
  */
 export function toUtf16Places(text: string, places: readonly Place[]): Place[] {
   const units = utf16Offsets(
@@ -67,7 +67,7 @@ export function toUtf16Places(text: string, places: readonly Place[]): Place[] {
   return [...unique.values()];
 }
 
-/** Each offset in code points as one in UTF-16 units; those beyond the text are left out. */
+/** Map offsets in code points to offsets in UTF-16 units; those beyond the text are left out. */
 export function utf16Offsets(text: string, offsets: readonly number[]): Map<number, number> {
   const sorted = [...new Set(offsets)].filter((offset) => offset >= 0).sort((a, b) => a - b);
   const units = new Map<number, number>();
@@ -83,7 +83,7 @@ export function utf16Offsets(text: string, offsets: readonly number[]): Map<numb
   return units;
 }
 
-/** Only what is marked, in order. */
+/** The marked segments, in order. */
 export function markedSegments(places: readonly Place[]): Segment[] {
   const starts = byOffset(places, "start");
   const ends = byOffset(places, "end");
@@ -125,15 +125,15 @@ function countPlace(place: Place, by: 1 | -1, kinds: Map<Kind, number>, checks: 
 }
 
 function addCount<Key>(counts: Map<Key, number>, key: Key, by: number): void {
-  const now = (counts.get(key) ?? 0) + by;
-  if (now) counts.set(key, now);
+  const count = (counts.get(key) ?? 0) + by;
+  if (count) counts.set(key, count);
   else counts.delete(key);
 }
 
 const MAX_LINES = 100;
 const MAX_UNITS = 6000;
 
-/** The whole text in blocks that are quick to draw; a line that is longer than a block is cut, never inside a character. */
+/** Split the text into blocks that render quickly. A line longer than a block is split, never inside a character. */
 export function splitBlocks(text: string, mostLines = MAX_LINES, mostUnits = MAX_UNITS): Block[] {
   const result: Block[] = [];
   let start = 0;
@@ -150,7 +150,7 @@ export function splitBlocks(text: string, mostLines = MAX_LINES, mostUnits = MAX
 }
 
 function blockEnd(text: string, start: number, mostLines: number, mostUnits: number): { end: number; lines: number } {
-  // Only what a block may hold is looked through: a text without line ends would be read again for each block.
+  // Search only within the block, so that a text without line ends is not scanned again for each block.
   const chunk = text.slice(start, start + mostUnits);
   let end = 0;
   let lines = 0;
@@ -164,7 +164,7 @@ function blockEnd(text: string, start: number, mostLines: number, mostUnits: num
   return lines ? { end: start + end, lines } : { end: splitPoint(text, start, start + mostUnits), lines: 0 };
 }
 
-/** At the last space before it where there is one near, and not between the halves of a character. */
+/** The last space before `end` if there is one nearby, otherwise `end` unless it is inside a surrogate pair. */
 function splitPoint(text: string, start: number, end: number): number {
   const space = text.lastIndexOf(" ", end - 1) + 1;
   if (space > start && end - space < 200) return space;
@@ -172,7 +172,7 @@ function splitPoint(text: string, start: number, end: number): number {
   return half >= 0xdc00 && half <= 0xdfff ? end - 1 : end;
 }
 
-/** The lines of a block, each cut where its marks begin and end. */
+/** The lines of a block, split where marks start and end. */
 export function blockRows(fullText: string, block: Block, marked: readonly Segment[]): Row[] {
   const text = fullText.slice(0, block.end);
   const result: Row[] = [];
@@ -223,7 +223,7 @@ function firstSegmentAfter(marked: readonly Segment[], offset: number): number {
   return low;
 }
 
-/** The block that an offset is in. */
+/** The index of the block that contains an offset. */
 export function blockAt(blocks: readonly Block[], offset: number): number {
   let low = 0;
   let high = blocks.length - 1;
