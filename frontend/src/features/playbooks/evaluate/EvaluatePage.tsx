@@ -222,7 +222,7 @@ function RunButton() {
   return (
     <div className="space-y-3 border-rule border-t pt-4">
       <p role="status" className="text-sm" data-testid="estimate">
-        {usesRules ? "No data leaves this machine. No model is used, and it costs nothing." : null}
+        {usesRules ? "Nothing leaves this machine. No model is used, and it costs nothing." : null}
         {!usesRules && estimate.data ? estimate.data.sentence : null}
         {!usesRules && !estimate.data && !estimate.error
           ? "Enter a text to see where it would be sent and roughly what it would cost."
