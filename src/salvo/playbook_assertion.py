@@ -20,7 +20,7 @@ from salvo.playbooks.evaluate.inputs import Inputs
 from salvo.playbooks.evaluate.judges import rules_judge
 from salvo.playbooks.evaluate.judges.model import ballot_of
 from salvo.playbooks.evaluate.request import EvaluationRequest, new_request, runs_for
-from salvo.playbooks.evaluate.runner import case_of, judged_by, scan
+from salvo.playbooks.evaluate.runner import build_case, judged_by, scan
 from salvo.playbooks.evaluate.votes import Vote
 from salvo.playbooks.playbook import library
 from salvo.playbooks.report.builder import JudgedBy, build_report, judged_status
@@ -80,15 +80,15 @@ async def _report(order: EvaluationRequest, timestamp: str, services: EvalServic
     scanned = await asyncio.to_thread(scan, order)
     if order.evaluator == rules_judge.NAME:
         rules = rules_judge.RulesJudge()
-        cases = [case_of(order, scanned, check, run) for check, run in order.cases]
-        votes = [Vote(case.check.id, case.run, await rules.worked_out(case)) for case in cases]
+        cases = [build_case(order, scanned, check, run) for check, run in order.cases]
+        votes = [Vote(case.check.id, case.run, await rules.judge(case)) for case in cases]
         judge = judged_by(rules)
     else:
         provider, model = catalog.find(order.evaluator)
         judge = JudgedBy(provider.name, model, prompts.PROMPT_ID, deterministic=False)
         votes = []
         for check in order.playbook.judged:
-            question = prompts.question(case_of(order, scanned, check, run=1))
+            question = prompts.question(build_case(order, scanned, check, run=1))
             cast = await services.ask(order.evaluator, question, order.runs)
             # What it cost is in the run's own account of its judges.
             votes += [Vote(check.id, run, ballot_of(vote, question, None)) for run, vote in enumerate(cast, start=1)]

@@ -355,7 +355,7 @@ async def test_a_database_that_cannot_be_written_is_a_sentence(api: Client, data
 async def test_what_another_process_runs_can_be_watched(api: Client, database: Path) -> None:
     with EvaluationStore.open(f"sqlite:///{database}", HeldClock()) as store:
         order = EvaluationRequest("1m00000000000000", a_playbook(), Inputs("x"), "rules", Mode.FULL, 3)
-        StoreRecorder(store).begin(order)
+        StoreRecorder(store).start(order)
         watching = api.watch(order.report_id)
         assert (await anext(watching)).data == {"text": "0 of 6 questions are answered", "done": 0, "total": 6}
         refused = await api.ask("POST", f"/api/evaluations/{order.report_id}/cancel")

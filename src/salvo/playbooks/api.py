@@ -60,8 +60,8 @@ def run_playbook(
         producer=producer,
     )
     done = _waited_for(order, desk, database)
-    if done.unkept:
-        raise StoreError(done.unkept)
+    if done.store_error:
+        raise StoreError(done.store_error)
     if isinstance(done.report, PoolStopped):
         raise SalvoError(f"The evaluation was stopped: {done.report.reason}.")
     return done.report.document()
@@ -83,7 +83,7 @@ def _waited_for(order: EvaluationRequest, desk: EvaluatorConfig, database: str |
         from salvo.playbooks.store.store import EvaluationStore
 
         with EvaluationStore.open(database, desk.clock) as store:
-            async with desk.session(record=lambda: StoreRecorder(store)) as session:
+            async with desk.session(open_recorder=lambda: StoreRecorder(store)) as session:
                 return await evaluate(order, session)
 
     with ThreadPoolExecutor(1) as thread:

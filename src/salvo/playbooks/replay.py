@@ -15,7 +15,7 @@ from salvo.engine.wire.tape import Tape
 from salvo.errors import NotReplayableError
 from salvo.playbooks.evaluate.judges.base import Judge
 from salvo.playbooks.evaluate.request import EvaluationRequest
-from salvo.playbooks.evaluate.runner import case_of, cleaned, judged_by, scan
+from salvo.playbooks.evaluate.runner import build_case, judged_by, redact_answer, scan
 from salvo.playbooks.evaluate.votes import JudgeAnswer, Vote
 from salvo.playbooks.report.builder import BaselineReport, build_report
 from salvo.playbooks.report.report import Report
@@ -45,8 +45,8 @@ async def replay(
     async def again(vote: Vote) -> Vote:
         if vote.check_id not in by_id:
             raise NotReplayableError(f"The stored playbook has no check {vote.check_id}, which was voted on.")
-        ballot = await judge.judge(case_of(order, scanned, by_id[vote.check_id], vote.run), tape)
-        return Vote(vote.check_id, vote.run, _as_paid(cleaned(ballot, redactor), vote.ballot))
+        ballot = await judge.judge(build_case(order, scanned, by_id[vote.check_id], vote.run), tape)
+        return Vote(vote.check_id, vote.run, _as_paid(redact_answer(ballot, redactor), vote.ballot))
 
     with offline():
         recast = await gather(map(again, votes))

@@ -127,12 +127,13 @@ class Job:
         """To its end, whatever that is; the key is gone after it."""
         desk, self._desk = self._desk, None
         assert desk is not None  # noqa: S101 - a job runs once
-        record = _Begun(store, self)
-        async with desk.session(pool=self.pool, record=lambda: record, on_event=self._hear) as session:
-            session.wire = InTurn(session.wire, turns)
-            evaluated = await evaluate(self.order, session, self._earlier, resumed=True)
-        if evaluated.unkept:
-            self.fail(StoreError(f"This could not be stored. {evaluated.unkept}"))
+        recorder = _JobRecorder(store, self)
+        async with desk.session(pool=self.pool, open_recorder=lambda: recorder, on_event=self._hear) as session:
+            if session.wire is not None:
+                session.wire = InTurn(session.wire, turns)
+            evaluated = await evaluate(self.order, session, self._earlier, already_stored=True)
+        if evaluated.store_error:
+            self.fail(StoreError(f"This could not be stored. {evaluated.store_error}"))
         else:
             self.end(self._ends_as if isinstance(evaluated.report, PoolStopped) else JobState.DONE)
 
@@ -187,15 +188,12 @@ class Job:
         self.changed = asyncio.Event()
 
 
-class _Begun(StoreRecorder):
-    """The store of an evaluation that was put into it when it was asked for, before it stood in line."""
+class _JobRecorder(StoreRecorder):
+    """Records a job, which was stored when it was created. An interrupted job may have been cancelled by a user."""
 
     def __init__(self, store: EvaluationStore, job: Job) -> None:
         super().__init__(store, in_full=job.in_full)
         self._job = job
-
-    def resume(self, evaluation_id: str) -> None:
-        """It is this process's already."""
 
     def interrupt(self, evaluation_id: str) -> None:  # noqa: ARG002 - there is only the one
         self._job.put_down(self._store)
@@ -244,9 +242,8 @@ class Jobs:
 
         def begin() -> list[tuple[int, Vote]]:
             # Where it goes is kept: what was meant for one address is not sent to another when it is resumed.
-            StoreRecorder(self._store, in_full=in_full, settings={BASE_URL: desk.base_url}).begin(order)
-            numbers = self._store.save_votes(order.report_id, earlier) if earlier else []
-            return list(zip(numbers, earlier, strict=True))
+            recorder = StoreRecorder(self._store, in_full=in_full, settings={BASE_URL: desk.base_url})
+            return list(zip(recorder.start(order, earlier), earlier, strict=True))
 
         began = desk.clock.now().isoformat(timespec="milliseconds")
         return self._line_up(Job(order, desk, began, in_full=in_full, earlier=await asyncio.to_thread(begin)))

@@ -32,11 +32,11 @@ class Slow(StoreRecorder):
 async def test_votes_that_come_in_while_another_is_written_go_in_together(tmp_path: Path) -> None:
     with EvaluationStore.open(f"sqlite:///{tmp_path}/byop_runs.db", HeldClock()) as store:
         slow = Slow(store)
-        keeping = EvaluationRecorder(lambda: slow, new_request("id-0001", a_playbook(), some_inputs(), "rules"))
-        await keeping.begin((), resumed=False)
-        first = asyncio.create_task(keeping.vote(a_vote(run=1)))
+        recorder = EvaluationRecorder(lambda: slow, new_request("id-0001", a_playbook(), some_inputs(), "rules"))
+        await recorder.start(())
+        first = asyncio.create_task(recorder.save_vote(a_vote(run=1)))
         await asyncio.to_thread(slow.writing.wait, 10)
-        others = [asyncio.create_task(keeping.vote(a_vote(run=run))) for run in (2, 3)]
+        others = [asyncio.create_task(recorder.save_vote(a_vote(run=run))) for run in (2, 3)]
         await asyncio.sleep(0)
         slow.go_on.set()
         assert await asyncio.gather(first, *others) == [1, 2, 3]

@@ -27,12 +27,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class EvaluationJob:
-    """One evaluator's work; `earlier` and `resumed` where it goes on with what was judged before."""
+    """One evaluator's work, with votes that it takes over. `already_stored`: the store has it and those votes."""
 
     desk: EvaluatorConfig
     order: EvaluationRequest
     earlier: Sequence[Vote] = ()
-    resumed: bool = False
+    already_stored: bool = False
 
 
 class EvaluationSession:
@@ -70,9 +70,9 @@ class EvaluationSession:
     async def _one(self, job: EvaluationJob, pool: Pool) -> EvaluationOutcome:
         from salvo.playbooks.evaluate.runner import evaluate
 
-        record = self._place.record if self._place else None
-        async with job.desk.session(pool=pool, record=record, on_event=self._listener(job)) as session:
-            return await evaluate(job.order, session, job.earlier, resumed=job.resumed)
+        open_recorder = self._place.recorder if self._place else None
+        async with job.desk.session(pool=pool, open_recorder=open_recorder, on_event=self._listener(job)) as session:
+            return await evaluate(job.order, session, job.earlier, already_stored=job.already_stored)
 
     def _listener(self, job: EvaluationJob) -> Callable[[Event], None]:
         who = f"{job.desk.name}: " if len(self._jobs) > 1 else ""
@@ -104,14 +104,14 @@ class EvaluationResults:
     @property
     def kept(self) -> list[Report]:
         """The reports that are in the store, where one was asked for."""
-        return [each.report for each in self.done if not (isinstance(each.report, PoolStopped) or each.unkept)]
+        return [each.report for each in self.done if not (isinstance(each.report, PoolStopped) or each.store_error)]
 
     @property
     def told(self) -> Iterable[str]:
         """What a person must know beside the reports."""
         for job, each in zip(self.jobs, self.done, strict=True):
-            if each.unkept:
-                yield f"This could not be stored. {each.unkept}"
+            if each.store_error:
+                yield f"This could not be stored. {each.store_error}"
             elif isinstance(each.report, PoolStopped):
                 yield f"Interrupted. What was judged is kept: byop run --resume {job.order.report_id} goes on."
 
@@ -121,7 +121,7 @@ class EvaluationResults:
             return ExitCode.INTERRUPTED
         if any(_reaches(report, fail_on) for report in self.reports):
             return ExitCode.FAILED
-        if any(each.unkept for each in self.done) or any(report.incomplete for report in self.reports):
+        if any(each.store_error for each in self.done) or any(report.incomplete for report in self.reports):
             return ExitCode.NOT_JUDGED
         return ExitCode.OK
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 if TYPE_CHECKING:
-    from salvo.playbooks.evaluate.recorder import Record
+    from salvo.playbooks.evaluate.recorder import StoreRecorder
     from salvo.playbooks.store.store import EvaluationStore
 
 
@@ -45,7 +45,7 @@ class LazyStore:
         if self._store is not None:
             self._store.close()
 
-    def record(self) -> Record:
+    def recorder(self) -> StoreRecorder:
         from salvo.playbooks.evaluate.recorder import StoreRecorder
 
         return StoreRecorder(self.store(), in_full=self._in_full, group=self.group)

@@ -208,7 +208,8 @@ def _resumed(asked: str, place: LazyStore | None, base_url: str | None, key_vari
     desk.check()
     votes = [vote for _, vote in store.votes(stored.id) if vote.ballot.result is not None]
     if stored.report is None:
-        return EvaluationJob(desk, order, votes, resumed=True)
+        store.resume(stored.id)
+        return EvaluationJob(desk, order, votes, already_stored=True)
     if not stored.report.incomplete:
         raise UsageError(f"The evaluation {stored.id} is complete: there is nothing to resume.")
     return EvaluationJob(desk, replace(order, report_id=desk.clock.new_id()), votes)

@@ -1,4 +1,4 @@
-"""An evaluation from beginning to end: scan the text, ask the judge, conclude, keep. The only orchestrator here."""
+"""Run an evaluation from start to end: scan the text, ask the judge, build the report, store it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from salvo.engine.wire.record import RecordingOptions, RecordingWire
 from salvo.engine.wire.retry import RetryingWire, Wait
 from salvo.playbooks.evaluate import injection, patterns
 from salvo.playbooks.evaluate.judges.base import Case, Judge
-from salvo.playbooks.evaluate.recorder import EvaluationRecorder, Record
+from salvo.playbooks.evaluate.recorder import EvaluationRecorder, StoreRecorder
 from salvo.playbooks.evaluate.request import EvaluationRequest
 from salvo.playbooks.evaluate.votes import JudgeAnswer, Vote
 from salvo.playbooks.playbook.schema import Check
@@ -23,19 +23,16 @@ from salvo.playbooks.report.builder import JudgedBy, ScanResult, build_report, c
 from salvo.playbooks.report.checks import location
 from salvo.playbooks.report.report import ArtifactFinding, Report
 
-_REPORTED = 50
-"""Passages that address the evaluator which a report lists: a hostile text may hold a million."""
+_MAX_FINDINGS = 50
+"""Passages addressed to the evaluator that a report lists; a hostile text may contain a million."""
 
-_HEAD_START = 0.03
-"""Seconds in which all requests are sent."""
-
-_TAPED = RecordingOptions(max_request_bytes=8 * 1024)
-"""A request holds the artifact, which is stored once already, and not with every vote: its hash is enough to replay."""
+_RECORDING = RecordingOptions(max_request_bytes=8 * 1024)
+"""Every request contains the texts, which are stored once. With a vote only the request's hash is stored."""
 
 
 @dataclass(frozen=True, slots=True)
 class VoteEvent:
-    """A vote came in. `sequence` is its number in the store; None where nothing is stored."""
+    """A vote arrived. `sequence` is its number in the store, None if nothing is stored."""
 
     vote: Vote
     sequence: int | None
@@ -56,81 +53,79 @@ Event: TypeAlias = StartEvent | VoteEvent | Wait
 
 @dataclass(slots=True)
 class EvaluationContext:
-    """What an evaluation works with; shared by as many as go on at once."""
+    """What an evaluation works with. Several evaluations may share a pool."""
 
     judge: Judge
-    wire: Wire
+    wire: Wire | None
+    """None for a judge that calls no provider."""
     redactor: Redactor
     clock: Clock
     pool: Pool
-    record: Callable[[], Record] | None = None
-    """Opens the store; None where nothing is to be kept."""
+    open_recorder: Callable[[], StoreRecorder] | None = None
+    """Opens the store; None if nothing is stored."""
     on_event: Callable[[Event], None] = field(default=lambda _: None)
 
 
 @dataclass(frozen=True, slots=True)
 class EvaluationOutcome:
-    """What came of it; `unkept` says why it could not be stored, where it could not."""
+    """`store_error` says why the evaluation could not be stored; it is empty if it was, or was not meant to be."""
 
     report: Report | PoolStopped
-    unkept: str = ""
+    store_error: str = ""
 
 
 async def evaluate(
-    order: EvaluationRequest, session: EvaluationContext, earlier: Sequence[Vote] = (), *, resumed: bool = False
+    request: EvaluationRequest,
+    context: EvaluationContext,
+    earlier_votes: Sequence[Vote] = (),
+    *,
+    already_stored: bool = False,
 ) -> EvaluationOutcome:
-    """`earlier` are votes that were cast before: what was answered then is not asked again.
+    """Evaluate the text of the request. Questions that `earlier_votes` answer are not asked again.
 
-    `resumed`: the order is in the store already, with those votes, and goes on.
+    With `already_stored` the caller has put the request and those votes into the store; otherwise this does it.
     """
-    scanned = await asyncio.to_thread(scan, order)  # a playbook's patterns may take their time
-    keeping = EvaluationRecorder(session.record, order)
-    asking = _Asking(order, scanned, session, keeping, earlier)
-
-    async def begin() -> None:
-        # The store is slow to load: meanwhile the first requests are on their way, and they go first.
-        await asyncio.sleep(_HEAD_START if session.judge.provider else 0)
-        await keeping.begin(earlier, resumed=False)
-
-    if resumed:
-        await keeping.begin(earlier, resumed=True)  # before anything is sent: another process may be at it
-        stopped = await asking.all()
-    else:
-        _, stopped = await gather((begin(), asking.all()))
+    scan_result = await asyncio.to_thread(scan, request)  # matching a playbook's patterns may take long
+    recorder = EvaluationRecorder(context.open_recorder, request, already_stored=already_stored)
+    questions = _Questions(request, scan_result, context, recorder, earlier_votes)
+    # Opening the store takes a while. The first questions are sent meanwhile, and their votes wait for it.
+    _, stopped = await gather((recorder.start(earlier_votes), questions.ask_all()))
     if stopped is not None:
-        await keeping.interrupt()
-        return EvaluationOutcome(stopped, str(keeping.fault or ""))
-    # In a thread: it goes over the texts again, and hashes the whole report.
-    report = await asyncio.to_thread(
+        await recorder.interrupt()
+        return EvaluationOutcome(stopped, str(recorder.error or ""))
+    report = await asyncio.to_thread(  # it searches the texts and hashes the whole report
         build_report,
-        order,
-        list(asking.cast.values()),
-        scanned,
-        judged_by(session.judge),
-        timestamp=session.clock.now().isoformat(),
-        baseline=await keeping.baseline(),
+        request,
+        list(questions.votes.values()),
+        scan_result,
+        judged_by(context.judge),
+        timestamp=context.clock.now().isoformat(),
+        baseline=await recorder.baseline(),
     )
-    await keeping.finish(report)
-    return EvaluationOutcome(report, str(keeping.fault or ""))
+    await recorder.finish(report)
+    return EvaluationOutcome(report, str(recorder.error or ""))
 
 
-def scan(order: EvaluationRequest) -> ScanResult:
-    """What can be seen without asking anyone: pattern hints, text that addresses the evaluator, odd characters."""
-    text = order.inputs.ai_output
-    addressed = injection.findings(order.inputs)
+def scan(request: EvaluationRequest) -> ScanResult:
+    """Find what needs no judge: pattern hits, passages addressed to the evaluator, invisible characters."""
+    text = request.inputs.ai_output
+    addressed = injection.findings(request.inputs)
     findings = [
         ArtifactFinding(
-            found.kind, found.message, text[found.span.start : found.span.end], location(found.span, order.inputs)
+            finding.kind,
+            finding.message,
+            text[finding.span.start : finding.span.end],
+            location(finding.span, request.inputs),
         )
-        for found in addressed[:_REPORTED]
+        for finding in addressed[:_MAX_FINDINGS]
     ]
-    if len(addressed) > _REPORTED:
-        more = f"{len(addressed) - _REPORTED} more passages like these are not listed."
-        findings.append(ArtifactFinding("more_findings", more, count=len(addressed) - _REPORTED))
+    if len(addressed) > _MAX_FINDINGS:
+        more = f"{len(addressed) - _MAX_FINDINGS} more passages like these are not listed."
+        findings.append(ArtifactFinding("more_findings", more, count=len(addressed) - _MAX_FINDINGS))
     return ScanResult(
-        patterns={check.id: patterns.scan(check, text) for check in order.playbook.checks if check.patterns},
+        patterns={check.id: patterns.scan(check, text) for check in request.playbook.checks if check.patterns},
         findings=(*findings, *character_findings(text)),
-        addressed=tuple(injection.sentence_around(text, found.span) for found in addressed),
+        addressed=tuple(injection.sentence_around(text, finding.span) for finding in addressed),
     )
 
 
@@ -139,78 +134,80 @@ def judged_by(judge: Judge) -> JudgedBy:
     return JudgedBy(judge.provider, model, judge.prompt_id, judge.deterministic)
 
 
-def case_of(order: EvaluationRequest, scanned: ScanResult, check: Check, run: int) -> Case:
-    scan = scanned.patterns.get(check.id)
-    return Case(check, order.inputs, run, scan.hits if scan else (), scanned.addressed)
+def build_case(request: EvaluationRequest, scan_result: ScanResult, check: Check, run: int) -> Case:
+    matches = scan_result.patterns.get(check.id)
+    return Case(check, request.inputs, run, matches.hits if matches else (), scan_result.addressed)
 
 
-def cleaned(ballot: JudgeAnswer, redactor: Redactor) -> JudgeAnswer:
-    """Before anything is decided by it: what is judged is what is stored. Quotes stay: they are the text's own."""
+def redact_answer(answer: JudgeAnswer, redactor: Redactor) -> JudgeAnswer:
+    """Redact before anything is decided, so that what is decided on is what is stored. Quotes are the text's own."""
     return replace(
-        ballot, notes=redactor.text(ballot.notes), raw=redactor.text(ballot.raw), problem=redactor.text(ballot.problem)
+        answer, notes=redactor.text(answer.notes), raw=redactor.text(answer.raw), problem=redactor.text(answer.problem)
     )
 
 
-class _Asking:
-    """The questions of one evaluation, and the votes that were cast on them."""
+class _Questions:
+    """The questions of one evaluation, and the votes on them so far."""
 
     def __init__(
         self,
-        order: EvaluationRequest,
-        scanned: ScanResult,
-        session: EvaluationContext,
-        keeping: EvaluationRecorder,
-        earlier: Sequence[Vote],
+        request: EvaluationRequest,
+        scan_result: ScanResult,
+        context: EvaluationContext,
+        recorder: EvaluationRecorder,
+        earlier_votes: Sequence[Vote],
     ) -> None:
-        self._order = order
-        self._scanned = scanned
-        self._session = session
-        self._keeping = keeping
+        self._request = request
+        self._scan_result = scan_result
+        self._context = context
+        self._recorder = recorder
         self._hopeless = False
-        self.cast = {(vote.check_id, vote.run): vote for vote in earlier if vote.ballot.result is not None}
+        self.votes = {vote.key: vote for vote in earlier_votes if vote.ballot.result is not None}
 
-    async def all(self) -> PoolStopped | None:
-        """Asks whatever has no vote yet, all at once; why it was stopped, if it was."""
+    async def ask_all(self) -> PoolStopped | None:
+        """Ask every question that has no vote yet, all at once. Return why this was stopped, if it was."""
         cases = [
-            case_of(self._order, self._scanned, check, run)
-            for check, run in self._order.cases
-            if (check.id, run) not in self.cast
+            build_case(self._request, self._scan_result, check, run)
+            for check, run in self._request.cases
+            if (check.id, run) not in self.votes
         ]
-        self._session.on_event(StartEvent(self._progress(), len(self.cast), len(self._order.cases)))
-        # One goes first where the others can then read its cache.
-        alone = 1 if len(cases) > 1 and self._session.judge.goes_first(self._order.inputs) else 0
+        self._context.on_event(StartEvent(self._progress(), len(self.votes), len(self._request.cases)))
+        # One question goes first if the others can then read the provider's cache.
+        alone = 1 if len(cases) > 1 and self._context.judge.goes_first(self._request.inputs) else 0
         for group in (cases[:alone], cases[alone:]):
-            for stopped in await gather(map(self._one, group)):
+            for stopped in await gather(map(self._ask, group)):
                 if stopped is not None:
                     return stopped
         return None
 
-    async def _one(self, case: Case) -> PoolStopped | None:
-        vote = await self._session.pool.run(lambda: self._vote(case))
+    async def _ask(self, case: Case) -> PoolStopped | None:
+        vote = await self._context.pool.run(lambda: self._vote(case))
         if vote is None or isinstance(vote, PoolStopped):
             return vote
-        sequence = await self._keeping.vote(vote)
-        self.cast[vote.check_id, vote.run] = vote
-        done, total = len(self.cast), len(self._order.cases)
-        self._session.on_event(VoteEvent(vote, sequence, self._progress(), done, total))
+        sequence = await self._recorder.save_vote(vote)
+        self.votes[vote.key] = vote
+        done, total = len(self.votes), len(self._request.cases)
+        self._context.on_event(VoteEvent(vote, sequence, self._progress(), done, total))
         return None
 
     async def _vote(self, case: Case) -> Vote | None:
         if self._hopeless:
-            return None  # a wrong key is not right at the next call
-        session = self._session
-        retrying = RetryingWire(session.wire, clock=session.clock, listener=session.on_event)
-        recording = RecordingWire(retrying, session.redactor, _TAPED)
-        ballot = cleaned(await session.judge.judge(case, recording), session.redactor)
-        self._hopeless |= ballot.hopeless
-        return Vote(case.check.id, case.run, ballot, tuple(recording.tape.exchanges))
+            return None  # a key that was refused once will be refused again
+        context = self._context
+        recording = None
+        if context.wire is not None:
+            retrying = RetryingWire(context.wire, clock=context.clock, listener=context.on_event)
+            recording = RecordingWire(retrying, context.redactor, _RECORDING)
+        answer = redact_answer(await context.judge.judge(case, recording), context.redactor)
+        self._hopeless |= answer.hopeless
+        return Vote(case.check.id, case.run, answer, tuple(recording.tape.exchanges) if recording else ())
 
     def _progress(self) -> str:
-        """Where it is: the first question that has no answer yet."""
-        numbers = {check.id: number for number, check in enumerate(self._order.playbook.checks, start=1)}
-        checks, runs = len(numbers), self._order.runs
-        for check, run in self._order.cases:
-            if (check.id, run) not in self.cast:
+        """Describe the first question that has no vote yet."""
+        numbers = {check.id: number for number, check in enumerate(self._request.playbook.checks, start=1)}
+        checks, runs = len(numbers), self._request.runs
+        for check, run in self._request.cases:
+            if (check.id, run) not in self.votes:
                 return f"Running check {numbers[check.id]}/{checks}, run {run}/{runs}"
         times = "once" if runs == 1 else f"{runs} times"
-        return f"Judged {len(self._order.playbook.judged)} checks, {times} each"
+        return f"Judged {len(self._request.playbook.judged)} checks, {times} each"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -19,7 +19,7 @@ from salvo.playbooks.evaluate.runner import EvaluationContext, Event
 
 if TYPE_CHECKING:
     from salvo.playbooks.evaluate.judges.base import Judge
-    from salvo.playbooks.evaluate.recorder import Record
+    from salvo.playbooks.evaluate.recorder import StoreRecorder
 
 DEFAULT_EVALUATORS = {"ANTHROPIC_API_KEY": "anthropic/claude-sonnet-4-6", "OPENAI_API_KEY": "openai/gpt-5.4-mini"}
 CONCURRENCY = 16
@@ -84,20 +84,22 @@ class EvaluatorConfig:
         self,
         *,
         pool: Pool | None = None,
-        record: Callable[[], Record] | None = None,
+        open_recorder: Callable[[], StoreRecorder] | None = None,
         on_event: Callable[[Event], None] = lambda _: None,
     ) -> AsyncIterator[EvaluationContext]:
-        redactor = self.redactor()
-        endpoint = self.endpoint
-        provider = None if endpoint is None else catalog.find(self.evaluator).provider.name
-        endpoints = {provider: endpoint} if provider and endpoint else {}
-        async with HttpWire(endpoints, redactor, clock=self.clock) as wire:
+        """Open what an evaluation works with. Only a judge with a provider gets a wire."""
+        judge, endpoint, redactor = self.judge(), self.endpoint, self.redactor()
+        async with AsyncExitStack() as stack:
+            wire = None
+            if judge.provider and endpoint:
+                endpoints = {judge.provider: endpoint}
+                wire = await stack.enter_async_context(HttpWire(endpoints, redactor, clock=self.clock))
             yield EvaluationContext(
-                judge=self.judge(),
+                judge=judge,
                 wire=wire,
                 redactor=redactor,
                 clock=self.clock,
                 pool=pool or Pool(CONCURRENCY),
-                record=record,
+                open_recorder=open_recorder,
                 on_event=on_event,
             )

@@ -58,3 +58,7 @@ class Vote:
     run: int
     ballot: JudgeAnswer
     exchanges: tuple[Exchange, ...] = ()
+
+    @property
+    def key(self) -> tuple[str, int]:
+        return self.check_id, self.run

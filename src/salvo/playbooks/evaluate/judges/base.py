@@ -56,6 +56,9 @@ class Judge(Protocol):
         """Whether one call should go before the others, because they can then read its cache."""
         ...
 
-    async def judge(self, case: Case, wire: Wire) -> JudgeAnswer:
-        """Answers one check once. A provider's fault is a ballot without a result, not an exception."""
+    async def judge(self, case: Case, wire: Wire | None) -> JudgeAnswer:
+        """Answer one check once. An error of the provider is an answer without a result, not an exception.
+
+        `wire` reaches the provider; it is None for a judge that has none.
+        """
         ...

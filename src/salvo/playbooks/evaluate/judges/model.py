@@ -56,7 +56,8 @@ class ModelJudge:
         texts = sum(len(text.encode("utf-8", "surrogatepass")) for text in inputs.texts.values() if text)
         return texts >= self._cache_floor * _BYTES_PER_TOKEN
 
-    async def judge(self, case: Case, wire: Wire) -> JudgeAnswer:
+    async def judge(self, case: Case, wire: Wire | None) -> JudgeAnswer:
+        assert wire is not None  # noqa: S101 - EvaluatorConfig.session opens one for every provider
         model = catalog.chat_model(self.name, wire, endpoint_name=self._endpoint_name)
         question = prompts.question(case)
         vote = await judge.vote(model, question, case.lane)

@@ -39,10 +39,7 @@ class RulesJudge:
     def goes_first(self, _inputs: Inputs) -> bool:
         return False
 
-    async def judge(self, case: Case, _wire: Wire) -> JudgeAnswer:
-        return await self.worked_out(case)
-
-    async def worked_out(self, case: Case) -> JudgeAnswer:
+    async def judge(self, case: Case, _wire: Wire | None = None) -> JudgeAnswer:
         asked = (case.check.id, case.inputs.fingerprint)
         if asked not in self._worked_out:
             self._worked_out[asked] = asyncio.create_task(self._work_out(case))
