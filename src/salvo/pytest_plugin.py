@@ -106,7 +106,7 @@ class ScenarioResult:
         from salvo.scenarios.report import labels, terminal
 
         failed = [self._store.load_run(failure.run_id) for failure in self.summary.failures[:_SHOWN]]
-        parts = [[labels.why(self.summary)], terminal.table(self.summary), *map(terminal.failed_run, failed)]
+        parts = [[labels.why(self.summary)], terminal.batch_table(self.summary), *map(terminal.failed_run, failed)]
         return "\n\n".join("\n".join(lines) for lines in parts)
 
     def __repr__(self) -> str:

@@ -1,10 +1,9 @@
-"""What both commands print with: a progress line on stderr, and plain tables."""
+"""The progress line that both commands print on stderr."""
 
 from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Sequence
 
 import click
 
@@ -33,9 +32,3 @@ class ProgressLine:
     def clear(self) -> None:
         if self._is_terminal:
             click.echo("\r\x1b[K", err=True, nl=False)
-
-
-def table(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Return the lines of a table with aligned columns. The first row is the header."""
-    widths = [max(len(cell) for cell in column) for column in zip(*rows, strict=True)]
-    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]

@@ -8,7 +8,9 @@ from dataclasses import asdict, dataclass
 
 import click
 
-from salvo.cli.console import table
+from salvo.engine.text.terminal import table
+
+_HEADER = ("MODEL", "KEY", "TEMPERATURE", "PRICE", "ENDS")
 
 
 @dataclass(frozen=True)
@@ -37,8 +39,7 @@ def models(names: tuple[str, ...], as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps([asdict(row) for row in rows], indent=2))
         return
-    header = _Row("MODEL", "KEY", "TEMPERATURE", "PRICE", "ENDS")
-    click.echo("\n".join(table([_cells(row) for row in (header, *rows)])))
+    click.echo("\n".join(table(_HEADER, [_cells(row) for row in rows])))
 
 
 def _cells(row: _Row) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ import click
 from inline_snapshot import snapshot
 
 from salvo.scenarios.analysis.summary import BatchSummary, summarise
-from salvo.scenarios.report.terminal import list_batches, list_failures, run_in_full, table
+from salvo.scenarios.report.terminal import batch_table, list_batches, list_failures, run_in_full
 from salvo.scenarios.result import AgentRunResult, Batch, Cause, Outcome, RunMetrics, SkippedRun
 from salvo.scenarios.store.store import entry_of
 from tests.support.runs import batch, book_flight, failing_run, judged, result
@@ -21,7 +21,7 @@ def text(lines: list[str]) -> str:
 
 
 def test_the_table_of_the_document() -> None:
-    assert text(table(summary(*book_flight()))) == snapshot("""\
+    assert text(batch_table(summary(*book_flight()))) == snapshot("""\
 book_flight  10/10 runs  pass-rate: 80%  avg-score: 0.84
 ─────────────────────────────────────────────────────────
 tool_sequence      10/10 passed   (required)
@@ -42,7 +42,7 @@ latency    p50 7.4s  p95 11.8s  max 15.4s
 
 
 def test_the_documents_lines_are_its_own() -> None:
-    lines = table(summary(*book_flight()))
+    lines = batch_table(summary(*book_flight()))
     assert lines[:9] == [
         "book_flight  10/10 runs  pass-rate: 80%  avg-score: 0.84",
         "─────────────────────────────────────────────────────────",
@@ -88,7 +88,7 @@ def troubled() -> BatchSummary:
 
 
 def test_errors_stand_apart_from_failures_and_what_was_not_run_is_said() -> None:
-    assert text(table(troubled())) == snapshot("""\
+    assert text(batch_table(troubled())) == snapshot("""\
 book_flight  8/20 runs  pass-rate: 25%  avg-score: 0.25
 ─────────────────────────────────────────────────────────
 polite        2/7 passed   1 not judged
@@ -120,7 +120,7 @@ latency    p50 8.2s  p95 8.2s  max 8.2s
 
 def test_a_batch_without_a_completed_run() -> None:
     down = result(1, Outcome.ERROR, cause=Cause.PROVIDER, error="no key", metrics=RunMetrics())
-    assert text(table(summary(batch(runs=1), [down]))) == snapshot("""\
+    assert text(batch_table(summary(batch(runs=1), [down]))) == snapshot("""\
 book_flight  0/1 runs  pass-rate: unknown  avg-score: unknown
 ─────────────────────────────────────────────────────────────
 
@@ -133,7 +133,7 @@ cost       unknown
 
 
 def test_a_batch_that_passed() -> None:
-    assert text(table(summary(batch(runs=1), [result(eval_results=[judged("ok", True)])]))) == snapshot("""\
+    assert text(batch_table(summary(batch(runs=1), [result(eval_results=[judged("ok", True)])]))) == snapshot("""\
 book_flight  1/1 runs  pass-rate: 100%  avg-score: 1.00
 ─────────────────────────────────────────────────────────
 ok    1/1 passed
@@ -150,17 +150,17 @@ latency    p50 8.2s  p95 8.2s  max 8.2s
 
 def test_many_reasons_are_cut_short() -> None:
     runs = [result(number, Outcome.ERROR, cause=Cause.PROVIDER, error=f"fault {number}") for number in range(1, 9)]
-    lines = table(summary(batch(runs=8), runs))
+    lines = batch_table(summary(batch(runs=8), runs))
     assert "  … and 3 more, for other reasons" in lines
 
 
 def test_a_narrow_terminal_gets_a_narrow_rule() -> None:
-    assert table(summary(*book_flight()), width=20)[1] == "─" * 20
+    assert batch_table(summary(*book_flight()), width=20)[1] == "─" * 20
 
 
 def test_colours_change_nothing_but_colours() -> None:
     for of in (summary(*book_flight()), troubled()):
-        assert click.unstyle(text(table(of, colour=True))) == text(table(of))
+        assert click.unstyle(text(batch_table(of, colour=True))) == text(batch_table(of))
         assert click.unstyle(text(list_batches([of], colour=True))) == text(list_batches([of]))
         assert click.unstyle(text(list_failures([of], colour=True))) == text(list_failures([of]))
     run = failing_run()

@@ -20,8 +20,8 @@ def audit(as_json: bool, head: bool) -> None:
     cut off cannot be seen from inside: keep what --head prints elsewhere, and give it to `byop verify --head`.
     """
     from salvo.cli.byop.database import open_for_listing
-    from salvo.cli.console import table
     from salvo.engine.jsonio import json_codec
+    from salvo.engine.text.terminal import table
     from salvo.errors import NothingFoundError
     from salvo.playbooks.store.records import BEGIN
 
@@ -35,7 +35,7 @@ def audit(as_json: bool, head: bool) -> None:
         click.echo(json_codec.dumps([{**entry.content, "hash": entry.hash} for entry in log], indent=2))
     else:
         header = ("NUMBER", "WHEN", "ACTION", "REPORT", "DETAILS", "HASH")
-        click.echo("\n".join(table([header, *map(_cells, log)])))
+        click.echo("\n".join(table(header, [*map(_cells, log)])))
 
 
 def _cells(entry: AuditEntry) -> tuple[str, ...]:

@@ -36,9 +36,9 @@ def set_(report_id: str) -> None:
 def list_(as_json: bool) -> None:
     """List the saved baselines, the newest first."""
     from salvo.cli.byop.database import open_for_listing
-    from salvo.cli.console import table
     from salvo.engine.jsonio import json_codec
     from salvo.engine.text.formatting import plain, truncate
+    from salvo.engine.text.terminal import table
     from salvo.errors import NothingFoundError
 
     with open_for_listing() as store:
@@ -61,7 +61,7 @@ def list_(as_json: bool) -> None:
             )
             for row in saved
         ]
-        click.echo("\n".join(table([header, *rows])))
+        click.echo("\n".join(table(header, rows)))
 
 
 @baseline.command

@@ -53,10 +53,10 @@ def history(subject: str | None, status: str | None, mode: str | None, search: s
 
 
 def _table(rows: Sequence[HistoryRow]) -> list[str]:
-    from salvo.cli.console import table
+    from salvo.engine.text.terminal import table
 
     header = ("ID", "WHEN", "SUBJECT", "PLAYBOOK", "MODE", "EVALUATOR", "CONSISTENCY", "STATUS", "")
-    return table([header, *map(_cells, rows)])
+    return table(header, [*map(_cells, rows)])
 
 
 def _cells(row: HistoryRow) -> tuple[str, ...]:

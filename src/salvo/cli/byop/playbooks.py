@@ -25,19 +25,15 @@ def playbooks(ctx: click.Context, as_json: bool) -> None:
     """
     if ctx.invoked_subcommand:
         return
+    from salvo.engine.text.terminal import table
     from salvo.playbooks.playbook import library
 
     rows = [_row(library.load(name)) for name in library.names()]
     if as_json:
         click.echo(json.dumps(rows, indent=2))
         return
-    table = [
-        tuple(name.replace("_", " ").upper() for name in rows[0]),
-        *(tuple(map(str, row.values())) for row in rows),
-    ]
-    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-    for line in table:
-        click.echo("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip())
+    header = [name.replace("_", " ").upper() for name in rows[0]]
+    click.echo("\n".join(table(header, [[*map(str, row.values())] for row in rows])))
 
 
 @playbooks.command

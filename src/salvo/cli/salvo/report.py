@@ -71,7 +71,7 @@ def _show_newest(store: RunStore, last: int, failures: bool, as_json: bool) -> N
 
 def _show_batch(store: RunStore, batch_id: str, failures: bool, as_json: bool) -> None:
     from salvo.scenarios.analysis.summary import summarise
-    from salvo.scenarios.report.terminal import table
+    from salvo.scenarios.report.terminal import batch_table
 
     entries = store.entries_of(batch_id)
     summary = summarise(store.load_batch(batch_id), entries)
@@ -79,7 +79,7 @@ def _show_batch(store: RunStore, batch_id: str, failures: bool, as_json: bool) -
     if failures or as_json:
         _show([summary], failures, as_json)
     else:
-        _print(table(summary, colour=True))
+        _print(batch_table(summary, colour=True))
 
 
 def _write_page(store: RunStore, text: str | None, path: Path) -> None:

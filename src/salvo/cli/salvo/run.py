@@ -214,7 +214,7 @@ def _show(running: RunSession, compared: ComparisonReport | None, outputs: tuple
     else:
         from salvo.scenarios.report import terminal
 
-        click.echo("\n\n".join("\n".join(terminal.table(summary, colour=True)) for summary in running.summaries))
+        click.echo("\n\n".join("\n".join(terminal.batch_table(summary, colour=True)) for summary in running.summaries))
         if sum(summary.unmade > 0 for summary in running.summaries) > 1:
             click.echo("\nAll of them go on with: salvo run --resume latest")
         if compared is not None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator
 
-from salvo.engine.text.ansi import Paint
 from salvo.engine.text.formatting import plain, truncate
+from salvo.engine.text.terminal import Paint
 from salvo.playbooks.enums import DISCLAIMERS
 from salvo.playbooks.report.compare import ReportComparison, Side
 

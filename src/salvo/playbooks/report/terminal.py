@@ -8,8 +8,8 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator, Sequence
 
-from salvo.engine.text.ansi import Paint
 from salvo.engine.text.formatting import NamedValue, plain, truncate
+from salvo.engine.text.terminal import Paint, table
 from salvo.playbooks.enums import Result, Status
 from salvo.playbooks.report import labels
 from salvo.playbooks.report.report import CheckResult, Citation, Report
@@ -36,20 +36,16 @@ def lines(report: Report, *, colour: bool = False, width: int = 100) -> list[str
 
 def agreement(reports: Sequence[Report], *, colour: bool = False) -> list[str]:
     """Where several judges of the same text agree and where they split: a row a check, a column a judge."""
-    paint = Paint(colour)
     by_check = _by_check(reports)
     header = ["CHECK", "SEVERITY", *(_line(report.evaluator) for report in reports), "JUDGES"]
-    rows = [header]
+    rows = []
     for check_id, found in by_check.items():
         severity = next(check.severity for check in found if check)
         rows.append([_line(check_id), severity, *map(_cell, found), _together(found)])
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    shown = ["  ".join(cell.ljust(size) for cell, size in zip(row, widths, strict=True)).rstrip() for row in rows]
-    head, *body = shown
-    coloured = [paint(line, "yellow" if row[-1] == "split" else None) for line, row in zip(body, rows[1:], strict=True)]
-    judged = [row for row in rows[1:] if row[-1] in ("agree", "split")]
+    colours = ["yellow" if row[-1] == "split" else None for row in rows]
+    judged = [row for row in rows if row[-1] in ("agree", "split")]
     agreed = sum(row[-1] == "agree" for row in judged)
-    return [paint(head, bold=True), *coloured, f"The judges agree on {agreed} of {len(judged)} checks."]
+    return [*table(header, rows, Paint(colour), colours), f"The judges agree on {agreed} of {len(judged)} checks."]
 
 
 def _by_check(reports: Sequence[Report]) -> dict[str, list[CheckResult | None]]:

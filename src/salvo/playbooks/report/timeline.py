@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from salvo.engine.text.ansi import Paint
 from salvo.engine.text.formatting import plain
+from salvo.engine.text.terminal import Paint, table
 from salvo.playbooks.enums import Mode, Result
 from salvo.playbooks.store.records import TimelinePoint
 
@@ -20,18 +20,12 @@ def lines(subject: str, points: Sequence[TimelinePoint], *, colour: bool = False
             f"There is no report of the subject “{plain(subject)}” yet.",
             f"Make one: byop run FILE --subject {plain(subject)}",
         ]
-    paint = Paint(colour)
     checks = list(dict.fromkeys(name for point in points for name in point.outcomes))
-    rows = [[*_HEADER, *(str(number) for number in range(1, len(checks) + 1)), ""]]
-    rows += [_row(point, before, checks) for before, point in zip((None, *points), points, strict=False)]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    head, *table = [
-        "  ".join(cell.ljust(size) for cell, size in zip(row, widths, strict=True)).rstrip() for row in rows
-    ]
+    header = [*_HEADER, *(str(number) for number in range(1, len(checks) + 1)), ""]
+    rows = [_row(point, before, checks) for before, point in zip((None, *points), points, strict=False)]
     legend = [f"{number} {plain(name)}" for number, name in enumerate(checks, start=1)]
     return [
-        paint(head, bold=True),
-        *table,
+        *table(header, rows, Paint(colour)),
         "",
         f"P pass, F fail, ? indeterminate, – not in that playbook. {'; '.join(legend)}.",
         "TEXT tells whether it is the text of the row above, EVALUATOR who judged it.",

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from salvo.engine.stats import Interval
-from salvo.engine.text.ansi import Paint
 from salvo.engine.text.formatting import money, percent, plain, pluralize, seconds, truncate, value
 from salvo.engine.text.markdown import grid, inline
+from salvo.engine.text.terminal import Paint, table
 from salvo.scenarios.analysis.batch_stats import BatchStats, ConfigDifference
 from salvo.scenarios.analysis.compare import AssertionDifference, Comparison, ComparisonFinding, ScenarioComparison
 from salvo.scenarios.analysis.divergence import Divergence
@@ -86,14 +86,15 @@ def lines(compared: ComparisonReport, *, colour: bool = False) -> list[str]:
     paint = Paint(colour)
     comparison = compared.comparison
     worse = "red" if comparison.worse else None
+    colours = [_COLOURS.get(scenario.finding) if scenario.finding else None for scenario in comparison.scenarios]
     sections = [
         [paint(sentence(comparison), worse, bold=True), *(paint(note, "yellow") for note in compared.notes)],
         list(_sides(comparison)),
         [paint(line, "yellow") for line in _not_the_same(comparison)],
-        _table(_RATES, [_rates(each) for each in comparison.scenarios], paint, comparison),
+        table(_RATES, [_rates(each) for each in comparison.scenarios], paint, colours),
         [paint(line, "yellow") for line in _left_out(comparison)],
         _assertion_lines(comparison.assertions),
-        _table(_COSTS, [_costs(each) for each in comparison.scenarios], paint),
+        table(_COSTS, [_costs(each) for each in comparison.scenarios], paint),
         [line for scenario_id, found in compared.partings.items() for line in _parted(scenario_id, found)],
     ]
     first, *rest = [section for section in sections if section]
@@ -279,19 +280,6 @@ def _parted(scenario_id: str, found: Divergence) -> list[str]:
         f"{plain(scenario_id)}: {labels.parted(found)}.",
         *(f"  {plain(labels.branch(of, kind))}  (salvo report {of.run_id})" for of, kind in sides),
     ]
-
-
-def _table(
-    header: Sequence[str], rows: Sequence[Sequence[str]], paint: Paint, comparison: Comparison | None = None
-) -> list[str]:
-    every = [header, *rows]
-    widths = [max(len(cell) for cell in column) for column in zip(*every, strict=True)]
-    first, *body = [
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in every
-    ]
-    findings = [each.finding for each in comparison.scenarios] if comparison else [None] * len(body)
-    colours = [_COLOURS.get(finding) if finding else None for finding in findings]
-    return [paint(first, bold=True), *(paint(line, colour) for line, colour in zip(body, colours, strict=True))]
 
 
 def _md_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from salvo.engine.text.ansi import Paint
 from salvo.engine.text.formatting import (
     at_least,
     at_most,
@@ -16,11 +15,13 @@ from salvo.engine.text.formatting import (
     truncate,
     value,
 )
+from salvo.engine.text.terminal import Paint, table
 from salvo.scenarios.analysis.summary import AssertionSummary, BatchSummary, Failure, Group
 from salvo.scenarios.report import labels
 from salvo.scenarios.result import AgentRunResult, Cause, EvalResult, Outcome, ToolCall, TraceEvent, full_model
 
 RULE = 57
+_FAILURE_COLUMNS = ("RUN", "SCENARIO", "MODEL", "SCORE", "REPLAY", "FAILED")
 _REPLAYS = 3
 _GROUPS = 5
 _COLOURS = {
@@ -39,7 +40,7 @@ class _Paint(Paint):
         return self(word, _COLOURS.get(word), bold=True)
 
 
-def table(summary: BatchSummary, *, colour: bool = False, width: int | None = None) -> list[str]:
+def batch_table(summary: BatchSummary, *, colour: bool = False, width: int | None = None) -> list[str]:
     """The batch as one table, and below it what its runs can and cannot show."""
     paint = _Paint(colour)
     header = _header(summary)
@@ -132,7 +133,7 @@ def list_batches(summaries: Sequence[BatchSummary], *, colour: bool = False) -> 
     """One line a batch, in the order given."""
     paint = _Paint(colour)
     header = ("BATCH", "SCENARIO", "MODEL", "WHEN", "RUNS", "PASS-RATE", "95%", "SCORE", "ERRORS", "COST", "VERDICT")
-    return _table([header, *(_batch_row(summary) for summary in summaries)], paint)
+    return _coloured_table(header, [_batch_row(summary) for summary in summaries], paint)
 
 
 def _batch_row(summary: BatchSummary) -> tuple[str, ...]:
@@ -164,9 +165,7 @@ def list_failures(summaries: Sequence[BatchSummary], *, colour: bool = False) ->
         for summary in summaries
         for failure in summary.failures
     ]
-    lines = (
-        _table([("RUN", "SCENARIO", "MODEL", "SCORE", "REPLAY", "FAILED"), *rows], paint) if rows else ["No failures."]
-    )
+    lines = _coloured_table(_FAILURE_COLUMNS, rows, paint) if rows else ["No failures."]
     if errors := sum(summary.errors for summary in summaries):
         lines += ["", paint(f"{pluralize(errors, 'run')} could not be judged (errors, not listed here).", "yellow")]
     return lines
@@ -183,12 +182,8 @@ def _failure_cells(failure: Failure) -> tuple[str, str, str]:
     )
 
 
-def _table(rows: Sequence[tuple[str, ...]], paint: _Paint) -> list[str]:
-    widths = [max(len(cell) for cell in column) for column in zip(*rows, strict=True)]
-    padded = [[cell.ljust(width) for cell, width in zip(row, widths, strict=True)] for row in rows]
-    header, *body = ["  ".join(row).rstrip() for row in padded]
-    coloured = [paint(line, _COLOURS.get(row[-1])) for line, row in zip(body, rows[1:], strict=True)]
-    return [paint(header, bold=True), *coloured]
+def _coloured_table(header: Sequence[str], rows: Sequence[tuple[str, ...]], paint: Paint) -> list[str]:
+    return table(header, rows, paint, [_COLOURS.get(row[-1]) for row in rows])
 
 
 def run_in_full(result: AgentRunResult, *, colour: bool = False) -> list[str]:
