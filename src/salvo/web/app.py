@@ -12,8 +12,6 @@ from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 
 from salvo import __version__
-from salvo.engine.runtime import pricing
-from salvo.engine.wire import http
 from salvo.playbooks.store.store import EvaluationStore
 from salvo.scenarios.spec.project import Project
 from salvo.scenarios.store.batch_catalog import BatchCatalog
@@ -39,7 +37,6 @@ def create_app(settings: Settings) -> FastAPI:
     async def living(app: FastAPI) -> AsyncIterator[None]:
         with ThreadPoolExecutor(THREADS) as threads:
             asyncio.get_running_loop().set_default_executor(threads)
-            threads.submit(_load_what_a_model_needs)
             store = await asyncio.to_thread(EvaluationStore.open_later, settings.database_url, settings.clock)
             if not store.is_new:
                 await asyncio.to_thread(store.mark_interrupted)
@@ -72,12 +69,6 @@ def create_app(settings: Settings) -> FastAPI:
     app.add_middleware(SecurityMiddleware, settings=settings)
     app.openapi = lambda: _described(app)  # type: ignore[method-assign]  # FastAPI's own way to change it
     return app
-
-
-def _load_what_a_model_needs() -> None:
-    """Meanwhile somebody fills in the form. Loaded with the first evaluation, it would keep everybody waiting."""
-    http.preload()
-    pricing.preload()
 
 
 def _described(app: FastAPI) -> dict[str, Any]:

@@ -18,7 +18,6 @@ from starlette.responses import StreamingResponse
 from salvo.engine.jsonio import json_codec
 from salvo.web.jobs import Job, JobState, VoteSeen, Waiting
 from salvo.web.responses import ErrorDetail
-from salvo.web.turns import Turns
 
 SILENCE = 15.0
 """Seconds without news after which a watcher is told that there are none, lest something on the way hang up."""
@@ -88,14 +87,13 @@ def schemas() -> dict[str, Any]:
     return found
 
 
-async def of_job(job: Job, after: int, turns: Turns) -> AsyncIterator[bytes]:
+async def of_job(job: Job, after: int) -> AsyncIterator[bytes]:
     """Everything a watcher has not seen, until it is over; `after` is the last vote that it has.
 
     What is new at one moment is sent as one piece: with many watchers, each piece is what costs.
     """
     seen: dict[str, Told] = {}
     while True:
-        await turns.next()
         changed, ended = job.changed, job.state.ended
         news = []
         for name, told in _so_far(job, after):

@@ -23,7 +23,6 @@ from salvo.playbooks.report.checks import shown
 from salvo.playbooks.store.records import StoredError
 from salvo.playbooks.store.store import EvaluationStore
 from salvo.web.responses import BusyError, ErrorDetail, problem_of
-from salvo.web.turns import InTurn, Turns
 
 _log = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -123,14 +122,12 @@ class Job:
     def id(self) -> str:
         return self.order.report_id
 
-    async def run(self, store: EvaluationStore, turns: Turns) -> None:
+    async def run(self, store: EvaluationStore) -> None:
         """To its end, whatever that is; the key is gone after it."""
         desk, self._desk = self._desk, None
         assert desk is not None  # noqa: S101 - a job runs once
         recorder = _JobRecorder(store, self)
         async with desk.session(pool=self.pool, open_recorder=lambda: recorder, on_event=self._hear) as session:
-            if session.wire is not None:
-                session.wire = InTurn(session.wire, turns)
             evaluated = await evaluate(self.order, session, self._earlier, already_stored=True)
         if evaluated.store_error:
             self.fail(StoreError(f"This could not be stored. {evaluated.store_error}"))
@@ -205,7 +202,6 @@ class Jobs:
     def __init__(self, store: EvaluationStore, at_once: int) -> None:
         self._store = store
         self._at_once = at_once
-        self.turns = Turns()
         self._jobs: dict[str, Job] = {}
         self._line: deque[Job] = deque()
         self._tasks: dict[str, asyncio.Task[None]] = {}
@@ -296,7 +292,7 @@ class Jobs:
 
     async def _supervise(self, job: Job) -> None:
         try:
-            await job.run(self._store, self.turns)
+            await job.run(self._store)
         except SalvoError as fault:
             await self._give_up(job, fault)
         except Exception as fault:  # noqa: BLE001 - a fault of one evaluation is not the others'

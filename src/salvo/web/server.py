@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -14,10 +13,6 @@ from salvo.web.services import Services
 
 LAST_WORDS = 3
 """Seconds for answers that are under way when the server is stopped."""
-
-SWITCH = 0.0005
-"""Seconds a thread may go on while another waits. Python's ten times longer ones add up: a page that is asked for while
-votes are stored waits for several."""
 
 
 class Server(uvicorn.Server):
@@ -55,7 +50,6 @@ class Server(uvicorn.Server):
 
 def serve(app: FastAPI, host: str, port: int, on_ready: Callable[[int], None]) -> None:
     """Until it is stopped; UsageError where nothing can listen there."""
-    sys.setswitchinterval(SWITCH)
     server = Server(app, host, port, on_ready)
     try:
         server.run()

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 from salvo.cli.console import ProgressLine
 from salvo.cli.exit_codes import ExitCode
 from salvo.engine.runtime.pool import Pool, PoolStopped, gather
-from salvo.engine.wire import http
 from salvo.engine.wire.retry import Wait
 from salvo.errors import UsageError
 
@@ -49,8 +48,6 @@ class EvaluationSession:
     def execute(self, concurrency: int) -> EvaluationResults:
         for sentence in dict.fromkeys(map(destination_notice, self._jobs)):
             self._progress.print(sentence)
-        if any(job.desk.endpoint for job in self._jobs):
-            http.preload()
         try:
             done = asyncio.run(self._all(concurrency))
         finally:

@@ -156,7 +156,7 @@ async def watch(
     after = int(last_event_id) if last_event_id and last_event_id.isdecimal() and len(last_event_id) < 10 else 0
     job = at.jobs.find(evaluation_id)
     # Found before anything is sent, so that an unknown id is an error and not a stream of nothing.
-    told = events.of_job(job, after, at.jobs.turns) if job else _from_store(await _stored(evaluation_id, at), after, at)
+    told = events.of_job(job, after) if job else _from_store(await _stored(evaluation_id, at), after, at)
     return events.stream(told)
 
 
