@@ -496,7 +496,7 @@ def test_a_run_of_a_scenario_in_python_is_replayed_and_only_its_test_runs_it_aga
             ExitCode.USAGE,
             """\
 Error: This scenario is written in Python, in test_written.py: only its test can run it.
-Run that again, or name a scenario's file.
+Run that test again, or name a scenario file.
 """,
         )
     )
@@ -550,7 +550,7 @@ def test_a_failure_in_python_can_be_told_as_that_of_a_file(project: pytest.Pytes
     [
         ("adapter=lambda request: 1 / 0, assertions=[lambda *_: True]", "*ZeroDivisionError*"),
         ("adapter=lambda request: 1, asertions=[]", '*asertions: no such field; did you mean "assertions"?*'),
-        ("adapter=int, assertions=[lambda *_: True]", "*builtins.int is no class derived from salvo.BaseAdapter*"),
+        ("adapter=int, assertions=[lambda *_: True]", "*builtins.int is not a class derived from salvo.BaseAdapter*"),
         ("adapter=lambda request: 1, assertions=[lambda: True]", "*must take three arguments*"),
         ("adapter=lambda request: 1, assertions={}", "*assertions: *"),
         ("adapter=lambda request: 1, assertions=[1], tools='multiply'", "*assertions[[]0[]]*tools*"),

@@ -13,6 +13,7 @@ from pydantic import Field
 
 from salvo.engine.chat import catalog
 from salvo.engine.jsonio import json_codec
+from salvo.engine.jsonio.pydantic_errors import FieldPath
 from salvo.errors import SalvoError, UsageError
 from salvo.playbooks.enums import Mode, Status
 from salvo.playbooks.evaluate import prompts
@@ -25,7 +26,7 @@ from salvo.playbooks.evaluate.votes import Vote
 from salvo.playbooks.playbook import library
 from salvo.playbooks.report.builder import JudgedBy, build_report, judged_status
 from salvo.playbooks.report.report import Report
-from salvo.scenarios.evaluators.base import EvalServices, Evaluate, EvaluatorType, Load, Place
+from salvo.scenarios.evaluators.base import EvalServices, Evaluate, EvaluatorType, LoadObject
 from salvo.scenarios.result import AgentRunResult, Cause, EvalResult
 from salvo.scenarios.spec.schema import Assertion, FileModel, Scenario
 
@@ -109,9 +110,9 @@ def _verdict(report: Report, fail_on: str) -> EvalResult:
     return verdict
 
 
-def _check(_scenario: Scenario, given: Mapping[str, Any], _load: Load) -> list[tuple[str | Place, str]]:
+def _check(_scenario: Scenario, given: Mapping[str, Any], _load: LoadObject) -> list[tuple[str | FieldPath, str]]:
     fields = PlaybookFields.model_validate(given)
-    problems: list[tuple[str | Place, str]] = []
+    problems: list[tuple[str | FieldPath, str]] = []
     try:
         playbook = library.named(fields.playbook)
     except SalvoError as fault:

@@ -157,7 +157,7 @@ class _Work:
         from salvo.errors import SalvoError
 
         record: bool = self._config.getoption("salvo_record")
-        asked = {"overrides": self.settings.chosen, "record": record}
+        asked = {"overrides": self.settings.values, "record": record}
         try:
             prepared = workshop.prepare(scenario, file, recorded=record, settings=asked, command=self._command)
             try:
@@ -176,7 +176,7 @@ class _Work:
 
         _refuse_inside_a_loop()
         try:
-            workshop, scenario = self.workshop.written(fields, file, self.settings)
+            workshop, scenario = self.workshop.with_python_scenario(fields, file, self.settings)
         except SalvoError as fault:
             raise NotJudgedError(str(fault), pytrace=False) from None
         return _judged(self.run(workshop, scenario, file))
@@ -245,8 +245,8 @@ class _Collecting:
         return ScenarioFile.from_parent(parent, path=file_path, collecting=self)
 
     def read(self, file: ScenarioFile) -> ScenarioItem:
+        from salvo.engine.text.messages import display_path
         from salvo.errors import SalvoError
-        from salvo.scenarios.spec.paths import shown
 
         workshop = self._work.workshop
         try:
@@ -257,7 +257,7 @@ class _Collecting:
             raise pytest.Collector.CollectError(str(fault)) from None
         first = self._names.setdefault(scenario.scenario, file.path)
         if first != file.path:
-            raise pytest.Collector.CollectError(f'"{scenario.scenario}" is also the name of {shown(first)}.')
+            raise pytest.Collector.CollectError(f'"{scenario.scenario}" is also the name of {display_path(first)}.')
         item = ScenarioItem.from_parent(file, name=scenario.scenario, work=self._work, scenario=scenario)
         for marker in self._markers(scenario.tags, file.config):
             item.add_marker(marker)

@@ -17,7 +17,7 @@ SMALLEST: dict[str, Any] = {
     "user_message": "Hello.",
     "assertions": [{"type": "latency_limit", "max_seconds": 1}],
 }
-MADE = (ROOT / "src/salvo/scenarios/templates/book_flight.yaml").read_text(encoding="utf-8")
+MADE = (ROOT / "src/salvo/scenarios/spec/templates/book_flight.yaml").read_text(encoding="utf-8")
 """The scenario that `salvo init` makes, whose agent a document may replace."""
 PIECES = [
     pytest.param(block, id=f"{name_of(document)}:{block.line}")

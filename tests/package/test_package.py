@@ -21,7 +21,7 @@ ALLOWED = re.compile(
     r"|salvo/(\w+/)*\w+\.css"
     r"|salvo/playbooks/evaluate/judges/rules/vocabulary\.toml"
     r"|salvo/playbooks/playbook/library/\w+\.json"
-    r"|salvo/scenarios/templates/[\w.]+\.(yaml|txt)"
+    r"|salvo/scenarios/spec/templates/[\w.]+\.(yaml|txt)"
     r"|salvo/web/examples/examples\.json"
     r"|salvo/web/static/(index\.html|theme\.js|icon\.svg)"
     r"|salvo/web/static/assets/[\w-]+\.(js|css)"

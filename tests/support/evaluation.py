@@ -6,7 +6,8 @@ from typing import Any
 from salvo.engine.chat.base import AssistantMessage, ChatReply, Stop, Usage
 from salvo.engine.chat.judge import JudgeVote, Question
 from salvo.errors import InputError
-from salvo.scenarios.evaluators.registry import Registry, builtin_registry, evaluate_all
+from salvo.scenarios.evaluators.evaluate import evaluate_all
+from salvo.scenarios.evaluators.registry import Registry, builtin_registry
 from salvo.scenarios.result import AgentRunResult, EvalResult, Outcome, RunMetrics, ToolCall
 from salvo.scenarios.spec.schema import Scenario
 
@@ -81,4 +82,5 @@ async def evaluate(
 def findings(
     *assertions: Mapping[str, Any], load: Callable[[str], Any] | None = None, **fields: Any
 ) -> list[tuple[tuple[str | int, ...], str]]:
-    return list(builtin_registry().findings(scenario(*assertions, **fields), load or FakeServices().load))
+    errors = builtin_registry().check(scenario(*assertions, **fields), load or FakeServices().load)
+    return [(error.path, error.message) for error in errors]

@@ -1,46 +1,37 @@
-"""The one place that puts things together: sessions, evaluators, adapters. Commands and workers start from here."""
+"""A project's scenarios, read and made ready to run. Commands, the pytest plugin and workers start from here."""
 
 from __future__ import annotations
 
-import inspect
 import os
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
-from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from salvo import __version__
 from salvo.engine.chat import catalog
 from salvo.engine.jsonio import json_codec
-from salvo.engine.jsonio.pydantic_errors import validate
+from salvo.engine.jsonio.pydantic_errors import FieldError, validate
 from salvo.engine.runtime.clock import Clock, SystemClock
 from salvo.engine.runtime.pool import Budget, Pool
 from salvo.engine.runtime.redact import Redactor, secrets_of
+from salvo.engine.text.messages import display_path
 from salvo.engine.wire.http import Endpoint, HttpWire, preload
 from salvo.engine.wire.retry import RetryingWire, Wait
-from salvo.errors import InputError, UsageError
+from salvo.errors import InputError, Problem, ScenarioFileError, UsageError
+from salvo.scenarios.checks import check_scenario
 from salvo.scenarios.evaluators.registry import builtin_registry
 from salvo.scenarios.result import COMMAND, CUSTOM, AgentRunResult, Batch
-from salvo.scenarios.run.adapters.base import BaseAdapter
-from salvo.scenarios.run.adapters.function import FunctionAdapter
+from salvo.scenarios.run.adapters.factory import PROVIDER_ADAPTERS, adapter_factory
 from salvo.scenarios.run.environment import PreparedScenario
 from salvo.scenarios.run.redaction import clean_scenario
 from salvo.scenarios.run.runner import Session, run_all
-from salvo.scenarios.run.tools.discovery import changed_tools, find_tools, missing_tools
-from salvo.scenarios.spec.loader import (
-    Check,
-    CheckFinding,
-    ScenarioFileError,
-    listed,
-    read,
-    read_all,
-    scenario_document,
-)
-from salvo.scenarios.spec.paths import shown
+from salvo.scenarios.run.tools.discovery import changed_tools, find_tools
+from salvo.scenarios.spec.loader import LoadedFile, join_errors, load_scenario, scenario_document
 from salvo.scenarios.spec.project import Project
-from salvo.scenarios.spec.schema import NEVER_SHOWN, Scenario
+from salvo.scenarios.spec.python_scenario import python_scenario
+from salvo.scenarios.spec.schema import CERTAINTY_ERROR, Scenario
 from salvo.scenarios.spec.variables import expand_variables
 from salvo.scenarios.store.store import RunStore
 
@@ -51,70 +42,12 @@ if TYPE_CHECKING:
     from salvo.scenarios.replay import Replayer
     from salvo.scenarios.store.rejudge_store import Rejudgement, RejudgeStore
 
-ADAPTERS = {
-    "openai": "salvo.scenarios.run.adapters.openai:OpenAIAdapter",
-    "anthropic": "salvo.scenarios.run.adapters.anthropic:AnthropicAdapter",
-}
-"""Those of a provider. `command` runs a program, whichever providers that uses."""
 _KEY_OPTION = "api_key"
 
 
-def checks(project: Project, *, will_call: bool = True) -> list[Check]:
-    """What a scenario's shape cannot tell: its tools, its adapter, its assertions. No call is made.
-
-    Where none will be made later either, the assertions alone matter.
-    """
-    registry = builtin_registry()
-
-    def tools(scenario: Scenario, file: Path) -> Iterator[CheckFinding]:
-        for path, message in missing_tools(scenario, file, project):
-            yield CheckFinding(path, message)
-
-    def adapter(scenario: Scenario, file: Path) -> Iterator[CheckFinding]:
-        try:
-            make_adapter(scenario, file, project)
-        except InputError as fault:
-            yield CheckFinding(("adapter",), str(fault))
-        if scenario.adapter == COMMAND:
-            from salvo.scenarios.run.adapters import command
-
-            yield from (CheckFinding(*found) for found in command.findings(scenario, file, project.root, os.environ))
-        if scenario.adapter in ADAPTERS and not scenario.model:
-            yield CheckFinding(("adapter",), f"the adapter {scenario.adapter} needs a model")
-
-    def assertions(scenario: Scenario, file: Path) -> Iterator[CheckFinding]:
-        for path, message in registry.findings(scenario, lambda dotted: project.load(dotted, file)):
-            yield CheckFinding(path, message)
-
-    return [tools, adapter, assertions] if will_call else [assertions]
-
-
-def make_adapter(
-    scenario: Scenario, file: Path, project: Project, environ: Mapping[str, str] = os.environ
-) -> Callable[[], BaseAdapter]:
-    """Built-in adapters by their name, others by the path the user gave."""
-    named = scenario.adapter
-    if named in ADAPTERS:
-        module, _, name = ADAPTERS[named].partition(":")
-        kind: type[BaseAdapter] = getattr(import_module(module), name)
-        return kind
-    if named == COMMAND:
-        from salvo.scenarios.run.adapters.command import CommandAdapter
-
-        return lambda: CommandAdapter(file, project.root, environ)
-    if named.startswith("function:"):
-        function = project.load(named.removeprefix("function:"), file)
-        if not callable(function):
-            raise InputError(f"{named} is not callable")
-        return lambda: FunctionAdapter(function)
-    custom = project.load(named, file)
-    if not (inspect.isclass(custom) and issubclass(custom, BaseAdapter)):
-        raise InputError(f"{named} is no class derived from salvo.BaseAdapter")
-    return custom
-
-
-class ScenarioOverrides(NamedTuple):
-    """What a command may decide instead of the scenario's file."""
+@dataclass(frozen=True)
+class ScenarioOverrides:
+    """What a command sets instead of the scenario's file; None leaves it to the file."""
 
     runs: int | None = None
     model: str | None = None
@@ -124,23 +57,24 @@ class ScenarioOverrides(NamedTuple):
     confidence: float | None = None
 
     @property
-    def chosen(self) -> dict[str, Any]:
-        return {name: value for name, value in self._asdict().items() if value is not None}
+    def values(self) -> dict[str, Any]:
+        """Return the fields that are set."""
+        return {name: value for name, value in vars(self).items() if value is not None}
 
     def apply(self, scenario: Scenario) -> Scenario:
-        chosen = self.chosen
-        confidence, least = (chosen.get(name, getattr(scenario, name)) for name in ("confidence", "min_pass_rate"))
-        if confidence is not None and least == 1:
+        values = self.values
+        if not values:
+            return scenario
+        fields = {**scenario.model_dump(), **values}
+        if fields["confidence"] is not None and fields["min_pass_rate"] == 1:
             raise UsageError(
-                f"{scenario.scenario}: --confidence cannot be asked for, because {NEVER_SHOWN}.",
+                f"{scenario.scenario}: --confidence cannot be used, because {CERTAINTY_ERROR}.",
                 hint="Set min_pass_rate in the scenario, or --min-pass-rate. Nothing was run, and nothing was spent.",
             )
-        if not chosen:
-            return scenario
-        changed, misfits = validate(Scenario, {**scenario.model_dump(), **chosen})
+        changed, errors = validate(Scenario, fields)
         if changed is None:
-            said = "; ".join(f"--{str(misfit.path[0]).replace('_', '-')} {misfit.message}" for misfit in misfits)
-            raise UsageError(f"{said}.", hint="Nothing was run, and nothing was spent.")
+            options = "; ".join(f"--{str(error.path[0]).replace('_', '-')} {error.message}" for error in errors)
+            raise UsageError(f"{options}.", hint="Nothing was run, and nothing was spent.")
         return changed
 
 
@@ -161,35 +95,62 @@ class Workspace:
     patterns: tuple[str, ...] = ()
     endpoints: dict[str, Endpoint] = field(default_factory=dict)
 
-    def read(self, file: Path, settings: ScenarioOverrides, *, will_call: bool = True) -> Scenario:
+    def read(self, file: Path, overrides: ScenarioOverrides, *, will_call: bool = True) -> Scenario:
+        """Return the scenario of a file, or raise ScenarioFileError with everything that is wrong in it.
+
+        If it will not call anything, as in a replay, only its assertions must be usable now.
+        """
         if file.suffix == ".py":
             raise UsageError(
-                f"This scenario is written in Python, in {shown(file)}: only its test can run it.",
-                hint="Run that again, or name a scenario's file.",
+                f"This scenario is written in Python, in {display_path(file)}: only its test can run it.",
+                hint="Run that test again, or name a scenario file.",
             )
-        what = checks(self.project, will_call=will_call)
-        return settings.apply(
-            read(file, checks=what, environ=self.environ, root=self.project.root, will_call=will_call)
-        )
+        return overrides.apply(self._load(file, will_call=will_call).valid_model())
 
-    def read_all(self, path: Path | None, settings: ScenarioOverrides) -> list[tuple[Path, Scenario]]:
-        """Every scenario below a path; the problems of all files at once."""
-        files = self.project.scenario_files(path)
-        found, problems = read_all(files, checks=checks(self.project), environ=self.environ, root=self.project.root)
+    def read_all(self, path: Path | None, overrides: ScenarioOverrides) -> list[tuple[Path, Scenario]]:
+        """Return every scenario below a path, or raise ScenarioFileError with the problems of all files."""
+        scenarios, problems = self.validate_all(self.project.scenario_files(path))
         if problems:
             raise ScenarioFileError(problems)
-        return [(file, settings.apply(scenario)) for file, scenario in found]
+        return [(file, overrides.apply(scenario)) for file, scenario in scenarios]
 
-    def written(self, fields: Mapping[str, Any], file: Path, settings: ScenarioOverrides) -> tuple[Workspace, Scenario]:
-        """A scenario that is written in Python, and a workshop that knows its functions. The file is its author's."""
-        from salvo.scenarios.spec.python_scenario import written
+    def validate_all(self, files: Iterable[Path]) -> tuple[list[tuple[Path, Scenario]], list[Problem]]:
+        """Return the scenarios that are valid, and the problems of the other files.
 
-        scenario, given = written(fields)
-        workshop = replace(self, project=replace(self.project, given=given))
-        findings = [finding for check in checks(workshop.project) for finding in check(scenario, file)]
-        if findings:
-            raise InputError(f"The scenario {scenario.scenario} cannot be used: {listed(findings)}.")
-        return workshop, settings.apply(scenario)
+        Two scenarios of the same name are a problem of the second one.
+        """
+        scenarios: list[tuple[Path, Scenario]] = []
+        problems: list[Problem] = []
+        files_by_name: dict[str, Path] = {}
+        for file in files:
+            loaded = self._load(file)
+            if loaded.model is not None and not loaded.problems:
+                name = loaded.model.scenario
+                first = files_by_name.setdefault(name, file)
+                if first is file:
+                    scenarios.append((file, loaded.model))
+                else:
+                    loaded.report([FieldError(("scenario",), f'"{name}" is also the name of {display_path(first)}')])
+            problems += loaded.problems
+        return scenarios, problems
+
+    def _load(self, file: Path, *, will_call: bool = True) -> LoadedFile[Scenario]:
+        """Read a file, then check what it needs from the project."""
+        loaded = load_scenario(file, environ=self.environ if will_call else None, root=self.project.root)
+        draft = loaded.draft()
+        if draft is not None:
+            loaded.report(check_scenario(draft, file, self.project, assertions_only=not will_call))
+        return loaded
+
+    def with_python_scenario(
+        self, fields: Mapping[str, Any], file: Path, overrides: ScenarioOverrides
+    ) -> tuple[Workspace, Scenario]:
+        """Return a scenario that is written in Python in this file, and a workspace that knows its functions."""
+        scenario, objects = python_scenario(fields)
+        project = replace(self.project, objects=objects)
+        if errors := list(check_scenario(scenario, file, project)):
+            raise InputError(f"The scenario {scenario.scenario} cannot be used: {join_errors(errors)}.")
+        return replace(self, project=project), overrides.apply(scenario)
 
     def store(self) -> RunStore:
         return RunStore(self.project.store)
@@ -208,7 +169,7 @@ class Workspace:
     def endpoint_of(self, scenario: Scenario) -> str | None:
         """The name of the scenario's own endpoint, where its options say one."""
         options = self.options_of(scenario)
-        if scenario.adapter not in ADAPTERS or not (options.get("base_url") or options.get(_KEY_OPTION)):
+        if scenario.adapter not in PROVIDER_ADAPTERS or not (options.get("base_url") or options.get(_KEY_OPTION)):
             return None
         provider = catalog.providers()[scenario.adapter]
         name = f"{scenario.adapter} of {scenario.scenario}"
@@ -262,7 +223,7 @@ class Workspace:
                 scenario_id=scenario.scenario,
                 created_at=self.clock.now().isoformat(),
                 adapter=scenario.adapter,
-                provider=scenario.adapter if scenario.adapter in ADAPTERS else CUSTOM,
+                provider=scenario.adapter if scenario.adapter in PROVIDER_ADAPTERS else CUSTOM,
                 model=scenario.model,
                 runs=scenario.runs,
                 seed=scenario.seed,
@@ -282,7 +243,7 @@ class Workspace:
             scenario=scenario,
             file=file,
             tools=tools,
-            make_adapter=make_adapter(scenario, file, self.project, self.environ),
+            make_adapter=adapter_factory(scenario, file, self.project, self.environ),
             load=lambda path: self.project.load(path, file),
             options=self.options_of(scenario),
             endpoint=endpoint,
@@ -296,7 +257,7 @@ class Workspace:
             registry=builtin_registry(),
             redactor=self.redactor(),
             root=self.project.root,
-            make_adapter=lambda scenario, file: make_adapter(scenario, file, self.project, self.environ),
+            make_adapter=lambda scenario, file: adapter_factory(scenario, file, self.project, self.environ),
             load=self.project.load,
             read=lambda file, overrides: self.read(file, ScenarioOverrides(**overrides), will_call=False),
             tools=lambda scenario, file: find_tools(scenario, file, self.project),

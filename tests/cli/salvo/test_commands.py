@@ -38,7 +38,7 @@ scenarios/a.yaml:2:1: adapter: the adapter openai needs a model
 scenarios/a.yaml:5:9: tools[0]: there is no tool 'nowhere'; looked at the scenario itself, HERE/scenarios/tools.py, HERE/tools.py, HERE/scenarios/tools/nowhere.yaml, HERE/tools/nowhere.yaml
 scenarios/b.yaml:2:1: adapter: There is no module "not_there". Looked in scenarios, the current folder, and among the installed packages.
 scenarios/c.yaml:2:1: adapter: "mine.answr": there is no "answr" in scenarios/mine.py. Did you mean "answer"?
-scenarios/d.yaml:2:1: adapter: collections.OrderedDict is no class derived from salvo.BaseAdapter
+scenarios/d.yaml:2:1: adapter: collections.OrderedDict is not a class derived from salvo.BaseAdapter
 scenarios/e.yaml:2:1: adapter: function:math.pi is not callable
 6 files, 6 problems
 """)

@@ -138,7 +138,7 @@ async def test_a_function_that_never_ends_is_given_up_on_at_the_scenario_s_timeo
     services = FakeServices(functions={"my_evals.check": function})
     found = await evaluate(CUSTOM, run("done"), services, timeout=0.01)
     assert (found.passed, found.cause) == (None, Cause.EVALUATOR)
-    assert found.error == "my_evals.check took longer than 0.01 s, the scenario's timeout, and was given up on."
+    assert found.error == "my_evals.check was stopped after 0.01 s, the scenario's timeout."
 
 
 async def test_an_object_that_cannot_even_be_shown_is_no_verdict() -> None:

@@ -13,8 +13,9 @@ from salvo.engine.chat import catalog, judge
 from salvo.engine.chat.judge import JudgeVote, Question
 from salvo.errors import MissingKeyError, TapeMissError
 from salvo.scenarios.evaluators import llm_judge
+from salvo.scenarios.evaluators.evaluate import evaluate_all
 from salvo.scenarios.evaluators.llm_judge import JudgeFields, judge_question
-from salvo.scenarios.evaluators.registry import builtin_registry, evaluate_all
+from salvo.scenarios.evaluators.registry import builtin_registry
 from salvo.scenarios.result import AgentRunResult, Cause, ToolCall
 from tests.support.evaluation import FakeServices, evaluate, findings, no_vote, run, scenario, vote
 from tests.support.provider import Asked, LoopbackProvider, Say

@@ -49,7 +49,7 @@ def test_the_root_is_the_nearest_folder_upward_that_says_so(sign: str, tmp_path:
 
 
 def test_without_any_sign_the_root_is_the_current_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("salvo.scenarios.spec.paths._ROOT_SIGNS", ("no such sign",))
+    monkeypatch.setattr("salvo.scenarios.spec.project._ROOT_MARKERS", ("no such sign",))
     monkeypatch.chdir(tmp_path)
     assert Project.find().root == tmp_path
 
@@ -95,17 +95,17 @@ def test_a_file_means_itself_whatever_is_in_it(folder: Path) -> None:
 @pytest.mark.parametrize(
     "path, said",
     [
-        ("gone.yaml", snapshot("There is no gone.yaml. Name a scenario's file, or a folder of them.")),
+        ("gone.yaml", snapshot("There is no gone.yaml. Name a scenario file, or a folder of them.")),
         (
             "empty",
             snapshot(
-                "There is no scenario in empty: no .yaml file with a top-level `scenario:`. `salvo init` makes an example."
+                "There is no scenario in empty: no .yaml file with a top-level `scenario:`. `salvo init` creates an example."
             ),
         ),
         (
             None,
             snapshot(
-                "There is no scenario in the current folder: no .yaml file with a top-level `scenario:`. `salvo init` makes an example."
+                "There is no scenario in the current folder: no .yaml file with a top-level `scenario:`. `salvo init` creates an example."
             ),
         ),
     ],

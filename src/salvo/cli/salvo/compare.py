@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -90,13 +91,13 @@ def _stored(
 ) -> tuple[list[tuple[Batch, Batch]], list[str]]:
     from salvo.errors import NothingFoundError
     from salvo.scenarios.analysis.comparison_inputs import is_of, newest_of, paired
-    from salvo.scenarios.spec.loader import read_all
+    from salvo.scenarios.spec.loader import load_scenario
 
     wanted = None
     if path is not None:
         files = project.scenario_files(path)
-        scenarios, _ = read_all(files, checks=[], root=project.root)
-        wanted = {scenario.scenario for _, scenario in scenarios}
+        loaded = [load_scenario(file, environ=os.environ, root=project.root) for file in files]
+        wanted = {file.model.scenario for file in loaded if file.model and not file.problems}
     stored = [batch for batch in store.newest_first() if wanted is None or batch.scenario_id in wanted]
     a, b = (newest_of(stored, partial(is_of, model=model)) for model in models)
     for model, found in zip(models, (a, b), strict=True):
@@ -151,10 +152,10 @@ def _run_missing(
 
 def _overrides(model: str) -> dict[str, str]:
     """A provider before the model's name is the adapter to use; without one, the scenario's own is."""
-    from salvo.scenarios.workspace import ADAPTERS
+    from salvo.scenarios.run.adapters.factory import PROVIDER_ADAPTERS
 
     provider, slash, name = model.partition("/")
-    return {"adapter": provider, "model": name} if slash and provider in ADAPTERS else {"model": model}
+    return {"adapter": provider, "model": name} if slash and provider in PROVIDER_ADAPTERS else {"model": model}
 
 
 def _present(workshop: Workspace, stored: list[Batch], scenario: Scenario, file: Path) -> Batch | None:

@@ -25,7 +25,7 @@ def init(folder: Path) -> None:
     """
     from importlib.resources import files
 
-    templates = files("salvo.scenarios").joinpath("templates")
+    templates = files("salvo.scenarios.spec").joinpath("templates")
     written = [
         _write(folder / target, templates.joinpath(template).read_text(encoding="utf-8"))
         for template, target in FILES.items()

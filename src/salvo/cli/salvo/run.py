@@ -116,7 +116,7 @@ def run(
         recording = recording_options(batches[0].settings)
     else:
         asked = {
-            "overrides": ScenarioOverrides(runs, model, adapter, threshold, min_pass_rate, confidence).chosen,
+            "overrides": ScenarioOverrides(runs, model, adapter, threshold, min_pass_rate, confidence).values,
             "record": record or record_hashes,
             "record_hashes": record_hashes,
             "record_max_bytes": record_max_bytes,

@@ -19,13 +19,12 @@ def validate(ctx: click.Context, path: Path | None) -> None:
     problem of every file is listed with its line and column, and the command exits with 2 if there are any. The
     Python that a scenario names is imported.
     """
-    from salvo.scenarios.spec.loader import read_all
     from salvo.scenarios.spec.project import Project
-    from salvo.scenarios.workspace import checks
+    from salvo.scenarios.workspace import Workspace
 
     project = Project.find()
     files = project.scenario_files(path)
-    _, problems = read_all(files, checks=checks(project), root=project.root)
+    _, problems = Workspace(project).validate_all(files)
     for problem in problems:
         click.echo(problem)
     if problems:

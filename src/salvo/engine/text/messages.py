@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import difflib
+import os
 import unicodedata
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 from salvo.engine.jsonio import json_codec
@@ -32,6 +34,18 @@ def did_you_mean(word: str, known: Iterable[str], *, cutoff: float = 0.6) -> str
     """A sentence's end: the known word that was likely meant, or nothing."""
     near = nearest(word, known, cutoff=cutoff)
     return f'; did you mean "{near}"?' if near else "."
+
+
+def display_path(path: Path) -> str:
+    """Return the path as a person would type it in the current folder."""
+    absolute = Path(os.path.abspath(path))  # noqa: PTH100 - resolve() would show the target of a link
+    here = Path.cwd()
+    return str(absolute.relative_to(here)) if absolute.is_relative_to(here) else str(path)
+
+
+def display_folder(folder: Path) -> str:
+    name = display_path(folder)
+    return "the current folder" if name == "." else name
 
 
 def printable(text: str) -> str:

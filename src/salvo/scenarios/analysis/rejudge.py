@@ -17,7 +17,8 @@ from salvo.engine.runtime.pool import Pool, PoolStopped, gather
 from salvo.engine.runtime.redact import Redactor
 from salvo.engine.wire.http import Wire
 from salvo.errors import StoreError
-from salvo.scenarios.evaluators.registry import Registry, evaluate_all
+from salvo.scenarios.evaluators.evaluate import evaluate_all
+from salvo.scenarios.evaluators.registry import Registry
 from salvo.scenarios.result import UNFINISHED, AgentRunResult, EvalResult
 from salvo.scenarios.run.environment import judging_lane
 from salvo.scenarios.run.journal import Journal

@@ -1,4 +1,4 @@
-"""The one seam of evaluation: `(scenario, assertion, result) -> EvalResult`, and how a type gets to have one."""
+"""What an evaluator is: a function `(scenario, assertion, result) -> EvalResult`, and a type that makes it."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 
 from pydantic import BaseModel
 
+from salvo.engine.jsonio.pydantic_errors import FieldPath
 from salvo.scenarios.result import AgentRunResult, EvalResult
 from salvo.scenarios.spec.schema import Assertion, Scenario
 
@@ -15,45 +16,42 @@ if TYPE_CHECKING:
 
 Evaluate: TypeAlias = Callable[[Scenario, Assertion, AgentRunResult], EvalResult | Awaitable[EvalResult]]
 
-Load: TypeAlias = Callable[[str], Any]
-"""A user's function or class by its dotted path."""
+LoadObject: TypeAlias = Callable[[str], Any]
+"""Returns a user's function or class by its dotted path."""
 
-Place: TypeAlias = tuple[str | int, ...]
-"""Where in an assertion: ("operator",), or ("expected", 1) for the second of a list."""
-
-Check: TypeAlias = Callable[[Scenario, Mapping[str, Any], Load], list[tuple[str | Place, str]]]
+FieldsCheck: TypeAlias = Callable[[Scenario, Mapping[str, Any], LoadObject], list[tuple[str | FieldPath, str]]]
+"""Returns errors as (field, message), where the field is a name, or a path such as ("expected", 1)."""
 
 
-def also_called(name: str, alias: str) -> Callable[[dict[str, Any]], None]:
-    """For the JSON Schema of a shape: a field with two names, of which an editor then requires neither."""
+class EvalServices(Protocol):
+    """What an evaluator may use besides the result, for one assertion of one run."""
+
+    async def ask(self, model: str, question: Question, votes: int) -> list[JudgeVote]:
+        """Ask a judge. Its calls are recorded, retried and paid for as the agent's are."""
+        ...
+
+    def load(self, path: str) -> Any:
+        """Return a user's function or class by its dotted path, from the scenario's folder upward."""
+        ...
+
+
+class EvaluatorType(NamedTuple):
+    """A type of assertion: the fields it has in a file, and how it is evaluated."""
+
+    name: str
+    factory: Callable[[EvalServices], Evaluate]
+    fields: type[BaseModel] | None = None
+    """The model of the assertion's own fields; None allows any fields."""
+    check: FieldsCheck | None = None
+    """Finds errors that the model cannot, such as a regular expression that does not compile. It gets the scenario,
+    the assertion's fields, which fit the model, and a function that loads dotted paths. It must not call a provider."""
+
+
+def with_alias(name: str, alias: str) -> Callable[[dict[str, Any]], None]:
+    """Return a `json_schema_extra` for a field with two names, of which neither is required."""
 
     def extend(schema: dict[str, Any]) -> None:
         schema["properties"][alias] = schema["properties"][name]
         schema["required"] = [other for other in schema.get("required", []) if other != name]
 
     return extend
-
-
-class EvalServices(Protocol):
-    """What an evaluator may use besides the result. Bound to one run and one assertion."""
-
-    async def ask(self, model: str, question: Question, votes: int) -> list[JudgeVote]:
-        """Asks a judge, in lanes of this assertion; recorded, retried and paid for like everything else."""
-        ...
-
-    def load(self, path: str) -> Any:
-        """A user's function or class by its dotted path, from the scenario's folder upward."""
-        ...
-
-
-class EvaluatorType(NamedTuple):
-    """A type of assertion: what it may say in a file, and how it is evaluated."""
-
-    name: str
-    factory: Callable[[EvalServices], Evaluate]
-    fields: type[BaseModel] | None = None
-    """The shape of the assertion's own fields; None takes anything."""
-    check: Check | None = None
-    """Problems of one assertion that its shape cannot tell, as (field, sentence): a regular expression that does not
-    compile, a function that does not import. Gets the scenario, the assertion's fields, which have the right shape,
-    and the loader of dotted paths; costs no call."""

@@ -17,11 +17,12 @@ from typing import Any
 from pydantic import AliasChoices, ConfigDict, Field
 
 from salvo.engine.jsonio import json_codec
+from salvo.engine.jsonio.pydantic_errors import FieldPath
 from salvo.engine.jsonio.type_adapters import reader
 from salvo.engine.runtime.threads import in_thread
 from salvo.errors import SalvoError
-from salvo.scenarios.evaluators.base import EvalServices, Evaluate, EvaluatorType, Load, Place, also_called
-from salvo.scenarios.evaluators.verdict import unjudged, verdict_of
+from salvo.scenarios.evaluators.base import EvalServices, Evaluate, EvaluatorType, LoadObject, with_alias
+from salvo.scenarios.evaluators.verdict import as_eval_result, unjudged
 from salvo.scenarios.result import AgentRunResult, EvalResult
 from salvo.scenarios.spec.schema import Assertion, FileModel, Scenario
 
@@ -29,7 +30,7 @@ from salvo.scenarios.spec.schema import Assertion, FileModel, Scenario
 class CustomFields(FileModel):
     """Judged by a function of your own: (scenario, assertion, result) -> EvalResult."""
 
-    model_config = ConfigDict(json_schema_extra=also_called("function", "path"))
+    model_config = ConfigDict(json_schema_extra=with_alias("function", "path"))
 
     function: str = Field(
         min_length=1,
@@ -49,7 +50,7 @@ class _Raised:
     error: BaseException
 
 
-def wrapped(name: str, function: Callable[..., Any]) -> EvaluatorType:
+def function_type(name: str, function: Callable[..., Any]) -> EvaluatorType:
     """A plain function as a type of its own, for `Registry.register`."""
 
     def evaluator(_: EvalServices) -> Evaluate:
@@ -83,7 +84,7 @@ async def _called(
     returned = await _returned(function, scenario, assertion, reader(AgentRunResult).validate_python(content))
     if isinstance(returned, _Raised):
         return _failure(who, function, returned.error)
-    return verdict_of(returned, who, min_score)
+    return as_eval_result(returned, who, min_score)
 
 
 async def _returned(function: Callable[..., Any], *arguments: Any) -> Any:
@@ -133,7 +134,7 @@ def _frame(function: Callable[..., Any], error: BaseException) -> traceback.Fram
     return next(reversed(own or frames), None)
 
 
-def _check(_: Scenario, given: Mapping[str, Any], load: Load) -> list[tuple[str | Place, str]]:
+def _check(_: Scenario, given: Mapping[str, Any], load: LoadObject) -> list[tuple[str | FieldPath, str]]:
     path = CustomFields.model_validate(given).function
     field = "function" if "function" in given else "path"
     try:

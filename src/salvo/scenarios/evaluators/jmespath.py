@@ -17,10 +17,11 @@ from jmespath.functions import Functions
 from pydantic import Field
 
 from salvo.engine.jsonio import json_codec
+from salvo.engine.jsonio.pydantic_errors import FieldPath
 from salvo.engine.runtime import safe_regex
 from salvo.engine.runtime.threads import in_thread
 from salvo.engine.text.messages import did_you_mean, shown
-from salvo.scenarios.evaluators.base import EvalServices, Evaluate, EvaluatorType, Load, Place
+from salvo.scenarios.evaluators.base import EvalServices, Evaluate, EvaluatorType, LoadObject
 from salvo.scenarios.evaluators.values import kind, not_json, one_of, same
 from salvo.scenarios.result import AgentRunResult, EvalResult
 from salvo.scenarios.spec.schema import Assertion, FileModel, Scenario
@@ -143,7 +144,7 @@ def _unfit(operator: Operator, actual: Any, value: Any) -> str:
     return ""
 
 
-def _check(_: Scenario, given: Mapping[str, Any], __: Load) -> list[tuple[str | Place, str]]:
+def _check(_: Scenario, given: Mapping[str, Any], __: LoadObject) -> list[tuple[str | FieldPath, str]]:
     wanted = JmespathFields.model_validate(given)
     return [*(("path", problem) for problem in _path_problems(wanted.path)), *_value_problems(wanted, "value" in given)]
 

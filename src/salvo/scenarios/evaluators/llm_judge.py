@@ -12,10 +12,11 @@ from salvo.engine.chat import catalog
 from salvo.engine.chat.base import OutputSchema, Usage
 from salvo.engine.chat.judge import JudgeVote, Question
 from salvo.engine.jsonio import json_codec
+from salvo.engine.jsonio.pydantic_errors import FieldPath
 from salvo.engine.stats.voting import agreement, majority
 from salvo.engine.text.prompt_fence import fence_tag
 from salvo.errors import InputError, UsageError
-from salvo.scenarios.evaluators.base import EvalServices, Evaluate, EvaluatorType, Load, Place, also_called
+from salvo.scenarios.evaluators.base import EvalServices, Evaluate, EvaluatorType, LoadObject, with_alias
 from salvo.scenarios.result import AgentRunResult, Cause, EvalResult, ToolCall
 from salvo.scenarios.spec.schema import Assertion, FileModel, Scenario
 
@@ -31,7 +32,7 @@ DEFAULT_JUDGES: Mapping[str, str] = {
 class JudgeFields(FileModel):
     """A model grades the run against a rubric, several times."""
 
-    model_config = ConfigDict(json_schema_extra=also_called("votes", "k"))
+    model_config = ConfigDict(json_schema_extra=with_alias("votes", "k"))
 
     rubric: str = Field(min_length=1, description="What must hold, in words; the judge passes or fails the run by it.")
     model: str | None = Field(
@@ -201,9 +202,9 @@ def _unnamed(scenario: Scenario) -> str:
     return f"llm_judge needs a model, because the adapter {scenario.adapter} implies none. Name one, such as {judges}."
 
 
-def _check(scenario: Scenario, given: Mapping[str, Any], _: Load) -> list[tuple[str | Place, str]]:
+def _check(scenario: Scenario, given: Mapping[str, Any], _: LoadObject) -> list[tuple[str | FieldPath, str]]:
     fields = JudgeFields.model_validate(given)
-    problems: list[tuple[str | Place, str]] = []
+    problems: list[tuple[str | FieldPath, str]] = []
     if not fields.rubric.strip():
         problems.append(("rubric", "The rubric is empty."))
     if fields.model is None and scenario.adapter not in DEFAULT_JUDGES:

@@ -1,37 +1,34 @@
-"""Which types of assertion there are, and all assertions of a run at once.
+"""The types of assertions by name, and what is wrong with a scenario's assertions.
 
-Built-ins are registered exactly as a user's are. An evaluator that breaks leaves its own assertion unjudged; the run
-and the other assertions are never lost.
+Built-in types are registered exactly as a user's are.
 """
 
 from __future__ import annotations
 
-import asyncio
 import importlib
-import inspect
-from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pydantic import BaseModel, create_model
 
-from salvo.engine.jsonio.pydantic_errors import validate
-from salvo.engine.runtime.pool import gather
+from salvo.engine.jsonio.pydantic_errors import FieldError, validate
 from salvo.engine.text.messages import did_you_mean
-from salvo.errors import ProviderError, SalvoError, TapeError, UsageError
-from salvo.scenarios.evaluators.base import EvalServices, EvaluatorType, Load, Place
-from salvo.scenarios.evaluators.custom import wrapped
-from salvo.scenarios.evaluators.verdict import verdict_of
-from salvo.scenarios.result import AgentRunResult, Cause, EvalResult
+from salvo.errors import SalvoError, UsageError
+from salvo.scenarios.evaluators.base import EvaluatorType, LoadObject
+from salvo.scenarios.evaluators.custom import function_type
 from salvo.scenarios.spec.schema import Assertion, Scenario
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoints
 
-    from salvo.engine.chat.judge import JudgeVote, Question
-
 GROUP = "salvo.evaluators"
 """The entry-point group in which an installed package may offer types of its own."""
+
+BUILT_IN = ("jmespath", "tool_sequence", "cost_limit", "latency_limit", "llm_judge", "custom")
+
+Target: TypeAlias = EvaluatorType | Callable[..., Any] | str
+"""A type, a plain function `(scenario, assertion, result)`, or either as "module:attribute", imported when needed."""
 
 _DISTRIBUTION = "salvo-ai"
 _STALE_METADATA = (
@@ -39,14 +36,9 @@ _STALE_METADATA = (
     "Install it again: pip install salvo-ai, or pip install --editable . in its repository."
 )
 
-BUILT_IN = ("jmespath", "tool_sequence", "cost_limit", "latency_limit", "llm_judge", "custom")
-
-Target: TypeAlias = EvaluatorType | Callable[..., Any] | str
-"""A type, a plain function `(scenario, assertion, result)`, or either as "module:attribute", imported when needed."""
-
 
 class Registry:
-    """The assertion types by name: those that are registered here, and those that installed packages offer.
+    """The types that are registered here, and those that installed packages offer.
 
     Entry points are only looked up for a name that is not registered, or to list all names: the lookup reads the
     metadata of every installed package.
@@ -87,64 +79,63 @@ class Registry:
             hint = f"{hint} {_STALE_METADATA}"
         raise UsageError(f'There is no assertion type "{name}"{did_you_mean(name, names)}', hint=hint)
 
-    def findings(self, scenario: Scenario, load: Load) -> Iterator[tuple[Place, str]]:
-        """Every problem of a scenario's assertions: where, as in ("assertions", 2, "operator"), and what to mend."""
-        names: dict[str, int] = {}
-        for number, assertion in enumerate(scenario.assertions):
+    def check(self, scenario: Scenario, load: LoadObject) -> Iterator[FieldError]:
+        """Yield every error of a scenario's assertions, with paths such as ("assertions", 2, "operator")."""
+        numbers: dict[str, int] = {}
+        for index, assertion in enumerate(scenario.assertions):
             if assertion.name is not None:
-                first = names.setdefault(assertion.name, number)
-                if first != number:
-                    same = f'Assertion {first + 1} is already called "{assertion.name}".'
-                    yield ("assertions", number, "name"), same
-            for place, sentence in self._problems(scenario, assertion, load):
-                yield ("assertions", number, *place), sentence
+                number = numbers.setdefault(assertion.name, index + 1)
+                if number != index + 1:
+                    message = f'Assertion {number} is already called "{assertion.name}".'
+                    yield FieldError(("assertions", index, "name"), message)
+            for error in self._check_assertion(scenario, assertion, load):
+                yield error._replace(path=("assertions", index, *error.path))
 
-    def _problems(self, scenario: Scenario, assertion: Assertion, load: Load) -> Iterator[tuple[Place, str]]:
+    def _check_assertion(self, scenario: Scenario, assertion: Assertion, load: LoadObject) -> Iterator[FieldError]:
         try:
-            found = self.find(assertion.type)
-        except UsageError as fault:
-            yield ("type",), str(fault)
+            evaluator_type = self.find(assertion.type)
+        except UsageError as error:
+            yield FieldError(("type",), str(error))
             return
         try:
-            yield from _problems_of(found, scenario, assertion, load)
-        except Exception as fault:  # noqa: BLE001 - a stranger's check must not hide what the others found
-            yield (), f"{assertion.type} cannot be checked: {type(fault).__name__}: {fault}"
+            yield from _check_fields(evaluator_type, scenario, assertion.fields, load)
+        except Exception as error:  # noqa: BLE001 - a user's check may raise anything; the other errors still matter
+            yield FieldError((), f"{assertion.type} cannot be checked: {type(error).__name__}: {error}")
 
 
-def _problems_of(
-    type_: EvaluatorType, scenario: Scenario, assertion: Assertion, load: Load
-) -> Iterator[tuple[Place, str]]:
-    given = assertion.fields
-    spelt: dict[str, str] = {}
-    if type_.fields is not None and validate(type_.fields, given)[1]:
-        shape = _with_common_fields(type_.fields)
-        _, misfits = validate(shape, given)
-        yield from ((misfit.path, misfit.message) for misfit in misfits)
-        # What is only misspelt is checked as what was meant, so that every problem is told at once.
-        spelt = {
-            str(misfit.path[0]): misfit.suggestion for misfit in misfits if misfit.unknown and len(misfit.path) == 1
+def _check_fields(
+    evaluator_type: EvaluatorType, scenario: Scenario, fields: Mapping[str, Any], load: LoadObject
+) -> Iterator[FieldError]:
+    corrections: dict[str, str] = {}
+    if evaluator_type.fields is not None and validate(evaluator_type.fields, fields)[1]:
+        model = _with_common_fields(evaluator_type.fields)
+        _, errors = validate(model, fields)
+        yield from errors
+        # A misspelt field is checked under the name it likely stands for, so that all errors are found at once.
+        corrections = {
+            str(error.path[0]): error.suggestion for error in errors if error.unknown and len(error.path) == 1
         }
-        given = _respelt(given, spelt)
-        if validate(shape, given)[1]:
+        fields = _corrected(fields, corrections)
+        if validate(model, fields)[1]:
             return
-    if type_.check is not None:
-        written = {meant: name for name, meant in spelt.items()}
-        for place, sentence in type_.check(scenario, given, load):
-            field, *inside = (place,) if isinstance(place, str) else place
-            yield (written.get(str(field), field), *inside), sentence
+    if evaluator_type.check is not None:
+        original_names = {suggestion: name for name, suggestion in corrections.items()}
+        for path, message in evaluator_type.check(scenario, fields, load):
+            name, *rest = (path,) if isinstance(path, str) else path
+            yield FieldError((original_names.get(str(name), name), *rest), message)
 
 
 @cache
 def _with_common_fields(fields: type[BaseModel]) -> type[BaseModel]:
-    """So that a misspelt `weight`, which looks like a field of the type, is told what was meant."""
+    """Return the model with the fields that all assertions have, so that a misspelt `weight` gets its suggestion."""
     common: dict[str, Any] = {name: (Any, None) for name in Assertion.model_fields if name not in fields.model_fields}
     return create_model(fields.__name__, __base__=fields, **common)
 
 
-def _respelt(given: Mapping[str, Any], spelt: Mapping[str, str]) -> dict[str, Any]:
-    """Without what belongs to nobody, and what turns out to be a field that all assertions have."""
-    respelt = {spelt.get(name, name): value for name, value in given.items()}
-    return {name: value for name, value in respelt.items() if name and name not in Assertion.model_fields}
+def _corrected(fields: Mapping[str, Any], corrections: Mapping[str, str]) -> dict[str, Any]:
+    """Return the fields under their corrected names, without unknown ones and those that all assertions have."""
+    renamed = {corrections.get(name, name): value for name, value in fields.items()}
+    return {name: value for name, value in renamed.items() if name and name not in Assertion.model_fields}
 
 
 def builtin_registry() -> Registry:
@@ -155,28 +146,9 @@ def builtin_registry() -> Registry:
     return registry
 
 
-def _as_type(name: str, target: Target) -> EvaluatorType:
-    if isinstance(target, str):
-        target = _imported(name, target)
-    if isinstance(target, EvaluatorType):
-        return target
-    if callable(target):
-        return wrapped(name, target)
-    raise UsageError(
-        f'The assertion type "{name}" is registered as {target!r}.',
-        hint="It must be an EvaluatorType or a function (scenario, assertion, result) -> EvalResult.",
-    )
-
-
-def _entry_points() -> EntryPoints:
-    from importlib import metadata  # slow to import, and most scenarios use built-in types only
-
-    return metadata.entry_points(group=GROUP)
-
-
 def is_metadata_stale() -> bool:
     """Return whether Salvo's installed metadata is missing or older than its entry points."""
-    from importlib import metadata  # as above
+    from importlib import metadata  # slow to import, and most scenarios use built-in types only
 
     try:
         return not metadata.distribution(_DISTRIBUTION).entry_points.select(group=GROUP)
@@ -184,108 +156,36 @@ def is_metadata_stale() -> bool:
         return True
 
 
-def _imported(name: str, target: str) -> Any:
+def _entry_points() -> EntryPoints:
+    from importlib import metadata  # as above
+
+    return metadata.entry_points(group=GROUP)
+
+
+def _as_type(name: str, target: Target) -> EvaluatorType:
+    if isinstance(target, str):
+        target = _import_target(name, target)
+    if isinstance(target, EvaluatorType):
+        return target
+    if callable(target):
+        return function_type(name, target)
+    raise UsageError(
+        f'The assertion type "{name}" is registered as {target!r}.',
+        hint="It must be an EvaluatorType or a function (scenario, assertion, result) -> EvalResult.",
+    )
+
+
+def _import_target(name: str, target: str) -> Any:
     module, _, attribute = target.partition(":")
     try:
-        found: Any = importlib.import_module(module)
+        value: Any = importlib.import_module(module)
         for part in attribute.split("."):
-            found = getattr(found, part)
+            value = getattr(value, part)
     except SalvoError:
         raise
-    except Exception as fault:
+    except Exception as error:
         raise UsageError(
-            f'The assertion type "{name}" cannot be imported from {target}: {type(fault).__name__}: {fault}.',
-            hint="Mend the package that offers it, or remove it.",
-        ) from fault
-    return found
-
-
-async def evaluate_all(
-    scenario: Scenario, result: AgentRunResult, registry: Registry, services_for: Callable[[int], EvalServices]
-) -> list[EvalResult]:
-    """In the order of the file. `services_for` gets an assertion's place, from 0."""
-    begun = [
-        _begin(scenario, assertion, result, registry, services_for(place))
-        for place, assertion in enumerate(scenario.assertions)
-    ]
-    ended = iter(await gather(item for item in begun if not isinstance(item, EvalResult)))
-    verdicts = [item if isinstance(item, EvalResult) else next(ended) for item in begun]
-    return [_labelled(verdict, assertion) for verdict, assertion in zip(verdicts, scenario.assertions, strict=True)]
-
-
-def _begin(
-    scenario: Scenario, assertion: Assertion, result: AgentRunResult, registry: Registry, services: EvalServices
-) -> EvalResult | Coroutine[Any, Any, EvalResult]:
-    """The verdict, where it can be given at once, as most can; else what is left to wait for."""
-    limit = asyncio.timeout(scenario.timeout)
-    try:
-        evaluate = registry.find(assertion.type).factory(_Unhurried(services, limit))
-        returned = evaluate(scenario, assertion, result)
-        if not inspect.isawaitable(returned):
-            return verdict_of(returned, assertion.type)
-    except Exception as fault:  # noqa: BLE001 - whatever it was, what has been paid for is kept
-        return _broken(assertion, fault)
-    return _end(returned, assertion, limit, scenario.timeout)
-
-
-async def _end(
-    awaited: Awaitable[EvalResult], assertion: Assertion, limit: asyncio.Timeout, seconds: float
-) -> EvalResult:
-    """Each has the scenario's timeout for itself: a user's evaluator that never ends must not keep the run."""
-    try:
-        async with limit:
-            return verdict_of(await awaited, assertion.type)
-    except Exception as fault:  # noqa: BLE001 - as above
-        return _too_slow(assertion, seconds) if limit.expired() else _broken(assertion, fault)
-
-
-class _Unhurried:
-    """An evaluator's services. What a judge takes is not the evaluator's time: its calls have limits of their own."""
-
-    def __init__(self, services: EvalServices, limit: asyncio.Timeout) -> None:
-        self._services = services
-        self._limit = limit
-        self._asking = 0
-        self._left = 0.0
-
-    async def ask(self, model: str, question: Question, votes: int) -> list[JudgeVote]:
-        self._stop()
-        try:
-            return await self._services.ask(model, question, votes)
-        finally:
-            self._go_on()
-
-    def load(self, path: str) -> Any:
-        return self._services.load(path)
-
-    def _stop(self) -> None:
-        """The clock of the evaluator stands still while anyone of those it asked at the same time still thinks."""
-        ends = self._limit.when()
-        if ends is not None and not self._asking:
-            self._left = ends - asyncio.get_running_loop().time()
-            self._limit.reschedule(None)
-        self._asking += 1
-
-    def _go_on(self) -> None:
-        self._asking -= 1
-        if not self._asking:
-            self._limit.reschedule(asyncio.get_running_loop().time() + self._left)
-
-
-def _too_slow(assertion: Assertion, seconds: float) -> EvalResult:
-    who = assertion.fields.get("function") or assertion.fields.get("path") or assertion.type
-    said = f"{who} took longer than {seconds:g} s, the scenario's timeout, and was given up on."
-    return EvalResult.unjudged(said, Cause.EVALUATOR)
-
-
-def _labelled(verdict: EvalResult, assertion: Assertion) -> EvalResult:
-    verdict.name, verdict.type = assertion.label, assertion.type
-    verdict.required, verdict.weight = assertion.required, assertion.weight
-    return verdict
-
-
-def _broken(assertion: Assertion, fault: Exception) -> EvalResult:
-    # Only a judge asks a provider here, or a tape in its place.
-    cause = Cause.JUDGE if isinstance(fault, (ProviderError, TapeError)) else Cause.EVALUATOR
-    said = str(fault) if isinstance(fault, SalvoError) else f"{type(fault).__name__}: {fault}"
-    return EvalResult.unjudged(f"{assertion.type} could not be evaluated. {said}", cause)
+            f'The assertion type "{name}" cannot be imported from {target}: {type(error).__name__}: {error}.',
+            hint="Fix the package that offers it, or remove it.",
+        ) from error
+    return value

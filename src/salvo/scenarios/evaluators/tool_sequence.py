@@ -14,10 +14,11 @@ from typing import Annotated, Any, Literal, NamedTuple, TypeAlias
 
 from pydantic import BeforeValidator, Field
 
+from salvo.engine.jsonio.pydantic_errors import FieldPath
 from salvo.engine.runtime.threads import in_thread
 from salvo.engine.text.messages import did_you_mean
 from salvo.scenarios.evaluators import arguments
-from salvo.scenarios.evaluators.base import EvalServices, Evaluate, EvaluatorType, Load, Place
+from salvo.scenarios.evaluators.base import EvalServices, Evaluate, EvaluatorType, LoadObject
 from salvo.scenarios.evaluators.values import one_of
 from salvo.scenarios.result import AgentRunResult, EvalResult, ToolCall
 from salvo.scenarios.spec.schema import Assertion, FileModel, Scenario
@@ -198,11 +199,11 @@ def _ended(count: int) -> str:
     return f"the agent made only {count} {'call' if count == 1 else 'calls'}" if count else "no tool was called"
 
 
-def _check(scenario: Scenario, given: Mapping[str, Any], _: Load) -> list[tuple[str | Place, str]]:
+def _check(scenario: Scenario, given: Mapping[str, Any], _: LoadObject) -> list[tuple[str | FieldPath, str]]:
     return list(_problems(scenario, ToolSequenceFields.model_validate(given)))
 
 
-def _problems(scenario: Scenario, wanted: ToolSequenceFields) -> Iterator[tuple[str | Place, str]]:
+def _problems(scenario: Scenario, wanted: ToolSequenceFields) -> Iterator[tuple[str | FieldPath, str]]:
     tools = [tool if isinstance(tool, str) else tool.name for tool in scenario.tools]
     # An adapter of the user's own may have tools of its own, which no file lists.
     are_all = bool(tools) or scenario.adapter in ("openai", "anthropic")

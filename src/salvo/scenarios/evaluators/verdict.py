@@ -10,7 +10,7 @@ from salvo.engine.jsonio import json_codec
 from salvo.scenarios.result import Cause, EvalResult
 
 
-def verdict_of(returned: Any, who: str, min_score: float = 1.0) -> EvalResult:
+def as_eval_result(returned: Any, who: str, min_score: float = 1.0) -> EvalResult:
     """What an evaluator returned, made whole; unjudged where it is nothing that can be scored."""
     if isinstance(returned, EvalResult):
         return _whole(returned, who)

@@ -12,7 +12,8 @@ from salvo.engine.runtime.redact import Redactor
 from salvo.engine.wire.http import Wire
 from salvo.engine.wire.retry import Wait
 from salvo.errors import StoreError
-from salvo.scenarios.evaluators.registry import Registry, evaluate_all
+from salvo.scenarios.evaluators.evaluate import evaluate_all
+from salvo.scenarios.evaluators.registry import Registry
 from salvo.scenarios.evaluators.scoring import score
 from salvo.scenarios.result import CUSTOM, UNFINISHED, AgentRunResult, Cause, Outcome, SkippedRun
 from salvo.scenarios.run.attempt import AttemptResult, as_stored, attempt, describe_exception, request_for, result_of

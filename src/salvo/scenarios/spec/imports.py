@@ -24,8 +24,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from salvo.engine.text.messages import display_folder, display_path
 from salvo.errors import InputError
-from salvo.scenarios.spec.paths import shown, shown_folder
 
 _PREFIX = "_salvo_scope_"
 _DOTTED = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*\Z")
@@ -80,7 +80,7 @@ class Scope:
         with self._importing(file.name):
             module = self._module(file.stem)
         if not _same_file(module, file):
-            raise InputError(f"{shown(file)} is hidden by {_file_shown(module)}.", hint="Rename one of them.")
+            raise InputError(f"{display_path(file)} is hidden by {_file_shown(module)}.", hint="Rename one of them.")
         return module
 
     @contextmanager
@@ -124,7 +124,7 @@ class Scope:
             missing = fault.name.removeprefix(f"{self.name}.")
             raise InputError(
                 f'There is no module "{missing}".',
-                hint=f"Looked in {', '.join(map(shown_folder, self.folders))}, and among the installed packages.",
+                hint=f"Looked in {', '.join(map(display_folder, self.folders))}, and among the installed packages.",
             ) from None
 
     def _attribute(self, path: str, module: ModuleType, names: Sequence[str]) -> Any:
@@ -185,10 +185,10 @@ class Scope:
 
     def _where(self, fault: BaseException) -> str:
         if isinstance(fault, SyntaxError) and fault.filename and fault.lineno:
-            return f"{shown(Path(fault.filename))}, line {fault.lineno},"
+            return f"{display_path(Path(fault.filename))}, line {fault.lineno},"
         for frame in reversed(traceback.extract_tb(fault.__traceback__)):
             if any(Path(frame.filename).is_relative_to(folder) for folder in self.folders) and not _is_foreign(frame):
-                return f"{shown(Path(frame.filename))}, line {frame.lineno},"
+                return f"{display_path(Path(frame.filename))}, line {frame.lineno},"
         return ""
 
 
@@ -200,7 +200,7 @@ def _is_foreign(frame: traceback.FrameSummary) -> bool:
 
 def _file_shown(module: ModuleType) -> str:
     file = getattr(module, "__file__", None)
-    return shown(Path(file)) if file else module.__name__
+    return display_path(Path(file)) if file else module.__name__
 
 
 def _same_file(module: ModuleType, file: Path | str | None) -> bool:

@@ -1,221 +1,185 @@
-"""A scenario's file to a Scenario, and everything that is wrong with it at once, each with its line and column."""
+"""Read a scenario's file, and find everything that is wrong in it, each problem with its line and column.
+
+The loader knows the YAML and the schema. What needs the project, such as tools and assertions, is checked in a second
+step by `scenarios.checks`, which reports what it finds to the `LoadedFile`.
+"""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import copy
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar, cast
+from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel
 
-from salvo.engine.jsonio.pydantic_errors import FieldError, validate
-from salvo.errors import InputError, Problem, SalvoError, ScenarioFileError
-from salvo.scenarios.spec import variables
-from salvo.scenarios.spec.mending import mended
-from salvo.scenarios.spec.paths import root_of, shown
+from salvo.engine.jsonio.pydantic_errors import FieldError, FieldPath, validate
+from salvo.engine.text.messages import display_path
+from salvo.errors import InputError, Problem, ScenarioFileError
+from salvo.scenarios.spec.project import project_root
 from salvo.scenarios.spec.schema import Scenario, YamlTool
-from salvo.scenarios.spec.yaml_document import Document, Steps, read_document
-from salvo.scenarios.spec.yaml_source import SourcePosition, UnreadableYamlError
-
-__all__ = [
-    "Check",
-    "CheckFinding",
-    "Problem",
-    "ScenarioFileError",
-    "from_document",
-    "listed",
-    "read",
-    "read_all",
-    "read_tool",
-    "scenario_document",
-]
-
-
-class CheckFinding(NamedTuple):
-    """What is wrong with a value of a file, and the way to it."""
-
-    path: Steps
-    message: str
-
-
-Check: TypeAlias = Callable[[Scenario, Path], Iterable[CheckFinding]]
-"""What the shape cannot tell: tools that are nowhere, regular expressions that do not compile."""
+from salvo.scenarios.spec.variables import variable_errors
+from salvo.scenarios.spec.yaml_source import SourcePosition, YamlDocument, YamlProblem, read_yaml
 
 Model = TypeVar("Model", bound=BaseModel)
 
-_LONGEST_KEY = 80
+_OPTIONS = "adapter_options"
+_MAX_KEY = 80
 
 
-def read(
-    path: Path,
-    *,
-    checks: Sequence[Check] = (),
-    environ: Mapping[str, str] | None = None,
-    root: Path | None = None,
-    will_call: bool = True,
-) -> Scenario:
-    """The scenario, or ScenarioFileError with all that is wrong. Includes stay inside the root, else the file's own.
+class LoadedFile(Generic[Model]):
+    """A file as far as it could be read, and its problems so far."""
 
-    Where nothing will be called, no value of the environment is needed.
-    """
-    return _examined(path, checks, environ, root, will_call=will_call).usable()
-
-
-def read_all(
-    paths: Iterable[Path],
-    *,
-    checks: Sequence[Check] = (),
-    environ: Mapping[str, str] | None = None,
-    root: Path | None = None,
-) -> tuple[list[tuple[Path, Scenario]], list[Problem]]:
-    """The files that can be used, and the problems of all others; two scenarios of one name are a problem too."""
-    read_so_far: list[tuple[Path, Scenario]] = []
-    problems: list[Problem] = []
-    named: dict[str, Path] = {}
-    for path in paths:
-        examined = _examined(path, checks, environ, root)
-        problems += examined.problems
-        if examined.problems or examined.model is None:
-            continue
-        name = examined.model.scenario
-        if name in named:
-            examined.note(("scenario",), f'"{name}" is also the name of {shown(named[name])}')
-            problems += examined.problems
-            continue
-        named[name] = path
-        read_so_far.append((path, examined.model))
-    return read_so_far, problems
-
-
-def read_tool(path: Path, *, root: Path | None = None) -> YamlTool:
-    """A tool's own file, `tools/<name>.yaml`."""
-    examined = _Examined[YamlTool](path, root)
-    examined.fit(YamlTool)
-    return examined.usable()
-
-
-def scenario_document(scenario: Scenario) -> dict[str, Any]:
-    """The scenario as plain JSON data, defaults and all: what is stored does not change with a later version."""
-    return scenario.model_dump(mode="json")
-
-
-def from_document(document: Mapping[str, Any]) -> Scenario:
-    """A stored scenario again."""
-    scenario, misfits = validate(Scenario, dict(document))
-    if scenario is None:
-        wrong = listed(CheckFinding(misfit.path, misfit.message) for misfit in misfits)
-        raise InputError(f"The stored scenario cannot be used: {wrong}.", hint="Was it stored by another version?")
-    return scenario
-
-
-def listed(findings: Iterable[CheckFinding]) -> str:
-    """What is wrong with a scenario that stands in no file, in one sentence."""
-    return "; ".join(f"{_field(path)}: {message.rstrip('.')}" if path else message for path, message in findings)
-
-
-class _Examined(Generic[Model]):
-    """A file as far as it could be read: first its YAML, then its shape, then what the checks find in it."""
-
-    def __init__(self, path: Path, root: Path | None) -> None:
+    def __init__(self, path: Path, model_type: type[Model], document: YamlDocument) -> None:
         self.path = path
-        self.model: Model | None = None
-        self._document: Document | None = None
-        self._misfits: list[FieldError] = []
-        self._problems: list[Problem] = []
-        try:
-            self._document = read_document(path, root_of(path, root))
-        except UnreadableYamlError as fault:
-            self._problems.append(_problem(fault.place, (), fault.message))
+        self.model, self._errors = validate(model_type, document.data)
+        self._model_type = model_type
+        self._document = document
+        self._problems = [_problem(problem.position, problem.path, problem.message) for problem in document.problems]
+        self._unusable = {problem.path for problem in document.problems if problem.unusable}
+        """Values that already have a problem: other errors in them would only be consequences of it."""
+        if isinstance(document.data, dict):
+            self.report(self._errors)
+        else:
+            self.report([FieldError((), "must be a mapping: lines of `field: value`")])
 
     @property
     def problems(self) -> list[Problem]:
-        """In the order of the file; what stands in included files comes after it."""
-        here = shown(self.path)
-        return sorted(dict.fromkeys(self._problems), key=lambda problem: (problem.file != here, problem[:3]))
+        """Return the problems in the order of the file, those in included files last."""
+        name = display_path(self.path)
+        return sorted(dict.fromkeys(self._problems), key=lambda problem: (problem.file != name, problem[:3]))
 
-    def usable(self) -> Model:
+    def report(self, errors: Iterable[FieldError]) -> None:
+        """Add each error as a problem, at the position of its field."""
+        for error in errors:
+            if not any(error.path[: len(path)] == path for path in self._unusable):
+                locate = self._document.key_position if error.unknown else self._document.position
+                self._problems.append(_problem(locate(error.path), error.path, error.message))
+
+    def draft(self) -> Model | None:
+        """Return the model, with stand-ins for what is wrong, so that the rest of it can be checked.
+
+        Errors about a stand-in are not reported.
+        """
+        if self.model is None and isinstance(self._document.data, dict):
+            data, replaced = _with_stand_ins(self._document.data, self._errors)
+            self._unusable |= replaced
+            return validate(self._model_type, data)[0]
+        return self.model
+
+    def valid_model(self) -> Model:
+        """Return the model, or raise ScenarioFileError with every problem."""
         if self.model is None or self._problems:
             raise ScenarioFileError(self.problems)
         return self.model
 
-    def check_variables(self, environ: Mapping[str, str]) -> None:
-        if self._document is not None:
-            variables.check(self._document, environ)
 
-    def fit(self, model: type[Model]) -> None:
-        if self._document is None:
-            return
-        for fault in self._document.faults:
-            self._problems.append(_problem(fault.place, fault.steps, fault.message))
-        if not isinstance(self._document.data, dict):
-            self._note(self._document, (), "must be a mapping: lines of `field: value`")
-            return
-        self.model, self._misfits = validate(model, self._document.data)
-        for misfit in self._misfits:
-            self._note(self._document, misfit.path, misfit.message, at_key=misfit.unknown)
+def load_scenario(
+    path: Path, *, environ: Mapping[str, str] | None = None, root: Path | None = None
+) -> LoadedFile[Scenario]:
+    """Read a scenario. Its variables are checked if there is an environment.
 
-    def check(self, checks: Sequence[Check]) -> None:
-        """Also where the shape does not fit: then with something possible in place of what does not."""
-        document, scenario, replaced = self._document, cast(BaseModel | None, self.model), set[Steps]()
-        if document is None or not checks:
-            return
-        if scenario is None and self._misfits:
-            data, replaced = mended(document.data, self._misfits)
-            scenario, _ = validate(Scenario, data)
-        if isinstance(scenario, Scenario):
-            for finding in _found(checks, scenario, self.path):
-                if not _is_within(finding.path, replaced):
-                    self._note(document, finding.path, finding.message)
-
-    def note(self, steps: Steps, message: str) -> None:
-        if self._document is not None:
-            self._note(self._document, steps, message)
-
-    def _note(self, document: Document, steps: Steps, message: str, *, at_key: bool = False) -> None:
-        # What is wrong with a value that could not even be read has been told.
-        if not _is_within(steps, {fault.steps for fault in document.faults if fault.spoils}):
-            place = document.place_of_key(steps) if at_key else document.place(steps)
-            self._problems.append(_problem(place, steps, message))
+    Includes must be inside the root, or inside the file's own project if the file is outside the root.
+    """
+    document = read_yaml(path, project_root(path, root))
+    if environ is not None and isinstance(document.data, dict):
+        for error in variable_errors(document.data.get(_OPTIONS), (_OPTIONS,), environ):
+            document.problems.append(YamlProblem(error.path, document.position(error.path), error.message))
+    return LoadedFile(path, Scenario, document)
 
 
-def _problem(place: SourcePosition, steps: Steps, message: str) -> Problem:
-    # One line each, also where a finding quotes an error that has several.
-    return Problem(shown(place.file), place.line, place.column, _field(steps), "; ".join(message.splitlines()))
+def read_tool(path: Path) -> YamlTool:
+    """Read a tool from its own file, `tools/<name>.yaml`."""
+    return LoadedFile(path, YamlTool, read_yaml(path, project_root(path))).valid_model()
 
 
-def _field(steps: Steps) -> str:
-    return "".join(f"[{step}]" if isinstance(step, int) else f".{_short(step)}" for step in steps).removeprefix(".")
+def scenario_document(scenario: Scenario) -> dict[str, Any]:
+    """Return the scenario as plain JSON data, with all defaults, so that a later version reads it the same."""
+    return scenario.model_dump(mode="json")
 
 
-def _short(key: str) -> str:
-    """A key on one line; no field has a name as long as what may stand for one."""
-    return key if len(key) <= _LONGEST_KEY and key.isprintable() else f"{ascii(key)[1:_LONGEST_KEY]}…"
+def from_document(document: Mapping[str, Any]) -> Scenario:
+    """Return the scenario of a stored document."""
+    scenario, errors = validate(Scenario, dict(document))
+    if scenario is None:
+        raise InputError(
+            f"The stored scenario cannot be used: {join_errors(errors)}.", hint="Was it stored by another version?"
+        )
+    return scenario
 
 
-def _examined(
-    path: Path,
-    checks: Sequence[Check],
-    environ: Mapping[str, str] | None,
-    root: Path | None,
-    *,
-    will_call: bool = True,
-) -> _Examined[Scenario]:
-    examined = _Examined[Scenario](path, root)
-    if will_call:
-        examined.check_variables(os.environ if environ is None else environ)
-    examined.fit(Scenario)
-    examined.check(checks)
-    return examined
+def join_errors(errors: Iterable[FieldError]) -> str:
+    """Return the errors of a scenario that is not in a file as one sentence."""
+    return "; ".join(
+        f"{_field_name(error.path)}: {error.message.rstrip('.')}" if error.path else error.message for error in errors
+    )
 
 
-def _is_within(steps: Steps, told: Iterable[Steps]) -> bool:
-    return any(steps[: len(at)] == at for at in told)
+def _problem(position: SourcePosition, path: FieldPath, message: str) -> Problem:
+    # A message may quote an exception of several lines; a problem takes one line.
+    message = "; ".join(message.splitlines())
+    return Problem(display_path(position.file), position.line, position.column, _field_name(path), message)
 
 
-def _found(checks: Sequence[Check], scenario: Scenario, path: Path) -> Iterator[CheckFinding]:
-    for check in checks:
+def _field_name(path: FieldPath) -> str:
+    """Return a path as in `assertions[0].weight`."""
+    return "".join(f"[{step}]" if isinstance(step, int) else f".{_short_key(step)}" for step in path).removeprefix(".")
+
+
+def _short_key(key: str) -> str:
+    return key if len(key) <= _MAX_KEY and key.isprintable() else f"{ascii(key)[1:_MAX_KEY]}…"
+
+
+_STAND_INS: Mapping[str, Any] = {
+    "scenario": "unnamed",
+    "adapter": "openai",
+    "user_message": "?",
+    "assertions": [{"type": "jmespath"}],
+}
+"""Values for the required fields of a scenario."""
+_ITEM_STAND_INS: Mapping[str, tuple[str, str]] = {"assertions": ("type", "jmespath"), "tools": ("name", "unnamed")}
+"""The required field of an item of these lists, and a value for it."""
+
+
+def _with_stand_ins(data: dict[str, Any], errors: Iterable[FieldError]) -> tuple[dict[str, Any], set[FieldPath]]:
+    """Return valid data in place of what has errors, and the paths of what was replaced.
+
+    A misspelt field is renamed to its suggestion, and an unknown field is dropped.
+    """
+    data = copy.deepcopy(data)
+    replaced: set[FieldPath] = set()
+    for error in errors:
+        parent = _mapping_at(data, error.path[:-1])
+        if error.suggestion and parent is not None:
+            parent[error.suggestion] = parent.pop(error.path[-1], None)
+        elif error.unknown and parent is not None:
+            parent.pop(error.path[-1], None)
+        else:
+            replaced.add(_replace(data, error.path))
+    return data, replaced
+
+
+def _replace(data: dict[str, Any], path: FieldPath) -> FieldPath:
+    """Put a stand-in or the default at the path, and return the path of what was replaced."""
+    top = str(path[0]) if path else ""
+    if top in _ITEM_STAND_INS and len(path) > 1 and isinstance(path[1], int):
+        required, stand_in = _ITEM_STAND_INS[top]
+        item = _mapping_at(data, path[:2])
+        if item is not None and len(path) > 2 and path[2] != required and required in item:
+            item.pop(str(path[2]), None)
+            return path[:3]
+        data[top][path[1]] = {required: stand_in}
+        return path[:2]
+    data.pop(top, None)
+    if top in _STAND_INS:
+        data[top] = copy.deepcopy(_STAND_INS[top])
+    return path[:1]
+
+
+def _mapping_at(data: Any, path: FieldPath) -> dict[Any, Any] | None:
+    for step in path:
         try:
-            yield from (CheckFinding(*found) for found in check(scenario, path))
-        except SalvoError as fault:
-            yield CheckFinding((), str(fault))
+            data = data[step]
+        except (KeyError, IndexError, TypeError):
+            return None
+    return data if isinstance(data, dict) else None

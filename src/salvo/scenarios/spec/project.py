@@ -1,4 +1,4 @@
-"""Where a project's things are: its root, its store, its scenarios, and the Python that they name."""
+"""A project: its root folder, its store, its scenario files, and the Python code that they name."""
 
 from __future__ import annotations
 
@@ -10,22 +10,40 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from salvo.engine.text.messages import display_folder, display_path
 from salvo.errors import NothingFoundError, UsageError
 from salvo.scenarios.spec.imports import Scope
-from salvo.scenarios.spec.paths import find_root, root_of, shown, shown_folder
 
+_ROOT_MARKERS = (".salvo", "pyproject.toml", ".git")
 _SUFFIXES = (".yaml", ".yml")
-_NOT_SEARCHED = frozenset({"node_modules", "tools", "__pycache__"})
-_LOOKED_AT = 1_000_000
+_SKIPPED_FOLDERS = frozenset({"node_modules", "tools", "__pycache__"})
+_MAX_BYTES = 1_000_000
 _FIRST_KEY = re.compile(r"^(?![ \t]*(?:#|$)|---|%)(?P<indent> *)", re.MULTILINE)
+
+
+def find_root(start: Path) -> Path:
+    """Return the nearest folder upward with a root marker, else the start itself."""
+    start = start.resolve()
+    for folder in (start, *start.parents):
+        if any((folder / marker).exists() for marker in _ROOT_MARKERS):
+            return folder
+    return start
+
+
+def project_root(file: Path, root: Path | None = None) -> Path:
+    """Return this root if the file is inside it, else the root of the file's own project."""
+    folder = file.resolve().parent
+    if root is not None and folder.is_relative_to(root.resolve()):
+        return root.resolve()
+    return find_root(folder)
 
 
 @dataclass(frozen=True)
 class Project:
     root: Path
     cwd: Path
-    given: Mapping[str, Any] = field(default_factory=dict, compare=False)
-    """Of a scenario that is written in Python: its objects by path, its tools by name. They come before all others."""
+    objects: Mapping[str, Any] = field(default_factory=dict, compare=False)
+    """The objects of a scenario that is written in Python: by path, tools by name. They take precedence."""
 
     @classmethod
     def find(cls, start: Path | None = None) -> Project:
@@ -37,22 +55,22 @@ class Project:
         return self.root / ".salvo"
 
     def relative(self, file: Path) -> str:
-        """A file's name as it is stored: from the root, where it is below it."""
+        """Return a file's name as it is stored: relative to the root if it is below it."""
         resolved = file.resolve()
         return resolved.relative_to(self.root).as_posix() if resolved.is_relative_to(self.root) else str(resolved)
 
     def scenario_files(self, path: Path | None = None) -> list[Path]:
-        """A file is itself; a folder is every scenario below it."""
+        """Return the file at the path, or every scenario below the folder at the path."""
         place = self.cwd / path if path is not None else self._default_folder()
         if not place.exists():
-            raise UsageError(f"There is no {shown(place)}.", hint="Name a scenario's file, or a folder of them.")
+            raise UsageError(f"There is no {display_path(place)}.", hint="Name a scenario file, or a folder of them.")
         if not place.is_dir():
             return [place]
-        files = sorted(file for file in _files(place) if is_scenario(file))
+        files = sorted(file for file in _walk(place) if is_scenario(file))
         if not files:
             raise NothingFoundError(
-                f"There is no scenario in {shown_folder(place)}: no .yaml file with a top-level `scenario:`.",
-                hint="`salvo init` makes an example.",
+                f"There is no scenario in {display_folder(place)}: no .yaml file with a top-level `scenario:`.",
+                hint="`salvo init` creates an example.",
             )
         return files
 
@@ -61,21 +79,21 @@ class Project:
         return scenarios if scenarios.is_dir() else self.cwd
 
     def folders_above(self, file: Path) -> list[Path]:
-        """The file's folder and its parents, up to the root."""
+        """Return the file's folder and its parents, up to the root."""
         folder = file.resolve().parent
-        root = root_of(file, self.root)
-        return [place for place in (folder, *folder.parents) if place.is_relative_to(root)]
+        root = project_root(file, self.root)
+        return [parent for parent in (folder, *folder.parents) if parent.is_relative_to(root)]
 
     def import_folders(self, file: Path) -> list[Path]:
-        """Where a scenario's Python is looked for, the nearest first."""
+        """Return the folders in which a scenario's Python code is looked for, nearest first."""
         return list(dict.fromkeys([*self.folders_above(file), self.cwd.resolve()]))
 
     def load(self, path: str, near: Path) -> Any:
-        """A user's object by `package.module.name`, `module:name` or `module:Class.method`."""
-        return self.given[path] if path in self.given else self._scope(near).load(path)
+        """Return a user's object by `package.module.name`, `module:name` or `module:Class.method`."""
+        return self.objects[path] if path in self.objects else self._scope(near).load(path)
 
     def load_module(self, file: Path) -> ModuleType:
-        """A user's module by its file, with what it imports from its own folder upward."""
+        """Import a user's module by its file; its own imports start from its folder."""
         return self._scope(file).load_file(file.resolve())
 
     def _scope(self, near: Path) -> Scope:
@@ -83,26 +101,26 @@ class Project:
 
 
 def is_scenario(file: Path) -> bool:
-    """Whether a file in a folder is meant as a scenario. One that is named by itself always is."""
-    return file.name.endswith(_SUFFIXES) and not file.name.startswith(".") and _looks_like_a_scenario(file)
+    """Return whether a file found in a folder is meant as a scenario. A file named by the user always is."""
+    return file.name.endswith(_SUFFIXES) and not file.name.startswith(".") and _has_scenario_key(file)
 
 
-def _files(folder: Path) -> Iterator[Path]:
-    for place, folders, files in os.walk(folder):
-        folders[:] = [name for name in folders if not _is_left_out(Path(place, name))]
-        yield from (Path(place, name) for name in files)
+def _walk(folder: Path) -> Iterator[Path]:
+    for parent, folders, files in os.walk(folder):
+        folders[:] = [name for name in folders if not _is_skipped(Path(parent, name))]
+        yield from (Path(parent, name) for name in files)
 
 
-def _is_left_out(folder: Path) -> bool:
-    hidden = folder.name.startswith(".")
-    return hidden or folder.name in _NOT_SEARCHED or (folder / "pyvenv.cfg").exists()
+def _is_skipped(folder: Path) -> bool:
+    is_hidden = folder.name.startswith(".")
+    return is_hidden or folder.name in _SKIPPED_FOLDERS or (folder / "pyvenv.cfg").exists()
 
 
-def _looks_like_a_scenario(file: Path) -> bool:
-    """By its text alone: a file that is no YAML may still be meant as a scenario, and deserves its error."""
+def _has_scenario_key(file: Path) -> bool:
+    """Look for the key in the text: a file with invalid YAML may be meant as a scenario, and must get its error."""
     try:
         with file.open("rb") as stream:
-            text = stream.read(_LOOKED_AT).decode("utf-8-sig", "replace")
+            text = stream.read(_MAX_BYTES).decode("utf-8-sig", "replace")
     except OSError:
         return True
     first = _FIRST_KEY.search(text)

@@ -1,74 +1,63 @@
-"""A scenario written in Python: the fields of a file, in which functions and classes may stand for their names."""
+"""A scenario written in Python: the fields of a file, with functions and classes in place of their names."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from salvo.engine.jsonio.pydantic_errors import validate
 from salvo.errors import InputError
 from salvo.scenarios.run.tools.function import name_of
-from salvo.scenarios.spec.loader import CheckFinding, listed
+from salvo.scenarios.spec.loader import join_errors
 from salvo.scenarios.spec.schema import Scenario
 
 
-def written(fields: Mapping[str, Any]) -> tuple[Scenario, dict[str, Any]]:
-    """The scenario, and its objects by the names that stand for them in it."""
-    objects = _Objects()
-    document = {name: _IN_PLACE[name](value, objects) if name in _IN_PLACE else value for name, value in fields.items()}
-    scenario, misfits = validate(Scenario, document)
+def python_scenario(fields: Mapping[str, Any]) -> tuple[Scenario, dict[str, Any]]:
+    """Return the scenario, and its functions and classes by the names that stand for them in it."""
+    names = _ObjectNames()
+    document = dict(fields)
+    if "adapter" in document:
+        document["adapter"] = _adapter(document["adapter"], names)
+    if isinstance(document.get("tools"), list):
+        document["tools"] = [names.add_tool(tool) if callable(tool) else tool for tool in document["tools"]]
+    if isinstance(document.get("assertions"), list):
+        document["assertions"] = [_assertion(assertion, names) for assertion in document["assertions"]]
+    scenario, errors = validate(Scenario, document)
     if scenario is None:
-        raise InputError(
-            f"The scenario cannot be used: {listed(CheckFinding(misfit.path, misfit.message) for misfit in misfits)}."
-        )
-    return scenario, objects.given
+        raise InputError(f"The scenario cannot be used: {join_errors(errors)}.")
+    return scenario, names.objects
 
 
-class _Objects:
+class _ObjectNames:
     def __init__(self) -> None:
-        self.given: dict[str, Any] = {}
+        self.objects: dict[str, Any] = {}
 
-    def path(self, thing: Any) -> str:
-        """The object's own path, as a file would name it; that of a second lambda has its number behind it."""
-        named = thing if hasattr(thing, "__qualname__") else type(thing)
+    def add(self, item: Any) -> str:
+        """Return the object's dotted path, as in a file, with a number if another object has the same path."""
+        named = item if hasattr(item, "__qualname__") else type(item)
         own = f"{named.__module__}.{named.__qualname__}"
-        paths = [own, *(f"{own}-{number}" for number in range(2, len(self.given) + 2))]
-        free = next(path for path in paths if self.given.get(path, thing) is thing)
-        self.given[free] = thing
-        return free
+        paths = [own, *(f"{own}-{number}" for number in range(2, len(self.objects) + 2))]
+        path = next(path for path in paths if self.objects.get(path, item) is item)
+        self.objects[path] = item
+        return path
 
-    def tool(self, function: Callable[..., Any]) -> str:
+    def add_tool(self, function: Any) -> str:
         name = name_of(function, getattr(function, "__name__", ""))
-        if self.given.setdefault(name, function) is not function:
+        if self.objects.setdefault(name, function) is not function:
             raise InputError(f"The scenario cannot be used: two of its tools are called {name}.")
         return name
 
 
-def _adapter(adapter: Any, objects: _Objects) -> Any:
+def _adapter(adapter: Any, names: _ObjectNames) -> Any:
     if inspect.isclass(adapter):
-        return objects.path(adapter)
-    return f"function:{objects.path(adapter)}" if callable(adapter) else adapter
+        return names.add(adapter)
+    return f"function:{names.add(adapter)}" if callable(adapter) else adapter
 
 
-def _tools(tools: Any, objects: _Objects) -> Any:
-    return [objects.tool(tool) if callable(tool) else tool for tool in tools] if isinstance(tools, list) else tools
-
-
-def _assertions(assertions: Any, objects: _Objects) -> Any:
-    return [_assertion(of, objects) for of in assertions] if isinstance(assertions, list) else assertions
-
-
-def _assertion(assertion: Any, objects: _Objects) -> Any:
+def _assertion(assertion: Any, names: _ObjectNames) -> Any:
     if callable(assertion):
-        return {"type": "custom", "name": getattr(assertion, "__name__", None), "function": objects.path(assertion)}
+        return {"type": "custom", "name": getattr(assertion, "__name__", None), "function": names.add(assertion)}
     if isinstance(assertion, Mapping) and callable(assertion.get("function")):
-        return {**assertion, "function": objects.path(assertion["function"])}
+        return {**assertion, "function": names.add(assertion["function"])}
     return assertion
-
-
-_IN_PLACE: dict[str, Callable[[Any, _Objects], Any]] = {
-    "adapter": _adapter,
-    "tools": _tools,
-    "assertions": _assertions,
-}

@@ -40,7 +40,7 @@ ToolName = Annotated[
     WithJsonSchema({"type": "string", "pattern": _TOOL_NAME}),
 ]
 
-NEVER_SHOWN = "no number of runs can show a min_pass_rate of 1.0: one below 1 can be shown, such as 0.95"
+CERTAINTY_ERROR = "no number of runs can show a min_pass_rate of 1.0: one below 1 can be shown, such as 0.95"
 
 
 class FileModel(BaseModel):
@@ -166,7 +166,7 @@ class Scenario(FileModel):
     @model_validator(mode="after")
     def _can_be_shown(self) -> Self:
         if self.confidence is not None and self.min_pass_rate == 1:
-            raise ValueError(f"has a confidence, but {NEVER_SHOWN}")
+            raise ValueError(f"has a confidence, but {CERTAINTY_ERROR}")
         return self
 
 

@@ -1,7 +1,7 @@
-"""${NAME} in an adapter's options, and nowhere else: a prompt may be about shell scripts.
+"""Environment variables as ${NAME} in an adapter's options, and nowhere else: a prompt may be about shell scripts.
 
-A file is only checked for them. They are filled in when an adapter is given its options, so that what they stand for
-is in no scenario, batch file or recording.
+A scenario keeps the text with the variable. The value is filled in when an adapter gets its options, so that it is in
+no scenario, batch file or recording.
 """
 
 from __future__ import annotations
@@ -10,50 +10,37 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from salvo.scenarios.spec.yaml_document import Document, SourceProblem, Steps
+from salvo.engine.jsonio.pydantic_errors import FieldError, FieldPath
 
-_FIELD = "adapter_options"
 _VARIABLE = re.compile(r"\$(\$?)\{([^{}]*)\}")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 
 
-def check(document: Document, environ: Mapping[str, str]) -> None:
-    """A variable that is not set is a fault of the document. Values are never told."""
-    if isinstance(document.data, dict) and _FIELD in document.data:
-        document.faults += _faults(document.data[_FIELD], (_FIELD,), document, environ)
-
-
 def expand_variables(value: Any, environ: Mapping[str, str]) -> Any:
-    """The options with the values in; a variable that is not set is left as it stands."""
+    """Return the options with the values filled in. A variable that is not set stays as it is."""
     if isinstance(value, dict):
         return {name: expand_variables(part, environ) for name, part in value.items()}
     if isinstance(value, list):
         return [expand_variables(part, environ) for part in value]
-    return _VARIABLE.sub(lambda found: _value(found, environ), value) if isinstance(value, str) else value
+    return _VARIABLE.sub(lambda match: _expand(match, environ), value) if isinstance(value, str) else value
 
 
-def _faults(value: Any, steps: Steps, document: Document, environ: Mapping[str, str]) -> Iterator[SourceProblem]:
+def _expand(match: re.Match[str], environ: Mapping[str, str]) -> str:
+    escaped, name = match.groups()
+    return match[0][1:] if escaped else environ.get(name, match[0])
+
+
+def variable_errors(value: Any, path: FieldPath, environ: Mapping[str, str]) -> Iterator[FieldError]:
+    """Yield an error for each variable that is not set, never with the value of one."""
     if isinstance(value, dict):
         for name, part in value.items():
-            yield from _faults(part, (*steps, name), document, environ)
+            yield from variable_errors(part, (*path, name), environ)
     elif isinstance(value, list):
         for index, part in enumerate(value):
-            yield from _faults(part, (*steps, index), document, environ)
+            yield from variable_errors(part, (*path, index), environ)
     elif isinstance(value, str):
-        for message in _unfillable(value, environ):
-            yield SourceProblem(steps, document.place(steps), message)
-
-
-def _unfillable(text: str, environ: Mapping[str, str]) -> Iterator[str]:
-    for escaped, name in _VARIABLE.findall(text):
-        if escaped:
-            continue
-        if not _NAME.match(name):
-            yield "${...} takes the name of an environment variable; $${...} is left as it stands"
-        elif name not in environ:
-            yield f"the environment variable {name} is not set"
-
-
-def _value(found: re.Match[str], environ: Mapping[str, str]) -> str:
-    escaped, name = found.groups()
-    return found[0][1:] if escaped else environ.get(name, found[0])
+        for escaped, name in _VARIABLE.findall(value):
+            if not escaped and not _NAME.match(name):
+                yield FieldError(path, "${...} takes the name of an environment variable; $${...} is left as it is")
+            elif not escaped and name not in environ:
+                yield FieldError(path, f"the environment variable {name} is not set")

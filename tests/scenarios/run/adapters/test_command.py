@@ -433,8 +433,8 @@ def test_tools_and_a_system_prompt_that_a_command_would_never_see_are_problems(p
     file = project.folder / "scenarios/program.yaml"
     file.write_text(file.read_text().replace("runs: 1", "tools: [search_flights]\nsystem_prompt: Be brief."))
     told = project.salvo("validate").stdout
-    assert "the tools of a command are its own" in told
-    assert "a command is told this only with `input: json`" in told
+    assert "a command has its own tools" in told
+    assert "a command gets this only with `input: json`" in told
 
 
 def test_a_program_that_cannot_be_started_is_an_error(project: UserProject) -> None:

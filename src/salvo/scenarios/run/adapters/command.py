@@ -20,7 +20,7 @@ from salvo.engine.chat import catalog
 from salvo.engine.chat.base import Stop
 from salvo.engine.gateway.server import HOST, Gateway
 from salvo.engine.jsonio import json_codec
-from salvo.engine.jsonio.pydantic_errors import validate
+from salvo.engine.jsonio.pydantic_errors import FieldError, FieldPath, validate
 from salvo.engine.runtime.subprocesses import LARGEST_OUTPUT, ProcessResult, run_program
 from salvo.errors import ContextTooLongError, InputError
 from salvo.scenarios.result import AdapterRequest, AdapterResponse, Stopped
@@ -29,7 +29,6 @@ from salvo.scenarios.run.adapters.tool_loop import LANE
 from salvo.scenarios.run.program_trace import ProgramTrace, TurnLimitReached
 from salvo.scenarios.spec.schema import FileModel, Scenario
 from salvo.scenarios.spec.variables import expand_variables
-from salvo.scenarios.spec.yaml_document import Steps
 
 _INPUT = "{input}"
 _BASE = frozenset({
@@ -90,26 +89,29 @@ class CommandAdapter(BaseAdapter):
         return _response(ended, traffic)
 
 
-def findings(scenario: Scenario, file: Path, root: Path, environ: Mapping[str, str]) -> Iterator[tuple[Steps, str]]:
-    """What is wrong with a command's scenario, without running it."""
-    at = "adapter_options"
-    options, misfits = validate(CommandOptions, expand_variables(scenario.adapter_options, environ))
-    for misfit in misfits:
-        # A field that is missing has no place of its own.
-        path = misfit.path if misfit.path and misfit.path[0] in scenario.adapter_options else ()
-        yield (at, *path), misfit.message if path else f"{'.'.join(map(str, misfit.path))} {misfit.message}"
+def check_command(scenario: Scenario, file: Path, root: Path, environ: Mapping[str, str]) -> Iterator[FieldError]:
+    """Yield what is wrong with a command's scenario, without running it."""
+    field = "adapter_options"
+    options, errors = validate(CommandOptions, expand_variables(scenario.adapter_options, environ))
+    for error in errors:
+        if error.path and error.path[0] in scenario.adapter_options:
+            yield error._replace(path=(field, *error.path))
+        else:  # a missing field has no place of its own
+            yield FieldError((field,), f"{'.'.join(map(str, error.path))} {error.message}")
     if scenario.tools:
-        yield ("tools",), "the tools of a command are its own; Salvo reads from the traffic which of them it uses"
+        yield FieldError(("tools",), "a command has its own tools; Salvo reads from its traffic which ones it uses")
     if options is None:
         return
     for name in ("system_prompt", "output_schema", "temperature"):
         if getattr(scenario, name) and options.input == "text":
-            yield (name,), "a command is told this only with `input: json` in adapter_options"
-    yield from (((at, *path), message) for path, message in _keys(options, scenario))
-    yield from (((at, *path), message) for path, message in _program(options, options.folder(file, root), environ))
+            yield FieldError((name,), "a command gets this only with `input: json` in adapter_options")
+    for path, message in _keys(options, scenario):
+        yield FieldError((field, *path), message)
+    for path, message in _program(options, options.folder(file, root), environ):
+        yield FieldError((field, *path), message)
 
 
-def _keys(options: CommandOptions, scenario: Scenario) -> Iterator[tuple[Steps, str]]:
+def _keys(options: CommandOptions, scenario: Scenario) -> Iterator[tuple[FieldPath, str]]:
     """A provider's key stays in our process, under any name."""
     ours = {name for each in catalog.providers().values() for name in (each.key_variable, each.base_url_variable)}
     for name in options.env:
@@ -126,7 +128,7 @@ def _providers() -> Sequence[catalog.Provider]:
     return list(catalog.providers().values())
 
 
-def _program(options: CommandOptions, folder: Path, environ: Mapping[str, str]) -> Iterator[tuple[Steps, str]]:
+def _program(options: CommandOptions, folder: Path, environ: Mapping[str, str]) -> Iterator[tuple[FieldPath, str]]:
     try:
         words = options.words
     except ValueError as fault:

@@ -64,8 +64,8 @@ def _each(scenario: Scenario, file: Path, project: Project) -> Iterator[tuple[in
 def _found(wanted: str | YamlTool, file: Path, project: Project) -> FoundTool:
     if isinstance(wanted, YamlTool):
         return _canned(wanted, "the scenario")
-    if wanted in project.given:
-        return _function(wanted, project.given[wanted], "the scenario")
+    if wanted in project.objects:
+        return _function(wanted, project.objects[wanted], "the scenario")
     looked: list[str] = []
     for folder in project.folders_above(file):
         module_file = folder / "tools.py"

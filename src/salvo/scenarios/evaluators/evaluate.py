@@ -1,0 +1,116 @@
+"""Evaluate all assertions of a run at once.
+
+An evaluator that fails leaves its own assertion unjudged; the run and the other assertions are never lost.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import TYPE_CHECKING, Any
+
+from salvo.engine.runtime.pool import gather
+from salvo.errors import ProviderError, SalvoError, TapeError
+from salvo.scenarios.evaluators.base import EvalServices
+from salvo.scenarios.evaluators.registry import Registry
+from salvo.scenarios.evaluators.verdict import as_eval_result
+from salvo.scenarios.result import AgentRunResult, Cause, EvalResult
+from salvo.scenarios.spec.schema import Assertion, Scenario
+
+if TYPE_CHECKING:
+    from salvo.engine.chat.judge import JudgeVote, Question
+
+
+async def evaluate_all(
+    scenario: Scenario, result: AgentRunResult, registry: Registry, services_for: Callable[[int], EvalServices]
+) -> list[EvalResult]:
+    """Return the results in the order of the assertions. `services_for` gets an assertion's index."""
+    started = [
+        _start(scenario, assertion, result, registry, services_for(index))
+        for index, assertion in enumerate(scenario.assertions)
+    ]
+    awaited = iter(await gather(item for item in started if not isinstance(item, EvalResult)))
+    results = [item if isinstance(item, EvalResult) else next(awaited) for item in started]
+    return [_label(result, assertion) for result, assertion in zip(results, scenario.assertions, strict=True)]
+
+
+def _start(
+    scenario: Scenario, assertion: Assertion, result: AgentRunResult, registry: Registry, services: EvalServices
+) -> EvalResult | Coroutine[Any, Any, EvalResult]:
+    """Return the result if the evaluator gives it at once, as most do; else what to wait for."""
+    timeout = asyncio.timeout(scenario.timeout)
+    try:
+        evaluate = registry.find(assertion.type).factory(_TimedServices(services, timeout))
+        returned = evaluate(scenario, assertion, result)
+        if not inspect.isawaitable(returned):
+            return as_eval_result(returned, assertion.type)
+    except Exception as error:  # noqa: BLE001 - whatever it is, the run that has been paid for is kept
+        return _failed(assertion, error)
+    return _finish(returned, assertion, timeout, scenario.timeout)
+
+
+async def _finish(
+    awaitable: Awaitable[EvalResult], assertion: Assertion, limit: asyncio.Timeout, seconds: float
+) -> EvalResult:
+    """Wait for the result, at most for the scenario's timeout: an evaluator that never ends must not block the run."""
+    try:
+        async with limit:
+            return as_eval_result(await awaitable, assertion.type)
+    except Exception as error:  # noqa: BLE001 - as above
+        return _timed_out(assertion, seconds) if limit.expired() else _failed(assertion, error)
+
+
+class _TimedServices:
+    """The services of an evaluator with a timeout, which stands still while a judge is asked.
+
+    A judge's calls have their own limits.
+    """
+
+    def __init__(self, services: EvalServices, timeout: asyncio.Timeout) -> None:
+        self._services = services
+        self._timeout = timeout
+        self._questions = 0
+        self._seconds_left = 0.0
+
+    async def ask(self, model: str, question: Question, votes: int) -> list[JudgeVote]:
+        self._pause()
+        try:
+            return await self._services.ask(model, question, votes)
+        finally:
+            self._resume()
+
+    def load(self, path: str) -> Any:
+        return self._services.load(path)
+
+    def _pause(self) -> None:
+        deadline = self._timeout.when()
+        if deadline is not None and not self._questions:
+            self._seconds_left = deadline - asyncio.get_running_loop().time()
+            self._timeout.reschedule(None)
+        self._questions += 1
+
+    def _resume(self) -> None:
+        """Let the timeout go on once the last of the questions asked at the same time is answered."""
+        self._questions -= 1
+        if not self._questions:
+            self._timeout.reschedule(asyncio.get_running_loop().time() + self._seconds_left)
+
+
+def _timed_out(assertion: Assertion, seconds: float) -> EvalResult:
+    name = assertion.fields.get("function") or assertion.fields.get("path") or assertion.type
+    message = f"{name} was stopped after {seconds:g} s, the scenario's timeout."
+    return EvalResult.unjudged(message, Cause.EVALUATOR)
+
+
+def _failed(assertion: Assertion, error: Exception) -> EvalResult:
+    # Only a judge calls a provider here, or a tape in its place.
+    cause = Cause.JUDGE if isinstance(error, (ProviderError, TapeError)) else Cause.EVALUATOR
+    description = str(error) if isinstance(error, SalvoError) else f"{type(error).__name__}: {error}"
+    return EvalResult.unjudged(f"{assertion.type} could not be evaluated. {description}", cause)
+
+
+def _label(result: EvalResult, assertion: Assertion) -> EvalResult:
+    result.name, result.type = assertion.label, assertion.type
+    result.required, result.weight = assertion.required, assertion.weight
+    return result
