@@ -74,7 +74,7 @@ def test_junit_tells_failure_error_and_skipped_apart() -> None:
         <property name="run_id" value="01k9batch-0003" />
         <property name="score" value="unknown" />
       </properties>
-      <error type="judge" message="No votes &amp; no &lt;verdict&gt;.">polite: no votes</error>
+      <error type="judge" message="No votes &amp; no &lt;verdict&gt;.⟦U+0000⟧⟦U+001B⟧⟦U+D83D⟧⟦U+FFFE⟧">polite: no votes</error>
     </testcase>
     <testcase classname="book_flight" name="run 4" time="8.200">
       <properties>

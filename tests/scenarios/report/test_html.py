@@ -12,7 +12,7 @@ from inline_snapshot import snapshot
 
 from salvo.cli.exit_codes import ExitCode
 from salvo.cli.salvo import salvo
-from salvo.engine.text.unicode_escape import ODD, name
+from salvo.engine.text.unicode_escape import INVISIBLE, code_point
 from salvo.scenarios.analysis.summary import BatchSummary, BatchVerdict, summarise
 from salvo.scenarios.report import html, labels, run_html
 from salvo.scenarios.result import AgentRunResult, Batch, Cause, EvalResult, Outcome, RunMetrics, ToolCall, TraceEvent
@@ -433,7 +433,7 @@ _HARMLESS = Outline(everywhere("x"))
 def test_a_hostile_text_is_only_ever_text(text: str) -> None:
     hostile = Outline(everywhere(f"x{text}"))
     assert hostile.structure() == _HARMLESS.structure()
-    assert ODD.sub(lambda found: name(found.group()), f"x{text}") in hostile.text
+    assert INVISIBLE.sub(lambda found: code_point(found.group()), f"x{text}") in hostile.text
 
 
 def test_the_file_asks_nothing_of_anyone_and_holds_no_script() -> None:

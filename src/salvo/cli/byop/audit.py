@@ -39,15 +39,16 @@ def audit(as_json: bool, head: bool) -> None:
 
 
 def _cells(entry: AuditEntry) -> tuple[str, ...]:
-    from salvo.engine.text.formatting import plain, truncate
+    from salvo.engine.text.formatting import truncate
+    from salvo.engine.text.unicode_escape import printable
 
     return (
         str(entry.sequence),
-        plain(entry.at[:19]) + "Z",
-        plain(entry.action),
-        plain(entry.report_id),
-        truncate(plain(_details(entry)), 40),
-        plain(entry.hash),
+        printable(entry.at[:19]) + "Z",
+        printable(entry.action),
+        printable(entry.report_id),
+        truncate(printable(_details(entry)), 40),
+        printable(entry.hash),
     )
 
 

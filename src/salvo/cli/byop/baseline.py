@@ -37,8 +37,9 @@ def list_(as_json: bool) -> None:
     """List the saved baselines, the newest first."""
     from salvo.cli.byop.database import open_for_listing
     from salvo.engine.jsonio import json_codec
-    from salvo.engine.text.formatting import plain, truncate
+    from salvo.engine.text.formatting import truncate
     from salvo.engine.text.terminal import table
+    from salvo.engine.text.unicode_escape import printable
     from salvo.errors import NothingFoundError
 
     with open_for_listing() as store:
@@ -54,8 +55,8 @@ def list_(as_json: bool) -> None:
                 row.evaluation_id,
                 row.saved_at[:19] + "Z",
                 row.evaluated_at[:19] + "Z",
-                truncate(plain(row.subject), 30),
-                truncate(plain(f"{row.playbook_id} {row.playbook_version}"), 40),
+                truncate(printable(row.subject), 30),
+                truncate(printable(f"{row.playbook_id} {row.playbook_version}"), 40),
                 "" if row.consistency is None else f"{row.consistency:.2f}",
                 row.status,
             )

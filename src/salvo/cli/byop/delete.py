@@ -17,13 +17,13 @@ def delete(report_id: str, yes: bool) -> None:
     texts, and notes the deletion. A baseline that is deleted is cleared.
     """
     from salvo.cli.byop.database import open_store
-    from salvo.engine.text.formatting import plain
+    from salvo.engine.text.unicode_escape import printable
     from salvo.errors import UsageError
 
     with open_store() as store:
         found = store.find(report_id)
         row = next(row for row in store.history(search=found) if row.id == found)
-        what = f"{found} ({plain(row.subject)}, {row.created_at[:19]}Z, {row.status or row.state})"
+        what = f"{found} ({printable(row.subject)}, {row.created_at[:19]}Z, {row.status or row.state})"
         if not yes:
             if not sys.stdin.isatty():
                 raise UsageError(f"Nobody can be asked whether to delete {what}.", hint="Say it with --yes.")

@@ -60,15 +60,16 @@ def _table(rows: Sequence[HistoryRow]) -> list[str]:
 
 
 def _cells(row: HistoryRow) -> tuple[str, ...]:
-    from salvo.engine.text.formatting import plain, truncate
+    from salvo.engine.text.formatting import truncate
+    from salvo.engine.text.unicode_escape import printable
 
     return (
         row.id,
         row.created_at[:19] + "Z",
-        truncate(plain(row.subject), 30),
-        truncate(plain(f"{row.playbook_id} {row.playbook_version}"), 40),
+        truncate(printable(row.subject), 30),
+        truncate(printable(f"{row.playbook_id} {row.playbook_version}"), 40),
         row.mode,
-        truncate(plain(row.evaluator), 30),
+        truncate(printable(row.evaluator), 30),
         "" if row.consistency is None else f"{row.consistency:.2f}",
         row.status or row.state,
         ", ".join(_marks(row)),

@@ -41,7 +41,7 @@ def playbooks(ctx: click.Context, as_json: bool) -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print the playbook's document.")
 def show(playbook: str, as_json: bool) -> None:
     """Show a playbook: its checks, and how each is decided."""
-    from salvo.engine.text.messages import printable
+    from salvo.engine.text.unicode_escape import printable
     from salvo.playbooks.playbook import library
 
     found = library.named(playbook)
@@ -49,7 +49,7 @@ def show(playbook: str, as_json: bool) -> None:
         click.echo(json.dumps(found.document, indent=2, ensure_ascii=False))
         return
     for line in _lines(found):
-        click.echo(printable(line))
+        click.echo(printable(line, multiline=True))
 
 
 def _row(playbook: Playbook) -> dict[str, Any]:

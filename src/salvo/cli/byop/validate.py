@@ -45,14 +45,16 @@ def _plain(problems: list[PlaybookProblem]) -> list[dict[str, str]]:
 
 
 def _show(file: Path, errors: list[PlaybookProblem], warnings: list[PlaybookProblem]) -> None:
-    from salvo.engine.text.messages import printable
+    from salvo.engine.text.unicode_escape import printable
 
     for problem in errors:
-        click.echo(f"{click.style('error', fg='red')}    {printable(str(problem))}")
+        click.echo(f"{click.style('error', fg='red')}    {printable(str(problem), multiline=True)}")
     for problem in warnings:
-        click.echo(f"{click.style('warning', fg='yellow')}  {printable(str(problem))}")
+        click.echo(f"{click.style('warning', fg='yellow')}  {printable(str(problem), multiline=True)}")
     said = "cannot be used" if errors else "is a playbook that can be used"
-    click.echo(f"{printable(str(file))} {said}: {_counted(errors, 'error')}, {_counted(warnings, 'warning')}.")
+    click.echo(
+        f"{printable(str(file), multiline=True)} {said}: {_counted(errors, 'error')}, {_counted(warnings, 'warning')}."
+    )
 
 
 def _counted(problems: list[PlaybookProblem], noun: str) -> str:

@@ -101,7 +101,8 @@ def _store() -> EvaluationStore:
 
 def _show(findings: Sequence[VerificationFinding], as_json: bool) -> None:
     from salvo.engine.jsonio import json_codec
-    from salvo.engine.text.formatting import plain, pluralize
+    from salvo.engine.text.formatting import pluralize
+    from salvo.engine.text.unicode_escape import printable
 
     altered = sum(finding.standing == "altered" for finding in findings)
     if as_json:
@@ -110,7 +111,7 @@ def _show(findings: Sequence[VerificationFinding], as_json: bool) -> None:
     colours = {"holds": "green", "altered": "red", "unknown": "yellow"}
     for finding in findings:
         word = click.style(f"{finding.standing:<8}", fg=colours[finding.standing], bold=finding.standing == "altered")
-        click.echo(f"{word} {finding.part:<10} {plain(finding.message)}")
+        click.echo(f"{word} {finding.part:<10} {printable(finding.message)}")
     untold = "" if all(finding.standing == "holds" for finding in findings) else ", as far as can be told"
     click.echo(
         f"\n{pluralize(altered, 'part was', 'parts were')} altered." if altered else f"\nNothing was altered{untold}."

@@ -48,12 +48,14 @@ def bless(batches: tuple[str, ...], output: Path | None, as_json: bool) -> None:
         document = {"salvo_baseline": VERSION, "file": str(path), "blessed": [of.scenario_id for of in measured]}
         click.echo(json_codec.dumps(document, indent=2))
         return
-    from salvo.engine.text.formatting import plain, pluralize
+    from salvo.engine.text.formatting import pluralize
+    from salvo.engine.text.unicode_escape import printable
 
     for of in measured:
         left_out = f", {pluralize(of.errors, 'error')} left out" if of.errors else ""
         click.echo(
-            f"{plain(of.scenario_id)}: {of.passed} of {of.completed} runs passed, {plain(of.full_model)}{left_out}"
+            f"{printable(of.scenario_id)}: {of.passed} of {of.completed} runs passed, "
+            f"{printable(of.full_model)}{left_out}"
         )
     shown = path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
     click.echo(

@@ -168,7 +168,8 @@ def _show(
     *,
     as_json: bool,
 ) -> None:
-    from salvo.engine.text.formatting import plain, pluralize
+    from salvo.engine.text.formatting import pluralize
+    from salvo.engine.text.unicode_escape import printable
     from salvo.scenarios.report import rejudge_report
 
     made, wanted, unjudged = counts
@@ -189,4 +190,4 @@ def _show(
     click.echo("\n".join(rejudge_report.lines(summaries, _votes(scenario))))
     never = f" {pluralize(unjudged, 'run')} ended before there was anything to judge." if unjudged else ""
     part = "" if made == wanted else f" of {wanted}"
-    click.echo(f"\n{plain(batch.scenario_id)}, batch {batch.batch_id}: {made}{part} judgings.{never}")
+    click.echo(f"\n{printable(batch.scenario_id)}, batch {batch.batch_id}: {made}{part} judgings.{never}")

@@ -166,7 +166,7 @@ def _again_as_json(again: EvaluatedAgain, was: BatchSummary | None = None, now: 
 
 
 def _compared(before: AgentRunResult, after: AgentRunResult) -> list[str]:
-    from salvo.engine.text.formatting import plain
+    from salvo.engine.text.unicode_escape import printable
 
     lines = [f"{after.run_id}  was {_verdict(before)}, is {_verdict(after)}"]
     old = {key: item.passed for key, item in _told_apart(before)}
@@ -177,7 +177,7 @@ def _compared(before: AgentRunResult, after: AgentRunResult) -> list[str]:
         elif old[key] != item.passed:
             lines.append(f"  {item.name}: was {_word(old[key])}, is {_word(item.passed)}. {item.message}".rstrip())
     lines += [f"  {name}: no longer asserted" for name, number in old if (name, number) not in new]
-    return [plain(line) for line in lines] if len(lines) > 1 else [f"{lines[0]}; no assertion changed"]
+    return [printable(line) for line in lines] if len(lines) > 1 else [f"{lines[0]}; no assertion changed"]
 
 
 def _verdict(result: AgentRunResult) -> str:

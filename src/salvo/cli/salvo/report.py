@@ -84,7 +84,7 @@ def _show_batch(store: RunStore, batch_id: str, failures: bool, as_json: bool) -
 
 def _write_page(store: RunStore, text: str | None, path: Path) -> None:
     from salvo.engine.runtime.files import write_document
-    from salvo.engine.text.formatting import plain
+    from salvo.engine.text.unicode_escape import printable
     from salvo.scenarios.report.html_export import export
     from salvo.scenarios.report.terminal import verdict
     from salvo.scenarios.store.store import LATEST
@@ -95,7 +95,7 @@ def _write_page(store: RunStore, text: str | None, path: Path) -> None:
         click.echo(written.html, nl=False)
         return
     write_document(path, written.html.encode())
-    click.echo(f"{path}: {plain(written.summary.scenario_id)}, {verdict(written.summary)}")
+    click.echo(f"{path}: {printable(written.summary.scenario_id)}, {verdict(written.summary)}")
 
 
 def _show_run(store: RunStore, text: str, as_json: bool) -> None:

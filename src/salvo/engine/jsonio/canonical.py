@@ -36,18 +36,18 @@ def jcs(value: Any) -> bytes:
         ) from fault
 
 
-def spelled(text: str) -> str:
-    r"""The text with each lone surrogate spelled as JSON has it (\ud800): all that `jcs` refuses in a text."""
+def escape_surrogates(text: str) -> str:
+    r"""Return the text with each lone surrogate escaped as in JSON (\ud800); `jcs` accepts every other text."""
     return _SURROGATE.sub(lambda found: f"\\u{ord(found.group()):04x}", text)
 
 
-def spelled_out(value: Any) -> Any:
-    """The JSON value with every text in it `spelled`."""
+def escape_surrogates_in(value: Any) -> Any:
+    """Return the JSON value with the lone surrogates of every text in it escaped."""
     if isinstance(value, str):
-        return spelled(value)
+        return escape_surrogates(value)
     if isinstance(value, dict):
-        return {spelled(name): spelled_out(item) for name, item in value.items()}
-    return [spelled_out(item) for item in value] if isinstance(value, list) else value
+        return {escape_surrogates(name): escape_surrogates_in(item) for name, item in value.items()}
+    return [escape_surrogates_in(item) for item in value] if isinstance(value, list) else value
 
 
 _SURROGATE = re.compile("[\ud800-\udfff]")

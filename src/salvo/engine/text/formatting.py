@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import json
 import math
-import re
-import unicodedata
 from datetime import datetime
 from typing import Any, NamedTuple
 
-_SUSPECT = re.compile(r"[^ -~]")
+from salvo.engine.text.unicode_escape import printable
 
 
 class NamedValue(NamedTuple):
@@ -58,19 +56,7 @@ def format_time(timestamp: str) -> str:
     try:
         return f"{datetime.fromisoformat(timestamp):%Y-%m-%d %H:%M}"
     except ValueError:
-        return plain(timestamp)
-
-
-def plain(text: str) -> str:
-    """Without what could steer a terminal or reorder a line: models and tools say anything."""
-    return _SUSPECT.sub(_visible, text)
-
-
-def _visible(match: re.Match[str]) -> str:
-    character = match[0]
-    if unicodedata.category(character)[0] != "C":
-        return character
-    return character.encode("unicode_escape").decode("ascii")
+        return printable(timestamp)
 
 
 def truncate(text: str, length: int) -> str:
@@ -79,4 +65,4 @@ def truncate(text: str, length: int) -> str:
 
 def value(of: Any, length: int = 200) -> str:
     """A value as JSON on one line."""
-    return truncate(plain(json.dumps(of, ensure_ascii=False, default=str)), length)
+    return truncate(printable(json.dumps(of, ensure_ascii=False, default=str)), length)

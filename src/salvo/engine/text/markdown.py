@@ -2,13 +2,15 @@
 
 It is escaped within a line (`inline`) or put behind a fence longer than any in it (`fenced`). Some sites turn addresses
 and names into links after the escapes are gone, so what begins one is put into a code span: nobody is linked to or
-notified by a text under test. What cannot be seen is the caller's to make visible first.
+notified by a text under test. Invisible characters are made visible.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+
+from salvo.engine.text.unicode_escape import visible
 
 
 def inline(text: str) -> str:
@@ -36,6 +38,7 @@ def code(text: str) -> str:
 
 def fenced(text: str) -> str:
     """A block that ends only where we end it."""
+    text = visible(text)
     fence = "`" * max(3, _longest_run(text) + 1)
     return f"{fence}text\n{text}\n{fence}"
 
@@ -47,7 +50,7 @@ def grid(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def _folded(text: str) -> str:
-    return " ".join(text.split())
+    return " ".join(visible(text).split())
 
 
 def _longest_run(text: str) -> int:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 import os
-import unicodedata
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -46,19 +45,3 @@ def display_path(path: Path) -> str:
 def display_folder(folder: Path) -> str:
     name = display_path(folder)
     return "the current folder" if name == "." else name
-
-
-def printable(text: str) -> str:
-    """The text for a terminal: what would move the cursor, turn the line around or stay unseen is spelled out."""
-    return "".join(_spelled(character) if _is_unseen(character) else character for character in text)
-
-
-def _is_unseen(character: str) -> bool:
-    return unicodedata.category(character) in _UNSEEN and character not in "\n\t"
-
-
-def _spelled(character: str) -> str:
-    return character.encode("unicode_escape").decode("ascii")
-
-
-_UNSEEN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})

@@ -1,10 +1,14 @@
-"""Characters that no reader can see, made visible: what steers a text must not steer its reader."""
+"""Make invisible characters visible, so that foreign text cannot steer a terminal or mislead its reader.
+
+`printable` is for terminals, `visible` for documents: Markdown, HTML and XML.
+"""
 
 from __future__ import annotations
 
 import re
+import unicodedata
 
-ODD = re.compile(
+INVISIBLE = re.compile(
     "["
     "\x00-\x08\x0b-\x1f\x7f-\x9f"  # controls; tabs and line feeds are layout
     "\xad\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u180e"  # soft hyphen, invisible marks of scripts
@@ -17,12 +21,30 @@ ODD = re.compile(
     "]"
 )
 
+_OUTSIDE_ASCII = re.compile(r"[^ -~]")
+_UNPRINTABLE = frozenset({"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"})
 
-def name(character: str) -> str:
-    """As Unicode's charts have it: U+202E."""
+
+def printable(text: str, *, multiline: bool = False) -> str:
+    """Return the text with invisible and unassigned characters as Python escapes, for a terminal.
+
+    `multiline` keeps line feeds and tabs.
+    """
+
+    def escape(match: re.Match[str]) -> str:
+        character = match[0]
+        if unicodedata.category(character) not in _UNPRINTABLE or (multiline and character in "\n\t"):
+            return character
+        return character.encode("unicode_escape").decode("ascii")
+
+    return _OUTSIDE_ASCII.sub(escape, text)
+
+
+def visible(text: str) -> str:
+    """Return the text with each invisible character as its code point in rare brackets: ⟦U+202E⟧."""
+    return INVISIBLE.sub(lambda match: f"⟦{code_point(match[0])}⟧", text)
+
+
+def code_point(character: str) -> str:
+    """Return the name of a code point as in Unicode's charts: U+202E."""
     return f"U+{ord(character):04X}"
-
-
-def spelled(text: str) -> str:
-    """The text with each odd character spelled out in brackets that hardly any text uses."""
-    return ODD.sub(lambda found: f"⟦{name(found.group())}⟧", text)

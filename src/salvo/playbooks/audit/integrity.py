@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from salvo.engine.jsonio.canonical import jcs, sha256, spelled_out
+from salvo.engine.jsonio.canonical import escape_surrogates_in, jcs, sha256
 from salvo.playbooks.report.report import Report
 
 
 def canonical(document: Mapping[str, Any]) -> bytes:
     """What is hashed and signed: canonical JSON, a lone surrogate spelled out."""
-    return jcs(spelled_out(document))
+    return jcs(escape_surrogates_in(document))
 
 
 def report_hash(document: Mapping[str, Any]) -> str:

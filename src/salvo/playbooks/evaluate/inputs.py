@@ -9,7 +9,7 @@ from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from salvo.engine.jsonio.canonical import jcs, sha256, spelled_out
+from salvo.engine.jsonio.canonical import escape_surrogates_in, jcs, sha256
 from salvo.errors import InputError
 
 
@@ -63,7 +63,7 @@ class Inputs:
     @cached_property
     def fingerprint(self) -> str:
         """RFC 8785 over the named inputs, null where absent."""
-        return sha256(jcs(spelled_out(self.texts)))
+        return sha256(jcs(escape_surrogates_in(self.texts)))
 
     def line_of(self, offset: int) -> int:
         """The line of the AI output that an offset is in, from 1."""

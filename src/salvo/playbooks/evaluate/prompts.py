@@ -17,7 +17,7 @@ from functools import lru_cache
 
 from salvo.engine.chat.base import OutputSchema, Text
 from salvo.engine.chat.judge import Question
-from salvo.engine.jsonio.canonical import spelled, stable_text
+from salvo.engine.jsonio.canonical import escape_surrogates, stable_text
 from salvo.engine.text.prompt_fence import fence_tag
 from salvo.playbooks.enums import Result
 from salvo.playbooks.evaluate.inputs import Inputs
@@ -146,7 +146,7 @@ def _artifact(fingerprint: str, *texts: str | None) -> tuple[str, ...]:
     from the rest could not be given. What does not fit the model is the provider's to refuse, in words.
     """
     # A provider's reader of JSON refuses lone surrogates, so they are sent spelled out.
-    output, source, prompt, system = (text and spelled(text) for text in texts)
+    output, source, prompt, system = (text and escape_surrogates(text) for text in texts)
     tag = fence_tag([fingerprint, *filter(None, (output, source, prompt, system))])
     blocks = [
         TAG_LINE.format(tag=tag) + _block(AI_OUTPUT, output, tag),
@@ -169,7 +169,7 @@ def _check(case: Case, tag: str) -> str:
     asked = CHECK.format(
         tag=tag, id=check.id, severity=check.severity, question=check.question, instructions=check.instructions
     )
-    return spelled(hits + asked)
+    return escape_surrogates(hits + asked)
 
 
 def _hits(hits: Sequence[Hit], inputs: Inputs) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from salvo.engine.text.messages import printable
+from salvo.engine.text.unicode_escape import printable
 from salvo.errors import PlaybookError
 from salvo.playbooks.enums import Aggregation, Result, Severity
 from salvo.playbooks.playbook.document import parse, uncanonical
@@ -59,8 +59,8 @@ def playbook_schema() -> dict[str, Any]:
 
 
 def _without_errors(document: Any, found: list[PlaybookProblem], name: str) -> Playbook:
-    if errors := [printable(str(problem)) for problem in found if problem.level == "error"]:
-        raise PlaybookError(printable(name), errors)
+    if errors := [printable(str(problem), multiline=True) for problem in found if problem.level == "error"]:
+        raise PlaybookError(printable(name, multiline=True), errors)
     metadata = document["metadata"]
     return Playbook(
         id=metadata["id"],

@@ -5,8 +5,9 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator
 
-from salvo.engine.text.formatting import plain, truncate
+from salvo.engine.text.formatting import truncate
 from salvo.engine.text.terminal import Paint
+from salvo.engine.text.unicode_escape import printable
 from salvo.playbooks.enums import DISCLAIMERS
 from salvo.playbooks.report.compare import ReportComparison, Side
 
@@ -26,16 +27,16 @@ def _lines(found: ReportComparison, paint: Paint, width: int) -> Iterator[str]:
     yield ""
     yield from _wrapped(found.attribution, width)
     for caution in found.cautions:
-        yield from (paint(line, "yellow") for line in _wrapped(f"Caution: {plain(caution)}", width))
+        yield from (paint(line, "yellow") for line in _wrapped(f"Caution: {printable(caution)}", width))
     yield ""
     yield paint("Checks", bold=True)
     for check in found.changed_checks:
         word = "worse " if check.worse else "better"
-        line = f"  {word}  {check.severity:<6}  {plain(check.check_id)}: {check.before} → {check.now}"
+        line = f"  {word}  {check.severity:<6}  {printable(check.check_id)}: {check.before} → {check.now}"
         yield paint(line, "red" if check.worse else "green")
     for name, side in ((found.only_before, "A"), (found.only_after, "B")):
         if name:
-            yield f"  only in {side}: {', '.join(map(plain, name))}"
+            yield f"  only in {side}: {', '.join(map(printable, name))}"
     if not (found.changed_checks or found.only_before or found.only_after):
         yield "  No check came out otherwise."
     if found.consistency_delta is not None:
@@ -50,15 +51,15 @@ def _evidence(found: ReportComparison, paint: Paint, width: int) -> Iterator[str
     yield ""
     yield paint("Evidence", bold=True)
     for change in changed:
-        yield f"  {plain(change.check_id)}"
+        yield f"  {printable(change.check_id)}"
         for sign, spans in (("−", change.lost), ("+", change.gained)):
             for span in spans:
-                yield from _wrapped(f"{sign} “{truncate(plain(span), _QUOTE)}”", width, "    ")
+                yield from _wrapped(f"{sign} “{truncate(printable(span), _QUOTE)}”", width, "    ")
 
 
 def _side(side: Side) -> str:
     named = f"{side.report_id}  {side.timestamp}  {side.overall_status}  consistency {_score(side)}"
-    return f"{named}  {plain(side.evaluator)}  subject {plain(side.subject)}"
+    return f"{named}  {printable(side.evaluator)}  subject {printable(side.subject)}"
 
 
 def _score(side: Side) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 
-from salvo.engine.jsonio.canonical import spelled
+from salvo.engine.jsonio.canonical import escape_surrogates
 from salvo.playbooks.evaluate.inputs import Span
 
 INVISIBLE = (
@@ -76,7 +76,7 @@ class Folded:
             start, end = found.span()
             instead = _INSTEAD.get(found.lastgroup or "")
             if instead is None:
-                instead = spelled(found.group())
+                instead = escape_surrogates(found.group())
             pieces += (text[done:start], instead)
             length += start - done
             self._places.append(length)

@@ -8,8 +8,9 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator, Sequence
 
-from salvo.engine.text.formatting import NamedValue, plain, truncate
+from salvo.engine.text.formatting import NamedValue, truncate
 from salvo.engine.text.terminal import Paint, table
+from salvo.engine.text.unicode_escape import printable
 from salvo.playbooks.enums import Result, Status
 from salvo.playbooks.report import labels
 from salvo.playbooks.report.report import CheckResult, Citation, Report
@@ -225,4 +226,4 @@ def _quoted(text: str) -> str:
 
 def _line(text: str, longest: int = _LONGEST) -> str:
     """On one line, cut, and with nothing in it that could steer a terminal."""
-    return truncate(plain(" ".join(text[: longest * 10].split())), longest)
+    return truncate(printable(" ".join(text[: longest * 10].split())), longest)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from salvo.engine.text.formatting import plain
 from salvo.engine.text.terminal import Paint, table
+from salvo.engine.text.unicode_escape import printable
 from salvo.playbooks.enums import Mode, Result
 from salvo.playbooks.store.records import TimelinePoint
 
@@ -17,13 +17,13 @@ def lines(subject: str, points: Sequence[TimelinePoint], *, colour: bool = False
     """A row a report, the oldest first; a letter for each check in the order of the playbook."""
     if not points:
         return [
-            f"There is no report of the subject “{plain(subject)}” yet.",
-            f"Make one: byop run FILE --subject {plain(subject)}",
+            f"There is no report of the subject “{printable(subject)}” yet.",
+            f"Make one: byop run FILE --subject {printable(subject)}",
         ]
     checks = list(dict.fromkeys(name for point in points for name in point.outcomes))
     header = [*_HEADER, *(str(number) for number in range(1, len(checks) + 1)), ""]
     rows = [_row(point, before, checks) for before, point in zip((None, *points), points, strict=False)]
-    legend = [f"{number} {plain(name)}" for number, name in enumerate(checks, start=1)]
+    legend = [f"{number} {printable(name)}" for number, name in enumerate(checks, start=1)]
     return [
         *table(header, rows, Paint(colour)),
         "",
@@ -39,7 +39,7 @@ def _row(point: TimelinePoint, before: TimelinePoint | None, checks: Sequence[st
         point.status,
         "unknown" if point.consistency is None else f"{point.consistency:.2f}",
         "" if before is None else ("same" if point.inputs_fingerprint == before.inputs_fingerprint else "changed"),
-        plain(point.evaluator),
+        printable(point.evaluator),
         *(_LETTERS[point.outcomes[name]] if name in point.outcomes else "–" for name in checks),
         ", ".join(_marks(point)),
     ]

@@ -10,7 +10,7 @@ from typing import Any
 from pydantic_core import to_jsonable_python
 
 from salvo.engine.jsonio import json_codec
-from salvo.engine.jsonio.canonical import spelled
+from salvo.engine.jsonio.canonical import escape_surrogates
 from salvo.engine.jsonio.type_adapters import reader
 from salvo.playbooks.evaluate.inputs import Inputs, of_document
 from salvo.playbooks.evaluate.votes import Vote
@@ -27,7 +27,7 @@ def as_text(value: Any) -> str:
 
 def as_name(name: str) -> str:
     """A name as it can be stored, indexed and looked up; the same for the same name."""
-    storable: str = spelled(name).replace("\x00", "\\u0000")
+    storable: str = escape_surrogates(name).replace("\x00", "\\u0000")
     if len(storable) <= _LONGEST:
         return storable
     digest = hashlib.sha256(storable.encode()).hexdigest()

@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from salvo.engine.stats import Interval
-from salvo.engine.text.formatting import money, percent, plain, pluralize, seconds, truncate, value
+from salvo.engine.text.formatting import money, percent, pluralize, seconds, truncate, value
 from salvo.engine.text.markdown import grid, inline
 from salvo.engine.text.terminal import Paint, table
+from salvo.engine.text.unicode_escape import printable
 from salvo.scenarios.analysis.batch_stats import BatchStats, ConfigDifference
 from salvo.scenarios.analysis.compare import AssertionDifference, Comparison, ComparisonFinding, ScenarioComparison
 from salvo.scenarios.analysis.divergence import Divergence
@@ -158,8 +159,8 @@ def _sides(comparison: Comparison) -> Iterator[str]:
         ("A", [each.a for each in comparison.scenarios]),
         ("B", [each.b for each in comparison.scenarios]),
     ):
-        models = ", ".join(dict.fromkeys(plain(side.full_model) for side in sides))
-        batches = ", ".join(dict.fromkeys(plain(side.batch_id) for side in sides))
+        models = ", ".join(dict.fromkeys(printable(side.full_model) for side in sides))
+        batches = ", ".join(dict.fromkeys(printable(side.batch_id) for side in sides))
         yield f"{name}  {models}  ({batches})"
 
 
@@ -168,7 +169,7 @@ def _not_the_same(comparison: Comparison) -> list[str]:
     groups: dict[str, list[str]] = {}
     for each in comparison.scenarios:
         for differs in each.differs:
-            groups.setdefault(_differs(differs), []).append(plain(each.scenario_id))
+            groups.setdefault(_differs(differs), []).append(printable(each.scenario_id))
     if not groups:
         return []
     whole = len(comparison.scenarios)
@@ -181,12 +182,12 @@ def _not_the_same(comparison: Comparison) -> list[str]:
 
 def _differs(of: ConfigDifference) -> str:
     if of.a is None and of.b is None:
-        return plain(of.what)
-    return f"{plain(of.what)}: {_told(of.a)} against {_told(of.b)}"
+        return printable(of.what)
+    return f"{printable(of.what)}: {_told(of.a)} against {_told(of.b)}"
 
 
 def _told(of: Any) -> str:
-    return "none" if of is None else plain(of) if isinstance(of, str) else value(of)
+    return "none" if of is None else printable(of) if isinstance(of, str) else value(of)
 
 
 def _lists(comparison: Comparison) -> list[str]:
@@ -196,7 +197,7 @@ def _lists(comparison: Comparison) -> list[str]:
 def _rates(each: ScenarioComparison) -> tuple[str, ...]:
     interval = f"{_signed(each.interval.low)} to {_signed(each.interval.high)}" if each.interval else ""
     return (
-        truncate(plain(each.scenario_id), 40),
+        truncate(printable(each.scenario_id), 40),
         _rate(each.a),
         _rate(each.b),
         "" if each.difference is None else _signed(each.difference),
@@ -225,14 +226,14 @@ def _left_out(comparison: Comparison) -> Iterator[str]:
             )
             missing += [f"{pluralize(side.unmade, 'run')} not made"] * bool(side.unmade)
             if missing:
-                yield f"{plain(each.scenario_id)}, {name}: {' and '.join(missing)}, and in no rate above."
+                yield f"{printable(each.scenario_id)}, {name}: {' and '.join(missing)}, and in no rate above."
 
 
 def _assertion_lines(assertions: Sequence[AssertionDifference]) -> list[str]:
     if not assertions:
         return []
     shown = [
-        f"  {plain(of.scenario_id)}: {plain(of.label)} failed in {of.failed_b} of {of.judged_b} in B, "
+        f"  {printable(of.scenario_id)}: {printable(of.label)} failed in {of.failed_b} of {of.judged_b} in B, "
         f"{of.failed_a} of {of.judged_a} in A ({_signed(of.difference)} points)"
         for of in assertions[:_ASSERTIONS]
     ]
@@ -247,7 +248,7 @@ def _assertion_lines(assertions: Sequence[AssertionDifference]) -> list[str]:
 def _costs(each: ScenarioComparison) -> tuple[str, ...]:
     a, b = each.a, each.b
     return (
-        truncate(plain(each.scenario_id), 40),
+        truncate(printable(each.scenario_id), 40),
         _money(a.average_cost),
         _money(b.average_cost),
         _change(a.average_cost, b.average_cost),
@@ -277,8 +278,8 @@ def _change(before: float | None, after: float | None) -> str:
 def _parted(scenario_id: str, found: Divergence) -> list[str]:
     sides = ((found.failing, "failing"), (found.passing, "passing"))
     return [
-        f"{plain(scenario_id)}: {labels.parted(found)}.",
-        *(f"  {plain(labels.branch(of, kind))}  (salvo report {of.run_id})" for of, kind in sides),
+        f"{printable(scenario_id)}: {labels.parted(found)}.",
+        *(f"  {printable(labels.branch(of, kind))}  (salvo report {of.run_id})" for of, kind in sides),
     ]
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from salvo.engine.stats import BlockedTest
-from salvo.engine.text.formatting import percent, plain
+from salvo.engine.text.formatting import percent
+from salvo.engine.text.unicode_escape import printable
 from salvo.scenarios.analysis.compare import Comparison, ComparisonFinding, ScenarioComparison
 
 _NAMED = 3
@@ -28,7 +29,7 @@ def points(difference: float) -> str:
 
 
 def _parts(comparison: Comparison) -> Iterator[str]:
-    differs = list(dict.fromkeys(plain(of.what) for each in comparison.scenarios for of in each.differs))
+    differs = list(dict.fromkeys(printable(of.what) for each in comparison.scenarios for of in each.differs))
     if differs:  # whoever reads on must know that another reason than the one compared may be behind a number
         more = [f"{_number(len(differs) - _NAMED)} more"] if len(differs) > _NAMED else []
         yield f"not the same on both sides: {_listed([*differs[:_NAMED], *more])}"
@@ -45,7 +46,7 @@ def _parts(comparison: Comparison) -> Iterator[str]:
     for each in by[ComparisonFinding.NOT_COMPARED]:
         sides = [name for name, side in (("A", each.a), ("B", each.b)) if not side.completed]
         have = "has" if len(sides) == 1 else "have"
-        yield f"{plain(each.scenario_id)} could not be compared: {' and '.join(sides)} {have} no completed run"
+        yield f"{printable(each.scenario_id)} could not be compared: {' and '.join(sides)} {have} no completed run"
 
 
 def _found(scenarios: Sequence[ScenarioComparison], finding: ComparisonFinding) -> str:
@@ -58,14 +59,14 @@ def _found(scenarios: Sequence[ScenarioComparison], finding: ComparisonFinding) 
 
 def _named(each: ScenarioComparison) -> str:
     rates = f"{percent(each.b.rate or 0.0)} against {percent(each.a.rate or 0.0)}"
-    return f"{plain(each.scenario_id)} ({rates}, {p_text(each.p_value or 0.0)})"
+    return f"{printable(each.scenario_id)} ({rates}, {p_text(each.p_value or 0.0)})"
 
 
 def _unseen(scenarios: Sequence[ScenarioComparison], *, alone: bool) -> str:
     if not alone:
         where = "the other one" if len(scenarios) == 1 else f"the other {_number(len(scenarios))}"
     elif len(scenarios) == 1:
-        where = plain(scenarios[0].scenario_id)
+        where = printable(scenarios[0].scenario_id)
     else:
         where = f"any of the {_number(len(scenarios))} scenarios"
     seen = f"no difference could be seen on {where}" if alone else f"on {where} no difference could be seen"

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from xml.etree import ElementTree as ET
 
 from salvo.engine.text.formatting import pluralize, value
+from salvo.engine.text.unicode_escape import visible
 from salvo.scenarios.analysis.summary import BatchSummary
 from salvo.scenarios.result import AgentRunResult, EvalResult, Outcome, full_model
 
-# What XML 1.0 has no way to write, not even escaped.
-_NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _UNKNOWN = "This run has no result: it is still running, or was stopped."
 
 
@@ -34,9 +32,9 @@ def _add_suite(root: ET.Element, summary: BatchSummary, results: Sequence[AgentR
     suite = ET.SubElement(
         root,
         "testsuite",
-        name=_clean(summary.scenario_id),
+        name=visible(summary.scenario_id),
         id=summary.batch_id,
-        timestamp=_clean(summary.created_at),
+        timestamp=visible(summary.created_at),
         tests=str(len(results) + missing),
         failures=str(outcomes.count(Outcome.FAILED)),
         errors=str(outcomes.count(Outcome.ERROR)),
@@ -45,16 +43,16 @@ def _add_suite(root: ET.Element, summary: BatchSummary, results: Sequence[AgentR
     )
     properties = ET.SubElement(suite, "properties")
     for name, text in properties_of(summary).items():
-        ET.SubElement(properties, "property", name=name, value=_clean(text))
+        ET.SubElement(properties, "property", name=name, value=visible(text))
     reasons = {run_id: group.why for group in summary.not_made for run_id in group.run_ids}
     for result in results:
         _add_case(suite, result, reasons)
     made = {result.number for result in results}
     for number in range(1, summary.runs + 1):
         if number not in made and missing > 0:
-            case = ET.SubElement(suite, "testcase", classname=_clean(summary.scenario_id), name=f"run {number}")
+            case = ET.SubElement(suite, "testcase", classname=visible(summary.scenario_id), name=f"run {number}")
             reason = reasons.get(f"{summary.batch_id}-{number:04d}", _UNKNOWN)
-            ET.SubElement(case, "skipped", message=_clean(reason))
+            ET.SubElement(case, "skipped", message=visible(reason))
             missing -= 1
 
 
@@ -91,12 +89,12 @@ def _add_case(suite: ET.Element, result: AgentRunResult, reasons: Mapping[str, s
     case = ET.SubElement(
         suite,
         "testcase",
-        classname=_clean(result.scenario_id),
+        classname=visible(result.scenario_id),
         name=f"run {result.number}",
         time=f"{result.metrics.latency:.3f}",
     )
     properties = ET.SubElement(case, "properties")
-    ET.SubElement(properties, "property", name="run_id", value=_clean(result.run_id))
+    ET.SubElement(properties, "property", name="run_id", value=visible(result.run_id))
     ET.SubElement(properties, "property", name="score", value=_number(result.weighted_score))
     match result.outcome:
         case Outcome.FAILED:
@@ -104,15 +102,15 @@ def _add_case(suite: ET.Element, result: AgentRunResult, reasons: Mapping[str, s
         case Outcome.ERROR:
             _add_reason(case, "error", result, [of for of in result.eval_results if of.passed is None])
         case Outcome.NOT_RUN | Outcome.INTERRUPTED:
-            ET.SubElement(case, "skipped", message=_clean(reasons.get(result.run_id, _UNKNOWN)))
+            ET.SubElement(case, "skipped", message=visible(reasons.get(result.run_id, _UNKNOWN)))
 
 
 def _add_reason(case: ET.Element, tag: str, result: AgentRunResult, results: Sequence[EvalResult]) -> None:
     what = pluralize(len(results), "assertion") + (" failed" if tag == "failure" else " could not be judged")
     reason = ET.SubElement(
-        case, tag, type=_clean(result.cause or tag), message=_clean(result.error or (what if results else tag))
+        case, tag, type=visible(result.cause or tag), message=visible(result.error or (what if results else tag))
     )
-    reason.text = _clean("\n".join(_reason_line(of) for of in results)) or None
+    reason.text = visible("\n".join(_reason_line(of) for of in results)) or None
 
 
 def _reason_line(of: EvalResult) -> str:
@@ -124,7 +122,3 @@ def _reason_line(of: EvalResult) -> str:
 
 def _number(number: float | None) -> str:
     return "unknown" if number is None else f"{number:.6g}"
-
-
-def _clean(text: str) -> str:
-    return _NOT_XML.sub("", text)

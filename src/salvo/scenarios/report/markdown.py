@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from salvo.engine.text.formatting import at_least, at_most, plain, pluralize, seconds, truncate
+from salvo.engine.text.formatting import at_least, at_most, pluralize, seconds, truncate
 from salvo.engine.text.markdown import code, grid, inline
 from salvo.scenarios.analysis.summary import AssertionSummary, BatchSummary, Failure, Group
 from salvo.scenarios.report import labels
@@ -98,4 +98,4 @@ def _list(heading: str, lines: Sequence[str]) -> str:
 
 def _foreign(text: str, length: int) -> str:
     """Names and what agents did may hold anything."""
-    return inline(truncate(plain(text), length))
+    return inline(truncate(text, length))

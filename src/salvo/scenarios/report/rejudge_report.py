@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from salvo.engine.stats import Advice, Components, Reliability, components, more_runs_or_votes, reliability
-from salvo.engine.text.formatting import money, percent, plain, pluralize
+from salvo.engine.text.formatting import money, percent, pluralize
+from salvo.engine.text.unicode_escape import printable
 from salvo.scenarios.store.rejudge_store import Rejudgement
 
 
@@ -101,14 +102,14 @@ def lines(summaries: Sequence[JudgeSummary], votes: Sequence[int]) -> list[str]:
 def sentence(of: JudgeSummary) -> str:
     """What it comes to, before the numbers."""
     if of.verdicts.flip_rate is None:
-        return f"{plain(of.label)}: no transcript was judged twice, so nothing is known about the judge"
+        return f"{printable(of.label)}: no transcript was judged twice, so nothing is known about the judge"
     flips = round(of.verdicts.flip_rate * of.verdicts.transcripts)
     how = (
         f"always came to the same verdict on each of {pluralize(of.verdicts.transcripts, 'transcript')}"
         if not flips
         else f"contradicted itself on {flips} of {pluralize(of.verdicts.transcripts, 'transcript')}"
     )
-    return f"{plain(of.label)}: the judge {how}{_whose(of)}"
+    return f"{printable(of.label)}: the judge {how}{_whose(of)}"
 
 
 def _whose(of: JudgeSummary) -> str:

@@ -4,18 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from salvo.engine.text.formatting import (
-    at_least,
-    at_most,
-    format_time,
-    percent,
-    plain,
-    pluralize,
-    seconds,
-    truncate,
-    value,
-)
+from salvo.engine.text.formatting import at_least, at_most, format_time, percent, pluralize, seconds, truncate, value
 from salvo.engine.text.terminal import Paint, table
+from salvo.engine.text.unicode_escape import printable
 from salvo.scenarios.analysis.summary import AssertionSummary, BatchSummary, Failure, Group
 from salvo.scenarios.report import labels
 from salvo.scenarios.result import AgentRunResult, Cause, EvalResult, Outcome, ToolCall, TraceEvent, full_model
@@ -61,11 +52,11 @@ def batch_table(summary: BatchSummary, *, colour: bool = False, width: int | Non
 def _header(summary: BatchSummary) -> str:
     made = f"{summary.completed}/{summary.runs} runs"
     rate, score = labels.rate(summary), labels.score(summary.average_score)
-    return f"{plain(summary.scenario_id)}  {made}  pass-rate: {rate}  avg-score: {score}"
+    return f"{printable(summary.scenario_id)}  {made}  pass-rate: {rate}  avg-score: {score}"
 
 
 def _assertion_rows(summary: BatchSummary) -> Iterator[tuple[AssertionSummary, str]]:
-    names = [truncate(plain(assertion.label), 40) for assertion in summary.assertions]
+    names = [truncate(printable(assertion.label), 40) for assertion in summary.assertions]
     counts = [f"{assertion.passed}/{assertion.judged}" for assertion in summary.assertions]
     label_width = max(map(len, names), default=0)
     count_width = max(map(len, counts), default=0)
@@ -115,7 +106,7 @@ def _not_made(summary: BatchSummary, paint: _Paint) -> Iterator[str]:
 
 def _grouped(groups: Sequence[Group], reason: Callable[[Group], str]) -> Iterator[str]:
     for group in groups[:_GROUPS]:
-        yield f"  {group.count} × {plain(reason(group))}  ({group.run_ids[0]})"
+        yield f"  {group.count} × {printable(reason(group))}  ({group.run_ids[0]})"
     if len(groups) > _GROUPS:
         yield f"  … and {sum(group.count for group in groups[_GROUPS:])} more, for other reasons"
 
@@ -139,8 +130,8 @@ def list_batches(summaries: Sequence[BatchSummary], *, colour: bool = False) -> 
 def _batch_row(summary: BatchSummary) -> tuple[str, ...]:
     return (
         summary.batch_id,
-        truncate(plain(summary.scenario_id), 30),
-        truncate(plain(summary.model or summary.provider), 30),
+        truncate(printable(summary.scenario_id), 30),
+        truncate(printable(summary.model or summary.provider), 30),
         format_time(summary.created_at),
         f"{summary.completed}/{summary.runs}",
         "" if summary.pass_rate is None else percent(summary.pass_rate),
@@ -158,8 +149,8 @@ def list_failures(summaries: Sequence[BatchSummary], *, colour: bool = False) ->
     rows = [
         (
             failure.run_id,
-            truncate(plain(summary.scenario_id), 30),
-            truncate(plain(summary.model), 30),
+            truncate(printable(summary.scenario_id), 30),
+            truncate(printable(summary.model), 30),
             *_failure_cells(failure),
         )
         for summary in summaries
@@ -172,7 +163,7 @@ def list_failures(summaries: Sequence[BatchSummary], *, colour: bool = False) ->
 
 
 def _failure_cells(failure: Failure) -> tuple[str, str, str]:
-    reasons = [plain(label) for label in failure.assertions]
+    reasons = [printable(label) for label in failure.assertions]
     if failure.cause not in (None, Cause.ASSERTION):
         reasons.insert(0, str(failure.cause))
     return (
@@ -196,7 +187,7 @@ def run_in_full(result: AgentRunResult, *, colour: bool = False) -> list[str]:
         *_section("Trace", _trace_lines(result.trace), paint),
         *_section("Final output", [value(result.final_output, 2000)], paint),
         *_section("Metrics", (f"{name:<8} {text}" for name, text, _ in labels.metrics(result)), paint),
-        *_section("Replay", [plain(labels.replay(result))], paint),
+        *_section("Replay", [printable(labels.replay(result))], paint),
     ]
 
 
@@ -210,14 +201,14 @@ def failed_run(result: AgentRunResult) -> list[str]:
 def _run_header(result: AgentRunResult, paint: _Paint) -> Iterator[str]:
     score = "" if result.weighted_score is None else f"  score: {result.weighted_score:.2f}"
     cause = f" ({result.cause})" if result.cause else ""
-    name = paint(plain(result.scenario_id), bold=True)
+    name = paint(printable(result.scenario_id), bold=True)
     yield f"{name}  run {result.number}  {paint.verdict(result.outcome)}{cause}{score}"
     model = full_model(result.provider, result.model)
     seed = "" if result.seed is None else f"  seed {result.seed}"
-    yield f"{result.run_id}  {plain(model)}  {format_time(result.timestamp)}{seed}"
+    yield f"{result.run_id}  {printable(model)}  {format_time(result.timestamp)}{seed}"
     if result.error:
         colour = "red" if result.outcome is Outcome.FAILED else "yellow"
-        yield paint(plain(result.error), colour)
+        yield paint(printable(result.error), colour)
 
 
 def _section(title: str, lines: Iterable[str], paint: _Paint) -> list[str]:
@@ -228,12 +219,12 @@ def _section(title: str, lines: Iterable[str], paint: _Paint) -> list[str]:
 def _eval_lines(results: Sequence[EvalResult], paint: _Paint) -> Iterator[str]:
     for of in results:
         word = labels.outcome(of)
-        label = plain(labels.label(of))
+        label = printable(labels.label(of))
         kind = f" ({of.type})" if label != of.type else ""
         required = ", required" if of.required else ""
         yield f"{paint(word.ljust(6), _COLOURS[word])}  {label}{kind}{required}, weight {of.weight:g}"
         if of.message:
-            yield f"        {plain(of.message)}"
+            yield f"        {printable(of.message)}"
         if not of.passed and (of.expected is not None or of.actual is not None):
             yield f"        expected  {value(of.expected)}"
             yield f"        actual    {value(of.actual)}"
@@ -241,11 +232,11 @@ def _eval_lines(results: Sequence[EvalResult], paint: _Paint) -> Iterator[str]:
 
 def _call_lines(calls: Sequence[ToolCall]) -> Iterator[str]:
     for number, call in enumerate(calls, 1):
-        yield f"{number}. {plain(call.name)}  {value(call.arguments)}"
-        came = f"error: {plain(call.error)}" if call.error is not None else value(call.result)
+        yield f"{number}. {printable(call.name)}  {value(call.arguments)}"
+        came = f"error: {printable(call.error)}" if call.error is not None else value(call.result)
         yield f"   → {truncate(came, 200)}  ({seconds(call.seconds)})"
 
 
 def _trace_lines(trace: Sequence[TraceEvent]) -> Iterator[str]:
     for event in trace:
-        yield f"{event.seconds:7.2f}s  {plain(event.type)}  {value(event.data)}".rstrip()
+        yield f"{event.seconds:7.2f}s  {printable(event.type)}  {value(event.data)}".rstrip()

@@ -9,7 +9,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from inline_snapshot import snapshot
 
-from salvo.engine.text.unicode_escape import ODD, name
+from salvo.engine.text.unicode_escape import INVISIBLE, code_point
 from salvo.playbooks.enums import DISCLAIMERS, Result, Status
 from salvo.playbooks.evaluate.inputs import Inputs
 from salvo.playbooks.report.export import annotated_text, html
@@ -171,7 +171,7 @@ def test_marks_may_overlap_and_leave_the_text_as_it_is(text: str, data: st.DataO
     assert refs == len({(place.location.end, place.check) for place in within if place.kind == "evidence"})
     assert len(shown) == text.count("\n") + 1
     if not refs:
-        assert "\n".join(outline.by_element["li"]) == ODD.sub(lambda found: name(found.group()), text)
+        assert "\n".join(outline.by_element["li"]) == INVISIBLE.sub(lambda found: code_point(found.group()), text)
     assert set(outline.values("id")) == {annotated_text.anchor(place.location) for place in within}
 
 
@@ -193,7 +193,7 @@ def test_one_line_of_a_megabyte_with_many_marks_is_rendered() -> None:
 def test_a_hostile_text_is_only_ever_text(text: str) -> None:
     hostile = Outline(page(poisoned(everything(), f"x{text}")))
     assert hostile.structure() == _HARMLESS.structure()
-    assert ODD.sub(lambda found: name(found.group()), f"x{text}") in hostile.text
+    assert INVISIBLE.sub(lambda found: code_point(found.group()), f"x{text}") in hostile.text
 
 
 @settings(max_examples=40)

@@ -7,7 +7,7 @@ from inline_snapshot import snapshot
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from salvo.engine.text.unicode_escape import spelled
+from salvo.engine.text.unicode_escape import visible
 from salvo.playbooks.enums import Status
 from salvo.playbooks.report.export import markdown
 from salvo.playbooks.report.report import Report
@@ -501,25 +501,4 @@ def test_a_hostile_text_is_only_ever_text(text: str) -> None:
         prose = "".join(child.content if child.type == "text" else "\n" for child in token.children or ())
         assert not re.search(r"://|www\.|@|#\d", prose)
     fences = [token.content for token in hostile if token.type == "fence"]
-    assert f"{spelled(f'x{text}')}\n" in fences
-
-
-@given(text=texts)
-def test_an_inline_text_reads_as_it_was(text: str) -> None:
-    [_, inline, _] = parsed(f"x {markdown.inline(text)}")
-    assert _words(inline) == " ".join(f"x {spelled(text)}".split())
-
-
-@given(text=texts)
-def test_a_hostile_text_stays_in_its_cell_and_in_its_item(text: str) -> None:
-    tokens = parsed(f"| a | b |\n| - | - |\n| {markdown.inline(text)} | {markdown.code(text)} |")
-    assert [token.type for token in tokens].count("td_open") == 2
-    tokens = parsed(f"- {markdown.inline(text)}")
-    assert {token.type for token in tokens} <= {
-        *("bullet_list_open", "bullet_list_close", "list_item_open", "list_item_close"),
-        *("paragraph_open", "paragraph_close", "inline"),
-    }
-
-
-def _words(token: Token) -> str:
-    return "".join(child.content for child in token.children or ())
+    assert f"{visible(f'x{text}')}\n" in fences

@@ -6,14 +6,15 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
-from salvo.engine.text.unicode_escape import ODD, name, spelled
+from salvo.engine.text.unicode_escape import INVISIBLE, code_point
+from salvo.engine.text.unicode_escape import visible as spell_out
 
 
 def finalize(value: Any) -> Any:
     """Prepare the value of an expression for output; Jinja2 escapes the result unless it is Markup."""
     if value is None:
         return ""
-    return spelled(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+    return spell_out(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
 def visible(text: str) -> Markup:
@@ -23,7 +24,8 @@ def visible(text: str) -> Markup:
     """
     if isinstance(text, Markup):
         return text
-    return Markup(ODD.sub(lambda match: f'<span class="odd">{name(match[0])}</span>', str(escape(text))))  # noqa: S704 - escaped
+    escaped = INVISIBLE.sub(lambda match: f'<span class="odd">{code_point(match[0])}</span>', str(escape(text)))
+    return Markup(escaped)  # noqa: S704 - escaped in the line above
 
 
 def foreign(text: str) -> Markup:

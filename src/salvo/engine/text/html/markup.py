@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable
 from typing import TypeAlias
 
-from salvo.engine.text.unicode_escape import ODD, name, spelled
+from salvo.engine.text.unicode_escape import INVISIBLE, code_point, visible
 
 
 class Markup(str):
@@ -39,12 +39,12 @@ def joined(children: Iterable[Child]) -> Markup:
 
 def text(of: str) -> Markup:
     """Foreign or ours: escaped, and its invisible characters shown."""
-    return Markup(ODD.sub(_shown, html.escape(of)))
+    return Markup(INVISIBLE.sub(_shown, html.escape(of)))
 
 
 def flat(of: str) -> Markup:
     """The same where no element may stand: in an attribute, in a title."""
-    return Markup(html.escape(spelled(of)))
+    return Markup(html.escape(visible(of)))
 
 
 def foreign(of: str) -> Markup:
@@ -53,4 +53,4 @@ def foreign(of: str) -> Markup:
 
 
 def _shown(found: re.Match[str]) -> str:
-    return f'<span class="odd">{name(found.group())}</span>'
+    return f'<span class="odd">{code_point(found.group())}</span>'

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from xml.etree import ElementTree as ET
 
-from salvo.engine.text.unicode_escape import spelled
+from salvo.engine.text.unicode_escape import visible
 from salvo.playbooks.enums import Result
 from salvo.playbooks.report import labels
 from salvo.playbooks.report.report import CheckResult, ReportFile
@@ -17,10 +17,10 @@ from salvo.playbooks.report.report import CheckResult, ReportFile
 
 def render(file: ReportFile) -> str:
     report = file.byop_report
-    name = spelled(report.playbook_id)
+    name = visible(report.playbook_id)
     root = ET.Element("testsuites", name="byop")
     suite = ET.SubElement(
-        root, "testsuite", name=name, id=spelled(report.report_id), timestamp=spelled(report.timestamp)
+        root, "testsuite", name=name, id=visible(report.report_id), timestamp=visible(report.timestamp)
     )
     properties = ET.SubElement(suite, "properties")
     for key, value in (
@@ -29,7 +29,7 @@ def render(file: ReportFile) -> str:
         *((row.name.lower(), row.value) for row in labels.header(report)),
         *(("disclaimer", line) for line in labels.disclaimers(report)),
     ):
-        ET.SubElement(properties, "property", name=key, value=spelled(value))
+        ET.SubElement(properties, "property", name=key, value=visible(value))
     tags = [_add_case(suite, name, check) for check in report.check_results]
     for element in (root, suite):
         element.set("tests", str(len(tags)))
@@ -41,11 +41,11 @@ def render(file: ReportFile) -> str:
 
 def _add_case(suite: ET.Element, name: str, check: CheckResult) -> str | None:
     """The tag of what it came to, where it did not pass."""
-    case = ET.SubElement(suite, "testcase", classname=name, name=spelled(check.check_id))
+    case = ET.SubElement(suite, "testcase", classname=name, name=visible(check.check_id))
     tag = _tag(check)
     if tag is not None:
-        told = ET.SubElement(case, tag, message=spelled(f"{check.result.upper()} ({check.severity}): {check.question}"))
-        told.text = spelled("\n".join(_lines(check)))
+        told = ET.SubElement(case, tag, message=visible(f"{check.result.upper()} ({check.severity}): {check.question}"))
+        told.text = visible("\n".join(_lines(check)))
     return tag
 
 

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from salvo.engine.text import markdown
 from salvo.engine.text.formatting import NamedValue
-from salvo.engine.text.markdown import grid
-from salvo.engine.text.unicode_escape import spelled
+from salvo.engine.text.markdown import code, fenced, grid, inline
 from salvo.playbooks.report import labels
 from salvo.playbooks.report.report import CheckResult, Citation, Location, Report, ReportFile, Signature
 
@@ -15,18 +13,6 @@ from salvo.playbooks.report.report import CheckResult, Citation, Location, Repor
 def render(file: ReportFile) -> str:
     report = file.byop_report
     return "\n\n".join(block for block in _blocks(report, file.signature) if block) + "\n"
-
-
-def inline(text: str) -> str:
-    return markdown.inline(spelled(text))
-
-
-def code(text: str) -> str:
-    return markdown.code(spelled(text))
-
-
-def fenced(text: str) -> str:
-    return markdown.fenced(spelled(text))
 
 
 def _blocks(report: Report, signature: Signature | None) -> Iterator[str]:
