@@ -12,7 +12,7 @@ PAGE_SOURCES := $(shell find frontend -path frontend/node_modules -prune -o -typ
 NO_NODE = { echo "Node is not here, so the page is left out. Install Node 20.19 or newer for it."; test -z "$(CI)"; }
 
 .DEFAULT_GOAL := help
-.PHONY: help setup check test test-lowest bench demo serve dist pictures clean
+.PHONY: help setup check test test-load test-lowest bench demo serve dist pictures clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -81,7 +81,11 @@ site: $(READY) ## the documentation as a website in build/site, with every inter
 test: $(READY) $(PAGE) ## the whole test suite, in parallel, with branch coverage
 	@$(if $(NPM),npm run --prefix frontend test,$(NO_NODE))
 	@$(BIN)/python -m tests.support.chromium
-	$(BIN)/python -m pytest -n auto --cov --cov-report=term
+	$(BIN)/python -m pytest -n auto -m "not load" --cov --cov-report=term
+
+test-load: $(READY) $(PAGE) ## the tests that need large data or many processes, without coverage
+	@$(BIN)/python -m tests.support.chromium
+	$(BIN)/python -m pytest -n auto -m load
 
 LOWEST := .venv-lowest
 
@@ -91,7 +95,7 @@ test-lowest: $(READY) ## the suite without browser tests, on the lowest dependen
 	@test -d $(LOWEST) || $(PYTHON) -m venv $(LOWEST)
 	@$(LOWEST)/bin/python -m pip install --quiet --upgrade "pip>=25.1"
 	@$(LOWEST)/bin/python -m pip install --quiet --constraint build/lowest.txt --editable ".[postgresql]" --group dev
-	$(LOWEST)/bin/python -m pytest -n auto --ignore tests/e2e --ignore tests/package
+	$(LOWEST)/bin/python -m pytest -n auto -m "not load" --ignore tests/e2e --ignore tests/package
 
 bench: $(READY) ## compare with the official SDKs and bare Python, as ratios
 	$(BIN)/python -m bench

@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.e2e.conftest import Site, Visit
@@ -22,6 +23,7 @@ HOSTILE = (
 )
 
 
+@pytest.mark.load
 def test_a_hostile_text_of_two_megabytes_is_shown_and_does_nothing(site: Site, visit: Visit) -> None:
     """That nothing was run, opened or fetched, the visitor notices."""
     text = HOSTILE + ("x" * 1000 + "\n") * 2000 + CARELESS

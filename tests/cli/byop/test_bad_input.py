@@ -60,12 +60,14 @@ def test_more_than_twenty_megabytes_are_refused(office: Office) -> None:
 FILLER = "The parties met on Monday to go through the draft of the agreement."
 
 
+@pytest.mark.load
 @pytest.mark.parametrize("judged_by", ["rules", "model"])
 def test_one_line_of_a_megabyte_is_evaluated_stored_and_shown(office: Office, judged_by: str) -> None:
     line = f"{TEXT} {f'{FILLER} ' * (1024 * 1024 // len(FILLER))}".replace("\n", " ")
     _evaluate_long(office, line, judged_by)
 
 
+@pytest.mark.load
 def test_five_megabytes_are_evaluated_stored_and_shown(office: Office) -> None:
     _evaluate_long(office, f"{TEXT}\n" + f"{FILLER}\n" * (5 * 1024 * 1024 // len(FILLER)), "model")
 

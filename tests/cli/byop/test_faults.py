@@ -187,6 +187,7 @@ def test_kill_9_loses_at_most_what_was_in_flight(office: Office) -> None:
     assert office.byop("verify", "latest").exit_code == 0
 
 
+@pytest.mark.load
 def test_a_second_process_writes_at_the_same_time(office: Office) -> None:
     children = [office.process("run", "output.md", "--subject", f"series {number}") for number in range(2)]
     assert [child.wait(timeout=60) for child in children] == [1, 1]

@@ -512,6 +512,7 @@ def test_a_megabyte_that_may_be_words_or_a_token_is_no_trouble(start: str, unit:
     assert Redactor().text(text) in (text, PLACEHOLDER, PLACEHOLDER + end)
 
 
+@pytest.mark.load
 def test_a_megabyte_of_secret_names_is_no_trouble() -> None:
     names = {f"sk-secret-{number:08}": number for number in range(30_000)}
     assert list(Redactor().json(names).values()) == list(range(30_000))

@@ -39,6 +39,7 @@ def worker(url: str, what: str) -> Iterator["subprocess.Popen[str]"]:
         process.communicate()
 
 
+@pytest.mark.load
 def test_processes_make_and_fill_one_fresh_database_at_once(empty_url: str, clock: HeldClock) -> None:
     with (
         worker(empty_url, "evaluations") as one,
