@@ -57,7 +57,7 @@ def test_paste_run_watch_read_jump_save_run_again_and_export(
     _jump_to_the_evidence(page)
     _look_at_variance(page)
     drift = page.locator("#drift")
-    expect(drift).to_contain_text("The output drifted: another text, judged by the same evaluator.")
+    expect(drift).to_contain_text("Output drift: a different text, judged by the same evaluator.")
     expect(drift.get_by_role("row").filter(has_text="Certainty language")).to_contain_text("worse")
     _export_and_verify(page, site, tmp_path)
 

@@ -37,8 +37,8 @@ def test_it_shows_runs_a_replay_a_report_and_the_drift(shown: subprocess.Complet
     for sight in (
         "8 of 10 completed runs passed",
         "Identical: the same agent code, on the recorded tool results, did the same.",
-        "STABLE  No signal",
-        "ALERT  Something grave was seen.",
+        "STABLE  No issues",
+        "ALERT  High-severity checks failed.",
         "so this is drift of",
         "Nothing was altered.",
     ):

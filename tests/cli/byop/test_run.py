@@ -48,10 +48,10 @@ def test_the_whole_report_in_the_terminal(office: Office) -> None:
         shown = office.byop("run", "output.md", "-j", "1", "--subject", "DPA reviews", "--producer", "acme/lawbot")
     assert shown.exit_code == 1
     assert masked(shown.stdout) == snapshot("""\
-ALERT  Something grave was seen. Have it looked at before anyone relies on the text.
+ALERT  High-severity checks failed. Have a person review this before anyone relies on it.
   - certainty_language (high severity) failed.
-This report is incomplete: at least one check has fewer than a majority of valid votes. What is here
-stands; what is missing was not judged.
+This report is incomplete: at least one check has fewer than a majority of valid votes. Results that
+are shown remain valid; missing ones were not judged.
 
 This is an observability report, not legal advice.
 Pass ≠ safe. Fail ≠ wrong. Indeterminate is expected.
@@ -87,22 +87,23 @@ PASS           medium  unchecked_areas_disclosure  3 of 3  confidence 0.90  cons
     line 7: “We did not check annex 2, which was not provided to us.”
     The passage shows a pass.
 INDETERMINATE  medium  run_variance
-    Derived from the other results; the evaluator was not asked.
+    Derived from the other results, without the evaluator.
     The evaluator's votes have a consistency of 0.80, between 0.7 and 0.85. It is a measure of the
     evaluator.
 INDETERMINATE  medium  drift_over_time_support
-    Derived from the other results; the evaluator was not asked.
+    Derived from the other results, without the evaluator.
     There is no earlier report of the subject “DPA reviews” under this playbook.
 
 Variance
-  Runs of each judged check         3
+  Runs per judged check             3
   Overall consistency               0.80 – some findings diverge
-  Stable from                       0.85
+  Stable at or above                0.85
   Not reliable for decisions below  0.70
-  How runs become a result          a strict majority of the runs decides
+  Aggregation                       decided by a strict majority of the runs
   3 of 3 shows only that this evaluator votes so in at least 44% of runs (95% interval), not that it
   is right.
-  Variance measures the evaluator: it may reflect the judging model, not only the text under test.
+  Variance in results may reflect evaluator model behavior, not only the AI output being tested.
+  BYOP reports describe observable signals, not ground truth.
   - certainty_language
 
 Drift
@@ -127,7 +128,7 @@ Integrity
   Report hash          sha256:…
   Runner               salvo-byop/0.1.0
   Specification        BYOP 0.1
-  Bytes of ai_output   sha256:…
+  Hash of ai_output    sha256:…
 
 Spent
   Calls     15

@@ -55,7 +55,7 @@ def test_every_rendering_credits_byop_or_names_the_specification() -> None:
 
 def test_a_report_whose_texts_gave_way_to_hashes_says_so_everywhere() -> None:
     for rendered in renderings(replace(everything(), texts_withheld=True)).values():
-        assert "Only fingerprints were kept" in rendered
+        assert "Only fingerprints were stored" in rendered
 
 
 def test_unknown_stays_unknown() -> None:

@@ -21,10 +21,10 @@ def text(lines: list[str]) -> str:
 
 def test_the_whole_report() -> None:
     assert text(terminal.lines(everything(), width=100)) == snapshot("""\
-ALERT  Something grave was seen. Have it looked at before anyone relies on the text.
+ALERT  High-severity checks failed. Have a person review this before anyone relies on it.
   - The high check certainty_language failed.
-This report is incomplete: at least one check has fewer than a majority of valid votes. What is here
-stands; what is missing was not judged.
+This report is incomplete: at least one check has fewer than a majority of valid votes. Results that
+are shown remain valid; missing ones were not judged.
 
 This is an observability report, not legal advice.
 Pass ≠ safe. Fail ≠ wrong. Indeterminate is expected.
@@ -60,28 +60,29 @@ INDETERMINATE  medium  unchecked_areas_disclosure  1 valid of 3  confidence unkn
     run 2: no vote: Evaluator returned unparseable response.
     run 3: no vote: Evaluator returned unparseable response.
 INDETERMINATE  medium  run_variance
-    Derived from the other results; the evaluator was not asked.
+    Derived from the other results, without the evaluator.
     Overall consistency 0.80 lies between the thresholds 0.70 and 0.85.
 FAIL           medium  drift_over_time_support
-    Derived from the other results; the evaluator was not asked.
+    Derived from the other results, without the evaluator.
     The high check certainty_language worsened.
 
 Variance
-  Runs of each judged check         3
+  Runs per judged check             3
   Overall consistency               0.80 – some findings diverge
-  Stable from                       0.85
+  Stable at or above                0.85
   Not reliable for decisions below  0.70
-  How runs become a result          a strict majority of the runs decides
+  Aggregation                       decided by a strict majority of the runs
   A judge that flips one time in five still agrees 3 of 3 in 52% of cases.
-  Variance measures the evaluator: it may reflect the judging model, not only the text under test.
+  Variance in results may reflect evaluator model behavior, not only the AI output being tested.
+  BYOP reports describe observable signals, not ground truth.
   - certainty_language: 2 of 3 runs said fail, 1 said pass.
 
 Drift
-  The output drifted: another text, judged by the same evaluator.
+  Output drift: a different text, judged by the same evaluator.
   Baseline               01k9w0000001
-  Its time               2026-11-08T09:30:00Z
-  Its origin             saved as a baseline
-  Consistency then       1.00
+  Baseline time          2026-11-08T09:30:00Z
+  Baseline source        saved as a baseline
+  Baseline consistency   1.00
   Change in consistency  −0.20
   Same text              no
   Same judge             yes
@@ -104,14 +105,14 @@ Limitations
   - Three runs cannot show how often the evaluator errs.
 
 Integrity
-  Playbook logic hash       sha256:1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f
-  Inputs fingerprint        sha256:73e1e6fd1f9f61ee7c136732f24409af4d895fa73bf030016dd3bd7e1bb195ec
-  Report hash               sha256:abababababababababababababababababababababababababababababababab
-  Runner                    salvo-byop/0.1.0
-  Specification             BYOP 0.1
-  Bytes of ai_output        sha256:b12cc31697d05933a7e6ce5dc26eee39bb6962f957dd4657f060952e9364dcee
-  Bytes of source_document  sha256:9c2c08079e209b1775dca590d4da8938940a226c80a0785f890abfed6314f319
-  Bytes of prompt           sha256:db04c0b0d5eadc18c110bee6ec78a59ce051bd5806a9eadd6022ab71794042fe
+  Playbook logic hash      sha256:1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f
+  Inputs fingerprint       sha256:73e1e6fd1f9f61ee7c136732f24409af4d895fa73bf030016dd3bd7e1bb195ec
+  Report hash              sha256:abababababababababababababababababababababababababababababababab
+  Runner                   salvo-byop/0.1.0
+  Specification            BYOP 0.1
+  Hash of ai_output        sha256:b12cc31697d05933a7e6ce5dc26eee39bb6962f957dd4657f060952e9364dcee
+  Hash of source_document  sha256:9c2c08079e209b1775dca590d4da8938940a226c80a0785f890abfed6314f319
+  Hash of prompt           sha256:db04c0b0d5eadc18c110bee6ec78a59ce051bd5806a9eadd6022ab71794042fe
 
 Spent
   Calls     12
@@ -125,7 +126,7 @@ Spent
 
 def test_a_screening_by_rules() -> None:
     assert text(terminal.lines(of_status(Status.OBSERVE), width=100)) == snapshot("""\
-OBSERVE  Nothing grave was seen; some signals are worth watching.
+OBSERVE  No high-severity check failed. Some signals are worth watching.
   - It is OBSERVE.
 
 This is an observability report, not legal advice.
@@ -146,25 +147,26 @@ FAIL           medium  check_2  1 of 1  confidence 0.92  consistency not measure
     It is as the rule says.
 
 Variance
-  Runs of each judged check         1
+  Runs per judged check             1
   Overall consistency               not measured (one run)
-  Stable from                       0.85
+  Stable at or above                0.85
   Not reliable for decisions below  0.70
-  How runs become a result          a strict majority of the runs decides
-  Variance measures the evaluator: it may reflect the judging model, not only the text under test.
+  Aggregation                       decided by a strict majority of the runs
+  Variance in results may reflect evaluator model behavior, not only the AI output being tested.
+  BYOP reports describe observable signals, not ground truth.
 
 Drift
   Not compared with a baseline.
 
 Integrity
-  Playbook logic hash       sha256:1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f
-  Inputs fingerprint        sha256:73e1e6fd1f9f61ee7c136732f24409af4d895fa73bf030016dd3bd7e1bb195ec
-  Report hash               sha256:abababababababababababababababababababababababababababababababab
-  Runner                    salvo-byop/0.1.0
-  Specification             BYOP 0.1
-  Bytes of ai_output        sha256:b12cc31697d05933a7e6ce5dc26eee39bb6962f957dd4657f060952e9364dcee
-  Bytes of source_document  sha256:9c2c08079e209b1775dca590d4da8938940a226c80a0785f890abfed6314f319
-  Bytes of prompt           sha256:db04c0b0d5eadc18c110bee6ec78a59ce051bd5806a9eadd6022ab71794042fe
+  Playbook logic hash      sha256:1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f
+  Inputs fingerprint       sha256:73e1e6fd1f9f61ee7c136732f24409af4d895fa73bf030016dd3bd7e1bb195ec
+  Report hash              sha256:abababababababababababababababababababababababababababababababab
+  Runner                   salvo-byop/0.1.0
+  Specification            BYOP 0.1
+  Hash of ai_output        sha256:b12cc31697d05933a7e6ce5dc26eee39bb6962f957dd4657f060952e9364dcee
+  Hash of source_document  sha256:9c2c08079e209b1775dca590d4da8938940a226c80a0785f890abfed6314f319
+  Hash of prompt           sha256:db04c0b0d5eadc18c110bee6ec78a59ce051bd5806a9eadd6022ab71794042fe
 
 Spent
   Calls     0

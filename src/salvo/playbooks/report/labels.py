@@ -27,39 +27,44 @@ TITLE = "BYOP observability report"
 CREDIT = "BYOP v0.1 by Vasile Tiple, CC BY 4.0."
 INCOMPLETE = (
     "This report is incomplete: at least one check has fewer than a majority of valid votes. "
-    "What is here stands; what is missing was not judged."
+    "Results that are shown remain valid; missing ones were not judged."
 )
-TEXTS_WITHHELD = "Only fingerprints were kept: where a quote or a note stood, its hash stands."
-REJECTED = "Given as quotes, but they stand nowhere in the text. They carry no weight."
-UNVERIFIED = "unverified: it stands nowhere in the text"
-PROMPT = "Paste this to the AI that wrote the text."
-WITHHELD = "A note of the evaluator is withheld here: it makes a claim that a report must not make. The JSON keeps it."
-EVALUATOR_VARIANCE = "Variance measures the evaluator: it may reflect the judging model, not only the text under test."
+TEXTS_WITHHELD = "Only fingerprints were stored. Quotes and notes are replaced by their hashes."
+REJECTED = "The evaluator gave these as quotes, but they do not appear in the text. They carry no weight."
+UNVERIFIED = "unverified: not found in the text"
+PROMPT = "Give this prompt to the AI that wrote the text."
+WITHHELD = (
+    "An evaluator note is withheld here because it makes a claim that a report must not make. The JSON contains it."
+)
+EVALUATOR_VARIANCE = (
+    "Variance in results may reflect evaluator model behavior, not only the AI output being tested. "
+    "BYOP reports describe observable signals, not ground truth."
+)
 UNKNOWN = "unknown"
 NOT_APPLICABLE = "not applicable"
 NONE = "–"
 
 MEANINGS: Mapping[Status, str] = {
-    Status.ALERT: "Something grave was seen. Have it looked at before anyone relies on the text.",
-    Status.REVIEW: "Something needs a person's review before anyone relies on the text.",
-    Status.OBSERVE: "Nothing grave was seen; some signals are worth watching.",
-    Status.STABLE: "No signal under this playbook and these inputs. That is all it says.",
+    Status.ALERT: "High-severity checks failed. Have a person review this before anyone relies on it.",
+    Status.REVIEW: "Some findings need a person's review before anyone relies on the text.",
+    Status.OBSERVE: "No high-severity check failed. Some signals are worth watching.",
+    Status.STABLE: "No issues were detected by this playbook. This does not mean the text is correct.",
 }
 UNASKED: Mapping[str, str] = {
-    "patterns": "Decided by the playbook's patterns; the evaluator was not asked.",
-    "derived": "Derived from the other results; the evaluator was not asked.",
+    "patterns": "Decided by the playbook's patterns, without the evaluator.",
+    "derived": "Derived from the other results, without the evaluator.",
 }
 AGGREGATIONS: Mapping[Aggregation, str] = {
-    Aggregation.MAJORITY_VOTE: "a strict majority of the runs decides",
-    Aggregation.REPORT_ALL_RUNS: "a strict majority of the runs decides, and every run is shown",
+    Aggregation.MAJORITY_VOTE: "decided by a strict majority of the runs",
+    Aggregation.REPORT_ALL_RUNS: "decided by a strict majority of the runs, with every run shown",
     Aggregation.CONSENSUS_REQUIRED: "the runs must be unanimous",
 }
 DRIFTS: Mapping[str, str] = {
-    "none": "No drift: nothing worsened against the baseline.",
-    "output": "The output drifted: another text, judged by the same evaluator.",
-    "judge": "The judge drifted: the same text, judged by another evaluator.",
-    "evaluator_instability": "The evaluator is unstable: the same text and the same judge gave other results.",
-    "undetermined": "Text and judge both changed: which of them drifted cannot be told.",
+    "none": "No drift: nothing got worse compared with the baseline.",
+    "output": "Output drift: a different text, judged by the same evaluator.",
+    "judge": "Judge drift: the same text, judged by a different evaluator.",
+    "evaluator_instability": "Evaluator instability: the same text and the same judge gave different results.",
+    "undetermined": "Undetermined drift: the text and the judge both changed, so the cause is unknown.",
     "not_compared": "Not compared with a baseline.",
 }
 
@@ -197,11 +202,11 @@ def variance(report: Report) -> list[NamedValue]:
     of = report.variance_summary
     measured = "not measured (one run)" if of.consistency_score is None and of.num_runs == 1 else ""
     return [
-        NamedValue("Runs of each judged check", str(of.num_runs)),
+        NamedValue("Runs per judged check", str(of.num_runs)),
         NamedValue("Overall consistency", measured or f"{score(of.consistency_score)} – {_band(report)}"),
-        NamedValue("Stable from", f"{of.threshold_ok:.2f}"),
+        NamedValue("Stable at or above", f"{of.threshold_ok:.2f}"),
         NamedValue("Not reliable for decisions below", f"{of.threshold_warn:.2f}"),
-        NamedValue("How runs become a result", AGGREGATIONS[of.aggregation]),
+        NamedValue("Aggregation", AGGREGATIONS[of.aggregation]),
     ]
 
 
@@ -217,12 +222,12 @@ def _band(report: Report) -> str:
 def drift(of: DriftSummary) -> list[NamedValue]:
     if of.baseline_id is None:
         return []
-    origin = {True: "saved as a baseline", False: "the newest earlier full report", None: "origin unknown"}
+    origin = {True: "saved as a baseline", False: "latest earlier full report", None: UNKNOWN}
     return [
         NamedValue("Baseline", of.baseline_id, code=True),
-        NamedValue("Its time", of.baseline_timestamp or UNKNOWN),
-        NamedValue("Its origin", origin[of.baseline_saved]),
-        NamedValue("Consistency then", score(of.consistency_before)),
+        NamedValue("Baseline time", of.baseline_timestamp or UNKNOWN),
+        NamedValue("Baseline source", origin[of.baseline_saved]),
+        NamedValue("Baseline consistency", score(of.consistency_before)),
         NamedValue("Change in consistency", _change(of.consistency_delta)),
         NamedValue("Same text", _yes_or_no(of.same_text)),
         NamedValue("Same judge", _yes_or_no(of.same_judge)),
@@ -238,7 +243,7 @@ def _yes_or_no(value: bool | None) -> str:
 
 
 def stated_by(area: UncheckedArea) -> str:
-    return "stated by the text" if area.stated_by == "output" else "not looked at by this evaluation"
+    return "stated in the text" if area.stated_by == "output" else "not examined by this evaluation"
 
 
 def fingerprint(of: ModelFingerprint) -> list[NamedValue]:
@@ -297,7 +302,7 @@ def integrity(report: Report) -> list[NamedValue]:
         NamedValue("Report hash", of.report_hash or "not computed", code=True),
         NamedValue("Runner", of.runner_fingerprint, code=True),
         NamedValue("Specification", f"BYOP {report.spec_version}"),
-        *(NamedValue(f"Bytes of {name}", digest, code=True) for name, digest in of.raw_inputs.items()),
+        *(NamedValue(f"Hash of {name}", digest, code=True) for name, digest in of.raw_inputs.items()),
     ]
 
 

@@ -49,7 +49,7 @@ def test_it_has_every_part_of_the_report_in_order() -> None:
             "Tokens and cost",
             "Integrity",
             "Raw runs",
-            "A prompt that asks for mending",
+            "Suggested revision prompt",
             "The frozen text",
             "The source document",
             "The prompt",
@@ -113,7 +113,7 @@ The assumption at the top limits the claim.
 “We assume that the controller is established in Germany”
 line 3 · run 2
 Rejected quotes
-Given as quotes, but they stand nowhere in the text. They carry no weight.
+The evaluator gave these as quotes, but they do not appear in the text. They carry no weight.
 “guaranteed to be lawful”
 Pattern hits
 always

@@ -100,7 +100,7 @@ class _Page:
         )
         if summary.mending_prompt is not None:
             prompt = element("pre", summary.mending_prompt, class_="box", dir="auto")
-            yield from blocks.section("A prompt that asks for mending", element("p", labels.PROMPT), prompt)
+            yield from blocks.section("Suggested revision prompt", element("p", labels.PROMPT), prompt)
         if self._inputs is not None:
             yield from self._texts(self._inputs)
 

@@ -42,7 +42,7 @@ def _blocks(report: Report, signature: Signature | None) -> Iterator[str]:
     yield from _section("Integrity", _rows("What", labels.integrity(report)), _signed(signature))
     yield from _section("Raw runs", _table(labels.RUN_COLUMNS, labels.run_rows(report)))
     if summary.mending_prompt is not None:
-        yield from _section("A prompt that asks for mending", labels.PROMPT, fenced(summary.mending_prompt))
+        yield from _section("Suggested revision prompt", labels.PROMPT, fenced(summary.mending_prompt))
     yield "---"
     yield f"{labels.CREDIT} {inline(report.integrity.runner_fingerprint)}"
 
