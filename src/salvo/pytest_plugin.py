@@ -153,22 +153,21 @@ class _Work:
         """All runs of a scenario. NotJudgedError where they could not even be begun."""
         import asyncio
 
-        from salvo.engine.wire.record import RecordingOptions
         from salvo.errors import SalvoError
+        from salvo.scenarios.analysis.summary import summarise
+        from salvo.scenarios.plan import RunSettings, plan_runs
 
-        record: bool = self._config.getoption("salvo_record")
-        asked = {"overrides": self.settings.values, "record": record}
+        settings = RunSettings(overrides=self.settings, record=self._config.getoption("salvo_record"))
         try:
-            prepared = workshop.prepare(scenario, file, recorded=record, settings=asked, command=self._command)
-            try:
-                summary = asyncio.run(workshop.run(prepared, RecordingOptions() if record else None))
-            except KeyboardInterrupt:
-                if file.suffix in _SUFFIXES:
-                    self._interrupted = prepared.batch.batch_id
-                raise
-        except SalvoError as fault:
-            raise NotJudgedError(str(fault), pytrace=False) from None
-        return ScenarioResult(summary, workshop.store())
+            [runs] = plan_runs(workshop, [(file, scenario, settings)], self._command)
+            outcome = asyncio.run(workshop.runner(recording=settings.recording).run([runs]))
+        except SalvoError as error:
+            raise NotJudgedError(str(error), pytrace=False) from None
+        if outcome.interrupted:
+            if file.suffix in _SUFFIXES:
+                self._interrupted = runs.batch.batch_id
+            raise KeyboardInterrupt
+        return ScenarioResult(summarise(runs.batch, runs.entries, runs.skipped), workshop.store())
 
     def run_written(self, fields: Mapping[str, Any], file: Path) -> ScenarioResult:
         __tracebackhide__ = True

@@ -19,11 +19,10 @@ from salvo.errors import InputError, NotReplayableError, TapeError
 from salvo.scenarios.evaluators.registry import Registry
 from salvo.scenarios.result import COMMAND, UNFINISHED, AgentRunResult, Batch, Cause
 from salvo.scenarios.run.adapters.base import BaseAdapter
-from salvo.scenarios.run.attempt import AttemptResult, result_of
+from salvo.scenarios.run.attempt import AttemptResult, build_result, judge, run_agent
 from salvo.scenarios.run.environment import PreparedScenario, RunEnvironment, Stopwatch
 from salvo.scenarios.run.journal import Journal
 from salvo.scenarios.run.redaction import clean_scenario
-from salvo.scenarios.run.runner import judge, run_agent
 from salvo.scenarios.run.tools.discovery import FoundTool, changed_tools
 from salvo.scenarios.run.tools.toolbox import ReplayedToolBox
 from salvo.scenarios.spec.loader import from_document, scenario_document
@@ -125,22 +124,22 @@ class Replayer:
             scenario = self._with_named_program(scenario, batch, file)
         make_adapter = self.make_adapter(scenario, file)
         prepared = self._prepared(batch, scenario, file, recording.endpoint, make_adapter)
-        stage = self._stage(recording, stored, prepared)
+        environment = self._environment(recording, stored, prepared)
         try:
             replayed.result = await run_agent(
-                prepared, stored.number, stored.seed, stored.timestamp, stage, self.redactor
+                prepared, stored.number, stored.seed, stored.timestamp, environment, self.redactor
             )
         except NotReplayableError as fault:
             if stored.cause is not Cause.TIMEOUT:
                 replayed.divergence = str(fault)
                 return
             # The recording ends where the agent's time did.
-            acted = AttemptResult(None, Cause.TIMEOUT, stored.error)
-            replayed.result = result_of(batch, stored.number, stored.seed, stored.timestamp, acted, stage)
+            attempted = AttemptResult(None, Cause.TIMEOUT, stored.error)
+            replayed.result = build_result(batch, stored.number, stored.seed, stored.timestamp, attempted, environment)
         except TapeError as fault:
             replayed.divergence = str(fault)
             return
-        left = _unasked(stage)
+        left = _unasked(environment)
         if left:
             replayed.divergence = f"The agent no longer asks for {len(left)} of what was recorded: {left[0]}."
 
@@ -172,7 +171,7 @@ class Replayer:
             stored, _, recording = self._kept(run_id)
             result = replace(stored, cause=_agents_own(stored.cause))
             with offline():
-                await judge(prepared, result, self._stage(recording, stored, prepared), self.registry)
+                await judge(prepared, result, self._environment(recording, stored, prepared), self.registry)
             again.runs.append((stored, result))
         return again
 
@@ -219,7 +218,9 @@ class Replayer:
             endpoint=endpoint,
         )
 
-    def _stage(self, recording: Recording | None, stored: AgentRunResult, prepared: PreparedScenario) -> RunEnvironment:
+    def _environment(
+        self, recording: Recording | None, stored: AgentRunResult, prepared: PreparedScenario
+    ) -> RunEnvironment:
         clock: Clock = ReplayClock(stored.timestamp)
         prices = recording.prices if recording else {}
         return RunEnvironment(
@@ -251,11 +252,11 @@ def _agents_own(cause: Cause | None) -> Cause | None:
     return cause if cause in UNFINISHED | {Cause.REFUSAL, Cause.LENGTH} else None
 
 
-def _unasked(stage: RunEnvironment) -> list[str]:
+def _unasked(environment: RunEnvironment) -> list[str]:
     """What the recording holds of the agent's, judges aside, and was not asked for again."""
-    requests = stage.wire.unasked if isinstance(stage.wire, ReplayWire) else []
+    requests = environment.wire.unasked if isinstance(environment.wire, ReplayWire) else []
     asked = [f"a request to {item.request.path}" for item in requests if not item.lane.startswith("judge/")]
-    return asked + (stage.toolbox.unasked if isinstance(stage.toolbox, ReplayedToolBox) else [])
+    return asked + (environment.toolbox.unasked if isinstance(environment.toolbox, ReplayedToolBox) else [])
 
 
 def _comparable(result: AgentRunResult) -> dict[str, Any]:

@@ -17,16 +17,16 @@ from salvo.engine.runtime.clock import Clock, SystemClock
 from salvo.engine.runtime.pool import Budget, Pool
 from salvo.engine.runtime.redact import Redactor, secrets_of
 from salvo.engine.text.messages import display_path
-from salvo.engine.wire.http import Endpoint, HttpWire, preload
+from salvo.engine.wire.http import Endpoint, HttpWire
 from salvo.engine.wire.retry import RetryingWire, Wait
 from salvo.errors import InputError, Problem, ScenarioFileError, UsageError
 from salvo.scenarios.checks import check_scenario
 from salvo.scenarios.evaluators.registry import builtin_registry
-from salvo.scenarios.result import COMMAND, CUSTOM, AgentRunResult, Batch
+from salvo.scenarios.result import CUSTOM, Batch
 from salvo.scenarios.run.adapters.factory import PROVIDER_ADAPTERS, adapter_factory
 from salvo.scenarios.run.environment import PreparedScenario
 from salvo.scenarios.run.redaction import clean_scenario
-from salvo.scenarios.run.runner import Session, run_all
+from salvo.scenarios.run.runner import RunLimits, RunListener, Runner
 from salvo.scenarios.run.tools.discovery import changed_tools, find_tools
 from salvo.scenarios.spec.loader import LoadedFile, join_errors, load_scenario, scenario_document
 from salvo.scenarios.spec.project import Project
@@ -38,7 +38,6 @@ from salvo.scenarios.store.store import RunStore
 if TYPE_CHECKING:
     from salvo.engine.wire.record import RecordingOptions
     from salvo.scenarios.analysis.rejudge import RejudgeSession
-    from salvo.scenarios.analysis.summary import BatchSummary
     from salvo.scenarios.replay import Replayer
     from salvo.scenarios.store.rejudge_store import Rejudgement, RejudgeStore
 
@@ -211,10 +210,6 @@ class Workspace:
         command: str = "",
     ) -> PreparedScenario:
         """Everything a scenario needs, looked up once. `batch` is an earlier one that goes on."""
-        if scenario.adapter == COMMAND:
-            from salvo.engine.gateway import server
-
-            server.preload()
         tools = find_tools(scenario, file, self.project)
         endpoint = self.endpoint_of(scenario)
         if batch is None:
@@ -264,45 +259,22 @@ class Workspace:
             environ=self.environ,
         )
 
-    async def run(self, prepared: PreparedScenario, recording: RecordingOptions | None) -> BatchSummary:
-        """All runs of one scenario, with nobody watching."""
-        from salvo.scenarios.analysis.summary import summarise
-
-        preload()
-        async with self.session(recording=recording) as session:
-            session.store.prepare()
-            session.store.save_batch(prepared.batch)
-            numbers = list(range(1, prepared.batch.runs + 1))
-            [ran] = await run_all([(prepared, numbers)], session, more=lambda _: [])
-        return summarise(prepared.batch, ran.entries, ran.unmade)
-
-    @asynccontextmanager
-    async def session(
+    def runner(
         self,
-        *,
-        concurrency: int = 10,
-        max_cost: float | None = None,
+        limits: RunLimits | None = None,
         recording: RecordingOptions | None = None,
-        stop_at_first_failure: bool = False,
-        on_start: Callable[[PreparedScenario, int], None] | None = None,
-        on_wait: Callable[[Wait], None] | None = None,
-        on_result: Callable[[PreparedScenario, AgentRunResult], None] | None = None,
-    ) -> AsyncIterator[Session]:
-        redactor = self.redactor()
-        async with HttpWire(self.all_endpoints(), redactor, clock=self.clock) as wire:
-            yield Session(
-                wire=wire,
-                store=self.store(),
-                registry=builtin_registry(),
-                redactor=redactor,
-                clock=self.clock,
-                pool=Pool(concurrency, Budget(max_cost)),
-                recording=recording,
-                stop_at_first_failure=stop_at_first_failure,
-                on_start=on_start,
-                on_wait=on_wait,
-                on_result=on_result,
-            )
+        listener: RunListener | None = None,
+    ) -> Runner:
+        return Runner(
+            endpoints=self.all_endpoints(),
+            store=self.store(),
+            registry=builtin_registry(),
+            redactor=self.redactor(),
+            clock=self.clock,
+            limits=limits or RunLimits(),
+            recording=recording,
+            listener=listener or RunListener(),
+        )
 
     @asynccontextmanager
     async def judging_bench(

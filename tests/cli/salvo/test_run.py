@@ -503,7 +503,7 @@ def test_a_budget_that_cannot_be_counted_says_so(project: UserProject) -> None:
     with LoopbackProvider(GOOD) as provider:
         project.reach(provider)
         ran = project.salvo("run", "-n", "2", "--model", "house-model", "--max-cost", "1")
-    assert "--max-cost could not count 2 runs: what they cost is not known." in ran.stderr
+    assert "--max-cost could not count 2 runs: their cost is not known." in ran.stderr
 
 
 def test_no_color_is_honoured_on_a_terminal_too(project: UserProject) -> None:

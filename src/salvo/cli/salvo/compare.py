@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -13,8 +14,10 @@ from salvo.cli.exit_codes import ExitCode
 from salvo.cli.param_types import DOLLARS
 
 if TYPE_CHECKING:
+    from salvo.scenarios.plan import RunSettings
     from salvo.scenarios.report.comparison import ComparisonReport
     from salvo.scenarios.result import Batch
+    from salvo.scenarios.run.runner import RunLimits
     from salvo.scenarios.spec.project import Project
     from salvo.scenarios.spec.schema import Scenario
     from salvo.scenarios.store.store import RunStore
@@ -56,10 +59,6 @@ def compare(
     The exact test of each scenario is corrected for their number; errors are in no rate, and are counted. Exits 1 when
     B is significantly worse, 3 when a side has no completed run to compare, and 0 otherwise.
     """
-    import gc
-
-    if not do_run:
-        gc.disable()  # thousands of entries are read and all of them kept: there is no garbage to look for
     from salvo.scenarios.analysis.comparison_inputs import compared, pair_named
     from salvo.scenarios.spec.project import Project
     from salvo.scenarios.store.store import RunStore
@@ -77,8 +76,13 @@ def compare(
             raise click.UsageError("Two models are compared with --a MODEL --b MODEL, and at most one PATH.")
         path = Path(what[0]) if what else None
         if do_run:
-            asked = {"overrides": {} if runs is None else {"runs": runs}, "record": record}
-            pairs, notes = _run_missing(project, (model_a, model_b), path, asked, concurrency, max_cost)
+            from salvo.scenarios.plan import RunSettings
+            from salvo.scenarios.run.runner import RunLimits
+            from salvo.scenarios.workspace import ScenarioOverrides
+
+            settings = RunSettings(overrides=ScenarioOverrides(runs), record=record, at_once=concurrency)
+            limits = RunLimits(concurrency, max_cost)
+            pairs, notes = _run_missing(project, (model_a, model_b), path, settings, limits)
         else:
             pairs, notes = _stored(store, project, (model_a, model_b), path)
     found = compared(store, pairs, notes)
@@ -114,15 +118,13 @@ def _run_missing(
     project: Project,
     models: tuple[str, str],
     path: Path | None,
-    asked: dict[str, Any],
-    concurrency: int,
-    max_cost: float | None,
+    settings: RunSettings,
+    limits: RunLimits,
 ) -> tuple[list[tuple[Batch, Batch]], list[str]]:
     """What is stored of the scenarios as they are now, and for the rest a new batch."""
-    import asyncio
-
-    from salvo.cli.salvo.run_session import RunSession, prepare_work, recording_options
+    from salvo.cli.salvo.run_command import execute
     from salvo.scenarios.analysis.comparison_inputs import paired
+    from salvo.scenarios.plan import plan_runs
     from salvo.scenarios.workspace import ScenarioOverrides, Workspace
 
     workshop = Workspace(project)
@@ -131,22 +133,19 @@ def _run_missing(
     sides: list[dict[str, Batch]] = [{}, {}]
     missing = []
     for side, model in zip(sides, models, strict=True):
-        overrides = {**asked["overrides"], **_overrides(model)}
-        for file, scenario in workshop.read_all(path, ScenarioOverrides(**overrides)):
+        overrides = ScenarioOverrides(**{**settings.overrides.values, **_overrides(model)})
+        for file, scenario in workshop.read_all(path, overrides):
             found = _present(workshop, stored, scenario, file)
             if found is not None:
                 side[scenario.scenario] = found
             else:
-                missing.append((side, (file, scenario, {**asked, "overrides": overrides})))
-    work = prepare_work(workshop, [item for _, item in missing])
-    for (side, _), (item, _) in zip(missing, work, strict=True):
-        side[item.batch.scenario_id] = item.batch
-    if work:
-        running = RunSession(workshop, work, [item.batch for item, _ in work])
-        code = asyncio.run(running.execute(recording_options(asked), concurrency, max_cost, exitfirst=False))
-        if code is ExitCode.INTERRUPTED:
-            click.echo("Interrupted. What had finished is saved; go on with: salvo run --resume latest", err=True)
-            raise SystemExit(code)
+                missing.append((side, (file, scenario, replace(settings, overrides=overrides))))
+    work = plan_runs(workshop, [item for _, item in missing])
+    for (side, _), runs in zip(missing, work, strict=True):
+        side[runs.batch.scenario_id] = runs.batch
+    if work and execute(workshop, work, settings.recording, limits).interrupted:
+        click.echo("Interrupted. Finished runs are saved; continue with: salvo run --resume latest", err=True)
+        raise SystemExit(ExitCode.INTERRUPTED)
     return paired(sides[0], sides[1])
 
 

@@ -94,11 +94,9 @@ async def _judge(
     concurrency: int,
     max_cost: float | None,
 ) -> ExitCode:
-    import asyncio
-    import signal
-
     from salvo import __version__
     from salvo.cli.console import ProgressLine
+    from salvo.engine.runtime.pool import cancel_on_interrupt
     from salvo.scenarios.run.runner import INTERRUPTED
 
     progress, total, done, cost = ProgressLine(), len(missing), 0, 0.0
@@ -121,24 +119,16 @@ async def _judge(
         on_judged=judged,
         on_wait=lambda wait: progress.update(f"{done}/{total} judgings done ({wait})", milestone=wait.seconds >= 1),
     ) as bench:
-        loop, interrupted = asyncio.get_running_loop(), False
-
-        def interrupt() -> None:
-            nonlocal interrupted
-            interrupted = True
-            bench.pool.cancel(INTERRUPTED)
-
-        loop.add_signal_handler(signal.SIGINT, interrupt)
         try:
-            stopped = await bench.judge(scenario, missing)
+            with cancel_on_interrupt(bench.pool, INTERRUPTED):
+                stopped = await bench.judge(scenario, missing)
         finally:
-            loop.remove_signal_handler(signal.SIGINT)
             progress.clear()
     if stopped:
         progress.print(
             f"{len(stopped)} of {total} judgings were not made: {stopped[0].reason}. The same command goes on."
         )
-    return ExitCode.INTERRUPTED if interrupted else ExitCode.OK
+    return ExitCode.INTERRUPTED if bench.pool.is_cancelled else ExitCode.OK
 
 
 def _summaries(

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Iterable
+import signal
+import threading
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple, TypeVar
 
 T = TypeVar("T")
@@ -63,6 +66,10 @@ class Pool:
         for job in self._running:
             job.cancel()
 
+    @property
+    def is_cancelled(self) -> bool:
+        return bool(self._cancelled)
+
     async def run(self, job: Callable[[], Awaitable[T]]) -> T | PoolStopped:
         """The job's value, once there was room for it. What the job raises is raised here."""
         async with self._slots:
@@ -95,3 +102,25 @@ async def gather(jobs: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
     except BaseExceptionGroup as failures:
         raise failures.exceptions[0] from None
     return [task.result() for task in tasks]
+
+
+@contextmanager
+def cancel_on_interrupt(pool: Pool, reason: str) -> Iterator[None]:
+    """Cancel the jobs of the pool when Ctrl-C is pressed, instead of raising KeyboardInterrupt.
+
+    Outside the main thread, where no signal arrives, this does nothing.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    loop = asyncio.get_running_loop()
+
+    def interrupt(_signal: int, _frame: object) -> None:
+        pool.cancel(reason)
+        loop.call_soon_threadsafe(lambda: None)  # wakes the loop
+
+    previous = signal.signal(signal.SIGINT, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, previous)

@@ -111,7 +111,7 @@ class _Asked:
         cast = await judge.poll(chat, question, votes, lane)
         for vote in cast:
             for reply in vote.replies:
-                self.journal.said(chat.provider, reply)
+                self.journal.record_reply(chat.provider, reply)
         return cast
 
     def load(self, path: str) -> Any:

@@ -1,82 +1,169 @@
-"""The agent acts, within its time; what it did becomes a result, whether it got to its end or not."""
+"""One run, from the agent's first request to its verdict. Nothing is stored here: a run comes back as data."""
 
 from __future__ import annotations
 
 import asyncio
 import math
 import traceback
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
+
+from pydantic import ValidationError
 
 from salvo import __version__
 from salvo.engine.jsonio import json_codec
 from salvo.engine.jsonio.type_adapters import first_error, reader
+from salvo.engine.runtime.clock import Clock
+from salvo.engine.runtime.redact import Redactor
+from salvo.engine.wire.http import Wire
+from salvo.engine.wire.record import RecordingOptions, RecordingWire
+from salvo.engine.wire.retry import Wait
 from salvo.errors import ProviderError, SalvoError, TapeError
+from salvo.scenarios.evaluators.evaluate import evaluate_all
+from salvo.scenarios.evaluators.registry import Registry
+from salvo.scenarios.evaluators.scoring import score
 from salvo.scenarios.result import (
+    COMMAND,
+    CUSTOM,
+    UNFINISHED,
     AdapterRequest,
     AdapterResponse,
     AgentRunResult,
     Batch,
     Cause,
     Outcome,
+    Replayable,
     RunMetrics,
     Stopped,
     ToolCall,
 )
 from salvo.scenarios.run.adapters.base import BaseAdapter
-from salvo.scenarios.run.environment import PreparedScenario, RunEnvironment
+from salvo.scenarios.run.environment import PreparedScenario, RunEnvironment, live_environment
+from salvo.scenarios.run.redaction import redact_verdicts, redacted
+from salvo.scenarios.store.recording import HASHES_ONLY, PROGRAM_RUNS_AGAIN, Recording
 
 
-class AttemptResult(NamedTuple):
-    """What came of it: a response, or why there is none."""
+@dataclass(slots=True)
+class Session:
+    """What all runs of a process share. It is built in each process and never pickled."""
+
+    wire: Wire
+    registry: Registry
+    redactor: Redactor
+    clock: Clock
+    recording: RecordingOptions | None = None
+    on_wait: Callable[[Wait], None] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FinishedRun:
+    """A run as plain data: its result, and the files of its recording if it was recorded."""
+
+    result: AgentRunResult
+    recording: dict[str, bytes] | None
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptResult:
+    """What the adapter returned, or why it returned nothing."""
 
     response: AdapterResponse | None
     cause: Cause | None = None
     error: str | None = None
 
 
-def request_for(prepared: PreparedScenario, stage: RunEnvironment, seed: int | None) -> AdapterRequest:
-    scenario = prepared.scenario
-    return AdapterRequest(
-        model=scenario.model,
-        system_prompt=scenario.system_prompt,
-        user_message=scenario.user_message,
-        tools=stage.toolbox.definitions,
-        timeout_seconds=scenario.timeout,
-        seed=seed,
-        temperature=scenario.temperature,
-        max_turns=scenario.max_turns,
-        output_schema=scenario.output_schema,
-        options=prepared.options,
+async def run_once(prepared: PreparedScenario, number: int, session: Session) -> FinishedRun:
+    """Run the agent once, evaluate what it did, and record it if the session records."""
+    seed = None if prepared.scenario.seed is None else prepared.scenario.seed + number - 1
+    timestamp = session.clock.now().isoformat()
+    environment = live_environment(
+        prepared,
+        session.wire,
+        clock=session.clock,
+        redactor=session.redactor,
+        recording=session.recording,
+        on_wait=session.on_wait,
     )
+    result = await run_agent(prepared, number, seed, timestamp, environment, session.redactor)
+    await judge(prepared, result, environment, session.registry)
+    redact_verdicts(result, session.redactor)
+    if environment.recorder is None or session.recording is None:
+        result.replayable, result.replay_note = "no", "It was not recorded; run with --record."
+        return FinishedRun(result, None)
+    recording = _recording(
+        prepared, result, environment, environment.recorder, hashes_only=session.recording.hashes_only
+    )
+    return FinishedRun(result, recording.to_files(session.redactor))
 
 
-async def attempt(adapter: BaseAdapter, request: AdapterRequest, stage: RunEnvironment) -> AttemptResult:
-    """Runs the adapter. Its own faults fail it; a provider's, or a bug in its code, are errors."""
+async def run_agent(
+    prepared: PreparedScenario,
+    number: int,
+    seed: int | None,
+    timestamp: str,
+    environment: RunEnvironment,
+    redactor: Redactor,
+) -> AgentRunResult:
+    """Run the agent in its environment and return the result before evaluation. Replay calls this, too."""
+    try:
+        adapter = prepared.make_adapter()
+        adapter.context = environment.context(seed, prepared.endpoint)
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - the constructor of a user's class may raise anything
+        attempted = AttemptResult(None, Cause.ADAPTER, describe_exception(error))
+    else:
+        attempted = await attempt(adapter, _request(prepared, environment, seed), environment)
+    try:
+        result = build_result(prepared.batch, number, seed, timestamp, attempted, environment)
+        return redacted(_as_stored(result) if prepared.batch.provider == CUSTOM else result, redactor)
+    except Exception as error:  # noqa: BLE001 - a user's adapter may return anything, also what no file can hold
+        attempted = AttemptResult(None, Cause.ADAPTER, f"What the adapter returned cannot be stored: {error}.")
+        return redacted(build_result(prepared.batch, number, seed, timestamp, attempted, environment), redactor)
+
+
+async def judge(
+    prepared: PreparedScenario, result: AgentRunResult, environment: RunEnvironment, registry: Registry
+) -> None:
+    """Evaluate and score the result. A run that did not finish has failed, or is an error, without evaluation."""
+    if result.cause in UNFINISHED:
+        result.weighted_score = 0.0 if result.outcome is Outcome.FAILED else None
+        return
+    result.eval_results = await evaluate_all(prepared.scenario, result, registry, environment.services)
+    verdict = score(result.eval_results, prepared.scenario.threshold)
+    result.outcome, result.passed, result.weighted_score = verdict.outcome, verdict.passed, verdict.weighted_score
+    # A refusal or a truncated answer explains a failure better than the assertion that noticed it.
+    result.cause = result.cause if result.cause and verdict.outcome is Outcome.FAILED else verdict.cause
+    result.error = next((item.error for item in result.eval_results if item.error), None)
+    result.judge_cost = environment.judging.cost if environment.judging.model_calls else 0.0
+
+
+async def attempt(adapter: BaseAdapter, request: AdapterRequest, environment: RunEnvironment) -> AttemptResult:
+    """Run the adapter. Its own faults fail the run; a provider's fault, or a bug in its code, is an error."""
     deadline = asyncio.timeout(request.timeout_seconds)
     try:
         async with deadline:
-            stage.stopwatch.under(deadline)
+            environment.stopwatch.set_deadline(deadline)
             response: object = await adapter.run(request)
-    except TimeoutError as fault:
+    except TimeoutError as error:
         if deadline.expired():
             return AttemptResult(None, Cause.TIMEOUT, f"It took longer than {request.timeout_seconds:g} s.")
-        return AttemptResult(None, Cause.ADAPTER, describe_exception(fault))
-    except ProviderError as fault:
-        return AttemptResult(None, Cause.PROVIDER, str(fault))
+        return AttemptResult(None, Cause.ADAPTER, describe_exception(error))
+    except ProviderError as error:
+        return AttemptResult(None, Cause.PROVIDER, str(error))
     except TapeError:
-        raise  # a replay that diverges is no outcome of the agent's
-    except SalvoError as fault:
-        return AttemptResult(None, Cause.ADAPTER, str(fault))
-    except asyncio.CancelledError as fault:
+        raise  # a replay that diverges is not an outcome of the agent
+    except SalvoError as error:
+        return AttemptResult(None, Cause.ADAPTER, str(error))
+    except asyncio.CancelledError as error:
         task = asyncio.current_task()
         if task is not None and task.cancelling():
-            raise  # we are ended from outside
-        return AttemptResult(None, Cause.ADAPTER, describe_exception(fault))
-    except (Exception, SystemExit) as fault:  # noqa: BLE001 - whatever a user's adapter raises belongs into its result
-        return AttemptResult(None, Cause.ADAPTER, describe_exception(fault))
+            raise  # the run is cancelled from outside
+        return AttemptResult(None, Cause.ADAPTER, describe_exception(error))
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - what a user's adapter raises belongs into its result
+        return AttemptResult(None, Cause.ADAPTER, describe_exception(error))
     finally:
-        stage.stopwatch.under(None)
+        environment.stopwatch.set_deadline(None)
     if not isinstance(response, AdapterResponse):
         return AttemptResult(
             None, Cause.ADAPTER, f"The adapter returned {type(response).__name__}, not AdapterResponse."
@@ -84,20 +171,25 @@ async def attempt(adapter: BaseAdapter, request: AdapterRequest, stage: RunEnvir
     return AttemptResult(response)
 
 
-def describe_exception(fault: BaseException) -> str:
-    """An exception in a user's code: what it says, and the line it comes from."""
-    frames = traceback.extract_tb(fault.__traceback__)
-    where = f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else ""
-    return f"{type(fault).__name__}: {fault}{where}"
+def describe_exception(error: BaseException) -> str:
+    """Return the message of an exception in a user's code, and the line it comes from."""
+    frames = traceback.extract_tb(error.__traceback__)
+    line = f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else ""
+    return f"{type(error).__name__}: {error}{line}"
 
 
-def result_of(
-    batch: Batch, number: int, seed: int | None, timestamp: str, acted: AttemptResult, stage: RunEnvironment
+def build_result(
+    batch: Batch,
+    number: int,
+    seed: int | None,
+    timestamp: str,
+    attempted: AttemptResult,
+    environment: RunEnvironment,
 ) -> AgentRunResult:
-    """Everything that is known of the run, before it is evaluated."""
-    response = acted.response or AdapterResponse(None)
+    """Return everything that is known of the run before it is evaluated."""
+    response = attempted.response or AdapterResponse(None)
     text = response.final_output if isinstance(response.final_output, str) else None
-    calls = response.tool_calls or stage.toolbox.calls
+    calls = response.tool_calls or environment.toolbox.calls
     return AgentRunResult(
         run_id=batch.run_id(number),
         batch_id=batch.batch_id,
@@ -107,16 +199,32 @@ def result_of(
         model=batch.model,
         timestamp=timestamp,
         seed=seed,
-        outcome=Outcome.ERROR if acted.cause not in (None, Cause.TIMEOUT) else Outcome.FAILED,
-        cause=acted.cause or _cause(response.stopped),
-        error=acted.error or response.error,
+        outcome=Outcome.ERROR if attempted.cause not in (None, Cause.TIMEOUT) else Outcome.FAILED,
+        cause=attempted.cause or _cause(response.stopped),
+        error=attempted.error or response.error,
         final_output=response.final_output if text is None else json_codec.value_of(text),
         final_text=text,
         tool_calls=calls,
-        trace=response.trace or stage.journal.events,
-        metrics=_metrics(response.metrics, calls, stage),
-        details=_details(response, stage),
+        trace=response.trace or environment.journal.events,
+        metrics=_metrics(response.metrics, calls, environment),
+        details=_details(response, environment),
         salvo_version=__version__,
+    )
+
+
+def _request(prepared: PreparedScenario, environment: RunEnvironment, seed: int | None) -> AdapterRequest:
+    scenario = prepared.scenario
+    return AdapterRequest(
+        model=scenario.model,
+        system_prompt=scenario.system_prompt,
+        user_message=scenario.user_message,
+        tools=environment.toolbox.definitions,
+        timeout_seconds=scenario.timeout,
+        seed=seed,
+        temperature=scenario.temperature,
+        max_turns=scenario.max_turns,
+        output_schema=scenario.output_schema,
+        options=prepared.options,
     )
 
 
@@ -124,38 +232,77 @@ def _cause(stopped: Stopped | None) -> Cause | None:
     return None if stopped is None else Cause(stopped.value)
 
 
-def _metrics(given: RunMetrics, calls: list[ToolCall], stage: RunEnvironment) -> RunMetrics:
-    """What we counted; where an adapter calls its model by other means, what it says it counted."""
-    journal = stage.journal
-    counted = journal.model_calls > 0
+def _metrics(reported: RunMetrics, calls: list[ToolCall], environment: RunEnvironment) -> RunMetrics:
+    """Return what we measured. Tokens and cost of calls that bypass us are what the adapter reports."""
+    journal = environment.journal
+    measured = journal.model_calls > 0
     return RunMetrics(
-        latency=stage.stopwatch.seconds() if stage.latency is None else stage.latency,
-        tokens=journal.usage if counted else given.tokens,
-        cost=journal.cost if counted else given.cost,
+        latency=environment.stopwatch.seconds() if environment.latency is None else environment.latency,
+        tokens=journal.usage if measured else reported.tokens,
+        cost=journal.cost if measured else reported.cost,
         tool_count=len(calls),
         tool_errors=sum(call.error is not None for call in calls),
-        model_calls=journal.model_calls or given.model_calls,
-        retries=journal.retries or given.retries,
+        model_calls=journal.model_calls or reported.model_calls,
+        retries=journal.retries or reported.retries,
     )
 
 
-def _details(response: AdapterResponse, stage: RunEnvironment) -> dict[str, Any]:
-    journal = stage.journal
-    known: dict[str, Any] = {"models": journal.models, "dropped": sorted(journal.dropped)}
-    return {**response.details, **{name: value for name, value in known.items() if value}}
+def _details(response: AdapterResponse, environment: RunEnvironment) -> dict[str, Any]:
+    journal = environment.journal
+    measured: dict[str, Any] = {"models": journal.models, "dropped": sorted(journal.dropped)}
+    return {**response.details, **{name: value for name, value in measured.items() if value}}
 
 
-def as_stored(result: AgentRunResult) -> AgentRunResult:
-    """What a user's own adapter made, as it will be read again; ValueError where it could not be."""
-    from pydantic import ValidationError
-
+def _as_stored(result: AgentRunResult) -> AgentRunResult:
+    """Return the result of a user's adapter as it will be read from its file. Raise ValueError if it cannot be."""
     try:
         stored = reader(AgentRunResult).validate_python(json_codec.plain(result))
-    except ValidationError as fault:
-        raise ValueError(": ".join(first_error(fault))) from fault
+    except ValidationError as error:
+        raise ValueError(": ".join(first_error(error))) from error
     except RecursionError:
         raise ValueError("nested too deeply") from None
     cost = stored.metrics.cost
     if cost is not None and not 0 <= cost < math.inf:
         raise ValueError(f"metrics.cost: {cost} is no amount of dollars")
     return stored
+
+
+def _recording(
+    prepared: PreparedScenario,
+    result: AgentRunResult,
+    environment: RunEnvironment,
+    recorder: RecordingWire,
+    *,
+    hashes_only: bool,
+) -> Recording:
+    """Return the recording, and note in the result how far it can be replayed."""
+    result.recorded = True
+    result.replayable, result.replay_note = _replayability(
+        environment, recorder, prepared.batch, hashes_only=hashes_only
+    )
+    recording = Recording(
+        batch=prepared.batch,
+        endpoint=prepared.endpoint,
+        tools=environment.toolbox.definitions,
+        tape=recorder.tape,
+        calls=environment.toolbox.records,
+        prices={**environment.journal.prices, **environment.judging.prices},
+        result=result,
+    )
+    return recording.without_content() if hashes_only else recording
+
+
+def _replayability(
+    environment: RunEnvironment, recorder: RecordingWire, batch: Batch, *, hashes_only: bool
+) -> tuple[Replayable, str]:
+    """Return how far the run can be replayed, and why no further."""
+    if hashes_only:
+        return "no", HASHES_ONLY
+    if any(not exchange.lane.startswith("judge/") for exchange in recorder.tape.exchanges):
+        return ("model-only", PROGRAM_RUNS_AGAIN) if batch.adapter == COMMAND else ("full", "")
+    if environment.toolbox.records:
+        return (
+            "frozen-tools",
+            "The adapter sends nothing through the wire of its run; it runs again with the recorded tools.",
+        )
+    return "no", "The adapter uses neither the wire nor the toolbox of its run; its stored response is evaluated again."

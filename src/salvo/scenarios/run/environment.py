@@ -1,17 +1,20 @@
-"""The stage of a run: everything it acts on. Live, or made from a recording; the same code plays on both."""
+"""The environment of a run: its wire, tools and clock. Live, or built from a recording; the same code uses both."""
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any
 
-from salvo.engine.chat import catalog
+from salvo.engine.chat import catalog, judge
+from salvo.engine.chat.judge import JudgeVote, Question
 from salvo.engine.jsonio.canonical import stable_key
 from salvo.engine.runtime.clock import Clock
 from salvo.engine.runtime.redact import Redactor
 from salvo.engine.wire.http import Wire
+from salvo.engine.wire.record import RecordingOptions, RecordingWire
 from salvo.engine.wire.retry import RetryingWire, Wait
 from salvo.errors import TapeMissError
 from salvo.scenarios.result import Batch
@@ -21,15 +24,10 @@ from salvo.scenarios.run.tools.discovery import FoundTool
 from salvo.scenarios.run.tools.toolbox import ToolBox
 from salvo.scenarios.spec.schema import Scenario
 
-if TYPE_CHECKING:
-    import asyncio
 
-    from salvo.engine.chat.judge import JudgeVote, Question
-    from salvo.engine.wire.record import RecordingOptions, RecordingWire
-
-
-class PreparedScenario(NamedTuple):
-    """A scenario that is ready to be run: everything looked up once, whatever the number of runs."""
+@dataclass(frozen=True, slots=True)
+class PreparedScenario:
+    """A scenario that is ready to run: everything is looked up once for all its runs."""
 
     batch: Batch
     scenario: Scenario
@@ -37,14 +35,14 @@ class PreparedScenario(NamedTuple):
     tools: list[FoundTool]
     make_adapter: Callable[[], BaseAdapter]
     load: Callable[[str], Any]
-    """A user's object by its dotted path, as seen from the scenario's folder."""
+    """Return a user's object by its dotted path, relative to the scenario's folder."""
     options: Mapping[str, Any]
-    """The adapter's options with the environment's values in: not to be stored."""
+    """The adapter's options with environment variables expanded. They must not be stored."""
     endpoint: str | None = None
 
 
 class Stopwatch:
-    """Time that is the agent's own: our waits between retries are taken out, of the latency and of the deadline."""
+    """Measures the agent's own time: waits between retries count neither for the latency nor for the deadline."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -53,12 +51,11 @@ class Stopwatch:
         self._waiting_until = self._started
         self._deadline: asyncio.Timeout | None = None
 
-    def under(self, deadline: asyncio.Timeout | None) -> None:
-        """The deadline that is in force from now on; None when there is none any more."""
+    def set_deadline(self, deadline: asyncio.Timeout | None) -> None:
         self._deadline = deadline
 
-    def waiting(self, wait: Wait) -> None:
-        """Calls may wait at the same time: what two of them wait together is taken out once."""
+    def exclude(self, wait: Wait) -> None:
+        """Exclude a wait. Time in which several calls wait at once is excluded only once."""
         now = self._clock.monotonic()
         until = max(now + wait.seconds, self._waiting_until)
         more = until - max(now, self._waiting_until)
@@ -77,14 +74,14 @@ class RunEnvironment:
     toolbox: ToolBox
     journal: Journal
     judging: Journal
-    """What the judges said, paid for apart."""
+    """The calls of the judges, which are counted separately."""
     stopwatch: Stopwatch
     clock: Clock
     load: Callable[[str], Any]
     scenario: Scenario
     recorder: RecordingWire | None = None
     latency: float | None = None
-    """Known beforehand in replay, where a slow machine must change nothing."""
+    """The recorded latency in a replay, so that a slow machine changes nothing."""
 
     def context(self, seed: int | None, endpoint: str | None) -> RunContext:
         return RunContext(self.wire, self.toolbox, self.clock, seed, self.journal, endpoint)
@@ -93,36 +90,37 @@ class RunEnvironment:
         return JudgingServices(self, index)
 
 
-class JudgingServices(NamedTuple):
-    """What an evaluator may use, bound to one assertion of one run: its judges ask in lanes of their own."""
+@dataclass(frozen=True, slots=True)
+class JudgingServices:
+    """What an evaluator may use, bound to one assertion of one run: its judges have a lane of their own."""
 
-    stage: RunEnvironment
+    environment: RunEnvironment
     assertion: int
 
     async def ask(self, model: str, question: Question, votes: int) -> list[JudgeVote]:
-        from salvo.engine.chat import judge
-
-        chat = catalog.chat_model(model, self.stage.wire)
+        chat = catalog.chat_model(model, self.environment.wire)
+        lane = judging_lane(self.environment.scenario, self.assertion)
         try:
-            cast = await judge.poll(chat, question, votes, judging_lane(self.stage.scenario, self.assertion))
+            judge_votes = await judge.poll(chat, question, votes, lane)
         except TapeMissError as miss:
             raise TapeMissError(
                 "The recording holds no votes on this question: the rubric, or what the judge is shown, has changed."
             ) from miss
-        for vote in cast:
+        for vote in judge_votes:
             for reply in vote.replies:
-                self.stage.judging.said(chat.provider, reply)
-        return cast
+                self.environment.judging.record_reply(chat.provider, reply)
+        return judge_votes
 
     def load(self, path: str) -> Any:
-        return self.stage.load(path)
+        return self.environment.load(path)
 
 
 def judging_lane(scenario: Scenario, index: int) -> str:
-    """By what is asked, not by its place: votes are found again when assertions around this one come and go."""
-    asked = [stable_key([assertion.type, assertion.fields])[:12] for assertion in scenario.assertions[: index + 1]]
-    twins = asked[:-1].count(asked[-1])
-    return f"judge/{asked[-1]}" + (f"-{twins + 1}" if twins else "")
+    """Return the lane by what is asked, not by its position, so that a re-evaluation finds votes after other assertions
+    were added or removed."""
+    keys = [stable_key([assertion.type, assertion.fields])[:12] for assertion in scenario.assertions[: index + 1]]
+    earlier = keys[:-1].count(keys[-1])
+    return f"judge/{keys[-1]}" + (f"-{earlier + 1}" if earlier else "")
 
 
 def live_environment(
@@ -134,16 +132,16 @@ def live_environment(
     recording: RecordingOptions | None,
     on_wait: Callable[[Wait], None] | None = None,
 ) -> RunEnvironment:
-    """Over the shared connections: `Recording(Retrying(Http))`, each run with its own two outer ones."""
+    """Return an environment over the shared connections: `Recording(Retrying(Http))`, the outer two for each run."""
     stopwatch = Stopwatch(clock)
 
     def waiting(wait: Wait) -> None:
-        stopwatch.waiting(wait)
+        stopwatch.exclude(wait)
         if on_wait is not None:
             on_wait(wait)
 
     retrying = RetryingWire(wire, clock=clock, listener=waiting)
-    recorder = _recorder(retrying, redactor, recording) if recording is not None else None
+    recorder = RecordingWire(retrying, redactor, recording) if recording is not None else None
     return RunEnvironment(
         wire=recorder or retrying,
         toolbox=ToolBox([tool.make(clock) for tool in prepared.tools], clock, redactor),
@@ -155,9 +153,3 @@ def live_environment(
         scenario=prepared.scenario,
         recorder=recorder,
     )
-
-
-def _recorder(wire: Wire, redactor: Redactor, options: RecordingOptions) -> RecordingWire:
-    from salvo.engine.wire.record import RecordingWire
-
-    return RecordingWire(wire, redactor, options)

@@ -1,4 +1,4 @@
-"""The journal of a run: what the agent said and did so far, there even if the run ends by an error or the clock."""
+"""The journal of a run: every reply and tool call so far. It survives when the run ends by an error or its timeout."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from salvo.scenarios.result import ToolCall, TraceEvent
 
 
 class Journal:
-    """Counts what was paid for and keeps safe events. Reasoning is not among them."""
+    """Counts calls, tokens and cost, and collects trace events. Private reasoning is not among them."""
 
     def __init__(self, clock: Clock, prices: dict[str, UnitPrices | None] | None = None) -> None:
         self.events: list[TraceEvent] = []
@@ -21,7 +21,7 @@ class Journal:
         self.retries = 0
         self.prices: dict[str, UnitPrices | None] = dict(prices or {})
         self.models: dict[str, str | None] = {}
-        """Each model as it was returned, with its backend's fingerprint."""
+        """Each model that answered, with the fingerprint of its backend."""
         self.dropped: set[str] = set()
         self._clock = clock
         self._fixed = prices is not None
@@ -30,19 +30,19 @@ class Journal:
 
     @property
     def usage(self) -> Usage | None:
-        """All tokens; None where any call did not tell, or where no call was made through us."""
+        """All tokens; None if a call did not report them, or if no call was made through Salvo."""
         return self._usage if self.model_calls else None
 
     @property
     def cost(self) -> float | None:
-        """All dollars; None where the price of any call is not known."""
+        """All dollars; None if the price of any call is not known."""
         if any(cost is None for cost in self._costs):
             return None
-        # Exact, so that it is the same in whichever order concurrent calls are answered.
+        # An exact sum does not depend on the order in which concurrent calls are answered.
         return math.fsum(cost for cost in self._costs if cost is not None) if self.model_calls else None
 
-    def said(self, provider: str, reply: ChatReply) -> float | None:
-        """The model spoke. Gives what that cost."""
+    def record_reply(self, provider: str, reply: ChatReply) -> float | None:
+        """Record a reply of a model and return its cost."""
         self.model_calls += 1
         self.retries += len(reply.attempts)
         self.models[f"{provider}/{reply.model}"] = reply.system_fingerprint
@@ -58,17 +58,16 @@ class Journal:
         self.events.append(TraceEvent("model", data, reply.seconds))
         return cost
 
-    def used(self, call: ToolCall) -> None:
-        """A tool was asked, and answered."""
+    def record_tool_call(self, call: ToolCall) -> None:
         answer = {"error": call.error} if call.error is not None else {"result": call.result}
         data = {"name": call.name, "arguments": call.arguments, **answer}
         self.events.append(TraceEvent("tool", data, call.seconds))
 
-    def note(self, type_: str, **data: Any) -> None:
+    def record_event(self, type_: str, **data: Any) -> None:
         self.events.append(TraceEvent(type_, data))
 
     def _prices(self, provider: str, model: str, when: datetime) -> UnitPrices | None:
-        """The unit prices used, kept so that a recording holds them: a new price table changes nothing in replay."""
+        """Return the unit prices, and keep them for the recording: a new price table changes nothing in replay."""
         name = f"{provider}/{model}"
         if name not in self.prices and not self._fixed:
             self.prices[name] = prices_of(provider, model, when)
@@ -76,7 +75,7 @@ class Journal:
 
 
 class JournaledModel:
-    """A model whose every word is in the journal."""
+    """A model whose replies are recorded in the journal."""
 
     def __init__(self, inner: ChatModel, provider: str, journal: Journal) -> None:
         self._inner = inner
@@ -89,5 +88,5 @@ class JournaledModel:
 
     async def complete(self, request: ChatRequest) -> ChatReply:
         reply = await self._inner.complete(request)
-        self._journal.said(self._provider, reply)
+        self._journal.record_reply(self._provider, reply)
         return reply

@@ -113,7 +113,7 @@ class ProgramTrace:
             self.fault = self.refused = None
 
     def _said(self, call: Call, reply: WireReply, read: ParsedReply) -> None:
-        self._journal.said(
+        self._journal.record_reply(
             call.provider,
             ChatReply(
                 message=read.message,
@@ -173,7 +173,7 @@ class ProgramTrace:
                     tool.result = (
                         json_codec.value_of(result.content) if isinstance(result.content, str) else result.content
                     )
-                self._journal.used(tool)
+                self._journal.record_tool_call(tool)
                 self._journal_event(call.number, self._journal.events.pop())
 
     def _note(self, call: Call, message: str, **more: Any) -> None:

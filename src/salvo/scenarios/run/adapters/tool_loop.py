@@ -32,13 +32,13 @@ async def run_tool_loop(model: ChatModel, request: AdapterRequest, context: RunC
         try:
             reply = await model.complete(_turn(request, messages))
         except ContextTooLongError as fault:
-            context.journal.note("context", message=str(fault))
+            context.journal.record_event("context", message=str(fault))
             return AdapterResponse(None, stopped=Stopped.CONTEXT)
         if reply.stop in _STOPS or not reply.message.tool_uses:
             return AdapterResponse(reply.text, stopped=_STOPS.get(reply.stop))
         calls = await _use(reply, context)
         messages += (reply.message, ToolMessage(tuple(map(_told, reply.message.tool_uses, calls))))
-    context.journal.note("turn_limit", turns=request.max_turns)
+    context.journal.record_event("turn_limit", turns=request.max_turns)
     return AdapterResponse(None, stopped=Stopped.TURN_LIMIT)
 
 
@@ -60,7 +60,7 @@ async def _use(reply: ChatReply, context: RunContext) -> list[ToolCall]:
         context.toolbox.call(use.name, use.arguments, problem=use.problem) for use in reply.message.tool_uses
     )
     for call in calls:
-        context.journal.used(call)
+        context.journal.record_tool_call(call)
     return calls
 
 

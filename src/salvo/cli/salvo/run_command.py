@@ -1,0 +1,233 @@
+"""The body of `salvo run`: plan the runs, execute them, show what they came to.
+
+run(…)                 this module
+  plan_runs(…)         scenarios/plan.py: which runs are to be made, in which batches
+  Runner.run(work)     scenarios/run/runner.py: makes them and stores each one
+  _show(…)             the table, the files and the exit code
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from pathlib import Path
+
+import click
+
+from salvo.cli.console import ProgressLine
+from salvo.cli.exit_codes import ExitCode
+from salvo.cli.salvo.exit_status import batch_exit_code
+from salvo.cli.salvo.run import DEFAULT_BASELINE
+from salvo.engine.wire.record import RecordingOptions
+from salvo.engine.wire.retry import Wait
+from salvo.errors import NothingFoundError, UsageError
+from salvo.scenarios.analysis import baseline as baseline_file
+from salvo.scenarios.analysis.batch_stats import BatchStats
+from salvo.scenarios.analysis.comparison_inputs import against, measured_of
+from salvo.scenarios.analysis.summary import BatchSummary, summarise
+from salvo.scenarios.plan import RunSettings, plan_resume, plan_runs
+from salvo.scenarios.report import comparison, files, terminal
+from salvo.scenarios.report.comparison import ComparisonReport
+from salvo.scenarios.result import AgentRunResult
+from salvo.scenarios.run.environment import PreparedScenario
+from salvo.scenarios.run.runner import RunLimits, RunListener, RunnerResult, ScenarioRuns
+from salvo.scenarios.spec.project import Project
+from salvo.scenarios.store.store import RunStore
+from salvo.scenarios.workspace import ScenarioOverrides, Workspace
+
+
+def run(
+    path: Path | None,
+    runs: int | None,
+    record: bool,
+    model: str | None,
+    adapter: str | None,
+    threshold: float | None,
+    min_pass_rate: float | None,
+    confidence: float | None,
+    until_sure: bool,
+    max_runs: int | None,
+    baseline: str | None,
+    keyword: str | None,
+    exitfirst: bool,
+    concurrency: int,
+    max_cost: float | None,
+    resume: str | None,
+    outputs: tuple[Path, ...],
+    as_json: bool,
+    patterns: tuple[str, ...],
+    record_max_bytes: int | None,
+    record_hashes: bool,
+) -> None:
+    _check_outputs(outputs)
+    _check_until_sure(runs, until_sure=until_sure, max_runs=max_runs)
+    project = Project.find(Path.cwd())
+    blessed = None if baseline is None else _read_baseline(project, baseline)
+    if resume is not None:
+        if any(
+            option is not None
+            for option in (path, runs, model, adapter, threshold, min_pass_rate, confidence, max_runs, keyword)
+        ):
+            raise click.UsageError(
+                "--resume continues a batch as it was started: it takes no PATH and no option that changes a scenario."
+            )
+        workspace, settings, work = plan_resume(project, resume)
+        if not any(item.prepared for item in work):
+            click.echo("Nothing is missing: every run was made.", err=True)
+    else:
+        settings = RunSettings(
+            overrides=ScenarioOverrides(runs, model, adapter, threshold, min_pass_rate, confidence),
+            record=record or record_hashes,
+            record_hashes=record_hashes,
+            record_max_bytes=record_max_bytes,
+            redact=patterns,
+            max_runs=max_runs,
+            at_once=concurrency,
+        )
+        workspace = Workspace(project, patterns=patterns)
+        work = _plan(workspace, path, keyword, settings)
+    if blessed is not None:
+        _check_baseline(blessed, work)
+
+    limits = RunLimits(concurrency, max_cost, stop_at_first_failure=exitfirst)
+    outcome = execute(workspace, work, settings.recording, limits)
+
+    store = workspace.store()
+    summaries = [summarise(item.batch, item.entries, item.skipped) for item in work]
+    compared = None if blessed is None else _compare_with_baseline(store, blessed, work)
+    _show(store, summaries, compared, outputs, as_json=as_json)
+    raise SystemExit(ExitCode.INTERRUPTED if outcome.interrupted else _exit_code(summaries, compared))
+
+
+def execute(
+    workspace: Workspace, work: list[ScenarioRuns], recording: RecordingOptions | None, limits: RunLimits
+) -> RunnerResult:
+    """Make the planned runs, with a progress line. `salvo compare --run` calls this, too."""
+    progress = _Progress()
+    try:
+        outcome = asyncio.run(workspace.runner(limits, recording, progress).run(work))
+    finally:
+        progress.line.clear()
+    if limits.max_cost is not None and outcome.unpriced:
+        progress.line.print(f"--max-cost could not count {outcome.unpriced} runs: their cost is not known.")
+    return outcome
+
+
+class _Progress(RunListener):
+    """Shows how many runs are done, how many passed and what they cost."""
+
+    def __init__(self) -> None:
+        self.line = ProgressLine()
+        self._total = self._done = self._passed = 0
+        self._cost = 0.0
+
+    def planned(self, count: int) -> None:
+        self._total += count
+
+    def started(self, _prepared: PreparedScenario, _number: int) -> None:
+        self._update()
+
+    def waiting(self, wait: Wait) -> None:
+        self._update(f" ({wait})", milestone=wait.seconds >= 1)
+
+    def finished(self, _prepared: PreparedScenario, result: AgentRunResult) -> None:
+        self._done += 1
+        self._passed += result.passed
+        self._cost += (result.metrics.cost or 0.0) + (result.judge_cost or 0.0)
+        tenth = max(1, self._total // 10)
+        self._update(milestone=self._done % tenth == 0 or self._done == self._total)
+
+    def _update(self, note: str = "", *, milestone: bool = False) -> None:
+        cost = f", ${self._cost:.4f}" if self._cost else ""
+        text = f"{self._done}/{self._total} runs done, {self._passed} passed{cost}{note}"
+        self.line.update(text, milestone=milestone)
+
+
+def _check_outputs(outputs: tuple[Path, ...]) -> None:
+    """Refuse a file that cannot be written before money is spent."""
+    for output in outputs:
+        files.check(output)
+        if not os.access(output.absolute().parent, os.W_OK):
+            raise UsageError(
+                f"{output} cannot be written: its folder does not exist or is not writable.",
+                hint="Nothing was run, and nothing was spent.",
+            )
+
+
+def _check_until_sure(runs: int | None, *, until_sure: bool, max_runs: int | None) -> None:
+    if until_sure != (max_runs is not None):
+        raise click.UsageError("--until-sure and --max-runs go together: until it is shown, but at most so many runs.")
+    if until_sure and runs is not None:
+        raise click.UsageError("--until-sure makes as many runs as are needed, at most --max-runs: it takes no --runs.")
+
+
+def _plan(workspace: Workspace, path: Path | None, keyword: str | None, settings: RunSettings) -> list[ScenarioRuns]:
+    scenarios = [
+        (file, scenario, settings)
+        for file, scenario in workspace.read_all(path, settings.overrides)
+        if keyword is None or keyword in scenario.scenario
+    ]
+    if not scenarios:
+        raise NothingFoundError(f"No scenario's name contains {keyword!r}.")
+    return plan_runs(workspace, scenarios)
+
+
+def _read_baseline(project: Project, name: str) -> list[BatchStats]:
+    path = project.store / baseline_file.NAME if name == DEFAULT_BASELINE else Path(name)
+    if path.is_dir() or path.suffix in (".yaml", ".yml"):
+        raise UsageError(
+            f"{path} is not a baseline.",
+            hint="Scenarios come before the option: salvo run PATH --against-baseline [FILE]",
+        )
+    return baseline_file.read(path)
+
+
+def _check_baseline(blessed: list[BatchStats], work: list[ScenarioRuns]) -> None:
+    names = [item.batch.scenario_id for item in work]
+    if not {stats.scenario_id for stats in blessed} & set(names):
+        raise UsageError(
+            f"The baseline has none of these scenarios: {', '.join(names)}.",
+            hint="Bless a batch of them: salvo baseline bless BATCH. Nothing was run, and nothing was spent.",
+        )
+
+
+def _compare_with_baseline(store: RunStore, blessed: list[BatchStats], work: list[ScenarioRuns]) -> ComparisonReport:
+    in_baseline = {stats.scenario_id for stats in blessed}
+    notes = [
+        f"{item.batch.scenario_id} is not in the baseline. Add it: salvo baseline bless {item.batch.batch_id}"
+        for item in work
+        if item.batch.scenario_id not in in_baseline
+    ]
+    now = [(measured_of(item.batch, item.entries), item.entries) for item in work]
+    return against(store, blessed, now, notes)
+
+
+def _show(
+    store: RunStore,
+    summaries: list[BatchSummary],
+    compared: ComparisonReport | None,
+    outputs: tuple[Path, ...],
+    *,
+    as_json: bool,
+) -> None:
+    """Print the table or JSON, and write the files. Of a resumed batch, the earlier runs are included."""
+    results: list[AgentRunResult] = []
+    if as_json or outputs:  # full results are read from the store only when needed: there may be very many
+        results = [result for summary in summaries for result in store.runs_of(summary.batch_id)]
+    if as_json:
+        more = {} if compared is None else {"comparison": comparison.document(compared)}
+        click.echo(files.as_json(summaries, results, **more))
+    else:
+        click.echo("\n\n".join("\n".join(terminal.batch_table(summary, colour=True)) for summary in summaries))
+        if sum(summary.unmade > 0 for summary in summaries) > 1:
+            click.echo("\nResume all of them with: salvo run --resume latest")
+        if compared is not None:
+            click.echo("\nAgainst the baseline (A):\n" + "\n".join(comparison.lines(compared, colour=True)))
+    for output in outputs:
+        files.write(output, summaries, results, compared)
+
+
+def _exit_code(summaries: list[BatchSummary], compared: ComparisonReport | None) -> ExitCode:
+    if compared is not None and compared.comparison.worse:
+        return ExitCode.FAILED
+    return batch_exit_code(summaries)

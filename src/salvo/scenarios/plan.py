@@ -1,0 +1,110 @@
+"""What a command is going to run: new batches of scenarios, or the missing runs of earlier batches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from salvo.engine.wire.record import RecordingOptions
+from salvo.scenarios.result import Batch
+from salvo.scenarios.run.runner import ScenarioRuns
+from salvo.scenarios.run.sequential import is_unsettled
+from salvo.scenarios.spec.project import Project
+from salvo.scenarios.spec.schema import Scenario
+from salvo.scenarios.store.store import LATEST, RunStore
+from salvo.scenarios.workspace import ScenarioOverrides, Workspace
+
+UNTIL_SURE_CONFIDENCE = 0.95
+"""The confidence of --until-sure where neither the scenario nor the command sets one."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunSettings:
+    """How a command runs its scenarios. Stored with each batch, so that it can be resumed in the same way."""
+
+    overrides: ScenarioOverrides
+    record: bool = False
+    record_hashes: bool = False
+    record_max_bytes: int | None = None
+    redact: tuple[str, ...] = ()
+    max_runs: int | None = None
+    """With --until-sure: the most runs of each scenario."""
+    at_once: int = 10
+
+    @classmethod
+    def from_batch(cls, batch: Batch) -> RunSettings:
+        stored = {name: value for name, value in batch.settings.items() if name in cls.__slots__}
+        stored["overrides"] = ScenarioOverrides(**stored.get("overrides", {}))
+        stored["redact"] = tuple(stored.get("redact", ()))
+        return cls(**stored)
+
+    def document(self) -> dict[str, Any]:
+        """Return the settings as they are stored with a batch."""
+        return {**asdict(self), "overrides": self.overrides.values}
+
+    @property
+    def recording(self) -> RecordingOptions | None:
+        if not (self.record or self.record_hashes):
+            return None
+        if self.record_max_bytes is None:
+            return RecordingOptions(hashes_only=self.record_hashes)
+        return RecordingOptions(max_request_bytes=self.record_max_bytes, hashes_only=self.record_hashes)
+
+
+def plan_runs(
+    workspace: Workspace, scenarios: Iterable[tuple[Path, Scenario, RunSettings]], command: str = ""
+) -> list[ScenarioRuns]:
+    """Return a new batch for each scenario, with all its runs (or those of the first round) to do."""
+    items = [(file, *_with_confidence(scenario, settings)) for file, scenario, settings in scenarios]
+    # Endpoints first: their keys must be known before anything is redacted.
+    for _, scenario, _ in items:
+        workspace.endpoint_of(scenario)
+    command = command or workspace.clock.new_id()
+    work = []
+    for file, scenario, settings in items:
+        prepared = workspace.prepare(
+            scenario,
+            file,
+            recorded=settings.recording is not None,
+            settings=settings.document(),
+            command=command,
+        )
+        batch = prepared.batch
+        if settings.max_runs is not None:
+            batch.max_runs = settings.max_runs
+            batch.runs = min(scenario.concurrency or settings.at_once, settings.max_runs)
+        work.append(ScenarioRuns(batch, prepared, list(range(1, batch.runs + 1))))
+    return work
+
+
+def plan_resume(project: Project, batch_id: str) -> tuple[Workspace, RunSettings, list[ScenarioRuns]]:
+    """Return the missing runs of a batch; for `latest` those of all batches of the newest command.
+
+    The scenarios must be unchanged. They are recorded and redacted as they were at first.
+    """
+    store = RunStore(project.store)
+    batch = store.load_batch(store.find_batch(batch_id))
+    settings = RunSettings.from_batch(batch)
+    workspace = Workspace(project, patterns=settings.redact)
+    work = [_missing_runs(store, item) for item in (store.begun_with(batch) if batch_id == LATEST else [batch])]
+    unfinished = [runs for runs in work if runs.pending or is_unsettled(runs.batch, runs.earlier)]
+    prepared = workspace.prepare_again([runs.batch for runs in unfinished])
+    for runs, scenario in zip(unfinished, prepared, strict=True):
+        runs.prepared = scenario
+    return workspace, settings, work
+
+
+def _missing_runs(store: RunStore, batch: Batch) -> ScenarioRuns:
+    missing = sorted({*range(1, batch.runs + 1)} - store.numbers_done(batch.batch_id))
+    return ScenarioRuns(batch, None, missing, earlier=store.entries_of(batch.batch_id))
+
+
+def _with_confidence(scenario: Scenario, settings: RunSettings) -> tuple[Scenario, RunSettings]:
+    """Set the confidence of --until-sure where none is set."""
+    if settings.max_runs is None or scenario.confidence is not None:
+        return scenario, settings
+    overrides = ScenarioOverrides(**{**settings.overrides.values, "confidence": UNTIL_SURE_CONFIDENCE})
+    changed = ScenarioOverrides(confidence=UNTIL_SURE_CONFIDENCE).apply(scenario)
+    return changed, replace(settings, overrides=overrides)
