@@ -1,6 +1,6 @@
-"""The assertion `playbook`: a BYOP playbook on what an agent said in the end.
+"""The assertion `playbook`: evaluates an agent's final output with a BYOP playbook.
 
-It knows both products, which do not know each other, and comes to the scenarios as a user's own type would.
+It uses both products, which do not know each other. Scenarios find it by its entry point, as a user's own type.
 """
 
 from __future__ import annotations
@@ -44,13 +44,13 @@ class PlaybookFields(FileModel):
     )
 
 
-def _evaluator(services: EvalServices) -> Evaluate:
+def _make_evaluator(services: EvalServices) -> Evaluate:
     async def evaluate(scenario: Scenario, assertion: Assertion, result: AgentRunResult) -> EvalResult:
         fields = PlaybookFields.model_validate(assertion.fields)
-        said = _text(result)
-        if not said.strip():
+        text = _final_text(result)
+        if not text.strip():
             return EvalResult.judged(False, "The final output is empty, so there is nothing to evaluate.")
-        report = await _report(_order(fields, scenario, result, said), result.timestamp, services)
+        report = await _report(_request(fields, scenario, result, text), result.timestamp, services)
         verdict = _verdict(report, fields.fail_on)
         verdict.attachments = {"byop_report": report.document()}
         return verdict
@@ -58,18 +58,18 @@ def _evaluator(services: EvalServices) -> Evaluate:
     return evaluate
 
 
-def _text(result: AgentRunResult) -> str:
+def _final_text(result: AgentRunResult) -> str:
     if result.final_text is not None:
         return result.final_text
     output = result.final_output
     return output if isinstance(output, str) else json_codec.dumps(output).decode()
 
 
-def _order(fields: PlaybookFields, scenario: Scenario, result: AgentRunResult, said: str) -> EvaluationRequest:
+def _request(fields: PlaybookFields, scenario: Scenario, result: AgentRunResult, text: str) -> EvaluationRequest:
     return new_request(
         report_id=result.run_id,
         playbook=library.named(fields.playbook),
-        inputs=Inputs.of(said, prompt=scenario.user_message, system_instructions=scenario.system_prompt),
+        inputs=Inputs.of(text, prompt=scenario.user_message, system_instructions=scenario.system_prompt),
         evaluator=fields.evaluator,
         runs=fields.runs,
         subject=scenario.scenario,
@@ -77,23 +77,25 @@ def _order(fields: PlaybookFields, scenario: Scenario, result: AgentRunResult, s
     )
 
 
-async def _report(order: EvaluationRequest, timestamp: str, services: EvalServices) -> Report:
-    scanned = await asyncio.to_thread(scan, order)
-    if order.evaluator == rules_judge.NAME:
+async def _report(request: EvaluationRequest, timestamp: str, services: EvalServices) -> Report:
+    scanned = await asyncio.to_thread(scan, request)
+    if request.evaluator == rules_judge.NAME:
         rules = rules_judge.RulesJudge()
-        cases = [build_case(order, scanned, check, run) for check, run in order.cases]
+        cases = [build_case(request, scanned, check, run) for check, run in request.cases]
         votes = [Vote(case.check.id, case.run, await rules.judge(case)) for case in cases]
         judge = judged_by(rules)
     else:
-        provider, model = catalog.find(order.evaluator)
+        provider, model = catalog.find(request.evaluator)
         judge = JudgedBy(provider.name, model, prompts.PROMPT_ID, deterministic=False)
         votes = []
-        for check in order.playbook.judged:
-            question = prompts.question(build_case(order, scanned, check, run=1))
-            cast = await services.ask(order.evaluator, question, order.runs)
-            # What it cost is in the run's own account of its judges.
-            votes += [Vote(check.id, run, ballot_of(vote, question, None)) for run, vote in enumerate(cast, start=1)]
-    return build_report(order, votes, scanned, judge, timestamp=timestamp, baseline=_NO_BASELINE)
+        for check in request.playbook.judged:
+            question = prompts.question(build_case(request, scanned, check, run=1))
+            answers = await services.ask(request.evaluator, question, request.runs)
+            # Without a cost: the run counts the cost of its judges itself.
+            votes += [
+                Vote(check.id, run, ballot_of(answer, question, None)) for run, answer in enumerate(answers, start=1)
+            ]
+    return build_report(request, votes, scanned, judge, timestamp=timestamp, baseline=_NO_BASELINE)
 
 
 def _verdict(report: Report, fail_on: str) -> EvalResult:
@@ -110,24 +112,24 @@ def _verdict(report: Report, fail_on: str) -> EvalResult:
     return verdict
 
 
-def _check(_scenario: Scenario, given: Mapping[str, Any], _load: LoadObject) -> list[tuple[str | FieldPath, str]]:
-    fields = PlaybookFields.model_validate(given)
-    problems: list[tuple[str | FieldPath, str]] = []
+def _check_fields(_: Scenario, values: Mapping[str, Any], __: LoadObject) -> list[tuple[str | FieldPath, str]]:
+    fields = PlaybookFields.model_validate(values)
+    errors: list[tuple[str | FieldPath, str]] = []
     try:
         playbook = library.named(fields.playbook)
-    except SalvoError as fault:
-        problems.append(("playbook", str(fault)))
+    except SalvoError as error:
+        errors.append(("playbook", str(error)))
     else:
         try:
             runs_for(Mode.FULL, playbook, fields.runs)
-        except UsageError as fault:
-            problems.append(("runs", str(fault)))
+        except UsageError as error:
+            errors.append(("runs", str(error)))
     if fields.evaluator != rules_judge.NAME:
         try:
             catalog.find(fields.evaluator)
-        except UsageError as fault:
-            problems.append(("evaluator", str(fault)))
-    return problems
+        except UsageError as error:
+            errors.append(("evaluator", str(error)))
+    return errors
 
 
-TYPE = EvaluatorType("playbook", _evaluator, PlaybookFields, _check)
+TYPE = EvaluatorType("playbook", _make_evaluator, PlaybookFields, _check_fields)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from salvo.engine.jsonio import json_codec
 from salvo.engine.runtime import safe_regex
-from salvo.scenarios.evaluators.values import same
+from salvo.scenarios.evaluators.values import json_equal
 from salvo.scenarios.result import Cause, ToolCall
 from tests.support.evaluation import evaluate, findings, run
 
@@ -243,9 +243,9 @@ async def test_a_pattern_that_only_looks_dangerous_is_matched_in_a_process_of_it
     )
 )
 def test_a_value_is_the_same_as_itself_and_never_as_itself_in_a_list(value: Any) -> None:
-    assert same(value, value)
-    assert not same(value, [value])
-    assert not same([True, value], [1, value])
+    assert json_equal(value, value)
+    assert not json_equal(value, [value])
+    assert not json_equal([True, value], [1, value])
 
 
 @pytest.mark.parametrize(
@@ -292,7 +292,7 @@ def test_a_date_without_quotes_is_refused_because_no_json_value_equals_it() -> N
 def test_an_operator_without_its_value_is_refused_and_null_must_be_written() -> None:
     [(path, sentence)] = findings({"type": "jmespath", "path": "final_output", "operator": "eq"})
     assert path == ("assertions", 0, "operator")
-    assert sentence == "eq needs a value. To ask for null, write it: value: null."
+    assert sentence == "eq needs a value. To compare with null, write value: null."
     assert findings({"type": "jmespath", "path": "final_output", "operator": "eq", "value": None}) == []
 
 

@@ -130,7 +130,7 @@ def test_text_with_lone_surrogates_can_be_judged() -> None:
 def test_what_is_too_long_is_cut_in_the_middle_and_says_how_much_is_missing(
     limit: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(llm_judge, "LIMIT", limit)
+    monkeypatch.setattr(llm_judge, "MAX_BLOCK", limit)
     shown = prompt(run("a" * 600 + "b" * 600))
     tag = tag_of(shown)
     assert (
@@ -141,7 +141,7 @@ def test_what_is_too_long_is_cut_in_the_middle_and_says_how_much_is_missing(
 
 
 async def test_a_verdict_on_a_cut_transcript_says_that_it_was_cut(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(llm_judge, "LIMIT", 100)
+    monkeypatch.setattr(llm_judge, "MAX_BLOCK", 100)
     found = await evaluate(JUDGED, run("a" * 1_200), FakeServices([vote(True)] * 3))
     assert found.details["characters_left_out"] == 1_100
 

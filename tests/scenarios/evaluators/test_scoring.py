@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from salvo.scenarios.evaluators.scoring import NEAR, RunVerdict, score
+from salvo.scenarios.evaluators.scoring import TOLERANCE, RunVerdict, score
 from salvo.scenarios.result import Cause, EvalResult, Outcome
 
 PASSED = Outcome.PASSED, None, True
@@ -106,7 +106,7 @@ def test_thirds_reach_a_half() -> None:
 
 
 def test_what_misses_the_threshold_by_more_than_a_rounding_error_fails() -> None:
-    assert score([judged(0.8 - 3 * NEAR)], 0.8).passed is False
+    assert score([judged(0.8 - 3 * TOLERANCE)], 0.8).passed is False
 
 
 def test_weights_too_large_to_be_added_up_still_count_in_proportion() -> None:
@@ -133,7 +133,7 @@ def test_a_score_is_what_exact_arithmetic_says(assertions: list[EvalResult], thr
     exact = sum(Fraction(result.score or 0) * Fraction(result.weight) for result in assertions) / total
     reached = score(assertions, threshold).weighted_score
     assert reached is not None
-    assert math.isclose(reached, float(exact), abs_tol=2 * NEAR)
+    assert math.isclose(reached, float(exact), abs_tol=2 * TOLERANCE)
 
 
 @given(st.lists(results, min_size=1), shares, st.randoms())

@@ -37,7 +37,7 @@ def _departure(judged: EvalResult, written: Mapping[str, Any] | None, result: Ag
     """The first call that departs from what was expected; the end where it is one that is missing, or none does."""
     from pydantic import ValidationError
 
-    from salvo.scenarios.evaluators.tool_sequence import ToolSequenceFields, departure
+    from salvo.scenarios.evaluators.tool_sequence import ToolSequenceFields, first_mismatch
 
     if judged.passed:
         return END
@@ -45,10 +45,12 @@ def _departure(judged: EvalResult, written: Mapping[str, Any] | None, result: Ag
         return None
     own = {name: value for name, value in written.items() if name in ToolSequenceFields.model_fields}
     try:
-        left = departure(ToolSequenceFields.model_validate(own), result.tool_calls)
+        mismatch = first_mismatch(ToolSequenceFields.model_validate(own), result.tool_calls)
     except ValidationError:
         return None
-    return END if left is None or left.call is None else AssertionTarget("tool_calls", left.call)
+    if mismatch is None or mismatch.call_index is None:
+        return END
+    return AssertionTarget("tool_calls", mismatch.call_index)
 
 
 def _looked_at(path: str, result: AgentRunResult) -> AssertionTarget | None:

@@ -1,4 +1,4 @@
-"""`cost_limit`: what the run cost, without its judges. An unknown cost is neither within a limit nor over it."""
+"""`cost_limit`: what the run cost, without its judges. If the cost is unknown, the assertion is unjudged."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from salvo.scenarios.spec.schema import Assertion, FileModel, Scenario
 class CostLimitFields(FileModel):
     """What the run cost."""
 
-    max_usd: float = Field(ge=0, allow_inf_nan=False, description="Dollars that one run may cost, judges left out.")
+    max_usd: float = Field(ge=0, allow_inf_nan=False, description="Dollars that one run may cost, without its judges.")
 
 
-def _evaluator(_: EvalServices) -> Evaluate:
+def _make_evaluator(_: EvalServices) -> Evaluate:
     def evaluate(_: Scenario, assertion: Assertion, result: AgentRunResult) -> EvalResult:
         limit = CostLimitFields.model_validate(assertion.fields).max_usd
         cost = result.metrics.cost
         if cost is None or math.isnan(cost):
-            return _unknown(result, limit)
+            return _unknown_cost(result, limit)
         within = at_most(cost, limit)
         message = "" if within else f"the run cost ${cost:.6g}, more than ${limit:g}"
         return EvalResult.judged(within, message, expected=limit, actual=cost)
@@ -31,15 +31,15 @@ def _evaluator(_: EvalServices) -> Evaluate:
     return evaluate
 
 
-def _unknown(result: AgentRunResult, limit: float) -> EvalResult:
+def _unknown_cost(result: AgentRunResult, limit: float) -> EvalResult:
     model = full_model(result.provider, result.model) or "this agent"
-    verdict = EvalResult.unjudged(
+    unjudged = EvalResult.unjudged(
         f"The cost of this run is not known: there is no price for {model}, or no count of its tokens. "
         "Leave out cost_limit, use a model that `salvo models` lists, or let the adapter set metrics.cost.",
         Cause.PRICE_UNKNOWN,
     )
-    verdict.expected = limit
-    return verdict
+    unjudged.expected = limit
+    return unjudged
 
 
-TYPE = EvaluatorType("cost_limit", _evaluator, CostLimitFields)
+TYPE = EvaluatorType("cost_limit", _make_evaluator, CostLimitFields)

@@ -1,7 +1,7 @@
-"""`custom`: a user's own function, `(scenario, assertion, result) -> EvalResult`. Its faults are not the agent's.
+"""`custom`: a user's own function, `(scenario, assertion, result) -> EvalResult`.
 
-It may be sync or async, and may return a bool or a score from 0 to 1 instead. An exception, or anything else it
-returns, leaves the assertion unjudged and says where in the user's file to look.
+It may be sync or async, and may return a bool or a score from 0 to 1 instead. An exception, or any other value, leaves
+the assertion unjudged: an error in the function is not a failure of the agent.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class CustomFields(FileModel):
         validation_alias=AliasChoices("function", "path"),
         description="The function's dotted path, such as my_evals.check_format (also: path).",
     )
-    min_score: float = Field(1.0, ge=0, le=1, description="Where the function returns a score: from here on it passes.")
+    min_score: float = Field(1.0, ge=0, le=1, description="If the function returns a score: the lowest that passes.")
     params: dict[str, Any] = Field(
         default_factory=dict, description='For the function to read: assertion.fields["params"].'
     )
@@ -45,119 +45,119 @@ class CustomFields(FileModel):
 
 @dataclass(frozen=True, slots=True)
 class _Raised:
-    """An exception as a value: StopIteration cannot cross from a thread, and SystemExit would end the program."""
+    """An exception as a value: StopIteration cannot leave a thread, and SystemExit would end the program."""
 
     error: BaseException
 
 
 def function_type(name: str, function: Callable[..., Any]) -> EvaluatorType:
-    """A plain function as a type of its own, for `Registry.register`."""
+    """Return a plain function as an assertion type, for `Registry.register`."""
 
-    def evaluator(_: EvalServices) -> Evaluate:
+    def make_evaluator(_: EvalServices) -> Evaluate:
         async def evaluate(scenario: Scenario, assertion: Assertion, result: AgentRunResult) -> EvalResult:
-            return await _called(name, function, 1.0, scenario, assertion, result)
+            return await _judge_by(name, function, 1.0, scenario, assertion, result)
 
         return evaluate
 
-    return EvaluatorType(name, evaluator)
+    return EvaluatorType(name, make_evaluator)
 
 
-def _evaluator(services: EvalServices) -> Evaluate:
+def _make_evaluator(services: EvalServices) -> Evaluate:
     async def evaluate(scenario: Scenario, assertion: Assertion, result: AgentRunResult) -> EvalResult:
         fields = CustomFields.model_validate(assertion.fields)
         function = services.load(fields.function)
-        return await _called(fields.function, function, fields.min_score, scenario, assertion, result)
+        return await _judge_by(fields.function, function, fields.min_score, scenario, assertion, result)
 
     return evaluate
 
 
-async def _called(
-    who: str,
+async def _judge_by(
+    name: str,
     function: Callable[..., Any],
     min_score: float,
     scenario: Scenario,
     assertion: Assertion,
     result: AgentRunResult,
 ) -> EvalResult:
-    # A copy: the other assertions look at this result at the same time, and what is judged is what is stored.
+    # A copy, so that the function cannot change the result for the other assertions and the store.
     content = json_codec.loads(json_codec.dumps(result), deepest=json_codec.DEEPEST_OF_OURS)
-    returned = await _returned(function, scenario, assertion, reader(AgentRunResult).validate_python(content))
+    returned = await _call(function, scenario, assertion, reader(AgentRunResult).validate_python(content))
     if isinstance(returned, _Raised):
-        return _failure(who, function, returned.error)
-    return as_eval_result(returned, who, min_score)
+        return _raised(name, function, returned.error)
+    return as_eval_result(returned, name, min_score)
 
 
-async def _returned(function: Callable[..., Any], *arguments: Any) -> Any:
+async def _call(function: Callable[..., Any], *arguments: Any) -> Any:
     def call() -> Any:
         try:
             return function(*arguments)
         except BaseException as error:  # noqa: BLE001 - see _Raised
             return _Raised(error)
 
-    # Calling a coroutine function runs nothing yet; anything else may block, and the loop must not.
+    # Calling a coroutine function runs nothing yet. Any other function may block, so it runs in a thread.
     returned = call() if inspect.iscoroutinefunction(function) else await in_thread(call)
-    return await _awaited(returned) if inspect.isawaitable(returned) else returned
+    return await _wait_for(returned) if inspect.isawaitable(returned) else returned
 
 
-async def _awaited(awaitable: Awaitable[Any]) -> Any:
+async def _wait_for(awaitable: Awaitable[Any]) -> Any:
     try:
         return await awaitable
     except BaseException as error:
-        if _is_ours(error):
+        if _ends_task(error):
             raise
         return _Raised(error)
 
 
-def _is_ours(error: BaseException) -> bool:
-    """Whether somebody wants this task to end. A CancelledError that nobody asked for is the function's own."""
+def _ends_task(error: BaseException) -> bool:
+    """Return whether this task must end. A CancelledError without a request to cancel is the function's own."""
     task = asyncio.current_task()
     cancelled = isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling() > 0
     return cancelled or isinstance(error, (KeyboardInterrupt, GeneratorExit))
 
 
-def _failure(who: str, function: Callable[..., Any], error: BaseException) -> EvalResult:
-    said = f"{type(error).__name__}: {error}".removesuffix(": ")
-    frame = _frame(function, error)
+def _raised(name: str, function: Callable[..., Any], error: BaseException) -> EvalResult:
+    description = f"{type(error).__name__}: {error}".removesuffix(": ")
+    frame = _user_frame(function, error)
     where = f" ({Path(frame.filename).name}, line {frame.lineno})" if frame else ""
-    verdict = unjudged(f"{who} raised {said}{where}.")
-    verdict.details = {"exception": said}
+    result = unjudged(f"{name} raised {description}{where}.")
+    result.details = {"exception": description}
     if frame:
-        verdict.details |= {"file": frame.filename, "line": frame.lineno}
-    return verdict
+        result.details |= {"file": frame.filename, "line": frame.lineno}
+    return result
 
 
-def _frame(function: Callable[..., Any], error: BaseException) -> traceback.FrameSummary | None:
-    """Where to look: the deepest line in the function's own file, else the deepest that is not ours."""
+def _user_frame(function: Callable[..., Any], error: BaseException) -> traceback.FrameSummary | None:
+    """Return the deepest frame in the function's own file, else the deepest that is not in this module."""
     code = getattr(inspect.unwrap(function), "__code__", None)
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename != __file__]
     own = [frame for frame in frames if code is not None and frame.filename == code.co_filename]
     return next(reversed(own or frames), None)
 
 
-def _check(_: Scenario, given: Mapping[str, Any], load: LoadObject) -> list[tuple[str | FieldPath, str]]:
-    path = CustomFields.model_validate(given).function
-    field = "function" if "function" in given else "path"
+def _check_fields(_: Scenario, values: Mapping[str, Any], load: LoadObject) -> list[tuple[str | FieldPath, str]]:
+    path = CustomFields.model_validate(values).function
+    field = "function" if "function" in values else "path"
     try:
         function = load(path)
-    except SalvoError as fault:
-        return [(field, str(fault))]
-    except Exception as fault:  # noqa: BLE001 - importing a user's file runs whatever is in it
-        return [(field, f"{path} cannot be imported: {type(fault).__name__}: {fault}.")]
+    except SalvoError as error:
+        return [(field, str(error))]
+    except Exception as error:  # noqa: BLE001 - importing a user's file may raise anything
+        return [(field, f"{path} cannot be imported: {type(error).__name__}: {error}.")]
     if not callable(function):
         return [(field, f"{path} is a {type(function).__name__}, not a function.")]
-    if not _takes_three(function):
+    if not _takes_three_arguments(function):
         return [(field, f"{path} must take three arguments: scenario, assertion, result.")]
     return []
 
 
-def _takes_three(function: Callable[..., Any]) -> bool:
+def _takes_three_arguments(function: Callable[..., Any]) -> bool:
     try:
         inspect.signature(function).bind(None, None, None)
     except TypeError:
         return False
-    except ValueError:  # Some functions written in C do not tell.
+    except ValueError:  # some functions written in C have no signature
         return True
     return True
 
 
-TYPE = EvaluatorType("custom", _evaluator, CustomFields, _check)
+TYPE = EvaluatorType("custom", _make_evaluator, CustomFields, _check_fields)

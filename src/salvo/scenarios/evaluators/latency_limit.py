@@ -1,4 +1,4 @@
-"""`latency_limit`: how long the agent took, without the waits that were ours."""
+"""`latency_limit`: how long the agent took, without the waits that Salvo caused."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ class LatencyLimitFields(FileModel):
     max_seconds: float = Field(
         ge=0,
         allow_inf_nan=False,
-        description="Seconds that one run may take; waits between retries and our own queue are left out.",
+        description="Seconds that one run may take, without waits between retries and in Salvo's own queue.",
     )
 
 
-def _evaluator(_: EvalServices) -> Evaluate:
+def _make_evaluator(_: EvalServices) -> Evaluate:
     def evaluate(_: Scenario, assertion: Assertion, result: AgentRunResult) -> EvalResult:
         limit = LatencyLimitFields.model_validate(assertion.fields).max_seconds
-        took = result.metrics.latency
-        within = at_most(took, limit)
-        message = "" if within else f"the run took {took:.3g} s, more than {limit:g} s"
-        return EvalResult.judged(within, message, expected=limit, actual=took)
+        latency = result.metrics.latency
+        within = at_most(latency, limit)
+        message = "" if within else f"the run took {latency:.3g} s, more than {limit:g} s"
+        return EvalResult.judged(within, message, expected=limit, actual=latency)
 
     return evaluate
 
 
-TYPE = EvaluatorType("latency_limit", _evaluator, LatencyLimitFields)
+TYPE = EvaluatorType("latency_limit", _make_evaluator, LatencyLimitFields)

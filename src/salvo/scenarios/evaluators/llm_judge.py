@@ -1,9 +1,12 @@
-"""`llm_judge`: a model grades the run against a rubric, several times. No majority is no verdict, never a failure."""
+"""`llm_judge`: a model grades the run against a rubric, several times. Without a majority the assertion is unjudged.
+
+The prompt must not change: recordings find the judge's replies by their requests.
+"""
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
-from dataclasses import fields as parts_of
 from typing import Any
 
 from pydantic import AliasChoices, ConfigDict, Field
@@ -20,8 +23,8 @@ from salvo.scenarios.evaluators.base import EvalServices, Evaluate, EvaluatorTyp
 from salvo.scenarios.result import AgentRunResult, Cause, EvalResult, ToolCall
 from salvo.scenarios.spec.schema import Assertion, FileModel, Scenario
 
-LIMIT = 60_000
-"""Characters of each block that the judge gets to see. What is longer is cut in the middle, with a note."""
+MAX_BLOCK = 60_000
+"""Characters of each block in the prompt. A longer text is cut in the middle, with a note."""
 
 DEFAULT_JUDGES: Mapping[str, str] = {
     "anthropic": "anthropic/claude-haiku-4-5",
@@ -34,7 +37,7 @@ class JudgeFields(FileModel):
 
     model_config = ConfigDict(json_schema_extra=with_alias("votes", "k"))
 
-    rubric: str = Field(min_length=1, description="What must hold, in words; the judge passes or fails the run by it.")
+    rubric: str = Field(min_length=1, description="What must hold, in words. The judge passes or fails the run by it.")
     model: str | None = Field(
         None,
         description="The judge, as provider/model. Default: claude-haiku-4-5 with the anthropic adapter, gpt-5.4-mini "
@@ -48,7 +51,7 @@ class JudgeFields(FileModel):
         description="How often the judge is asked (also: k). Passing and failing each need more than half.",
     )
     temperature: float | None = Field(
-        0.0, ge=0, le=2, description="Not sent to a model that takes none; null: never sent."
+        0.0, ge=0, le=2, description="Not sent to a model that does not take one. null: never sent."
     )
 
 
@@ -84,10 +87,10 @@ Answer with one JSON object and nothing around it: {"passed": true or false, "re
 
 
 def judge_question(scenario: Scenario, fields: JudgeFields, result: AgentRunResult) -> Question:
-    """What the judge is asked. It depends on nothing that differs between a run and its replay: no ids, no times."""
+    """Return the question for the judge. It holds no ids and times, which differ between a run and its replay."""
     blocks = _blocks(scenario, result)
     tag = fence_tag([fields.rubric, *blocks.values()])
-    fenced = "\n\n".join(f"<<<{name} {tag}\n{_cut(text, tag)}\n{name} {tag}>>>" for name, text in blocks.items())
+    fenced = "\n\n".join(f"<<<{name} {tag}\n{_shorten(text, tag)}\n{name} {tag}>>>" for name, text in blocks.items())
     prompt = (
         f"The tag of the blocks is {tag}\n\nThe rubric:\n{fields.rubric.strip()}\n\n{fenced}\n\n"
         "Does the run meet the rubric? Answer with the JSON object only."
@@ -98,17 +101,17 @@ def judge_question(scenario: Scenario, fields: JudgeFields, result: AgentRunResu
 def _blocks(scenario: Scenario, result: AgentRunResult) -> dict[str, str]:
     return {
         "user_message": scenario.user_message.strip(),
-        "tool_calls": "\n".join(map(_line, result.tool_calls)) or "(none)",
-        "final_output": _final(result),
+        "tool_calls": "\n".join(map(_call_line, result.tool_calls)) or "(none)",
+        "final_output": _final_output(result),
     }
 
 
-def _line(call: ToolCall) -> str:
+def _call_line(call: ToolCall) -> str:
     answer = {"result": call.result} if call.error is None else {"error": call.error}
     return _json({"tool": call.name, "arguments": call.arguments, **answer})
 
 
-def _final(result: AgentRunResult) -> str:
+def _final_output(result: AgentRunResult) -> str:
     if result.final_text is not None:
         return result.final_text
     return result.final_output if isinstance(result.final_output, str) else _json(result.final_output)
@@ -118,103 +121,105 @@ def _json(value: Any) -> str:
     return json_codec.dumps(value).decode("utf-8")
 
 
-def _cut(text: str, tag: str) -> str:
-    if len(text) <= LIMIT:
+def _shorten(text: str, tag: str) -> str:
+    if len(text) <= MAX_BLOCK:
         return text
-    half = LIMIT // 2
-    note = f"[{tag}: {_missing(text):,} of {len(text):,} characters are left out here]"
+    half = MAX_BLOCK // 2
+    note = f"[{tag}: {_omitted(text):,} of {len(text):,} characters are left out here]"
     return f"{text[:half]}\n{note}\n{text[-half:]}"
 
 
-def _missing(text: str) -> int:
-    return len(text) - LIMIT // 2 * 2 if len(text) > LIMIT else 0
+def _omitted(text: str) -> int:
+    return len(text) - MAX_BLOCK // 2 * 2 if len(text) > MAX_BLOCK else 0
 
 
-def _evaluator(services: EvalServices) -> Evaluate:
+def _make_evaluator(services: EvalServices) -> Evaluate:
     async def evaluate(scenario: Scenario, assertion: Assertion, result: AgentRunResult) -> EvalResult:
         fields = JudgeFields.model_validate(assertion.fields)
         model = fields.model or DEFAULT_JUDGES.get(scenario.adapter)
         if model is None:
-            raise InputError(_unnamed(scenario))
+            raise InputError(_no_judge(scenario))
         votes = await services.ask(model, judge_question(scenario, fields, result), fields.votes)
         verdict = _verdict(fields, votes)
         verdict.details["model"] = model
-        left_out = sum(map(_missing, _blocks(scenario, result).values()))
-        if left_out:
-            verdict.details["characters_left_out"] = left_out
+        omitted = sum(map(_omitted, _blocks(scenario, result).values()))
+        if omitted:
+            verdict.details["characters_left_out"] = omitted
         return verdict
 
     return evaluate
 
 
 def _verdict(fields: JudgeFields, votes: Sequence[JudgeVote]) -> EvalResult:
-    said = [None if vote.answer is None else bool(vote.answer["passed"]) for vote in votes]
-    # A judge that could not be reached may have answered fewer times than it was asked; they all count.
-    said += [None] * (fields.votes - len(said))
-    passed = majority(said)
+    grades = [None if vote.answer is None else bool(vote.answer["passed"]) for vote in votes]
+    # A judge that could not be reached may have answered fewer times than asked. Missing answers count as no votes.
+    grades += [None] * (fields.votes - len(grades))
+    passed = majority(grades)
     if passed is None:
-        verdict = EvalResult.unjudged(_split(said, votes), Cause.JUDGE)
+        verdict = EvalResult.unjudged(_no_majority(grades, votes), Cause.JUDGE)
     else:
         reason = next(vote.answer["reason"] for vote in votes if vote.answer and vote.answer["passed"] is passed)
         word = "passed" if passed else "failed"
-        verdict = EvalResult.judged(passed, f"{said.count(passed)} of {len(said)} votes {word} it: {reason}")
+        verdict = EvalResult.judged(passed, f"{grades.count(passed)} of {len(grades)} votes {word} it: {reason}")
     verdict.expected = fields.rubric
-    verdict.actual = {"passed": said.count(True), "failed": said.count(False), "no_vote": said.count(None)}
-    verdict.details = {"votes": [_kept(vote) for vote in votes], "agreement": agreement(said)}
+    verdict.actual = {"passed": grades.count(True), "failed": grades.count(False), "no_vote": grades.count(None)}
+    verdict.details = {"votes": [_vote_document(vote) for vote in votes], "agreement": agreement(grades)}
     return verdict
 
 
-def _split(said: Sequence[bool | None], votes: Sequence[JudgeVote]) -> str:
-    tally = f"{said.count(True)} passed, {said.count(False)} failed, {said.count(None)} gave no vote"
+def _no_majority(grades: Sequence[bool | None], votes: Sequence[JudgeVote]) -> str:
+    tally = f"{grades.count(True)} passed, {grades.count(False)} failed, {grades.count(None)} gave no vote"
     reasons = dict.fromkeys(str(vote.answer["reason"]) if vote.answer else vote.problem for vote in votes)
-    return f"The judge came to no majority in {len(said)} votes: {tally}. {' | '.join(filter(None, reasons))}".rstrip()
+    return (
+        f"The judge came to no majority in {len(grades)} votes: {tally}. {' | '.join(filter(None, reasons))}".rstrip()
+    )
 
 
-def _kept(vote: JudgeVote) -> dict[str, Any]:
-    """All that is known of a vote, as plain data."""
+def _vote_document(vote: JudgeVote) -> dict[str, Any]:
+    """Return a vote as plain data, to be stored."""
     answer = vote.answer or {"passed": None, "reason": ""}
     last = vote.replies[-1] if vote.replies else None
-    kept: dict[str, Any] = {
+    document: dict[str, Any] = {
         "passed": answer["passed"],
         "reason": answer["reason"],
         "model": last and last.model,
         "tokens": _tokens(vote),
     }
     if last is not None and last.dropped:
-        kept["dropped"] = list(last.dropped)
+        document["dropped"] = list(last.dropped)
     if vote.answer is None:
-        kept |= {"problem": vote.problem, "raw": vote.raw}
-    return kept
+        document |= {"problem": vote.problem, "raw": vote.raw}
+    return document
 
 
 def _tokens(vote: JudgeVote) -> dict[str, int] | None:
-    """Of every reply that was paid for; None where any of them did not say."""
-    spent = Usage()
+    """Return the tokens of all replies together; None if one of them has no count."""
+    total = Usage()
     for reply in vote.replies:
         if reply.usage is None:
             return None
-        spent += reply.usage
-    return {part.name: getattr(spent, part.name) for part in parts_of(spent)}
+        total += reply.usage
+    return {field.name: getattr(total, field.name) for field in dataclasses.fields(total)}
 
 
-def _unnamed(scenario: Scenario) -> str:
+def _no_judge(scenario: Scenario) -> str:
     judges = " or ".join(DEFAULT_JUDGES.values())
     return f"llm_judge needs a model, because the adapter {scenario.adapter} implies none. Name one, such as {judges}."
 
 
-def _check(scenario: Scenario, given: Mapping[str, Any], _: LoadObject) -> list[tuple[str | FieldPath, str]]:
-    fields = JudgeFields.model_validate(given)
-    problems: list[tuple[str | FieldPath, str]] = []
+def _check_fields(scenario: Scenario, values: Mapping[str, Any], _: LoadObject) -> list[tuple[str | FieldPath, str]]:
+    fields = JudgeFields.model_validate(values)
+    errors: list[tuple[str | FieldPath, str]] = []
     if not fields.rubric.strip():
-        problems.append(("rubric", "The rubric is empty."))
+        errors.append(("rubric", "The rubric is empty."))
     if fields.model is None and scenario.adapter not in DEFAULT_JUDGES:
-        problems.append(("model", _unnamed(scenario)))
+        errors.append(("model", _no_judge(scenario)))
     if fields.model is not None:
         try:
             catalog.find(fields.model)
-        except UsageError as fault:
-            problems.append(("model", str(fault)))
-    return problems
+        except UsageError as error:
+            errors.append(("model", str(error)))
+    return errors
 
 
-TYPE = EvaluatorType("llm_judge", _evaluator, JudgeFields, _check)
+TYPE = EvaluatorType("llm_judge", _make_evaluator, JudgeFields, _check_fields)

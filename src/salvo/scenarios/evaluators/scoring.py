@@ -1,4 +1,4 @@
-"""From what the assertions came to, to what the run came to. Pure: the document's four steps, and nothing else."""
+"""Score a run by the results of its assertions. Pure."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 from salvo.scenarios.result import Cause, EvalResult, Outcome
 
-NEAR = 1e-9
-"""Closer to the threshold than this is at the threshold: 0.7 + 0.1 must reach 0.8, two thirds and one third a half.
-Exact fractions would mend the first sum but not the second, and nobody means a difference this small."""
+TOLERANCE = 1e-9
+"""A score this close to the threshold reaches it: 0.7 + 0.1 must reach 0.8, and the mean of two thirds and one third
+must reach a half. Exact fractions would fix the first sum but not the second."""
 
 
 class RunVerdict(NamedTuple):
@@ -18,39 +18,36 @@ class RunVerdict(NamedTuple):
     cause: Cause | None
     passed: bool
     weighted_score: float | None
-    """None where the run could not be judged."""
+    """None if the run could not be judged."""
 
 
 def score(results: Sequence[EvalResult], threshold: float) -> RunVerdict:
-    """A failed required assertion stands, whatever else could not be judged; else one of those makes an error."""
+    """Return the verdict on a run.
+
+    A required assertion that failed fails the run, even if others could not be judged. Otherwise, one that could not
+    be judged makes the run an error.
+    """
     if any(result.required and result.passed is False for result in results):
         return RunVerdict(Outcome.FAILED, Cause.ASSERTION, passed=False, weighted_score=0.0)
     unjudged = next((result for result in results if result.passed is None), None)
     if unjudged is not None or not results:
         cause = unjudged.cause if unjudged is not None else None
         return RunVerdict(Outcome.ERROR, cause or Cause.EVALUATOR, passed=False, weighted_score=None)
-    reached = _at(threshold, _weighted(results))
-    if reached >= threshold:
-        return RunVerdict(Outcome.PASSED, None, passed=True, weighted_score=reached)
-    return RunVerdict(Outcome.FAILED, Cause.ASSERTION, passed=False, weighted_score=reached)
+    weighted = _weighted_score(results)
+    if abs(weighted - threshold) <= TOLERANCE:
+        weighted = threshold  # so that the stored score is not below the threshold of a run that passed
+    if weighted >= threshold:
+        return RunVerdict(Outcome.PASSED, None, passed=True, weighted_score=weighted)
+    return RunVerdict(Outcome.FAILED, Cause.ASSERTION, passed=False, weighted_score=weighted)
 
 
-def _weighted(results: Sequence[EvalResult]) -> float:
-    heaviest = max(result.weight for result in results)
-    if heaviest == 0:
+def _weighted_score(results: Sequence[EvalResult]) -> float:
+    max_weight = max(result.weight for result in results)
+    if max_weight == 0:
         return 1.0
-    # Scaled by a power of two, which changes no digit, because a sum of huge weights has no float.
+    # Scaling by a power of two changes no digit, and keeps a sum of huge weights from overflowing.
     # fsum is exact to the last bit, so the order does not matter.
-    _, exponent = math.frexp(heaviest)
+    _, exponent = math.frexp(max_weight)
     weights = [math.ldexp(result.weight, -exponent) for result in results]
-    scores = [_points(result) for result in results]
+    scores = [float(bool(result.passed) if result.score is None else result.score) for result in results]
     return math.fsum(map(float.__mul__, scores, weights)) / math.fsum(weights)
-
-
-def _points(result: EvalResult) -> float:
-    return float(bool(result.passed) if result.score is None else result.score)
-
-
-def _at(threshold: float, reached: float) -> float:
-    """Moved onto the threshold where it is near, so that what is stored obeys the rule to the letter."""
-    return threshold if abs(reached - threshold) <= NEAR else reached

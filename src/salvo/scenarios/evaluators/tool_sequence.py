@@ -1,10 +1,10 @@
-"""`tool_sequence`: which tools the agent asked for, in which order, with which arguments.
+"""`tool_sequence`: which tools the agent called, in which order, with which arguments.
 
 exact       these calls and no others, in this order
-subset      these calls in this order; others may stand before, between and behind (also called in_order)
-any_order   these calls in whatever order, each as often as it is listed; no others, unless `allow_extra` is true
+subset      these calls in this order; others may come before, between and after them (also called in_order)
+any_order   these calls in any order, each as often as it is listed; no others, unless `allow_extra` is true
 
-A call counts whether or not the tool answered with an error: it is what the agent decided to do.
+A call counts even if the tool returned an error: the agent decided to make it.
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ from pydantic import BeforeValidator, Field
 
 from salvo.engine.jsonio.pydantic_errors import FieldPath
 from salvo.engine.runtime.threads import in_thread
+from salvo.engine.text.formatting import pluralize
 from salvo.engine.text.messages import did_you_mean
-from salvo.scenarios.evaluators import arguments
+from salvo.scenarios.evaluators.argument_matchers import first_difference, has_regex, matcher_errors
 from salvo.scenarios.evaluators.base import EvalServices, Evaluate, EvaluatorType, LoadObject
 from salvo.scenarios.evaluators.values import one_of
 from salvo.scenarios.result import AgentRunResult, EvalResult, ToolCall
@@ -27,7 +28,7 @@ Mode: TypeAlias = Literal["exact", "subset", "in_order", "any_order"]
 
 
 class ExpectedCall(FileModel):
-    """A tool that is asked for, perhaps with certain arguments."""
+    """A call of a tool, perhaps with certain arguments."""
 
     name: str = Field(description="The tool's name.")
     arguments: dict[str, Any] = Field(
@@ -36,186 +37,192 @@ class ExpectedCall(FileModel):
         "{regex: …}, {any: true} or {approx: 9.99, tolerance: 0.01}.",
     )
 
-    def differs_from(self, call: ToolCall) -> str:
-        """The first difference of a call of this tool; empty where it is as expected."""
-        return arguments.difference(self.arguments, call.arguments) if self.arguments else ""
+    def difference(self, call: ToolCall) -> str:
+        """Return the first difference of a call of this tool; empty if it is as expected."""
+        return first_difference(self.arguments, call.arguments) if self.arguments else ""
 
-    def is_met_by(self, call: ToolCall) -> bool:
-        return call.name == self.name and not self.differs_from(call)
+    def matches(self, call: ToolCall) -> bool:
+        return call.name == self.name and not self.difference(call)
 
-    def as_written(self) -> str | dict[str, Any]:
+    def as_json(self) -> str | dict[str, Any]:
         return {"name": self.name, "arguments": self.arguments} if self.arguments else self.name
 
 
-def _named(given: Any) -> Any:
-    return {"name": given} if isinstance(given, str) else given
+def _as_mapping(value: Any) -> Any:
+    return {"name": value} if isinstance(value, str) else value
 
 
 class ToolSequenceFields(FileModel):
-    """Which tools the agent asked for."""
+    """Which tools the agent called."""
 
-    expected: list[Annotated[ExpectedCall, BeforeValidator(_named, json_schema_input_type=str | ExpectedCall)]] = Field(
-        description="The calls, each a tool's name or {name, arguments}."
+    expected: list[Annotated[ExpectedCall, BeforeValidator(_as_mapping, json_schema_input_type=str | ExpectedCall)]] = (
+        Field(description="The calls, each a tool's name or {name, arguments}.")
     )
     mode: Annotated[Mode, one_of(Mode)] = Field(
         "exact",
         description="exact: these calls and no others, in this order. subset or in_order: in this order, others may "
-        "stand between. any_order: in whatever order, no others.",
+        "come between. any_order: in any order, no others.",
     )
     allow_extra: bool = Field(False, description="With any_order: calls that are not listed are allowed.")
 
 
-def _evaluator(_: EvalServices) -> Evaluate:
+def _make_evaluator(_: EvalServices) -> Evaluate:
     def evaluate(_: Scenario, assertion: Assertion, result: AgentRunResult) -> EvalResult | Awaitable[EvalResult]:
-        wanted = ToolSequenceFields.model_validate(assertion.fields)
-        if any(arguments.has_regex(call.arguments) for call in wanted.expected):
-            # A pattern may take its time over a long argument.
-            return in_thread(_judged, wanted, result.tool_calls)
-        return _judged(wanted, result.tool_calls)
+        fields = ToolSequenceFields.model_validate(assertion.fields)
+        if any(has_regex(call.arguments) for call in fields.expected):
+            # A pattern may take long on a long argument.
+            return in_thread(_result, fields, result.tool_calls)
+        return _result(fields, result.tool_calls)
 
     return evaluate
 
 
-def _judged(wanted: ToolSequenceFields, calls: Sequence[ToolCall]) -> EvalResult:
-    left = departure(wanted, calls)
-    with_arguments = any(call.arguments for call in wanted.expected)
+def _result(fields: ToolSequenceFields, calls: Sequence[ToolCall]) -> EvalResult:
+    mismatch = first_mismatch(fields, calls)
+    with_arguments = any(call.arguments for call in fields.expected)
     return EvalResult.judged(
-        left is None,
-        left.message if left else "",
-        expected=[call.as_written() for call in wanted.expected],
+        mismatch is None,
+        mismatch.message if mismatch else "",
+        expected=[call.as_json() for call in fields.expected],
         actual=[{"name": call.name, "arguments": call.arguments} if with_arguments else call.name for call in calls],
     )
 
 
-class Departure(NamedTuple):
-    """Where the calls leave what was expected."""
-
+class SequenceMismatch(NamedTuple):
     message: str
-    call: int | None = None
-    """Which of them does, from 0; None where it is one that was not made."""
+    call_index: int | None = None
+    """The index of the call that is not as expected; None if a call is missing."""
 
 
-def departure(wanted: ToolSequenceFields, calls: Sequence[ToolCall]) -> Departure | None:
-    """The first; None where all is as expected."""
-    if wanted.mode == "exact":
-        return _exactly(wanted.expected, calls)
-    if wanted.mode == "any_order":
-        return _in_any_order(wanted.expected, calls, wanted.allow_extra)
-    return _in_order(wanted.expected, calls)
+def first_mismatch(fields: ToolSequenceFields, calls: Sequence[ToolCall]) -> SequenceMismatch | None:
+    """Return where the calls first differ from what is expected; None if they do not."""
+    if fields.mode == "exact":
+        return _mismatch_exact(fields.expected, calls)
+    if fields.mode == "any_order":
+        return _mismatch_any_order(fields.expected, calls, fields.allow_extra)
+    return _mismatch_in_order(fields.expected, calls)
 
 
-def _exactly(expected: Sequence[ExpectedCall], calls: Sequence[ToolCall]) -> Departure | None:
-    for number, (wanted, call) in enumerate(zip(expected, calls, strict=False), start=1):
-        if call.name != wanted.name:
-            return Departure(f"expected {wanted.name} as call {number}, got {call.name}", number - 1)
-        if different := wanted.differs_from(call):
-            return Departure(f"expected {wanted.name} as call {number} with {different}", number - 1)
+def _mismatch_exact(expected: Sequence[ExpectedCall], calls: Sequence[ToolCall]) -> SequenceMismatch | None:
+    for index, (expectation, call) in enumerate(zip(expected, calls, strict=False)):
+        name = expectation.name
+        if call.name != name:
+            return SequenceMismatch(f"expected {name} as call {index + 1}, got {call.name}", index)
+        if difference := expectation.difference(call):
+            return SequenceMismatch(f"expected {name} as call {index + 1} with {difference}", index)
     if len(calls) < len(expected):
-        return Departure(f"expected {expected[len(calls)].name} as call {len(calls) + 1}, but {_ended(len(calls))}")
+        missing = expected[len(calls)].name
+        return SequenceMismatch(f"expected {missing} as call {len(calls) + 1}, but {_call_count(len(calls))}")
     if len(calls) > len(expected):
-        return Departure(f"expected no call after {len(expected)}, got {calls[len(expected)].name}", len(expected))
+        extra = calls[len(expected)].name
+        return SequenceMismatch(f"expected no call after {len(expected)}, got {extra}", len(expected))
     return None
 
 
-def _in_order(expected: Sequence[ExpectedCall], calls: Sequence[ToolCall]) -> Departure | None:
-    """Taking the first call that fits never spoils a later one, so no other way need be tried."""
-    reached = 0
-    for wanted in expected:
-        fits = (place for place in range(reached, len(calls)) if wanted.is_met_by(calls[place]))
-        place = next(fits, None)
-        if place is None:
-            after = f" after call {reached} ({calls[reached - 1].name})" if reached else ""
-            why = _why_none(wanted, list(enumerate(calls, 1))[reached:])
-            return Departure(f"expected {wanted.name}{after}, {why.message}", why.call)
-        reached = place + 1
+def _mismatch_in_order(expected: Sequence[ExpectedCall], calls: Sequence[ToolCall]) -> SequenceMismatch | None:
+    """Take the first call that matches each expectation; this never prevents a later match."""
+    start = 0
+    for expectation in expected:
+        index = next((index for index in range(start, len(calls)) if expectation.matches(calls[index])), None)
+        if index is None:
+            after = f" after call {start} ({calls[start - 1].name})" if start else ""
+            reason = _why_unmatched(expectation, list(enumerate(calls))[start:])
+            return reason._replace(message=f"expected {expectation.name}{after}, {reason.message}")
+        start = index + 1
     return None
 
 
-def _in_any_order(expected: Sequence[ExpectedCall], calls: Sequence[ToolCall], allow_extra: bool) -> Departure | None:
-    taken = _paired(expected, calls)
-    unmet = next((wanted for place, wanted in enumerate(expected) if place not in taken.values()), None)
-    left = [(number, call) for number, call in enumerate(calls, start=1) if number - 1 not in taken]
-    if unmet is not None:
-        times = sum(wanted == unmet for wanted in expected)
-        often = f" {times} times" if times > 1 else ""
-        why = _why_none(unmet, left, again=times > 1)
-        return Departure(f"expected {unmet.name}{often}, {why.message}", why.call)
-    if left and not allow_extra:
-        number, call = left[0]
-        return Departure(f"expected no other call, got {call.name} as call {number}", number - 1)
+def _mismatch_any_order(
+    expected: Sequence[ExpectedCall], calls: Sequence[ToolCall], allow_extra: bool
+) -> SequenceMismatch | None:
+    pairs = _pair(expected, calls)
+    unmatched = next((expectation for number, expectation in enumerate(expected) if number not in pairs.values()), None)
+    other_calls = [(index, call) for index, call in enumerate(calls) if index not in pairs]
+    if unmatched is not None:
+        times = sum(expectation == unmatched for expectation in expected)
+        count = f" {times} times" if times > 1 else ""
+        reason = _why_unmatched(unmatched, other_calls, again=times > 1)
+        return reason._replace(message=f"expected {unmatched.name}{count}, {reason.message}")
+    if other_calls and not allow_extra:
+        index, call = other_calls[0]
+        return SequenceMismatch(f"expected no other call, got {call.name} as call {index + 1}", index)
     return None
 
 
-def _paired(expected: Sequence[ExpectedCall], calls: Sequence[ToolCall]) -> dict[int, int]:
-    """As many calls as possible, each with the expectation that it meets (Kuhn's augmenting paths).
+def _pair(expected: Sequence[ExpectedCall], calls: Sequence[ToolCall]) -> dict[int, int]:
+    """Pair as many calls as possible with an expectation that each matches (Kuhn's augmenting paths).
 
-    First come first served will not do: `pay` may take the one call that `pay {amount: 5}` needs.
+    Pairing each call with the first expectation is not enough: `pay` may take the only call that `pay {amount: 5}`
+    needs. Returns the number of the expectation by the index of the call.
     """
-    fits = [[place for place, call in enumerate(calls) if wanted.is_met_by(call)] for wanted in expected]
-    taken: dict[int, int] = {}
+    candidates = [[index for index, call in enumerate(calls) if expectation.matches(call)] for expectation in expected]
+    pairs: dict[int, int] = {}
 
-    def place_for(start: int) -> None:
-        # A way back is kept instead of recursing, because an agent may make thousands of calls.
-        came_from: dict[int, int] = {}
-        waiting = [start]
-        while waiting:
-            wanted = waiting.pop()
-            for call in fits[wanted]:
-                if call in came_from:
+    def pair(start: int) -> None:
+        # A search with a stack instead of recursion, because an agent may make thousands of calls.
+        found_by: dict[int, int] = {}
+        stack = [start]
+        while stack:
+            expectation = stack.pop()
+            for call in candidates[expectation]:
+                if call in found_by:
                     continue
-                came_from[call] = wanted
-                if call not in taken:
-                    _hand_over(call, came_from, taken, start)
+                found_by[call] = expectation
+                if call not in pairs:
+                    _reassign(call, found_by, pairs, start)
                     return
-                waiting.append(taken[call])
+                stack.append(pairs[call])
 
     for number in range(len(expected)):
-        place_for(number)
-    return taken
+        pair(number)
+    return pairs
 
 
-def _hand_over(call: int, came_from: Mapping[int, int], taken: dict[int, int], start: int) -> None:
-    """Along the way back, each expectation takes the call it found and frees the one it had."""
+def _reassign(call: int, found_by: Mapping[int, int], pairs: dict[int, int], start: int) -> None:
+    """Walk back to the start: each expectation takes the call it found and frees the call it had."""
     while True:
-        wanted = came_from[call]
-        had = next((other for other, owner in taken.items() if owner == wanted), None)
-        taken[call] = wanted
-        if wanted == start or had is None:
+        expectation = found_by[call]
+        previous = next((other for other, owner in pairs.items() if owner == expectation), None)
+        pairs[call] = expectation
+        if expectation == start or previous is None:
             return
-        del taken[had]
-        call = had
+        del pairs[previous]
+        call = previous
 
 
-def _why_none(wanted: ExpectedCall, calls: Sequence[tuple[int, ToolCall]], *, again: bool = False) -> Departure:
-    """Why none of the calls that were left is the one that was wanted."""
-    alike = next(((number, call) for number, call in calls if call.name == wanted.name), None)
-    if alike is not None:
-        number, call = alike
-        return Departure(f"but call {number} differs: {wanted.differs_from(call)}", number - 1)
-    return Departure(f"but it was not called{' again' if again else ''}" if calls else "but there was no other call")
+def _why_unmatched(
+    expectation: ExpectedCall, calls: Sequence[tuple[int, ToolCall]], *, again: bool = False
+) -> SequenceMismatch:
+    """Return why none of the remaining calls matches the expectation."""
+    for index, call in calls:
+        if call.name == expectation.name:
+            return SequenceMismatch(f"but call {index + 1} differs: {expectation.difference(call)}", index)
+    if not calls:
+        return SequenceMismatch("but there was no other call")
+    return SequenceMismatch(f"but it was not called{' again' if again else ''}")
 
 
-def _ended(count: int) -> str:
-    return f"the agent made only {count} {'call' if count == 1 else 'calls'}" if count else "no tool was called"
+def _call_count(count: int) -> str:
+    return f"the agent made only {pluralize(count, 'call')}" if count else "no tool was called"
 
 
-def _check(scenario: Scenario, given: Mapping[str, Any], _: LoadObject) -> list[tuple[str | FieldPath, str]]:
-    return list(_problems(scenario, ToolSequenceFields.model_validate(given)))
+def _check_fields(scenario: Scenario, values: Mapping[str, Any], _: LoadObject) -> list[tuple[str | FieldPath, str]]:
+    return list(_errors(scenario, ToolSequenceFields.model_validate(values)))
 
 
-def _problems(scenario: Scenario, wanted: ToolSequenceFields) -> Iterator[tuple[str | FieldPath, str]]:
+def _errors(scenario: Scenario, fields: ToolSequenceFields) -> Iterator[tuple[str | FieldPath, str]]:
     tools = [tool if isinstance(tool, str) else tool.name for tool in scenario.tools]
-    # An adapter of the user's own may have tools of its own, which no file lists.
-    are_all = bool(tools) or scenario.adapter in ("openai", "anthropic")
-    for place, call in enumerate(wanted.expected):
-        if are_all and call.name not in tools:
-            yield ("expected", place), f'The scenario has no tool "{call.name}"{did_you_mean(call.name, tools)}'
-        for problem in arguments.problems(call.arguments):
-            yield ("expected", place), f"{call.name}: {problem}"
-    if wanted.mode in ("subset", "in_order") and not wanted.expected:
-        yield "expected", f"An empty list says nothing with mode {wanted.mode}. That no tool is called is mode exact."
-    if wanted.mode == "exact" and wanted.allow_extra:
+    # A user's own adapter may have tools that the file does not list.
+    is_complete = bool(tools) or scenario.adapter in ("openai", "anthropic")
+    for index, call in enumerate(fields.expected):
+        if is_complete and call.name not in tools:
+            yield ("expected", index), f'The scenario has no tool "{call.name}"{did_you_mean(call.name, tools)}'
+        for error in matcher_errors(call.arguments):
+            yield ("expected", index), f"{call.name}: {error}"
+    if fields.mode in ("subset", "in_order") and not fields.expected:
+        yield "expected", f"An empty list says nothing with mode {fields.mode}. That no tool is called is mode exact."
+    if fields.mode == "exact" and fields.allow_extra:
         yield "allow_extra", "allow_extra does not go with mode exact. Other calls are allowed with mode subset."
 
 
-TYPE = EvaluatorType("tool_sequence", _evaluator, ToolSequenceFields, _check)
+TYPE = EvaluatorType("tool_sequence", _make_evaluator, ToolSequenceFields, _check_fields)

@@ -1,4 +1,4 @@
-"""JSON values as assertions see them: when two are the same, what kind one is."""
+"""JSON values as assertions see them: when two are equal, and what kind a value is."""
 
 from __future__ import annotations
 
@@ -22,45 +22,45 @@ _KINDS: Mapping[type, str] = {
 }
 
 
-def kind(value: Any) -> str:
-    """The word for a value; for what is no JSON value (a date in YAML), the name of its Python type."""
+def json_kind(value: Any) -> str:
+    """Return the word for a JSON value; for any other value, such as a date, the name of its Python type."""
     exact = _KINDS.get(type(value))
     return exact or next((word for type_, word in _KINDS.items() if isinstance(value, type_)), type(value).__name__)
 
 
-def same(one: Any, other: Any) -> bool:
-    """Equal as JSON: 1 is 1.0, but neither is true, and "1" is no number."""
-    if kind(one) != kind(other):
+def json_equal(one: Any, other: Any) -> bool:
+    """Return whether two values are equal as JSON: 1 is 1.0, but neither is true, and "1" is not a number."""
+    if json_kind(one) != json_kind(other):
         return False
     if isinstance(one, list):
-        return len(one) == len(other) and all(map(same, one, other))
+        return len(one) == len(other) and all(map(json_equal, one, other))
     if isinstance(one, dict):
-        return one.keys() == other.keys() and all(same(part, other[name]) for name, part in one.items())
+        return one.keys() == other.keys() and all(json_equal(part, other[name]) for name, part in one.items())
     return bool(one == other)
 
 
-def not_json(value: Any) -> Any:
-    """The first part that JSON has no form for, such as a date that YAML read without quotes; else None."""
+def first_non_json(value: Any) -> Any:
+    """Return the first part that JSON cannot express, such as a date; else None."""
     if isinstance(value, list):
-        return next(filter(None, map(not_json, value)), None)
+        return next(filter(None, map(first_non_json, value)), None)
     if isinstance(value, dict):
-        return next(filter(None, map(not_json, [*value, *value.values()])), None)
+        return next(filter(None, map(first_non_json, [*value, *value.values()])), None)
     return None if value is None or isinstance(value, (bool, int, float, str)) else value
 
 
 def at_most(actual: float, limit: float) -> bool:
-    """A sum of prices that reaches its limit must not fail by the last bit of a float."""
+    """Return whether a value is within a limit. A sum of prices must not fail by the last bit of a float."""
     return actual <= limit or math.isclose(actual, limit, rel_tol=1e-9)
 
 
 def one_of(choices: Any) -> BeforeValidator:
-    """For a field that is one of a Literal's words: another word is told which was likely meant."""
+    """Return a validator for a Literal whose error suggests the closest choice."""
     words: tuple[str, ...] = get_args(choices)
 
-    def check(given: Any) -> Any:
-        if given in words:
-            return given
-        hint = did_you_mean(str(given), words, cutoff=0.5)
+    def check(value: Any) -> Any:
+        if value in words:
+            return value
+        hint = did_you_mean(str(value), words, cutoff=0.5)
         raise PydanticCustomError("one_of", "must be one of {words}{hint}", {"words": ", ".join(words), "hint": hint})
 
     return BeforeValidator(check)

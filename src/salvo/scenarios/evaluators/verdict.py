@@ -1,4 +1,4 @@
-"""What an evaluator returned, as a verdict: made whole, and such that it can be stored and read again."""
+"""Turn what an evaluator returned into a complete EvalResult that can be stored and read again."""
 
 from __future__ import annotations
 
@@ -9,50 +9,37 @@ from typing import Any
 from salvo.engine.jsonio import json_codec
 from salvo.scenarios.result import Cause, EvalResult
 
+_MAX_REPR = 200
 
-def as_eval_result(returned: Any, who: str, min_score: float = 1.0) -> EvalResult:
-    """What an evaluator returned, made whole; unjudged where it is nothing that can be scored."""
+
+def as_eval_result(returned: Any, name: str, min_score: float = 1.0) -> EvalResult:
+    """Return a complete result; an unjudged one if the value cannot be scored. `name` is the evaluator's."""
     if isinstance(returned, EvalResult):
-        return _whole(returned, who)
+        return _complete(returned, name)
     if isinstance(returned, bool):
         return EvalResult.judged(returned)
     if _is_score(returned):
         return EvalResult(returned >= min_score, float(returned), f"score {returned:g}", min_score, float(returned))
-    return unjudged(f"{who} returned {_short(returned)}. It must be an EvalResult, a bool or a number from 0 to 1.")
+    return unjudged(f"{name} returned {_repr(returned)}. It must be an EvalResult, a bool or a number from 0 to 1.")
 
 
-def _whole(result: EvalResult, who: str) -> EvalResult:
+def unjudged(error: str) -> EvalResult:
+    return EvalResult.unjudged(error, Cause.EVALUATOR)
+
+
+def _complete(result: EvalResult, name: str) -> EvalResult:
     passed: Any = result.passed
     if passed is None:
-        error = result.error or result.message or f"{who} gave no verdict."
-        return _as_stored(result, who, score=None, error=error, message=error, cause=result.cause or Cause.EVALUATOR)
+        error = result.error or result.message or f"{name} gave no verdict."
+        return _storable(result, name, score=None, error=error, message=error, cause=result.cause or Cause.EVALUATOR)
     if not isinstance(passed, bool):
-        return unjudged(f"{who} returned passed={_short(passed)}. It must be True, False or None.")
+        return unjudged(f"{name} returned passed={_repr(passed)}. It must be True, False or None.")
     if result.score is not None and not _is_score(result.score):
-        return unjudged(f"{who} returned score={_short(result.score)}. A score lies between 0 and 1.")
-    return _as_stored(result, who, score=float(passed if result.score is None else result.score))
+        return unjudged(f"{name} returned score={_repr(result.score)}. A score lies between 0 and 1.")
+    return _storable(result, name, score=float(passed if result.score is None else result.score))
 
 
-def _as_stored(result: EvalResult, who: str, **made_whole: Any) -> EvalResult:
-    """As it will be read again; unjudged where nobody could."""
-    for name, (kind, word) in _KINDS.items():
-        given = getattr(result, name)
-        if not isinstance(given, kind):
-            return unjudged(f"{who} returned {name}={_short(given)}. It must be {word}.")
-    contents = {name: getattr(result, name) for name in ("expected", "actual", "details", "attachments")}
-    try:
-        contents = json_codec.plain(contents)
-    except (TypeError, ValueError, RecursionError):
-        for name, given in contents.items():
-            try:
-                contents[name] = json_codec.plain(given)
-            except (TypeError, ValueError, RecursionError) as fault:
-                why = "it is nested too deeply" if isinstance(fault, RecursionError) else fault
-                return unjudged(f"{who} returned something in {name} that cannot be stored: {why}.")
-    return replace(result, **contents, **made_whole)
-
-
-_KINDS: dict[str, tuple[type | UnionType, str]] = {
+_FIELD_TYPES: dict[str, tuple[type | UnionType, str]] = {
     "message": (str, "text"),
     "error": (str | None, "text or None"),
     "cause": (Cause | None, "a Cause or None"),
@@ -61,18 +48,34 @@ _KINDS: dict[str, tuple[type | UnionType, str]] = {
 }
 
 
+def _storable(result: EvalResult, name: str, **changes: Any) -> EvalResult:
+    """Return the result as it will be read again; an unjudged one if a field cannot be stored."""
+    for field, (type_, description) in _FIELD_TYPES.items():
+        value = getattr(result, field)
+        if not isinstance(value, type_):
+            return unjudged(f"{name} returned {field}={_repr(value)}. It must be {description}.")
+    contents = {field: getattr(result, field) for field in ("expected", "actual", "details", "attachments")}
+    try:
+        contents = json_codec.plain(contents)
+    except (TypeError, ValueError, RecursionError):
+        # Convert each field by itself, to name the one that cannot be stored.
+        for field, value in contents.items():
+            try:
+                contents[field] = json_codec.plain(value)
+            except (TypeError, ValueError, RecursionError) as error:
+                reason = "it is nested too deeply" if isinstance(error, RecursionError) else error
+                return unjudged(f"{name} returned something in {field} that cannot be stored: {reason}.")
+    return replace(result, **contents, **changes)
+
+
 def _is_score(value: Any) -> bool:
-    # NaN is not between anything, so it is refused as well.
+    # NaN compares false with everything, so it is refused as well.
     return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value <= 1
 
 
-def unjudged(error: str) -> EvalResult:
-    return EvalResult.unjudged(error, Cause.EVALUATOR)
-
-
-def _short(value: Any) -> str:
+def _repr(value: Any) -> str:
     try:
         text = repr(value)
-    except Exception:  # noqa: BLE001 - a user's object may raise whatever it likes
+    except Exception:  # noqa: BLE001 - a user's object may raise anything
         text = "something that cannot be shown"
-    return text if len(text) <= 200 else f"{text[:200]}…"
+    return text if len(text) <= _MAX_REPR else f"{text[:_MAX_REPR]}…"
