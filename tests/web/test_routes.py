@@ -78,7 +78,7 @@ async def test_a_playbook_is_validated_with_the_place_of_each_finding(api: Clien
         {
             "path": "$.checks[0].severity",
             "level": "error",
-            "message": 'must be high or medium, not "hihg"; did you mean "high"?',
+            "message": 'must be one of high, medium; did you mean "high"?',
         }
     )
     found = (await api.ask("POST", "/api/playbooks/validate", {"playbook": '{"a": 1, "a": 2'})).json()

@@ -53,17 +53,17 @@ def test_validate_lists_every_problem_with_its_path_errors_first(file: Path) -> 
     ended = run("validate", "mine.json")
     assert ended.exit_code == ExitCode.USAGE
     assert ended.output == snapshot("""\
-error    $.checks[1].severity: is given more than once: it is not clear which one counts
+error    $.checks[1].severity: occurs more than once: it is not clear which one counts
 error    $.metadata.versoin: no such field; did you mean "version"?
-error    $.checks[0].severity: must be high or medium, not "hgih"; did you mean "high"?
+error    $.checks[0].severity: must be one of high, medium; did you mean "high"?
 error    $.checks[0].question: must not be empty
-error    $.checks[0].result_states[1]: must be pass, fail or indeterminate, not "maybe"
+error    $.checks[0].result_states[1]: must be one of pass, fail, indeterminate
 error    $.checks[1].detection_method.patterns[0]: "(" is not a regular expression: missing ), unterminated subpattern at position 0
 error    $.checks[1].detection_method.patterns[1]: "\\x9b31m[" is not a regular expression: unterminated character set at position 4
-error    $.variance_handling.min_runs: must be at least 3, not 1
-error    $.variance_handling.thresholds.warn: must be at most 1, not 7
-error    $.checks[0].detection_method.instructions: is missing: the evaluator must be told how to decide a semantic check
-error    $.checks[1].id: is the id of $.checks[0] already
+error    $.variance_handling.min_runs: must be at least 3
+error    $.variance_handling.thresholds.warn: must be at most 1
+error    $.checks[0].detection_method.instructions: is missing: a semantic check must tell the evaluator how to decide
+error    $.checks[1].id: is already the id of $.checks[0]
 warning  $.metadata.autor: no such field; did you mean "author"?
 warning  $.metadata.created_at: is missing; the specification asks for it
 warning  $.metadata.jurisdiction: is missing; the specification asks for it
@@ -79,7 +79,7 @@ warning  $.variance_handling.aggregation: is missing; the specification asks for
 warning  $.output_contract: is missing; the specification asks for it
 warning  $.logging: is missing; the specification asks for it
 warning  $.checks[0].result_states: lacks fail and indeterminate, which can be the result all the same
-warning  $.checks[1].detection_method.on_match: is missing: where a pattern occurs, the check fails. Say fail or pass
+warning  $.checks[1].detection_method.on_match: is missing: the check fails if a pattern occurs. Write fail or pass
 mine.json cannot be used: 11 errors, 16 warnings.
 """)
 
@@ -125,7 +125,7 @@ def test_validate_answers_in_json_too(file: Path) -> None:
     assert json.loads(ended.stdout) == {
         "file": "mine.json",
         "valid": False,
-        "errors": [{"path": "$.checks[0].severity", "message": 'must be high or medium, not "low"'}],
+        "errors": [{"path": "$.checks[0].severity", "message": "must be one of high, medium"}],
         "warnings": [{"path": "$.logging", "message": "is missing; the specification asks for it"}],
     }
 
@@ -211,7 +211,7 @@ def test_a_playbook_with_errors_is_not_shown_but_they_are(file: Path) -> None:
     assert ended.exit_code == ExitCode.USAGE
     assert ended.stderr == snapshot("""\
 Error: mine.json cannot be used as a playbook.
-$.checks[0].severity: must be high or medium, not "low"
+$.checks[0].severity: must be one of high, medium
 `byop validate FILE` shows these and the warnings.
 """)
 

@@ -12,7 +12,7 @@ from salvo.cli.exit_codes import ExitCode
 from salvo.engine.runtime.files import read_up_to
 
 if TYPE_CHECKING:
-    from salvo.playbooks.playbook.problems import PlaybookProblem
+    from salvo.playbooks.playbook.document import PlaybookProblem
 
 
 @click.command

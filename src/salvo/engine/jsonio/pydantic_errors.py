@@ -15,7 +15,7 @@ custom error type EXPECTED_KIND with the context {"expected": "a name or a defin
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any, NamedTuple, TypeAlias, TypeVar, get_args
 
@@ -95,6 +95,8 @@ def _field_error(model: type[BaseModel], data: Any, details: ErrorDetails, words
         if close := get_close_matches(name, [key for key in siblings if key not in fields], n=1):
             message = f'no such field; did you mean "{name}"?'
             return FieldError((*path[:-1], close[0]), message, unknown=True, suggestion=name)
+        needed = _required_fields([outer.model_fields[name].annotation for outer in _models_at(model, path[:-1])])
+        return FieldError(path, f"is missing; it needs {' and '.join(needed)}" if needed else "is missing")
     return FieldError(path, _message(details, words))
 
 
@@ -125,6 +127,18 @@ def _value_at(data: Any, path: FieldPath) -> Any:
 
 
 def _fields_at(model: type[BaseModel], path: FieldPath) -> list[str]:
+    return [name for inner in _models_at(model, path) for name in inner.model_fields]
+
+
+def _required_fields(annotations: Sequence[Any]) -> list[str]:
+    """Return the fields that an object of this type needs; none if it is not one type, and a model."""
+    match annotations:
+        case [type() as model] if issubclass(model, BaseModel):
+            return [name for name, field in model.model_fields.items() if field.is_required()]
+    return []
+
+
+def _models_at(model: type[BaseModel], path: FieldPath) -> list[type[BaseModel]]:
     models = [model]
     for step in path:
         if isinstance(step, str):
@@ -134,7 +148,7 @@ def _fields_at(model: type[BaseModel], path: FieldPath) -> list[str]:
                 if step in outer.model_fields
                 for inner in _models_in(outer.model_fields[step].annotation)
             ]
-    return [name for inner in models for name in inner.model_fields]
+    return models
 
 
 def _models_in(annotation: Any) -> Iterator[type[BaseModel]]:
@@ -196,7 +210,7 @@ def _expected(kind: str, context: Mapping[str, Any], words: Words) -> str:
 
 def _choice(value: Any, expected: str) -> str:
     choices = re.findall(r"'([^']*)'", expected)
-    close = get_close_matches(value, choices, n=1) if isinstance(value, str) else []
+    close = get_close_matches(value.strip().lower(), choices, n=1) if isinstance(value, str) else []
     return f"must be one of {', '.join(choices) or expected}" + (f'; did you mean "{close[0]}"?' if close else "")
 
 

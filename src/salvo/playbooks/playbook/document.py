@@ -1,4 +1,7 @@
-"""A playbook's bytes as a JSON value, and what of it has no canonical form: its hash could not be computed again."""
+"""Read a playbook's bytes as JSON, and name the problems of a document by their JSON path.
+
+A document must have a canonical form (RFC 8785), because its hash is computed from it.
+"""
 
 from __future__ import annotations
 
@@ -9,93 +12,131 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import partial
 from itertools import islice
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
-from salvo.playbooks.playbook.problems import PlaybookProblem, Steps, error
+from salvo.engine.jsonio.pydantic_errors import FieldPath
 
 LARGEST = 5_000_000
-"""Bytes of a playbook's file. Playbooks are written by people: a larger file is another file."""
+"""Bytes of a playbook's file. People write playbooks by hand, so a larger file is something else."""
 DEEPEST = 100
 """Levels of nesting; a playbook needs five."""
-_MOST = 100
-"""Problems of one kind; nobody reads more."""
-_LONGEST_INTEGER = 40
-"""Digits. Longer ones have no canonical form anyway, and take the square of their length to read."""
+_MAX_PROBLEMS = 100
+"""Problems of one kind that are reported."""
+_MAX_DIGITS = 40
+"""A longer integer has no canonical form, and parsing one takes quadratic time."""
+_MAX_STEP = 60
+"""Characters of one step of a path."""
+_IDENTIFIER = re.compile(rf"[A-Za-z_][A-Za-z0-9_]{{0,{_MAX_STEP}}}")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+Level: TypeAlias = Literal["error", "warning"]
+"""With an error the playbook cannot be used; with a warning it can."""
 
 
-_Repeating: TypeAlias = tuple[dict[str, Any], list[str]]
-"""An object, and the names that it was given more than once."""
+class PlaybookProblem(NamedTuple):
+    path: str
+    """In JSONPath, "$" for the whole document: $.checks[2].detection_method.type"""
+    level: Level
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.message}"
+
+
+def error(path: FieldPath, message: str) -> PlaybookProblem:
+    return PlaybookProblem(json_path(path), "error", message)
+
+
+def warning(path: FieldPath, message: str) -> PlaybookProblem:
+    return PlaybookProblem(json_path(path), "warning", message)
+
+
+def json_path(path: FieldPath) -> str:
+    return "$" + "".join(map(_json_path_step, path))
+
+
+def _json_path_step(step: str | int) -> str:
+    if isinstance(step, int):
+        return f"[{step}]"
+    if _IDENTIFIER.fullmatch(step):
+        return f".{step}"
+    short = step if len(step) <= _MAX_STEP else f"{step[:_MAX_STEP]}…"
+    return f"[{json.dumps(short)}]"
+
+
+_RepeatedKeys: TypeAlias = list[tuple[dict[str, Any], list[str]]]
+"""Objects, each with its keys that occur more than once."""
 
 
 def parse(content: bytes) -> tuple[Any, list[PlaybookProblem]]:
-    """The value and what is wrong with its text; None and the reason where it cannot be read."""
+    """Return the parsed value and the problems of its text; None and the reason if it cannot be parsed."""
     if len(content) > LARGEST:
         return None, [error((), f"is too large: more than {LARGEST:,} bytes")]
     try:
         text = content.decode("utf-8-sig")
-    except UnicodeDecodeError as fault:
-        byte = content[fault.start]
-        return None, [error((), f"is not UTF-8: byte {fault.start} (0x{byte:02x}) does not belong there")]
+    except UnicodeDecodeError as failure:
+        byte = content[failure.start]
+        return None, [error((), f"is not UTF-8: byte {failure.start} (0x{byte:02x}) is invalid there")]
     if not text.strip():
         return None, [error((), "is empty")]
-    repeating: list[_Repeating] = []
-    noting = partial(_object, repeating)
+    repeated: _RepeatedKeys = []
+    object_hook = partial(_object, repeated)
     try:
-        value = json.loads(text, object_pairs_hook=noting, parse_int=_integer, parse_constant=_constant)
-    except json.JSONDecodeError as fault:
-        reason = f"{fault.msg[:1].lower()}{fault.msg[1:]}"
-        return None, [error((), f"is not JSON: line {fault.lineno}, column {fault.colno}: {reason}")]
+        value = json.loads(text, object_pairs_hook=object_hook, parse_int=_integer, parse_constant=_constant)
+    except json.JSONDecodeError as failure:
+        reason = f"{failure.msg[:1].lower()}{failure.msg[1:]}"
+        return None, [error((), f"is not JSON: line {failure.lineno}, column {failure.colno}: {reason}")]
     except RecursionError:
         return None, [_too_deep(())]
-    return value, list(islice(_repetitions(value, repeating), _MOST))
+    return value, list(islice(_repeated_keys(value, repeated), _MAX_PROBLEMS))
 
 
 def uncanonical(document: Any) -> list[PlaybookProblem]:
-    """What RFC 8785 has no form for, or what is no JSON at all."""
-    return list(islice(_uncanonical(document), _MOST))
+    """Return what has no form in RFC 8785, or in JSON at all."""
+    return list(islice(_uncanonical(document), _MAX_PROBLEMS))
 
 
-def _object(repeating: list[_Repeating], pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _object(repeated: _RepeatedKeys, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     result = dict(pairs)
     if len(result) < len(pairs):
-        times = Counter(name for name, _ in pairs)
-        repeating.append((result, [name for name in result if times[name] > 1]))
+        counts = Counter(name for name, _ in pairs)
+        repeated.append((result, [name for name in result if counts[name] > 1]))
     return result
 
 
 def _integer(digits: str) -> float:
-    return int(digits) if len(digits) <= _LONGEST_INTEGER else math.inf
+    return int(digits) if len(digits) <= _MAX_DIGITS else math.inf
 
 
 def _constant(name: str) -> float:
     return float(name.replace("Infinity", "inf"))
 
 
-def _repetitions(document: Any, repeating: list[_Repeating]) -> Iterator[PlaybookProblem]:
-    names = {id(item): names for item, names in repeating}
-    for place in _containers(document) if names else ():
-        for name in names.get(id(place.value), ()):
-            yield error((*place.steps, name), "is given more than once: it is not clear which one counts")
+def _repeated_keys(document: Any, repeated: _RepeatedKeys) -> Iterator[PlaybookProblem]:
+    names = {id(item): names for item, names in repeated}
+    for container in _containers(document) if names else ():
+        for name in names.get(id(container.value), ()):
+            yield error((*container.path, name), "occurs more than once: it is not clear which one counts")
 
 
 def _uncanonical(document: Any) -> Iterator[PlaybookProblem]:
-    if (said := _flaw(document)) is not None:
-        yield error((), said)
-    for place in _containers(document):
-        if place.depth >= DEEPEST:
-            yield _too_deep(place.steps)
-        for name, part in _parts(place.value):
-            if isinstance(place.value, dict) and not isinstance(name, str):
-                yield error(place.steps, f"has a name that is no text: {name!r:.60}")
+    if (message := _scalar_error(document)) is not None:
+        yield error((), message)
+    for container in _containers(document):
+        if container.depth >= DEEPEST:
+            yield _too_deep(container.path)
+        for name, item in _items(container.value):
+            if isinstance(container.value, dict) and not isinstance(name, str):
+                yield error(container.path, f"has a key that is not text: {name!r:.60}")
                 continue
             if isinstance(name, str) and _SURROGATE.search(name):
-                yield error((*place.steps, name), "has half a character (a lone surrogate) in its name")
-            if (said := _flaw(part)) is not None:
-                yield error((*place.steps, name), said)
+                yield error((*container.path, name), "has half a character (a lone surrogate) in its name")
+            if (message := _scalar_error(item)) is not None:
+                yield error((*container.path, name), message)
 
 
-def _flaw(value: Any) -> str | None:
-    """What keeps a value without parts from having a canonical form."""
+def _scalar_error(value: Any) -> str | None:
+    """Return why a value that is no container has no canonical form."""
     if value is None or isinstance(value, bool | dict | list | tuple):
         return None
     if isinstance(value, str):
@@ -104,51 +145,48 @@ def _flaw(value: Any) -> str | None:
         return None if math.isfinite(value) else "is not a number that JSON can hold"
     if isinstance(value, int):
         return None if abs(value) < 2**53 else "is too large: canonical JSON holds integers below 2^53"
-    return f"is a {type(value).__name__}, which JSON has no form for"
+    return f"has the type {type(value).__name__}, which JSON cannot hold"
 
 
-_SURROGATE = re.compile("[\ud800-\udfff]")
-
-
-def _too_deep(steps: Steps) -> PlaybookProblem:
-    return error(steps[:2], f"is nested too deeply: {DEEPEST} levels are allowed")
+def _too_deep(path: FieldPath) -> PlaybookProblem:
+    return error(path[:2], f"is nested too deeply: {DEEPEST} levels are allowed")
 
 
 _Link: TypeAlias = "tuple[_Link, str | int] | None"
 
 
-class _Place(NamedTuple):
-    """An object or a list and the way to it, as a chain: only the few that a problem is about are ever spelled out."""
+class _Container(NamedTuple):
+    """An object or a list. Its path is a linked list, because few paths are ever needed."""
 
     value: Any
-    way: _Link
+    link: _Link
     depth: int
 
     @property
-    def steps(self) -> Steps:
-        steps, way = [], self.way
-        while way is not None:
-            way, step = way
+    def path(self) -> FieldPath:
+        steps, link = [], self.link
+        while link is not None:
+            link, step = link
             steps.append(step)
         return tuple(reversed(steps))
 
 
-def _containers(document: Any) -> Iterator[_Place]:
-    """Every object and list in the order of the document, none deeper than one level too deep."""
-    stack = [_Place(document, None, 0)]
+def _containers(document: Any) -> Iterator[_Container]:
+    """Yield every object and list in the order of the document, down to one level too deep."""
+    stack = [_Container(document, None, 0)]
     while stack:
-        place = stack.pop()
-        yield place
-        if place.depth < DEEPEST:
+        container = stack.pop()
+        yield container
+        if container.depth < DEEPEST:
             inside = [
-                _Place(part, (place.way, step), place.depth + 1)
-                for step, part in _parts(place.value)
-                if isinstance(part, dict | list | tuple) and isinstance(step, str | int)
+                _Container(item, (container.link, step), container.depth + 1)
+                for step, item in _items(container.value)
+                if isinstance(item, dict | list | tuple) and isinstance(step, str | int)
             ]
             stack.extend(reversed(inside))
 
 
-def _parts(value: Any) -> Iterable[tuple[Any, Any]]:
+def _items(value: Any) -> Iterable[tuple[Any, Any]]:
     if isinstance(value, dict):
         return value.items()
     return enumerate(value) if isinstance(value, list | tuple) else ()

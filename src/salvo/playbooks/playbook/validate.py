@@ -1,41 +1,61 @@
-"""Every problem of a playbook, and the playbook where there is no error.
+"""Read a playbook and report every problem of its file.
 
-The specification names more than an evaluation needs. What it cannot do without, or could not do as the document says,
-is an error; what the specification asks for and an evaluation can do without is a warning. Fields that nobody knows are
-kept: they are part of the document and of its hash.
+The specification names more fields than an evaluation needs. A problem is an error if the evaluation could not be
+done, or not as the document says. It is a warning if the specification asks for something that an evaluation can do
+without, or if something is likely a mistake.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any, get_args
 
+from pydantic.json_schema import GenerateJsonSchema
+from pydantic_core import core_schema
+
+from salvo.engine.jsonio.pydantic_errors import JSON_WORDS, FieldPath
+from salvo.engine.jsonio.pydantic_errors import validate as validate_model
+from salvo.engine.text.messages import nearest
 from salvo.engine.text.unicode_escape import printable
 from salvo.errors import PlaybookError
 from salvo.playbooks.enums import Aggregation, Result, Severity
-from salvo.playbooks.playbook.document import parse, uncanonical
-from salvo.playbooks.playbook.parts import number_in
-from salvo.playbooks.playbook.problems import PlaybookProblem
-from salvo.playbooks.playbook.schema import Check, Playbook, Variance
+from salvo.playbooks.playbook.document import PlaybookProblem, error, parse, uncanonical, warning
+from salvo.playbooks.playbook.schema import (
+    EXPECTED,
+    MAX_CHECKS,
+    Check,
+    ContractSection,
+    FileCheck,
+    FileSection,
+    Playbook,
+    PlaybookFile,
+    Variance,
+    VarianceHandling,
+)
 from salvo.playbooks.playbook.semantic_checks import contradictions
-from salvo.playbooks.playbook.specification import OK, PLAYBOOK, WARN
 
 __all__ = ["PlaybookProblem", "examine", "playbook", "playbook_schema", "problems", "read"]
 
+_TYPO_CUTOFF = 0.8
+"""How similar an unknown field must be to a known one to be taken for it: other fields are allowed."""
+_MAX_UNKNOWN = 20
+"""Unknown fields of one object that are compared with the known ones."""
+
 
 def read(content: bytes, name: str) -> Playbook:
-    """The playbook of a file; PlaybookError with all its errors where it has any."""
+    """Return the playbook of a file; raise PlaybookError with all its errors if there are any."""
     document, found = examine(content)
     return _without_errors(document, found, name)
 
 
 def playbook(document: Any, name: str = "This") -> Playbook:
-    """The playbook of a document that was read already; PlaybookError with all its errors where it has any."""
+    """Return the playbook of a parsed document; raise PlaybookError with all its errors if there are any."""
     return _without_errors(document, problems(document), name)
 
 
 def examine(content: bytes) -> tuple[Any, list[PlaybookProblem]]:
-    """The document of a file, None where it cannot be read, and every problem that it has."""
+    """Return the document of a file, None if it cannot be read, and every problem of it."""
     document, unreadable = parse(content)
     if document is None and unreadable:
         return None, unreadable
@@ -43,56 +63,104 @@ def examine(content: bytes) -> tuple[Any, list[PlaybookProblem]]:
 
 
 def problems(document: Any) -> list[PlaybookProblem]:
-    """Every problem of a document: the errors first, each kind in the order of the specification."""
-    found = [*uncanonical(document), *PLAYBOOK.problems(document, ()), *contradictions(document)]
+    """Return every problem of a document: errors first, each level in the order of the specification."""
+    without_form = uncanonical(document)
+    known_paths = {problem.path for problem in without_form}
+    _, field_errors = validate_model(PlaybookFile, document, words=JSON_WORDS)
+    invalid = [error(field_error.path, field_error.message) for field_error in field_errors]
+    found = [
+        *without_form,
+        *(problem for problem in invalid if problem.path not in known_paths),
+        *_absent_fields(PlaybookFile, document, ()),
+        *contradictions(document),
+    ]
     return sorted(dict.fromkeys(found), key=lambda problem: problem.level)
 
 
+def _absent_fields(section: type[FileSection], data: Any, path: FieldPath) -> Iterator[PlaybookProblem]:
+    """Warn of every field that is misspelt, or absent though the specification asks for it."""
+    if not isinstance(data, dict):
+        return
+    listed = data.get("required_fields") if issubclass(section, ContractSection) else None
+    misspelt = _misspelt_fields(section, data)
+    for name, field in section.model_fields.items():
+        if name in data:
+            yield from _absent_fields_inside(field.annotation, data[name], (*path, name))
+        elif name in misspelt and not field.is_required():
+            yield warning((*path, misspelt[name]), f'no such field; did you mean "{name}"?')
+        elif EXPECTED in field.metadata and not (isinstance(listed, list) and name in listed):
+            yield warning((*path, name), "is missing; the specification asks for it")
+
+
+def _absent_fields_inside(annotation: Any, value: Any, path: FieldPath) -> Iterator[PlaybookProblem]:
+    if isinstance(annotation, type) and issubclass(annotation, FileSection):
+        yield from _absent_fields(annotation, value, path)
+    elif get_args(annotation) == (FileCheck,) and isinstance(value, list):
+        for index, check in enumerate(islice(value, MAX_CHECKS)):
+            yield from _absent_fields(FileCheck, check, (*path, index))
+
+
+def _misspelt_fields(section: type[FileSection], data: dict[Any, Any]) -> dict[str, str]:
+    """Return, for each absent field, the unknown field that likely stands for it."""
+    absent = [name for name in section.model_fields if name not in data]
+    unknown = (name for name in data if isinstance(name, str) and name not in section.model_fields)
+    misspelt = {nearest(name, absent, cutoff=_TYPO_CUTOFF): name for name in islice(unknown, _MAX_UNKNOWN)}
+    misspelt.pop("", None)
+    return misspelt
+
+
+class _WithoutDefaults(GenerateJsonSchema):
+    """A default only stands for an absent field: the schema would not accept most of them."""
+
+    def default_schema(self, schema: core_schema.WithDefaultSchema) -> dict[str, Any]:
+        return self.generate_inner(schema["schema"])
+
+    def field_title_should_be_set(self, schema: Any) -> bool:  # noqa: ARG002 - pydantic's signature
+        return False
+
+
 def playbook_schema() -> dict[str, Any]:
-    """The JSON Schema of a playbook: every playbook without an error fits it."""
+    """Return the JSON Schema of a playbook: every playbook without an error fits it."""
     return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$schema": GenerateJsonSchema.schema_dialect,
+        **PlaybookFile.model_json_schema(schema_generator=_WithoutDefaults),
         "title": "BYOP playbook",
-        "description": "A versioned set of checks on a frozen AI output. Fields that are not named here are kept.",
-        **PLAYBOOK.schema(),
     }
 
 
 def _without_errors(document: Any, found: list[PlaybookProblem], name: str) -> Playbook:
     if errors := [printable(str(problem), multiline=True) for problem in found if problem.level == "error"]:
         raise PlaybookError(printable(name, multiline=True), errors)
-    metadata = document["metadata"]
+    file = PlaybookFile.model_validate(document, strict=True)
     return Playbook(
-        id=metadata["id"],
-        version=metadata["version"],
-        checks=tuple(map(_check, document["checks"])),
-        variance=_variance(document.get("variance_handling", {})),
+        id=file.metadata.id,
+        version=file.metadata.version,
+        checks=tuple(map(_check, file.checks)),
+        variance=_variance(file.variance_handling),
         document=document,
     )
 
 
-def _check(document: Mapping[str, Any]) -> Check:
-    method, evidence = document["detection_method"], document.get("evidence_requirements", {})
-    required = evidence.get("require_citations", False)
+def _check(check: FileCheck) -> Check:
+    method, evidence = check.detection_method, check.evidence_requirements
     return Check(
-        id=document["id"],
-        severity=Severity(document["severity"]),
-        question=document["question"],
-        type=method["type"],
-        instructions=method.get("instructions", ""),
-        patterns=(*method.get("pattern_hints", ()), *method.get("patterns", ())),
-        on_match=Result(method.get("on_match", Result.FAIL)),
-        require_citations=required,
-        min_citations_per_fail=int(evidence.get("min_citations_per_fail", 1)) if required else 0,
+        id=check.id,
+        severity=Severity(check.severity),
+        question=check.question,
+        type=method.type,
+        instructions=method.instructions,
+        patterns=(*method.pattern_hints, *method.patterns),
+        on_match=Result(method.on_match),
+        require_citations=evidence.require_citations,
+        min_citations_per_fail=evidence.min_citations_per_fail if evidence.require_citations else 0,
     )
 
 
-def _variance(document: Mapping[str, Any]) -> Variance:
-    standard, thresholds = Variance(), document.get("thresholds", {})
-    ok, warn = number_in(thresholds, OK, "ok"), number_in(thresholds, WARN, "warn")
+def _variance(handling: VarianceHandling) -> Variance:
+    thresholds = handling.thresholds
     return Variance(
-        min_runs=int(document.get("min_runs", standard.min_runs)),
-        aggregation=Aggregation(document.get("aggregation", standard.aggregation)),
-        ok=standard.ok if ok is None else ok,
-        warn=standard.warn if warn is None else warn,
+        min_runs=handling.min_runs,
+        aggregation=Aggregation(handling.aggregation),
+        ok=thresholds.ok if "ok" in thresholds.model_fields_set else thresholds.consistency_score_min_ok,
+        warn=thresholds.warn if "warn" in thresholds.model_fields_set else thresholds.consistency_score_warn,
     )
