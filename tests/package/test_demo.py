@@ -39,7 +39,7 @@ def test_it_shows_runs_a_replay_a_report_and_the_drift(shown: subprocess.Complet
         "Identical: the same agent code, on the recorded tool results, did the same.",
         "STABLE  No issues",
         "ALERT  High-severity checks failed.",
-        "so this is drift of",
+        "so this is output drift.",
         "Nothing was altered.",
     ):
         assert sight in " ".join(shown.stdout.split("\n"))

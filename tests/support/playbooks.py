@@ -153,7 +153,7 @@ def a_report(
         artifact_findings=(),
         assumptions_extracted=(ExtractedAssumption(ASSUMED, _location(ASSUMED, inputs)),),
         uncertainty=(),
-        unchecked_areas=(UncheckedArea("Whether the text is right in law.", "runner"),),
+        unchecked_areas=(UncheckedArea("Whether the text is legally correct.", "runner"),),
         limitations=("The evaluator is a language model.",),
         model_fingerprints=Fingerprints(
             ModelFingerprint("claude-sonnet-4-6", "claude-sonnet-4-6-x", "anthropic", "unknown", 0.0, "p1"),

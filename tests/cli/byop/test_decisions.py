@@ -248,7 +248,7 @@ def test_run_variance_measures_the_evaluator_and_says_so(
         derived = check(office.evaluate("--no-store"), "run_variance")
         screened = check(office.evaluate("--no-store", "--mode", "screening"), "run_variance")
     assert (derived["result"], derived["decided_by"]) == (result, "derived")
-    assert derived["notes"].endswith("It is a measure of the evaluator.")
+    assert derived["notes"].endswith("This measures the evaluator.")
     assert screened["result"] == "indeterminate"
 
 
@@ -315,7 +315,7 @@ def test_rules_in_full_mode_make_three_runs_and_say_that_they_agree_by_construct
     report = office.evaluate("--no-store", "--playbook", office.write_playbook(document))
     assert (report["evaluator"], report["variance_summary"]["num_runs"]) == ("rules", 3)
     assert [run["run"] for run in check(report, "certainty_language")["raw_runs"]] == [1, 2, 3]
-    assert any("agrees with itself by construction" in limit for limit in report["limitations"])
+    assert any("it always agrees with itself" in limit for limit in report["limitations"])
     assert check(report, "certainty_language")["raw_runs"][0]["rule"]
     unknown = check(report, "something_of_my_own")
     assert (unknown["result"], unknown["incomplete"]) == ("indeterminate", False)
@@ -354,9 +354,8 @@ def test_overall_status_and_its_reasons(office: Office, votes: dict[str, Any], s
     assert summary["overall_status"] == status
     assert summary["status_reasons"]
     if status == "STABLE":  # drift is indeterminate for want of a baseline, and that is neutral
-        assert summary["status_reasons"] == [
-            "No check failed or is indeterminate, and the consistency is 1.00.",
-        ]
+        reason = "No check failed or is indeterminate except drift_over_time_support (not compared with a baseline)."
+        assert summary["status_reasons"] == [f"{reason} The consistency is 1.00."]
 
 
 @pytest.mark.parametrize(
@@ -430,7 +429,7 @@ def test_temperature_is_0_where_the_model_takes_it_else_not_sent_null_and_named_
     assert {asked.body.get("temperature", "not sent") for asked in provider.asked[12:]} == {"not sent"}
     assert takes["model_fingerprints"]["evaluator"]["temperature"] == 0.0
     assert refuses["model_fingerprints"]["evaluator"]["temperature"] is None
-    said = f"{GPT} takes no temperature, so none was sent: its answers vary as it pleases."
+    said = f"At least one call to {GPT} was made without a temperature, so its answers may vary."
     assert said in refuses["limitations"]
     assert not any("temperature" in limit for limit in takes["limitations"])
 

@@ -21,10 +21,10 @@ def evaluate(office: Office, *arguments: str, votes: dict[str, Told] | None = No
 @pytest.mark.parametrize(
     "another_text, another_judge, kind, result, said",
     [
-        (False, False, "evaluator_instability", "fail", "so this is instability of the evaluator."),
-        (False, True, "judge", "fail", "so this is drift of the judge."),
-        (True, False, "output", "fail", "so this is drift of the output."),
-        (True, True, "undetermined", "indeterminate", "cannot be told apart."),
+        (False, False, "evaluator_instability", "fail", "so this is evaluator instability."),
+        (False, True, "judge", "fail", "so this is judge drift."),
+        (True, False, "output", "fail", "so this is output drift."),
+        (True, True, "undetermined", "indeterminate", "so the cause of any difference cannot be determined."),
     ],
 )
 @pytest.mark.parametrize("saved", [True, False])
@@ -114,15 +114,15 @@ ID  TIME  OBSERVE  unknown      same     anthropic/claude-sonnet-4-6  P  P  P  P
 ID  TIME  ALERT    1.00         changed  openai/gpt-5.4-mini          P  F  P  P  P  ?
 
 P pass, F fail, ? indeterminate, – not in that playbook. 1 assumption_disclosure; 2 certainty_language; 3 escalation_signal; 4 unchecked_areas_disclosure; 5 run_variance; 6 drift_over_time_support.
-TEXT tells whether it is the text of the row above, EVALUATOR who judged it.
+TEXT shows whether the text is the same as in the row above, EVALUATOR who judged it.
 """)
     points = json.loads(office.byop("drift", "--subject", "DPA", "--json").stdout)
     assert [point["status"] for point in points] == ["STABLE", "OBSERVE", "ALERT"]
     assert points[2]["outcomes"]["certainty_language"] == "fail"
     nothing = office.byop("drift", "--subject", "DPX")
     assert nothing.stdout == snapshot("""\
-There is no report of the subject “DPX” yet.
-Make one: byop run FILE --subject DPX
+There is no report on the subject “DPX” yet.
+Create one: byop run FILE --subject DPX
 """)
 
 
@@ -144,7 +144,7 @@ A  ID  TIME  STABLE  consistency 1.00
 B  ID  TIME  ALERT  consistency 1.00
    anthropic/claude-sonnet-4-6  subject default
 
-The judge is the same and the text is another: a difference is the text's.
+The evaluator is the same and the text is different, so a difference is attributed to the text.
 
 Checks
   worse   high    certainty_language: pass → fail
@@ -156,7 +156,7 @@ Checks
     assert document["after"]["report_id"] == second["report_id"]
     assert [each["check_id"] for each in document["changed_checks"]] == ["certainty_language"]
     itself = office.byop("compare", "latest", "latest")
-    assert "No check came out otherwise." in itself.stdout
+    assert "No difference in the checks that can be compared." in itself.stdout
     assert "Evidence" not in itself.stdout
 
 

@@ -75,11 +75,11 @@ FAIL           high    certainty_language          2 of 3  confidence 0.80  cons
     dissent, run 2 (pass): Qualified by the assumptions.
       line 3: “We assume that German law governs the agreement and that the customer is the
       controller.”
-    rejected, stands nowhere in the text: “It is entirely lawful.”
+    rejected, not found in the text: “It is entirely lawful.”
     pattern compliant: line 5
 INDETERMINATE  medium  escalation_signal           0 valid of 3  confidence unknown  consistency unknown
     Incomplete: fewer than a majority of its runs gave a valid vote.
-    No verdict: of 3 runs, 0 gave a vote (none). Evaluator returned unparseable response.
+    No verdict: 0 of 3 runs gave a vote (none). Evaluator returned unparseable response.
     run 1: no vote: Evaluator returned unparseable response.
     run 2: no vote: Evaluator returned unparseable response.
     run 3: no vote: Evaluator returned unparseable response.
@@ -88,7 +88,7 @@ PASS           medium  unchecked_areas_disclosure  3 of 3  confidence 0.90  cons
     The passage shows a pass.
 INDETERMINATE  medium  run_variance
     Derived from the other results, without the evaluator.
-    The evaluator's votes have a consistency of 0.80, between 0.7 and 0.85. It is a measure of the
+    The evaluator's votes have a consistency of 0.80, between 0.7 and 0.85. This measures the
     evaluator.
 INDETERMINATE  medium  drift_over_time_support
     Derived from the other results, without the evaluator.
@@ -100,8 +100,8 @@ Variance
   Stable at or above                0.85
   Not reliable for decisions below  0.70
   Aggregation                       decided by a strict majority of the runs
-  3 of 3 shows only that this evaluator votes so in at least 44% of runs (95% interval), not that it
-  is right.
+  Agreement in 3 of 3 runs shows only that this evaluator gives the same vote in at least 44% of
+  runs (95% interval), not that the vote is right.
   Variance in results may reflect evaluator model behavior, not only the AI output being tested.
   BYOP reports describe observable signals, not ground truth.
   - certainty_language
@@ -116,11 +116,11 @@ Key risks
 Next steps
   - Have a lawyer confirm, qualify or strike “Clause 7 is fully compliant with the GDPR.” (line 5)
     before anyone relies on it.
-  - Resume the evaluation (byop run --resume): some runs gave no vote, and only those are asked for.
+  - Resume the evaluation (byop run --resume): only the runs that gave no vote are made again.
 
 Limitations
-  - The evaluator is a language model: it can be wrong, and its provider can change it unannounced.
-  - Incomplete: some checks have fewer than a majority of valid votes.
+  - The evaluator is a language model: it can be wrong, and its provider can change it at any time.
+  - Incomplete: for some checks, fewer than a majority of the runs gave a valid vote.
 
 Integrity
   Playbook logic hash  sha256:…
@@ -130,7 +130,7 @@ Integrity
   Specification        BYOP 0.1
   Hash of ai_output    sha256:…
 
-Spent
+Tokens and cost
   Calls     15
   Tokens    15,042 in, 480 out
   Cost      $0.052
@@ -340,12 +340,12 @@ def test_several_evaluators_judge_the_same_text_and_a_table_shows_where_they_spl
         printed = office.byop("run", "output.md", "--no-store", "--json", *named)
     table = masked(shown.stdout).rpartition("\n\n")[2]
     assert table[table.index("CHECK") :] == snapshot("""\
-CHECK                       SEVERITY  anthropic/claude-sonnet-4-6  rules          openai/gpt-5.4-mini  JUDGES
+CHECK                       SEVERITY  anthropic/claude-sonnet-4-6  rules          openai/gpt-5.4-mini  AGREEMENT
 assumption_disclosure       high      PASS (3 of 3)                PASS (3 of 3)  PASS (3 of 3)        agree
 certainty_language          high      PASS (3 of 3)                FAIL (3 of 3)  PASS (3 of 3)        split
 escalation_signal           medium    FAIL (3 of 3)                PASS (3 of 3)  FAIL (3 of 3)        split
 unchecked_areas_disclosure  medium    PASS (3 of 3)                PASS (3 of 3)  PASS (3 of 3)        agree
-The judges agree on 2 of 4 checks.
+The evaluators agree on 2 of 4 checks.
 """)
     assert sorted(file.name for file in office.folder.glob("r*")) == [
         "r-anthropic-claude-sonnet-4-6.json",
@@ -375,7 +375,7 @@ def test_a_judge_that_could_not_judge_neither_agrees_nor_splits(office: Office) 
         printed = office.byop(*named, "--json")
     assert shown.exit_code == printed.exit_code == 3
     assert "not judged by all" in shown.stdout
-    assert "The judges agree on 0 of 0 checks." in shown.stdout
+    assert "The evaluators agree on 0 of 0 checks." in shown.stdout
     assert {row["agree"] for row in json.loads(printed.stdout)["agreement"]} == {None}
 
 
@@ -458,17 +458,17 @@ def test_next_steps_and_the_mending_prompt_follow_from_what_failed(office: Offic
     assert summary["recommended_next_steps"] == snapshot(
         [
             "Have a lawyer confirm, qualify or strike “Clause 7 is fully compliant with the GDPR.” (line 5) before anyone relies on it.",
-            "Read the text yourself for what the evaluator could not decide: escalation_signal.",
+            "Review the text yourself on what this evaluation could not decide: escalation_signal.",
         ]
     )
     assert summary["mending_prompt"] == snapshot("""\
-Please revise the text you wrote. Change only what the points below ask for, keep everything else word for word, and do not invent facts: where something is not known to you, say so.
+Please revise the text you wrote. Change only what the points below ask for, keep everything else word for word, and do not invent facts: if you do not know something, say so.
 
-1. Give every legal conclusion its qualifier: under which law, on which facts, with what uncertainty. Remove absolute statements that you cannot support.
-   It concerns:
+1. Qualify every legal conclusion: under which law, on which facts and with what uncertainty. Remove absolute statements that you cannot support.
+   This concerns:
    > Clause 7 is fully compliant with the GDPR.
 
-Return the whole revised text, and after it a list of the changes you made.\
+Return the complete revised text, followed by a list of the changes you made.\
 """)
 
 
@@ -487,7 +487,7 @@ def test_a_question_with_braces_is_put_into_words_as_it_is(office: Office) -> No
     report = office.evaluate("--no-store", "--playbook", office.write_playbook(own))
     assert results(report) == {"braces": "fail"}
     [step] = report["summary"]["recommended_next_steps"]
-    assert step.endswith("with this question: Does it name {party} and {}?")
+    assert step.endswith("with this question in mind: Does it name {party} and {}?")
 
 
 def test_a_later_export_and_the_baseline_are_in_the_audit_log(office: Office) -> None:

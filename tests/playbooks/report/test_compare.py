@@ -23,10 +23,10 @@ def by_another_judge(report: Report) -> Report:
 @pytest.mark.parametrize(
     "after, told",
     [
-        (HERE, "a difference is instability of the evaluator."),
-        (by_another_judge(HERE), "a difference is the judge's."),
-        (a_report(inputs=some_inputs("Another text.")), "a difference is the text's."),
-        (by_another_judge(a_report(inputs=some_inputs("Another text."))), "cannot be told apart."),
+        (HERE, "a difference is evaluator instability."),
+        (by_another_judge(HERE), "a difference is attributed to the evaluator."),
+        (a_report(inputs=some_inputs("Another text.")), "a difference is attributed to the text."),
+        (by_another_judge(a_report(inputs=some_inputs("Another text."))), "cannot be determined."),
     ],
 )
 def test_a_difference_is_put_down_to_what_changed(after: Report, told: str) -> None:
@@ -45,7 +45,7 @@ def test_what_keeps_two_reports_from_being_comparable_is_said() -> None:
     found = compare(HERE, other)
     assert found.cautions == snapshot(
         (
-            "The two were made with different playbooks, or versions of one.",
+            "The two reports were made with different playbooks or different versions of a playbook.",
             "id-0002 is a screening, which is not comparable over time.",
             "id-0002 is incomplete.",
             "The subjects differ: “default” and “DPA”.",
@@ -76,8 +76,8 @@ A  id-0001  2026-11-15T12:00:00+00:00  ALERT  consistency 1.00
 B  id-0002  2026-11-15T12:00:00+00:00  ALERT  consistency 1.00
    anthropic/claude-sonnet-4-6  subject default
 
-The text and the judge are the same: a difference is instability of the
-   evaluator.
+The text and the evaluator are the same, so a difference is evaluator
+   instability.
 
 Checks
   better  high    certainty_language: fail → pass
@@ -130,5 +130,5 @@ b       2026-11-15T12:00:00  REVIEW  unknown      same     ru\\x1bles  –  ?  �
 c       2026-11-15T12:00:00  REVIEW  0.50         changed  ru\\x1bles  –  P  P
 
 P pass, F fail, ? indeterminate, – not in that playbook. 1 one; 2 two; 3 three.
-TEXT tells whether it is the text of the row above, EVALUATOR who judged it.\
+TEXT shows whether the text is the same as in the row above, EVALUATOR who judged it.\
 """)

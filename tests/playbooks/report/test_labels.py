@@ -60,7 +60,7 @@ def test_a_report_whose_texts_gave_way_to_hashes_says_so_everywhere() -> None:
 
 def test_unknown_stays_unknown() -> None:
     report = replace(everything(), spent=Spending(12, None, None, None))
-    assert [row.value for row in labels.spent(report)] == ["12", "unknown", "unknown", "unknown"]
+    assert [row.value for row in labels.spending(report)] == ["12", "unknown", "unknown", "unknown"]
     assert labels.score(None) == "unknown"
 
 

@@ -47,14 +47,14 @@ FAIL           high    certainty_language          2 of 3  confidence 0.93  cons
     An absolute claim stands without a qualifier.
     dissent, run 2 (pass): The assumption at the top limits the claim.
       line 3: “We assume that the controller is established in Germany”
-    rejected, stands nowhere in the text: “guaranteed to be lawful”
+    rejected, not found in the text: “guaranteed to be lawful”
     pattern always: line 6
     pattern safe: line 6
 INDETERMINATE  medium  escalation_signal           3 of 3 for fail  confidence 0.70  consistency 1.00
-    The vote was fail, but its evidence was not found in the text. Evidence requirement not met: the
-    result is indeterminate.
+    The verdict was fail, but not enough evidence for it was found in the text. Evidence requirement
+    not met: the result is indeterminate.
     No escalation was seen.
-    rejected, stands nowhere in the text: “Contact us for more.”
+    rejected, not found in the text: “Contact us for more.”
 INDETERMINATE  medium  unchecked_areas_disclosure  1 valid of 3  confidence unknown  consistency unknown
     Incomplete: fewer than a majority of its runs gave a valid vote.
     run 2: no vote: Evaluator returned unparseable response.
@@ -114,7 +114,7 @@ Integrity
   Hash of source_document  sha256:9c2c08079e209b1775dca590d4da8938940a226c80a0785f890abfed6314f319
   Hash of prompt           sha256:db04c0b0d5eadc18c110bee6ec78a59ce051bd5806a9eadd6022ab71794042fe
 
-Spent
+Tokens and cost
   Calls     12
   Tokens    22,080 in, 18,000 read from the cache, 1,500 written to the cache, 1,440 out
   Cost      unknown
@@ -168,7 +168,7 @@ Integrity
   Hash of source_document  sha256:9c2c08079e209b1775dca590d4da8938940a226c80a0785f890abfed6314f319
   Hash of prompt           sha256:db04c0b0d5eadc18c110bee6ec78a59ce051bd5806a9eadd6022ab71794042fe
 
-Spent
+Tokens and cost
   Calls     0
   Tokens    unknown
   Cost      unknown
@@ -219,10 +219,10 @@ def test_where_judges_agree_and_where_they_split() -> None:
     other = replace(everything(), evaluator="openai/gpt-5.4-mini", check_results=(assumptions, split, unchecked))
     third = replace(everything(), evaluator="rules", check_results=(assumptions, certainty, escalation, unchecked))
     assert text(terminal.agreement([third, other])) == snapshot("""\
-CHECK                       SEVERITY  rules                            openai/gpt-5.4-mini           JUDGES
+CHECK                       SEVERITY  rules                            openai/gpt-5.4-mini           AGREEMENT
 assumption_disclosure       high      PASS (3 of 3)                    PASS (3 of 3)                 agree
 certainty_language          high      FAIL (2 of 3)                    PASS (2 of 3)                 split
-escalation_signal           medium    INDETERMINATE (3 of 3 for fail)  not in its report             not judged by all
+escalation_signal           medium    INDETERMINATE (3 of 3 for fail)  not in this report            not judged by all
 unchecked_areas_disclosure  medium    INDETERMINATE (1 valid of 3)     INDETERMINATE (1 valid of 3)  not judged by all
-The judges agree on 1 of 2 checks.
+The evaluators agree on 1 of 2 checks.
 """)

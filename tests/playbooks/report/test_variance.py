@@ -103,7 +103,7 @@ def test_run_variance_takes_its_thresholds_from_the_playbook() -> None:
 
 @given(st.floats(0, 1))
 def test_run_variance_says_that_it_measures_the_evaluator(score: float) -> None:
-    assert "a measure of the evaluator" in run_variance(score, Variance(), Mode.FULL)[1]
+    assert "This measures the evaluator." in run_variance(score, Variance(), Mode.FULL)[1]
 
 
 def test_a_weighted_mean_of_exact_halves_is_not_moved_past_a_threshold_by_floating_point() -> None:
@@ -116,11 +116,11 @@ def test_a_weighted_mean_of_exact_halves_is_not_moved_past_a_threshold_by_floati
 @given(st.integers(2, 50))
 def test_n_of_n_never_shows_certainty(runs: int) -> None:
     shown = what_it_shows(runs)
-    assert shown.startswith(f"{runs} of {runs} shows only")
+    assert shown.startswith(f"Agreement in {runs} of {runs} runs shows only")
     assert "100%" not in shown
 
 
 def test_three_of_three_shows_little() -> None:
     assert "at least 44% of runs" in what_it_shows(3)
-    assert "nothing" in what_it_shows(1)
-    assert "by construction" in what_it_shows(3, deterministic=True)
+    assert "does not show" in what_it_shows(1)
+    assert "always agrees with itself" in what_it_shows(3, deterministic=True)

@@ -69,8 +69,8 @@ def test_alembic_is_loaded_only_where_the_revision_differs(url: str) -> None:
     code = (
         "import sys\n"
         "from salvo.engine.runtime.clock import SystemClock\n"
-        "from salvo.playbooks.store.store import Store\n"
-        f"Store.open({url!r}, SystemClock()).close()\n"
+        "from salvo.playbooks.store.store import EvaluationStore\n"
+        f"EvaluationStore.open({url!r}, SystemClock()).close()\n"
         "print(sorted({'alembic', 'mako', 'pydantic'} & set(sys.modules)))"
     )
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

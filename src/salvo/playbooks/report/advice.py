@@ -1,6 +1,6 @@
-"""What follows from a report: risks, next steps, and a prompt that asks the producing AI to mend what failed. Pure.
+"""What follows from a report: key risks, next steps, and a prompt that asks the producing AI for a revision. Pure.
 
-Words about the text and about what a person might do next; never about whether anything is lawful.
+The sentences are about the text and what a person might do next, never about whether anything is lawful.
 """
 
 from __future__ import annotations
@@ -10,25 +10,27 @@ from collections.abc import Sequence
 from salvo.playbooks.enums import DRIFT, RUN_VARIANCE, Mode, Result
 from salvo.playbooks.report.report import ArtifactFinding, CheckResult, DriftSummary
 
-_QUOTED = 160
+_QUOTE_LENGTH = 160
 """Characters of a quote that a sentence shows."""
 
-_KEEP = "Nothing failed under this playbook. Save the report as a baseline, and evaluate again over time."
-_LOOK_AGAIN = "Nothing failed in this one look. Evaluate in full mode for a report that can be compared over time."
+_SAVE_BASELINE = "No check failed. Save this report as a baseline and evaluate again over time."
+_RUN_IN_FULL = (
+    "No check failed in this screening. Run a full evaluation to get a report that can be compared over time."
+)
 
-# For the checks of the starter playbook; `{quote}` is the first passage the verdict rests on.
+# For the checks of the starter playbook; `{quote}` is the first quoted passage.
 _STEPS = {
     "assumption_disclosure": "Have the author state the assumptions behind {quote}: jurisdiction, facts, role.",
     "certainty_language": "Have a lawyer confirm, qualify or strike {quote} before anyone relies on it.",
     "escalation_signal": "Name who must review {quote}, and under which conditions.",
-    "unchecked_areas_disclosure": "Ask what was not examined before anyone takes {quote} for the whole picture.",
-    RUN_VARIANCE: "Do not decide on single verdicts: evaluate again with more runs, or with another evaluator.",
-    DRIFT: "Compare this text with its baseline, and find out what changed before it is relied on.",
+    "unchecked_areas_disclosure": "Ask what was not examined before anyone treats {quote} as complete.",
+    RUN_VARIANCE: "Do not rely on individual results: evaluate again with more runs or with another evaluator.",
+    DRIFT: "Compare this report with its baseline and find out what changed before anyone relies on the text.",
 }
-_MENDS = {
+_REVISIONS = {
     "assumption_disclosure": "State, before any conclusion, the assumptions it rests on: the jurisdiction and the "
     "governing law, the facts you took as given, whose position you take, and how you read defined terms.",
-    "certainty_language": "Give every legal conclusion its qualifier: under which law, on which facts, with what "
+    "certainty_language": "Qualify every legal conclusion: under which law, on which facts and with what "
     "uncertainty. Remove absolute statements that you cannot support.",
     "escalation_signal": "For each uncertain or high-risk point, say who should review it (for example employment "
     "counsel or the data protection officer), what exactly, and when.",
@@ -37,9 +39,9 @@ _MENDS = {
 }
 _BEFORE = (
     "Please revise the text you wrote. Change only what the points below ask for, keep everything else word for word, "
-    "and do not invent facts: where something is not known to you, say so."
+    "and do not invent facts: if you do not know something, say so."
 )
-_AFTER = "Return the whole revised text, and after it a list of the changes you made."
+_AFTER = "Return the complete revised text, followed by a list of the changes you made."
 
 
 def key_risks(checks: Sequence[CheckResult], findings: Sequence[ArtifactFinding]) -> tuple[str, ...]:
@@ -48,39 +50,39 @@ def key_risks(checks: Sequence[CheckResult], findings: Sequence[ArtifactFinding]
         for check in checks
         if check.result is Result.FAIL
     ]
-    # Odd characters are worth a finding; text that addresses the evaluator is a risk.
+    # Unusual characters are only findings; text that addresses the evaluator is also a risk.
     return (*failed, *(finding.message for finding in findings if finding.location is not None and finding.span))
 
 
 def next_steps(checks: Sequence[CheckResult], drift: DriftSummary, mode: Mode, *, incomplete: bool) -> tuple[str, ...]:
-    """One concrete sentence for each check that failed, then for what is open."""
+    """Return one concrete sentence for each failed check, then one for each open point."""
     steps = [_step(check) for check in checks if check.result is Result.FAIL]
     if incomplete:
-        steps.append("Resume the evaluation (byop run --resume): some runs gave no vote, and only those are asked for.")
+        steps.append("Resume the evaluation (byop run --resume): only the runs that gave no vote are made again.")
     unclear = [check.check_id for check in checks if _is_unclear(check)]
     if unclear:
-        steps.append(f"Read the text yourself for what the evaluator could not decide: {', '.join(unclear)}.")
-    if drift.kind == "undetermined":
-        steps.append("Evaluate the new text with the former evaluator, so that the two changes can be told apart.")
+        steps.append(f"Review the text yourself on what this evaluation could not decide: {', '.join(unclear)}.")
+    if drift.same_text is False and drift.same_judge is False:
+        steps.append("Evaluate the new text with the previous evaluator to tell the two changes apart.")
     if not steps:
-        steps.append(_LOOK_AGAIN if mode is Mode.SCREENING else _KEEP)
+        steps.append(_RUN_IN_FULL if mode is Mode.SCREENING else _SAVE_BASELINE)
     return tuple(steps)
 
 
 def mending_prompt(checks: Sequence[CheckResult]) -> str | None:
-    """Ready to be pasted to the AI that wrote the text; None where nothing it could mend failed."""
+    """Return a prompt for the AI that wrote the text, or None if nothing failed that a revision could fix."""
     failed = [check for check in checks if check.result is Result.FAIL and check.decided_by != "derived"]
     if not failed:
         return None
-    mends = (_mend(number, check) for number, check in enumerate(failed, start=1))
-    return "\n\n".join((_BEFORE, *mends, _AFTER))
+    points = (_revision_point(number, check) for number, check in enumerate(failed, start=1))
+    return "\n\n".join((_BEFORE, *points, _AFTER))
 
 
 def _step(check: CheckResult) -> str:
     quote = _quote(check)
     if check.check_id in _STEPS:
         return _STEPS[check.check_id].format(quote=quote)
-    return f"Have a person look at {quote}, with this question: {check.question}"
+    return f"Have a person review {quote} with this question in mind: {check.question}"
 
 
 def _quote(check: CheckResult) -> str:
@@ -88,16 +90,16 @@ def _quote(check: CheckResult) -> str:
         return "the text"
     first = check.evidence_citations[0]
     span = " ".join(first.span.split())
-    cut = span if len(span) <= _QUOTED else f"{span[:_QUOTED].rstrip()} …"
+    shortened = span if len(span) <= _QUOTE_LENGTH else f"{span[:_QUOTE_LENGTH].rstrip()} …"
     where = f" (line {first.location.line})" if first.location else ""
-    return f"“{cut}”{where}"
+    return f"“{shortened}”{where}"
 
 
 def _is_unclear(check: CheckResult) -> bool:
     return check.result is Result.INDETERMINATE and check.decided_by != "derived" and not check.incomplete
 
 
-def _mend(number: int, check: CheckResult) -> str:
-    asked = _MENDS.get(check.check_id, f"Revise it so that this can be answered well: {check.question}")
+def _revision_point(number: int, check: CheckResult) -> str:
+    revision = _REVISIONS.get(check.check_id, f"Revise the text with this question in mind: {check.question}")
     quotes = "\n".join(f"   > {' '.join(citation.span.split())}" for citation in check.evidence_citations)
-    return f"{number}. {asked}" + (f"\n   It concerns:\n{quotes}" if quotes else "")
+    return f"{number}. {revision}" + (f"\n   This concerns:\n{quotes}" if quotes else "")

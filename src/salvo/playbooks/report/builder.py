@@ -1,4 +1,4 @@
-"""Makes the report from what was asked and what was answered. Pure: the same votes give the same report, always."""
+"""Build the report from the request and the votes. Pure: the same votes always give the same report."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ RUNNER_FINGERPRINT = f"{RUNNER}/{__version__}"
 
 @dataclass(frozen=True, slots=True)
 class JudgedBy:
-    """What the report says of its judge, beside what was measured."""
+    """What the report says about its evaluator, besides what was measured."""
 
     provider: str | None
     model: str
@@ -60,7 +60,7 @@ class BaselineReport:
 
 @dataclass(frozen=True, slots=True)
 class ScanResult:
-    """What was seen in the text before anyone was asked."""
+    """What was found in the text before the evaluator was asked."""
 
     patterns: Mapping[str, Scan]
     """By the id of the check."""
@@ -78,7 +78,7 @@ def build_report(
     timestamp: str,
     baseline: BaselineReport | str,
 ) -> Report:
-    """`baseline` is the report to compare with, or why there is none."""
+    """Build the report. `baseline` is the report to compare with, or the reason why there is none."""
     ballots = _by_check(votes)
     measured = [ballot.measured for runs in ballots.values() for ballot in runs.values()]
     fingerprints = Fingerprints(_evaluator(judge, measured), producer_fingerprint(order.producer))
@@ -139,25 +139,25 @@ def build_report(
 
 
 def _by_check(votes: Iterable[Vote]) -> dict[str, dict[int, JudgeAnswer]]:
-    found: dict[str, dict[int, JudgeAnswer]] = {}
+    ballots: dict[str, dict[int, JudgeAnswer]] = {}
     for vote in votes:
-        found.setdefault(vote.check_id, {})[vote.run] = vote.ballot
-    return found
+        ballots.setdefault(vote.check_id, {})[vote.run] = vote.ballot
+    return ballots
 
 
 def _decided(
     order: EvaluationRequest, ballots: Mapping[str, Mapping[int, JudgeAnswer]], scanned: ScanResult
 ) -> list[CheckResult]:
-    """Every check that does not follow from the others."""
+    """Return the results of all checks that are not derived from the others."""
     locator = Locator(order.inputs.ai_output)
-    found = []
+    results = []
     for check in order.playbook.checks:
         scan = scanned.patterns.get(check.id, Scan())
         if check.judged:
-            found.append(checks.judged(check, ballots.get(check.id, {}), order, locator, scan.hits))
+            results.append(checks.judged(check, ballots.get(check.id, {}), order, locator, scan.hits))
         elif not check.derived:
-            found.append(checks.by_patterns(check, scan, order.inputs))
-    return found
+            results.append(checks.by_patterns(check, scan, order.inputs))
+    return results
 
 
 def _drift(
@@ -188,15 +188,15 @@ def snapshot(report: Report) -> Snapshot:
 def _with_derived(
     order: EvaluationRequest, decided: list[CheckResult], consistency: float | None, drifted: Drift
 ) -> Iterable[CheckResult]:
-    """All checks in the playbook's order."""
-    known = {check.check_id: check for check in decided}
+    """Return all results in the playbook's order."""
+    by_id = {check.check_id: check for check in decided}
     for check in order.playbook.checks:
         if check.id == RUN_VARIANCE:
             yield checks.derived(check, *variance.run_variance(consistency, order.playbook.variance, order.mode))
         elif check.id == DRIFT:
             yield checks.derived(check, drifted.result, drifted.notes)
         else:
-            yield known[check.id]
+            yield by_id[check.id]
 
 
 def _outcome(check: CheckResult, drifted: Drift) -> status.StatusOutcome:
@@ -205,7 +205,7 @@ def _outcome(check: CheckResult, drifted: Drift) -> status.StatusOutcome:
 
 
 def judged_status(report: Report) -> Status:
-    """The status by what was judged alone: a provider's fault, or ours, counts against no text."""
+    """Return the status of what was judged: an error of the provider, or of ours, does not count against the text."""
     if not report.incomplete:
         return report.summary.overall_status
     judged = [
@@ -226,7 +226,7 @@ def _divergent(decided: Iterable[CheckResult], order: EvaluationRequest) -> tupl
 
 
 def _assumptions(results: Iterable[CheckResult]) -> tuple[ExtractedAssumption, ...]:
-    """The passages that the check on assumptions passed on: what the text states, in its own words."""
+    """Return the passages that made the check on assumptions pass: what the text states, in its own words."""
     return tuple(
         ExtractedAssumption(citation.span, citation.location)
         for check in results
@@ -236,19 +236,22 @@ def _assumptions(results: Iterable[CheckResult]) -> tuple[ExtractedAssumption, .
 
 
 def _uncertainty(results: Iterable[CheckResult]) -> tuple[str, ...]:
-    found = []
+    sentences = []
     for check in results:
         if check.incomplete:
             valid = sum(run.valid for run in check.raw_runs)
-            found.append(f"{check.check_id}: only {valid} of {len(check.raw_runs)} runs gave a vote.")
+            sentences.append(f"{check.check_id}: only {valid} of {len(check.raw_runs)} runs gave a vote.")
         elif check.raw_result is not None:
-            found.append(f"{check.check_id}: the vote was {check.raw_result}, but no quote for it stands in the text.")
+            sentences.append(
+                f"{check.check_id}: the verdict was {check.raw_result}, "
+                "but not enough evidence for it was found in the text."
+            )
         elif check.result is Result.INDETERMINATE:
-            found.append(f"{check.check_id}: indeterminate. {check.notes}")
+            sentences.append(f"{check.check_id}: indeterminate. {check.notes}")
         if check.dissent:
-            votes = ", ".join(f"run {dissent.run} said {dissent.result}" for dissent in check.dissent)
-            found.append(f"{check.check_id}: the runs do not agree ({votes}).")
-    return tuple(found)
+            votes = ", ".join(f"run {dissent.run}: {dissent.result}" for dissent in check.dissent)
+            sentences.append(f"{check.check_id}: the runs disagree ({votes}).")
+    return tuple(sentences)
 
 
 def _unchecked(order: EvaluationRequest, results: Iterable[CheckResult]) -> tuple[UncheckedArea, ...]:
@@ -258,33 +261,39 @@ def _unchecked(order: EvaluationRequest, results: Iterable[CheckResult]) -> tupl
         if check.check_id == "unchecked_areas_disclosure" and check.result is Result.PASS
         for citation in check.evidence_citations
     ]
-    ours = ["Whether the text is right in law: a playbook observes how a text is written, not whether it is correct."]
+    unchecked = [
+        "Whether the text is legally correct: a playbook examines how a text is written, not whether it is right."
+    ]
     if order.inputs.source_document is None:
-        ours.append("Whether the text says what its source says: no source document was given.")
+        unchecked.append("Whether the text agrees with its source: no source document was given.")
     if order.inputs.prompt is None:
-        ours.append("Whether the text answers what was asked: no prompt was given.")
-    ours += [f"{check.check_id}: not enough votes." for check in results if check.incomplete]
-    return (*stated, *(UncheckedArea(area, "runner") for area in ours))
+        unchecked.append("Whether the text answers its prompt: no prompt was given.")
+    unchecked += [f"{check.check_id}: not enough votes." for check in results if check.incomplete]
+    return (*stated, *(UncheckedArea(area, "runner") for area in unchecked))
 
 
 def _limitations(
     order: EvaluationRequest, judge: JudgedBy, measured: Sequence[CallMetrics], scanned: ScanResult, *, incomplete: bool
 ) -> tuple[str, ...]:
-    found = [f"{check_id}: {note}" for check_id, scan in scanned.patterns.items() for note in scan.notes]
+    sentences = [f"{check_id}: {note}" for check_id, scan in scanned.patterns.items() for note in scan.notes]
     if order.mode is Mode.SCREENING:
-        found.append(f"{order.mode.label}: one run a check, no baseline, no drift.")
+        sentences.append(f"{order.mode.label}: one run per check, no baseline, no drift.")
     if judge.deterministic:
-        found.append(
-            "The evaluator is deterministic: it agrees with itself by construction, so its consistency says nothing "
-            "about how clear the text is. It works by linguistic rules, in English, and understands no law."
+        sentences.append(
+            "The evaluator is deterministic: it always agrees with itself, so its consistency says nothing about how "
+            "clear the text is. It applies linguistic rules for English and does not understand law."
         )
     elif any(facts.calls and facts.temperature is None for facts in measured):
-        found.append(f"{order.evaluator} takes no temperature, so none was sent: its answers vary as it pleases.")
+        sentences.append(
+            f"At least one call to {order.evaluator} was made without a temperature, so its answers may vary."
+        )
     if not judge.deterministic:
-        found.append("The evaluator is a language model: it can be wrong, and its provider can change it unannounced.")
+        sentences.append(
+            "The evaluator is a language model: it can be wrong, and its provider can change it at any time."
+        )
     if incomplete:
-        found.append("Incomplete: some checks have fewer than a majority of valid votes.")
-    return tuple(found)
+        sentences.append("Incomplete: for some checks, fewer than a majority of the runs gave a valid vote.")
+    return tuple(sentences)
 
 
 def _evaluator(judge: JudgedBy, measured: Sequence[CallMetrics]) -> ModelFingerprint:
@@ -303,24 +312,24 @@ def _evaluator(judge: JudgedBy, measured: Sequence[CallMetrics]) -> ModelFingerp
 
 
 def _spent(measured: Sequence[CallMetrics]) -> Spending:
-    """Sums of what is known; None where any part of it is not."""
-    asked = [facts for facts in measured if facts.calls]
-    usage = _sum([facts.usage for facts in asked], lambda known: sum(known, Usage()))
+    """Return the sums, with None where a part is unknown."""
+    billed = [facts for facts in measured if facts.calls]
+    usage = _sum([facts.usage for facts in billed], lambda known: sum(known, Usage()))
     return Spending(
-        calls=sum(facts.calls for facts in asked),
-        tokens=None if usage is None else checks.tokens_of(usage),
-        cost_usd=_sum([facts.cost_usd for facts in asked], math.fsum),
-        seconds=_sum([facts.seconds for facts in asked], math.fsum),
+        calls=sum(facts.calls for facts in billed),
+        tokens=None if usage is None else checks.token_counts(usage),
+        cost_usd=_sum([facts.cost_usd for facts in billed], math.fsum),
+        seconds=_sum([facts.seconds for facts in billed], math.fsum),
     )
 
 
 def _sum(parts: Sequence[T | None], add: Callable[[Sequence[T]], T]) -> T | None:
-    """Exact, because the order in which votes come in must not show."""
+    """Add up the parts; the sum must not depend on the order in which votes arrive."""
     known = [part for part in parts if part is not None]
     return add(known) if len(known) == len(parts) else None
 
 
 def character_findings(text: str) -> Iterable[ArtifactFinding]:
-    """Characters that are kept, counted and named: a reader cannot see them."""
+    """Return a finding for each kind of invisible or unusual character."""
     for odd in odd_characters(text):
         yield ArtifactFinding(odd.kind, odd.message, count=odd.times)

@@ -1,10 +1,11 @@
-"""From the votes on one check to its result. A quote counts only where it stands in the text."""
+"""Turn the votes on one check into its result. A quote counts only if it is found in the text."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
 from salvo.engine.chat.base import Usage
+from salvo.engine.text.formatting import pluralize
 from salvo.playbooks.enums import Result
 from salvo.playbooks.evaluate.inputs import Inputs, Span
 from salvo.playbooks.evaluate.patterns import Hit, Scan
@@ -16,19 +17,19 @@ from salvo.playbooks.report.evidence import Locator
 from salvo.playbooks.report.report import CheckResult, Citation, Dissent, Location, PatternHit, RawRun, Tokens
 from salvo.playbooks.report.variance import tally
 
-EVIDENCE_NOT_MET = "Evidence requirement not met: no quote that would show the failure stands in the text."
+EVIDENCE_NOT_MET = "Evidence requirement not met: not enough evidence of the failure was found in the text."
 NOT_ASKED = "This run was not made."
 
 
 def judged(
     check: Check, ballots: Mapping[int, JudgeAnswer], order: EvaluationRequest, locator: Locator, hits: Sequence[Hit]
 ) -> CheckResult:
-    """What the evaluator's votes come to; `ballots` by the number of their run."""
+    """Return the result of the evaluator's votes; `ballots` are by run number."""
     runs = range(1, order.runs + 1)
     voted = tally([ballots.get(run) for run in runs], order.playbook.variance.aggregation, order.mode)
-    with_it = {run: ballot for run, ballot in sorted(ballots.items()) if ballot.result is voted.result}
-    against = {run: ballot for run, ballot in sorted(ballots.items()) if ballot.result not in (None, voted.result)}
-    quotes = _citations(with_it, order.inputs, locator)
+    supporting = {run: ballot for run, ballot in sorted(ballots.items()) if ballot.result is voted.result}
+    opposing = {run: ballot for run, ballot in sorted(ballots.items()) if ballot.result not in (None, voted.result)}
+    quotes = _citations(supporting, order.inputs, locator)
     located = tuple(quote for quote in quotes if quote.location is not None)
     unproven = voted.result is Result.FAIL and len(located) < check.min_citations_per_fail
     return CheckResult(
@@ -41,10 +42,10 @@ def judged(
         per_check_consistency=voted.consistency,
         evidence_citations=located,
         rejected_citations=tuple(quote for quote in quotes if quote.location is None),
-        notes=_notes(with_it.values(), ballots, order.runs, unproven=unproven),
+        notes=_notes(supporting.values(), ballots, order.runs, unproven=unproven),
         dissent=tuple(
-            Dissent(run, ballot.result, shown(ballot.notes), _citations({run: ballot}, order.inputs, locator))
-            for run, ballot in against.items()
+            Dissent(run, ballot.result, visible_note(ballot.notes), _citations({run: ballot}, order.inputs, locator))
+            for run, ballot in opposing.items()
             if ballot.result is not None
         ),
         pattern_hits=pattern_hits(hits, order.inputs),
@@ -54,11 +55,11 @@ def judged(
 
 
 def by_patterns(check: Check, scan: Scan, inputs: Inputs) -> CheckResult:
-    """What the patterns alone decide, without a call."""
-    found = pattern_hits(scan.hits, inputs)
+    """Return the result that the patterns decide, without a call."""
+    matches = pattern_hits(scan.hits, inputs)
     result, notes = _by_scan(check, scan)
-    # Absence has no passage to quote: a FAIL for want of a match cannot meet an evidence requirement.
-    unproven = result is Result.FAIL and len(found) < check.min_citations_per_fail
+    # An absence cannot be quoted, so a FAIL without a match cannot meet an evidence requirement.
+    unproven = result is Result.FAIL and len(matches) < check.min_citations_per_fail
     return CheckResult(
         check_id=check.id,
         severity=check.severity,
@@ -67,17 +68,17 @@ def by_patterns(check: Check, scan: Scan, inputs: Inputs) -> CheckResult:
         raw_result=result if unproven else None,
         per_check_confidence=None if result is Result.INDETERMINATE else 1.0,
         per_check_consistency=None,
-        evidence_citations=tuple(Citation(hit.span, hit.location) for hit in found),
+        evidence_citations=tuple(Citation(hit.span, hit.location) for hit in matches),
         notes=EVIDENCE_NOT_MET if unproven else notes,
         decided_by="patterns",
-        pattern_hits=found,
+        pattern_hits=matches,
     )
 
 
 def _by_scan(check: Check, scan: Scan) -> tuple[Result, str]:
     if scan.hits:
-        counted = f"The check's patterns occur {len(scan.hits)} times."
-        return check.on_match, " ".join((counted, *scan.notes))
+        occurrences = f"The check's patterns occur {pluralize(len(scan.hits), 'time')}."
+        return check.on_match, " ".join((occurrences, *scan.notes))
     if not scan.complete:
         return Result.INDETERMINATE, " ".join(scan.notes)
     otherwise = Result.PASS if check.on_match is Result.FAIL else Result.FAIL
@@ -109,24 +110,24 @@ def location(span: Span, inputs: Inputs) -> Location:
     return Location(span.start, span.end, inputs.line_of(span.start))
 
 
-def shown(note: str) -> str:
-    """A judge's note as it may be shown: one that asserts what no report may claim is withheld, and kept raw."""
-    asserted = claims.forbidden_claims(note)
-    if not asserted:
+def visible_note(note: str) -> str:
+    """Return the note, or a notice if it makes a forbidden claim. The raw answer keeps the note."""
+    forbidden = claims.forbidden_claims(note)
+    if not forbidden:
         return note
-    words = ", ".join(f"“{claim}”" for claim in asserted)
-    return f"[This note of the evaluator is withheld: it asserts {words}, which a report never claims.]"
+    quoted = ", ".join(f"“{claim}”" for claim in forbidden)
+    return f"[This note by the evaluator is withheld: it asserts {quoted}, which a report must not claim.]"
 
 
 def _citations(ballots: Mapping[int, JudgeAnswer], inputs: Inputs, locator: Locator) -> tuple[Citation, ...]:
-    """Each quote once, in the order of the text, with the runs that gave it; what cannot be located comes last."""
-    found: dict[Span | str, tuple[list[int], str]] = {}
+    """Return each quote once, in the order of the text, with the runs that gave it; unlocated quotes come last."""
+    quotes: dict[Span | str, tuple[list[int], str]] = {}
     for run, ballot in ballots.items():
         for cited in ballot.citations:
-            runs, _ = found.setdefault(locator.find(cited.span) or cited.span, ([], shown(cited.context)))
+            runs, _ = quotes.setdefault(locator.find(cited.span) or cited.span, ([], visible_note(cited.context)))
             if run not in runs:
                 runs.append(run)
-    located = {place: given for place, given in found.items() if isinstance(place, Span)}
+    located = {place: quote for place, quote in quotes.items() if isinstance(place, Span)}
     text = inputs.ai_output
     return (
         *(
@@ -135,26 +136,26 @@ def _citations(ballots: Mapping[int, JudgeAnswer], inputs: Inputs, locator: Loca
         ),
         *(
             Citation(place, None, context, tuple(runs))
-            for place, (runs, context) in found.items()
+            for place, (runs, context) in quotes.items()
             if isinstance(place, str)
         ),
     )
 
 
-def _notes(with_it: Iterable[JudgeAnswer], ballots: Mapping[int, JudgeAnswer], runs: int, *, unproven: bool) -> str:
-    """What the majority says, each thing once; where there is none, why."""
-    said = " ".join(dict.fromkeys(shown(ballot.notes) for ballot in with_it if ballot.notes))
+def _notes(supporting: Iterable[JudgeAnswer], ballots: Mapping[int, JudgeAnswer], runs: int, *, unproven: bool) -> str:
+    """Return the notes of the majority, each once; without a majority, the reason."""
+    notes = " ".join(dict.fromkeys(visible_note(ballot.notes) for ballot in supporting if ballot.notes))
     if unproven:
-        return f"{EVIDENCE_NOT_MET} {said}".rstrip()
-    if said:
-        return said
+        return f"{EVIDENCE_NOT_MET} {notes}".rstrip()
+    if notes:
+        return notes
     problems = dict.fromkeys(ballot.problem for ballot in ballots.values() if ballot.problem)
     votes = [ballot.result for ballot in ballots.values() if ballot.result is not None]
-    tally_ = ", ".join(f"{votes.count(result)} {result}" for result in Result if result in votes) or "none"
-    return f"No verdict: of {runs} runs, {len(votes)} gave a vote ({tally_}). {' '.join(problems)}".rstrip()
+    counts = ", ".join(f"{votes.count(result)} {result}" for result in Result if result in votes) or "none"
+    return f"No verdict: {len(votes)} of {pluralize(runs, 'run')} gave a vote ({counts}). {' '.join(problems)}".rstrip()
 
 
-def tokens_of(usage: Usage) -> Tokens:
+def token_counts(usage: Usage) -> Tokens:
     return Tokens(usage.input, usage.output, usage.cache_read, usage.cache_write)
 
 
@@ -168,13 +169,13 @@ def _raw_run(run: int, ballot: JudgeAnswer | None, inputs: Inputs, locator: Loca
         valid=ballot.result is not None,
         confidence=ballot.confidence,
         evidence_citations=_citations({run: ballot}, inputs, locator),
-        notes=shown(ballot.notes),
+        notes=visible_note(ballot.notes),
         raw_answer=ballot.raw,
         problem=ballot.problem,
         rule=ballot.rule,
         model=ballot.measured.model,
         system_fingerprint=ballot.measured.system_fingerprint,
-        tokens=None if usage is None else tokens_of(usage),
+        tokens=None if usage is None else token_counts(usage),
         cost_usd=ballot.measured.cost_usd,
         seconds=ballot.measured.seconds,
     )

@@ -1,4 +1,4 @@
-"""Two reports side by side: what changed, and whether the text or the judge changed with it. Pure."""
+"""Compare two reports: what changed, and whether the text or the evaluator changed. Pure."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class EvidenceChange:
-    """Quotes that only one of the two verdicts rests on."""
+    """Quotes that are evidence in only one of the two reports."""
 
     check_id: str
     gained: tuple[str, ...]
@@ -38,15 +38,15 @@ class ReportComparison:
     same_text: bool
     same_judge: bool
     attribution: str
-    """What a difference can be put down to."""
+    """What a difference is attributed to."""
     changed_checks: tuple[ChangedCheck, ...]
     only_before: tuple[str, ...]
     only_after: tuple[str, ...]
-    """Checks that one side does not have."""
+    """Checks that the other report does not have."""
     consistency_delta: float | None
     evidence: tuple[EvidenceChange, ...]
     cautions: tuple[str, ...]
-    """What keeps the two from being fully comparable."""
+    """Reasons why the two are not fully comparable."""
 
 
 def compare(before: Report, after: Report) -> ReportComparison:
@@ -85,12 +85,12 @@ def _side(report: Report) -> Side:
 
 def _attribution(*, same_text: bool, same_judge: bool) -> str:
     if same_text and same_judge:
-        return "The text and the judge are the same: a difference is instability of the evaluator."
+        return "The text and the evaluator are the same, so a difference is evaluator instability."
     if same_text:
-        return "The text is the same and the judge is another: a difference is the judge's."
+        return "The text is the same and the evaluator is different, so a difference is attributed to the evaluator."
     if same_judge:
-        return "The judge is the same and the text is another: a difference is the text's."
-    return "Both the text and the judge are others: what makes a difference cannot be told apart."
+        return "The evaluator is the same and the text is different, so a difference is attributed to the text."
+    return "The text and the evaluator are both different, so the cause of a difference cannot be determined."
 
 
 def _evidence(before: CheckResult, after: CheckResult) -> EvidenceChange:
@@ -108,7 +108,7 @@ def _spans(check: CheckResult) -> Sequence[str]:
 
 def _cautions(before: Report, after: Report) -> Iterable[str]:
     if before.integrity.playbook_logic_hash != after.integrity.playbook_logic_hash:
-        yield "The two were made with different playbooks, or versions of one."
+        yield "The two reports were made with different playbooks or different versions of a playbook."
     for report in (before, after):
         if report.execution_mode is Mode.SCREENING:
             yield f"{report.report_id} is a screening, which is not comparable over time."
@@ -120,25 +120,25 @@ def _cautions(before: Report, after: Report) -> Iterable[str]:
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """Where several judges of the same text agree, and where they split."""
+    """Whether several evaluators of the same text agree on a check."""
 
     check_id: str
     results: dict[str, Result]
     agree: bool | None
-    """None where one of them could not judge: it neither agrees nor splits."""
+    """None if one of them could not judge the check."""
 
 
 def agreement(reports: Sequence[Report]) -> tuple[Agreement, ...]:
-    """A row for each check that an evaluator was asked."""
+    """Return a row for each check that an evaluator judged."""
     rows: dict[str, dict[str, CheckResult]] = {}
     for report in reports:
         for check in report.check_results:
             if check.decided_by == "evaluator":
                 rows.setdefault(check.check_id, {})[report.evaluator] = check
-    return tuple(_agreement(name, found) for name, found in rows.items())
+    return tuple(_agreement(check_id, by_evaluator) for check_id, by_evaluator in rows.items())
 
 
-def _agreement(check_id: str, found: Mapping[str, CheckResult]) -> Agreement:
-    results = {evaluator: check.result for evaluator, check in found.items()}
-    unjudged = any(check.incomplete for check in found.values())
+def _agreement(check_id: str, by_evaluator: Mapping[str, CheckResult]) -> Agreement:
+    results = {evaluator: check.result for evaluator, check in by_evaluator.items()}
+    unjudged = any(check.incomplete for check in by_evaluator.values())
     return Agreement(check_id, results, None if unjudged else len(set(results.values())) == 1)

@@ -19,33 +19,34 @@ def lines(comparison: ReportComparison, *, colour: bool = False, width: int = 10
     return list(_lines(comparison, Paint(colour), max(width, _NARROWEST)))
 
 
-def _lines(found: ReportComparison, paint: Paint, width: int) -> Iterator[str]:
+def _lines(comparison: ReportComparison, paint: Paint, width: int) -> Iterator[str]:
     yield from DISCLAIMERS
     yield ""
-    yield from _wrapped(f"A  {_side(found.before)}", width)
-    yield from _wrapped(f"B  {_side(found.after)}", width)
+    yield from _wrapped(f"A  {_side(comparison.before)}", width)
+    yield from _wrapped(f"B  {_side(comparison.after)}", width)
     yield ""
-    yield from _wrapped(found.attribution, width)
-    for caution in found.cautions:
+    yield from _wrapped(comparison.attribution, width)
+    for caution in comparison.cautions:
         yield from (paint(line, "yellow") for line in _wrapped(f"Caution: {printable(caution)}", width))
     yield ""
     yield paint("Checks", bold=True)
-    for check in found.changed_checks:
-        word = "worse " if check.worse else "better"
-        line = f"  {word}  {check.severity:<6}  {printable(check.check_id)}: {check.before} → {check.now}"
+    for check in comparison.changed_checks:
+        direction = "worse " if check.worse else "better"
+        line = f"  {direction}  {check.severity:<6}  {printable(check.check_id)}: {check.before} → {check.now}"
         yield paint(line, "red" if check.worse else "green")
-    for name, side in ((found.only_before, "A"), (found.only_after, "B")):
-        if name:
-            yield f"  only in {side}: {', '.join(map(printable, name))}"
-    if not (found.changed_checks or found.only_before or found.only_after):
-        yield "  No check came out otherwise."
-    if found.consistency_delta is not None:
-        yield f"  Consistency {_score(found.before)} → {_score(found.after)} ({found.consistency_delta:+.2f})"
-    yield from _evidence(found, paint, width)
+    for check_ids, side in ((comparison.only_before, "A"), (comparison.only_after, "B")):
+        if check_ids:
+            yield f"  only in {side}: {', '.join(map(printable, check_ids))}"
+    if not (comparison.changed_checks or comparison.only_before or comparison.only_after):
+        yield "  No difference in the checks that can be compared."
+    if comparison.consistency_delta is not None:
+        before, after = _score(comparison.before), _score(comparison.after)
+        yield f"  Consistency {before} → {after} ({comparison.consistency_delta:+.2f})"
+    yield from _evidence(comparison, paint, width)
 
 
-def _evidence(found: ReportComparison, paint: Paint, width: int) -> Iterator[str]:
-    changed = [change for change in found.evidence if change.gained or change.lost]
+def _evidence(comparison: ReportComparison, paint: Paint, width: int) -> Iterator[str]:
+    changed = [change for change in comparison.evidence if change.gained or change.lost]
     if not changed:
         return
     yield ""
@@ -58,8 +59,8 @@ def _evidence(found: ReportComparison, paint: Paint, width: int) -> Iterator[str
 
 
 def _side(side: Side) -> str:
-    named = f"{side.report_id}  {side.timestamp}  {side.overall_status}  consistency {_score(side)}"
-    return f"{named}  {printable(side.evaluator)}  subject {printable(side.subject)}"
+    report = f"{side.report_id}  {side.timestamp}  {side.overall_status}  consistency {_score(side)}"
+    return f"{report}  {printable(side.evaluator)}  subject {printable(side.subject)}"
 
 
 def _score(side: Side) -> str:

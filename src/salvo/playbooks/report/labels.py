@@ -1,4 +1,4 @@
-"""What a report says, in the words that its renderings share. Texts from outside are passed on as they are."""
+"""The labels and sentences that all renderings of a report share. Texts from outside are passed on unescaped."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from salvo.playbooks.report.report import (
     Report,
     Tokens,
     UncheckedArea,
+    VarianceSummary,
 )
 
 TITLE = "BYOP observability report"
@@ -32,6 +33,7 @@ INCOMPLETE = (
 TEXTS_WITHHELD = "Only fingerprints were stored. Quotes and notes are replaced by their hashes."
 REJECTED = "The evaluator gave these as quotes, but they do not appear in the text. They carry no weight."
 UNVERIFIED = "unverified: not found in the text"
+PROMPT_TITLE = "Suggested revision prompt"
 PROMPT = "Give this prompt to the AI that wrote the text."
 WITHHELD = (
     "An evaluator note is withheld here because it makes a claim that a report must not make. The JSON contains it."
@@ -40,6 +42,7 @@ EVALUATOR_VARIANCE = (
     "Variance in results may reflect evaluator model behavior, not only the AI output being tested. "
     "BYOP reports describe observable signals, not ground truth."
 )
+"""The specification's words."""
 UNKNOWN = "unknown"
 NOT_APPLICABLE = "not applicable"
 NONE = "–"
@@ -60,24 +63,24 @@ AGGREGATIONS: Mapping[Aggregation, str] = {
     Aggregation.CONSENSUS_REQUIRED: "the runs must be unanimous",
 }
 DRIFTS: Mapping[str, str] = {
-    "none": "No drift: nothing got worse compared with the baseline.",
+    "none": "No drift: no material degradation compared with the baseline.",
     "output": "Output drift: a different text, judged by the same evaluator.",
     "judge": "Judge drift: the same text, judged by a different evaluator.",
     "evaluator_instability": "Evaluator instability: the same text and the same judge gave different results.",
-    "undetermined": "Undetermined drift: the text and the judge both changed, so the cause is unknown.",
+    "undetermined": "Undetermined drift: the text and the judge both changed, or a check could not be judged.",
     "not_compared": "Not compared with a baseline.",
 }
 
 
 def disclaimers(report: Report) -> list[str]:
-    """The three that no report is without, and whatever else it carries."""
+    """Return the three mandatory disclaimers, then any others that the report has."""
     return list(dict.fromkeys([*DISCLAIMERS, *report.presentation_rules.disclaimers]))
 
 
 def notices(report: Report) -> list[str]:
-    """What a reader must know before anything else is read."""
-    told = [(report.incomplete, INCOMPLETE), (report.texts_withheld, TEXTS_WITHHELD)]
-    return [notice for applies, notice in told if applies]
+    """Return what a reader must know before reading anything else."""
+    candidates = [(report.incomplete, INCOMPLETE), (report.texts_withheld, TEXTS_WITHHELD)]
+    return [notice for applies, notice in candidates if applies]
 
 
 def mode(report: Report) -> str:
@@ -96,14 +99,14 @@ def header(report: Report) -> list[NamedValue]:
 
 
 def tally(checks: Sequence[CheckResult]) -> str:
-    """As a test suite closes: "1 failed, 3 passed, 2 indeterminate"."""
+    """Return the counts as a test suite prints them: "1 failed, 3 passed, 2 indeterminate"."""
     counts = {result: sum(check.result is result for check in checks) for result in Result}
     words = ((Result.FAIL, "failed"), (Result.PASS, "passed"), (Result.INDETERMINATE, "indeterminate"))
     return ", ".join(f"{counts[result]} {word}" for result, word in words if counts[result]) or "no checks"
 
 
 def facts(check: CheckResult) -> list[NamedValue]:
-    """What a check's card lists; of a check that nobody voted on, only what there is."""
+    """Return the facts on a check's card; a check without votes has only a severity."""
     measured = [
         NamedValue("Votes", votes(check)),
         NamedValue("Confidence", confidence(check)),
@@ -113,17 +116,17 @@ def facts(check: CheckResult) -> list[NamedValue]:
 
 
 def votes(check: CheckResult) -> str:
-    """How many of its runs voted for what the check came to, before its evidence was looked up."""
+    """Return how many runs voted for the check's result, before its evidence was checked."""
     runs = len(check.raw_runs)
     if not runs:
         return NONE
-    cast = Counter(run.result for run in check.raw_runs if run.valid)
+    counts = Counter(run.result for run in check.raw_runs if run.valid)
     if check.incomplete:
-        return f"{cast.total()} valid of {runs}"
+        return f"{counts.total()} valid of {runs}"
     voted = check.raw_result or check.result
-    if 2 * cast[voted] > runs:
-        return f"{cast[voted]} of {runs}" + (f" for {voted}" if voted is not check.result else "")
-    return "split: " + ", ".join(f"{cast[result]} {result}" for result in Result if cast[result])
+    if 2 * counts[voted] > runs:
+        return f"{counts[voted]} of {runs}" + (f" for {voted}" if voted is not check.result else "")
+    return "split: " + ", ".join(f"{counts[result]} {result}" for result in Result if counts[result])
 
 
 def confidence(check: CheckResult) -> str:
@@ -147,11 +150,11 @@ def score(value: float | None) -> str:
 
 
 def overruled(check: CheckResult) -> str | None:
-    """Where the vote said one thing and the evidence did not bear it out."""
+    """Return a sentence if the evidence did not support the verdict."""
     if check.raw_result is None:
         return None
     return (
-        f"The vote was {check.raw_result}, but its evidence was not found in the text. "
+        f"The verdict was {check.raw_result}, but not enough evidence for it was found in the text. "
         f"Evidence requirement not met: the result is {check.result}."
     )
 
@@ -160,17 +163,17 @@ def unfinished(check: CheckResult) -> str | None:
     return "Incomplete: fewer than a majority of its runs gave a valid vote." if check.incomplete else None
 
 
-def said(note: str) -> str:
-    """A note of the evaluator, unless it asserts what no report may assert."""
+def visible_note(note: str) -> str:
+    """Return the evaluator's note, or a notice if the note makes a claim that no report may make."""
     return WITHHELD if forbidden_claims(note) else note
 
 
 def vote(run: RawRun) -> str:
-    """The run's answer in one line; a fault is no vote."""
+    """Return the run's answer in one line; an error is no vote."""
     if not run.valid:
-        return f"no vote: {said(run.problem or run.notes) or 'no usable answer'}"
-    sure = "" if run.confidence is None else f", confidence {run.confidence:.2f}"
-    return f"{run.result}{sure}" + (f", rule {run.rule}" if run.rule else "")
+        return f"no vote: {visible_note(run.problem or run.notes) or 'no usable answer'}"
+    confidence_part = "" if run.confidence is None else f", confidence {run.confidence:.2f}"
+    return f"{run.result}{confidence_part}" + (f", rule {run.rule}" if run.rule else "")
 
 
 def where(location: Location | None) -> str:
@@ -183,54 +186,54 @@ def from_runs(citation: Citation) -> str:
     return f"{'run' if len(citation.runs) == 1 else 'runs'} {', '.join(map(str, citation.runs))}"
 
 
-class Hits(NamedTuple):
-    """One pattern's hits: how many, and where."""
+class HitGroup(NamedTuple):
+    """All hits of one pattern."""
 
     pattern: str
     spans: list[tuple[str, Location]]
 
 
-def hits(check: CheckResult) -> list[Hits]:
+def hits(check: CheckResult) -> list[HitGroup]:
     by_pattern = sorted(check.pattern_hits, key=lambda hit: hit.pattern)
     return [
-        Hits(pattern, [(hit.span, hit.location) for hit in found])
-        for pattern, found in groupby(by_pattern, key=lambda hit: hit.pattern)
+        HitGroup(pattern, [(hit.span, hit.location) for hit in group])
+        for pattern, group in groupby(by_pattern, key=lambda hit: hit.pattern)
     ]
 
 
 def variance(report: Report) -> list[NamedValue]:
-    of = report.variance_summary
-    measured = "not measured (one run)" if of.consistency_score is None and of.num_runs == 1 else ""
+    summary = report.variance_summary
+    unmeasured = "not measured (one run)" if summary.consistency_score is None and summary.num_runs == 1 else ""
     return [
-        NamedValue("Runs per judged check", str(of.num_runs)),
-        NamedValue("Overall consistency", measured or f"{score(of.consistency_score)} – {_band(report)}"),
-        NamedValue("Stable at or above", f"{of.threshold_ok:.2f}"),
-        NamedValue("Not reliable for decisions below", f"{of.threshold_warn:.2f}"),
-        NamedValue("Aggregation", AGGREGATIONS[of.aggregation]),
+        NamedValue("Runs per judged check", str(summary.num_runs)),
+        NamedValue("Overall consistency", unmeasured or f"{score(summary.consistency_score)} – {_band(summary)}"),
+        NamedValue("Stable at or above", f"{summary.threshold_ok:.2f}"),
+        NamedValue("Not reliable for decisions below", f"{summary.threshold_warn:.2f}"),
+        NamedValue("Aggregation", AGGREGATIONS[summary.aggregation]),
     ]
 
 
-def _band(report: Report) -> str:
-    of = report.variance_summary
-    if of.consistency_score is None:
+def _band(summary: VarianceSummary) -> str:
+    if summary.consistency_score is None:
         return "not enough valid votes"
-    if of.consistency_score >= of.threshold_ok:
+    if summary.consistency_score >= summary.threshold_ok:
         return "stable"
-    return "not reliable for decisions" if of.consistency_score < of.threshold_warn else "some findings diverge"
+    below_warn = summary.consistency_score < summary.threshold_warn
+    return "not reliable for decisions" if below_warn else "some findings diverge"
 
 
-def drift(of: DriftSummary) -> list[NamedValue]:
-    if of.baseline_id is None:
+def drift(summary: DriftSummary) -> list[NamedValue]:
+    if summary.baseline_id is None:
         return []
-    origin = {True: "saved as a baseline", False: "latest earlier full report", None: UNKNOWN}
+    sources = {True: "saved as a baseline", False: "latest earlier full report", None: UNKNOWN}
     return [
-        NamedValue("Baseline", of.baseline_id, code=True),
-        NamedValue("Baseline time", of.baseline_timestamp or UNKNOWN),
-        NamedValue("Baseline source", origin[of.baseline_saved]),
-        NamedValue("Baseline consistency", score(of.consistency_before)),
-        NamedValue("Change in consistency", _change(of.consistency_delta)),
-        NamedValue("Same text", _yes_or_no(of.same_text)),
-        NamedValue("Same judge", _yes_or_no(of.same_judge)),
+        NamedValue("Baseline", summary.baseline_id, code=True),
+        NamedValue("Baseline time", summary.baseline_timestamp or UNKNOWN),
+        NamedValue("Baseline source", sources[summary.baseline_saved]),
+        NamedValue("Baseline consistency", score(summary.consistency_before)),
+        NamedValue("Change in consistency", _change(summary.consistency_delta)),
+        NamedValue("Same text", _yes_or_no(summary.same_text)),
+        NamedValue("Same judge", _yes_or_no(summary.same_judge)),
     ]
 
 
@@ -246,16 +249,16 @@ def stated_by(area: UncheckedArea) -> str:
     return "stated in the text" if area.stated_by == "output" else "not examined by this evaluation"
 
 
-def fingerprint(of: ModelFingerprint) -> list[NamedValue]:
-    """The specification's seven fields, the last of them spread out."""
-    metadata = [NamedValue(str(name), _value(value), code=True) for name, value in of.other_runtime_metadata.items()]
+def fingerprint(model: ModelFingerprint) -> list[NamedValue]:
+    """Return the specification's seven fields, with a row for each item of the last one."""
+    metadata = [NamedValue(str(name), _value(value), code=True) for name, value in model.other_runtime_metadata.items()]
     return [
-        NamedValue("Declared model name", _declared(of.declared_model_name), code=True),
-        NamedValue("Declared model version", _declared(of.declared_model_version), code=True),
-        NamedValue("Provider", _declared(of.provider)),
-        NamedValue("Routing or mode", _declared(of.routing_or_mode)),
-        NamedValue("Temperature", _declared(of.temperature)),
-        NamedValue("System prompt id", _declared(of.system_prompt_id), code=True),
+        NamedValue("Declared model name", _declared(model.declared_model_name), code=True),
+        NamedValue("Declared model version", _declared(model.declared_model_version), code=True),
+        NamedValue("Provider", _declared(model.provider)),
+        NamedValue("Routing or mode", _declared(model.routing_or_mode)),
+        NamedValue("Temperature", _declared(model.temperature)),
+        NamedValue("System prompt id", _declared(model.system_prompt_id), code=True),
         *(metadata or [NamedValue("Other runtime metadata", "none")]),
     ]
 
@@ -268,21 +271,21 @@ def _value(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
 
 
-def spent(report: Report) -> list[NamedValue]:
-    of = report.spent
+def spending(report: Report) -> list[NamedValue]:
+    spent = report.spent
     return [
-        NamedValue("Calls", str(of.calls)),
-        NamedValue("Tokens", tokens(of.tokens)),
-        NamedValue("Cost", cost(of.cost_usd)),
-        NamedValue("Duration", duration(of.seconds)),
+        NamedValue("Calls", str(spent.calls)),
+        NamedValue("Tokens", tokens(spent.tokens)),
+        NamedValue("Cost", cost(spent.cost_usd)),
+        NamedValue("Duration", duration(spent.seconds)),
     ]
 
 
-def tokens(of: Tokens | None) -> str:
-    if of is None:
+def tokens(used: Tokens | None) -> str:
+    if used is None:
         return UNKNOWN
-    cached = [(of.cache_read, "read from the cache"), (of.cache_write, "written to the cache")]
-    parts = [f"{of.input:,} in", *(f"{number:,} {what}" for number, what in cached if number), f"{of.output:,} out"]
+    cached = [(used.cache_read, "read from the cache"), (used.cache_write, "written to the cache")]
+    parts = [f"{used.input:,} in", *(f"{number:,} {what}" for number, what in cached if number), f"{used.output:,} out"]
     return ", ".join(parts)
 
 
@@ -290,19 +293,19 @@ def cost(dollars: float | None) -> str:
     return UNKNOWN if dollars is None else money(dollars)
 
 
-def duration(of: float | None) -> str:
-    return UNKNOWN if of is None else seconds(of)
+def duration(elapsed: float | None) -> str:
+    return UNKNOWN if elapsed is None else seconds(elapsed)
 
 
 def integrity(report: Report) -> list[NamedValue]:
-    of = report.integrity
+    hashes = report.integrity
     return [
-        NamedValue("Playbook logic hash", of.playbook_logic_hash, code=True),
-        NamedValue("Inputs fingerprint", of.inputs_fingerprint, code=True),
-        NamedValue("Report hash", of.report_hash or "not computed", code=True),
-        NamedValue("Runner", of.runner_fingerprint, code=True),
+        NamedValue("Playbook logic hash", hashes.playbook_logic_hash, code=True),
+        NamedValue("Inputs fingerprint", hashes.inputs_fingerprint, code=True),
+        NamedValue("Report hash", hashes.report_hash or "not computed", code=True),
+        NamedValue("Runner", hashes.runner_fingerprint, code=True),
         NamedValue("Specification", f"BYOP {report.spec_version}"),
-        *(NamedValue(f"Hash of {name}", digest, code=True) for name, digest in of.raw_inputs.items()),
+        *(NamedValue(f"Hash of {name}", digest, code=True) for name, digest in hashes.raw_inputs.items()),
     ]
 
 
@@ -310,27 +313,33 @@ RUN_COLUMNS = ("Check", "Run", "Vote", "Model", "Tokens: in + cached → out", "
 
 
 def run_rows(report: Report) -> list[tuple[str, ...]]:
-    """A row a run, in the order of RUN_COLUMNS."""
-    served = report.model_fingerprints.evaluator.provider is not None
+    """Return a row per run, with the columns RUN_COLUMNS."""
+    uses_model = report.model_fingerprints.evaluator.provider is not None
     return [
-        (check.check_id, str(run.run), vote(run), *(_paid(run) if served else _FREE), duration(run.seconds))
+        (
+            check.check_id,
+            str(run.run),
+            vote(run),
+            *(_model_cells(run) if uses_model else _WITHOUT_MODEL),
+            duration(run.seconds),
+        )
         for check in report.check_results
         for run in check.raw_runs
     ]
 
 
-_FREE = ("no model", NOT_APPLICABLE, NOT_APPLICABLE)
+_WITHOUT_MODEL = ("no model", NOT_APPLICABLE, NOT_APPLICABLE)
 
 
-def _paid(run: RawRun) -> tuple[str, str, str]:
+def _model_cells(run: RawRun) -> tuple[str, str, str]:
     model = run.model or UNKNOWN
     if run.system_fingerprint:
         model += f" ({run.system_fingerprint})"
-    return model, _briefly(run.tokens), cost(run.cost_usd)
+    return model, _short_tokens(run.tokens), cost(run.cost_usd)
 
 
-def _briefly(of: Tokens | None) -> str:
-    return UNKNOWN if of is None else f"{of.input:,} + {of.cache_read + of.cache_write:,} → {of.output:,}"
+def _short_tokens(used: Tokens | None) -> str:
+    return UNKNOWN if used is None else f"{used.input:,} + {used.cache_read + used.cache_write:,} → {used.output:,}"
 
 
 def times(count: int) -> str:

@@ -1,4 +1,4 @@
-"""From check results to one status, with the rules that fired. Pure: no combination of results is without a rule."""
+"""Derive one status from the check results, with the rules that applied. Pure; every combination has a rule."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from salvo.playbooks.playbook.schema import Variance
 
 @dataclass(frozen=True, slots=True)
 class StatusOutcome:
-    """What the status needs to know of a check."""
+    """What the status depends on, for one check."""
 
     check_id: str
     severity: Severity
     result: Result
     neutral: bool = False
-    """Indeterminate only for want of a baseline: that says nothing about the text."""
+    """Indeterminate only because there is no baseline, which says nothing about the text."""
 
 
 def overall(
     outcomes: Sequence[StatusOutcome], consistency: float | None, thresholds: Variance, mode: Mode
 ) -> tuple[Status, tuple[str, ...]]:
-    """The gravest status that any rule gives, and a sentence for each rule that gives it."""
+    """Return the most severe status that any rule gives, and a sentence for each rule that gives it."""
     counted = [outcome for outcome in outcomes if not outcome.neutral]
     for status, reasons in (
         (Status.ALERT, _alert(counted)),
@@ -32,24 +32,29 @@ def overall(
     ):
         if reasons:
             return status, tuple(reasons)
-    return Status.STABLE, (f"No check failed or is indeterminate, and the consistency is {_shown(consistency)}.",)
+    not_compared = ", ".join(outcome.check_id for outcome in outcomes if outcome.neutral)
+    except_for = f" except {not_compared} (not compared with a baseline)" if not_compared else ""
+    return Status.STABLE, (
+        f"No check failed or is indeterminate{except_for}. The consistency is {_consistency_text(consistency)}.",
+    )
 
 
 def _alert(outcomes: Sequence[StatusOutcome]) -> list[str]:
-    return [f"{name} (high severity) failed." for name in _named(outcomes, Severity.HIGH, Result.FAIL)]
+    return [f"{check_id} (high severity) failed." for check_id in _check_ids(outcomes, Severity.HIGH, Result.FAIL)]
 
 
 def _review(outcomes: Sequence[StatusOutcome], consistency: float | None, thresholds: Variance) -> list[str]:
     reasons = [
-        f"{name} (high severity) is indeterminate." for name in _named(outcomes, Severity.HIGH, Result.INDETERMINATE)
+        f"{check_id} (high severity) is indeterminate."
+        for check_id in _check_ids(outcomes, Severity.HIGH, Result.INDETERMINATE)
     ]
-    failed = _named(outcomes, Severity.MEDIUM, Result.FAIL)
+    failed = _check_ids(outcomes, Severity.MEDIUM, Result.FAIL)
     if len(failed) >= 2:
-        reasons.append(f"{len(failed)} checks of medium severity failed: {', '.join(failed)}.")
+        reasons.append(f"{len(failed)} medium-severity checks failed: {', '.join(failed)}.")
     if consistency is not None and consistency < thresholds.warn:
         reasons.append(
-            f"The consistency is {_shown(consistency)}, below {thresholds.warn:g}: "
-            "the verdicts are not reliable for decisions."
+            f"The consistency is {_consistency_text(consistency)}, below {thresholds.warn:g}: "
+            "the results are not reliable for decisions."
         )
     return reasons
 
@@ -57,21 +62,23 @@ def _review(outcomes: Sequence[StatusOutcome], consistency: float | None, thresh
 def _observe(
     outcomes: Sequence[StatusOutcome], consistency: float | None, thresholds: Variance, mode: Mode
 ) -> list[str]:
-    reasons = [f"{name} (medium severity) failed." for name in _named(outcomes, Severity.MEDIUM, Result.FAIL)]
+    reasons = [
+        f"{check_id} (medium severity) failed." for check_id in _check_ids(outcomes, Severity.MEDIUM, Result.FAIL)
+    ]
     reasons += [
-        f"{name} (medium severity) is indeterminate."
-        for name in _named(outcomes, Severity.MEDIUM, Result.INDETERMINATE)
+        f"{check_id} (medium severity) is indeterminate."
+        for check_id in _check_ids(outcomes, Severity.MEDIUM, Result.INDETERMINATE)
     ]
     if consistency is not None and consistency < thresholds.ok:
-        reasons.append(f"The consistency is {_shown(consistency)}, below {thresholds.ok:g}.")
+        reasons.append(f"The consistency is {_consistency_text(consistency)}, below {thresholds.ok:g}.")
     if mode is Mode.SCREENING:
         reasons.append("A screening judges each check once and is not comparable over time.")
     return reasons
 
 
-def _named(outcomes: Sequence[StatusOutcome], severity: Severity, result: Result) -> list[str]:
+def _check_ids(outcomes: Sequence[StatusOutcome], severity: Severity, result: Result) -> list[str]:
     return [outcome.check_id for outcome in outcomes if outcome.severity is severity and outcome.result is result]
 
 
-def _shown(consistency: float | None) -> str:
+def _consistency_text(consistency: float | None) -> str:
     return "not known" if consistency is None else f"{consistency:.2f}"

@@ -1,6 +1,6 @@
-"""A report as lines of text, like a test suite's. Pure: the caller prints them, and says whether they may be coloured.
+"""A report as lines of text, like the output of a test suite. Pure: the caller prints them and chooses colours.
 
-What comes from outside is put on one line, cut, and cleared of what could steer a terminal. The files have it whole.
+Text from outside is put on one line, shortened, and cleared of terminal control characters.
 """
 
 from __future__ import annotations
@@ -36,40 +36,41 @@ def lines(report: Report, *, colour: bool = False, width: int = 100) -> list[str
 
 
 def agreement(reports: Sequence[Report], *, colour: bool = False) -> list[str]:
-    """Where several judges of the same text agree and where they split: a row a check, a column a judge."""
-    by_check = _by_check(reports)
-    header = ["CHECK", "SEVERITY", *(_line(report.evaluator) for report in reports), "JUDGES"]
+    """Return a table of where several evaluators of the same text agree: a row per check, a column per evaluator."""
+    header = ["CHECK", "SEVERITY", *(_line(report.evaluator) for report in reports), "AGREEMENT"]
     rows = []
-    for check_id, found in by_check.items():
-        severity = next(check.severity for check in found if check)
-        rows.append([_line(check_id), severity, *map(_cell, found), _together(found)])
+    for check_id, checks in _by_check(reports).items():
+        severity = next(check.severity for check in checks if check)
+        rows.append([_line(check_id), severity, *map(_cell, checks), _agreement(checks)])
     colours = ["yellow" if row[-1] == "split" else None for row in rows]
-    judged = [row for row in rows if row[-1] in ("agree", "split")]
-    agreed = sum(row[-1] == "agree" for row in judged)
-    return [*table(header, rows, Paint(colour), colours), f"The judges agree on {agreed} of {len(judged)} checks."]
+    judged_by_all = [row for row in rows if row[-1] in ("agree", "split")]
+    agreed = sum(row[-1] == "agree" for row in judged_by_all)
+    return [
+        *table(header, rows, Paint(colour), colours),
+        f"The evaluators agree on {agreed} of {len(judged_by_all)} checks.",
+    ]
 
 
 def _by_check(reports: Sequence[Report]) -> dict[str, list[CheckResult | None]]:
-    """What the judges were asked: a derived check is nobody's verdict."""
-    of = [
+    """Return the checks that evaluators judged, with one entry per report."""
+    results = [
         {check.check_id: check for check in report.check_results if check.decided_by == "evaluator"}
         for report in reports
     ]
-    ids = dict.fromkeys(check_id for checks in of for check_id in checks)
-    return {check_id: [checks.get(check_id) for checks in of] for check_id in ids}
+    ids = dict.fromkeys(check_id for checks in results for check_id in checks)
+    return {check_id: [checks.get(check_id) for checks in results] for check_id in ids}
 
 
 def _cell(check: CheckResult | None) -> str:
     if check is None:
-        return "not in its report"
+        return "not in this report"
     votes = labels.votes(check)
     return check.result.upper() if votes == labels.NONE else f"{check.result.upper()} ({votes})"
 
 
-def _together(found: Sequence[CheckResult | None]) -> str:
-    """A judge that could not judge neither agrees nor splits."""
-    results = {check.result for check in found if check and not check.incomplete}
-    if any(check is None or check.incomplete for check in found):
+def _agreement(checks: Sequence[CheckResult | None]) -> str:
+    results = {check.result for check in checks if check and not check.incomplete}
+    if any(check is None or check.incomplete for check in checks):
         return "not judged by all"
     return "agree" if len(results) == 1 else "split"
 
@@ -92,11 +93,11 @@ class _Screen:
             self._listed("Next steps", report.summary.recommended_next_steps),
             self._listed("Limitations", report.limitations),
             self._rows("Integrity", labels.integrity(report)),
-            self._rows("Spent", labels.spent(report)),
+            self._rows("Tokens and cost", labels.spending(report)),
             self._closing(report),
         ]
-        shown = [section for section in map(list, sections) if section]
-        for number, section in enumerate(shown):
+        non_empty = [section for section in map(list, sections) if section]
+        for number, section in enumerate(non_empty):
             if number:
                 yield ""
             yield from section
@@ -140,19 +141,21 @@ class _Screen:
             labels.UNASKED.get(check.decided_by),
             labels.unfinished(check),
             labels.overruled(check),
-            labels.said(check.notes),
+            labels.visible_note(check.notes),
         ):
             if sentence:
                 yield from self._wrapped(sentence, "    ")
         for run in check.raw_runs:
             if not run.valid:
                 yield from self._wrapped(f"run {run.run}: {labels.vote(run)}", "    ")
-        for one in check.dissent:
-            yield from self._wrapped(f"dissent, run {one.run} ({one.result}): {labels.said(one.notes)}", "    ")
-            for citation in one.evidence_citations:
+        for dissent in check.dissent:
+            yield from self._wrapped(
+                f"dissent, run {dissent.run} ({dissent.result}): {labels.visible_note(dissent.notes)}", "    "
+            )
+            for citation in dissent.evidence_citations:
                 yield from self._quote(citation, "      ")
         for citation in check.rejected_citations:
-            yield from self._wrapped(f"rejected, stands nowhere in the text: {_quoted(citation.span)}", "    ")
+            yield from self._wrapped(f"rejected, not found in the text: {_quoted(citation.span)}", "    ")
         for hit in labels.hits(check):
             places = ", ".join(str(location.line) for _, location in hit.spans[:_HITS])
             more = f" and {len(hit.spans) - _HITS} more" if len(hit.spans) > _HITS else ""
@@ -162,30 +165,29 @@ class _Screen:
         yield from self._wrapped(f"{labels.where(citation.location)}: {_quoted(citation.span)}", indent)
 
     def _variance(self, report: Report) -> Iterator[str]:
-        of = report.variance_summary
+        summary = report.variance_summary
         yield from self._rows("Variance", labels.variance(report))
-        for sentence in (of.note, labels.EVALUATOR_VARIANCE):
+        for sentence in (summary.note, labels.EVALUATOR_VARIANCE):
             if sentence:
                 yield from self._wrapped(sentence, "  ")
-        for finding in of.divergent_findings:
+        for finding in summary.divergent_findings:
             yield from self._wrapped(finding, "  - ")
 
     def _drift(self, report: Report) -> Iterator[str]:
-        of = report.drift_summary
+        summary = report.drift_summary
         yield self._title("Drift")
-        yield from self._wrapped(labels.DRIFTS[of.kind], "  ")
-        yield from self._aligned(labels.drift(of), "  ")
-        for check in of.changed_checks:
+        yield from self._wrapped(labels.DRIFTS[summary.kind], "  ")
+        yield from self._aligned(labels.drift(summary), "  ")
+        for check in summary.changed_checks:
             worse = " (worse)" if check.worse else ""
             yield from self._wrapped(f"{check.check_id}: {check.before} before, {check.now} now{worse}", "  - ")
-        for note in of.notes:
+        for note in summary.notes:
             yield from self._wrapped(note, "  - ")
 
     def _findings(self, report: Report) -> Iterator[str]:
-        found = report.artifact_findings
-        if found:
+        if report.artifact_findings:
             yield self._title("Findings in the text")
-        for finding in found:
+        for finding in report.artifact_findings:
             place = f"{labels.where(finding.location)}: " if finding.location else ""
             yield from self._wrapped(f"{place}{finding.message}{labels.times(finding.count)}", "  - ")
             if finding.span is not None:
@@ -214,7 +216,7 @@ class _Screen:
             yield f"{indent}{_line(row.name):<{names}}  {_line(row.value)}"
 
     def _wrapped(self, text: str, indent: str = "") -> list[str]:
-        """A list's mark stands before the first line alone."""
+        """Wrap the text; only the first line has the list mark."""
         return textwrap.wrap(
             _line(text), self._width, initial_indent=indent, subsequent_indent=" " * len(indent), break_on_hyphens=False
         )
@@ -225,5 +227,5 @@ def _quoted(text: str) -> str:
 
 
 def _line(text: str, longest: int = _LONGEST) -> str:
-    """On one line, cut, and with nothing in it that could steer a terminal."""
+    """Return the text on one line, shortened and without terminal control characters."""
     return truncate(printable(" ".join(text[: longest * 10].split())), longest)

@@ -1,4 +1,4 @@
-"""The reports of a subject over time, as lines of text. Pure."""
+"""The reports on a subject over time, as lines of text. Pure."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ _HEADER = ("REPORT", "TIME", "STATUS", "CONSISTENCY", "TEXT", "EVALUATOR")
 
 
 def lines(subject: str, points: Sequence[TimelinePoint], *, colour: bool = False) -> list[str]:
-    """A row a report, the oldest first; a letter for each check in the order of the playbook."""
+    """Return a row per report, oldest first, with a letter for each check in the order of the playbook."""
     if not points:
         return [
-            f"There is no report of the subject “{printable(subject)}” yet.",
-            f"Make one: byop run FILE --subject {printable(subject)}",
+            f"There is no report on the subject “{printable(subject)}” yet.",
+            f"Create one: byop run FILE --subject {printable(subject)}",
         ]
     checks = list(dict.fromkeys(name for point in points for name in point.outcomes))
     header = [*_HEADER, *(str(number) for number in range(1, len(checks) + 1)), ""]
@@ -28,7 +28,7 @@ def lines(subject: str, points: Sequence[TimelinePoint], *, colour: bool = False
         *table(header, rows, Paint(colour)),
         "",
         f"P pass, F fail, ? indeterminate, – not in that playbook. {'; '.join(legend)}.",
-        "TEXT tells whether it is the text of the row above, EVALUATOR who judged it.",
+        "TEXT shows whether the text is the same as in the row above, EVALUATOR who judged it.",
     ]
 
 

@@ -1,4 +1,4 @@
-"""What the runs of a check add up to, and how stable all of them are. Pure. It measures the evaluator, not the text."""
+"""Combine the votes on a check, and measure how consistent they are. Pure. It measures the evaluator, not the text."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from salvo.playbooks.enums import Aggregation, Mode, Result, Severity
 from salvo.playbooks.evaluate.votes import JudgeAnswer
 from salvo.playbooks.playbook.schema import Variance
 
-_EXACT = 9
-"""Decimals beyond which two shares are the same: floating point must not decide at a threshold."""
+_DECIMALS = 9
+"""Two shares that agree to this many decimals are equal: rounding errors must not decide at a threshold."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,15 +21,15 @@ class VoteTally:
     result: Result
     confidence: float | None
     consistency: float | None
-    """None where too few runs gave a vote, or there was only one to give."""
+    """None if too few runs gave a vote, or if there was only one run."""
     incomplete: bool
 
 
 def tally(ballots: Sequence[JudgeAnswer | None], aggregation: Aggregation, mode: Mode) -> VoteTally:
-    """One ballot for each run that was asked for; None, or a ballot without a result, is no vote for anything."""
-    cast = [ballot.result if ballot else None for ballot in ballots]
-    decided = _unanimous(cast) if aggregation is Aggregation.CONSENSUS_REQUIRED else voting.majority(cast)
-    result = decided or Result.INDETERMINATE
+    """Combine the answers, one per run; None, or an answer without a result, is not a vote."""
+    votes = [ballot.result if ballot else None for ballot in ballots]
+    winner = _unanimous(votes) if aggregation is Aggregation.CONSENSUS_REQUIRED else voting.majority(votes)
+    result = winner or Result.INDETERMINATE
     agreeing = [
         ballot.confidence
         for ballot in ballots
@@ -38,51 +38,50 @@ def tally(ballots: Sequence[JudgeAnswer | None], aggregation: Aggregation, mode:
     return VoteTally(
         result=result,
         confidence=fmean(agreeing) if agreeing else None,
-        consistency=voting.consistency(cast) if mode is Mode.FULL else None,
-        incomplete=2 * sum(vote is not None for vote in cast) <= len(cast),
+        consistency=voting.consistency(votes) if mode is Mode.FULL else None,
+        incomplete=2 * sum(vote is not None for vote in votes) <= len(votes),
     )
 
 
-def _unanimous(cast: Sequence[Result | None]) -> Result | None:
-    return cast[0] if cast and len(set(cast)) == 1 else None
+def _unanimous(votes: Sequence[Result | None]) -> Result | None:
+    return votes[0] if votes and len(set(votes)) == 1 else None
 
 
 def overall(consistencies: Iterable[tuple[Severity, float | None]]) -> float | None:
-    """The severity-weighted mean over the judged checks whose consistency is known; None where none is."""
-    known = [(severity.weight, value) for severity, value in consistencies if value is not None]
-    whole = sum(weight for weight, _ in known)
-    return round(sum(weight * value for weight, value in known) / whole, _EXACT) if whole else None
+    """Return the severity-weighted mean over the judged checks whose consistency is known, or None."""
+    weighted = [(severity.weight, value) for severity, value in consistencies if value is not None]
+    total = sum(weight for weight, _ in weighted)
+    return round(sum(weight * value for weight, value in weighted) / total, _DECIMALS) if total else None
 
 
 def run_variance(consistency: float | None, thresholds: Variance, mode: Mode) -> tuple[Result, str]:
-    """The derived check on the evaluator's own stability, and why it came out so."""
+    """Return the result of the derived check on the evaluator's stability, and the reason."""
     if mode is Mode.SCREENING:
-        return Result.INDETERMINATE, "A screening judges each check once, so nothing can be said about variance."
+        return Result.INDETERMINATE, "A screening judges each check once, so variance cannot be measured."
     if consistency is None:
-        return Result.INDETERMINATE, "Too few runs gave a vote, so they cannot be compared."
-    said = f"The evaluator's votes have a consistency of {consistency:.2f}"
+        return Result.INDETERMINATE, "There are not enough votes to compare."
+    score = f"The evaluator's votes have a consistency of {consistency:.2f}"
     if consistency >= thresholds.ok:
-        return Result.PASS, f"{said}, at or above {thresholds.ok:g}. It is a measure of the evaluator."
+        return Result.PASS, f"{score}, at or above {thresholds.ok:g}. This measures the evaluator."
     if consistency < thresholds.warn:
         return Result.FAIL, (
-            f"{said}, below {thresholds.warn:g}: unstable, and not reliable for decisions. "
-            "It is a measure of the evaluator."
+            f"{score}, below {thresholds.warn:g}: unstable and not reliable for decisions. This measures the evaluator."
         )
     return Result.INDETERMINATE, (
-        f"{said}, between {thresholds.warn:g} and {thresholds.ok:g}. It is a measure of the evaluator."
+        f"{score}, between {thresholds.warn:g} and {thresholds.ok:g}. This measures the evaluator."
     )
 
 
 def what_it_shows(runs: int, *, deterministic: bool = False) -> str:
-    """What n of n proves: far less than it seems."""
+    """Return what an agreement of n of n runs can and cannot show."""
     if runs == 1:
-        return "One run shows nothing of how the next one would vote."
+        return "One run does not show how another run would vote."
     if deterministic:
         return (
-            f"{runs} of {runs} shows nothing here: an evaluator that works by rules agrees with itself by construction."
+            f"Agreement in {runs} of {runs} runs shows nothing here: a rule-based evaluator always agrees with itself."
         )
     least = percent(wilson(runs, runs).low)
     return (
-        f"{runs} of {runs} shows only that this evaluator votes so in at least {least} of runs (95% interval), "
-        "not that it is right."
+        f"Agreement in {runs} of {runs} runs shows only that this evaluator gives the same vote in at least {least} "
+        "of runs (95% interval), not that the vote is right."
     )

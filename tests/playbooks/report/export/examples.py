@@ -244,7 +244,7 @@ def everything() -> Report:
         uncertainty=("unchecked_areas_disclosure could not be judged: 1 of 3 runs gave a valid vote.",),
         unchecked_areas=(
             UncheckedArea("the transfer impact assessment", "output", located("the transfer impact assessment")),
-            UncheckedArea("Whether the text is right in law.", "runner"),
+            UncheckedArea("Whether the text is legally correct.", "runner"),
         ),
         limitations=("Three runs cannot show how often the evaluator errs.",),
         model_fingerprints=Fingerprints(

@@ -41,7 +41,7 @@ def test_it_has_every_part_of_the_report_in_order() -> None:
             "Variance",
             "Drift",
             "Findings in the text",
-            "Assumptions the text states",
+            "Assumptions stated in the text",
             "Uncertainty",
             "Areas not checked",
             "Limitations",

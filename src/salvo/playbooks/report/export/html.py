@@ -19,8 +19,8 @@ from salvo.playbooks.report import labels
 from salvo.playbooks.report.export import annotated_text, badges
 from salvo.playbooks.report.report import CheckResult, Citation, Location, ReportFile
 
-_LEGEND = "Evidence is highlighted, with the number of its check; other places that the report names are underlined."
-_OTHER_TEXT = "This is not the text that the report was made from: their fingerprints differ. Nothing is marked in it."
+_LEGEND = "Evidence is highlighted, with the number of its check. Other passages that the report names are underlined."
+_OTHER_TEXT = "This is not the text that the report was made from: the fingerprints differ. Nothing is marked in it."
 
 
 def render(file: ReportFile, inputs: Inputs | None = None) -> str:
@@ -79,28 +79,24 @@ class _Page:
 
     def _sections(self) -> Iterator[Markup]:
         report, summary = self._report, self._report.summary
-        yield from blocks.section("Key risks", blocks.listed(summary.key_risks, "None were seen under this playbook."))
-        yield from blocks.section(
-            "Recommended next steps", blocks.listed(summary.recommended_next_steps, "None follow.")
-        )
+        yield from blocks.section("Key risks", blocks.listed(summary.key_risks, "None were detected by this playbook."))
+        yield from blocks.section("Recommended next steps", blocks.listed(summary.recommended_next_steps, "None."))
         yield from blocks.section("Checks at a glance", self._glance())
         yield from blocks.section("Checks", *(self._card(*numbered) for numbered in enumerate(report.check_results, 1)))
         yield from blocks.section("Variance", *self._variance())
         yield from blocks.section("Drift", *self._drift())
         yield from blocks.section("Findings in the text", self._findings())
-        yield from blocks.section("Assumptions the text states", self._assumptions())
-        yield from blocks.section("Uncertainty", blocks.listed(report.uncertainty, "None was recorded."))
+        yield from blocks.section("Assumptions stated in the text", self._assumptions())
+        yield from blocks.section("Uncertainty", blocks.listed(report.uncertainty, "None recorded."))
         yield from blocks.section("Areas not checked", self._unchecked())
-        yield from blocks.section("Limitations", blocks.listed(report.limitations, "None were recorded."))
+        yield from blocks.section("Limitations", blocks.listed(report.limitations, "None recorded."))
         yield from blocks.section("Models", *self._models())
-        yield from blocks.section("Tokens and cost", blocks.rows(labels.spent(report)))
+        yield from blocks.section("Tokens and cost", blocks.rows(labels.spending(report)))
         yield from blocks.section("Integrity", *self._integrity())
-        yield from blocks.section(
-            "Raw runs", blocks.table("Every run as it was", labels.RUN_COLUMNS, labels.run_rows(report))
-        )
+        yield from blocks.section("Raw runs", blocks.table("All runs", labels.RUN_COLUMNS, labels.run_rows(report)))
         if summary.mending_prompt is not None:
             prompt = element("pre", summary.mending_prompt, class_="box", dir="auto")
-            yield from blocks.section("Suggested revision prompt", element("p", labels.PROMPT), prompt)
+            yield from blocks.section(labels.PROMPT_TITLE, element("p", labels.PROMPT), prompt)
         if self._inputs is not None:
             yield from self._texts(self._inputs)
 
@@ -131,7 +127,7 @@ class _Page:
             blocks.sentence("soft small", labels.UNASKED.get(check.decided_by)),
             blocks.sentence("overruled", labels.unfinished(check)),
             blocks.sentence("overruled", labels.overruled(check)),
-            blocks.sentence("notes", labels.said(check.notes)),
+            blocks.sentence("notes", labels.visible_note(check.notes)),
             *blocks.part("Votes", _votes(check)),
             *blocks.part("Evidence", self._quotes(check.evidence_citations)),
             *blocks.part("Dissent", self._dissent(check)),
@@ -147,7 +143,7 @@ class _Page:
 
     def _quote(self, citation: Citation) -> Markup:
         about = " · ".join(filter(None, [labels.where(citation.location), labels.from_runs(citation)]))
-        context = labels.said(citation.context)
+        context = labels.visible_note(citation.context)
         return element(
             "li",
             element("blockquote", self._linked(f"“{citation.span}”", citation.location), dir="auto"),
@@ -166,7 +162,9 @@ class _Page:
         items = (
             element(
                 "li",
-                element("p", f"Run {one.run}: ", badges.badge(one.result), " ", foreign(labels.said(one.notes))),
+                element(
+                    "p", f"Run {one.run}: ", badges.badge(one.result), " ", foreign(labels.visible_note(one.notes))
+                ),
                 self._quotes(one.evidence_citations),
             )
             for one in check.dissent
@@ -182,7 +180,7 @@ class _Page:
         )
         return element("ul", *items, class_="list small")
 
-    def _places(self, hit: labels.Hits) -> Iterator[Markup]:
+    def _places(self, hit: labels.HitGroup) -> Iterator[Markup]:
         for span, location in hit.spans:
             yield joined([self._linked(f"“{span}”", location), f" (line {location.line})"])
 
@@ -191,7 +189,7 @@ class _Page:
         if of.consistency_score is not None:
             yield badges.consistency(of, of.consistency_score)
         yield blocks.rows(labels.variance(self._report))
-        yield element("h3", "What this can show")
+        yield element("h3", "What this shows")
         yield element("p", of.note, dir="auto")
         yield element("p", labels.EVALUATOR_VARIANCE)
         yield element("h3", "Divergent findings")
@@ -245,14 +243,14 @@ class _Page:
     def _assumptions(self) -> Markup:
         stated = self._report.assumptions_extracted
         if not stated:
-            return element("p", "None were found.")
+            return element("p", "None found.")
         items = (element("li", *self._pointed(one.text, one.location)) for one in stated)
         return element("ul", *items, class_="list")
 
     def _unchecked(self) -> Markup:
         areas = self._report.unchecked_areas
         if not areas:
-            return element("p", "None were recorded.")
+            return element("p", "None recorded.")
         items = (
             element("li", self._linked(area.area, area.location), blocks.soft(f" – {labels.stated_by(area)}"))
             for area in areas
@@ -263,7 +261,7 @@ class _Page:
         prints = self._report.model_fingerprints
         yield element("h3", "Evaluator (measured)")
         yield blocks.rows(labels.fingerprint(prints.evaluator))
-        yield element("h3", "Producer (declared by whoever asked for the evaluation)")
+        yield element("h3", "Producer (as declared)")
         yield blocks.rows(labels.fingerprint(prints.producer))
 
     def _integrity(self) -> Iterator[Markup]:

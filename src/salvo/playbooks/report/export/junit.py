@@ -59,5 +59,5 @@ def _tag(check: CheckResult) -> str | None:
 
 def _lines(check: CheckResult) -> Sequence[str]:
     quotes = [f"{labels.where(quote.location)}: “{quote.span}”" for quote in check.evidence_citations]
-    said = [labels.unfinished(check), labels.overruled(check), labels.said(check.notes)]
+    said = [labels.unfinished(check), labels.overruled(check), labels.visible_note(check.notes)]
     return [*filter(None, said), *quotes]

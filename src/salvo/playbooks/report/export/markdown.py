@@ -24,8 +24,8 @@ def _blocks(report: Report, signature: Signature | None) -> Iterator[str]:
     for notice in labels.notices(report):
         yield f"> **{notice}**"
     yield _rows("Evaluation", labels.header(report))
-    yield from _section("Key risks", _list(summary.key_risks, "None were seen under this playbook."))
-    yield from _section("Recommended next steps", _list(summary.recommended_next_steps, "None follow."))
+    yield from _section("Key risks", _list(summary.key_risks, "None were detected by this playbook."))
+    yield from _section("Recommended next steps", _list(summary.recommended_next_steps, "None."))
     yield from _section("Checks at a glance", labels.tally(report.check_results) + ".", _glance(report))
     yield "## Checks"
     for number, check in enumerate(report.check_results, 1):
@@ -33,16 +33,16 @@ def _blocks(report: Report, signature: Signature | None) -> Iterator[str]:
     yield from _section("Variance", *_variance(report))
     yield from _section("Drift", *_drift(report))
     yield from _section("Findings in the text", *_findings(report))
-    yield from _section("Assumptions the text states", _assumptions(report))
-    yield from _section("Uncertainty", _list(report.uncertainty, "None was recorded."))
+    yield from _section("Assumptions stated in the text", _assumptions(report))
+    yield from _section("Uncertainty", _list(report.uncertainty, "None recorded."))
     yield from _section("Areas not checked", _unchecked(report))
-    yield from _section("Limitations", _list(report.limitations, "None were recorded."))
+    yield from _section("Limitations", _list(report.limitations, "None recorded."))
     yield from _section("Models", *_models(report))
-    yield from _section("Tokens and cost", _rows("Spent", labels.spent(report)))
-    yield from _section("Integrity", _rows("What", labels.integrity(report)), _signed(signature))
+    yield from _section("Tokens and cost", _rows("Spending", labels.spending(report)))
+    yield from _section("Integrity", _rows("Integrity", labels.integrity(report)), _signed(signature))
     yield from _section("Raw runs", _table(labels.RUN_COLUMNS, labels.run_rows(report)))
     if summary.mending_prompt is not None:
-        yield from _section("Suggested revision prompt", labels.PROMPT, fenced(summary.mending_prompt))
+        yield from _section(labels.PROMPT_TITLE, labels.PROMPT, fenced(summary.mending_prompt))
     yield "---"
     yield f"{labels.CREDIT} {inline(report.integrity.runner_fingerprint)}"
 
@@ -88,14 +88,14 @@ def _check(number: int, check: CheckResult) -> Iterator[str]:
     yield labels.UNASKED.get(check.decided_by, "")
     for sentence in (labels.unfinished(check), labels.overruled(check)):
         yield f"**{sentence}**" if sentence else ""
-    yield inline(labels.said(check.notes))
+    yield inline(labels.visible_note(check.notes))
     yield "\n".join(f"- Run {run.run}: {inline(labels.vote(run))}" for run in check.raw_runs)
     for citation in check.evidence_citations:
         yield from _quote("Evidence", citation)
     for one in check.dissent:
-        yield f"**Dissent, run {one.run} ({one.result}):** {inline(labels.said(one.notes))}"
+        yield f"**Dissent, run {one.run} ({one.result}):** {inline(labels.visible_note(one.notes))}"
         for citation in one.evidence_citations:
-            yield from _quote("Its evidence", citation)
+            yield from _quote("Evidence of the dissent", citation)
     if check.rejected_citations:
         yield f"**Rejected quotes.** {labels.REJECTED}"
         yield "\n".join(f"- ~~{inline(quote.span)}~~" for quote in check.rejected_citations)
@@ -106,12 +106,12 @@ def _check(number: int, check: CheckResult) -> Iterator[str]:
 
 def _quote(name: str, citation: Citation) -> Iterator[str]:
     about = ", ".join(filter(None, [labels.where(citation.location), labels.from_runs(citation)]))
-    context = inline(labels.said(citation.context))
+    context = inline(labels.visible_note(citation.context))
     yield f"**{name}** ({about})" + (f": {context}" if context else "")
     yield fenced(citation.span)
 
 
-def _places(hit: labels.Hits) -> str:
+def _places(hit: labels.HitGroup) -> str:
     return ", ".join(f"{code(span)} ({labels.where(location)})" for span, location in hit.spans)
 
 
@@ -155,12 +155,12 @@ def _findings(report: Report) -> Iterator[str]:
 
 def _assumptions(report: Report) -> str:
     stated = [f"- {inline(one.text)}{_at(one.location)}" for one in report.assumptions_extracted]
-    return "\n".join(stated) or "None were found."
+    return "\n".join(stated) or "None found."
 
 
 def _unchecked(report: Report) -> str:
     areas = [f"- {inline(area.area)}{_at(area.location)} – {labels.stated_by(area)}" for area in report.unchecked_areas]
-    return "\n".join(areas) or "None were recorded."
+    return "\n".join(areas) or "None recorded."
 
 
 def _at(location: Location | None) -> str:
@@ -170,7 +170,7 @@ def _at(location: Location | None) -> str:
 def _models(report: Report) -> Iterator[str]:
     prints = report.model_fingerprints
     yield _rows("Evaluator (measured)", labels.fingerprint(prints.evaluator))
-    yield _rows("Producer (declared)", labels.fingerprint(prints.producer))
+    yield _rows("Producer (as declared)", labels.fingerprint(prints.producer))
 
 
 def _signed(signature: Signature | None) -> str:
