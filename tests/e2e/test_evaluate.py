@@ -64,7 +64,7 @@ def test_a_file_that_cannot_be_read_is_a_sentence_and_leaves_the_field_alone(sit
     source = page.get_by_label("Source document")
     source.fill("As it was.")
     drop(source, "scanned.pdf", pdf(""))
-    expect(page.get_by_role("alert")).to_contain_text("The file has no text in it: it may be a scan.")
+    expect(page.get_by_role("alert")).to_contain_text("The file contains no text. It may be a scan.")
     expect(source).to_have_value("As it was.")
 
 

@@ -201,7 +201,7 @@ async def test_a_token_whose_evaluation_was_refused_can_be_used_again(api: Clien
 async def test_evaluations_beyond_the_limit_wait_in_line_and_move_up(serve: Serve) -> None:
     judging = Judging(at_once=0)
     with LoopbackProvider(judging) as provider:
-        async with client(serve(base_urls=(provider.openai_url,), at_once=1).url) as api:
+        async with client(serve(base_urls=(provider.openai_url,), max_evaluations=1).url) as api:
             asked = {"evaluator": GPT, "base_url": provider.openai_url}
             first, second, third = [await api.start(key=KEY, **asked) for _ in range(3)]
             assert [await _place(api, each) for each in (first, second, third)] == [
@@ -232,7 +232,7 @@ async def test_two_clients_see_the_same_evaluation(serve: Serve) -> None:
 async def test_when_the_server_is_stopped_what_was_judged_is_kept(serve: Serve) -> None:
     judging = Judging(at_once=3)
     with LoopbackProvider(judging) as provider:
-        settings: dict[str, Any] = {"base_urls": (provider.openai_url,), "at_once": 1}
+        settings: dict[str, Any] = {"base_urls": (provider.openai_url,), "max_evaluations": 1}
         server = serve(**settings)
         async with client(server.url) as api:
             asked = {"evaluator": GPT, "base_url": provider.openai_url}
@@ -266,7 +266,7 @@ async def test_one_that_failed_still_says_why_after_a_restart_and_can_be_resumed
         [row] = (await api.get("/api/history"))["rows"]
         found = await api.get(f"/api/evaluations/{evaluation}")
         assert (row["state"], found["state"], found["resumable"]) == ("failed", "failed", True)
-        assert found["problem"]["message"] == "The server failed at it (RuntimeError)."
+        assert found["problem"]["message"] == "The server failed (RuntimeError)."
         assert (await api.told(evaluation))[-1].event == "failed"
         await api.ask("POST", f"/api/evaluations/{evaluation}/resume", {})
         assert (await api.told(evaluation))[-1].event == "done"
@@ -338,7 +338,7 @@ async def test_the_servers_environment_lends_nobody_its_key(api: Client, monkeyp
         {
             "code": "missing_key",
             "message": "There is no API key for openai/gpt-5.4-mini, so nothing was sent.",
-            "hint": "Give it in the header X-API-Key, or use the evaluator rules, which needs none.",
+            "hint": "Send it in the X-API-Key header, or use the evaluator rules, which needs no key.",
         }
     )
 

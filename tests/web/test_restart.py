@@ -105,7 +105,7 @@ def test_a_port_that_is_taken_is_a_sentence(tmp_path: Path) -> None:
             timeout=60,
         )
     assert second.returncode == 2
-    assert f"Nothing can listen on 127.0.0.1, port {port}." in second.stderr
+    assert f"The server cannot listen on 127.0.0.1, port {port}." in second.stderr
     assert "Traceback" not in second.stderr
 
 

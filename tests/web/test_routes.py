@@ -105,9 +105,9 @@ async def test_an_estimate_tells_place_tokens_and_money_or_that_they_are_unknown
     assert said == snapshot(
         [
             "Nothing leaves this machine.",
-            "The text goes to api.anthropic.com: 12 questions, each with about 85 tokens of it; about $0.07.",
-            "The text goes to api.openai.com: 12 questions, each with about 85 tokens of it; about $0.02.",
-            "The text goes to api.openai.com: 12 questions, each with about 85 tokens of it; what that costs is not known.",
+            "The text is sent to api.anthropic.com: 12 questions with about 85 tokens of text each; about $0.07.",
+            "The text is sent to api.openai.com: 12 questions with about 85 tokens of text each; about $0.02.",
+            "The text is sent to api.openai.com: 12 questions with about 85 tokens of text each; the price is unknown.",
         ]
     )
 

@@ -133,7 +133,7 @@ class TestBatches:
     async def test_over_time_only_so_many_runs_are_looked_at_and_it_says_so(
         self, api: Client, filled: RunStore, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(batches, "MOST_IN_SERIES", 20)
+        monkeypatch.setattr(batches, "MAX_RUNS_IN_SERIES", 20)
         found = await api.get("/api/batches/series")
         assert (found["more"], sum(len(one["points"]) for one in found["series"])) == (True, 2)
 
@@ -163,7 +163,7 @@ class TestBatches:
     async def test_a_long_list_of_failures_is_cut_and_its_count_is_not(self, api: Client, store: RunStore) -> None:
         keep(store, *(result(number, Outcome.FAILED) for number in range(1, 61)))
         summary = (await api.get("/api/batches/latest"))["summary"]
-        assert (len(summary["failures"]), summary["failed"]) == (batches.MOST_LISTED, 60)
+        assert (len(summary["failures"]), summary["failed"]) == (batches.MAX_LISTED, 60)
 
     async def test_its_runs_are_paged_and_filtered_in_the_order_of_their_numbers(
         self, page: Client, weeks: RunStore
@@ -278,7 +278,7 @@ class TestEvents:
     async def test_whoever_watches_is_told_of_new_runs(
         self, api: Client, store: RunStore, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(batches, "LOOK_AGAIN", 0.01)
+        monkeypatch.setattr(batches, "POLL_SECONDS", 0.01)
         async with asyncio.timeout(20):
             told = api.listen("/api/batches/events")
             first = await anext(told)

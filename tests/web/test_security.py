@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Callable
 import pytest
 from inline_snapshot import snapshot
 
-from salvo.web.security import LARGEST_REQUEST
+from salvo.web.security import MAX_REQUEST_BYTES
 from tests.support.web import Client, WebServer, client
 
 Serve = Callable[..., WebServer]
@@ -72,7 +72,7 @@ async def test_what_a_form_can_send_is_not_taken(api: Client, kind: str) -> None
 
 
 async def test_a_body_that_is_too_large_gets_413_by_its_header_and_by_its_bytes(api: Client) -> None:
-    body = b'{"ai_output": "' + b"x" * LARGEST_REQUEST + b'"}'
+    body = b'{"ai_output": "' + b"x" * MAX_REQUEST_BYTES + b'"}'
     said = await api.ask("POST", "/api/estimate", body, content_type="application/json")
     assert (said.status, said.code) == (413, "too_large")
     silent = await api.ask("POST", "/api/estimate", body, content_type="application/json", chunked=True)

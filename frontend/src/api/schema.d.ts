@@ -15,7 +15,7 @@ export interface paths {
         put?: never;
         /**
          * Start
-         * @description Begins an evaluation. Its events tell how it goes; its report is at /api/reports under the same id.
+         * @description Start an evaluation. Its events report the progress; its report is at /api/reports under the same id.
          */
         post: operations["startEvaluation"];
         delete?: never;
@@ -33,7 +33,7 @@ export interface paths {
         };
         /**
          * Show
-         * @description How it stands: state, place in line, progress, and the votes so far.
+         * @description Return the state, queue position, progress and votes of an evaluation.
          */
         get: operations["getEvaluation"];
         put?: never;
@@ -55,7 +55,7 @@ export interface paths {
         put?: never;
         /**
          * Cancel
-         * @description Ends it. What was judged is kept, and it can be resumed.
+         * @description Stop an evaluation. Its votes are kept, and it can be resumed.
          */
         post: operations["cancelEvaluation"];
         delete?: never;
@@ -75,9 +75,9 @@ export interface paths {
         put?: never;
         /**
          * Resume
-         * @description Asks what has no vote yet, at the same address unless another is named.
+         * @description Ask the questions that have no vote yet, at the same address unless the request names another one.
          *
-         *     A report that is incomplete stays as it is: a new evaluation takes over its votes.
+         *     An incomplete report stays as it is: a new evaluation takes over its votes.
          */
         post: operations["resumeEvaluation"];
         delete?: never;
@@ -95,9 +95,9 @@ export interface paths {
         };
         /**
          * Watch
-         * @description Server-sent events: queued, began, progress, vote, waiting; then one of done, failed, cancelled, interrupted.
+         * @description Send events: queued, began, progress, vote, waiting; then one of done, failed, cancelled, interrupted.
          *
-         *     The id of a vote's event is the number of the stored vote: a lost connection goes on after its Last-Event-ID.
+         *     The id of a vote's event is the number of the stored vote, so a lost connection continues after its Last-Event-ID.
          */
         get: operations["watchEvaluation"];
         put?: never;
@@ -117,14 +117,14 @@ export interface paths {
         };
         /**
          * Show
-         * @description A report with the texts that it is about, and whether it is a baseline.
+         * @description Return a report with its texts, and whether it is a baseline.
          */
         get: operations["getReport"];
         put?: never;
         post?: never;
         /**
          * Delete
-         * @description Removes an evaluation: its texts, votes and report. The audit log stays, and says that it was removed.
+         * @description Delete an evaluation: its texts, votes and report. The audit log stays and records the deletion.
          */
         delete: operations["deleteReport"];
         options?: never;
@@ -141,7 +141,7 @@ export interface paths {
         };
         /**
          * Export
-         * @description The report as a file. Each export is noted in the audit log, with the file's hash.
+         * @description Return the report as a file. The audit log records every export with the file's hash.
          */
         get: operations["exportReport"];
         put?: never;
@@ -161,7 +161,7 @@ export interface paths {
         };
         /**
          * Verify
-         * @description Hashes again everything that is stored of a report, and compares it with the audit log.
+         * @description Hash everything that is stored of a report again, and compare it with the audit log.
          */
         get: operations["verifyReport"];
         put?: never;
@@ -182,8 +182,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Compared
-         * @description Two reports side by side: what changed, and whether the text or the judge changed with it.
+         * Compare Reports
+         * @description Compare two reports: what changed, and whether the text or the judge is different.
          */
         post: operations["compareReports"];
         delete?: never;
@@ -201,7 +201,7 @@ export interface paths {
         };
         /**
          * History
-         * @description Every evaluation, also one that is under way or was interrupted.
+         * @description Return the evaluations, including running and interrupted ones.
          */
         get: operations["listHistory"];
         put?: never;
@@ -221,7 +221,7 @@ export interface paths {
         };
         /**
          * Subjects
-         * @description The series of which there are reports.
+         * @description Return the subjects that have reports.
          */
         get: operations["listSubjects"];
         put?: never;
@@ -241,7 +241,7 @@ export interface paths {
         };
         /**
          * Timeline
-         * @description Every report of a subject, the oldest first, with its status, consistency and outcomes.
+         * @description Return the reports of a subject, oldest first, with status, consistency and outcomes.
          */
         get: operations["getTimeline"];
         put?: never;
@@ -261,13 +261,13 @@ export interface paths {
         };
         /**
          * Baselines
-         * @description The newest saved first. Of a subject and a playbook, the newest is the one that is compared with.
+         * @description Return the saved baselines, newest first. Reports are compared with the newest of their subject and playbook.
          */
         get: operations["listBaselines"];
         put?: never;
         /**
          * Save
-         * @description Saves a report as the baseline of its subject.
+         * @description Save a report as the baseline of its subject.
          */
         post: operations["saveBaseline"];
         delete?: never;
@@ -288,7 +288,7 @@ export interface paths {
         post?: never;
         /**
          * Clear
-         * @description It is no baseline any more; the report stays.
+         * @description Clear a baseline. The report stays.
          */
         delete: operations["clearBaseline"];
         options?: never;
@@ -304,8 +304,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Listed
-         * @description The playbooks of the library; then others that stored evaluations were made with, the last used first.
+         * List Playbooks
+         * @description Return the playbooks of the library, then others that stored evaluations used, the last used first.
          */
         get: operations["listPlaybooks"];
         put?: never;
@@ -325,7 +325,7 @@ export interface paths {
         };
         /**
          * Show
-         * @description One of the library by its id, or one of an evaluation by its logic hash, with its whole document.
+         * @description Return a playbook of the library by its id, or one of an evaluation by its logic hash.
          */
         get: operations["getPlaybook"];
         put?: never;
@@ -347,7 +347,7 @@ export interface paths {
         put?: never;
         /**
          * Validate
-         * @description Every problem of a playbook, with the place where it is. No call is made, and nothing is stored.
+         * @description Return every problem of a playbook with its path. No model is called, and nothing is stored.
          */
         post: operations["validatePlaybook"];
         delete?: never;
@@ -365,7 +365,7 @@ export interface paths {
         };
         /**
          * Evaluators
-         * @description The rules, which need no key and send nothing, and the current models of each provider. Others may be named.
+         * @description Return the rules, which need no key and send nothing, and each provider's current models. Others work too.
          */
         get: operations["listEvaluators"];
         put?: never;
@@ -387,7 +387,7 @@ export interface paths {
         put?: never;
         /**
          * Estimate
-         * @description Where the text would go, about how many tokens and dollars. Nothing is sent and nothing is stored.
+         * @description Return where the text would be sent, with rough token counts and cost. Nothing is sent or stored.
          */
         post: operations["estimateEvaluation"];
         delete?: never;
@@ -407,7 +407,7 @@ export interface paths {
         put?: never;
         /**
          * Read
-         * @description The text of a .txt, .md, .docx or .pdf file. Nothing is stored.
+         * @description Return the text of a .txt, .md, .docx or .pdf file. Nothing is stored.
          */
         post: operations["readDocument"];
         delete?: never;
@@ -425,7 +425,7 @@ export interface paths {
         };
         /**
          * Batches
-         * @description Every batch of the folder that is shown; the first page reads the newest ones only.
+         * @description Return the batches of the store, newest first.
          */
         get: operations["listBatches"];
         put?: never;
@@ -444,8 +444,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Series
-         * @description Pass rates, costs and latencies over time: for each scenario and model its batches, the oldest first.
+         * List Series
+         * @description Return pass rates, costs and latencies over time, for each scenario and model, oldest first.
          */
         get: operations["listSeries"];
         put?: never;
@@ -465,9 +465,9 @@ export interface paths {
         };
         /**
          * Watch
-         * @description Server-sent events: watching, at once; then changed, with the ids of the batches that are new or got runs.
+         * @description Send events: watching, immediately; then changed, with the ids of batches that are new or have new runs.
          *
-         *     Whoever was away is not told what happened meanwhile: after watching, ask again for what is shown.
+         *     Changes before the connection are not sent: reload the data after watching.
          */
         get: operations["watchBatches"];
         put?: never;
@@ -489,7 +489,7 @@ export interface paths {
         put?: never;
         /**
          * Compare
-         * @description Is B better or worse than A, or can these runs not tell? As `salvo compare --json` has it.
+         * @description Compare B with A: better, worse, or not distinguishable. The document of `salvo compare --json`.
          */
         post: operations["compareBatches"];
         delete?: never;
@@ -507,7 +507,7 @@ export interface paths {
         };
         /**
          * Show
-         * @description A batch: what was asked for, what its runs came to, and where they part.
+         * @description Return a batch: its settings, the results of its runs, and where they diverge.
          */
         get: operations["getBatch"];
         put?: never;
@@ -527,7 +527,7 @@ export interface paths {
         };
         /**
          * Export
-         * @description The batch as one self-contained HTML file, as `salvo report --html` writes it.
+         * @description Return the batch as one self-contained HTML file, as `salvo report --html` writes it.
          */
         get: operations["exportBatch"];
         put?: never;
@@ -547,7 +547,7 @@ export interface paths {
         };
         /**
          * Runs
-         * @description The runs of a batch as they are listed, from the index.
+         * @description Return the runs of a batch from the index.
          */
         get: operations["listRuns"];
         put?: never;
@@ -567,7 +567,7 @@ export interface paths {
         };
         /**
          * Show
-         * @description A run: what was said and done in it, and what its assertions came to, each at the step that it concerns.
+         * @description Return a run: its messages and tool calls, and the results of its assertions at the steps they concern.
          */
         get: operations["getRun"];
         put?: never;
@@ -587,7 +587,7 @@ export interface paths {
         };
         /**
          * Raw
-         * @description The run as it is stored, all of it.
+         * @description Return the whole run as it is stored.
          */
         get: operations["downloadRun"];
         put?: never;
@@ -607,7 +607,7 @@ export interface paths {
         };
         /**
          * Side By Side
-         * @description Two runs, step by step, and the first row in which they differ. Times and ids are no difference.
+         * @description Compare two runs step by step, and mark the first row that differs. Times and ids are ignored.
          */
         get: operations["getRunsBeside"];
         put?: never;
@@ -627,7 +627,7 @@ export interface paths {
         };
         /**
          * About
-         * @description The version, where things are stored, whose idea this is, and how much it takes.
+         * @description Return the version, where data is stored, the credit, and the limits.
          */
         get: operations["getAbout"];
         put?: never;
@@ -647,7 +647,7 @@ export interface paths {
         };
         /**
          * Examples
-         * @description Texts to try it on: careful ones and careless ones.
+         * @description Return texts to try, careful and careless ones.
          */
         get: operations["listExamples"];
         put?: never;
@@ -699,15 +699,6 @@ export interface components {
             same: boolean;
             /** Differs */
             differs: string[];
-        };
-        /** AllSeries */
-        AllSeries: {
-            /** Series */
-            series: components["schemas"]["Series"][];
-            /** More */
-            more: boolean;
-            /** Skipped */
-            skipped: number;
         };
         /**
          * ArtifactFinding
@@ -762,6 +753,16 @@ export interface components {
             judged: number;
             /** Unjudged */
             unjudged: number;
+        };
+        /**
+         * BaselineCreate
+         * @example {
+         *       "report_id": "latest"
+         *     }
+         */
+        BaselineCreate: {
+            /** Report Id */
+            report_id: string;
         };
         /** BaselineRecord */
         BaselineRecord: {
@@ -860,7 +861,7 @@ export interface components {
         };
         /**
          * BatchPage
-         * @description The newest first.
+         * @description Newest first.
          */
         BatchPage: {
             /** Rows */
@@ -875,6 +876,26 @@ export interface components {
             skipped: number;
             /** Place */
             place: string;
+        };
+        /**
+         * BatchPair
+         * @description Two batches, by id, by a prefix of it, or "latest".
+         * @example {
+         *       "a": "1m7h",
+         *       "b": "latest"
+         *     }
+         */
+        BatchPair: {
+            /** A */
+            a: string;
+            /** B */
+            b: string;
+            /**
+             * Whole
+             * @description Compare all scenarios of the two commands that the batches belong to.
+             * @default false
+             */
+            whole?: boolean;
         };
         /**
          * BatchRow
@@ -1036,12 +1057,6 @@ export interface components {
          * @enum {string}
          */
         BatchVerdict: "passed" | "failed" | "error" | "open" | "inconclusive";
-        /** Beside */
-        Beside: {
-            a: components["schemas"]["RunHead"];
-            b: components["schemas"]["RunHead"];
-            steps: components["schemas"]["SideBySide"];
-        };
         /**
          * Branch
          * @description What runs of one kind did at the step: the most frequent of it, with one run to look at.
@@ -1055,23 +1070,6 @@ export interface components {
             of: number;
             /** Run Id */
             run_id: string;
-        };
-        /**
-         * Candidate
-         * @example {
-         *       "playbook": {
-         *         "metadata": {}
-         *       }
-         *     }
-         */
-        Candidate: {
-            /**
-             * Playbook
-             * @description The document, or the text of its file.
-             */
-            playbook: {
-                [key: string]: unknown;
-            } | string;
         };
         /**
          * Cause
@@ -1088,16 +1086,6 @@ export interface components {
             now: components["schemas"]["Result"];
             /** Worse */
             worse: boolean;
-        };
-        /** CheckListed */
-        CheckListed: {
-            /** Check Id */
-            check_id: string;
-            severity: components["schemas"]["Severity"];
-            /** Question */
-            question: string;
-            /** Judged */
-            judged: boolean;
         };
         /** CheckResult */
         CheckResult: {
@@ -1148,6 +1136,16 @@ export interface components {
              */
             incomplete: boolean;
         };
+        /** CheckSummary */
+        CheckSummary: {
+            /** Check Id */
+            check_id: string;
+            severity: components["schemas"]["Severity"];
+            /** Question */
+            question: string;
+            /** Judged */
+            judged: boolean;
+        };
         /**
          * Citation
          * @description A quote. With a location it was found in the text, and `span` is what stands there; without, it was not.
@@ -1166,18 +1164,6 @@ export interface components {
              * @default []
              */
             runs: number[];
-        };
-        /** ComparedReports */
-        ComparedReports: {
-            /** Disclaimers */
-            disclaimers: string[];
-            comparison: components["schemas"]["ReportComparison"];
-            a: components["schemas"]["Report"];
-            b: components["schemas"]["Report"];
-            /** Withheld */
-            withheld: string[];
-            /** Withheld Notice */
-            withheld_notice: string;
         };
         /** ComparisonDocument */
         ComparisonDocument: {
@@ -1294,13 +1280,9 @@ export interface components {
              */
             notes: string[];
         };
-        /** ErrorAnswer */
-        ErrorAnswer: {
-            error: components["schemas"]["ErrorDetail"];
-        };
         /**
          * ErrorDetail
-         * @description What happened and what to do about it. `code` is for programs, and stays the same.
+         * @description What happened and how to correct it. `code` is for programs and does not change.
          */
         ErrorDetail: {
             /** Code */
@@ -1313,9 +1295,13 @@ export interface components {
              */
             hint: string;
         };
+        /** ErrorResponse */
+        ErrorResponse: {
+            error: components["schemas"]["ErrorDetail"];
+        };
         /**
          * Estimate
-         * @description Before anything is sent: where it would go, and about how much it would be.
+         * @description What an evaluation would send, and roughly what it would cost.
          */
         Estimate: {
             /** Evaluator */
@@ -1387,7 +1373,7 @@ export interface components {
         };
         /**
          * Evaluation
-         * @description An evaluation as it stands. Its report has the same id.
+         * @description The current state of an evaluation. Its report has the same id.
          */
         Evaluation: {
             /** Id */
@@ -1407,7 +1393,7 @@ export interface components {
             /** Playbook Version */
             playbook_version: string;
             /** Checks */
-            checks: components["schemas"]["CheckListed"][];
+            checks: components["schemas"]["CheckSummary"][];
             /** Queue Position */
             queue_position: number | null;
             /** Progress */
@@ -1417,8 +1403,8 @@ export interface components {
             /** Total */
             total: number;
             /** Votes */
-            votes: components["schemas"]["VoteSeen"][];
-            waiting: components["schemas"]["Waiting"] | null;
+            votes: components["schemas"]["VoteSummary"][];
+            waiting: components["schemas"]["RetryNotice"] | null;
             /** Report Id */
             report_id: string | null;
             /** Resumable */
@@ -1431,7 +1417,7 @@ export interface components {
         };
         /**
          * EvaluationCreate
-         * @description An evaluation as somebody asks for it.
+         * @description A new evaluation.
          * @example {
          *       "ai_output": "The clause is compliant. No further review is needed.",
          *       "client_token": "7d1f0f8e",
@@ -1465,13 +1451,13 @@ export interface components {
             system_instructions?: string | null;
             /**
              * Playbook Id
-             * @description A playbook of the library.
+             * @description The id of a playbook in the library.
              * @default ai_plugin_observability_v1
              */
             playbook_id?: string;
             /**
              * Playbook
-             * @description A playbook of your own, instead of one of the library: its document, or its file's text.
+             * @description Your own playbook instead of one in the library: the document, or the text of the file.
              */
             playbook?: {
                 [key: string]: unknown;
@@ -1480,7 +1466,7 @@ export interface components {
             mode?: components["schemas"]["Mode"];
             /**
              * Runs
-             * @description How often each check is judged, in full mode.
+             * @description How many times each check is judged in full mode.
              */
             runs?: number | null;
             /**
@@ -1491,7 +1477,7 @@ export interface components {
             evaluator?: string;
             /**
              * Base Url
-             * @description Another address for the model; one that the server was allowed.
+             * @description Another address for the model, which the server must allow.
              */
             base_url?: string | null;
             /**
@@ -1507,30 +1493,30 @@ export interface components {
             producer?: string | null;
             /**
              * Hashes Only
-             * @description Store fingerprints and verdicts, and none of the texts.
+             * @description Store hashes and verdicts, but no texts.
              * @default false
              */
             hashes_only?: boolean;
             /**
              * Client Token
-             * @description Asked twice with the same token, it is evaluated once.
+             * @description Requests with the same token start one evaluation.
              */
             client_token?: string | null;
         };
         /**
          * EvaluationResume
-         * @description The rest of an evaluation; its key is given again.
+         * @description The continuation of an evaluation. The API key must be sent again.
          * @example {}
          */
         EvaluationResume: {
             /**
              * Base Url
-             * @description Another address for the model; one that the server was allowed.
+             * @description Another address for the model, which the server must allow.
              */
             base_url?: string | null;
         };
-        /** Evaluator */
-        Evaluator: {
+        /** EvaluatorInfo */
+        EvaluatorInfo: {
             /** Name */
             name: string;
             /** Model */
@@ -1546,9 +1532,9 @@ export interface components {
             /** Output Price */
             output_price: number | null;
         };
-        /** Evaluators */
-        Evaluators: {
-            rules: components["schemas"]["Evaluator"];
+        /** EvaluatorList */
+        EvaluatorList: {
+            rules: components["schemas"]["EvaluatorInfo"];
             /** Providers */
             providers: components["schemas"]["ProviderInfo"][];
             /** Base Urls */
@@ -1583,6 +1569,11 @@ export interface components {
             /** Subject */
             subject: string;
         };
+        /**
+         * ExportFormat
+         * @enum {string}
+         */
+        ExportFormat: "json" | "html" | "md";
         /** ExtractedAssumption */
         ExtractedAssumption: {
             /** Text */
@@ -1626,11 +1617,6 @@ export interface components {
             evaluator: components["schemas"]["ModelFingerprint"];
             producer: components["schemas"]["ModelFingerprint"];
         };
-        /**
-         * Form
-         * @enum {string}
-         */
-        Form: "json" | "html" | "md";
         /** GateEvidence */
         GateEvidence: {
             /**
@@ -1667,7 +1653,7 @@ export interface components {
         };
         /**
          * HistoryPage
-         * @description The newest first.
+         * @description Newest first.
          */
         HistoryPage: {
             /** Rows */
@@ -1859,16 +1845,6 @@ export interface components {
             };
         };
         /**
-         * NewBaseline
-         * @example {
-         *       "report_id": "latest"
-         *     }
-         */
-        NewBaseline: {
-            /** Report Id */
-            report_id: string;
-        };
-        /**
          * Outcome
          * @enum {string}
          */
@@ -1883,19 +1859,6 @@ export interface components {
             exact: boolean;
             finding: components["schemas"]["ComparisonFinding"];
         };
-        /**
-         * Pair
-         * @example {
-         *       "a": "01j9",
-         *       "b": "latest"
-         *     }
-         */
-        Pair: {
-            /** A */
-            a: string;
-            /** B */
-            b: string;
-        };
         /** PatternHit */
         PatternHit: {
             /** Pattern */
@@ -1903,6 +1866,14 @@ export interface components {
             /** Span */
             span: string;
             location: components["schemas"]["Location"];
+        };
+        /** PlaybookDetail */
+        PlaybookDetail: {
+            listed: components["schemas"]["PlaybookSummary"];
+            /** Document */
+            document: {
+                [key: string]: unknown;
+            };
         };
         /** PlaybookFinding */
         PlaybookFinding: {
@@ -1922,10 +1893,27 @@ export interface components {
             valid: boolean;
             /** Findings */
             findings: components["schemas"]["PlaybookFinding"][];
-            playbook: components["schemas"]["PlaybookListed"] | null;
+            playbook: components["schemas"]["PlaybookSummary"] | null;
         };
-        /** PlaybookListed */
-        PlaybookListed: {
+        /**
+         * PlaybookInput
+         * @example {
+         *       "playbook": {
+         *         "metadata": {}
+         *       }
+         *     }
+         */
+        PlaybookInput: {
+            /**
+             * Playbook
+             * @description The document, or the text of its file.
+             */
+            playbook: {
+                [key: string]: unknown;
+            } | string;
+        };
+        /** PlaybookSummary */
+        PlaybookSummary: {
             /** Id */
             id: string;
             /** Version */
@@ -1944,14 +1932,6 @@ export interface components {
             intended_use: string[];
             /** Used By */
             used_by: string | null;
-        };
-        /** PlaybookShown */
-        PlaybookShown: {
-            listed: components["schemas"]["PlaybookListed"];
-            /** Document */
-            document: {
-                [key: string]: unknown;
-            };
         };
         /** PresentationRules */
         PresentationRules: {
@@ -1981,7 +1961,7 @@ export interface components {
             /** Default */
             default: string;
             /** Models */
-            models: components["schemas"]["Evaluator"][];
+            models: components["schemas"]["EvaluatorInfo"][];
         };
         /**
          * RawRun
@@ -2090,12 +2070,67 @@ export interface components {
             /** Cautions */
             cautions: string[];
         };
+        /** ReportComparisonDetail */
+        ReportComparisonDetail: {
+            /** Disclaimers */
+            disclaimers: string[];
+            comparison: components["schemas"]["ReportComparison"];
+            a: components["schemas"]["Report"];
+            b: components["schemas"]["Report"];
+            /** Withheld */
+            withheld: string[];
+            /** Withheld Notice */
+            withheld_notice: string;
+        };
+        /**
+         * ReportPair
+         * @example {
+         *       "a": "01j9",
+         *       "b": "latest"
+         *     }
+         */
+        ReportPair: {
+            /** A */
+            a: string;
+            /** B */
+            b: string;
+        };
+        /**
+         * ReportTexts
+         * @description The normalised texts that were evaluated. Locations count code points of `ai_output`.
+         */
+        ReportTexts: {
+            /** Ai Output */
+            ai_output: string;
+            /** Source Document */
+            source_document: string | null;
+            /** Prompt */
+            prompt: string | null;
+            /** System Instructions */
+            system_instructions: string | null;
+        };
         /**
          * Result
          * @description What a check came to. Indeterminate is a result of its own, never a failure in disguise.
          * @enum {string}
          */
         Result: "pass" | "fail" | "indeterminate";
+        /**
+         * RetryNotice
+         * @description A call is retried after `seconds`, because the provider asked for it or gave no answer.
+         */
+        RetryNotice: {
+            /** Seconds */
+            seconds: number;
+            /** Reason */
+            reason: string;
+        };
+        /** RunComparison */
+        RunComparison: {
+            a: components["schemas"]["RunHead"];
+            b: components["schemas"]["RunHead"];
+            steps: components["schemas"]["SideBySide"];
+        };
         /** RunDetail */
         RunDetail: {
             run: components["schemas"]["RunHead"];
@@ -2105,7 +2140,7 @@ export interface components {
         };
         /**
          * RunHead
-         * @description A run without its steps. Long values are cut short, and said so; /raw has all of it.
+         * @description A run without its steps. Long values are truncated; /raw has the whole run.
          */
         RunHead: {
             /** Run Id */
@@ -2189,7 +2224,7 @@ export interface components {
         };
         /**
          * RunPage
-         * @description In the order of their numbers.
+         * @description Ordered by run number.
          */
         RunPage: {
             /** Rows */
@@ -2225,7 +2260,7 @@ export interface components {
         };
         /**
          * Series
-         * @description The batches of one scenario with one model, the oldest first.
+         * @description The batches of one scenario with one model, oldest first.
          */
         Series: {
             /** Scenario Id */
@@ -2236,6 +2271,15 @@ export interface components {
             model: string;
             /** Points */
             points: components["schemas"]["SeriesPoint"][];
+        };
+        /** SeriesList */
+        SeriesList: {
+            /** Series */
+            series: components["schemas"]["Series"][];
+            /** More */
+            more: boolean;
+            /** Skipped */
+            skipped: number;
         };
         /** SeriesPoint */
         SeriesPoint: {
@@ -2290,26 +2334,6 @@ export interface components {
             first_difference: number | null;
         };
         /**
-         * Sides
-         * @description Two batches, by id, by the beginning of one, or latest.
-         * @example {
-         *       "a": "1m7h",
-         *       "b": "latest"
-         *     }
-         */
-        Sides: {
-            /** A */
-            a: string;
-            /** B */
-            b: string;
-            /**
-             * Whole
-             * @description All scenarios of the two commands that they belong to.
-             * @default false
-             */
-            whole?: boolean;
-        };
-        /**
          * Spending
          * @description None is unknown, not zero.
          */
@@ -2336,7 +2360,7 @@ export interface components {
         /** StoredReport */
         StoredReport: {
             report: components["schemas"]["Report"];
-            texts: components["schemas"]["Texts"] | null;
+            texts: components["schemas"]["ReportTexts"] | null;
             /** Baseline Since */
             baseline_since: string | null;
             /** Resumable */
@@ -2364,20 +2388,6 @@ export interface components {
             recommended_next_steps: string[];
             /** Mending Prompt */
             mending_prompt: string | null;
-        };
-        /**
-         * Texts
-         * @description The texts as they were evaluated: normalised. Locations are code points of `ai_output`.
-         */
-        Texts: {
-            /** Ai Output */
-            ai_output: string;
-            /** Source Document */
-            source_document: string | null;
-            /** Prompt */
-            prompt: string | null;
-            /** System Instructions */
-            system_instructions: string | null;
         };
         /**
          * TimelinePoint
@@ -2531,10 +2541,10 @@ export interface components {
          */
         VerificationState: "holds" | "altered" | "unknown";
         /**
-         * VoteSeen
-         * @description One answer to one check. `sequence` is its number in the store, and the id of its event.
+         * VoteSummary
+         * @description One answer to one check. `sequence` is its number in the store and the id of its event.
          */
-        VoteSeen: {
+        VoteSummary: {
             /** Sequence */
             sequence: number;
             /** Check Id */
@@ -2551,24 +2561,14 @@ export interface components {
             /** Problem */
             problem: string;
         };
-        /**
-         * Waiting
-         * @description A call is tried again after so many seconds, because the provider asked for it or gave no answer.
-         */
-        Waiting: {
-            /** Seconds */
-            seconds: number;
-            /** Reason */
-            reason: string;
-        };
-        /** Changed */
-        Changed: {
+        /** BatchesChangedEvent */
+        BatchesChangedEvent: {
             /** Batches */
             batches: string[];
         };
         /**
          * EndedEvent
-         * @description With the report's id where there is a report, and the problem where it failed.
+         * @description The report's id if there is a report, and the problem if the evaluation failed.
          */
         EndedEvent: {
             /** Report Id */
@@ -2577,7 +2577,7 @@ export interface components {
         };
         /**
          * ProgressEvent
-         * @description Where it is ("Running check 3/6, run 2/3"), and how many of all questions are answered.
+         * @description The current step ("Running check 3/6, run 2/3"), and how many of all questions are answered.
          */
         ProgressEvent: {
             /** Text */
@@ -2599,8 +2599,8 @@ export interface components {
             /** Total */
             total: number;
         };
-        /** Watching */
-        Watching: {
+        /** WatchingEvent */
+        WatchingEvent: {
             /** Place */
             place: string;
         };
@@ -2617,7 +2617,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The provider's key: kept in memory for this evaluation alone. */
+                /** @description The provider's API key. It is kept in memory for this evaluation only. */
                 "X-API-Key"?: string | null;
             };
             path?: never;
@@ -2638,22 +2638,22 @@ export interface operations {
                     "application/json": components["schemas"]["Evaluation"];
                 };
             };
-            /** @description What is wrong with the request, and what to do about it. */
+            /** @description What is wrong with the request, and how to correct it. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The server could not do it. */
+            /** @description The server failed. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
         };
@@ -2678,22 +2678,22 @@ export interface operations {
                     "application/json": components["schemas"]["Evaluation"];
                 };
             };
-            /** @description What is wrong with the request, and what to do about it. */
+            /** @description What is wrong with the request, and how to correct it. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The server could not do it. */
+            /** @description The server failed. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
         };
@@ -2718,22 +2718,22 @@ export interface operations {
                     "application/json": components["schemas"]["Evaluation"];
                 };
             };
-            /** @description What is wrong with the request, and what to do about it. */
+            /** @description What is wrong with the request, and how to correct it. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The server could not do it. */
+            /** @description The server failed. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
         };
@@ -2742,7 +2742,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The provider's key: kept in memory for this evaluation alone. */
+                /** @description The provider's API key. It is kept in memory for this evaluation only. */
                 "X-API-Key"?: string | null;
             };
             path: {
@@ -2765,22 +2765,22 @@ export interface operations {
                     "application/json": components["schemas"]["Evaluation"];
                 };
             };
-            /** @description What is wrong with the request, and what to do about it. */
+            /** @description What is wrong with the request, and how to correct it. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The server could not do it. */
+            /** @description The server failed. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
         };
@@ -2789,7 +2789,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The id of the last event that was received: what came after it is told. */
+                /** @description The id of the last event that was received. Later events are sent. */
                 "last-event-id"?: string | null;
             };
             path: {
@@ -2808,22 +2808,22 @@ export interface operations {
                     "text/event-stream": string;
                 };
             };
-            /** @description What is wrong with the request, and what to do about it. */
+            /** @description What is wrong with the request, and how to correct it. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The server could not do it. */
+            /** @description The server failed. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
         };
@@ -2848,22 +2848,22 @@ export interface operations {
                     "application/json": components["schemas"]["StoredReport"];
                 };
             };
-            /** @description What is wrong with the request, and what to do about it. */
+            /** @description What is wrong with the request, and how to correct it. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The server could not do it. */
+            /** @description The server failed. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
         };
@@ -2886,22 +2886,22 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description What is wrong with the request, and what to do about it. */
+            /** @description What is wrong with the request, and how to correct it. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The server could not do it. */
+            /** @description The server failed. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
         };
@@ -2909,7 +2909,7 @@ export interface operations {
     exportReport: {
         parameters: {
             query?: {
-                format?: components["schemas"]["Form"];
+                format?: components["schemas"]["ExportFormat"];
             };
             header?: never;
             path: {
@@ -2930,22 +2930,22 @@ export interface operations {
                     "text/markdown": unknown;
                 };
             };
-            /** @description What is wrong with the request, and what to do about it. */
+            /** @description What is wrong with the request, and how to correct it. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The server could not do it. */
+            /** @description The server failed. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
         };
@@ -2970,22 +2970,22 @@ export interface operations {
                     "application/json": components["schemas"]["Verification"];
                 };
             };
-            /** @description What is wrong with the request, and what to do about it. */
+            /** @description What is wrong with the request, and how to correct it. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The server could not do it. */
+            /** @description The server failed. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
         };
@@ -2999,7 +2999,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["Pair"];
+                "application/json": components["schemas"]["ReportPair"];
             };
         };
         responses: {
@@ -3009,25 +3009,25 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ComparedReports"];
+                    "application/json": components["schemas"]["ReportComparisonDetail"];
                 };
             };
-            /** @description What is wrong with the request, and what to do about it. */
+            /** @description What is wrong with the request, and how to correct it. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The server could not do it. */
+            /** @description The server failed. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
         };
@@ -3041,7 +3041,7 @@ export interface operations {
                 status?: components["schemas"]["Status"] | null;
                 /** @description Only evaluations in this mode. */
                 mode?: components["schemas"]["Mode"] | null;
-                /** @description Looked for in ids, subjects, evaluators, statuses, playbooks. */
+                /** @description Searches ids, subjects, evaluators, statuses and playbooks. */
                 search?: string;
                 limit?: number;
                 offset?: number;
@@ -3061,22 +3061,22 @@ export interface operations {
                     "application/json": components["schemas"]["HistoryPage"];
                 };
             };
-            /** @description What is wrong with the request, and what to do about it. */
+            /** @description What is wrong with the request, and how to correct it. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The server could not do it. */
+            /** @description The server failed. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
         };
@@ -3099,22 +3099,22 @@ export interface operations {
                     "application/json": components["schemas"]["Subject"][];
                 };
             };
-            /** @description What is wrong with the request, and what to do about it. */
+            /** @description What is wrong with the request, and how to correct it. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The server could not do it. */
+            /** @description The server failed. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
         };
@@ -3140,22 +3140,22 @@ export interface operations {
                     "application/json": components["schemas"]["TimelinePoint"][];
                 };
             };
-            /** @description What is wrong with the request, and what to do about it. */
+            /** @description What is wrong with the request, and how to correct it. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The server could not do it. */
+            /** @description The server failed. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
         };
@@ -3178,22 +3178,22 @@ export interface operations {
                     "application/json": components["schemas"]["BaselineRecord"][];
                 };
             };
-            /** @description What is wrong with the request, and what to do about it. */
+            /** @description What is wrong with the request, and how to correct it. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The server could not do it. */
+            /** @description The server failed. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
         };
@@ -3207,7 +3207,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["NewBaseline"];
+                "application/json": components["schemas"]["BaselineCreate"];
             };
         };
         responses: {
@@ -3218,22 +3218,22 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description What is wrong with the request, and what to do about it. */
+            /** @description What is wrong with the request, and how to correct it. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The server could not do it. */
+            /** @description The server failed. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
         };
@@ -3256,22 +3256,22 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description What is wrong with the request, and what to do about it. */
+            /** @description What is wrong with the request, and how to correct it. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The server could not do it. */
+            /** @description The server failed. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
         };
@@ -3291,25 +3291,25 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["PlaybookListed"][];
+                    "application/json": components["schemas"]["PlaybookSummary"][];
                 };
             };
-            /** @description What is wrong with the request, and what to do about it. */
+            /** @description What is wrong with the request, and how to correct it. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The server could not do it. */
+            /** @description The server failed. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
         };
@@ -3331,25 +3331,25 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["PlaybookShown"];
+                    "application/json": components["schemas"]["PlaybookDetail"];
                 };
             };
-            /** @description What is wrong with the request, and what to do about it. */
+            /** @description What is wrong with the request, and how to correct it. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The server could not do it. */
+            /** @description The server failed. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
         };
@@ -3363,7 +3363,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["Candidate"];
+                "application/json": components["schemas"]["PlaybookInput"];
             };
         };
         responses: {
@@ -3376,22 +3376,22 @@ export interface operations {
                     "application/json": components["schemas"]["PlaybookFindings"];
                 };
             };
-            /** @description What is wrong with the request, and what to do about it. */
+            /** @description What is wrong with the request, and how to correct it. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The server could not do it. */
+            /** @description The server failed. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
         };
@@ -3411,25 +3411,25 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Evaluators"];
+                    "application/json": components["schemas"]["EvaluatorList"];
                 };
             };
-            /** @description What is wrong with the request, and what to do about it. */
+            /** @description What is wrong with the request, and how to correct it. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The server could not do it. */
+            /** @description The server failed. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
         };
@@ -3456,22 +3456,22 @@ export interface operations {
                     "application/json": components["schemas"]["Estimate"];
                 };
             };
-            /** @description What is wrong with the request, and what to do about it. */
+            /** @description What is wrong with the request, and how to correct it. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The server could not do it. */
+            /** @description The server failed. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
         };
@@ -3502,22 +3502,22 @@ export interface operations {
                     "application/json": components["schemas"]["DocumentText"];
                 };
             };
-            /** @description What is wrong with the request, and what to do about it. */
+            /** @description What is wrong with the request, and how to correct it. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The server could not do it. */
+            /** @description The server failed. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
         };
@@ -3527,10 +3527,10 @@ export interface operations {
             query?: {
                 /** @description Only this scenario. */
                 scenario?: string | null;
-                /** @description Only this model, alone or with its provider. */
+                /** @description Only this model, with or without its provider. */
                 model?: string | null;
                 verdict?: components["schemas"]["BatchVerdict"] | null;
-                /** @description Looked for in ids, scenarios, providers, models, files. */
+                /** @description Searches ids, scenarios, providers, models and files. */
                 search?: string;
                 limit?: number;
                 offset?: number;
@@ -3550,22 +3550,22 @@ export interface operations {
                     "application/json": components["schemas"]["BatchPage"];
                 };
             };
-            /** @description What is wrong with the request, and what to do about it. */
+            /** @description What is wrong with the request, and how to correct it. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The server could not do it. */
+            /** @description The server failed. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
         };
@@ -3588,25 +3588,25 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["AllSeries"];
+                    "application/json": components["schemas"]["SeriesList"];
                 };
             };
-            /** @description What is wrong with the request, and what to do about it. */
+            /** @description What is wrong with the request, and how to correct it. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The server could not do it. */
+            /** @description The server failed. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
         };
@@ -3629,22 +3629,22 @@ export interface operations {
                     "text/event-stream": string;
                 };
             };
-            /** @description What is wrong with the request, and what to do about it. */
+            /** @description What is wrong with the request, and how to correct it. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The server could not do it. */
+            /** @description The server failed. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
         };
@@ -3658,7 +3658,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["Sides"];
+                "application/json": components["schemas"]["BatchPair"];
             };
         };
         responses: {
@@ -3671,22 +3671,22 @@ export interface operations {
                     "application/json": components["schemas"]["ComparisonDocument"];
                 };
             };
-            /** @description What is wrong with the request, and what to do about it. */
+            /** @description What is wrong with the request, and how to correct it. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The server could not do it. */
+            /** @description The server failed. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
         };
@@ -3711,22 +3711,22 @@ export interface operations {
                     "application/json": components["schemas"]["BatchDetail"];
                 };
             };
-            /** @description What is wrong with the request, and what to do about it. */
+            /** @description What is wrong with the request, and how to correct it. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The server could not do it. */
+            /** @description The server failed. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
         };
@@ -3751,22 +3751,22 @@ export interface operations {
                     "text/html": unknown;
                 };
             };
-            /** @description What is wrong with the request, and what to do about it. */
+            /** @description What is wrong with the request, and how to correct it. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The server could not do it. */
+            /** @description The server failed. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
         };
@@ -3797,22 +3797,22 @@ export interface operations {
                     "application/json": components["schemas"]["RunPage"];
                 };
             };
-            /** @description What is wrong with the request, and what to do about it. */
+            /** @description What is wrong with the request, and how to correct it. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The server could not do it. */
+            /** @description The server failed. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
         };
@@ -3837,22 +3837,22 @@ export interface operations {
                     "application/json": components["schemas"]["RunDetail"];
                 };
             };
-            /** @description What is wrong with the request, and what to do about it. */
+            /** @description What is wrong with the request, and how to correct it. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The server could not do it. */
+            /** @description The server failed. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
         };
@@ -3877,22 +3877,22 @@ export interface operations {
                     "application/json": unknown;
                 };
             };
-            /** @description What is wrong with the request, and what to do about it. */
+            /** @description What is wrong with the request, and how to correct it. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The server could not do it. */
+            /** @description The server failed. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
         };
@@ -3915,25 +3915,25 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Beside"];
+                    "application/json": components["schemas"]["RunComparison"];
                 };
             };
-            /** @description What is wrong with the request, and what to do about it. */
+            /** @description What is wrong with the request, and how to correct it. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The server could not do it. */
+            /** @description The server failed. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
         };
@@ -3956,22 +3956,22 @@ export interface operations {
                     "application/json": components["schemas"]["About"];
                 };
             };
-            /** @description What is wrong with the request, and what to do about it. */
+            /** @description What is wrong with the request, and how to correct it. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The server could not do it. */
+            /** @description The server failed. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
         };
@@ -3994,22 +3994,22 @@ export interface operations {
                     "application/json": components["schemas"]["Example"][];
                 };
             };
-            /** @description What is wrong with the request, and what to do about it. */
+            /** @description What is wrong with the request, and how to correct it. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The server could not do it. */
+            /** @description The server failed. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
         };

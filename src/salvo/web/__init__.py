@@ -1,1 +1,1 @@
-"""The web page and its API: one process, on loopback unless somebody asks for more."""
+"""The web page and its API: one process, on loopback by default."""

@@ -1,4 +1,4 @@
-"""The application: the store opened, the jobs begun, the routes put together."""
+"""The FastAPI application: store, jobs and routes."""
 
 from __future__ import annotations
 
@@ -17,33 +17,35 @@ from salvo.scenarios.spec.project import Project
 from salvo.scenarios.store.batch_catalog import BatchCatalog
 from salvo.scenarios.store.store import RunStore
 from salvo.web import events, static_files
+from salvo.web.documents.reader import MAX_WORKERS
 from salvo.web.jobs import Jobs
-from salvo.web.responses import ErrorAnswer, Json, answer_errors
+from salvo.web.responses import ErrorResponse, JsonResponse, add_error_handlers
 from salvo.web.routes import about, batches, documents, evaluations, evaluators, history, playbooks, reports, runs
 from salvo.web.security import SecurityMiddleware
 from salvo.web.services import Services
 from salvo.web.settings import Settings
 
 THREADS = 32
-"""For the store and the rules. Python's own number goes by the cores, and these mostly wait."""
+"""For the store and the rules, which mostly wait. Python's default depends on the number of cores."""
 _ERRORS: dict[int | str, dict[str, Any]] = {
-    "4XX": {"model": ErrorAnswer, "description": "What is wrong with the request, and what to do about it."},
-    "5XX": {"model": ErrorAnswer, "description": "The server could not do it."},
+    "4XX": {"model": ErrorResponse, "description": "What is wrong with the request, and how to correct it."},
+    "5XX": {"model": ErrorResponse, "description": "The server failed."},
 }
 
 
 def create_app(settings: Settings) -> FastAPI:
     @asynccontextmanager
-    async def living(app: FastAPI) -> AsyncIterator[None]:
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         with ThreadPoolExecutor(THREADS) as threads:
             asyncio.get_running_loop().set_default_executor(threads)
             store = await asyncio.to_thread(EvaluationStore.open_later, settings.database_url, settings.clock)
             if not store.is_new:
                 await asyncio.to_thread(store.mark_interrupted)
-            jobs = Jobs(store, settings.at_once)
+            jobs = Jobs(store, settings.max_evaluations)
             root = settings.project.absolute()
-            shelf = BatchCatalog(RunStore(Project(root, root).store), settings.clock)
-            app.state.services = Services(settings, store, jobs, shelf, asyncio.Event())
+            catalog = BatchCatalog(RunStore(Project(root, root).store), settings.clock)
+            workers = asyncio.Semaphore(MAX_WORKERS)
+            app.state.services = Services(settings, store, jobs, catalog, workers, asyncio.Event())
             try:
                 yield
             finally:
@@ -52,46 +54,48 @@ def create_app(settings: Settings) -> FastAPI:
 
     app = FastAPI(
         title="BYOP runner",
-        summary="Observes a frozen AI output with a playbook of checks. Never legal advice.",
+        summary="Evaluates a frozen AI output with a playbook of checks. Not legal advice.",
         version=__version__,
-        lifespan=living,
+        lifespan=lifespan,
         openapi_url="/api/openapi.json",
-        docs_url=None,  # they load scripts from elsewhere
+        docs_url=None,  # these pages load scripts from other hosts
         redoc_url=None,
         redirect_slashes=False,
-        default_response_class=Json,
+        default_response_class=JsonResponse,
         responses=_ERRORS,
     )
-    for part in (evaluations, reports, history, playbooks, evaluators, documents, batches, runs, about):
-        app.include_router(part.router)
+    for module in (evaluations, reports, history, playbooks, evaluators, documents, batches, runs, about):
+        app.include_router(module.router)
     app.router.default = static_files.page(settings.static)
-    answer_errors(app)
+    add_error_handlers(app)
     app.add_middleware(SecurityMiddleware, settings=settings)
-    app.openapi = lambda: _described(app)  # type: ignore[method-assign]  # FastAPI's own way to change it
+    app.openapi = lambda: _openapi(app)  # type: ignore[method-assign]  # as FastAPI documents it
     return app
 
 
-def _described(app: FastAPI) -> dict[str, Any]:
-    """The API's description. What an answer holds it always holds, so every field of it is required."""
+def _openapi(app: FastAPI) -> dict[str, Any]:
+    """Return the API description. Responses always contain all their fields, so every field is required."""
     if app.openapi_schema is None:
-        described = get_openapi(title=app.title, summary=app.summary, version=app.version, routes=app.routes)
-        schemas = described["components"]["schemas"]
+        openapi = get_openapi(title=app.title, summary=app.summary, version=app.version, routes=app.routes)
+        schemas = openapi["components"]["schemas"]
         schemas.update(events.schemas())
         for name, schema in schemas.items():
-            if name not in _REQUESTS and "properties" in schema:
+            if name not in _REQUEST_MODELS and "properties" in schema:
                 schema["required"] = list(schema["properties"])
-        _errors_are_json(described)
-        app.openapi_schema = described
+        _describe_errors_as_json(openapi)
+        app.openapi_schema = openapi
     return app.openapi_schema
 
 
-def _errors_are_json(described: dict[str, Any]) -> None:
-    """Whatever kind of answer an operation gives otherwise."""
-    for operations in described["paths"].values():
+def _describe_errors_as_json(openapi: dict[str, Any]) -> None:
+    """FastAPI describes them with the content type of the operation's success response."""
+    for operations in openapi["paths"].values():
         for operation in operations.values():
             for status in _ERRORS:
-                told = operation["responses"][status]
-                told["content"] = {"application/json": next(iter(told["content"].values()))}
+                response = operation["responses"][status]
+                response["content"] = {"application/json": next(iter(response["content"].values()))}
 
 
-_REQUESTS = frozenset({"EvaluationCreate", "EvaluationResume", "Pair", "NewBaseline", "Candidate", "Sides"})
+_REQUEST_MODELS = frozenset(
+    {"EvaluationCreate", "EvaluationResume", "ReportPair", "BaselineCreate", "PlaybookInput", "BatchPair"}
+)

@@ -1,7 +1,7 @@
-"""What a page is told while an evaluation goes on. An event's id is the number of the stored vote it tells of.
+"""Server-sent events. The id of a vote's event is the number of the stored vote.
 
-A watcher is told what is so, not what happened: one that is slow or comes back is told what it has not seen, and
-nothing is kept for it meanwhile.
+A watcher receives the current state, not a log of changes: one that is slow or reconnects gets what it has not seen,
+and the server buffers nothing for it.
 """
 
 from __future__ import annotations
@@ -16,30 +16,30 @@ from pydantic import TypeAdapter
 from starlette.responses import StreamingResponse
 
 from salvo.engine.jsonio import json_codec
-from salvo.web.jobs import Job, JobState, VoteSeen, Waiting
+from salvo.web.jobs import Job, JobState, RetryNotice, VoteSummary
 from salvo.web.responses import ErrorDetail
 
-SILENCE = 15.0
-"""Seconds without news after which a watcher is told that there are none, lest something on the way hang up."""
-NO_NEWS = KEEPALIVE_COMMENT
+KEEPALIVE_SECONDS = 15.0
+"""After so long without an event a comment is sent, so that no proxy closes the connection."""
+KEEPALIVE = KEEPALIVE_COMMENT
 
 
 @dataclass(frozen=True, slots=True)
 class QueuedEvent:
     position: int
-    """How many evaluations are before this one, itself included."""
+    """The position in the queue; the first is 1."""
 
 
 @dataclass(frozen=True, slots=True)
 class StartedEvent:
     evaluator: str
     total: int
-    """Questions in all: each judged check, each run of it."""
+    """The number of questions: every judged check times the number of runs."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProgressEvent:
-    """Where it is ("Running check 3/6, run 2/3"), and how many of all questions are answered."""
+    """The current step ("Running check 3/6, run 2/3"), and how many of all questions are answered."""
 
     text: str
     done: int
@@ -48,91 +48,98 @@ class ProgressEvent:
 
 @dataclass(frozen=True, slots=True)
 class EndedEvent:
-    """With the report's id where there is a report, and the problem where it failed."""
+    """The report's id if there is a report, and the problem if the evaluation failed."""
 
     report_id: str | None
     problem: ErrorDetail | None
 
 
 @dataclass(frozen=True, slots=True)
-class Watching:
+class WatchingEvent:
     place: str
     """The folder of the store that is watched."""
 
 
 @dataclass(frozen=True, slots=True)
-class Changed:
+class BatchesChangedEvent:
     batches: list[str]
-    """The ids of those that are new, were changed or got runs."""
+    """The ids of batches that are new, have changed or have new runs."""
 
 
-Told: TypeAlias = QueuedEvent | StartedEvent | ProgressEvent | VoteSeen | Waiting | EndedEvent | Watching | Changed
+EventPayload: TypeAlias = (
+    QueuedEvent
+    | StartedEvent
+    | ProgressEvent
+    | VoteSummary
+    | RetryNotice
+    | EndedEvent
+    | WatchingEvent
+    | BatchesChangedEvent
+)
 
 
 class EventStream(StreamingResponse):
-    """FastAPI's own would pass each event through two tasks and two queues, for every watcher."""
+    """FastAPI's own event response would pass each event through two tasks and two queues per watcher."""
 
     media_type = "text/event-stream"
 
 
-def stream(told: AsyncIterator[bytes]) -> EventStream:
-    return EventStream(told, headers={"x-accel-buffering": "no"})  # a proxy would collect them
+def stream(events: AsyncIterator[bytes]) -> EventStream:
+    return EventStream(events, headers={"x-accel-buffering": "no"})  # a proxy must not buffer them
 
 
 def schemas() -> dict[str, Any]:
-    """The JSON Schemas of what events carry in their data, for the API's description."""
-    kinds = [(kind.__name__, "serialization", TypeAdapter(kind)) for kind in get_args(Told)]
-    _, described = TypeAdapter.json_schemas(kinds, ref_template="#/components/schemas/{model}")  # type: ignore[arg-type]  # of several kinds
-    found: dict[str, Any] = described["$defs"]
-    return found
+    """Return the JSON Schemas of the events' data, for the API description."""
+    payloads = [(payload.__name__, "serialization", TypeAdapter(payload)) for payload in get_args(EventPayload)]
+    _, schema = TypeAdapter.json_schemas(payloads, ref_template="#/components/schemas/{model}")  # type: ignore[arg-type]  # adapters of several types
+    definitions: dict[str, Any] = schema["$defs"]
+    return definitions
 
 
-async def of_job(job: Job, after: int) -> AsyncIterator[bytes]:
-    """Everything a watcher has not seen, until it is over; `after` is the last vote that it has.
+async def job_events(job: Job, after: int) -> AsyncIterator[bytes]:
+    """Yield what a watcher has not seen, until the job ends. `after` is the number of the last vote it has.
 
-    What is new at one moment is sent as one piece: with many watchers, each piece is what costs.
+    Everything that is new at one moment is sent at once, because with many watchers each write is expensive.
     """
-    seen: dict[str, Told] = {}
+    last_sent: dict[str, EventPayload] = {}
     while True:
         changed, ended = job.changed, job.state.ended
         news = []
-        for name, told in _so_far(job, after):
-            if isinstance(told, VoteSeen):
-                after = told.sequence
-            elif seen.get(name) == told:
+        for name, payload in _current_events(job, after):
+            if isinstance(payload, VoteSummary):
+                after = payload.sequence
+            elif last_sent.get(name) == payload:
                 continue
-            seen[name] = told
-            news.append(event(name, told))
+            last_sent[name] = payload
+            news.append(event(name, payload))
         if news:
             yield b"".join(news)
         if ended:
             return
         if job.waiting is None:
-            seen.pop("waiting", None)
-        while not await set_within(SILENCE, changed):
-            yield NO_NEWS
+            last_sent.pop("waiting", None)
+        while not await is_set_within(KEEPALIVE_SECONDS, changed):
+            yield KEEPALIVE
 
 
-def event(name: str, told: Told) -> bytes:
-    number = str(told.sequence) if isinstance(told, VoteSeen) else None
-    # One line, whatever is in it: JSON escapes line ends.
-    return format_sse_event(data_str=json_codec.dumps(told).decode(), event=name, id=number)
+def event(name: str, payload: EventPayload) -> bytes:
+    event_id = str(payload.sequence) if isinstance(payload, VoteSummary) else None
+    return format_sse_event(data_str=json_codec.dumps(payload).decode(), event=name, id=event_id)
 
 
-async def set_within(seconds: float, changed: asyncio.Event) -> bool:
-    """Whether it was set before so many seconds were over."""
+async def is_set_within(seconds: float, flag: asyncio.Event) -> bool:
     try:
         async with asyncio.timeout(seconds):
-            return await changed.wait()
+            return await flag.wait()
     except TimeoutError:
         return False
 
 
-def _so_far(job: Job, after: int) -> Iterator[tuple[str, Told]]:
+def _current_events(job: Job, after: int) -> Iterator[tuple[str, EventPayload]]:
     if job.position is not None:
         yield "queued", QueuedEvent(job.position)
     if job.state is not JobState.QUEUED:
-        yield "began", StartedEvent(job.order.evaluator, job.total)
+        yield "began", StartedEvent(job.request.evaluator, job.total)
     yield from (("vote", vote) for vote in list(job.votes) if vote.sequence > after)
     if job.progress:
         yield "progress", ProgressEvent(job.progress, job.done, job.total)

@@ -1,14 +1,14 @@
-"""Evaluations under way: so many at once, the others in line, each with its key for as long as it lasts."""
+"""Evaluations in progress: a limited number run at the same time, the others wait in a queue."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections import OrderedDict, deque
-from collections.abc import Callable, Sequence
+from collections import OrderedDict
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from salvo.engine.runtime.pool import Pool, PoolStopped
 from salvo.engine.wire.retry import Wait
@@ -22,16 +22,16 @@ from salvo.playbooks.evaluate.votes import Vote
 from salvo.playbooks.report.checks import visible_note
 from salvo.playbooks.store.records import StoredError
 from salvo.playbooks.store.store import EvaluationStore
-from salvo.web.responses import BusyError, ErrorDetail, problem_of
+from salvo.web.responses import BusyError, ErrorDetail, error_detail
 
 _log = logging.getLogger(__name__)
 T = TypeVar("T")
 
 BASE_URL = "base_url"
-LONGEST_LINE = 200
-"""Evaluations that wait; each holds its texts in memory."""
+QUEUE_LIMIT = 200
+"""Queued evaluations; each holds its texts in memory."""
 _REMEMBERED = 1000
-"""Client tokens, and evaluations that failed."""
+"""Client tokens and failed evaluations."""
 
 
 class JobState(StrEnum):
@@ -40,9 +40,9 @@ class JobState(StrEnum):
     DONE = "done"
     CANCELLED = "cancelled"
     INTERRUPTED = "interrupted"
-    """It ended before it was done; what was judged is kept, and it can be resumed."""
+    """Stopped before the end. Its votes are stored, and it can be resumed."""
     FAILED = "failed"
-    """By a fault of the server's own, or because it could not be stored."""
+    """Because of an error in the server, or because it could not be stored."""
 
     @property
     def ended(self) -> bool:
@@ -50,21 +50,21 @@ class JobState(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class VoteSeen:
-    """One answer to one check. `sequence` is its number in the store, and the id of its event."""
+class VoteSummary:
+    """One answer to one check. `sequence` is its number in the store and the id of its event."""
 
     sequence: int
     check_id: str
     run: int
     result: Result
     valid: bool
-    """False where it is no vote, and `problem` says why."""
+    """False if the answer does not count as a vote; `problem` says why."""
     confidence: float | None
     notes: str
     problem: str
 
     @classmethod
-    def of(cls, sequence: int, vote: Vote) -> VoteSeen:
+    def from_vote(cls, sequence: int, vote: Vote) -> VoteSummary:
         ballot = vote.ballot
         return cls(
             sequence=sequence,
@@ -79,254 +79,250 @@ class VoteSeen:
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
-    """A call is tried again after so many seconds, because the provider asked for it or gave no answer."""
+class RetryNotice:
+    """A call is retried after `seconds`, because the provider asked for it or gave no answer."""
 
     seconds: float
     reason: str
 
 
 class Job:
-    """One evaluation, from the moment it is asked for to its end. Whoever watches it looks at it after each change."""
+    """One evaluation from its request to its end, and its state for those who watch it."""
 
     def __init__(
         self,
-        order: EvaluationRequest,
-        desk: EvaluatorConfig,
+        request: EvaluationRequest,
         created_at: str,
-        *,
-        in_full: bool = True,
-        earlier: Sequence[tuple[int, Vote]] = (),
+        base_url: str | None,
+        earlier_votes: Sequence[tuple[int, Vote]] = (),
     ) -> None:
-        self.order = order
+        self.request = request
         self.created_at = created_at
-        self.base_url = desk.base_url
-        self.in_full = in_full
+        self.base_url = base_url
         self.pool = Pool(CONCURRENCY)
         self.state = JobState.QUEUED
         self.position: int | None = None
-        self.votes = [VoteSeen.of(sequence, vote) for sequence, vote in earlier]
-        self.total = len(order.cases)
+        self.votes = [VoteSummary.from_vote(sequence, vote) for sequence, vote in earlier_votes]
+        self.total = len(request.cases)
         self.done = len(self.votes)
         self.progress = ""
-        self.waiting: Waiting | None = None
+        self.waiting: RetryNotice | None = None
         self.problem: ErrorDetail | None = None
         self.changed = asyncio.Event()
-        """Set at the next change, and another one takes its place."""
-        self.over = asyncio.Event()
-        self._desk: EvaluatorConfig | None = desk
-        self._earlier = [vote for _, vote in earlier]
-        self._ends_as = JobState.INTERRUPTED
+        """Set at the next change, and then replaced by a new event."""
+        self.ended = asyncio.Event()
+        self._earlier_votes = [vote for _, vote in earlier_votes]
+        self._end_state = JobState.INTERRUPTED
 
     @property
     def id(self) -> str:
-        return self.order.report_id
+        return self.request.report_id
 
-    async def run(self, store: EvaluationStore) -> None:
-        """To its end, whatever that is; the key is gone after it."""
-        desk, self._desk = self._desk, None
-        assert desk is not None  # noqa: S101 - a job runs once
+    async def run(self, store: EvaluationStore, config: EvaluatorConfig) -> None:
+        """Evaluate. The store has the request and the earlier votes already."""
         recorder = _JobRecorder(store, self)
-        async with desk.session(pool=self.pool, open_recorder=lambda: recorder, on_event=self._hear) as session:
-            evaluated = await evaluate(self.order, session, self._earlier, already_stored=True)
-        if evaluated.store_error:
-            self.fail(StoreError(f"This could not be stored. {evaluated.store_error}"))
+        async with config.session(pool=self.pool, open_recorder=lambda: recorder, on_event=self._on_event) as context:
+            outcome = await evaluate(self.request, context, self._earlier_votes, already_stored=True)
+        if outcome.store_error:
+            self.fail(StoreError(f"This could not be stored. {outcome.store_error}"))
         else:
-            self.end(self._ends_as if isinstance(evaluated.report, PoolStopped) else JobState.DONE)
+            self.end(self._end_state if isinstance(outcome.report, PoolStopped) else JobState.DONE)
 
-    def stop(self, ends_as: JobState) -> None:
-        """What is under way is given up on; what was judged stays."""
-        self._ends_as = ends_as
-        self.pool.cancel(ends_as)
+    def stop(self, end_state: JobState) -> None:
+        """Stop the calls in progress. Votes that were stored stay."""
+        self._end_state = end_state
+        self.pool.cancel(end_state)
 
-    def put_down(self, store: EvaluationStore) -> None:
-        """Writes how it ended. Blocks."""
-        if self._ends_as is JobState.CANCELLED:
+    def save_end_state(self, store: EvaluationStore) -> None:
+        """Store that the job was stopped. Blocks."""
+        if self._end_state is JobState.CANCELLED:
             store.cancel(self.id)
         else:
             store.interrupt(self.id)
 
-    def move(self, position: int | None) -> None:
+    def move(self, position: int) -> None:
         if position != self.position:
             self.position = position
-            self._tell()
+            self._notify()
 
     def begin(self) -> None:
         self.state = JobState.RUNNING
         self.position = None
-        self._tell()
+        self._notify()
 
-    def fail(self, fault: SalvoError) -> None:
-        self.problem = problem_of(fault)
+    def fail(self, error: SalvoError) -> None:
+        self.problem = error_detail(error)
         self.end(JobState.FAILED)
 
     def end(self, state: JobState) -> None:
         self.state = state
         self.position = None
         self.waiting = None
-        self._desk = None
-        self.over.set()
-        self._tell()
+        self.ended.set()
+        self._notify()
 
-    def _hear(self, event: Event) -> None:
+    def _on_event(self, event: Event) -> None:
         if isinstance(event, Wait):
             reason = "rate limited" if event.status == 429 else event.problem
-            self.waiting = Waiting(round(event.seconds, 1), reason)
+            self.waiting = RetryNotice(round(event.seconds, 1), reason)
         else:
             self.progress, self.done, self.total = event.progress, event.done, event.total
         if isinstance(event, VoteEvent):
             self.waiting = None
             if event.sequence is not None:
-                self.votes.append(VoteSeen.of(event.sequence, event.vote))
-        self._tell()
+                self.votes.append(VoteSummary.from_vote(event.sequence, event.vote))
+        self._notify()
 
-    def _tell(self) -> None:
+    def _notify(self) -> None:
         self.changed.set()
         self.changed = asyncio.Event()
 
 
 class _JobRecorder(StoreRecorder):
-    """Records a job, which was stored when it was created. An interrupted job may have been cancelled by a user."""
+    """Records a job whose request is in the store. A job that is stopped was cancelled by a user or interrupted."""
 
     def __init__(self, store: EvaluationStore, job: Job) -> None:
-        super().__init__(store, in_full=job.in_full)
+        super().__init__(store)
         self._job = job
 
-    def interrupt(self, evaluation_id: str) -> None:  # noqa: ARG002 - there is only the one
-        self._job.put_down(self._store)
+    def interrupt(self, evaluation_id: str) -> None:  # noqa: ARG002 - it records this job only
+        self._job.save_end_state(self._store)
 
 
 class Jobs:
-    """Every evaluation of this process that is not over."""
+    """Every evaluation of this process that has not ended. At most `limit` of them run at the same time."""
 
-    def __init__(self, store: EvaluationStore, at_once: int) -> None:
+    def __init__(self, store: EvaluationStore, limit: int) -> None:
         self._store = store
-        self._at_once = at_once
+        self._limit = limit
         self._jobs: dict[str, Job] = {}
-        self._line: deque[Job] = deque()
+        self._queue: OrderedDict[str, EvaluatorConfig] = OrderedDict()
+        """By job id. The config holds the API key, which exists only until the job ends."""
         self._tasks: dict[str, asyncio.Task[None]] = {}
-        self._failed: OrderedDict[str, ErrorDetail] = OrderedDict()
-        self._asked: OrderedDict[str, asyncio.Future[Job]] = OrderedDict()
+        self._problems: OrderedDict[str, ErrorDetail] = OrderedDict()
+        self._started: OrderedDict[str, asyncio.Task[Job]] = OrderedDict()
         self._closing = False
 
     def find(self, evaluation_id: str) -> Job | None:
         return self._jobs.get(evaluation_id)
 
     def problem(self, evaluation_id: str) -> ErrorDetail | None:
-        """Why it failed, if it did since the server was started: also what the store could not be told."""
-        return self._failed.get(evaluation_id)
+        """Return why an evaluation failed since the server started, even if that could not be stored."""
+        return self._problems.get(evaluation_id)
 
-    async def once(self, token: str | None, start: Callable[[], asyncio.Future[Job]]) -> Job:
-        """The job that this token was given for; started now, unless it was before."""
+    async def start_once(self, token: str | None, start: Callable[[], Coroutine[Any, Any, Job]]) -> Job:
+        """Return the job that was started with this token; start one if there is none."""
         if token is None:
             return await start()
-        if token not in self._asked:
-            self._asked[token] = start()
-            _forget_oldest(self._asked)
-        asked = self._asked[token]
+        if token not in self._started:
+            self._started[token] = asyncio.create_task(start())
+            _forget_oldest(self._started)
         try:
-            return await asyncio.shield(asked)
+            return await asyncio.shield(self._started[token])
         except SalvoError:
-            self._asked.pop(token, None)  # nothing came of it, so it may be asked for again
+            self._started.pop(token, None)  # nothing was started, so the token can be used again
             raise
 
     async def start(
-        self, order: EvaluationRequest, desk: EvaluatorConfig, *, in_full: bool = True, earlier: Sequence[Vote] = ()
+        self,
+        request: EvaluationRequest,
+        config: EvaluatorConfig,
+        *,
+        in_full: bool = True,
+        earlier_votes: Sequence[Vote] = (),
     ) -> Job:
-        """Puts a new evaluation into the store, with votes it takes over from another, and then in line."""
-        self._check_room()
+        """Store a new evaluation, with the votes that it takes over from another one, and queue it."""
+        self._check_capacity()
+        # The address is stored, so that a resumed evaluation does not send its texts somewhere else.
+        recorder = StoreRecorder(self._store, in_full=in_full, settings={BASE_URL: config.base_url})
+        created_at = config.clock.now().isoformat(timespec="milliseconds")
+        numbers = await asyncio.to_thread(recorder.start, request, earlier_votes)
+        job = Job(request, created_at, config.base_url, list(zip(numbers, earlier_votes, strict=True)))
+        self._enqueue(job, config)
+        return job
 
-        def begin() -> list[tuple[int, Vote]]:
-            # Where it goes is kept: what was meant for one address is not sent to another when it is resumed.
-            recorder = StoreRecorder(self._store, in_full=in_full, settings={BASE_URL: desk.base_url})
-            return list(zip(recorder.start(order, earlier), earlier, strict=True))
-
-        began = desk.clock.now().isoformat(timespec="milliseconds")
-        return self._line_up(Job(order, desk, began, in_full=in_full, earlier=await asyncio.to_thread(begin)))
-
-    async def go_on(self, job: Job) -> Job:
-        """The same with one that is stored already."""
-        self._check_room()
+    async def resume(self, job: Job, config: EvaluatorConfig) -> None:
+        """Queue an evaluation that is stored without a report."""
+        self._check_capacity()
         if job.id in self._jobs:
-            return self._jobs[job.id]
-        self._jobs[job.id] = job  # before anything is awaited: a second request finds it
+            return
+        self._jobs[job.id] = job  # before the first await, so that a second request finds it
         try:
             await asyncio.to_thread(self._store.resume, job.id)
         except BaseException:
             del self._jobs[job.id]
             raise
-        return self._line_up(job)
+        self._enqueue(job, config)
 
     async def cancel(self, job: Job) -> None:
-        """Ends it, and returns when it is over."""
+        """Stop a job and wait for its end."""
         await self._stop(job, JobState.CANCELLED)
 
     async def close(self) -> None:
-        """Ends everything; what was judged stays, and can be resumed."""
+        """Stop all jobs. Their votes are stored, and they can be resumed."""
         self._closing = True
         for job in list(self._jobs.values()):
             await self._stop(job, JobState.INTERRUPTED)
 
-    def _check_room(self) -> None:
+    def _check_capacity(self) -> None:
         if self._closing:
-            raise BusyError("The server is being stopped.", hint="Start it again.")
-        if len(self._line) >= LONGEST_LINE:
+            raise BusyError("The server is shutting down.", hint="Start it again.")
+        if len(self._queue) >= QUEUE_LIMIT:
             raise BusyError(
-                f"{LONGEST_LINE} evaluations are waiting already.", hint="Wait until some of them are done."
+                f"{QUEUE_LIMIT} evaluations are queued already.", hint="Wait until some of them have finished."
             )
 
-    def _line_up(self, job: Job) -> Job:
+    def _enqueue(self, job: Job, config: EvaluatorConfig) -> None:
         self._jobs[job.id] = job
-        self._failed.pop(job.id, None)
-        self._line.append(job)
+        self._problems.pop(job.id, None)
+        self._queue[job.id] = config
         self._advance()
-        return job
 
     def _advance(self) -> None:
-        while self._line and len(self._tasks) < self._at_once and not self._closing:
-            job = self._line.popleft()
+        while self._queue and len(self._tasks) < self._limit and not self._closing:
+            job_id, config = self._queue.popitem(last=False)
+            job = self._jobs[job_id]
             job.begin()
-            self._tasks[job.id] = asyncio.create_task(self._supervise(job))
-        for position, job in enumerate(self._line, start=1):
-            job.move(position)
+            self._tasks[job_id] = asyncio.create_task(self._run(job, config))
+        for position, job_id in enumerate(self._queue, start=1):
+            self._jobs[job_id].move(position)
 
-    async def _supervise(self, job: Job) -> None:
+    async def _run(self, job: Job, config: EvaluatorConfig) -> None:
         try:
-            await job.run(self._store)
-        except SalvoError as fault:
-            await self._give_up(job, fault)
-        except Exception as fault:  # noqa: BLE001 - a fault of one evaluation is not the others'
-            _log.exception("An evaluation failed through a fault of the server's own.")
-            await self._give_up(job, SalvoError(f"The server failed at it ({type(fault).__name__})."))
+            await job.run(self._store, config)
+        except SalvoError as error:
+            await self._save_failure(job, error)
+        except Exception as error:  # noqa: BLE001 - the other evaluations continue
+            _log.exception("An evaluation failed because of an error in the server.")
+            await self._save_failure(job, SalvoError(f"The server failed ({type(error).__name__})."))
         finally:
             del self._tasks[job.id]
-            self._end(job)
+            self._remove(job)
 
-    async def _give_up(self, job: Job, fault: SalvoError) -> None:
-        problem = problem_of(fault)
+    async def _save_failure(self, job: Job, error: SalvoError) -> None:
+        detail = error_detail(error)
         try:
-            await asyncio.to_thread(self._store.fail, job.id, StoredError(problem.code, problem.message, problem.hint))
-        except SalvoError as second:
-            _log.warning("That it failed could not be stored: %s", second)
-        job.fail(fault)
+            await asyncio.to_thread(self._store.fail, job.id, StoredError(detail.code, detail.message, detail.hint))
+        except SalvoError as store_error:
+            _log.warning("The failure of an evaluation could not be stored: %s", store_error)
+        job.fail(error)
 
-    async def _stop(self, job: Job, ends_as: JobState) -> None:
-        job.stop(ends_as)
-        if job in self._line:
-            self._line.remove(job)
-            await asyncio.to_thread(job.put_down, self._store)
-            job.end(ends_as)
-            self._end(job)
-        await job.over.wait()
+    async def _stop(self, job: Job, end_state: JobState) -> None:
+        job.stop(end_state)
+        if self._queue.pop(job.id, None) is not None:
+            await asyncio.to_thread(job.save_end_state, self._store)
+            job.end(end_state)
+            self._remove(job)
+        await job.ended.wait()
 
-    def _end(self, job: Job) -> None:
+    def _remove(self, job: Job) -> None:
         self._jobs.pop(job.id, None)
         if job.problem is not None:
-            self._failed[job.id] = job.problem
-            _forget_oldest(self._failed)
+            self._problems[job.id] = job.problem
+            _forget_oldest(self._problems)
         self._advance()
 
 
-def _forget_oldest(remembered: OrderedDict[str, T]) -> None:
-    while len(remembered) > _REMEMBERED:
-        remembered.popitem(last=False)
+def _forget_oldest(entries: OrderedDict[str, T]) -> None:
+    while len(entries) > _REMEMBERED:
+        entries.popitem(last=False)

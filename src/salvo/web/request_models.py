@@ -1,4 +1,4 @@
-"""What a request may ask for, read into the program's own values."""
+"""The bodies of requests about evaluations."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ from salvo.playbooks.playbook.validate import playbook as validated
 from salvo.playbooks.playbook.validate import read
 from salvo.web.settings import Settings
 
-LONGEST_NAME = 500
-MOST_RUNS = 25
+MAX_NAME_LENGTH = 500
+MAX_RUNS = 25
 
 
 def _any_text(value: Any) -> str:
-    """Any text at all: also with half characters in it, which are evidence, and which the usual check refuses."""
+    """Accept lone surrogates as well, which pydantic refuses: they are evidence in a text."""
     if not isinstance(value, str):
-        raise ValueError("Input should be a text")  # noqa: TRY004 - pydantic makes a sentence of a ValueError only
+        raise ValueError("Input should be a text")  # noqa: TRY004 - pydantic reports a ValueError, not a TypeError
     return value
 
 
 Text = Annotated[str, PlainValidator(_any_text), WithJsonSchema({"type": "string"})]
-Name = Annotated[str, Field(min_length=1, max_length=LONGEST_NAME)]
+Name = Annotated[str, Field(min_length=1, max_length=MAX_NAME_LENGTH)]
 
 
 class EvaluationCreate(BaseModel):
-    """An evaluation as somebody asks for it."""
+    """A new evaluation."""
 
     model_config = ConfigDict(
         extra="forbid",
@@ -57,26 +57,26 @@ class EvaluationCreate(BaseModel):
     source_document: Text | None = Field(None, description="The document that the AI was asked about.")
     prompt: Text | None = Field(None, description="The prompt that the AI was given.")
     system_instructions: Text | None = Field(None, description="The system instructions that the AI had.")
-    playbook_id: Name = Field(library.STARTER, description="A playbook of the library.")
+    playbook_id: Name = Field(library.STARTER, description="The id of a playbook in the library.")
     playbook: dict[str, Any] | Text | None = Field(
-        None, description="A playbook of your own, instead of one of the library: its document, or its file's text."
+        None, description="Your own playbook instead of one in the library: the document, or the text of the file."
     )
     mode: Mode = Mode.FULL
-    runs: int | None = Field(None, ge=1, le=MOST_RUNS, description="How often each check is judged, in full mode.")
+    runs: int | None = Field(None, ge=1, le=MAX_RUNS, description="How many times each check is judged in full mode.")
     evaluator: Name = Field(rules_judge.NAME, description='"rules", or a model such as "anthropic/claude-sonnet-4-6".')
-    base_url: Name | None = Field(None, description="Another address for the model; one that the server was allowed.")
+    base_url: Name | None = Field(None, description="Another address for the model, which the server must allow.")
     subject: Name = Field(DEFAULT_SUBJECT, description="The series that this text belongs to.")
     producer: Name | None = Field(None, description="The AI that wrote the text, as provider/model or any name.")
-    hashes_only: bool = Field(False, description="Store fingerprints and verdicts, and none of the texts.")
-    client_token: Name | None = Field(None, description="Asked twice with the same token, it is evaluated once.")
+    hashes_only: bool = Field(False, description="Store hashes and verdicts, but no texts.")
+    client_token: Name | None = Field(None, description="Requests with the same token start one evaluation.")
 
-    def order(self, desk: EvaluatorConfig) -> EvaluationRequest:
-        """Blocks: texts may be long."""
+    def to_request(self, config: EvaluatorConfig) -> EvaluationRequest:
+        """Return the request for the runner. Blocks, because texts may be long."""
         return new_request(
-            report_id=desk.clock.new_id(),
+            report_id=config.clock.new_id(),
             playbook=self.chosen_playbook(),
             inputs=Inputs.of(self.ai_output, self.source_document, self.prompt, self.system_instructions),
-            evaluator=desk.name,
+            evaluator=config.name,
             mode=self.mode,
             runs=self.runs,
             subject=self.subject,
@@ -92,37 +92,37 @@ class EvaluationCreate(BaseModel):
 
 
 class EvaluationResume(BaseModel):
-    """The rest of an evaluation; its key is given again."""
+    """The continuation of an evaluation. The API key must be sent again."""
 
     model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{}]})
 
-    base_url: Name | None = Field(None, description="Another address for the model; one that the server was allowed.")
+    base_url: Name | None = Field(None, description="Another address for the model, which the server must allow.")
 
 
-def desk_for(evaluator: str, base_url: str | None, key: str | None, settings: Settings) -> EvaluatorConfig:
-    """With the key of the request and no other: the server reads none from its environment."""
-    by_model = evaluator != rules_judge.NAME
-    if base_url and not by_model:
+def evaluator_config(evaluator: str, base_url: str | None, key: str | None, settings: Settings) -> EvaluatorConfig:
+    """Return the configuration with the request's key. The server reads no key from its environment."""
+    is_model = evaluator != rules_judge.NAME
+    if base_url and not is_model:
         raise UsageError("The rules call nobody, so they take no base URL.", hint="Name a model as evaluator.")
     return EvaluatorConfig(
         evaluator,
         environ={},
-        base_url=settings.base_url(base_url),
-        key=_usable(key) if by_model else None,
+        base_url=settings.allowed_base_url(base_url),
+        key=_validated_key(key) if is_model else None,
         clock=settings.clock,
     )
 
 
-def check_key(desk: EvaluatorConfig) -> None:
-    endpoint = desk.endpoint
+def check_key(config: EvaluatorConfig) -> None:
+    endpoint = config.endpoint
     if endpoint is not None and endpoint.key_variable and not endpoint.key:
         raise MissingKeyError(
-            f"There is no API key for {desk.name}, so nothing was sent.",
-            hint="Give it in the header X-API-Key, or use the evaluator rules, which needs none.",
+            f"There is no API key for {config.name}, so nothing was sent.",
+            hint="Send it in the X-API-Key header, or use the evaluator rules, which needs no key.",
         )
 
 
-def _usable(key: str | None) -> str | None:
+def _validated_key(key: str | None) -> str | None:
     if key and not (key.isascii() and key.isprintable() and " " not in key.strip()):
-        raise InputError("The API key has characters that no key has.", hint="Copy it again, without anything around.")
+        raise InputError("The API key contains invalid characters.", hint="Copy it again, without spaces or quotes.")
     return key

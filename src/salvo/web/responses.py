@@ -1,4 +1,4 @@
-"""What the API answers: plain values as JSON, and every error in one shape."""
+"""What the API answers: plain values as JSON, and every error in the same shape."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from salvo.errors import (
 
 @dataclass(frozen=True, slots=True)
 class ErrorDetail:
-    """What happened and what to do about it. `code` is for programs, and stays the same."""
+    """What happened and how to correct it. `code` is for programs and does not change."""
 
     code: str
     message: str
@@ -35,58 +35,58 @@ class ErrorDetail:
 
 
 @dataclass(frozen=True, slots=True)
-class ErrorAnswer:
+class ErrorResponse:
     error: ErrorDetail
 
 
-class Json(JSONResponse):
-    """JSON that may hold whatever texts hold: also half characters, which the usual writer refuses."""
+class JsonResponse(JSONResponse):
+    """JSON of any text, including lone surrogates, which Starlette's JSONResponse refuses."""
 
     def render(self, content: Any) -> bytes:
         return json_codec.dumps(content)
 
 
 class ConflictError(UsageError):
-    """Right by itself, and not now."""
+    """The request is valid, but not in the current state."""
 
 
 class BusyError(SalvoError):
-    """More is asked for than the server takes on at once."""
+    """The server does not accept more work at the moment."""
 
 
-def refusal(status: int, code: str, message: str, hint: str = "") -> Json:
-    return Json(ErrorAnswer(ErrorDetail(code, message, hint)), status)
+def error_response(status: int, code: str, message: str, hint: str = "") -> JsonResponse:
+    return JsonResponse(ErrorResponse(ErrorDetail(code, message, hint)), status)
 
 
-def problem_of(fault: SalvoError) -> ErrorDetail:
-    return ErrorDetail(_kind(fault)[1], fault.message, fault.hint)
+def error_detail(error: SalvoError) -> ErrorDetail:
+    return ErrorDetail(_status_and_code(error)[1], error.message, error.hint)
 
 
-def answer_errors(app: FastAPI) -> None:
-    """Every error that somebody can mend, in the one shape. The others are the guard's."""
+def add_error_handlers(app: FastAPI) -> None:
+    """Answer errors of the request in the one shape. SecurityMiddleware answers errors of the server."""
 
-    async def mendable(_request: Request, fault: Exception) -> Response:
-        error = cast("SalvoError", fault)
-        status, _ = _kind(error)
-        return Json(ErrorAnswer(problem_of(error)), status)
+    async def salvo_error(_request: Request, exception: Exception) -> Response:
+        error = cast("SalvoError", exception)
+        status, _ = _status_and_code(error)
+        return JsonResponse(ErrorResponse(error_detail(error)), status)
 
-    async def by_protocol(_request: Request, fault: Exception) -> Response:
-        error = cast("HTTPException", fault)
-        code, message, hint = _PROTOCOL.get(error.status_code, ("refused", f"{error.detail}.", ""))
-        answer = refusal(error.status_code, code, message, hint)
-        answer.headers.update(error.headers or {})
-        return answer
+    async def http_error(_request: Request, exception: Exception) -> Response:
+        error = cast("HTTPException", exception)
+        code, message, hint = _HTTP_ERRORS.get(error.status_code, ("refused", f"{error.detail}.", ""))
+        response = error_response(error.status_code, code, message, hint)
+        response.headers.update(error.headers or {})
+        return response
 
-    async def misshapen(_request: Request, fault: Exception) -> Response:
-        found = cast("RequestValidationError", fault).errors()
-        return refusal(422, "invalid_request", _sentences(found), "The API's description is at /api/openapi.json.")
+    async def validation_error(_request: Request, exception: Exception) -> Response:
+        errors = cast("RequestValidationError", exception).errors()
+        return error_response(422, "invalid_request", _sentences(errors), _SEE_DESCRIPTION)
 
-    app.add_exception_handler(SalvoError, mendable)
-    app.add_exception_handler(HTTPException, by_protocol)
-    app.add_exception_handler(RequestValidationError, misshapen)
+    app.add_exception_handler(SalvoError, salvo_error)
+    app.add_exception_handler(HTTPException, http_error)
+    app.add_exception_handler(RequestValidationError, validation_error)
 
 
-_KINDS: Sequence[tuple[type[SalvoError], int, str]] = (
+_STATUS_AND_CODE: Sequence[tuple[type[SalvoError], int, str]] = (
     (UnknownIdError, 404, "unknown_id"),
     (AmbiguousIdError, 409, "ambiguous_id"),
     (ConflictError, 409, "conflict"),
@@ -101,24 +101,24 @@ _KINDS: Sequence[tuple[type[SalvoError], int, str]] = (
 )
 
 
-def _kind(fault: SalvoError) -> tuple[int, str]:
-    return next((status, code) for kind, status, code in _KINDS if isinstance(fault, kind))
+def _status_and_code(error: SalvoError) -> tuple[int, str]:
+    return next((status, code) for kind, status, code in _STATUS_AND_CODE if isinstance(error, kind))
 
 
-_PROTOCOL = {
-    400: ("invalid_request", "The request's body could not be read as JSON.", ""),
-    404: ("not_found", "There is nothing at this address.", "The API's description is at /api/openapi.json."),
-    413: ("too_large", "The request is too large.", "Evaluate a shorter text, or give a smaller file."),
-    405: ("method_not_allowed", "This address does not take that method.", "See /api/openapi.json."),
+_SEE_DESCRIPTION = "See the API description at /api/openapi.json."
+_HTTP_ERRORS = {
+    400: ("invalid_request", "The request's body is not valid JSON.", ""),
+    404: ("not_found", "There is nothing at this address.", _SEE_DESCRIPTION),
+    413: ("too_large", "The request is too large.", "Evaluate a shorter text, or upload a smaller file."),
+    405: ("method_not_allowed", "This address does not accept that method.", _SEE_DESCRIPTION),
 }
 
-_MOST = 5
+_MAX_SENTENCES = 5
 
 
-def _sentences(found: Sequence[Any]) -> str:
-    """Where and what; never the value itself, which may be a whole document."""
-    told = [
-        f"{'.'.join(str(part) for part in each['loc'][1:]) or 'The body'}: {each['msg'].rstrip('.')}."
-        for each in found[:_MOST]
-    ]
-    return " ".join(told)
+def _sentences(errors: Sequence[Any]) -> str:
+    """Return where each error is and what it is, without the value, which may be a whole document."""
+    return " ".join(
+        f"{'.'.join(str(part) for part in error['loc'][1:]) or 'The body'}: {error['msg'].rstrip('.')}."
+        for error in errors[:_MAX_SENTENCES]
+    )

@@ -1,7 +1,7 @@
-"""Who may ask, and what an answer may do. Everything that comes in or goes out passes here.
+"""Which requests are accepted, and the headers of every response.
 
-A page of somebody else's in the same browser can send requests to loopback, and a name of theirs can be made to point
-there: so the Host must be one of ours to the letter, and what a browser says about who asks is believed.
+A foreign page in the same browser can send requests to loopback, and a foreign host name can resolve to it. So the Host
+header must be one of ours exactly, and the browser's Origin and Sec-Fetch headers are checked.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ from starlette.requests import HTTPConnection
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from salvo.web.documents.reader import LARGEST_DOCUMENT
-from salvo.web.responses import refusal
+from salvo.web.documents.reader import MAX_DOCUMENT_BYTES
+from salvo.web.responses import error_response
 from salvo.web.settings import LOOPBACK, Settings
 
 _log = logging.getLogger(__name__)
 
-LARGEST_REQUEST = 24 * 1024 * 1024
-"""Bytes: four texts of some megabytes each, as JSON."""
+MAX_REQUEST_BYTES = 24 * 1024 * 1024
+"""Four texts of several megabytes each, as JSON."""
 DOCUMENTS = "/api/documents"
 LOGIN = "/login"
 COOKIE = "byop_token"
-_SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
+_SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 
 _HEADERS: Mapping[str, str] = {
     "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
@@ -50,134 +50,131 @@ class SecurityMiddleware:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        began = False
+        response_started = False
 
-        async def guarded(message: Message) -> None:
-            nonlocal began
+        async def send_with_headers(message: Message) -> None:
+            nonlocal response_started
             if message["type"] == "http.response.start":
-                began = True
-                _put_on(MutableHeaders(scope=message), scope["path"])
+                response_started = True
+                _add_headers(MutableHeaders(scope=message), scope["path"])
             await send(message)
 
         headers = Headers(scope=scope)
-        limit = LARGEST_DOCUMENT if scope["path"] == DOCUMENTS else LARGEST_REQUEST
-        refused = self._refusal(scope, headers) or _too_large(headers, limit)
+        limit = MAX_DOCUMENT_BYTES if scope["path"] == DOCUMENTS else MAX_REQUEST_BYTES
+        rejection = self._rejection(scope, headers) or _reject_length(headers, limit)
         try:
-            await (refused or self._app)(scope, _counted(receive, limit), guarded)
+            await (rejection or self._app)(scope, _limited(receive, limit), send_with_headers)
         except Exception:
-            if began:
+            if response_started:
                 raise
-            _log.exception("A request failed through a fault of the server's own.")
-            sorry = refusal(
+            _log.exception("A request failed because of an error in the server.")
+            response = error_response(
                 500,
                 "internal",
-                "Something went wrong in the server itself.",
-                "Nothing is lost that was stored. The server's terminal says more.",
+                "An error occurred in the server.",
+                "Stored data is not affected. The server's terminal shows the details.",
             )
-            await sorry(scope, receive, guarded)
+            await response(scope, receive, send_with_headers)
 
-    def _refusal(self, scope: Scope, headers: Headers) -> Response | None:
+    def _rejection(self, scope: Scope, headers: Headers) -> Response | None:
         host = headers.get("host", "")
-        if not self._is_ours(host, scope):
-            return refusal(403, "strange_host", "This server is not to be addressed by that name.", self._addresses)
+        if not self._is_own_host(host, scope):
+            hint = f"Its names are {', '.join(self._settings.hosts)}."
+            return error_response(403, "strange_host", "This server does not accept that host name.", hint)
         origin = headers.get("origin")
-        if origin is not None and origin not in (f"http://{host}", f"https://{host}"):
-            return refusal(403, "strange_origin", "Another page may not use this server.", _OWN_PAGE)
-        if not _comes_from_here(scope, headers):
-            return refusal(403, "strange_origin", "Another page may not use this server.", _OWN_PAGE)
-        return self._stranger(scope, headers) or _wrong_kind(scope, headers)
+        is_foreign = origin is not None and origin not in (f"http://{host}", f"https://{host}")
+        if is_foreign or not _is_same_origin(scope, headers):
+            return error_response(
+                403,
+                "strange_origin",
+                "Other web pages may not use this server.",
+                "Use the page of this server, or a program that is not a browser.",
+            )
+        return self._check_token(scope, headers) or _reject_content_type(scope, headers)
 
-    def _is_ours(self, host: str, scope: Scope) -> bool:
+    def _is_own_host(self, host: str, scope: Scope) -> bool:
         names = self._settings.hosts
         port = (scope.get("server") or ("", None))[1]
-        # Behind a proxy the port is another, or none; on loopback there is no proxy.
+        # A proxy has another port or none; there is no proxy on loopback.
         return host in {f"{name}:{port}" for name in names} or (host in names and host not in LOOPBACK)
 
-    @property
-    def _addresses(self) -> str:
-        return f"It goes by {', '.join(self._settings.hosts)}."
-
-    def _stranger(self, scope: Scope, headers: Headers) -> Response | None:
-        """Where a token is needed: who shows it on /login gets it as a cookie; a program sends it as a bearer."""
+    def _check_token(self, scope: Scope, headers: Headers) -> Response | None:
+        """A browser gets the token as a cookie by opening /login; a program sends it as a bearer token."""
         if self._settings.token is None:
             return None
         if scope["path"] == LOGIN:
-            shown = HTTPConnection(scope).query_params.get("token", "")
-            if self._settings.admits(shown):
-                welcome = RedirectResponse(self._settings.home, 303)
-                welcome.set_cookie(COOKIE, shown, httponly=True, samesite="lax")
-                return welcome
-        elif self._settings.admits(_shown(scope, headers)):
+            token = HTTPConnection(scope).query_params.get("token", "")
+            if self._settings.is_token(token):
+                response = RedirectResponse(self._settings.home, 303)
+                response.set_cookie(COOKIE, token, httponly=True, samesite="lax")
+                return response
+        elif self._settings.is_token(_token(scope, headers)):
             return None
         if scope["path"].startswith("/api"):
-            return refusal(401, "token_needed", "This server needs its token.", _TOKEN)
-        return PlainTextResponse(f"This server needs its token. {_TOKEN}\n", 401)
+            return error_response(401, "token_needed", _TOKEN_NEEDED, _TOKEN_HINT)
+        return PlainTextResponse(f"{_TOKEN_NEEDED} {_TOKEN_HINT}\n", 401)
 
 
-_OWN_PAGE = "Use the page that this server serves, or a program that is no browser."
-_TOKEN = "Open the address that was printed when it was started, or send the token as a bearer."  # noqa: S105 - a sentence
+_TOKEN_NEEDED = "This server requires its token."  # noqa: S105 - a sentence
+_TOKEN_HINT = "Open the address that was printed at start-up, or send the token as a bearer token."  # noqa: S105 - likewise
 
 
-def _shown(scope: Scope, headers: Headers) -> str:
-    scheme, _, shown = headers.get("authorization", "").partition(" ")
-    return shown.strip() if scheme.lower() == "bearer" else HTTPConnection(scope).cookies.get(COOKIE, "")
+def _token(scope: Scope, headers: Headers) -> str:
+    scheme, _, token = headers.get("authorization", "").partition(" ")
+    return token.strip() if scheme.lower() == "bearer" else HTTPConnection(scope).cookies.get(COOKIE, "")
 
 
-def _comes_from_here(scope: Scope, headers: Headers) -> bool:
-    """By what a browser says of itself; a program that is none says nothing."""
+def _is_same_origin(scope: Scope, headers: Headers) -> bool:
+    """By the Sec-Fetch headers, which only browsers send."""
     site = headers.get("sec-fetch-site", "same-origin")
     if site == "same-origin":
         return True
-    if scope["method"] not in _SAFE:
+    if scope["method"] not in _SAFE_METHODS:
         return False
-    # An address that was typed, or a link from elsewhere to the page.
+    # A typed address, or a link from another site to the page.
     return site == "none" or (headers.get("sec-fetch-mode") == "navigate" and not scope["path"].startswith("/api"))
 
 
-def _wrong_kind(scope: Scope, headers: Headers) -> Response | None:
-    """JSON only: what a form of another page can send without being asked first is not taken at all."""
-    if scope["method"] in _SAFE or not _has_body(headers):
+def _reject_content_type(scope: Scope, headers: Headers) -> Response | None:
+    """Accept only types that a form on another page cannot send without a preflight request."""
+    if scope["method"] in _SAFE_METHODS or not _has_body(headers):
         return None
-    kind = headers.get("content-type", "").partition(";")[0].strip().lower()
+    content_type = headers.get("content-type", "").partition(";")[0].strip().lower()
     expected = "application/octet-stream" if scope["path"] == DOCUMENTS else "application/json"
-    if kind == expected:
+    if content_type == expected:
         return None
-    return refusal(415, "wrong_type", f"This address takes {expected} only.", "Say so in the header Content-Type.")
+    return error_response(415, "wrong_type", f"This address accepts only {expected}.", "Set the Content-Type header.")
 
 
 def _has_body(headers: Headers) -> bool:
     return "content-type" in headers or "transfer-encoding" in headers or headers.get("content-length", "0") != "0"
 
 
-def _too_large(headers: Headers, limit: int) -> Response | None:
-    said = headers.get("content-length", "0")
-    return _larger_than(limit) if said.isdecimal() and int(said[:20]) > limit else None
+def _reject_length(headers: Headers, limit: int) -> Response | None:
+    length = headers.get("content-length", "0")
+    if not length.isdecimal() or int(length[:20]) <= limit:
+        return None
+    return error_response(
+        413, "too_large", f"The request is larger than {limit // 2**20} MB.", "Evaluate a shorter text."
+    )
 
 
-def _larger_than(limit: int) -> Response:
-    return refusal(413, "too_large", f"The request is larger than {limit // 2**20} MB.", "Evaluate a shorter text.")
-
-
-class _TooLargeError(HTTPException):
-    """Of the protocol's own kind, so that nobody on the way takes it for a fault of theirs."""
-
-
-def _counted(receive: Receive, limit: int) -> Receive:
-    """Whatever a header said: what is too much is not read."""
+def _limited(receive: Receive, limit: int) -> Receive:
+    """Stop reading a body that is too large, whatever its Content-Length says."""
     size = 0
 
-    async def counted() -> Message:
+    async def receive_limited() -> Message:
         nonlocal size
         message = await receive()
         size += len(message.get("body", b""))
         if size > limit:
-            raise _TooLargeError(413)
+            raise HTTPException(413)  # FastAPI passes it on while it reads the body
         return message
 
-    return counted
+    return receive_limited
 
 
-def _put_on(headers: MutableHeaders, path: str) -> None:
+def _add_headers(headers: MutableHeaders, path: str) -> None:
     for name, value in _HEADERS.items():
         headers.setdefault(name, value)
     if path.startswith("/api"):

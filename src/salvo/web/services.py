@@ -8,6 +8,7 @@ from typing import Annotated, cast
 
 from fastapi import Depends, Request
 
+from salvo.playbooks.report.report import Report
 from salvo.playbooks.store.records import StoredEvaluation
 from salvo.playbooks.store.store import EvaluationStore
 from salvo.scenarios.store.batch_catalog import BatchCatalog
@@ -21,23 +22,24 @@ class Services:
     settings: Settings
     store: EvaluationStore
     jobs: Jobs
-    shelf: BatchCatalog
+    catalog: BatchCatalog
     """The stored runs of scenarios."""
+    document_workers: asyncio.Semaphore
     closing: asyncio.Event
-    """Set when the server is stopped: whoever watches is not kept any longer."""
+    """Set when the server shuts down: event streams that would never end are closed then."""
 
-    def load(self, named: str) -> StoredEvaluation:
-        """By its id, by the beginning of one, or the latest. Blocks."""
-        return self.store.load(self.store.find(named))
+    def load(self, name: str) -> StoredEvaluation:
+        """Load an evaluation by its id, a prefix of it, or "latest". Blocks."""
+        return self.store.load(self.store.find(name))
 
-    def with_report(self, named: str) -> StoredEvaluation:
-        stored = self.load(named)
+    def load_with_report(self, name: str) -> tuple[StoredEvaluation, Report]:
+        stored = self.load(name)
         if stored.report is None:
             raise ConflictError(
                 f"The evaluation {stored.id} has no report: it is {stored.state}.",
-                hint="A report is there when the evaluation is done.",
+                hint="It has a report once it is done.",
             )
-        return stored
+        return stored, stored.report
 
 
 def _services(request: Request) -> Services:

@@ -1,4 +1,4 @@
-"""How the server was started."""
+"""The settings that the server was started with."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from salvo.engine.runtime.clock import Clock, SystemClock
 from salvo.errors import UsageError
 
 STATIC = Path(__file__).parent / "static"
-"""Where the built page is: made by the build, not kept in git."""
+"""The built page. `make serve` and the package build create it; it is not in git."""
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 
@@ -27,31 +27,31 @@ def is_loopback(host: str) -> bool:
 class Settings:
     database_url: str
     project: Path = Path()
-    """The root of the project whose stored runs of scenarios are shown."""
+    """The project whose stored scenario runs are shown."""
     home: str = "/"
-    """Where whoever shows the token is led."""
+    """The address that a successful login redirects to."""
     hosts: tuple[str, ...] = LOOPBACK
-    """Names under which the server may be addressed: with the port it listens on, or exactly as given with another."""
+    """Accepted Host headers: each name with the server's port, and names other than loopback also exactly as given."""
     base_urls: tuple[str, ...] = ()
-    """The only addresses beside the providers' own that a text may be sent to."""
+    """The only addresses, apart from the providers' own, that texts may be sent to."""
     token: str | None = field(default=None, repr=False)
-    """What a visitor must show; None on loopback, where there are no visitors."""
-    at_once: int = 4
-    """Evaluations under way at the same time; the others wait in line."""
+    """What a client must send; None on loopback, where no token is needed."""
+    max_evaluations: int = 4
+    """Evaluations that run at the same time; the others are queued."""
     static: Path = STATIC
     clock: Clock = field(default_factory=SystemClock)
 
-    def admits(self, shown: str) -> bool:
-        return self.token is not None and hmac.compare_digest(shown.encode(), self.token.encode())
+    def is_token(self, token: str) -> bool:
+        return self.token is not None and hmac.compare_digest(token.encode(), self.token.encode())
 
-    def base_url(self, asked: str | None) -> str | None:
-        """The address as it was allowed at the start; UsageError where it was not."""
-        if asked is None:
+    def allowed_base_url(self, base_url: str | None) -> str | None:
+        """Return the address as it was allowed at start-up, or raise UsageError."""
+        if base_url is None:
             return None
         for allowed in self.base_urls:
-            if asked.rstrip("/") == allowed.rstrip("/"):
+            if base_url.rstrip("/") == allowed.rstrip("/"):
                 return allowed
         raise UsageError(
             "This server does not send texts to that address.",
-            hint="Start it with --allow-base-url and the address to allow it.",
+            hint="To allow the address, start the server with --allow-base-url.",
         )

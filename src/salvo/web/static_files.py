@@ -36,9 +36,9 @@ class _PageFiles(StaticFiles):
         """Accept a missing folder: `get_response` explains how to build the page."""
 
     async def get_response(self, path: str, scope: Scope) -> Response:
-        folder = PurePath(path).parts[:1]
-        if folder == ("api",):
+        if f"{scope['path']}/".startswith("/api/"):
             raise HTTPException(404)
+        folder = PurePath(path).parts[:1]
         try:
             response = await super().get_response(path, scope)
         except HTTPException as error:

@@ -72,18 +72,18 @@ async def test_a_file_that_cannot_be_read_is_a_sentence(api: Client) -> None:
         assert (reply.status, reply.code) == (422, "invalid_input"), name
         said[name] = reply.json()["error"]["message"]
     assert said == {
-        "contract.exe": "Files of the kind “.exe” cannot be read.",
-        "no_suffix": "Files of the kind “no_suffix” cannot be read.",
-        "latin.txt": "The file is not UTF-8: byte 0 does not belong there.",
-        "not.pdf": "The file is no PDF that can be read.",
-        "cut.pdf": "The file is no PDF that can be read.",
-        "scanned.pdf": "The file has no text in it: it may be a scan.",
-        "encrypted.pdf": "The file is encrypted, and needs a password.",
-        "thick.pdf": "The file has 10,000 pages, and 2,000 are allowed.",
-        "not.docx": "The file is no .docx that can be read.",
-        "old.docx": "The file is encrypted, or in the old format .doc.",
-        "empty.docx": "The file has no text in it: it may be a scan.",
-        "other.docx": "The file is no .docx that can be read.",
+        "contract.exe": "Files of type “.exe” cannot be read.",
+        "no_suffix": "Files of type “no_suffix” cannot be read.",
+        "latin.txt": "The file is not UTF-8: byte 0 is invalid.",
+        "not.pdf": "The file is not a readable PDF.",
+        "cut.pdf": "The file is not a readable PDF.",
+        "scanned.pdf": "The file contains no text. It may be a scan.",
+        "encrypted.pdf": "The file is encrypted and needs a password.",
+        "thick.pdf": "The file has 10,000 pages; at most 2,000 are allowed.",
+        "not.docx": "The file is not a readable .docx.",
+        "old.docx": "The file is encrypted, or in the old .doc format.",
+        "empty.docx": "The file contains no text. It may be a scan.",
+        "other.docx": "The file is not a readable .docx.",
     }
 
 
@@ -102,13 +102,13 @@ async def test_entities_that_multiply_are_not_followed(api: Client) -> None:
 
 
 async def test_a_reader_that_does_not_come_to_an_end_is_ended(api: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reader, "LONGEST_READING", 0.01)
+    monkeypatch.setattr(reader, "TIMEOUT_SECONDS", 0.01)
     reply = await _read(api, "contract.pdf", pdf(*SENTENCES))
-    assert (reply.status, reply.json()["error"]["message"]) == (422, "The file takes too long to read.")
+    assert (reply.status, reply.json()["error"]["message"]) == (422, "Reading the file takes too long.")
 
 
 async def test_a_file_that_is_too_large_gets_413(api: Client) -> None:
-    reply = await _read(api, "large.txt", b"x" * (reader.LARGEST_DOCUMENT + 1))
+    reply = await _read(api, "large.txt", b"x" * (reader.MAX_DOCUMENT_BYTES + 1))
     assert (reply.status, reply.code) == (413, "too_large")
 
 

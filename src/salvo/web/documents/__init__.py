@@ -1,1 +1,1 @@
-"""Reading the text of an uploaded file in a process of its own."""
+"""Extract the text of uploaded files, in a separate process."""

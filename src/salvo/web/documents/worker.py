@@ -1,7 +1,7 @@
-"""Reads a .docx or .pdf in a process of its own: `python -m salvo.web.documents.worker .pdf < FILE` prints JSON.
+"""Read a .docx or .pdf in a separate process: `python -m salvo.web.documents.worker .pdf < FILE` prints JSON.
 
-Files come from strangers, and the libraries that read them are large. Whatever happens here, memory and time are
-bounded, and the server only loses this process.
+The files are untrusted, and the libraries that read them are large. Memory and time are limited here, and a crash ends
+this process only.
 """
 
 from __future__ import annotations
@@ -14,91 +14,90 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import Any
 
-LARGEST_MEMORY = 1024 * 1024 * 1024
-LONGEST_CPU = 20
-MOST_PAGES = 2_000
-LONGEST_TEXT = 5_000_000
-"""Characters."""
-MOST_PARTS = 5_000
-LARGEST_EXPANDED = 200 * 1024 * 1024
-LARGEST_RATIO = 200
+MAX_MEMORY_BYTES = 1024 * 1024 * 1024
+MAX_CPU_SECONDS = 20
+MAX_PAGES = 2_000
+MAX_CHARACTERS = 5_000_000
+MAX_ZIP_MEMBERS = 5_000
+MAX_UNPACKED_BYTES = 200 * 1024 * 1024
+MAX_UNPACKED_RATIO = 200
 """How many times larger a .docx may become when it is unpacked."""
 
 _OLE = b"\xd0\xcf\x11\xe0"
-"""How an encrypted .docx begins, and an old .doc."""
+"""The first bytes of an encrypted .docx and of an old .doc."""
 _WORD = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
 
 
 class UnreadableDocumentError(Exception):
-    """Why there is no text, in a sentence."""
+    """The reason why no text could be extracted."""
 
 
 def main() -> None:
-    _limit()
+    _limit_resources()
     read = _READERS[sys.argv[1]]
     try:
         text, pages = read(sys.stdin.buffer.read())
         if not text.strip():
-            raise UnreadableDocumentError("The file has no text in it: it may be a scan.")
+            raise UnreadableDocumentError("The file contains no text. It may be a scan.")
         answer: dict[str, Any] = {"text": text, "pages": pages}
-    except UnreadableDocumentError as fault:
-        answer = {"problem": str(fault)}
+    except UnreadableDocumentError as error:
+        answer = {"problem": str(error)}
     json.dump(answer, sys.stdout)
 
 
-def _limit() -> None:
-    with suppress(ImportError):  # a system without such limits still has the clock of the process that waits for us
+def _limit_resources() -> None:
+    with suppress(ImportError):  # Windows has no such limits; the server's timeout still applies
         import resource
 
-        resource.setrlimit(resource.RLIMIT_AS, (LARGEST_MEMORY, LARGEST_MEMORY))
-        resource.setrlimit(resource.RLIMIT_CPU, (LONGEST_CPU, LONGEST_CPU))
+        resource.setrlimit(resource.RLIMIT_AS, (MAX_MEMORY_BYTES, MAX_MEMORY_BYTES))
+        resource.setrlimit(resource.RLIMIT_CPU, (MAX_CPU_SECONDS, MAX_CPU_SECONDS))
 
 
 def _pdf(content: bytes) -> tuple[str, int]:
-    from pypdf import PdfReader
+    from pypdf import PdfReader  # loaded for this format only
     from pypdf.errors import PyPdfError
 
     try:
         reader = PdfReader(io.BytesIO(content))
         if reader.is_encrypted and not reader.decrypt(""):
-            raise UnreadableDocumentError("The file is encrypted, and needs a password.")
+            raise UnreadableDocumentError("The file is encrypted and needs a password.")
         pages = len(reader.pages)
-        if pages > MOST_PAGES:
-            raise UnreadableDocumentError(f"The file has {pages:,} pages, and {MOST_PAGES:,} are allowed.")
-        return _bounded(page.extract_text() for page in reader.pages), pages
-    except (PyPdfError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as fault:
-        raise UnreadableDocumentError("The file is no PDF that can be read.") from fault
+        if pages > MAX_PAGES:
+            raise UnreadableDocumentError(f"The file has {pages:,} pages; at most {MAX_PAGES:,} are allowed.")
+        return _join(page.extract_text() for page in reader.pages), pages
+    except (PyPdfError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise UnreadableDocumentError("The file is not a readable PDF.") from error
 
 
 def _docx(content: bytes) -> tuple[str, None]:
     if content.startswith(_OLE):
-        raise UnreadableDocumentError("The file is encrypted, or in the old format .doc.")
+        raise UnreadableDocumentError("The file is encrypted, or in the old .doc format.")
     try:
-        with zipfile.ZipFile(io.BytesIO(content)) as packed:
-            _check_size(packed, len(content))
-        return _bounded(_paragraphs(content), "\n"), None
-    except (zipfile.BadZipFile, ValueError, KeyError, SyntaxError, NotImplementedError) as fault:
-        raise UnreadableDocumentError("The file is no .docx that can be read.") from fault
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            _check_archive(archive, len(content))
+        return _join(_paragraphs(content), "\n"), None
+    except (zipfile.BadZipFile, ValueError, KeyError, SyntaxError, NotImplementedError) as error:
+        raise UnreadableDocumentError("The file is not a readable .docx.") from error
 
 
-def _check_size(packed: zipfile.ZipFile, size: int) -> None:
-    """By what the archive says of itself; no more than that is ever unpacked."""
-    parts = packed.infolist()
-    expanded = sum(part.file_size for part in parts)
-    if len(parts) > MOST_PARTS or expanded > min(LARGEST_EXPANDED, LARGEST_RATIO * size):
+def _check_archive(archive: zipfile.ZipFile, size: int) -> None:
+    """Check the sizes that the archive declares; zipfile never unpacks more than these."""
+    members = archive.infolist()
+    unpacked = sum(member.file_size for member in members)
+    if len(members) > MAX_ZIP_MEMBERS or unpacked > min(MAX_UNPACKED_BYTES, MAX_UNPACKED_RATIO * size):
         raise UnreadableDocumentError("The file becomes too large when it is unpacked.")
-    if any(part.flag_bits & 1 for part in parts):
+    if any(member.flag_bits & 1 for member in members):
         raise UnreadableDocumentError("The file is encrypted.")
 
 
 def _paragraphs(content: bytes) -> Iterator[str]:
-    """In the order of the document, tables and text boxes included; what was deleted in a tracked change is not."""
-    from docx import Document
+    """Yield the paragraphs in document order, with tables and text boxes, without text deleted by tracked changes."""
+    from docx import Document  # loaded for this format only
 
     body = Document(io.BytesIO(content)).element.body
-    for doubled in list(body.iter(_FALLBACK)):  # the same text again, for programs that cannot show the first
-        doubled.getparent().remove(doubled)
+    for fallback in list(body.iter(_FALLBACK)):  # the same text again, for older programs
+        fallback.getparent().remove(fallback)
     line: list[str] = []
     for element in body.iter():
         if element.tag == f"{_WORD}p":
@@ -107,21 +106,21 @@ def _paragraphs(content: bytes) -> Iterator[str]:
         elif element.tag == f"{_WORD}t":
             line.append(element.text or "")
         else:
-            line.append(_SIGNS.get(element.tag, ""))
+            line.append(_CHARACTERS.get(element.tag, ""))
     yield "".join(line)
 
 
-_SIGNS = {f"{_WORD}tab": "\t", f"{_WORD}br": "\n", f"{_WORD}cr": "\n", f"{_WORD}noBreakHyphen": "-"}
+_CHARACTERS = {f"{_WORD}tab": "\t", f"{_WORD}br": "\n", f"{_WORD}cr": "\n", f"{_WORD}noBreakHyphen": "-"}
 
 
-def _bounded(parts: Iterator[str], between: str = "\n\n") -> str:
-    kept, size = [], 0
+def _join(parts: Iterator[str], separator: str = "\n\n") -> str:
+    texts, size = [], 0
     for part in parts:
         size += len(part)
-        if size > LONGEST_TEXT:
-            raise UnreadableDocumentError(f"The file has more than {LONGEST_TEXT:,} characters.")
-        kept.append(part)
-    return between.join(kept).strip()
+        if size > MAX_CHARACTERS:
+            raise UnreadableDocumentError(f"The file has more than {MAX_CHARACTERS:,} characters.")
+        texts.append(part)
+    return separator.join(texts).strip()
 
 
 _READERS: dict[str, Callable[[bytes], tuple[str, int | None]]] = {".pdf": _pdf, ".docx": _docx}

@@ -1,4 +1,4 @@
-"""/api/about, /api/examples: what this is, and something to try it on."""
+"""/api/about, /api/examples: version and limits, and texts to try."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from salvo import __version__
 from salvo.engine.jsonio import json_codec
 from salvo.playbooks.enums import DISCLAIMERS
 from salvo.playbooks.report.builder import RUNNER_FINGERPRINT
-from salvo.web.documents.reader import LARGEST_DOCUMENT, SUFFIXES
-from salvo.web.responses import Json
-from salvo.web.security import LARGEST_REQUEST
+from salvo.web.documents.reader import MAX_DOCUMENT_BYTES, SUFFIXES
+from salvo.web.responses import JsonResponse
+from salvo.web.security import MAX_REQUEST_BYTES
 from salvo.web.services import ServicesDep
 
 router = APIRouter(prefix="/api", tags=["about"])
@@ -27,35 +27,35 @@ CREDIT = "BYOP (Bring Your Own Playbook) is a specification by Vasile Tiple, pub
 class About:
     version: str
     runner: str
-    """As it stands in reports."""
+    """As reports name it."""
     database: str
     """Where evaluations are stored."""
     scenarios: str
-    """The folder in which runs of scenarios are stored, whether or not it is there yet."""
+    """The folder of stored scenario runs. It may not exist yet."""
     credit: str
     disclaimers: tuple[str, ...]
     evaluations_at_once: int
     largest_request: int
-    """Bytes of a request with texts in it."""
+    """In bytes, of a request with texts."""
     largest_document: int
-    """Bytes of a file."""
+    """In bytes, of an uploaded file."""
     document_suffixes: tuple[str, ...]
 
 
 @router.get("/about", operation_id="getAbout", response_model=About)
-def about(at: ServicesDep) -> Json:
-    """The version, where things are stored, whose idea this is, and how much it takes."""
-    return Json(
+def about(services: ServicesDep) -> JsonResponse:
+    """Return the version, where data is stored, the credit, and the limits."""
+    return JsonResponse(
         About(
             version=__version__,
             runner=RUNNER_FINGERPRINT,
-            database=at.store.place,
-            scenarios=str(at.shelf.store.folder),
+            database=services.store.place,
+            scenarios=str(services.catalog.store.folder),
             credit=CREDIT,
             disclaimers=DISCLAIMERS,
-            evaluations_at_once=at.settings.at_once,
-            largest_request=LARGEST_REQUEST,
-            largest_document=LARGEST_DOCUMENT,
+            evaluations_at_once=services.settings.max_evaluations,
+            largest_request=MAX_REQUEST_BYTES,
+            largest_document=MAX_DOCUMENT_BYTES,
             document_suffixes=SUFFIXES,
         )
     )
@@ -73,9 +73,9 @@ class Example:
 
 
 @router.get("/examples", operation_id="listExamples", response_model=list[Example])
-def examples(_at: ServicesDep) -> Json:
-    """Texts to try it on: careful ones and careless ones."""
-    return Json(_examples())
+def examples() -> JsonResponse:
+    """Return texts to try, careful and careless ones."""
+    return JsonResponse(_examples())
 
 
 @cache

@@ -1,4 +1,4 @@
-"""/api/batches: what the stored runs of scenarios came to, over time, and how two batches differ."""
+"""/api/batches: the results of stored scenario runs, their history, and comparisons."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from salvo.engine.stats import Interval
 from salvo.scenarios.analysis.comparison_inputs import compared, pair_named
 from salvo.scenarios.analysis.divergence import Divergence
 from salvo.scenarios.analysis.summary import BatchSummary, BatchVerdict, FailureGroup, failure_groups
-from salvo.scenarios.report import html_export as exporting
+from salvo.scenarios.report import html_export
 from salvo.scenarios.report.comparison import ComparisonDocument, document
 from salvo.scenarios.report.labels import why
 from salvo.scenarios.result import Batch, Outcome
@@ -22,77 +22,77 @@ from salvo.scenarios.store.batch_catalog import BatchRow
 from salvo.scenarios.store.index import IndexEntry
 from salvo.scenarios.store.watcher import StoreWatcher
 from salvo.web import events
-from salvo.web.request_models import LONGEST_NAME, Name
-from salvo.web.responses import Json
+from salvo.web.request_models import MAX_NAME_LENGTH, Name
+from salvo.web.responses import JsonResponse
 from salvo.web.services import Services, ServicesDep
 
 router = APIRouter(prefix="/api/batches", tags=["batches"])
 
-LOOK_AGAIN = 1.0
-"""Seconds between two looks at the store, while somebody watches."""
-MOST_IN_SERIES = 20_000
-"""Runs that the points over time are made of: the newest."""
-MOST_LISTED = 50
-"""Failures, and runs of a group, that a batch lists. All of its runs are at /runs."""
+POLL_SECONDS = 1.0
+"""Between two looks at the store, while a client watches."""
+MAX_RUNS_IN_SERIES = 20_000
+"""The newest runs, from which the points are computed."""
+MAX_LISTED = 50
+"""Failures of a batch, and runs of a group, in a response. /runs has all runs."""
 
-OnlyScenario = Annotated[str | None, Query(max_length=LONGEST_NAME, description="Only this scenario.")]
+ScenarioQuery = Annotated[str | None, Query(max_length=MAX_NAME_LENGTH, description="Only this scenario.")]
 Limit = Annotated[int, Query(ge=1, le=200)]
 Offset = Annotated[int, Query(ge=0, le=10_000_000)]
 
 
 @dataclass(frozen=True, slots=True)
 class BatchPage:
-    """The newest first."""
+    """Newest first."""
 
     rows: list[BatchRow]
     offset: int
     limit: int
     more: bool
-    """Whether there are older ones."""
+    """Whether there are older batches."""
     skipped: int
-    """Batches, runs and lines of the index, of those that were looked at, that could not be read."""
+    """Batches, runs and index lines that could not be read."""
     place: str
     """The store's folder."""
 
 
 @router.get("", operation_id="listBatches", response_model=BatchPage)
 def batches(
-    at: ServicesDep,
-    scenario: OnlyScenario = None,
+    services: ServicesDep,
+    scenario: ScenarioQuery = None,
     model: Annotated[
-        str | None, Query(max_length=LONGEST_NAME, description="Only this model, alone or with its provider.")
+        str | None, Query(max_length=MAX_NAME_LENGTH, description="Only this model, with or without its provider.")
     ] = None,
     verdict: BatchVerdict | None = None,
     search: Annotated[
-        str, Query(max_length=LONGEST_NAME, description="Looked for in ids, scenarios, providers, models, files.")
+        str, Query(max_length=MAX_NAME_LENGTH, description="Searches ids, scenarios, providers, models and files.")
     ] = "",
     limit: Limit = 50,
     offset: Offset = 0,
-) -> Json:
-    """Every batch of the folder that is shown; the first page reads the newest ones only."""
+) -> JsonResponse:
+    """Return the batches of the store, newest first."""
     skipped = 0
     rows: list[BatchRow] = []
-    passed = 0
-    asked = bool(scenario or model or verdict or search)
-    for row in at.shelf.rows(0 if asked else offset):
+    matches = 0
+    filtered = bool(scenario or model or verdict or search)
+    for row in services.catalog.rows(0 if filtered else offset):
         if row is None:
             skipped += 1
             continue
-        if not _is_wanted(row, scenario, model, verdict, search):
+        if not _matches(row, scenario, model, verdict, search):
             continue
-        passed += 1
-        if asked and passed <= offset:
+        matches += 1
+        if filtered and matches <= offset:
             continue
         rows.append(row)
         if len(rows) > limit:
             break
-    skipped += sum(row.skipped for row in rows[:limit]) + at.shelf.unreadable
-    return Json(BatchPage(rows[:limit], offset, limit, len(rows) > limit, skipped, str(at.shelf.store.folder)))
+    skipped += sum(row.skipped for row in rows[:limit]) + services.catalog.unreadable
+    return JsonResponse(
+        BatchPage(rows[:limit], offset, limit, len(rows) > limit, skipped, str(services.catalog.store.folder))
+    )
 
 
-def _is_wanted(
-    row: BatchRow, scenario: str | None, model: str | None, verdict: BatchVerdict | None, search: str
-) -> bool:
+def _matches(row: BatchRow, scenario: str | None, model: str | None, verdict: BatchVerdict | None, search: str) -> bool:
     names = (row.batch_id, row.scenario_id, f"{row.provider}/{row.model}", row.source)
     return (
         (not scenario or row.scenario_id == scenario)
@@ -114,14 +114,14 @@ class SeriesPoint:
     interval: Interval
     min_pass_rate: float
     average_cost: float | None
-    """Dollars, over the completed runs; null where one of them has a cost that is not known."""
+    """In dollars, over the completed runs; null if the cost of one of them is unknown."""
     latency_p50: float | None
     latency_p95: float | None
 
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """The batches of one scenario with one model, the oldest first."""
+    """The batches of one scenario with one model, oldest first."""
 
     scenario_id: str
     provider: str
@@ -130,31 +130,32 @@ class Series:
 
 
 @dataclass(frozen=True, slots=True)
-class AllSeries:
+class SeriesList:
     series: list[Series]
     more: bool
-    """Whether there are older batches than these: at most the newest 20,000 runs are looked at."""
+    """Whether there are older batches: only the newest 20,000 runs are read."""
     skipped: int
 
 
-@router.get("/series", operation_id="listSeries", response_model=AllSeries)
-def series(at: ServicesDep, scenario: OnlyScenario = None) -> Json:
-    """Pass rates, costs and latencies over time: for each scenario and model its batches, the oldest first."""
-    found: dict[tuple[str, str, str], list[SeriesPoint]] = {}
+@router.get("/series", operation_id="listSeries", response_model=SeriesList)
+def list_series(services: ServicesDep, scenario: ScenarioQuery = None) -> JsonResponse:
+    """Return pass rates, costs and latencies over time, for each scenario and model, oldest first."""
+    points: dict[tuple[str, str, str], list[SeriesPoint]] = {}
     skipped = runs = 0
     more = False
-    for row in at.shelf.rows():
+    for row in services.catalog.rows():
         if row is None:
             skipped += 1
             continue
         if scenario and row.scenario_id != scenario:
             continue
         runs += row.runs
-        if runs > MOST_IN_SERIES and found:
+        if runs > MAX_RUNS_IN_SERIES and points:
             more = True
             break
-        found.setdefault((row.scenario_id, row.provider, row.model), []).append(_point(row))
-    return Json(AllSeries([Series(*key, points[::-1]) for key, points in sorted(found.items())], more, skipped))
+        points.setdefault((row.scenario_id, row.provider, row.model), []).append(_point(row))
+    series = [Series(*key, oldest_last[::-1]) for key, oldest_last in sorted(points.items())]
+    return JsonResponse(SeriesList(series, more, skipped))
 
 
 def _point(row: BatchRow) -> SeriesPoint:
@@ -175,84 +176,84 @@ def _point(row: BatchRow) -> SeriesPoint:
 
 
 @router.get("/events", operation_id="watchBatches", response_class=events.EventStream)
-async def watch(at: ServicesDep) -> events.EventStream:
-    """Server-sent events: watching, at once; then changed, with the ids of the batches that are new or got runs.
+async def watch(services: ServicesDep) -> events.EventStream:
+    """Send events: watching, immediately; then changed, with the ids of batches that are new or have new runs.
 
-    Whoever was away is not told what happened meanwhile: after watching, ask again for what is shown.
+    Changes before the connection are not sent: reload the data after watching.
     """
-    return events.stream(_changes(at))
+    return events.stream(_changes(services))
 
 
-async def _changes(at: Services) -> AsyncIterator[bytes]:
-    store = at.shelf.store
-    watch = await asyncio.to_thread(StoreWatcher, store)
-    yield events.event("watching", events.Watching(str(store.folder)))
+async def _changes(services: Services) -> AsyncIterator[bytes]:
+    store = services.catalog.store
+    watcher = await asyncio.to_thread(StoreWatcher, store)
+    yield events.event("watching", events.WatchingEvent(str(store.folder)))
     silent = 0.0
-    while not await events.set_within(LOOK_AGAIN, at.closing):
-        changed = await asyncio.to_thread(watch.look)
-        silent = 0.0 if changed else silent + LOOK_AGAIN
+    while not await events.is_set_within(POLL_SECONDS, services.closing):
+        changed = await asyncio.to_thread(watcher.look)
+        silent = 0.0 if changed else silent + POLL_SECONDS
         if changed:
-            yield events.event("changed", events.Changed(changed))
-        elif silent >= events.SILENCE:
+            yield events.event("changed", events.BatchesChangedEvent(changed))
+        elif silent >= events.KEEPALIVE_SECONDS:
             silent = 0.0
-            yield events.NO_NEWS
+            yield events.KEEPALIVE
 
 
-class Sides(BaseModel):
-    """Two batches, by id, by the beginning of one, or latest."""
+class BatchPair(BaseModel):
+    """Two batches, by id, by a prefix of it, or "latest"."""
 
     model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"a": "1m7h", "b": "latest"}]})
 
     a: Name
     b: Name
-    whole: bool = Field(False, description="All scenarios of the two commands that they belong to.")
+    whole: bool = Field(False, description="Compare all scenarios of the two commands that the batches belong to.")
 
 
 @router.post("/compare", operation_id="compareBatches", response_model=ComparisonDocument)
-def compare(sides: Sides, at: ServicesDep) -> Json:
-    """Is B better or worse than A, or can these runs not tell? As `salvo compare --json` has it."""
-    store = at.shelf.store
-    pairs, notes = pair_named(store, sides.a, sides.b, whole=sides.whole)
-    return Json(document(compared(store, pairs, notes, at.shelf.listed)))
+def compare(pair: BatchPair, services: ServicesDep) -> JsonResponse:
+    """Compare B with A: better, worse, or not distinguishable. The document of `salvo compare --json`."""
+    store = services.catalog.store
+    pairs, notes = pair_named(store, pair.a, pair.b, whole=pair.whole)
+    return JsonResponse(document(compared(store, pairs, notes, services.catalog.listed)))
 
 
 @dataclass(frozen=True, slots=True)
 class BatchDetail:
     summary: BatchSummary
-    """Its lists of failures, and of runs in a group, end at 50; their counts do not."""
+    """Lists of failures and of runs have at most 50 entries; counts are complete."""
     why: str
-    """The verdict's reason, in the words of the terminal."""
+    """The reason for the verdict, as in the terminal."""
     failure_groups: list[FailureGroup]
-    """All failed runs by what they failed by, the largest group first. Their lists of runs end at 50."""
+    """All failed runs by the assertions that failed, largest group first. Lists of runs have at most 50 entries."""
     batch: Batch
     parting: Divergence | None
-    """Where failing and passing runs part, by the first 50 of each."""
+    """Where failed and passed runs diverge, from the first 50 of each."""
     running: bool
-    """As in the list: whether runs are missing and something happened of late."""
+    """As in the list: whether runs are missing and the batch changed recently."""
     skipped: int
-    """Runs, or lines of the index, that could not be read."""
+    """Runs or index lines that could not be read."""
 
 
 @router.get("/{batch_id}", operation_id="getBatch", response_model=BatchDetail)
-def show(batch_id: str, at: ServicesDep) -> Json:
-    """A batch: what was asked for, what its runs came to, and where they part."""
-    found = at.shelf.shelved(at.shelf.store.find_batch(batch_id))
+def show(batch_id: str, services: ServicesDep) -> JsonResponse:
+    """Return a batch: its settings, the results of its runs, and where they diverge."""
+    cached = services.catalog.shelved(services.catalog.store.find_batch(batch_id))
     summary = replace(
-        found.summary,
-        failures=found.summary.failures[:MOST_LISTED],
-        error_groups=[replace(group, run_ids=group.run_ids[:MOST_LISTED]) for group in found.summary.error_groups],
-        not_made=[replace(group, run_ids=group.run_ids[:MOST_LISTED]) for group in found.summary.not_made],
+        cached.summary,
+        failures=cached.summary.failures[:MAX_LISTED],
+        error_groups=[replace(group, run_ids=group.run_ids[:MAX_LISTED]) for group in cached.summary.error_groups],
+        not_made=[replace(group, run_ids=group.run_ids[:MAX_LISTED]) for group in cached.summary.not_made],
     )
-    groups = failure_groups(found.summary.failures)
-    return Json(
+    groups = failure_groups(cached.summary.failures)
+    return JsonResponse(
         BatchDetail(
             summary=summary,
-            why=why(found.summary),
-            failure_groups=[replace(group, run_ids=group.run_ids[:MOST_LISTED]) for group in groups],
-            batch=found.batch,
-            parting=at.shelf.parting(found),
-            running=at.shelf.is_running(found),
-            skipped=found.row.skipped,
+            why=why(cached.summary),
+            failure_groups=[replace(group, run_ids=group.run_ids[:MAX_LISTED]) for group in groups],
+            batch=cached.batch,
+            parting=services.catalog.parting(cached),
+            running=services.catalog.is_running(cached),
+            skipped=cached.row.skipped,
         )
     )
 
@@ -263,45 +264,45 @@ def show(batch_id: str, at: ServicesDep) -> Json:
     response_class=Response,
     responses={200: {"content": {"text/html": {}}, "description": "The file."}},
 )
-def export(batch_id: str, at: ServicesDep) -> Response:
-    """The batch as one self-contained HTML file, as `salvo report --html` writes it."""
-    store = at.shelf.store
-    exported = exporting.export(store, store.find_batch(batch_id))
+def export(batch_id: str, services: ServicesDep) -> Response:
+    """Return the batch as one self-contained HTML file, as `salvo report --html` writes it."""
+    store = services.catalog.store
+    exported = html_export.export(store, store.find_batch(batch_id))
     content = exported.html.encode("utf-8", "replace")
-    named = f'attachment; filename="salvo-batch-{exported.summary.batch_id}.html"'
-    return Response(content, media_type="text/html", headers={"content-disposition": named})
+    disposition = f'attachment; filename="salvo-batch-{exported.summary.batch_id}.html"'
+    return Response(content, media_type="text/html", headers={"content-disposition": disposition})
 
 
 @dataclass(frozen=True, slots=True)
 class RunPage:
-    """In the order of their numbers."""
+    """Ordered by run number."""
 
     rows: list[IndexEntry]
     offset: int
     limit: int
     more: bool
     total: int
-    """How many there are in all that were asked for."""
+    """The number of matching runs on all pages."""
 
 
 @router.get("/{batch_id}/runs", operation_id="listRuns", response_model=RunPage)
 def runs(
     batch_id: str,
-    at: ServicesDep,
+    services: ServicesDep,
     outcome: Outcome | None = None,
     assertion: Annotated[
-        str | None, Query(max_length=LONGEST_NAME, description="Only runs in which this assertion did not pass.")
+        str | None, Query(max_length=MAX_NAME_LENGTH, description="Only runs in which this assertion did not pass.")
     ] = None,
     limit: Annotated[int, Query(ge=1, le=500)] = 100,
     offset: Offset = 0,
-) -> Json:
-    """The runs of a batch as they are listed, from the index."""
-    found = at.shelf.shelved(at.shelf.store.find_batch(batch_id))
-    wanted = [of for of in found.entries if _is_asked(of, outcome, assertion)]
-    rows = wanted[offset : offset + limit]
-    return Json(RunPage(rows, offset, limit, offset + len(rows) < len(wanted), len(wanted)))
+) -> JsonResponse:
+    """Return the runs of a batch from the index."""
+    cached = services.catalog.shelved(services.catalog.store.find_batch(batch_id))
+    matches = [entry for entry in cached.entries if _entry_matches(entry, outcome, assertion)]
+    rows = matches[offset : offset + limit]
+    return JsonResponse(RunPage(rows, offset, limit, offset + len(rows) < len(matches), len(matches)))
 
 
-def _is_asked(of: IndexEntry, outcome: Outcome | None, assertion: str | None) -> bool:
-    failed = not assertion or any(judged.label == assertion and not judged.passed for judged in of.assertions)
-    return failed and (outcome is None or of.outcome is outcome)
+def _entry_matches(entry: IndexEntry, outcome: Outcome | None, assertion: str | None) -> bool:
+    failed = not assertion or any(result.label == assertion and not result.passed for result in entry.assertions)
+    return failed and (outcome is None or entry.outcome is outcome)

@@ -1,4 +1,4 @@
-"""/api/documents: the text of a file."""
+"""/api/documents: the text of an uploaded file."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request
 
 from salvo.web.documents import reader
-from salvo.web.request_models import LONGEST_NAME
-from salvo.web.responses import Json
+from salvo.web.request_models import MAX_NAME_LENGTH
+from salvo.web.responses import JsonResponse
+from salvo.web.services import ServicesDep
 
 router = APIRouter(prefix="/api/documents", tags=["documents"])
 
@@ -20,7 +21,7 @@ class DocumentText:
     text: str
     characters: int
     pages: int | None
-    """None where the format has none."""
+    """None if the format has no pages."""
 
 
 @router.post(
@@ -37,10 +38,11 @@ class DocumentText:
 )
 async def read(
     request: Request,
+    services: ServicesDep,
     name: Annotated[
-        str, Query(min_length=1, max_length=LONGEST_NAME, description="The file's name: .txt, .md, .docx or .pdf.")
+        str, Query(min_length=1, max_length=MAX_NAME_LENGTH, description="The file's name: .txt, .md, .docx or .pdf.")
     ],
-) -> Json:
-    """The text of a .txt, .md, .docx or .pdf file. Nothing is stored."""
-    found = await reader.text_of(name, await request.body())
-    return Json(DocumentText(name, found.text, len(found.text), found.pages))
+) -> JsonResponse:
+    """Return the text of a .txt, .md, .docx or .pdf file. Nothing is stored."""
+    document = await reader.extract_text(name, await request.body(), services.document_workers)
+    return JsonResponse(DocumentText(name, document.text, len(document.text), document.pages))

@@ -1,4 +1,4 @@
-"""/api/evaluations: asked for, watched, cancelled, resumed."""
+"""/api/evaluations: start, watch, cancel and resume evaluations."""
 
 from __future__ import annotations
 
@@ -17,33 +17,33 @@ from salvo.playbooks.evaluate.stored import stored_request
 from salvo.playbooks.playbook.validate import playbook as validated
 from salvo.playbooks.store.records import State, StoredEvaluation
 from salvo.web import events
-from salvo.web.jobs import BASE_URL, Job, JobState, VoteSeen, Waiting
-from salvo.web.request_models import EvaluationCreate, EvaluationResume, check_key, desk_for
-from salvo.web.responses import ConflictError, ErrorDetail, Json
+from salvo.web.jobs import BASE_URL, Job, JobState, RetryNotice, VoteSummary
+from salvo.web.request_models import EvaluationCreate, EvaluationResume, check_key, evaluator_config
+from salvo.web.responses import ConflictError, ErrorDetail, JsonResponse
 from salvo.web.services import Services, ServicesDep
 
 router = APIRouter(prefix="/api/evaluations", tags=["evaluations"])
 
 Key = Annotated[
     str | None,
-    Header(alias="X-API-Key", description="The provider's key: kept in memory for this evaluation alone."),
+    Header(alias="X-API-Key", description="The provider's API key. It is kept in memory for this evaluation only."),
 ]
-LOOK_AGAIN = 1.0
-"""Seconds between two looks at an evaluation that another process runs."""
+POLL_SECONDS = 1.0
+"""Between two looks at an evaluation that another process runs."""
 
 
 @dataclass(frozen=True, slots=True)
-class CheckListed:
+class CheckSummary:
     check_id: str
     severity: Severity
     question: str
     judged: bool
-    """Whether the evaluator is asked; the others are told in the report."""
+    """Whether the evaluator answers it; the report computes the others."""
 
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """An evaluation as it stands. Its report has the same id."""
+    """The current state of an evaluation. Its report has the same id."""
 
     id: str
     state: JobState
@@ -54,87 +54,91 @@ class Evaluation:
     runs: int
     playbook_id: str
     playbook_version: str
-    checks: tuple[CheckListed, ...]
+    checks: tuple[CheckSummary, ...]
     queue_position: int | None
     progress: str
     done: int
     total: int
-    votes: tuple[VoteSeen, ...]
-    waiting: Waiting | None
+    votes: tuple[VoteSummary, ...]
+    waiting: RetryNotice | None
     report_id: str | None
-    """Where the report is, once there is one."""
+    """None until there is a report."""
     resumable: bool
-    """It has questions without an answer, and its texts are stored: it can be resumed."""
+    """Whether it has unanswered questions and its texts are stored."""
     needs_key: bool
-    """Whether a key must be given with the resumption."""
+    """Whether resuming it needs an API key."""
     base_url: str | None
-    """Where its questions go instead of to the provider's own address."""
+    """The address of the model, if it is not the provider's own."""
     problem: ErrorDetail | None
 
 
 @router.post("", status_code=202, operation_id="startEvaluation", response_model=Evaluation)
-async def start(asked: EvaluationCreate, at: ServicesDep, key: Key = None) -> Json:
-    """Begins an evaluation. Its events tell how it goes; its report is at /api/reports under the same id."""
+async def start(body: EvaluationCreate, services: ServicesDep, key: Key = None) -> JsonResponse:
+    """Start an evaluation. Its events report the progress; its report is at /api/reports under the same id."""
 
-    async def begin() -> Job:
-        desk = desk_for(asked.evaluator, asked.base_url, key, at.settings)
-        check_key(desk)
-        order = await asyncio.to_thread(asked.order, desk)
-        return await at.jobs.start(order, desk, in_full=not asked.hashes_only)
+    async def start_job() -> Job:
+        config = evaluator_config(body.evaluator, body.base_url, key, services.settings)
+        check_key(config)
+        request = await asyncio.to_thread(body.to_request, config)
+        return await services.jobs.start(request, config, in_full=not body.hashes_only)
 
-    job = await at.jobs.once(asked.client_token, lambda: asyncio.ensure_future(begin()))
-    return Json(await _now(job.id, at), 202)
+    job = await services.jobs.start_once(body.client_token, start_job)
+    return JsonResponse(await _evaluation(job.id, services), 202)
 
 
 @router.get("/{evaluation_id}", operation_id="getEvaluation", response_model=Evaluation)
-async def show(evaluation_id: str, at: ServicesDep) -> Json:
-    """How it stands: state, place in line, progress, and the votes so far."""
-    return Json(await _now(evaluation_id, at))
+async def show(evaluation_id: str, services: ServicesDep) -> JsonResponse:
+    """Return the state, queue position, progress and votes of an evaluation."""
+    return JsonResponse(await _evaluation(evaluation_id, services))
 
 
 @router.post("/{evaluation_id}/cancel", operation_id="cancelEvaluation", response_model=Evaluation)
-async def cancel(evaluation_id: str, at: ServicesDep) -> Json:
-    """Ends it. What was judged is kept, and it can be resumed."""
-    job = at.jobs.find(evaluation_id)
+async def cancel(evaluation_id: str, services: ServicesDep) -> JsonResponse:
+    """Stop an evaluation. Its votes are kept, and it can be resumed."""
+    job = services.jobs.find(evaluation_id)
     if job is None:
-        found = await _stored(evaluation_id, at)
-        if found.state is JobState.RUNNING:
+        stored = await _stored_evaluation(evaluation_id, services)
+        if stored.state is JobState.RUNNING:
             raise ConflictError(
-                f"The evaluation {found.id} runs in another process.", hint="End it where it was started."
+                f"The evaluation {stored.id} runs in another process.", hint="Cancel it where it was started."
             )
-        raise ConflictError(f"The evaluation {found.id} is over: it is {found.state}.")
-    await at.jobs.cancel(job)
-    return Json(await _now(job.id, at))
+        raise ConflictError(f"The evaluation {stored.id} has ended: it is {stored.state}.")
+    await services.jobs.cancel(job)
+    return JsonResponse(await _evaluation(job.id, services))
 
 
 @router.post("/{evaluation_id}/resume", status_code=202, operation_id="resumeEvaluation", response_model=Evaluation)
 async def resume(
-    evaluation_id: str, at: ServicesDep, asked: Annotated[EvaluationResume | None, Body()] = None, key: Key = None
-) -> Json:
-    """Asks what has no vote yet, at the same address unless another is named.
+    evaluation_id: str,
+    services: ServicesDep,
+    body: Annotated[EvaluationResume | None, Body()] = None,
+    key: Key = None,
+) -> JsonResponse:
+    """Ask the questions that have no vote yet, at the same address unless the request names another one.
 
-    A report that is incomplete stays as it is: a new evaluation takes over its votes.
+    An incomplete report stays as it is: a new evaluation takes over its votes.
     """
-    stored = await asyncio.to_thread(at.load, evaluation_id)
-    if at.jobs.find(stored.id) is not None:
-        raise ConflictError(f"The evaluation {stored.id} is under way already.")
-    other = asked.base_url if asked else None
-    desk = desk_for(stored.evaluator, other or stored.settings.get(BASE_URL), key, at.settings)
-    check_key(desk)
-    order = await asyncio.to_thread(stored_request, stored)
-    earlier = [
+    stored = await asyncio.to_thread(services.load, evaluation_id)
+    if services.jobs.find(stored.id) is not None:
+        raise ConflictError(f"The evaluation {stored.id} is running already.")
+    base_url = (body.base_url if body else None) or stored.settings.get(BASE_URL)
+    config = evaluator_config(stored.evaluator, base_url, key, services.settings)
+    check_key(config)
+    request = await asyncio.to_thread(stored_request, stored)
+    votes = [
         (sequence, vote)
-        for sequence, vote in await asyncio.to_thread(at.store.votes, stored.id)
+        for sequence, vote in await asyncio.to_thread(services.store.votes, stored.id)
         if vote.ballot.result is not None
     ]
     if stored.report is None:
-        job = await at.jobs.go_on(Job(order, desk, stored.created_at, earlier=earlier))
+        job = Job(request, stored.created_at, config.base_url, votes)
+        await services.jobs.resume(job, config)
     elif stored.report.incomplete:
-        again = replace(order, report_id=desk.clock.new_id())
-        job = await at.jobs.start(again, desk, earlier=[vote for _, vote in earlier])
+        new_request = replace(request, report_id=config.clock.new_id())
+        job = await services.jobs.start(new_request, config, earlier_votes=[vote for _, vote in votes])
     else:
         raise ConflictError(f"The evaluation {stored.id} is complete: there is nothing to resume.")
-    return Json(await _now(job.id, at), 202)
+    return JsonResponse(await _evaluation(job.id, services), 202)
 
 
 @router.get(
@@ -144,43 +148,45 @@ async def resume(
 )
 async def watch(
     evaluation_id: str,
-    at: ServicesDep,
+    services: ServicesDep,
     last_event_id: Annotated[
-        str | None, Header(description="The id of the last event that was received: what came after it is told.")
+        str | None, Header(description="The id of the last event that was received. Later events are sent.")
     ] = None,
 ) -> events.EventStream:
-    """Server-sent events: queued, began, progress, vote, waiting; then one of done, failed, cancelled, interrupted.
+    """Send events: queued, began, progress, vote, waiting; then one of done, failed, cancelled, interrupted.
 
-    The id of a vote's event is the number of the stored vote: a lost connection goes on after its Last-Event-ID.
+    The id of a vote's event is the number of the stored vote, so a lost connection continues after its Last-Event-ID.
     """
     after = int(last_event_id) if last_event_id and last_event_id.isdecimal() and len(last_event_id) < 10 else 0
-    job = at.jobs.find(evaluation_id)
-    # Found before anything is sent, so that an unknown id is an error and not a stream of nothing.
-    told = events.of_job(job, after) if job else _from_store(await _stored(evaluation_id, at), after, at)
-    return events.stream(told)
+    job = services.jobs.find(evaluation_id)
+    if job is not None:
+        return events.stream(events.job_events(job, after))
+    stored = await _stored_evaluation(evaluation_id, services)  # before the stream starts, so that 404 can be sent
+    return events.stream(_stored_events(stored, after, services))
 
 
-async def _from_store(found: Evaluation, after: int, at: Services) -> AsyncIterator[bytes]:
-    """Of one that this process does not run: what is stored, and what another process adds to it."""
+async def _stored_events(evaluation: Evaluation, after: int, services: Services) -> AsyncIterator[bytes]:
+    """Yield the events of an evaluation that another process runs, or that has ended."""
     while True:
-        for vote in found.votes:
+        for vote in evaluation.votes:
             if vote.sequence > after:
                 after = vote.sequence
                 yield events.event("vote", vote)
-        if found.state.ended:
-            yield events.event(found.state, events.EndedEvent(found.report_id, found.problem))
+        if evaluation.state.ended:
+            yield events.event(evaluation.state, events.EndedEvent(evaluation.report_id, evaluation.problem))
             return
-        yield events.event("progress", events.ProgressEvent(found.progress, found.done, found.total))
-        await at.settings.clock.sleep(LOOK_AGAIN)
-        found = await _stored(found.id, at)
+        progress = events.ProgressEvent(evaluation.progress, evaluation.done, evaluation.total)
+        yield events.event("progress", progress)
+        await services.settings.clock.sleep(POLL_SECONDS)
+        evaluation = await _stored_evaluation(evaluation.id, services)
 
 
-async def _now(evaluation_id: str, at: Services) -> Evaluation:
-    job = at.jobs.find(evaluation_id)
-    return _of_job(job) if job is not None else await _stored(evaluation_id, at)
+async def _evaluation(evaluation_id: str, services: Services) -> Evaluation:
+    job = services.jobs.find(evaluation_id)
+    return _job_evaluation(job) if job is not None else await _stored_evaluation(evaluation_id, services)
 
 
-def _of_job(job: Job) -> Evaluation:
+def _job_evaluation(job: Job) -> Evaluation:
     return Evaluation(
         state=job.state,
         created_at=job.created_at,
@@ -194,22 +200,22 @@ def _of_job(job: Job) -> Evaluation:
         resumable=False,
         problem=job.problem,
         base_url=job.base_url,
-        **_asked_for(job.order),
+        **_request_fields(job.request),
     )
 
 
-async def _stored(evaluation_id: str, at: Services) -> Evaluation:
-    return await asyncio.to_thread(_of_store, evaluation_id, at)
+async def _stored_evaluation(evaluation_id: str, services: Services) -> Evaluation:
+    return await asyncio.to_thread(_load_evaluation, evaluation_id, services)
 
 
-def _of_store(evaluation_id: str, at: Services) -> Evaluation:
-    stored = at.load(evaluation_id)
-    votes = tuple(VoteSeen.of(sequence, vote) for sequence, vote in at.store.votes(stored.id))
-    problem = at.jobs.problem(stored.id)
-    if problem is None and (fault := stored.fault) is not None:
-        problem = ErrorDetail(fault.code, fault.message, fault.hint)
+def _load_evaluation(evaluation_id: str, services: Services) -> Evaluation:
+    stored = services.load(evaluation_id)
+    votes = tuple(VoteSummary.from_vote(sequence, vote) for sequence, vote in services.store.votes(stored.id))
+    problem = services.jobs.problem(stored.id)
+    if problem is None and (error := stored.fault) is not None:
+        problem = ErrorDetail(error.code, error.message, error.hint)
     playbook = validated(stored.playbook, "The stored playbook")
-    order = EvaluationRequest(
+    request = EvaluationRequest(
         stored.id, playbook, _NO_INPUTS, stored.evaluator, stored.mode, stored.runs, stored.subject, stored.producer
     )
     done = sum(vote.valid for vote in votes)
@@ -217,40 +223,40 @@ def _of_store(evaluation_id: str, at: Services) -> Evaluation:
         created_at=stored.created_at,
         state=JobState.FAILED if problem else JobState(stored.state),
         queue_position=None,
-        progress=f"{done} of {len(order.cases)} questions are answered",
+        progress=f"{done} of {len(request.cases)} questions are answered",
         done=done,
-        total=len(order.cases),
+        total=len(request.cases),
         votes=votes,
         waiting=None,
         report_id=stored.id if stored.report is not None else None,
-        resumable=_resumable(stored),
+        resumable=_is_resumable(stored),
         problem=problem,
         base_url=stored.settings.get(BASE_URL),
-        **_asked_for(order),
+        **_request_fields(request),
     )
 
 
 _NO_INPUTS = Inputs("-")
-"""For an order that is only counted."""
+"""The questions can be counted without the texts, which may not be stored."""
 
 
-def _asked_for(order: EvaluationRequest) -> dict[str, Any]:
+def _request_fields(request: EvaluationRequest) -> dict[str, Any]:
     return {
-        "id": order.report_id,
-        "subject": order.subject,
-        "evaluator": order.evaluator,
-        "mode": order.mode,
-        "runs": order.runs,
-        "playbook_id": order.playbook.id,
-        "playbook_version": order.playbook.version,
+        "id": request.report_id,
+        "subject": request.subject,
+        "evaluator": request.evaluator,
+        "mode": request.mode,
+        "runs": request.runs,
+        "playbook_id": request.playbook.id,
+        "playbook_version": request.playbook.version,
         "checks": tuple(
-            CheckListed(check.id, check.severity, check.question, check.judged) for check in order.playbook.checks
+            CheckSummary(check.id, check.severity, check.question, check.judged) for check in request.playbook.checks
         ),
-        "needs_key": order.evaluator != rules_judge.NAME,
+        "needs_key": request.evaluator != rules_judge.NAME,
     }
 
 
-def _resumable(stored: StoredEvaluation) -> bool:
+def _is_resumable(stored: StoredEvaluation) -> bool:
     if stored.inputs is None or stored.state is State.RUNNING:
         return False
     return stored.report is None or stored.report.incomplete

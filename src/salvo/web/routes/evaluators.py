@@ -1,4 +1,4 @@
-"""/api/evaluators, /api/estimate: who can judge, where the text would go, and about what it would cost."""
+"""/api/evaluators, /api/estimate: the evaluators, and what an evaluation would send and cost."""
 
 from __future__ import annotations
 
@@ -13,32 +13,32 @@ from salvo.engine.runtime.pricing import cost_of, prices_of
 from salvo.playbooks.evaluate import prompts
 from salvo.playbooks.evaluate.judges import rules_judge
 from salvo.playbooks.evaluate.session import DEFAULT_EVALUATORS, EvaluatorConfig
-from salvo.web.request_models import EvaluationCreate, desk_for
-from salvo.web.responses import Json
+from salvo.web.request_models import EvaluationCreate, evaluator_config
+from salvo.web.responses import JsonResponse
 from salvo.web.services import ServicesDep
 
 router = APIRouter(prefix="/api", tags=["evaluators"])
 
 CHARACTERS_PER_TOKEN = 4
 CHECK_TOKENS = 150
-"""About what a check adds to the text it is asked about."""
+"""Roughly what a check adds to the text."""
 ANSWER_TOKENS = 200
-"""About what an answer takes; a model that thinks before takes more."""
+"""Roughly; a reasoning model needs more."""
 
 
 @dataclass(frozen=True, slots=True)
-class Evaluator:
+class EvaluatorInfo:
     name: str
-    """As it is named in a request: "rules", "anthropic/claude-sonnet-4-6"."""
+    """As in a request: "rules" or "anthropic/claude-sonnet-4-6"."""
     model: str
     needs_key: bool
     takes_temperature: bool
-    """Whether it is asked at temperature 0; one that is not varies more."""
+    """Whether it is called with temperature 0. Other models vary more."""
     ends: str | None
-    """The day its provider stops serving it, where one was announced."""
+    """The announced date on which the provider retires it."""
     input_price: float | None
     output_price: float | None
-    """Dollars for a million tokens; None where that is not known."""
+    """Dollars per million tokens; None if unknown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,24 +46,24 @@ class ProviderInfo:
     name: str
     title: str
     host: str
-    """Where the text goes."""
+    """Where the text is sent."""
     default: str
-    models: tuple[Evaluator, ...]
+    models: tuple[EvaluatorInfo, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Evaluators:
-    rules: Evaluator
+class EvaluatorList:
+    rules: EvaluatorInfo
     providers: tuple[ProviderInfo, ...]
     base_urls: tuple[str, ...]
-    """Other addresses that this server may send to; a model of any name can be asked there."""
+    """Other addresses that this server may send texts to, with any model name."""
 
 
-@router.get("/evaluators", operation_id="listEvaluators", response_model=Evaluators)
-def evaluators(at: ServicesDep) -> Json:
-    """The rules, which need no key and send nothing, and the current models of each provider. Others may be named."""
-    now = at.settings.clock.now()
-    rules = Evaluator(
+@router.get("/evaluators", operation_id="listEvaluators", response_model=EvaluatorList)
+def evaluators(services: ServicesDep) -> JsonResponse:
+    """Return the rules, which need no key and send nothing, and each provider's current models. Others work too."""
+    now = services.settings.clock.now()
+    rules = EvaluatorInfo(
         rules_judge.NAME,
         rules_judge.NAME,
         needs_key=False,
@@ -73,7 +73,7 @@ def evaluators(at: ServicesDep) -> Json:
         output_price=0,
     )
     providers = tuple(_provider(provider, now) for provider in catalog.providers().values())
-    return Json(Evaluators(rules, providers, at.settings.base_urls))
+    return JsonResponse(EvaluatorList(rules, providers, services.settings.base_urls))
 
 
 def _provider(provider: catalog.Provider, now: datetime) -> ProviderInfo:
@@ -87,10 +87,10 @@ def _provider(provider: catalog.Provider, now: datetime) -> ProviderInfo:
     )
 
 
-def _model(provider: catalog.Provider, model: str, now: datetime) -> Evaluator:
+def _model(provider: catalog.Provider, model: str, now: datetime) -> EvaluatorInfo:
     facts = provider.facts(model)
     prices = prices_of(provider.name, model, now)
-    return Evaluator(
+    return EvaluatorInfo(
         name=f"{provider.name}/{model}",
         model=model,
         needs_key=True,
@@ -103,36 +103,36 @@ def _model(provider: catalog.Provider, model: str, now: datetime) -> Evaluator:
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """Before anything is sent: where it would go, and about how much it would be."""
+    """What an evaluation would send, and roughly what it would cost."""
 
     evaluator: str
     host: str | None
-    """None where nothing leaves this machine."""
+    """None if nothing leaves this machine."""
     needs_key: bool
     questions: int
     input_tokens: int
     output_tokens: int
     cost_usd: float | None
-    """None where no price is known."""
+    """None if the price is unknown."""
     sentence: str
 
 
 @router.post("/estimate", operation_id="estimateEvaluation", response_model=Estimate)
-def estimate(asked: EvaluationCreate, at: ServicesDep) -> Json:
-    """Where the text would go, about how many tokens and dollars. Nothing is sent and nothing is stored."""
-    desk = desk_for(asked.evaluator, asked.base_url, None, at.settings)
-    order = asked.order(desk)
-    questions = len(order.cases)
-    endpoint = desk.endpoint
+def estimate(body: EvaluationCreate, services: ServicesDep) -> JsonResponse:
+    """Return where the text would be sent, with rough token counts and cost. Nothing is sent or stored."""
+    config = evaluator_config(body.evaluator, body.base_url, None, services.settings)
+    request = body.to_request(config)
+    questions = len(request.cases)
+    endpoint = config.endpoint
     if endpoint is None:
-        return Json(Estimate(desk.name, None, False, questions, 0, 0, 0.0, "Nothing leaves this machine."))
-    texts = sum(len(text) for text in order.inputs.texts.values() if text) // CHARACTERS_PER_TOKEN
+        return JsonResponse(Estimate(config.name, None, False, questions, 0, 0, 0.0, "Nothing leaves this machine."))
+    texts = sum(len(text) for text in request.inputs.texts.values() if text) // CHARACTERS_PER_TOKEN
     rules = len(prompts.SYSTEM) // CHARACTERS_PER_TOKEN
-    usage = _usage(rules + texts, questions, cached=desk.judge().goes_first(order.inputs))
-    cost = _cost(desk, usage)
-    return Json(
+    usage = _usage(rules + texts, questions, cached=config.judge().goes_first(request.inputs))
+    cost = _cost(config, usage)
+    return JsonResponse(
         Estimate(
-            evaluator=desk.name,
+            evaluator=config.name,
             host=endpoint.host,
             needs_key=bool(endpoint.key_variable),
             questions=questions,
@@ -145,21 +145,21 @@ def estimate(asked: EvaluationCreate, at: ServicesDep) -> Json:
 
 
 def _usage(shared: int, questions: int, *, cached: bool) -> Usage:
-    """Where the text is long enough, the first question pays for it and the others read it from the cache."""
+    """If the text is long enough to be cached, the first question pays for it and the others read the cache."""
     own = CHECK_TOKENS * questions
     if not cached:
         return Usage(shared * questions + own, ANSWER_TOKENS * questions)
     return Usage(own, ANSWER_TOKENS * questions, cache_read=shared * max(questions - 1, 0), cache_write=shared)
 
 
-def _cost(desk: EvaluatorConfig, usage: Usage) -> float | None:
-    if desk.base_url is not None:
-        return None  # somebody else's server, and somebody else's price
-    provider, model = catalog.find(desk.evaluator)
-    cost = cost_of(usage, prices_of(provider.name, model, desk.clock.now()))
+def _cost(config: EvaluatorConfig, usage: Usage) -> float | None:
+    if config.base_url is not None:
+        return None  # the provider's prices do not apply to another server
+    provider, model = catalog.find(config.evaluator)
+    cost = cost_of(usage, prices_of(provider.name, model, config.clock.now()))
     return None if cost is None else round(cost, 4)
 
 
 def _sentence(host: str, questions: int, texts: int, cost: float | None) -> str:
-    price = "what that costs is not known" if cost is None else f"about ${cost:.2f}" if cost >= 0.01 else "under $0.01"
-    return f"The text goes to {host}: {questions} questions, each with about {texts:,} tokens of it; {price}."
+    price = "the price is unknown" if cost is None else f"about ${cost:.2f}" if cost >= 0.01 else "under $0.01"
+    return f"The text is sent to {host}: {questions} questions with about {texts:,} tokens of text each; {price}."

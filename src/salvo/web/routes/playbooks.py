@@ -1,4 +1,4 @@
-"""/api/playbooks: those of the library, those that evaluations were made with, and what is wrong with one's own."""
+"""/api/playbooks: the library, the playbooks of stored evaluations, and validation."""
 
 from __future__ import annotations
 
@@ -16,42 +16,42 @@ from salvo.playbooks.playbook.validate import examine, problems
 from salvo.playbooks.playbook.validate import playbook as validated
 from salvo.playbooks.store.records import UsedPlaybook
 from salvo.web.request_models import Text
-from salvo.web.responses import Json
+from salvo.web.responses import JsonResponse
 from salvo.web.services import ServicesDep
 
-MOST_USED = 50
-"""Playbooks that are listed beside those of the library."""
+MAX_USED = 50
+"""Playbooks of stored evaluations in the list."""
 
 router = APIRouter(prefix="/api/playbooks", tags=["playbooks"])
 
 
 @dataclass(frozen=True, slots=True)
-class PlaybookListed:
+class PlaybookSummary:
     id: str
     version: str
     logic_hash: str
     checks: int
     judged: int
-    """Checks that an evaluator is asked; the others follow from patterns or from the votes."""
+    """Checks that the evaluator answers; the others follow from patterns or votes."""
     min_runs: int
     title: str
     intended_use: tuple[str, ...]
     used_by: str | None = None
-    """The newest evaluation it is stored with; None for one of the library, which is named by its id."""
+    """The newest evaluation that used it; None for a playbook of the library."""
 
 
 @dataclass(frozen=True, slots=True)
-class PlaybookShown:
-    listed: PlaybookListed
+class PlaybookDetail:
+    listed: PlaybookSummary
     document: dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class PlaybookFinding:
     path: str
-    """In JSONPath: $.checks[2].detection_method.type"""
+    """As JSONPath: $.checks[2].detection_method.type"""
     level: Level
-    """An error keeps the playbook from being used."""
+    """A playbook with an error cannot be used."""
     message: str
 
 
@@ -59,65 +59,64 @@ class PlaybookFinding:
 class PlaybookFindings:
     valid: bool
     findings: tuple[PlaybookFinding, ...]
-    """The errors first."""
-    playbook: PlaybookListed | None
-    """None where there are errors."""
+    """Errors first."""
+    playbook: PlaybookSummary | None
+    """None if there are errors."""
 
 
-class Candidate(BaseModel):
+class PlaybookInput(BaseModel):
     model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"playbook": {"metadata": {}}}]})
 
     playbook: dict[str, Any] | Text = Field(description="The document, or the text of its file.")
 
 
-@router.get("", operation_id="listPlaybooks", response_model=list[PlaybookListed])
-def listed(at: ServicesDep) -> Json:
-    """The playbooks of the library; then others that stored evaluations were made with, the last used first."""
-    ours = [library.load(name) for name in library.names()]
-    known = {playbook.logic_hash for playbook in ours}
-    used = [used for used in at.store.playbooks(limit=MOST_USED) if used.logic_hash not in known]
-    return Json([*map(_listed, ours), *filter(None, map(_used, used))])
+@router.get("", operation_id="listPlaybooks", response_model=list[PlaybookSummary])
+def list_playbooks(services: ServicesDep) -> JsonResponse:
+    """Return the playbooks of the library, then others that stored evaluations used, the last used first."""
+    own = [library.load(name) for name in library.names()]
+    hashes = {playbook.logic_hash for playbook in own}
+    others = [used for used in services.store.playbooks(limit=MAX_USED) if used.logic_hash not in hashes]
+    return JsonResponse([*map(_summary, own), *filter(None, map(_used_summary, others))])
 
 
-@router.get("/{playbook_id}", operation_id="getPlaybook", response_model=PlaybookShown)
-def show(playbook_id: str, at: ServicesDep) -> Json:
-    """One of the library by its id, or one of an evaluation by its logic hash, with its whole document."""
+@router.get("/{playbook_id}", operation_id="getPlaybook", response_model=PlaybookDetail)
+def show(playbook_id: str, services: ServicesDep) -> JsonResponse:
+    """Return a playbook of the library by its id, or one of an evaluation by its logic hash."""
     if playbook_id in library.names():
-        found = library.load(playbook_id)
-        return Json(PlaybookShown(_listed(found), dict(found.document)))
-    stored = at.store.playbook(playbook_id)
-    if stored is None or (listed := _used(stored)) is None:
+        playbook = library.load(playbook_id)
+        return JsonResponse(PlaybookDetail(_summary(playbook), dict(playbook.document)))
+    stored = services.store.playbook(playbook_id)
+    if stored is None or (summary := _used_summary(stored)) is None:
         raise UnknownIdError(
-            "There is no such playbook in the library or with an evaluation.",
-            hint=f"The library has: {', '.join(library.names())}.",
+            "Neither the library nor a stored evaluation has this playbook.",
+            hint=f"The library has {', '.join(library.names())}.",
         )
-    return Json(PlaybookShown(listed, dict(stored.document)))
+    return JsonResponse(PlaybookDetail(summary, dict(stored.document)))
 
 
 @router.post("/validate", operation_id="validatePlaybook", response_model=PlaybookFindings)
-def validate(candidate: Candidate, _at: ServicesDep) -> Json:
-    """Every problem of a playbook, with the place where it is. No call is made, and nothing is stored."""
-    given = candidate.playbook
-    if isinstance(given, str):
-        document, found = examine(given.encode("utf-8", "surrogatepass"))
+def validate(body: PlaybookInput) -> JsonResponse:
+    """Return every problem of a playbook with its path. No model is called, and nothing is stored."""
+    if isinstance(body.playbook, str):
+        document, found_problems = examine(body.playbook.encode("utf-8", "surrogatepass"))
     else:
-        document, found = given, problems(given)
-    valid = not any(problem.level == "error" for problem in found)
-    findings = tuple(PlaybookFinding(problem.path, problem.level, problem.message) for problem in found)
-    return Json(PlaybookFindings(valid, findings, _listed(validated(document)) if valid else None))
+        document, found_problems = body.playbook, problems(body.playbook)
+    valid = not any(problem.level == "error" for problem in found_problems)
+    findings = tuple(PlaybookFinding(problem.path, problem.level, problem.message) for problem in found_problems)
+    return JsonResponse(PlaybookFindings(valid, findings, _summary(validated(document)) if valid else None))
 
 
-def _used(stored: UsedPlaybook) -> PlaybookListed | None:
-    """None for one that another version stored and this one refuses: it could not be used again."""
+def _used_summary(stored: UsedPlaybook) -> PlaybookSummary | None:
+    """Return None if another version stored the playbook and this version rejects it."""
     if any(problem.level == "error" for problem in problems(stored.document)):
         return None
-    return replace(_listed(validated(stored.document)), used_by=stored.used_by)
+    return replace(_summary(validated(stored.document)), used_by=stored.used_by)
 
 
-def _listed(playbook: Playbook) -> PlaybookListed:
+def _summary(playbook: Playbook) -> PlaybookSummary:
     metadata = playbook.document["metadata"]
     uses = metadata.get("intended_use", [])
-    return PlaybookListed(
+    return PlaybookSummary(
         id=playbook.id,
         version=playbook.version,
         logic_hash=playbook.logic_hash,

@@ -1,4 +1,4 @@
-"""/api/runs: one run with its steps, beside another, and as it is stored."""
+"""/api/runs: one run with its steps, its comparison with another run, and its stored file."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from salvo.scenarios.analysis.nearest_run import nearest_counterpart
 from salvo.scenarios.analysis.trajectory import Trajectory, trajectory
 from salvo.scenarios.analysis.truncation import TruncationBudget, assertions, shortened, shortened_rows
 from salvo.scenarios.result import AgentRunResult, Cause, EvalResult, Outcome, Replayable, RunMetrics
-from salvo.web.responses import Json
+from salvo.web.responses import JsonResponse
 from salvo.web.services import Services, ServicesDep
 
 router = APIRouter(prefix="/api/runs", tags=["runs"])
@@ -22,7 +22,7 @@ router = APIRouter(prefix="/api/runs", tags=["runs"])
 
 @dataclass(frozen=True, slots=True)
 class RunHead:
-    """A run without its steps. Long values are cut short, and said so; /raw has all of it."""
+    """A run without its steps. Long values are truncated; /raw has the whole run."""
 
     run_id: str
     batch_id: str
@@ -45,7 +45,7 @@ class RunHead:
     replay_note: str
     salvo_version: str
     cut: dict[str, int]
-    """Which values of its eval_results are cut short, such as "0.actual", each with its characters in full."""
+    """The truncated values of eval_results, such as "0.actual", each with its full length in characters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,15 +53,15 @@ class RunDetail:
     run: RunHead
     trajectory: Trajectory
     partner: str | None
-    """The run to look at beside it: of the same batch and the other kind, with the most of its way in common."""
+    """The run to compare it with: of the same batch, with the opposite outcome and the longest common tool path."""
 
 
 @router.get("/{run_id}", operation_id="getRun", response_model=RunDetail)
-def show(run_id: str, at: ServicesDep) -> Json:
-    """A run: what was said and done in it, and what its assertions came to, each at the step that it concerns."""
-    run, steps = _read(run_id, at)
-    room = TruncationBudget()
-    return Json(RunDetail(_head(run, room), shortened(steps, room), _partner(run, at)))
+def show(run_id: str, services: ServicesDep) -> JsonResponse:
+    """Return a run: its messages and tool calls, and the results of its assertions at the steps they concern."""
+    run, steps = _load(run_id, services)
+    budget = TruncationBudget()
+    return JsonResponse(RunDetail(_head(run, budget), shortened(steps, budget), _partner(run, services)))
 
 
 @router.get(
@@ -70,50 +70,52 @@ def show(run_id: str, at: ServicesDep) -> Json:
     response_class=Response,
     responses={200: {"content": {"application/json": {}}, "description": "The file."}},
 )
-def raw(run_id: str, at: ServicesDep) -> Response:
-    """The run as it is stored, all of it."""
-    store = at.shelf.store
+def raw(run_id: str, services: ServicesDep) -> Response:
+    """Return the whole run as it is stored."""
+    store = services.catalog.store
     run = store.load_run(store.find_run(run_id))
-    named = f'attachment; filename="salvo-run-{run.run_id}.json"'
+    disposition = f'attachment; filename="salvo-run-{run.run_id}.json"'
     content = json_codec.dumps(run, indent=2)
-    return Response(content, media_type="application/json", headers={"content-disposition": named})
+    return Response(content, media_type="application/json", headers={"content-disposition": disposition})
 
 
 @dataclass(frozen=True, slots=True)
-class Beside:
+class RunComparison:
     a: RunHead
     b: RunHead
     steps: SideBySide
 
 
-@router.get("/{run_a}/beside/{run_b}", operation_id="getRunsBeside", response_model=Beside)
-def side_by_side(run_a: str, run_b: str, at: ServicesDep) -> Json:
-    """Two runs, step by step, and the first row in which they differ. Times and ids are no difference."""
-    (a, steps_a), (b, steps_b) = (_read(named, at) for named in (run_a, run_b))
-    return Json(
-        Beside(_head(a, TruncationBudget()), _head(b, TruncationBudget()), shortened_rows(align(steps_a, steps_b)))
+@router.get("/{run_a}/beside/{run_b}", operation_id="getRunsBeside", response_model=RunComparison)
+def side_by_side(run_a: str, run_b: str, services: ServicesDep) -> JsonResponse:
+    """Compare two runs step by step, and mark the first row that differs. Times and ids are ignored."""
+    (a, steps_a), (b, steps_b) = (_load(run_id, services) for run_id in (run_a, run_b))
+    return JsonResponse(
+        RunComparison(
+            _head(a, TruncationBudget()), _head(b, TruncationBudget()), shortened_rows(align(steps_a, steps_b))
+        )
     )
 
 
-def _read(named: str, at: Services) -> tuple[AgentRunResult, Trajectory]:
-    store = at.shelf.store
-    run = store.load_run(store.find_run(named))
+def _load(run_id: str, services: Services) -> tuple[AgentRunResult, Trajectory]:
+    store = services.catalog.store
+    run = store.load_run(store.find_run(run_id))
     scenario = None
-    with suppress(StoreError, TapeError):  # without its batch it is not known what was asked
+    with suppress(StoreError, TapeError):  # only the batch has the scenario
         scenario = store.load_batch(run.batch_id).scenario
     return run, trajectory(run, scenario)
 
 
-def _partner(run: AgentRunResult, at: Services) -> str | None:
+def _partner(run: AgentRunResult, services: Services) -> str | None:
     try:
-        entries = at.shelf.shelved(run.batch_id).entries
+        entries = services.catalog.shelved(run.batch_id).entries
     except (StoreError, TapeError):
         return None
-    return nearest_counterpart(at.shelf.store, run, entries)
+    return nearest_counterpart(services.catalog.store, run, entries)
 
 
-def _head(run: AgentRunResult, room: TruncationBudget) -> RunHead:
-    results, cut = assertions(run.eval_results, room)
+def _head(run: AgentRunResult, budget: TruncationBudget) -> RunHead:
+    results, cut = assertions(run.eval_results, budget)
     return RunHead(
         run_id=run.run_id,
         batch_id=run.batch_id,
@@ -127,7 +129,7 @@ def _head(run: AgentRunResult, room: TruncationBudget) -> RunHead:
         cause=run.cause,
         passed=run.passed,
         weighted_score=run.weighted_score,
-        error=room.fit(run.error)[0],
+        error=budget.fit(run.error)[0],
         metrics=run.metrics,
         judge_cost=run.judge_cost,
         eval_results=results,
