@@ -5,7 +5,8 @@ from typing import Any
 
 from salvo.engine.chat import catalog
 from salvo.engine.runtime.redact import Redactor
-from salvo.engine.wire.http import HttpWire, WireReply, WireRequest
+from salvo.engine.wire.base import WireReply, WireRequest
+from salvo.engine.wire.http import HttpWire
 from tests.support.provider import LoopbackProvider
 
 OPENAI_KEY = "sk-proj-loopback-0123456789"

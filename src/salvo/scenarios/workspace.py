@@ -17,7 +17,7 @@ from salvo.engine.runtime.clock import Clock, SystemClock
 from salvo.engine.runtime.pool import Budget, Pool
 from salvo.engine.runtime.redact import Redactor, secrets_of
 from salvo.engine.text.messages import display_path
-from salvo.engine.wire.http import Endpoint, HttpWire
+from salvo.engine.wire.base import Endpoint
 from salvo.engine.wire.retry import RetryingWire, Wait
 from salvo.errors import InputError, Problem, ScenarioFileError, UsageError
 from salvo.scenarios.checks import check_scenario
@@ -289,6 +289,7 @@ class Workspace:
         on_wait: Callable[[Wait], None],
     ) -> AsyncIterator[RejudgeSession]:
         """For judging stored runs again. `file` is their scenario's: what an evaluator loads is found from there."""
+        from salvo.engine.wire.http import HttpWire  # heavy (aiohttp)
         from salvo.scenarios.analysis.rejudge import RejudgeSession
 
         redactor = self.redactor()

@@ -6,7 +6,7 @@ from inline_snapshot import snapshot
 from salvo.engine.chat import catalog
 from salvo.engine.chat.base import ChatRequest, UserMessage
 from salvo.engine.chat.provider_errors import parse_error_body, refused_parameter
-from salvo.engine.wire.http import WireReply
+from salvo.engine.wire.base import WireReply
 from salvo.engine.wire.retry import RetryingWire, RetryPolicy
 from salvo.errors import (
     ContextTooLongError,

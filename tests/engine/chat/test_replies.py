@@ -13,7 +13,7 @@ from salvo.engine.chat.anthropic import AnthropicDialect
 from salvo.engine.chat.base import ChatReply, ChatRequest, Stop, Usage, UserMessage
 from salvo.engine.chat.dialect import Dialect
 from salvo.engine.chat.openai import OpenAIDialect
-from salvo.engine.wire.http import WireReply
+from salvo.engine.wire.base import WireReply
 from salvo.errors import BadReplyError
 from tests.support.wires import ScriptedWire
 

@@ -13,7 +13,8 @@ import openai
 import pytest
 
 from salvo.engine.gateway.server import Call, Gateway
-from salvo.engine.wire.http import HttpWire, Wire, WireReply
+from salvo.engine.wire.base import Wire, WireReply
+from salvo.engine.wire.http import HttpWire
 from salvo.engine.wire.record import RecordingWire
 from salvo.engine.wire.replay import ReplayWire
 from salvo.engine.wire.retry import RetryingWire

@@ -7,7 +7,7 @@ from email.utils import format_datetime
 
 import pytest
 
-from salvo.engine.wire.http import WireReply
+from salvo.engine.wire.base import WireReply
 from salvo.engine.wire.retry import RetryingWire, RetryPolicy, Wait
 from salvo.errors import ReplyTooLargeError, UnreachableError
 from tests.support.clock import HeldClock

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from inline_snapshot import snapshot
 
 from salvo.engine.runtime.redact import Redactor
-from salvo.engine.wire.http import Endpoint, HttpWire, WireReply, WireRequest
+from salvo.engine.wire.base import Endpoint, WireReply, WireRequest
+from salvo.engine.wire.http import HttpWire
 from salvo.engine.wire.record import RecordingOptions, RecordingWire
 from salvo.engine.wire.replay import ReplayWire
 from salvo.engine.wire.retry import RetryingWire

@@ -8,7 +8,7 @@ import pytest
 
 from salvo.engine.chat.base import Usage
 from salvo.engine.gateway.server import Call
-from salvo.engine.wire.http import WireReply
+from salvo.engine.wire.base import WireReply
 from salvo.scenarios.result import ToolCall
 from salvo.scenarios.run.journal import Journal
 from salvo.scenarios.run.program_trace import ProgramTrace, TurnLimitReached

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
-from salvo.engine.wire.http import Attempt
+from salvo.engine.wire.base import Attempt
 
 JsonObject: TypeAlias = Mapping[str, Any]
 
 
-class Text(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Text:
     """A piece of a prompt. `cache` hints that everything up to its end will be sent again soon."""
 
     text: str
@@ -31,7 +32,8 @@ class ToolDefinition:
     parameters: JsonObject
 
 
-class ToolUse(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class ToolUse:
     """The model asks for a tool. Where its arguments are no JSON object, `problem` says so and `raw` holds them."""
 
     id: str
@@ -41,7 +43,8 @@ class ToolUse(NamedTuple):
     problem: str = ""
 
 
-class ToolAnswer(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class ToolAnswer:
     """What the tool said to one ToolUse."""
 
     id: str
@@ -49,11 +52,13 @@ class ToolAnswer(NamedTuple):
     is_error: bool = False
 
 
-class UserMessage(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class UserMessage:
     content: Prompt
 
 
-class AssistantMessage(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class AssistantMessage:
     """What the model said. `verbatim` is what its provider must get back unchanged, opaque to everyone else."""
 
     text: str
@@ -61,7 +66,8 @@ class AssistantMessage(NamedTuple):
     verbatim: tuple[Any, ...] = ()
 
 
-class ToolMessage(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class ToolMessage:
     """The answers to all tool uses of the assistant's message before."""
 
     answers: tuple[ToolAnswer, ...]
@@ -70,14 +76,16 @@ class ToolMessage(NamedTuple):
 Message: TypeAlias = UserMessage | AssistantMessage | ToolMessage
 
 
-class OutputSchema(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class OutputSchema:
     """The final text must be JSON of this shape; asked of the model where it can be, and never assumed."""
 
     name: str
     schema: JsonObject
 
 
-class ChatRequest(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class ChatRequest:
     messages: tuple[Message, ...]
     system: Prompt = ""
     tools: tuple[ToolDefinition, ...] = ()
@@ -120,7 +128,8 @@ class Usage:
         )
 
 
-class ChatReply(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class ChatReply:
     """The model's whole answer, and what is known about how it came about."""
 
     message: AssistantMessage

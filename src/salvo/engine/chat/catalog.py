@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import tomllib
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import date
 from functools import cache
 from pathlib import Path
@@ -12,11 +13,12 @@ from typing import Any, NamedTuple
 
 from salvo.engine.chat.dialect import Dialect
 from salvo.engine.chat.model import WiredModel
-from salvo.engine.wire.http import Endpoint, Wire
+from salvo.engine.wire.base import Endpoint, Wire
 from salvo.errors import UsageError
 
 
-class ModelFacts(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class ModelFacts:
     """What is known about a model. An unknown one is tried with everything."""
 
     known: bool
@@ -26,7 +28,8 @@ class ModelFacts(NamedTuple):
     ends: date | None = None
 
 
-class Provider(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Provider:
     name: str
     title: str
     dialect: str

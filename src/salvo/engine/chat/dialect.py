@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple, Protocol
+from dataclasses import dataclass
+from typing import Any, Protocol
 
 from salvo.engine.chat.base import AssistantMessage, ChatRequest, Stop, Usage
 
 
-class ParsedReply(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class ParsedReply:
     """What a dialect finds in a reply's body."""
 
     message: AssistantMessage

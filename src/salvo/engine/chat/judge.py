@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from salvo.engine.chat.base import (
@@ -96,7 +96,7 @@ def _again(request: ChatRequest, malformed: JudgeVote) -> ChatRequest:
     )
     # No provider takes an empty message back.
     said = (AssistantMessage(malformed.raw),) if malformed.raw.strip() else ()
-    return request._replace(messages=(*request.messages, *said, correction))
+    return replace(request, messages=(*request.messages, *said, correction))
 
 
 def parse_answer(text: str) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from salvo.engine.chat.base import ChatReply, ChatRequest
 from salvo.engine.chat.dialect import Dialect
-from salvo.engine.wire.http import Wire, WireReply, WireRequest
+from salvo.engine.wire.base import Wire, WireReply, WireRequest
 from salvo.errors import BadReplyError, ProviderError
 
 

@@ -6,23 +6,23 @@ else, and the key stays in this process. The program holds a token that is good 
 
 from __future__ import annotations
 
+import asyncio
 import hmac
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
+from typing import Any, Protocol, Self
+
+from aiohttp import web
 
 from salvo.engine.chat import catalog, openai_responses
 from salvo.engine.gateway.responses_sse import response_stream
 from salvo.engine.gateway.sse import anthropic_stream, openai_stream
 from salvo.engine.jsonio import json_codec
-from salvo.engine.wire.http import Wire, WireReply, WireRequest
+from salvo.engine.wire.base import Wire, WireReply, WireRequest
 from salvo.engine.wire.reasoning_redaction import presented
 from salvo.errors import BadReplyError, RequestRefusedError, SalvoError
-
-if TYPE_CHECKING:
-    from aiohttp import web
 
 HOST = "127.0.0.1"
 _LARGEST_REQUEST = 64 * 1024 * 1024
@@ -58,11 +58,6 @@ class Listener(Protocol):
         ...
 
 
-def preload() -> None:
-    """Loads the server, before there is a run whose time it would be."""
-    from aiohttp import web  # noqa: F401 - to be there when it is needed
-
-
 class Gateway:
     """Serves one program while the `async with` block lasts."""
 
@@ -77,8 +72,6 @@ class Gateway:
         self._port = 0
 
     async def __aenter__(self) -> Self:
-        from aiohttp import web
-
         runner = web.ServerRunner(_server(self._handle), shutdown_timeout=0.01)
         await runner.setup()
         await web.TCPSite(runner, HOST, 0, backlog=1024).start()
@@ -144,7 +137,8 @@ _STATUS = 502
 """For what is no reply of the provider's: it went wrong on the way."""
 
 
-class _Spoken(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _Spoken:
     """A path that asks a model, and how its whole reply becomes a stream."""
 
     stream: Callable[[dict[str, Any], dict[str, Any]], bytes]
@@ -163,10 +157,6 @@ _SPOKEN = {
 
 
 def _server(handler: Any) -> web.Server:
-    import asyncio
-
-    from aiohttp import web
-
     def request(message: Any, payload: Any, protocol: Any, writer: Any, task: Any) -> web.BaseRequest:
         loop = asyncio.get_running_loop()
         return web.BaseRequest(message, payload, protocol, writer, task, loop, client_max_size=_LARGEST_REQUEST)
@@ -240,8 +230,6 @@ def _streamed(content: bytes, spoken: _Spoken, asked: dict[str, Any]) -> bytes:
 
 
 def _response(reply: WireReply, content: bytes, *, streamed: bool) -> web.Response:
-    from aiohttp import web
-
     headers = {name: reply.headers[name] for name in _SENT_BACK if name in reply.headers}
     if streamed:
         headers |= {"content-type": "text/event-stream; charset=utf-8", "cache-control": "no-cache"}
@@ -256,8 +244,6 @@ _NO_RETRY = {"x-should-retry": "false"}
 
 def _refused(provider: str, status: int, message: str) -> web.Response:
     """An error in the provider's own shape, so that any client can tell it."""
-    from aiohttp import web
-
     error = {"type": "salvo_error", "message": message}
     body = {"type": "error", "error": error} if provider == "anthropic" else {"error": {**error, "code": None}}
     headers = {"content-type": "application/json", **_NO_RETRY}

@@ -7,7 +7,8 @@ import signal
 import threading
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any, NamedTuple, TypeVar
+from dataclasses import dataclass
+from typing import Any, TypeVar
 
 T = TypeVar("T")
 
@@ -31,7 +32,8 @@ class Budget:
         return self.limit is not None and self.spent >= self.limit
 
 
-class PoolStopped(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class PoolStopped:
     """Instead of a job's value: it never started, or it was cancelled in the middle, and why."""
 
     reason: str

@@ -53,13 +53,6 @@ def cost_of(usage: Usage | None, prices: UnitPrices | None) -> float | None:
     return None if usage is None or prices is None else prices.cost(usage)
 
 
-def preload() -> None:
-    """Loads the table, before there is a reply whose time it would be."""
-    from genai_prices.data_snapshot import get_snapshot
-
-    get_snapshot()
-
-
 def prices_of(provider: str, model: str, when: datetime) -> UnitPrices | None:
     """The list prices of that time from the bundled table; None for a model it does not have."""
     return _prices_at(provider, model, when.replace(second=0, microsecond=0))

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from salvo.engine.jsonio import json_codec
 from salvo.engine.jsonio.canonical import sha256
 from salvo.engine.runtime.redact import Redactor
-from salvo.engine.wire.http import Wire, WireReply, WireRequest
+from salvo.engine.wire.base import Wire, WireReply, WireRequest
 from salvo.engine.wire.tape import (
     BinaryContent,
     Content,

@@ -9,7 +9,7 @@ from typing import Any
 from salvo.engine.jsonio import json_codec
 from salvo.engine.jsonio.json_diff import Difference, differences
 from salvo.engine.runtime.redact import Redactor
-from salvo.engine.wire.http import WireReply, WireRequest
+from salvo.engine.wire.base import WireReply, WireRequest
 from salvo.engine.wire.tape import (
     RECORD_AGAIN,
     Address,

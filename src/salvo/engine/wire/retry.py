@@ -5,17 +5,18 @@ from __future__ import annotations
 import email.utils
 import random
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from datetime import UTC
-from typing import NamedTuple
 
 from salvo.engine.runtime.clock import Clock, SystemClock
-from salvo.engine.wire.http import Attempt, Wire, WireReply, WireRequest
+from salvo.engine.wire.base import Attempt, Wire, WireReply, WireRequest
 from salvo.errors import ReplyTooLargeError, WireFault
 
 _TRY_AGAIN = frozenset({408, 409, 429})
 
 
-class RetryPolicy(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class RetryPolicy:
     """Seconds, and how often. `max_seconds` bounds one call from its first try to the start of its last."""
 
     max_attempts: int = 6
@@ -24,7 +25,8 @@ class RetryPolicy(NamedTuple):
     longest_wait: float = 30.0
 
 
-class Wait(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Wait:
     """What a listener is told before each wait, so that a display can say "rate limited, retrying in 4 s"."""
 
     request: WireRequest
@@ -137,7 +139,7 @@ def _told(outcome: WireReply | WireFault) -> tuple[int | None, str]:
 
 def _ended(outcome: WireReply | WireFault, attempts: tuple[Attempt, ...]) -> WireReply:
     if isinstance(outcome, WireReply):
-        return outcome._replace(attempts=attempts) if attempts else outcome
+        return replace(outcome, attempts=attempts) if attempts else outcome
     outcome.attempts = attempts
     if attempts:
         outcome.message = f"{outcome.message} It was tried {len(attempts) + 1} times."

@@ -16,7 +16,7 @@ from salvo.engine.jsonio import json_codec
 from salvo.engine.jsonio.canonical import stable_text
 from salvo.engine.jsonio.type_adapters import first_error, reader
 from salvo.engine.runtime.redact import Redactor
-from salvo.engine.wire.http import Attempt, WireRequest
+from salvo.engine.wire.base import Attempt, WireRequest
 from salvo.engine.wire.reasoning_redaction import may_hold_reasoning, without_reasoning
 from salvo.errors import TapeCorruptError
 

@@ -10,7 +10,7 @@ from typing import TypeAlias
 from salvo.engine.runtime.clock import Clock
 from salvo.engine.runtime.pool import Pool, PoolStopped, gather
 from salvo.engine.runtime.redact import Redactor
-from salvo.engine.wire.http import Wire
+from salvo.engine.wire.base import Wire
 from salvo.engine.wire.record import RecordingOptions, RecordingWire
 from salvo.engine.wire.retry import RetryingWire, Wait
 from salvo.playbooks.evaluate import injection, patterns

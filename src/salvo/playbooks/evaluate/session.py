@@ -12,7 +12,7 @@ from salvo.engine.chat import catalog
 from salvo.engine.runtime.clock import Clock, SystemClock
 from salvo.engine.runtime.pool import Pool
 from salvo.engine.runtime.redact import Redactor, secrets_of
-from salvo.engine.wire.http import Endpoint, HttpWire
+from salvo.engine.wire.base import Endpoint
 from salvo.errors import MissingKeyError, UsageError
 from salvo.playbooks.evaluate.judges import rules_judge
 from salvo.playbooks.evaluate.runner import EvaluationContext, Event
@@ -92,6 +92,8 @@ class EvaluatorConfig:
         async with AsyncExitStack() as stack:
             wire = None
             if judge.provider and endpoint:
+                from salvo.engine.wire.http import HttpWire  # heavy (aiohttp), and the rules judge needs none
+
                 endpoints = {judge.provider: endpoint}
                 wire = await stack.enter_async_context(HttpWire(endpoints, redactor, clock=self.clock))
             yield EvaluationContext(

@@ -15,7 +15,7 @@ from salvo.engine.chat.judge import JudgeVote, Question
 from salvo.engine.runtime.clock import Clock
 from salvo.engine.runtime.pool import Pool, PoolStopped, gather
 from salvo.engine.runtime.redact import Redactor
-from salvo.engine.wire.http import Wire
+from salvo.engine.wire.base import Wire
 from salvo.errors import StoreError
 from salvo.scenarios.evaluators.evaluate import evaluate_all
 from salvo.scenarios.evaluators.registry import Registry

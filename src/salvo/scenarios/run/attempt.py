@@ -17,7 +17,7 @@ from salvo.engine.jsonio import json_codec
 from salvo.engine.jsonio.type_adapters import first_error, reader
 from salvo.engine.runtime.clock import Clock
 from salvo.engine.runtime.redact import Redactor
-from salvo.engine.wire.http import Wire
+from salvo.engine.wire.base import Wire
 from salvo.engine.wire.record import RecordingOptions, RecordingWire
 from salvo.engine.wire.retry import Wait
 from salvo.errors import ProviderError, SalvoError, TapeError

@@ -13,7 +13,7 @@ from salvo.engine.chat.judge import JudgeVote, Question
 from salvo.engine.jsonio.canonical import stable_key
 from salvo.engine.runtime.clock import Clock
 from salvo.engine.runtime.redact import Redactor
-from salvo.engine.wire.http import Wire
+from salvo.engine.wire.base import Wire
 from salvo.engine.wire.record import RecordingOptions, RecordingWire
 from salvo.engine.wire.retry import RetryingWire, Wait
 from salvo.errors import TapeMissError

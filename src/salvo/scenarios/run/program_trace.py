@@ -14,7 +14,7 @@ from salvo.engine.chat.openai import OpenAIDialect
 from salvo.engine.chat.provider_errors import parse_error_body, provider_error
 from salvo.engine.gateway.server import Call
 from salvo.engine.jsonio import json_codec
-from salvo.engine.wire.http import WireReply
+from salvo.engine.wire.base import WireReply
 from salvo.errors import BadReplyError, ContextTooLongError, RequestRefusedError, SalvoError, TapeError
 from salvo.scenarios.result import ToolCall, TraceEvent
 from salvo.scenarios.run.journal import Journal

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from salvo.engine.runtime.clock import Clock
 from salvo.engine.runtime.pool import Budget, Pool, PoolStopped, cancel_on_interrupt, gather
 from salvo.engine.runtime.redact import Redactor
-from salvo.engine.wire.http import Endpoint, HttpWire
+from salvo.engine.wire.base import Endpoint
 from salvo.engine.wire.record import RecordingOptions
 from salvo.engine.wire.retry import Wait
 from salvo.errors import StoreError
@@ -108,6 +108,9 @@ class Runner:
         self._pool = Pool(limits.concurrency, Budget(limits.max_cost))
 
     async def run(self, work: Sequence[ScenarioRuns]) -> RunnerResult:
+        # Here, because aiohttp is heavy, and before the first run, whose time it must not count as.
+        from salvo.engine.wire.http import HttpWire
+
         self._store.prepare()
         for runs in work:
             if runs.prepared is not None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from salvo.engine.wire.http import Wire
+from salvo.engine.wire.base import Wire
 from salvo.playbooks.evaluate.inputs import Inputs, Span
 from salvo.playbooks.evaluate.patterns import Hit
 from salvo.playbooks.evaluate.votes import JudgeAnswer

@@ -6,7 +6,7 @@ from salvo.engine.chat import catalog, judge
 from salvo.engine.chat.base import ChatReply, Stop, Usage
 from salvo.engine.runtime.clock import Clock
 from salvo.engine.runtime.pricing import cost_of, prices_of
-from salvo.engine.wire.http import Wire
+from salvo.engine.wire.base import Wire
 from salvo.errors import (
     ContextTooLongError,
     MissingKeyError,

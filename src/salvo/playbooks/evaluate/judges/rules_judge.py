@@ -8,7 +8,7 @@ from importlib.resources import files
 
 from salvo.engine.jsonio import json_codec
 from salvo.engine.jsonio.canonical import sha256
-from salvo.engine.wire.http import Wire
+from salvo.engine.wire.base import Wire
 from salvo.playbooks.enums import Result
 from salvo.playbooks.evaluate.inputs import Inputs
 from salvo.playbooks.evaluate.judges.base import Case

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from salvo.engine.chat import catalog
 from salvo.engine.chat.base import ChatModel
 from salvo.engine.runtime.clock import Clock
-from salvo.engine.wire.http import Wire
+from salvo.engine.wire.base import Wire
 from salvo.scenarios.result import AdapterRequest, AdapterResponse
 from salvo.scenarios.run.journal import Journal, JournaledModel
 from salvo.scenarios.run.tools.toolbox import ToolBox

@@ -1,0 +1,74 @@
+"""The wire's types: one request out, one reply back.
+
+A WireRequest names its endpoint, and HttpWire adds the credential when it sends. So no request object, recording, error
+or log can contain a key, and a replay needs none.
+"""
+
+from __future__ import annotations
+
+import urllib.parse
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from salvo.engine.jsonio import json_codec
+
+
+@dataclass(frozen=True, slots=True)
+class WireRequest:
+    """A request. The lane names the asker; callers choose it, and it must not depend on timing."""
+
+    endpoint: str
+    path: str
+    body: Any = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+    lane: str = ""
+    method: str = "POST"
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """A try that failed before the final one: how, how long it took, and how long we waited after it."""
+
+    status: int | None
+    problem: str
+    seconds: float
+    waited: float
+
+
+@dataclass(frozen=True, slots=True)
+class WireReply:
+    """A reply with any status. `seconds` is the duration of the final try, without waits."""
+
+    status: int
+    body: bytes
+    headers: Mapping[str, str] = field(default_factory=dict)
+    seconds: float = 0.0
+    attempts: tuple[Attempt, ...] = ()
+
+    def json(self) -> Any:
+        """Return the parsed body. Raises ValueError where it is not JSON."""
+        return json_codec.loads(self.body, nan=True)
+
+
+class Wire(Protocol):
+    async def send(self, request: WireRequest) -> WireReply:
+        """Send one request. Raises WireFault where no reply came back."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """The address behind an endpoint's name, and its key. The key is not in the repr."""
+
+    base_url: str
+    key: str | None = field(default=None, repr=False)
+    key_header: str = "authorization"
+    key_prefix: str = "Bearer "
+    key_variable: str = ""
+    """Where set, a key is required, and this is the environment variable for it."""
+
+    @property
+    def host(self) -> str:
+        """The host, for messages; the whole URL may contain a user and a password."""
+        return urllib.parse.urlsplit(self.base_url).hostname or "an address without a host"
