@@ -251,7 +251,7 @@ class _Collecting:
         try:
             scenario = workshop.read(file.path, self._work.settings)
             # Now, for all of them: their keys must be known before anything is redacted.
-            workshop.endpoint_of(scenario)
+            workshop.add_endpoint(scenario)
         except SalvoError as fault:
             raise pytest.Collector.CollectError(str(fault)) from None
         first = self._names.setdefault(scenario.scenario, file.path)

@@ -92,7 +92,7 @@ def test_overrides_replace_what_the_file_says(workspace: Workspace) -> None:
         (
             ScenarioOverrides(confidence=0.95),
             snapshot(
-                "least: --confidence cannot be used, because no number of runs can show a min_pass_rate of 1.0: one below 1 can be shown, such as 0.95. Set min_pass_rate in the scenario, or --min-pass-rate. Nothing was run, and nothing was spent."
+                "least: --confidence cannot be used, because no number of runs can show a min_pass_rate of 1.0; use a lower one, such as 0.95. Set min_pass_rate in the scenario, or --min-pass-rate. Nothing was run, and nothing was spent."
             ),
         ),
     ],

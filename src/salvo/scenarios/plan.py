@@ -60,7 +60,7 @@ def plan_runs(
     items = [(file, *_with_confidence(scenario, settings)) for file, scenario, settings in scenarios]
     # Endpoints first: their keys must be known before anything is redacted.
     for _, scenario, _ in items:
-        workspace.endpoint_of(scenario)
+        workspace.add_endpoint(scenario)
     command = command or workspace.clock.new_id()
     work = []
     for file, scenario, settings in items:

@@ -77,10 +77,10 @@ class ScenarioOverrides:
         return changed
 
 
-def _changed(batch: Batch, what: str, plural: str) -> UsageError:
+def _changed_error(batch: Batch, name: str, kind: str) -> UsageError:
     return UsageError(
-        f"{what} has changed since the batch {batch.batch_id} was begun, so it cannot go on.",
-        hint=f"Two different {plural} make no one batch: run it anew.",
+        f"{name} has changed since the batch {batch.batch_id} was started, so the batch cannot be resumed.",
+        hint=f"A batch has one version of its {kind}: start a new one.",
     )
 
 
@@ -161,13 +161,14 @@ class Workspace:
     def all_endpoints(self) -> dict[str, Endpoint]:
         return {**catalog.endpoints(self.environ), **self.endpoints}
 
-    def options_of(self, scenario: Scenario) -> dict[str, Any]:
+    def adapter_options(self, scenario: Scenario) -> dict[str, Any]:
+        """Return the adapter's options with the values of variables."""
         options: dict[str, Any] = expand_variables(scenario.adapter_options, self.environ)
         return options
 
-    def endpoint_of(self, scenario: Scenario) -> str | None:
-        """The name of the scenario's own endpoint, where its options say one."""
-        options = self.options_of(scenario)
+    def add_endpoint(self, scenario: Scenario) -> str | None:
+        """Add the endpoint that the scenario's options name, if they do, and return its name."""
+        options = self.adapter_options(scenario)
         if scenario.adapter not in PROVIDER_ADAPTERS or not (options.get("base_url") or options.get(_KEY_OPTION)):
             return None
         provider = catalog.providers()[scenario.adapter]
@@ -188,15 +189,15 @@ class Workspace:
         ]
         # Endpoints first: their keys must be known before anything is redacted.
         for scenario in scenarios:
-            self.endpoint_of(scenario)
+            self.add_endpoint(scenario)
         return [self._prepare_again(batch, scenario) for batch, scenario in zip(batches, scenarios, strict=True)]
 
     def _prepare_again(self, batch: Batch, scenario: Scenario) -> PreparedScenario:
         if json_codec.plain(clean_scenario(scenario_document(scenario), self.redactor())) != batch.scenario:
-            raise _changed(batch, batch.source, "scenarios")
+            raise _changed_error(batch, batch.source, "scenario")
         prepared = self.prepare(scenario, self.project.root / batch.source, recorded=batch.recorded, batch=batch)
         if changed := changed_tools(batch.tools, prepared.tools):
-            raise _changed(batch, f"The tool {changed[0]}", "tools")
+            raise _changed_error(batch, f"The tool {changed[0]}", "tools")
         return prepared
 
     def prepare(
@@ -211,7 +212,7 @@ class Workspace:
     ) -> PreparedScenario:
         """Everything a scenario needs, looked up once. `batch` is an earlier one that goes on."""
         tools = find_tools(scenario, file, self.project)
-        endpoint = self.endpoint_of(scenario)
+        endpoint = self.add_endpoint(scenario)
         if batch is None:
             batch = Batch(
                 batch_id=self.clock.new_id(),
@@ -240,7 +241,7 @@ class Workspace:
             tools=tools,
             make_adapter=adapter_factory(scenario, file, self.project, self.environ),
             load=lambda path: self.project.load(path, file),
-            options=self.options_of(scenario),
+            options=self.adapter_options(scenario),
             endpoint=endpoint,
         )
 

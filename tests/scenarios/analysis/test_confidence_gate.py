@@ -124,7 +124,7 @@ def test_a_file_that_asks_for_it_is_a_problem_of_the_file(greeted: UserProject) 
     greeted.write("scenarios/book_flight.yaml", GREET.replace("0.8", "1.0") + "confidence: 0.95\n")
     shown = greeted.salvo("validate")
     assert shown.exit_code == 2
-    assert "no number of runs can show a min_pass_rate of 1.0: one below 1 can be shown, such as 0.95" in shown.output
+    assert "no number of runs can show a min_pass_rate of 1.0; use a lower one, such as 0.95" in shown.output
 
 
 def test_until_sure_stops_when_it_is_settled_and_shows_the_saving(greeted: UserProject) -> None:

@@ -106,7 +106,7 @@ assertions:
 
 def test_every_problem_of_a_file_is_told_at_once() -> None:
     assert problems(EVERYTHING_WRONG, "scenarios/book.yaml") == snapshot("""\
-scenarios/book.yaml:1:1: scenario: must begin with a letter or digit, and hold at most 100 letters, digits, spaces and _ . - only
+scenarios/book.yaml:1:1: scenario: must begin with a letter or digit, and have at most 100 letters, digits, spaces and _ . -
 scenarios/book.yaml:2:1: adapter: must be text, not a number; put it in quotes
 scenarios/book.yaml:3:1: runs: must be a whole number, not text
 scenarios/book.yaml:4:1: modle: no such field; did you mean "model"?
@@ -117,8 +117,8 @@ scenarios/book.yaml:10:18: tools[1].respons: no such field; did you mean "respon
 scenarios/book.yaml:11:5: tools[2]: must be a name or a definition, not a number
 scenarios/book.yaml:14:10: tools[3].responses[0].resut: no such field; did you mean "result"?
 scenarios/book.yaml:14:20: tools[3].responses[0].delay: must be at least 0
-scenarios/book.yaml:15:9: tools[3].responses[1]: has a result and an error; a call comes to one of them
-scenarios/book.yaml:16:5: tools[4].name: must hold at most 64 letters, digits, _ and - only, as the providers require
+scenarios/book.yaml:15:9: tools[3].responses[1]: has a result and an error; a call returns one of them
+scenarios/book.yaml:16:5: tools[4].name: must have at most 64 letters, digits, _ and -, as the providers require
 scenarios/book.yaml:17:1: whatever: no such field; there are scenario, adapter, model, user_message, assertions, description, tags, system_prompt, tools, runs, timeout, threshold, min_pass_rate, confidence, max_turns, temperature, seed, concurrency, output_schema, adapter_options
 scenarios/book.yaml:19:5: assertions[0].tpye: no such field; did you mean "type"?
 scenarios/book.yaml:22:5: assertions[1].required: must be true or false, not text

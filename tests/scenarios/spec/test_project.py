@@ -265,9 +265,12 @@ def test_a_folder_without_python_hides_no_installed_package_and_no_file_hides_sa
         ),
         ("leaving.name", snapshot('"leaving.name" cannot be imported: leaving.py, line 2, raised SystemExit: bye.')),
         ("unspeakable.name", snapshot('"unspeakable.name" cannot be imported: unspeakable.py, line 3, raised Odd.')),
-        ("fine", snapshot('"fine" names no Python object. Write package.module.name or module:name.')),
-        ("fine:", snapshot('"fine:" names no Python object. Write package.module.name or module:name.')),
-        ("../fine.name", snapshot('"../fine.name" names no Python object. Write package.module.name or module:name.')),
+        ("fine", snapshot('"fine" is not the path of a Python object. Write package.module.name or module:name.')),
+        ("fine:", snapshot('"fine:" is not the path of a Python object. Write package.module.name or module:name.')),
+        (
+            "../fine.name",
+            snapshot('"../fine.name" is not the path of a Python object. Write package.module.name or module:name.'),
+        ),
     ],
 )
 def test_what_cannot_be_loaded_says_why_and_where(path: str, said: str, folder: Path) -> None:

@@ -159,7 +159,7 @@ def _overrides(model: str) -> dict[str, str]:
 
 def _present(workshop: Workspace, stored: list[Batch], scenario: Scenario, file: Path) -> Batch | None:
     """The newest batch of just this scenario, tools and model, with as many runs as are wanted."""
-    workshop.endpoint_of(scenario)
+    workshop.add_endpoint(scenario)
     now = workshop.prepare(scenario, file, recorded=False).batch
     wanted = _made_with(now)
     for batch in stored:

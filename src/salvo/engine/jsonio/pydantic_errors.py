@@ -16,11 +16,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from difflib import get_close_matches
 from typing import Any, NamedTuple, TypeAlias, TypeVar, get_args
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
+
+from salvo.engine.text.messages import nearest
 
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -85,16 +86,16 @@ def _field_error(model: type[BaseModel], data: Any, details: ErrorDetails, words
     fields = _fields_at(model, path[:-1])
     siblings = _value_at(data, path[:-1]) if path else None
     if details["type"] == "extra_forbidden":
-        [suggestion] = get_close_matches(str(path[-1]), fields, n=1) or [""]
+        suggestion = nearest(str(path[-1]), fields)
         hint = f'did you mean "{suggestion}"?' if suggestion else f"there are {', '.join(fields)}"
         is_taken = isinstance(siblings, dict) and suggestion in siblings
         return FieldError(path, f"no such field; {hint}", unknown=True, suggestion="" if is_taken else suggestion)
     if details["type"] == "missing" and isinstance(siblings, dict):
         # If the model allows other fields, a misspelt one is not an error itself: only the right one is missing.
         name = str(path[-1])
-        if close := get_close_matches(name, [key for key in siblings if key not in fields], n=1):
+        if misspelt := nearest(name, [key for key in siblings if key not in fields]):
             message = f'no such field; did you mean "{name}"?'
-            return FieldError((*path[:-1], close[0]), message, unknown=True, suggestion=name)
+            return FieldError((*path[:-1], misspelt), message, unknown=True, suggestion=name)
         needed = _required_fields([outer.model_fields[name].annotation for outer in _models_at(model, path[:-1])])
         return FieldError(path, f"is missing; it needs {' and '.join(needed)}" if needed else "is missing")
     return FieldError(path, _message(details, words))
@@ -210,8 +211,9 @@ def _expected(kind: str, context: Mapping[str, Any], words: Words) -> str:
 
 def _choice(value: Any, expected: str) -> str:
     choices = re.findall(r"'([^']*)'", expected)
-    close = get_close_matches(value.strip().lower(), choices, n=1) if isinstance(value, str) else []
-    return f"must be one of {', '.join(choices) or expected}" + (f'; did you mean "{close[0]}"?' if close else "")
+    suggestion = nearest(value.strip().lower(), choices, cutoff=0.5) if isinstance(value, str) else ""
+    hint = f'; did you mean "{suggestion}"?' if suggestion else ""
+    return f"must be one of {', '.join(choices) or expected}{hint}"
 
 
 def _kind(value: Any, words: Words) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import operator
 from collections.abc import Awaitable, Callable, Iterator, Mapping
-from typing import Annotated, Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import jmespath
 from jmespath.exceptions import JMESPathError, JMESPathTypeError
@@ -22,7 +22,7 @@ from salvo.engine.runtime import safe_regex
 from salvo.engine.runtime.threads import in_thread
 from salvo.engine.text.messages import did_you_mean, shown
 from salvo.scenarios.evaluators.base import EvalServices, Evaluate, EvaluatorType, LoadObject
-from salvo.scenarios.evaluators.values import first_non_json, json_equal, json_kind, one_of
+from salvo.scenarios.evaluators.values import first_non_json, json_equal, json_kind
 from salvo.scenarios.result import AgentRunResult, EvalResult
 from salvo.scenarios.spec.schema import Assertion, FileModel, Scenario
 
@@ -33,7 +33,7 @@ class JmespathFields(FileModel):
     """A value in the run, found by a path and compared with an expected value."""
 
     path: str = Field(min_length=1, description="A JMESPath expression; its root is the run's result.")
-    operator: Annotated[Operator, one_of(Operator)] = Field(description="How it is compared with `value`.")
+    operator: Operator = Field(description="How it is compared with `value`.")
     value: Any = Field(
         None,
         description="What it is compared with. With `contains`: a part of a text, an element of a list or a key of an "

@@ -20,7 +20,6 @@ from salvo.engine.text.formatting import pluralize
 from salvo.engine.text.messages import did_you_mean
 from salvo.scenarios.evaluators.argument_matchers import first_difference, has_regex, matcher_errors
 from salvo.scenarios.evaluators.base import EvalServices, Evaluate, EvaluatorType, LoadObject
-from salvo.scenarios.evaluators.values import one_of
 from salvo.scenarios.result import AgentRunResult, EvalResult, ToolCall
 from salvo.scenarios.spec.schema import Assertion, FileModel, Scenario
 
@@ -58,7 +57,7 @@ class ToolSequenceFields(FileModel):
     expected: list[Annotated[ExpectedCall, BeforeValidator(_as_mapping, json_schema_input_type=str | ExpectedCall)]] = (
         Field(description="The calls, each a tool's name or {name, arguments}.")
     )
-    mode: Annotated[Mode, one_of(Mode)] = Field(
+    mode: Mode = Field(
         "exact",
         description="exact: these calls and no others, in this order. subset or in_order: in this order, others may "
         "come between. any_order: in any order, no others.",

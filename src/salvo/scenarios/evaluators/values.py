@@ -4,12 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any, get_args
-
-from pydantic import BeforeValidator
-from pydantic_core import PydanticCustomError
-
-from salvo.engine.text.messages import did_you_mean
+from typing import Any
 
 _KINDS: Mapping[type, str] = {
     type(None): "null",
@@ -51,16 +46,3 @@ def first_non_json(value: Any) -> Any:
 def at_most(actual: float, limit: float) -> bool:
     """Return whether a value is within a limit. A sum of prices must not fail by the last bit of a float."""
     return actual <= limit or math.isclose(actual, limit, rel_tol=1e-9)
-
-
-def one_of(choices: Any) -> BeforeValidator:
-    """Return a validator for a Literal whose error suggests the closest choice."""
-    words: tuple[str, ...] = get_args(choices)
-
-    def check(value: Any) -> Any:
-        if value in words:
-            return value
-        hint = did_you_mean(str(value), words, cutoff=0.5)
-        raise PydanticCustomError("one_of", "must be one of {words}{hint}", {"words": ", ".join(words), "hint": hint})
-
-    return BeforeValidator(check)

@@ -1,8 +1,8 @@
-"""A user's Python, imported from the folders around a scenario, without installing anything.
+"""Import a user's Python code from the folders around a scenario, without installing it.
 
-Neither sys.path nor anyone else's modules are touched. The modules of a set of folders live below a package of their
-own whose path these folders are, so that two folders may each have a `tools.py` in one process; and an import inside
-such a module looks in its folders first, also when it is made later, in the middle of a call.
+sys.path and other modules stay as they are. The modules of a set of folders belong to a package of their own, whose
+path is these folders, so that two folders may each have a `tools.py` in one process. An import inside such a module
+looks in its folders first, also if a function makes it later.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ from salvo.errors import InputError
 
 _PREFIX = "_salvo_scope_"
 _DOTTED = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*\Z")
-_LONGEST_MESSAGE = 300
+_MAX_MESSAGE = 300
 
 _scopes: dict[str, Scope] = {}
 _lock = threading.RLock()
 
 
 class Scope:
-    """The modules that can be imported from some folders, the first of them first, and then from everywhere else."""
+    """The modules that can be imported from some folders, the first folder first, and then from everywhere else."""
 
     def __init__(self, name: str, folders: Sequence[Path]) -> None:
         self.name = name
@@ -50,11 +50,11 @@ class Scope:
         with _lock:
             if name not in _scopes:
                 _scopes[name] = cls(name, folders)
-            _scopes[name].announce()
+            _scopes[name].register()
             return _scopes[name]
 
-    def announce(self) -> None:
-        """Again each time: a test, or a user, may have cleared what Python keeps."""
+    def register(self) -> None:
+        """Add the package and its finder. This is repeated, because a test may have cleared sys.modules."""
         if not any(isinstance(finder, _ScopeFinder) for finder in sys.meta_path):
             sys.meta_path.insert(0, _ScopeFinder())
         if self.name not in sys.modules:
@@ -64,97 +64,98 @@ class Scope:
             sys.modules[self.name] = package
 
     def load(self, path: str) -> Any:
-        """By `package.module.name`, `module:name` or `module:Class.method`; InputError says why it cannot be."""
-        named, colon, inside = path.partition(":")
-        if not _DOTTED.match(named) or (colon and not _DOTTED.match(inside)) or not (colon or "." in named):
-            raise InputError(f'"{path}" names no Python object.', hint="Write package.module.name or module:name.")
+        """Return an object by `package.module.name`, `module:name` or `module:Class.method`, or raise InputError."""
+        module_path, colon, attributes = path.partition(":")
+        is_dotted = _DOTTED.match(module_path) and (_DOTTED.match(attributes) if colon else "." in module_path)
+        if not is_dotted:
+            hint = "Write package.module.name or module:name."
+            raise InputError(f'"{path}" is not the path of a Python object.', hint=hint)
         with self._importing(path):
             if colon:
-                module, names = self._module(named), inside.split(".")
+                module, names = self._import(module_path), attributes.split(".")
             else:
-                module, names = self._deepest_module(named.split("."))
+                module, names = self._import_deepest(module_path.split("."))
             return self._attribute(path, module, names)
 
     def load_file(self, file: Path) -> ModuleType:
-        """The module of a file in one of the folders."""
+        """Import the module of a file in one of the folders."""
         with self._importing(file.name):
-            module = self._module(file.stem)
+            module = self._import(file.stem)
         if not _same_file(module, file):
-            raise InputError(f"{display_path(file)} is hidden by {_file_shown(module)}.", hint="Rename one of them.")
+            raise InputError(f"{display_path(file)} is hidden by {_display_file(module)}.", hint="Rename one of them.")
         return module
 
     @contextmanager
     def _importing(self, path: str) -> Iterator[None]:
-        """Errors of the user's modules become ours, and sys.path stays as it is whatever they do to it."""
+        """Raise InputError for any error of the user's modules, and restore sys.path if they change it."""
         with _lock:
             before = list(sys.path)
-            self._forget_listings()
+            self._clear_caches()
             try:
                 yield
             except InputError:
                 raise
-            except (Exception, SystemExit) as fault:  # noqa: BLE001 - a module may raise anything, and also exit
-                raise InputError(f'"{path}" cannot be imported: {self._told(fault)}.') from None
+            except (Exception, SystemExit) as error:  # noqa: BLE001 - a module may raise anything, and also exit
+                raise InputError(f'"{path}" cannot be imported: {self._describe(error)}.') from None
             finally:
                 sys.path[:] = before
 
-    def _forget_listings(self) -> None:
-        """Python remembers what is in a folder for as long as the clock of the disk does not move on."""
+    def _clear_caches(self) -> None:
+        """Let Python list the folders again: it would miss a file that is as new as its last listing."""
         for folder in self._paths:
             if isinstance(finder := sys.path_importer_cache.get(folder), FileFinder):
                 finder.invalidate_caches()
 
-    def _deepest_module(self, names: list[str]) -> tuple[ModuleType, list[str]]:
-        """As much of a dotted path as modules go; what is left are the names inside."""
-        module = self._module(names[0])
+    def _import_deepest(self, names: list[str]) -> tuple[ModuleType, list[str]]:
+        """Import as many names of a dotted path as are modules, and return the rest."""
+        module = self._import(names[0])
         for depth in range(1, len(names) - 1):
             name = ".".join(names[: depth + 1])
-            if not hasattr(module, "__path__") or importlib.util.find_spec(self._true_name(name)) is None:
+            if not hasattr(module, "__path__") or importlib.util.find_spec(self._qualified(name)) is None:
                 return module, names[depth:]
-            module = self._module(name)
+            module = self._import(name)
         return module, names[-1:]
 
-    def _module(self, name: str) -> ModuleType:
-        true_name = self._true_name(name)
+    def _import(self, name: str) -> ModuleType:
+        qualified = self._qualified(name)
         try:
-            return importlib.import_module(true_name)
-        except ModuleNotFoundError as fault:
-            if fault.name is None or not f"{true_name}.".startswith(f"{fault.name}."):
+            return importlib.import_module(qualified)
+        except ModuleNotFoundError as error:
+            if error.name is None or not f"{qualified}.".startswith(f"{error.name}."):
                 raise
-            missing = fault.name.removeprefix(f"{self.name}.")
+            missing = error.name.removeprefix(f"{self.name}.")
             raise InputError(
                 f'There is no module "{missing}".',
                 hint=f"Looked in {', '.join(map(display_folder, self.folders))}, and among the installed packages.",
             ) from None
 
     def _attribute(self, path: str, module: ModuleType, names: Sequence[str]) -> Any:
-        found: Any = module
+        value: Any = module
         for name in names:
             try:
-                found = getattr(found, name)
+                value = getattr(value, name)
             except AttributeError:
-                close = get_close_matches(name, dir(found), n=1)
-                meant = f'Did you mean "{close[0]}"?' if close else ""
-                where = _file_shown(module)
-                raise InputError(f'"{path}": there is no "{name}" in {where}.', hint=meant) from None
-        return found
+                close = get_close_matches(name, dir(value), n=1)
+                hint = f'Did you mean "{close[0]}"?' if close else ""
+                raise InputError(f'"{path}": there is no "{name}" in {_display_file(module)}.', hint=hint) from None
+        return value
 
-    def _true_name(self, name: str) -> str:
+    def _qualified(self, name: str) -> str:
         return f"{self.name}.{name}" if self.owns(name.partition(".")[0]) else name
 
     def owns(self, top: str) -> bool:
-        """Whether a module of this name comes from the folders."""
+        """Return whether a module of this name comes from the folders."""
         if top == "salvo":
-            return False  # a user's salvo.py must not hide us from his own imports
+            return False  # a user's own salvo.py must not hide this package
         if f"{self.name}.{top}" in sys.modules:
             return True
         spec = PathFinder.find_spec(f"{self.name}.{top}", self._paths)
         if spec is None:
             return False
         if not spec.has_location:
-            # A folder without Python of its own, such as `docs`: any real module of that name comes before it.
+            # A folder without an __init__.py, such as `docs`: an installed module of this name takes precedence.
             return not _is_installed(top)
-        # What this process has already imported from there itself is not imported a second time beside it.
+        # A module that this process has already imported from there is not imported a second time.
         return not (top in sys.modules and _same_file(sys.modules[top], spec.origin))
 
     def import_(
@@ -165,40 +166,40 @@ class Scope:
         fromlist: Sequence[str] | None = (),
         level: int = 0,
     ) -> ModuleType:
-        """What `import` means in a module of the folders."""
+        """Import as a module of the folders does: from the folders first."""
         top = name.partition(".")[0]
         if level or not self.owns(top):
             return builtins.__import__(name, globals, locals, fromlist or (), level)
         module = builtins.__import__(f"{self.name}.{name}", globals, locals, fromlist or (), 0)
         return module if fromlist else sys.modules[f"{self.name}.{top}"]
 
-    def _told(self, fault: BaseException) -> str:
-        """The exception and the line in the user's own file; no traceback of ours."""
+    def _describe(self, error: BaseException) -> str:
+        """Return the exception and the line in the user's own file."""
         try:
-            said = fault.msg if isinstance(fault, SyntaxError) else str(fault)
-            lines = said.replace(f"{self.name}.", "").splitlines()
-        except Exception:  # noqa: BLE001 - a stranger's exception may fail at being shown, too
+            message = error.msg if isinstance(error, SyntaxError) else str(error)
+            lines = message.replace(f"{self.name}.", "").splitlines()
+        except Exception:  # noqa: BLE001 - a user's exception may raise in __str__
             lines = []
-        what = type(fault).__name__ + (f": {lines[0][:_LONGEST_MESSAGE]}" if lines else "")
-        where = self._where(fault)
-        return f"{where} raised {what}" if where else what
+        description = type(error).__name__ + (f": {lines[0][:_MAX_MESSAGE]}" if lines else "")
+        where = self._where(error)
+        return f"{where} raised {description}" if where else description
 
-    def _where(self, fault: BaseException) -> str:
-        if isinstance(fault, SyntaxError) and fault.filename and fault.lineno:
-            return f"{display_path(Path(fault.filename))}, line {fault.lineno},"
-        for frame in reversed(traceback.extract_tb(fault.__traceback__)):
+    def _where(self, error: BaseException) -> str:
+        if isinstance(error, SyntaxError) and error.filename and error.lineno:
+            return f"{display_path(Path(error.filename))}, line {error.lineno},"
+        for frame in reversed(traceback.extract_tb(error.__traceback__)):
             if any(Path(frame.filename).is_relative_to(folder) for folder in self.folders) and not _is_foreign(frame):
                 return f"{display_path(Path(frame.filename))}, line {frame.lineno},"
         return ""
 
 
 def _is_foreign(frame: traceback.FrameSummary) -> bool:
-    """Installed in a virtual environment inside the project, or this very package in its own repository."""
-    ours = Path(__file__).parents[2]
-    return "site-packages" in Path(frame.filename).parts or Path(frame.filename).is_relative_to(ours)
+    """Return whether a file is installed inside the project, or belongs to this package."""
+    package = Path(__file__).parents[2]
+    return "site-packages" in Path(frame.filename).parts or Path(frame.filename).is_relative_to(package)
 
 
-def _file_shown(module: ModuleType) -> str:
+def _display_file(module: ModuleType) -> str:
     file = getattr(module, "__file__", None)
     return display_path(Path(file)) if file else module.__name__
 
@@ -211,12 +212,12 @@ def _same_file(module: ModuleType, file: Path | str | None) -> bool:
 def _is_installed(top: str) -> bool:
     try:
         return top in sys.modules or importlib.util.find_spec(top) is not None
-    except ValueError:  # a module without a spec is there all the same
+    except ValueError:  # the module exists, but has no spec
         return True
 
 
 class _ScopeFinder(MetaPathFinder):
-    """Finds what is below the packages of scopes, and nothing else."""
+    """Finds the modules of scopes only."""
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
@@ -236,14 +237,14 @@ class _ScopedLoader(SourceFileLoader):
         self._scope = scope
 
     def path_stats(self, path: str) -> Mapping[str, Any]:
-        """Refused, so that no compiled file is read or written.
+        """Raise OSError, so that no compiled file is read or written.
 
-        One would still be taken for the source's after that was changed, within a second and to the same length; and
-        what is under test must be what stands in the file.
+        Python would use a stale one if the source changes within a second and keeps its length, and then something
+        else than the file's content would be tested.
         """
         raise OSError(path)
 
     def exec_module(self, module: ModuleType) -> None:
-        # Functions keep the builtins of their module: what they import when they are called goes the same way.
+        # Functions keep the builtins of their module, so imports inside them take the same way.
         vars(module)["__builtins__"] = {**vars(builtins), "__import__": self._scope.import_}
         super().exec_module(module)

@@ -1,4 +1,4 @@
-"""The shape of a scenario file. What is not named here is a typo, and an error."""
+"""The schema of a scenario file. A field that is not named here is an error."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Discriminator, Field, Tag, WithJsonSchema, model_validator
+from pydantic.json_schema import models_json_schema
 
 from salvo.engine.jsonio.pydantic_errors import EXPECTED_KIND
 from salvo.engine.jsonio.type_adapters import complete
@@ -28,7 +29,7 @@ _SCENARIO_NAME = r"^[A-Za-z0-9][A-Za-z0-9_. -]{0,99}$"
 ScenarioName = Annotated[
     str,
     _matches(
-        _SCENARIO_NAME, "must begin with a letter or digit, and hold at most 100 letters, digits, spaces and _ . - only"
+        _SCENARIO_NAME, "must begin with a letter or digit, and have at most 100 letters, digits, spaces and _ . -"
     ),
     WithJsonSchema({"type": "string", "pattern": _SCENARIO_NAME}),
 ]
@@ -36,15 +37,15 @@ ScenarioName = Annotated[
 _TOOL_NAME = r"^[A-Za-z0-9_-]{1,64}$"
 ToolName = Annotated[
     str,
-    _matches(_TOOL_NAME, "must hold at most 64 letters, digits, _ and - only, as the providers require"),
+    _matches(_TOOL_NAME, "must have at most 64 letters, digits, _ and -, as the providers require"),
     WithJsonSchema({"type": "string", "pattern": _TOOL_NAME}),
 ]
 
-CERTAINTY_ERROR = "no number of runs can show a min_pass_rate of 1.0: one below 1 can be shown, such as 0.95"
+CERTAINTY_ERROR = "no number of runs can show a min_pass_rate of 1.0; use a lower one, such as 0.95"
 
 
 class FileModel(BaseModel):
-    """A part of a file: no field more than it has, and never changed once it is read."""
+    """A part of a file. It is immutable, and other fields than its own are errors."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
@@ -54,25 +55,25 @@ class FileModel(BaseModel):
 
 
 class ToolResponse(FileModel):
-    """What a YAML tool answers: a result, or a fault. `when` is matched against the call's arguments."""
+    """What a YAML tool returns: a result or an error. `when` is matched against the call's arguments."""
 
     when: dict[str, Any] | None = Field(None, description="Arguments that a call must have, nested ones too.")
     result: Any = Field(None, description="What the tool returns.")
     error: str | None = Field(None, description="What the tool fails with, instead of a result.")
-    delay: float = Field(0.0, ge=0, le=3600, description="Seconds before it answers.")
+    delay: float = Field(0.0, ge=0, le=3600, description="Seconds before it returns.")
 
     @model_validator(mode="after")
     def _either(self) -> Self:
         if self.error is not None and self.result is not None:
-            raise ValueError("has a result and an error; a call comes to one of them")
+            raise ValueError("has a result and an error; a call returns one of them")
         return self
 
 
 class YamlTool(FileModel):
-    """A tool without code. Answers come in the order they stand; the last one repeats."""
+    """A tool without code. It returns its responses in order, and then repeats the last one."""
 
     name: ToolName = Field(description="What the model calls it.")
-    description: str = Field("", description="What the model is told about it.")
+    description: str = Field("", description="What it does, for the model.")
     parameters: dict[str, Any] = Field(
         {"type": "object", "properties": {}}, description="JSON Schema of the arguments."
     )
@@ -87,7 +88,7 @@ class YamlTool(FileModel):
 
 
 class Assertion(FileModel):
-    """What every assertion has, whatever its type. The rest belongs to its evaluator."""
+    """The fields that every assertion has. The other fields belong to its type."""
 
     model_config = ConfigDict(extra="allow", frozen=True)
 
@@ -98,7 +99,7 @@ class Assertion(FileModel):
 
     @property
     def fields(self) -> dict[str, Any]:
-        """What belongs to the evaluator."""
+        """Return the fields that belong to its type."""
         return dict(self.model_extra or {})
 
     @property
@@ -110,7 +111,7 @@ class Assertion(FileModel):
 Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 
 
-def _kind_of_tool(tool: Any) -> str | None:
+def _tool_tag(tool: Any) -> str | None:
     if isinstance(tool, str):
         return "tool-name"
     return "tool-definition" if isinstance(tool, Mapping | YamlTool) else None
@@ -118,9 +119,9 @@ def _kind_of_tool(tool: Any) -> str | None:
 
 Tool = Annotated[
     Annotated[str, Field(min_length=1), Tag("tool-name")] | Annotated[YamlTool, Tag("tool-definition")],
-    # A misspelt field of a definition is to be told as that, and not as "this is no name" as well.
+    # Without a discriminator, a misspelt field of a definition would also be reported as "must be text".
     Discriminator(
-        _kind_of_tool,
+        _tool_tag,
         custom_error_type=EXPECTED_KIND,
         custom_error_message="must be a name or a definition",
         custom_error_context={"expected": "a name or a definition"},
@@ -141,60 +142,58 @@ class Scenario(FileModel):
     assertions: list[Assertion] = Field(min_length=1, description="What must hold at the end of a run.")
     description: str = Field("", description="What the scenario is about, for people.")
     tags: list[str] = Field([], description="Words to find it by.")
-    system_prompt: str = Field("", description="What the agent is told before the user speaks.")
+    system_prompt: str = Field("", description="Instructions for the agent, before the user's message.")
     tools: list[Tool] = Field([], description="Names of tools in tools.py or tools/<name>.yaml, or definitions.")
     runs: int = Field(1, ge=1, le=100_000, description="How often it is run.")
-    timeout: float = Field(60.0, gt=0, allow_inf_nan=False, description="Seconds; our own waits are not counted.")
+    timeout: float = Field(60.0, gt=0, allow_inf_nan=False, description="Seconds, without waits that Salvo causes.")
     threshold: Share = Field(1.0, description="The weighted score from which a run passes.")
     min_pass_rate: Share = Field(1.0, description="The share of runs that must pass.")
     confidence: float | None = Field(
         None,
         gt=0,
         lt=1,
-        description="Passes or fails only where the runs show it with this confidence, such as 0.95; needs a "
+        description="Passes or fails only if the runs show it with this confidence, such as 0.95. Needs a "
         "min_pass_rate below 1.",
     )
     max_turns: int = Field(20, ge=1, le=1000, description="How often the agent may answer before it is stopped.")
-    temperature: float | None = Field(None, ge=0, le=2, description="Left to the provider if not said.")
+    temperature: float | None = Field(None, ge=0, le=2, description="Default: the provider's.")
     seed: int | None = Field(None, description="Run i gets seed + i.")
-    concurrency: int | None = Field(None, ge=1, le=1000, description="How many of its runs go on at once.")
+    concurrency: int | None = Field(None, ge=1, le=1000, description="How many of its runs may run at once.")
     output_schema: dict[str, Any] | None = Field(None, description="JSON Schema of the final output.")
     adapter_options: dict[str, Any] = Field(
         {}, description="For the adapter, such as base_url. ${NAME} is filled from the environment."
     )
 
     @model_validator(mode="after")
-    def _can_be_shown(self) -> Self:
+    def _has_provable_pass_rate(self) -> Self:
         if self.confidence is not None and self.min_pass_rate == 1:
             raise ValueError(f"has a confidence, but {CERTAINTY_ERROR}")
         return self
 
 
 def scenario_schema(evaluators: Mapping[str, EvaluatorType]) -> dict[str, Any]:
-    """The JSON Schema of a scenario file. An assertion has the fields that all have, and those of its type."""
-    from pydantic.json_schema import models_json_schema
-
-    own = [evaluator.fields for evaluator in evaluators.values() if evaluator.fields is not None]
-    models: list[type[BaseModel]] = list(dict.fromkeys([Scenario, *own]))
-    # All at once, so that two evaluators may each have a part of the same name.
-    references, together = models_json_schema([(model, "validation") for model in models])
+    """Return the JSON Schema of a scenario file, with the fields of each assertion type."""
+    field_models = [evaluator.fields for evaluator in evaluators.values() if evaluator.fields is not None]
+    models: list[type[BaseModel]] = list(dict.fromkeys([Scenario, *field_models]))
+    # In one call, so that two evaluators may have a part of the same name.
+    references, definitions = models_json_schema([(model, "validation") for model in models])
     names = {model: references[model, "validation"]["$ref"].rpartition("/")[2] for model in models}
-    parts: dict[str, Any] = together["$defs"]
-    whole, common = parts[names[Scenario]], parts["Assertion"]
-    kinds = [
-        _kind_of_assertion(name, common, parts[names[evaluator.fields]] if evaluator.fields else None)
+    parts: dict[str, Any] = definitions["$defs"]
+    scenario, common = parts[names[Scenario]], parts["Assertion"]
+    assertions = [
+        _assertion_schema(name, common, parts[names[evaluator.fields]] if evaluator.fields else None)
         for name, evaluator in evaluators.items()
     ]
-    whole["properties"]["assertions"]["items"] = {"oneOf": kinds}
+    scenario["properties"]["assertions"]["items"] = {"oneOf": assertions}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
-        **whole,
+        **scenario,
         "title": "Salvo scenario",
         "$defs": {name: part for name, part in parts.items() if name not in {"Assertion", *names.values()}},
     }
 
 
-def _kind_of_assertion(name: str, common: Mapping[str, Any], own: Mapping[str, Any] | None) -> dict[str, Any]:
+def _assertion_schema(name: str, common: Mapping[str, Any], own: Mapping[str, Any] | None) -> dict[str, Any]:
     properties = {**common["properties"], **(own or {}).get("properties", {})}
     properties["type"] = {"const": name, "description": common["properties"]["type"]["description"]}
     return {
