@@ -100,7 +100,7 @@ class ScenarioResult:
     @cached_property
     def runs(self) -> list[AgentRunResult]:
         """Whole, as they are stored."""
-        return self._store.runs_of(self.batch_id)
+        return self._store.load_runs(self.batch_id)
 
     def __str__(self) -> str:
         from salvo.scenarios.report import labels, terminal

@@ -7,8 +7,9 @@ from random import Random
 from typing import Any
 
 from salvo.engine.chat.base import Usage
+from salvo.engine.jsonio import json_codec
 from salvo.scenarios.result import AgentRunResult, Batch, Cause, EvalResult, Outcome, RunMetrics, ToolCall, TraceEvent
-from salvo.scenarios.store.index import entry_of, line_of
+from salvo.scenarios.store.index import index_entry
 from salvo.scenarios.store.store import RunStore
 
 FIRST_DAY = datetime(2026, 11, 1, 9, tzinfo=UTC)
@@ -57,7 +58,7 @@ def fill(folder: Path, *, days: int = 10, runs: int = 50, hollow: bool = False) 
         store.save_batch(batch)
         if hollow:
             with store.history.open("ab") as history:
-                history.writelines(line_of(entry_of(result)) for result in results)
+                history.writelines(json_codec.dumps(index_entry(result)) + b"\n" for result in results)
             for result in results:
                 (store.runs / f"{result.run_id}.json").touch()
         else:

@@ -88,7 +88,7 @@ def plan_resume(project: Project, batch_id: str) -> tuple[Workspace, RunSettings
     batch = store.load_batch(store.find_batch(batch_id))
     settings = RunSettings.from_batch(batch)
     workspace = Workspace(project, patterns=settings.redact)
-    work = [_missing_runs(store, item) for item in (store.begun_with(batch) if batch_id == LATEST else [batch])]
+    work = [_missing_runs(store, item) for item in (store.batches_of_command(batch) if batch_id == LATEST else [batch])]
     unfinished = [runs for runs in work if runs.pending or is_unsettled(runs.batch, runs.earlier)]
     prepared = workspace.prepare_again([runs.batch for runs in unfinished])
     for runs, scenario in zip(unfinished, prepared, strict=True):
@@ -97,8 +97,8 @@ def plan_resume(project: Project, batch_id: str) -> tuple[Workspace, RunSettings
 
 
 def _missing_runs(store: RunStore, batch: Batch) -> ScenarioRuns:
-    missing = sorted({*range(1, batch.runs + 1)} - store.numbers_done(batch.batch_id))
-    return ScenarioRuns(batch, None, missing, earlier=store.entries_of(batch.batch_id))
+    missing = sorted({*range(1, batch.runs + 1)} - store.stored_numbers(batch.batch_id))
+    return ScenarioRuns(batch, None, missing, earlier=store.load_entries(batch.batch_id))
 
 
 def _with_confidence(scenario: Scenario, settings: RunSettings) -> tuple[Scenario, RunSettings]:

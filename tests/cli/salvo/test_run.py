@@ -109,7 +109,8 @@ def test_the_store_has_the_document_s_layout(project: UserProject) -> None:
             "runs/BATCH-0002.json",
         ]
     )
-    assert len((project.store / "history.jsonl").read_text().split("\n\n")) == 2
+    lines = (project.store / "history.jsonl").read_text().splitlines()
+    assert [json.loads(line)["number"] for line in lines] == [1, 2]
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from salvo.scenarios.analysis.summary import BatchVerdict, summarise
 from salvo.scenarios.report.terminal import verdict
 from salvo.scenarios.result import Cause, Outcome, SkippedRun
 from salvo.scenarios.run.sequential import is_unsettled
-from salvo.scenarios.store.index import entry_of
+from salvo.scenarios.store.index import index_entry
 from tests.cli.salvo.test_run import tidy
 from tests.support.project import UserProject
 from tests.support.provider import Answer, Asked, Fault, LoopbackProvider, Say
@@ -210,7 +210,7 @@ def gated(passed: int, runs: int, unmade: int = 0, **settings: Any) -> Any:
     made = batch("01k9batch", runs + unmade, **{"min_pass_rate": 0.8, "confidence": 0.95, **settings})
     results = [result(n, Outcome.PASSED if n <= passed else Outcome.FAILED) for n in range(1, runs + 1)]
     never = {n: SkippedRun(Outcome.NOT_RUN, Cause.BUDGET, "spent") for n in range(runs + 1, runs + unmade + 1)}
-    return summarise(made, [entry_of(each) for each in results], never)
+    return summarise(made, [index_entry(each) for each in results], never)
 
 
 def test_runs_not_made_leave_it_open_only_where_they_could_decide() -> None:
@@ -265,7 +265,7 @@ def test_the_gate_errs_at_most_as_often_as_it_says(rate: float, wrong: str, unti
 
 def test_a_settled_batch_wants_no_more_runs() -> None:
     made = batch(runs=60, min_pass_rate=0.8, confidence=0.95, max_runs=100)
-    all_pass = [entry_of(result(number)) for number in range(1, 61)]
+    all_pass = [index_entry(result(number)) for number in range(1, 61)]
     assert not is_unsettled(made, all_pass)
     assert is_unsettled(made, all_pass[:5])
     assert not is_unsettled(batch(runs=5, min_pass_rate=0.8, confidence=0.95), all_pass[:5])

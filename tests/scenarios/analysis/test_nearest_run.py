@@ -5,7 +5,8 @@ from pathlib import Path
 from salvo.scenarios.analysis.divergence import Step, ToolPath
 from salvo.scenarios.analysis.nearest_run import MOST_READ, nearest, nearest_counterpart
 from salvo.scenarios.result import AgentRunResult, Outcome, RunMetrics, ToolCall
-from salvo.scenarios.store.store import RunStore, entry_of
+from salvo.scenarios.store.index import index_entry
+from salvo.scenarios.store.store import RunStore
 from tests.support.runs import batch, result
 
 
@@ -48,7 +49,7 @@ def test_a_failing_run_has_a_passing_partner_and_a_passing_one_a_failing(tmp_pat
         made(4, Outcome.ERROR, "find", "pay"),
     ]
     store = stored(tmp_path, runs)
-    entries = list(map(entry_of, runs))
+    entries = list(map(index_entry, runs))
     assert [nearest_counterpart(store, run, entries) for run in runs] == [
         runs[2].run_id,
         runs[2].run_id,
@@ -67,4 +68,4 @@ def test_only_so_many_files_are_read_and_one_that_is_damaged_is_passed_over(tmp_
     (store.runs / f"{runs[1].run_id}.json").write_text("{")
     for run in runs[MOST_READ + 1 :]:
         (store.runs / f"{run.run_id}.json").unlink()
-    assert nearest_counterpart(store, runs[0], list(map(entry_of, runs))) == runs[2].run_id
+    assert nearest_counterpart(store, runs[0], list(map(index_entry, runs))) == runs[2].run_id

@@ -15,7 +15,7 @@ from salvo.scenarios.analysis.summary import (
     summarise,
 )
 from salvo.scenarios.result import Batch, Cause, Outcome, RunMetrics, SkippedRun
-from salvo.scenarios.store.store import IndexEntry, Judged, entry_of
+from salvo.scenarios.store.index import IndexEntry, Judged, index_entry
 from tests.support.runs import batch, book_flight, judged, result
 
 ENTRIES = st.lists(
@@ -84,7 +84,7 @@ def test_the_numbers_agree_with_each_other(
 
 def test_the_documents_batch() -> None:
     made, results = book_flight()
-    of = summarise(made, [entry_of(run) for run in results])
+    of = summarise(made, [index_entry(run) for run in results])
     assert (of.passed, of.completed, of.pass_rate) == (8, 10, 0.8)
     assert of.average_score == pytest.approx(0.84)
     assert of.pass_hat == {1: 0.8, 3: pytest.approx(56 / 120), 5: pytest.approx(56 / 252), 10: 0.0}
@@ -106,7 +106,7 @@ def test_the_documents_batch() -> None:
 )
 def test_the_verdict_is_exact_at_the_least_pass_rate(passes: int, runs: int, minimum: float, verdict: str) -> None:
     outcomes = [Outcome.PASSED] * passes + [Outcome.FAILED] * (runs - passes)
-    entries = [entry_of(result(number, outcome)) for number, outcome in enumerate(outcomes, 1)]
+    entries = [index_entry(result(number, outcome)) for number, outcome in enumerate(outcomes, 1)]
     assert summarise(batch(runs=runs, min_pass_rate=minimum), entries).verdict == verdict
 
 
@@ -118,7 +118,7 @@ def test_errors_are_not_failures_and_are_grouped_by_cause_and_message() -> None:
         result(3, Outcome.ERROR, cause=Cause.JUDGE, error="no votes"),
         result(4, **down),
     ]
-    of = summarise(batch(runs=4), [entry_of(run) for run in runs])
+    of = summarise(batch(runs=4), [index_entry(run) for run in runs])
     assert (of.pass_rate, of.verdict, of.errors, of.failures) == (1.0, "passed", 3, [])
     assert of.error_groups == [
         Group(Outcome.ERROR, Cause.PROVIDER, "overloaded", 2, ["01k9batch-0002", "01k9batch-0004"]),
@@ -133,7 +133,7 @@ def test_failures_are_grouped_by_what_they_failed_by_the_largest_group_first() -
         result(2, Outcome.FAILED, cause=Cause.TIMEOUT),
         *(result(number, Outcome.FAILED, eval_results=wrong) for number in (3, 4)),
     ]
-    of = summarise(batch(runs=4), [entry_of(run) for run in runs])
+    of = summarise(batch(runs=4), [index_entry(run) for run in runs])
     assert failure_groups(of.failures) == [
         FailureGroup(Cause.ASSERTION, ["cheapest"], 2, ["01k9batch-0003", "01k9batch-0004"]),
         FailureGroup(Cause.TIMEOUT, [], 1, ["01k9batch-0002"]),
@@ -141,14 +141,14 @@ def test_failures_are_grouped_by_what_they_failed_by_the_largest_group_first() -
 
 
 def test_without_a_completed_run_the_scenario_is_an_error() -> None:
-    of = summarise(batch(runs=2), [entry_of(result(1, Outcome.ERROR, cause=Cause.PROVIDER))])
+    of = summarise(batch(runs=2), [index_entry(result(1, Outcome.ERROR, cause=Cause.PROVIDER))])
     assert (of.verdict, of.pass_rate, of.missing) == ("error", None, 1)
 
 
 def test_a_cost_that_is_not_known_is_never_zero() -> None:
     unknown = RunMetrics(latency=1.0, cost=None)
     runs = [result(1), result(2, metrics=unknown), result(3, Outcome.NOT_RUN, metrics=unknown)]
-    of = summarise(batch(runs=3), [entry_of(run) for run in runs])
+    of = summarise(batch(runs=3), [index_entry(run) for run in runs])
     assert (of.cost.total, of.cost.average, of.cost.unknown) == (None, None, 1)
     assert of.cost.at_least == 0.032
     assert of.cost.average_at_least == 0.016
@@ -159,7 +159,7 @@ def test_a_run_that_was_stopped_has_no_assertions_but_a_cause() -> None:
         result(1, Outcome.FAILED, cause=Cause.TIMEOUT),
         result(2, eval_results=[judged("a", True), judged("a", False), judged("b", None)]),
     ]
-    of = summarise(batch(runs=2), [entry_of(run) for run in runs])
+    of = summarise(batch(runs=2), [index_entry(run) for run in runs])
     assert of.stopped == {Cause.TIMEOUT: 1}
     assert [(row.label, row.passed, row.judged, row.unjudged) for row in of.assertions] == [
         ("a", 1, 1, 0),
@@ -170,7 +170,7 @@ def test_a_run_that_was_stopped_has_no_assertions_but_a_cause() -> None:
 
 def test_runs_that_were_never_started_are_counted_with_their_reason() -> None:
     made: Batch = batch(runs=5)
-    of = summarise(made, [entry_of(result(1))], {1: CUT, 3: NOT_RUN, 4: NOT_RUN, 5: CUT})
+    of = summarise(made, [index_entry(result(1))], {1: CUT, 3: NOT_RUN, 4: NOT_RUN, 5: CUT})
     assert (of.not_run, of.interrupted, of.missing) == (2, 1, 1)
     assert (of.cost.total, of.cost.at_least, of.cost.unknown) == (None, 0.032, 1), "what was cut short cost something"
     assert of.not_made == [
@@ -195,5 +195,5 @@ def test_the_verdict_is_open_while_runs_not_made_could_decide_it(
     passes: int, fails: int, runs: int, minimum: float, verdict: str
 ) -> None:
     outcomes = [Outcome.PASSED] * passes + [Outcome.FAILED] * fails
-    entries = [entry_of(result(number, outcome)) for number, outcome in enumerate(outcomes, 1)]
+    entries = [index_entry(result(number, outcome)) for number, outcome in enumerate(outcomes, 1)]
     assert summarise(batch(runs=runs, min_pass_rate=minimum), entries).verdict == verdict

@@ -13,7 +13,7 @@ from salvo.scenarios.analysis.summary import BatchSummary, summarise
 from salvo.scenarios.report import files
 from salvo.scenarios.report.junit import as_xml
 from salvo.scenarios.result import AgentRunResult, Cause, Outcome
-from salvo.scenarios.store.store import entry_of
+from salvo.scenarios.store.index import index_entry
 from tests.support.runs import batch, book_flight, failing_run, judged, result
 
 
@@ -34,7 +34,7 @@ def told_apart() -> tuple[list[BatchSummary], list[AgentRunResult]]:
     ]
     results[-1].run_id, results[-1].number = "01k9batch-0002", 2
     made = batch(runs=6, min_pass_rate=0.5)
-    return [summarise(made, [entry_of(run) for run in results])], results
+    return [summarise(made, [index_entry(run) for run in results])], results
 
 
 def test_junit_tells_failure_error_and_skipped_apart() -> None:
@@ -104,7 +104,7 @@ def test_junit_can_be_read_again_and_its_totals_are_right() -> None:
     other.batch_id = "another"
     for run in flights:
         run.batch_id = "another"
-    summaries.append(summarise(other, [entry_of(run) for run in flights]))
+    summaries.append(summarise(other, [index_entry(run) for run in flights]))
     root = ET.fromstring(as_xml(summaries, [*results, *flights]))  # noqa: S314 - our own
     assert {name: root.get(name) for name in ("tests", "failures", "errors", "skipped")} == {
         "tests": "16",

@@ -16,7 +16,7 @@ from salvo.engine.text.unicode_escape import INVISIBLE, code_point
 from salvo.scenarios.analysis.summary import BatchSummary, BatchVerdict, summarise
 from salvo.scenarios.report import html, labels, run_html
 from salvo.scenarios.result import AgentRunResult, Batch, Cause, EvalResult, Outcome, RunMetrics, ToolCall, TraceEvent
-from salvo.scenarios.store.index import entry_of
+from salvo.scenarios.store.index import index_entry
 from salvo.scenarios.store.store import RunStore
 from tests.support.hostile import ATTACKS, texts
 from tests.support.outline import Outline
@@ -75,7 +75,7 @@ def page(made: Batch, runs: list[AgentRunResult], unread: int = 0) -> str:
 
 
 def summary_of(made: Batch, runs: list[AgentRunResult]) -> BatchSummary:
-    return summarise(made, [entry_of(run) for run in runs])
+    return summarise(made, [index_entry(run) for run in runs])
 
 
 def lines(rendered: str) -> str:

@@ -10,7 +10,7 @@ from markdown_it import MarkdownIt
 from salvo.scenarios.analysis.summary import BatchSummary, summarise
 from salvo.scenarios.report.markdown import as_markdown
 from salvo.scenarios.result import AgentRunResult, Cause, Outcome
-from salvo.scenarios.store.store import entry_of
+from salvo.scenarios.store.index import index_entry
 from tests.support.runs import batch, book_flight, failing_run, judged, result
 
 HOSTILE = (
@@ -26,7 +26,7 @@ def told_apart() -> tuple[list[BatchSummary], list[AgentRunResult]]:
         result(4, Outcome.NOT_RUN, cause=Cause.BUDGET),
     ]
     results[1].run_id, results[1].number = "01k9batch-0002", 2
-    return [summarise(batch(runs=5, min_pass_rate=0.5), [entry_of(run) for run in results])], results
+    return [summarise(batch(runs=5, min_pass_rate=0.5), [index_entry(run) for run in results])], results
 
 
 def shown(summaries: list[BatchSummary], results: list[AgentRunResult]) -> str:
@@ -68,7 +68,7 @@ def test_a_batch_in_which_everything_happened() -> None:
 
 def test_the_verdicts_of_several_scenarios_come_first() -> None:
     made, results = book_flight()
-    summaries = [summarise(made, [entry_of(run) for run in results])]
+    summaries = [summarise(made, [index_entry(run) for run in results])]
     passed = replace(summaries[0], scenario_id="other", verdict=summaries[0].verdict.__class__("passed"))
     assert shown([*summaries, passed], results).splitlines()[0] == snapshot("**2 scenarios: 1 failed, 1 passed.**")
 
@@ -86,7 +86,7 @@ def test_a_thousand_failures_stay_readable() -> None:
         run = failing_run()
         run.run_id, run.number = f"01k9batch-{number:04d}", number
         failures.append(run)
-    summary = summarise(batch(runs=1000), [entry_of(run) for run in failures])
+    summary = summarise(batch(runs=1000), [index_entry(run) for run in failures])
     text = shown([summary], failures)
     assert text.endswith("- … and 990 more")
     assert len(text) < 5000
@@ -101,7 +101,7 @@ def test_nothing_that_an_agent_did_or_a_name_says_is_markup(text: str) -> None:
     for run in results:
         run.error = text
         run.eval_results = [replace(of, name=text, message=text) for of in run.eval_results]
-    foreign = [summarise(batch(runs=5, min_pass_rate=0.5), [entry_of(run) for run in results])]
+    foreign = [summarise(batch(runs=5, min_pass_rate=0.5), [index_entry(run) for run in results])]
     assert _kinds(shown(foreign, results)) <= harmless | {"code_inline"}
 
 

@@ -8,12 +8,12 @@ from inline_snapshot import snapshot
 from salvo.scenarios.analysis.summary import BatchSummary, summarise
 from salvo.scenarios.report.terminal import batch_table, list_batches, list_failures, run_in_full
 from salvo.scenarios.result import AgentRunResult, Batch, Cause, Outcome, RunMetrics, SkippedRun
-from salvo.scenarios.store.store import entry_of
+from salvo.scenarios.store.index import index_entry
 from tests.support.runs import batch, book_flight, failing_run, judged, result
 
 
 def summary(made: Batch, results: list[AgentRunResult], unmade: dict[int, SkippedRun] | None = None) -> BatchSummary:
-    return summarise(made, [entry_of(run) for run in results], unmade)
+    return summarise(made, [index_entry(run) for run in results], unmade)
 
 
 def text(lines: list[str]) -> str:

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
-from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -10,7 +9,6 @@ import pytest
 from salvo.errors import StoreError
 from salvo.scenarios.analysis.summary import summarise
 from salvo.scenarios.result import Batch, Outcome
-from salvo.scenarios.store import positions
 from salvo.scenarios.store.batch_catalog import BatchCatalog
 from salvo.scenarios.store.store import RunStore
 from salvo.scenarios.store.watcher import StoreWatcher
@@ -27,7 +25,7 @@ def store(tmp_path: Path) -> RunStore:
 
 
 @pytest.fixture
-def shelf(store: RunStore) -> BatchCatalog:
+def catalog(store: RunStore) -> BatchCatalog:
     return BatchCatalog(store, HeldClock())
 
 
@@ -39,8 +37,8 @@ def begin(store: RunStore, batch_id: str, runs: int, done: int | None = None) ->
     return begun
 
 
-def rows(shelf: BatchCatalog) -> list[tuple[str, int] | None]:
-    return [None if row is None else (row.batch_id, row.passed) for row in shelf.rows()]
+def rows(catalog: BatchCatalog) -> list[tuple[str, int] | None]:
+    return [None if row is None else (row.batch_id, row.passed) for row in catalog.rows()]
 
 
 def no_files(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -51,31 +49,31 @@ def no_files(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_every_batch_is_listed_the_newest_first_and_no_run_file_is_read(
-    store: RunStore, shelf: BatchCatalog, monkeypatch: pytest.MonkeyPatch
+    store: RunStore, catalog: BatchCatalog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     begin(store, "01", 3)
     begin(store, "02", 2)
     no_files(monkeypatch)
-    assert rows(shelf) == [("02", 2), ("01", 3)]
+    assert rows(catalog) == [("02", 2), ("01", 3)]
 
 
 def test_a_row_says_what_the_summary_says(tmp_path: Path) -> None:
     store = fill(tmp_path, days=1, runs=12)
-    shelf = BatchCatalog(store, HeldClock())
-    for row in shelf.rows():
+    catalog = BatchCatalog(store, HeldClock())
+    for row in catalog.rows():
         assert row is not None
-        summary = summarise(store.load_batch(row.batch_id), store.entries_of(row.batch_id))
-        assert shelf.shelved(row.batch_id).summary == summary
+        summary = summarise(store.load_batch(row.batch_id), store.load_entries(row.batch_id))
+        assert catalog.get(row.batch_id).summary == summary
         assert (row.verdict, row.interval, row.cost) == (summary.verdict, summary.interval, summary.cost)
         assert (row.passed, row.failed, row.errors) == (summary.passed, summary.failed, summary.errors)
 
 
 def test_a_batch_is_read_again_only_when_something_was_added_to_it(
-    store: RunStore, shelf: BatchCatalog, monkeypatch: pytest.MonkeyPatch
+    store: RunStore, catalog: BatchCatalog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     begin(store, "01", 3)
     begin(store, "02", 3, done=1)
-    assert rows(shelf) == [("02", 1), ("01", 3)]
+    assert rows(catalog) == [("02", 1), ("01", 3)]
     read: list[str] = []
     load = RunStore.load_batch
 
@@ -84,116 +82,68 @@ def test_a_batch_is_read_again_only_when_something_was_added_to_it(
         return load(of, batch_id)
 
     monkeypatch.setattr(RunStore, "load_batch", noted)
-    assert rows(shelf) == [("02", 1), ("01", 3)]
+    assert rows(catalog) == [("02", 1), ("01", 3)]
     assert read == []
     store.save_run(result(2, batch_id="02"))
-    assert rows(shelf) == [("02", 2), ("01", 3)]
+    assert rows(catalog) == [("02", 2), ("01", 3)]
     assert read == ["02"]
 
 
-def test_the_first_page_reads_no_further_back_than_it_must(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(positions, "_BLOCK", 4096)
-    store = fill(tmp_path, days=8, runs=5)
-    read: list[int] = []
-    before = positions.Positions._read
-
-    def noted(of: positions.Positions, start: int, end: int) -> bytes:
-        read.append(end - start)
-        return before(of, start, end)
-
-    monkeypatch.setattr(positions.Positions, "_read", noted)
-    shelf = BatchCatalog(store, HeldClock())
-    assert [row.completed for row in islice(shelf.rows(), 2) if row] == [5, 5]
-    assert sum(read) < store.history.stat().st_size / 4
-    assert len(rows(shelf)) == 32
-    assert sum(read) < store.history.stat().st_size * 1.5
-
-
-@pytest.mark.parametrize("block", [1, 64, 4096, 4 * 1024 * 1024])
-def test_whatever_the_blocks_are_every_line_is_found_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, block: int
-) -> None:
-    store = fill(tmp_path, days=1, runs=2)
-    monkeypatch.setattr(positions, "_BLOCK", block)
-    found = positions.Positions(store.history)
-    found.refresh()
-    while found.extend():
-        pass
-    for batch_id in store.newest_batches(9):
-        lines = list(found.lines(found.of(batch_id)))
-        assert [line.count(f'"{batch_id}"'.encode()) for line in lines] == [1, 1]
-
-
-def test_a_line_that_is_being_written_is_read_when_it_is_whole(store: RunStore) -> None:
-    begin(store, "01", 1)
-    whole = store.history.read_bytes()
-    found = positions.Positions(store.history)
-    store.history.write_bytes(whole + whole[:40])
-    found.refresh()
-    while found.extend():
-        pass
-    assert len(found.of("01")) == 1
-    with store.history.open("ab") as history:
-        history.write(whole[40:])
-    assert found.refresh() == {"01"}
-    assert len(found.of("01")) == 2
-
-
 def test_a_run_whose_line_was_lost_is_read_from_its_file_and_a_lost_index_is_no_loss(
-    store: RunStore, shelf: BatchCatalog
+    store: RunStore, catalog: BatchCatalog
 ) -> None:
     begin(store, "01", 3)
     lines = store.history.read_bytes().splitlines(keepends=True)
-    store.history.write_bytes(b"".join(lines[:-2]))
-    assert rows(shelf) == [("01", 3)]
+    store.history.write_bytes(b"".join(lines[:-1]))
+    assert rows(catalog) == [("01", 3)]
     store.history.unlink()
-    assert rows(shelf) == [("01", 3)]
+    assert rows(catalog) == [("01", 3)]
     store.rebuild_index()
-    assert rows(shelf) == [("01", 3)]
+    assert rows(catalog) == [("01", 3)]
 
 
-def test_the_last_line_of_a_run_counts(store: RunStore, shelf: BatchCatalog) -> None:
+def test_the_last_line_of_a_run_counts(store: RunStore, catalog: BatchCatalog) -> None:
     begin(store, "01", 2)
-    assert rows(shelf) == [("01", 2)]
+    assert rows(catalog) == [("01", 2)]
     store.save_run(result(2, Outcome.FAILED, batch_id="01"))
-    assert rows(shelf) == [("01", 1)]
+    assert rows(catalog) == [("01", 1)]
 
 
-def test_what_cannot_be_read_is_counted_and_hides_nothing_else(store: RunStore, shelf: BatchCatalog) -> None:
+def test_what_cannot_be_read_is_counted_and_hides_nothing_else(store: RunStore, catalog: BatchCatalog) -> None:
     begin(store, "01", 2)
     begin(store, "02", 1)
     (store.batches / "02.json").write_text("{")
     with store.history.open("ab") as history:
         history.write(b'\nnot JSON\n{"run_id": "01-0002", "batch_id": "01", "number": "x"}\n{"batch_id": "01"\n')
     (store.runs / "01-0002.json").write_text("{")
-    found = list(shelf.rows())
-    assert (found[0], found[1] and found[1].passed, found[1] and found[1].skipped) == (None, 2, 2)
-    assert shelf.unreadable == 1
+    found = list(catalog.rows())
+    assert (found[0], found[1] and found[1].passed, found[1] and found[1].skipped) == (None, 2, 1)
+    assert catalog.unreadable == 2
     with pytest.raises(StoreError, match="damaged"):
-        shelf.shelved("02")
+        catalog.get("02")
 
 
-def test_a_batch_that_claims_more_runs_than_can_be_is_still_listed(store: RunStore, shelf: BatchCatalog) -> None:
+def test_a_batch_that_claims_more_runs_than_can_be_is_still_listed(store: RunStore, catalog: BatchCatalog) -> None:
     store.save_batch(batch("01", runs=10**12))
-    (row,) = shelf.rows()
+    (row,) = catalog.rows()
     assert row is not None
     assert row.missing == 10**12
 
 
 def test_a_store_that_is_not_there_yet_appears(tmp_path: Path) -> None:
     store = RunStore(tmp_path / ".salvo")
-    shelf, watch = BatchCatalog(store, HeldClock()), StoreWatcher(store)
-    assert (rows(shelf), watch.look()) == ([], [])
+    catalog, watch = BatchCatalog(store, HeldClock()), StoreWatcher(store)
+    assert (rows(catalog), watch.look()) == ([], [])
     store.prepare()
     begin(store, "01", 1)
-    assert (rows(shelf), watch.look()) == ([("01", 1)], ["01"])
+    assert (rows(catalog), watch.look()) == ([("01", 1)], ["01"])
 
 
-def test_a_batch_with_missing_runs_is_running_while_something_happens(store: RunStore, shelf: BatchCatalog) -> None:
+def test_a_batch_with_missing_runs_is_running_while_something_happens(store: RunStore, catalog: BatchCatalog) -> None:
     store.save_batch(batch("01", runs=2, scenario={"scenario": "x", "timeout": 30}))
     store.save_run(result(1, batch_id="01"))
     written = (store.batches / "01.json").stat().st_mtime
-    until = shelf.shelved("01").until
+    until = catalog.get("01").running_until
     assert until is not None
     assert until.timestamp() == pytest.approx(written + 90)
 
@@ -208,14 +158,14 @@ def test_a_batch_with_missing_runs_is_running_while_something_happens(store: Run
     assert not running(until - timedelta(seconds=1))
 
 
-def test_where_runs_part_is_found_once(store: RunStore, shelf: BatchCatalog, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_where_runs_part_is_found_once(store: RunStore, catalog: BatchCatalog, monkeypatch: pytest.MonkeyPatch) -> None:
     begin(store, "01", 2)
     store.save_run(result(2, Outcome.FAILED, batch_id="01", final_output="no"))
-    found = shelf.parting(shelf.shelved("01"))
+    found = catalog.divergence(catalog.get("01"))
     assert found is not None
     assert found.failing.run_id == "01-0002"
     no_files(monkeypatch)
-    assert shelf.parting(shelf.shelved("01")) == found
+    assert catalog.divergence(catalog.get("01")) == found
 
 
 Change = Callable[[RunStore], object]

@@ -10,21 +10,22 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from threading import Thread
 from types import SimpleNamespace
-from typing import Any, Self
+from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from inline_snapshot import snapshot
 
 from salvo.engine.chat.base import Usage
 from salvo.engine.runtime.files import write_atomically
 from salvo.errors import AmbiguousIdError, StoreError, UnknownIdError
 from salvo.scenarios.result import AgentRunResult, Cause, Outcome
-from salvo.scenarios.store import index
+from salvo.scenarios.store import jsonl
+from salvo.scenarios.store import store as store_module
+from salvo.scenarios.store.index import index_entry
 from salvo.scenarios.store.recording import Recording
-from salvo.scenarios.store.store import RunStore, entry_of
+from salvo.scenarios.store.store import RunStore
 from tests.support.runs import batch, failing_run, judged, result
 
 ROOT = Path(__file__).parents[3]
@@ -109,7 +110,13 @@ def test_a_line_of_the_index_has_all_that_is_needed_to_list_a_run(store: RunStor
     )
 
 
-def test_a_line_is_one_write_between_two_newlines(store: RunStore, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_index_is_valid_json_lines(store: RunStore) -> None:
+    fill(store, "b", 3)
+    with store.history.open() as lines:
+        assert [json.loads(line)["number"] for line in lines] == [1, 2, 3]
+
+
+def test_a_line_is_one_write(store: RunStore, monkeypatch: pytest.MonkeyPatch) -> None:
     written = []
     really = os.write
 
@@ -120,7 +127,7 @@ def test_a_line_is_one_write_between_two_newlines(store: RunStore, monkeypatch: 
     monkeypatch.setattr(os, "write", write)
     store.save_run(result())
     [line] = [content for content in written if b'"tool_count":' in content and b"\n  " not in content]
-    assert line.startswith(b"\n{")
+    assert line.startswith(b"{")
     assert line.endswith(b"}\n")
 
 
@@ -131,9 +138,9 @@ def test_runs_of_a_batch_are_found_by_their_names_alone(store: RunStore) -> None
     store.history.unlink()
     (store.runs / ".01k9batch-0003.json.1-1.tmp").write_bytes(b"{")
     (store.runs / "01k9batch-notes.json").write_bytes(b"{")
-    assert store.numbers_done("01k9batch") == {1, 2, 9_999, 10_000}
-    assert [run.number for run in store.runs_of("01k9batch")] == [1, 2, 9_999, 10_000]
-    assert store.numbers_done("another") == set()
+    assert store.stored_numbers("01k9batch") == {1, 2, 9_999, 10_000}
+    assert [run.number for run in store.load_runs("01k9batch")] == [1, 2, 9_999, 10_000]
+    assert store.stored_numbers("another") == set()
 
 
 def test_a_recording_is_stored_as_a_whole_and_can_be_made_again(store: RunStore) -> None:
@@ -225,14 +232,52 @@ def test_a_file_that_cannot_be_written_keeps_what_it_was(tmp_path: Path, monkeyp
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_a_line_that_was_cut_short_is_written_again(store: RunStore, monkeypatch: pytest.MonkeyPatch) -> None:
+def numbers(store: RunStore) -> list[int]:
+    """What a program of someone else reads: every line must be JSON."""
+    return [json.loads(line)["number"] for line in store.history.read_bytes().splitlines()]
+
+
+def test_a_line_that_was_written_in_two_parts_is_complete(store: RunStore, monkeypatch: pytest.MonkeyPatch) -> None:
     fill(store, "b", 1)
     really, cuts = os.write, iter([10])
     monkeypatch.setattr(os, "write", lambda to, content: really(to, content[: next(cuts, None)]))
-    store._append(entry_of(result(2, batch_id="b")))
+    jsonl.append_line(store.history, index_entry(result(2, batch_id="b")))
     monkeypatch.undo()
-    lines = store.history.read_bytes().split()
-    assert [json.loads(line)["number"] for line in lines if line.endswith(b"}")] == [1, 2]
+    assert numbers(store) == [1, 2]
+
+
+def test_a_line_that_does_not_fit_on_the_disk_leaves_no_part_of_it(
+    store: RunStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(store, "b", 1)
+    really, room = os.write, [10]
+    monkeypatch.setattr(os, "write", lambda to, content: really(to, content[: room.pop()]) if room else full_disk())
+    with pytest.raises(StoreError, match=r"history\.jsonl cannot be written: No space left on device"):
+        jsonl.append_line(store.history, index_entry(result(2, batch_id="b")))
+    monkeypatch.undo()
+    assert numbers(store) == [1]
+
+
+@pytest.mark.parametrize("block", [1, 7, 64 * 1024])
+@pytest.mark.parametrize("before", [b"", b"\n", b'{"number": 1}\n'], ids=["an empty file", "a blank line", "a line"])
+@pytest.mark.parametrize(
+    "torn", [b'{"number": 2, "batch_id": "x", "outco', b"{", b"\xff", b'{"number": "' + b"x" * 200_000]
+)
+def test_a_torn_last_line_is_removed_by_the_next_append(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, before: bytes, torn: bytes, block: int
+) -> None:
+    monkeypatch.setattr(jsonl, "_BLOCK", block)
+    path = tmp_path / "history.jsonl"
+    path.write_bytes(before + torn)
+    jsonl.append_line(path, {"number": 3})
+    assert path.read_bytes() == before + b'{"number":3}\n'
+
+
+def test_a_last_line_that_lacks_only_its_newline_is_kept(tmp_path: Path) -> None:
+    path = tmp_path / "history.jsonl"
+    path.write_bytes(b'{"number":1}\n{"number":2}')
+    jsonl.append_line(path, {"number": 3})
+    assert path.read_bytes() == b'{"number":1}\n{"number":2}\n{"number":3}\n'
 
 
 @pytest.mark.parametrize(
@@ -322,7 +367,7 @@ class TestIds:
     def test_latest_is_a_run_whose_file_is_there_whatever_the_index_says(self, store: RunStore) -> None:
         fill(store, "b", 1)
         for hostile in ("gone-0001", "../../../etc/passwd"):
-            line = {**json.loads(store.history.read_bytes().split()[0]), "run_id": hostile}
+            line = {**json.loads(store.history.read_bytes().splitlines()[0]), "run_id": hostile}
             append(store, json.dumps(line).encode() + b"\n")
         assert store.find_run("latest") == "b-0001"
 
@@ -375,7 +420,7 @@ class TestLast:
             ["01c-0001", "01c-0002", "01c-0003", "01b-0001", "01b-0002", "01b-0003"]
         )
         assert len(store.last(100)) == 9
-        assert store.last(1)[0] == entry_of(store.load_run("01c-0001"))
+        assert store.last(1)[0] == index_entry(store.load_run("01c-0001"))
 
     def test_batches_that_were_written_at_once_are_complete(self, store: RunStore) -> None:
         for batch_id in ("01a", "01b"):
@@ -408,7 +453,7 @@ class TestLast:
     def test_lines_that_cannot_be_read_are_skipped_and_counted(self, store: RunStore, line: bytes) -> None:
         store.save_batch(batch("01a", 2))
         store.save_run(result(1, batch_id="01a"))
-        append(store, line)
+        append(store, line + b"\n")
         store.save_run(result(2, batch_id="01a"))
         entries = store.last(1)
         assert [entry.number for entry in entries] == [1, 2]
@@ -423,7 +468,7 @@ class TestLast:
 
     def test_a_run_without_a_line_is_read_from_its_file(self, store: RunStore, monkeypatch: pytest.MonkeyPatch) -> None:
         fill(store, "01a", 3)
-        monkeypatch.setattr(RunStore, "_append", lambda *_: None)  # killed between the file and the line
+        monkeypatch.setattr(store_module, "append_line", lambda *_: None)  # killed between the file and the line
         store.save_run(result(2, batch_id="01a", model="another"))
         store.save_batch(batch("01b", 2))
         store.save_run(result(1, batch_id="01b"))
@@ -437,71 +482,6 @@ class TestLast:
         fill(store, "01b", 2)
         (store.batches / "01b.json").write_bytes(b"{")
         assert {entry.batch_id for entry in store.last(2)} >= {"01a"}
-
-    def test_it_reads_only_the_end_of_a_long_history(self, store: RunStore, monkeypatch: pytest.MonkeyPatch) -> None:
-        line = index.line_of(entry_of(result(batch_id="00old")))
-        append(store, line * 20_000)
-        for batch_id in ("01a", "01b"):
-            fill(store, batch_id, 10)
-        read = count_bytes_read(monkeypatch)
-        assert len(store.last(2)) == 20
-        assert sum(read) <= 2 * index._BLOCK < store.history.stat().st_size / 50
-
-    def test_a_lost_line_does_not_make_it_read_the_whole_history(
-        self, store: RunStore, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        line = index.line_of(entry_of(result(batch_id="00old")))
-        append(store, line * 20_000)
-        fill(store, "01a", 1)
-        store.save_batch(batch("01b", 1))
-        with monkeypatch.context() as killed:
-            killed.setattr(RunStore, "_append", lambda *_: None)
-            store.save_run(result(1, batch_id="01b"))
-        read = count_bytes_read(monkeypatch)
-        assert len(store.last(1)) == 1
-        assert sum(read) < store.history.stat().st_size / 10
-
-
-def count_bytes_read(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """What is read through Path.open, as it is read."""
-    read: list[int] = []
-    really = Path.open
-
-    class Counting:
-        def __init__(self, file: Any) -> None:
-            self._file = file
-
-        def __enter__(self) -> Self:
-            return self
-
-        def __exit__(self, *_: object) -> None:
-            self._file.close()
-
-        def seek(self, *position: int) -> int:
-            return int(self._file.seek(*position))
-
-        def read(self, size: int) -> bytes:
-            content = self._file.read(size)
-            read.append(len(content))
-            return bytes(content)
-
-    def opened(path: Path, *arguments: Any, **named: Any) -> Any:
-        file = really(path, *arguments, **named)
-        return Counting(file) if path.name == "history.jsonl" else file
-
-    monkeypatch.setattr(Path, "open", opened)
-    return read
-
-
-@given(lines=st.lists(st.binary(max_size=40).filter(lambda line: b"\n" not in line)), block=st.integers(1, 50))
-def test_lines_backwards_are_the_lines_forwards_reversed(
-    tmp_path_factory: pytest.TempPathFactory, lines: list[bytes], block: int
-) -> None:
-    path = tmp_path_factory.mktemp("lines") / "history.jsonl"
-    path.write_bytes(b"\n".join(lines))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(index, "_BLOCK", block)
-        assert list(index.lines_backwards(path)) == [line for line in reversed(lines) if line]
 
 
 def test_the_index_is_made_again_from_the_run_files(store: RunStore) -> None:
@@ -522,21 +502,31 @@ def test_a_run_that_ends_while_the_index_is_made_again_is_in_it(
 ) -> None:
     fill(store, "01a", 3)
     other = RunStore(store.folder)
-    really, late = Path.replace, [result(4, batch_id="01a"), result(1, batch_id="01a", model="again")]
+    load, replace = RunStore.load_run, Path.replace
+    while_reading = [result(4, batch_id="01a"), result(1, batch_id="01a", model="again")]
+    while_replacing = Thread(target=other.save_run, args=[result(5, batch_id="01a")])
 
-    def replace(path: Path, target: Path) -> Path:
-        # The other process has opened the old index when the new one takes its place, so its line goes nowhere.
+    def load_slowly(reading: RunStore, run_id: str) -> AgentRunResult:
+        loaded = load(reading, run_id)
+        while while_reading:
+            other.save_run(while_reading.pop())
+        return loaded
+
+    def replace_slowly(path: Path, target: Path) -> Path:
         if target.name == "history.jsonl":
-            while late:
-                other.save_run(late.pop())
-        return really(path, target)
+            while_replacing.start()
+            while not other.has_run("01a-0005"):
+                time.sleep(0.001)
+            time.sleep(0.05)  # the other process waits for the lock, and must not write into the old file
+        return replace(path, target)
 
-    monkeypatch.setattr(Path, "replace", replace)
+    monkeypatch.setattr(RunStore, "load_run", load_slowly)
+    monkeypatch.setattr(Path, "replace", replace_slowly)
     assert store.rebuild_index().runs == 5
-    numbers = [json.loads(line)["number"] for line in store.history.read_bytes().split()]
-    assert sorted(numbers) == [1, 1, 2, 3, 4]
-    store.save_batch(batch("01a", 4))
-    assert [entry.model for entry in store.last(1)] == ["again", "gpt-4o", "gpt-4o", "gpt-4o"]
+    while_replacing.join()
+    assert sorted(numbers(store)) == [1, 1, 2, 3, 4, 5]
+    store.save_batch(batch("01a", 5))
+    assert [entry.model for entry in store.last(1)] == ["again", *["gpt-4o"] * 4]
 
 
 WRITER = """
@@ -578,7 +568,7 @@ def test_two_processes_that_write_at_once_lose_nothing(tmp_path: Path) -> None:
     assert [entry.run_id for entry in entries] == [
         f"{of}-{number:04d}" for of in ("01b", "01a") for number in range(1, 201)
     ]
-    assert len(store.history.read_bytes().split()) == 400
+    assert sorted(numbers(store)) == sorted([*range(1, 201)] * 2)
     assert all(store.has_recording(entry.run_id) for entry in entries)
 
 
@@ -592,9 +582,9 @@ def test_a_process_that_is_killed_leaves_only_whole_files(tmp_path: Path) -> Non
         time.sleep(0.002 * attempt)  # somewhere within a write, each time somewhere else
         writer.send_signal(signal.SIGKILL)
         ended = [int(line) for line in writer.communicate()[0].split()]
-        done = store.numbers_done(f"b{attempt}")
+        done = store.stored_numbers(f"b{attempt}")
         assert done >= {1, 2, 3, *ended}
-        runs: list[AgentRunResult] = store.runs_of(f"b{attempt}")
+        runs: list[AgentRunResult] = store.load_runs(f"b{attempt}")
         assert {run.number for run in runs} == done
         for run in runs:
             assert run.metrics.tokens == Usage(900, 120)

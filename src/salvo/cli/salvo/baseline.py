@@ -33,7 +33,7 @@ def bless(batches: tuple[str, ...], output: Path | None, as_json: bool) -> None:
     project = Project.find(Path.cwd())
     store = RunStore(project.store)
     found = [batch for text in batches for batch in named(store, text)]
-    measured = [measured_of(batch, store.entries_of(batch.batch_id)) for batch in found]
+    measured = [measured_of(batch, store.load_entries(batch.batch_id)) for batch in found]
     for of in measured:
         if not of.completed:
             raise UsageError(

@@ -164,7 +164,7 @@ def _present(workshop: Workspace, stored: list[Batch], scenario: Scenario, file:
     wanted = _made_with(now)
     for batch in stored:
         if batch.scenario_id == now.scenario_id and _made_with(batch) == wanted:
-            return batch if len(workshop.store().numbers_done(batch.batch_id)) >= now.runs else None
+            return batch if len(workshop.store().stored_numbers(batch.batch_id)) >= now.runs else None
     return None
 
 

@@ -54,7 +54,7 @@ def judge(batch: str, times: int, concurrency: int, max_cost: float | None, stor
             f"{found.scenario_id} has no assertion that a model judges.",
             hint="`salvo judge` is for assertions of the type llm_judge: the others always say the same.",
         )
-    runs = store.runs_of(found.batch_id)
+    runs = store.load_runs(found.batch_id)
     transcripts = [run for run in runs if is_transcript(run)]
     if not transcripts:
         raise NothingFoundError(f"The batch {found.batch_id} has no run that was judged.")
@@ -81,7 +81,7 @@ def judge(batch: str, times: int, concurrency: int, max_cost: float | None, stor
 def _fitting(judgings: RejudgeStore, batch: Batch, scenario: Scenario) -> list[Rejudgement]:
     from salvo import __version__
 
-    stored = judgings.of(batch.batch_id, __version__)
+    stored = judgings.load(batch.batch_id, __version__)
     return [of for of in stored if len(of.verdicts) == len(scenario.assertions)]
 
 

@@ -93,7 +93,7 @@ async def _evaluate_again(workshop: Workspace, wanted: str, file: Path | None, *
     replayer = workshop.replayer()
     batch_id = _batch_named(replayer.store, wanted)
     store = replayer.store
-    run_ids = [store.find_run(wanted)] if batch_id is None else store.run_ids_of(batch_id)
+    run_ids = [store.find_run(wanted)] if batch_id is None else store.batch_run_ids(batch_id)
     if not run_ids:
         raise NothingFoundError(f"The batch {batch_id} has no run yet.", hint=f"salvo run --resume {batch_id}")
     again = await replayer.evaluate_again(run_ids, file)
@@ -129,7 +129,7 @@ def _show_batch(again: EvaluatedAgain, *, as_json: bool) -> ExitCode:
     from salvo.cli.salvo.exit_status import batch_exit_code
     from salvo.scenarios.analysis.summary import summarise
     from salvo.scenarios.report.terminal import verdict
-    from salvo.scenarios.store.index import entry_of
+    from salvo.scenarios.store.index import index_entry
 
     present = replace(
         again.batch,
@@ -137,8 +137,8 @@ def _show_batch(again: EvaluatedAgain, *, as_json: bool) -> ExitCode:
         confidence=again.scenario.confidence,
         threshold=again.scenario.threshold,
     )
-    was = summarise(again.batch, [entry_of(before) for before, _ in again.runs])
-    now = summarise(present, [entry_of(after) for _, after in again.runs])
+    was = summarise(again.batch, [index_entry(before) for before, _ in again.runs])
+    now = summarise(present, [index_entry(after) for _, after in again.runs])
     if as_json:
         click.echo(_again_as_json(again, was=was, now=now))
         return batch_exit_code([now])

@@ -11,7 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from salvo.scenarios.analysis.summary import BatchSummary
-    from salvo.scenarios.store.store import Entries, RunStore
+    from salvo.scenarios.store.index import Entries
+    from salvo.scenarios.store.store import RunStore
 
 
 @click.command
@@ -73,7 +74,7 @@ def _show_batch(store: RunStore, batch_id: str, failures: bool, as_json: bool) -
     from salvo.scenarios.analysis.summary import summarise
     from salvo.scenarios.report.terminal import batch_table
 
-    entries = store.entries_of(batch_id)
+    entries = store.load_entries(batch_id)
     summary = summarise(store.load_batch(batch_id), entries)
     _warn(entries.skipped, _damaged(store))
     if failures or as_json:

@@ -213,7 +213,7 @@ def _show(
     """Print the table or JSON, and write the files. Of a resumed batch, the earlier runs are included."""
     results: list[AgentRunResult] = []
     if as_json or outputs:  # full results are read from the store only when needed: there may be very many
-        results = [result for summary in summaries for result in store.runs_of(summary.batch_id)]
+        results = [result for summary in summaries for result in store.load_runs(summary.batch_id)]
     if as_json:
         more = {} if compared is None else {"comparison": comparison.document(compared)}
         click.echo(files.as_json(summaries, results, **more))

@@ -88,7 +88,7 @@ def pair_named(
         raise UsageError(f"{text_a} and {text_b} are the same batch.", hint="Name two.")
     if not whole:
         return [(a, b)], []
-    sides = [{each.scenario_id: each for each in store.begun_with(batch)} for batch in (a, b)]
+    sides = [{each.scenario_id: each for each in store.batches_of_command(batch)} for batch in (a, b)]
     return paired(sides[0], sides[1])
 
 
@@ -110,7 +110,7 @@ def paired(
 def named(store: RunStore, text: str) -> list[Batch]:
     """One batch by its id; `latest` means every batch of the newest command."""
     batch = store.load_batch(store.find_batch(text))
-    return store.begun_with(batch) if text == LATEST else [batch]
+    return store.batches_of_command(batch) if text == LATEST else [batch]
 
 
 def newest_of(batches: Iterable[Batch], wanted: Callable[[Batch], bool]) -> dict[str, Batch]:

@@ -18,7 +18,7 @@ class Exported(NamedTuple):
 
 
 def export(store: RunStore, batch_id: str) -> Exported:
-    batch, entries = store.load_batch(batch_id), store.entries_of(batch_id)
+    batch, entries = store.load_batch(batch_id), store.load_entries(batch_id)
     summary = summarise(batch, entries)
     runs = list(some_runs(store, entries))
     return Exported(html.render(summary, batch, runs, entries.skipped), summary, entries.skipped)

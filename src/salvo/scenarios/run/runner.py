@@ -24,7 +24,7 @@ from salvo.scenarios.result import AgentRunResult, Batch, Cause, Outcome, Skippe
 from salvo.scenarios.run.attempt import FinishedRun, Session, run_once
 from salvo.scenarios.run.environment import PreparedScenario
 from salvo.scenarios.run.sequential import completed_runs, is_unsettled
-from salvo.scenarios.store.index import IndexEntry, entry_of
+from salvo.scenarios.store.index import IndexEntry, index_entry
 from salvo.scenarios.store.store import RunStore
 
 INTERRUPTED = "Ctrl-C was pressed"
@@ -169,7 +169,7 @@ class Runner:
             outcome = Outcome.INTERRUPTED if result.started else Outcome.NOT_RUN
             runs.skipped[number] = SkippedRun(outcome, _CAUSES.get(result.reason, Cause.BUDGET), result.reason)
             return
-        runs.finished.append(entry_of(result))
+        runs.finished.append(index_entry(result))
         self._listener.finished(prepared, result)
         if self._limits.stop_at_first_failure and result.outcome is Outcome.FAILED:
             self._pool.stop(_FIRST_FAILED)

@@ -1,24 +1,24 @@
-"""The index of runs, `history.jsonl`: one line a run, with all that is needed to list it without its file."""
+"""The entries of `history.jsonl`, the index of runs: one line per run, with everything that a list of runs shows."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any
+
+from pydantic import ValidationError
 
 from salvo.engine.chat.base import Usage
 from salvo.engine.jsonio import json_codec
 from salvo.engine.jsonio.type_adapters import reader
 from salvo.scenarios.result import AgentRunResult, Cause, Outcome
 
-_BLOCK = 64 * 1024
-_SHORT = 300
+LONGEST_ERROR = 300
+_BATCH_ID = re.compile(r"[A-Za-z0-9_-]{1,128}")
 
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """What one assertion came to in one run; `passed` is None where it could not be judged."""
+    """The result of one assertion in one run; `passed` is None if it could not be judged."""
 
     label: str
     type: str
@@ -28,7 +28,7 @@ class Judged:
 
 @dataclass(frozen=True, slots=True)
 class IndexEntry:
-    """A run as it is listed. Fields without a default are in every line; later versions may add others."""
+    """A run as lists show it. Every line has the fields without a default; later versions may add fields."""
 
     run_id: str
     batch_id: str
@@ -51,13 +51,16 @@ class IndexEntry:
 
 
 class Entries(list[IndexEntry]):
-    """Entries, and how many lines or files were left out because they could not be read."""
+    """Entries, and the number of lines or files that could not be read."""
 
     skipped: int = 0
 
 
-def entry_of(result: AgentRunResult) -> IndexEntry:
-    """The line that lists a run."""
+def index_entry(result: AgentRunResult) -> IndexEntry:
+    """Return the index entry of a run."""
+    error = result.error
+    if error is not None and len(error) > LONGEST_ERROR:
+        error = error[: LONGEST_ERROR - 1] + "…"
     return IndexEntry(
         run_id=result.run_id,
         batch_id=result.batch_id,
@@ -74,60 +77,27 @@ def entry_of(result: AgentRunResult) -> IndexEntry:
         judge_cost=result.judge_cost,
         tokens=result.metrics.tokens,
         tool_count=result.metrics.tool_count,
-        assertions=[Judged(of.name or of.type, of.type, of.passed, of.required) for of in result.eval_results],
-        error=_short(result.error),
+        assertions=[
+            Judged(item.name or item.type, item.type, item.passed, item.required) for item in result.eval_results
+        ],
+        error=error,
         recorded=result.recorded,
     )
 
 
-def line_of(entry: IndexEntry) -> bytes:
-    """Between two newlines, so that a line which was cut short before it spoils nothing but itself."""
-    return b"\n" + json_codec.dumps(entry) + b"\n"
-
-
-def fields_of(line: bytes) -> dict[str, Any] | None:
-    """What a line says, unchecked but for its being a run of some batch; None where it is not."""
+def parse_entry(line: bytes) -> IndexEntry | None:
+    """Return the entry that a line holds; None if it is not a valid one."""
     try:
-        found = json_codec.loads(line)
+        return reader(IndexEntry).validate_python(json_codec.loads(line))
+    except (ValueError, ValidationError):
+        return None
+
+
+def parse_batch_id(line: bytes) -> str | None:
+    """Return the batch that a line belongs to, without checking its other fields."""
+    try:
+        fields = json_codec.loads(line)
     except ValueError:
         return None
-    whole = isinstance(found, dict) and isinstance(found.get("batch_id"), str)
-    return found if whole else None
-
-
-def to_entry(fields: dict[str, Any] | None) -> IndexEntry | None:
-    """None where the fields have the wrong shape."""
-    from pydantic import ValidationError
-
-    try:
-        return reader(IndexEntry).validate_python(fields)
-    except ValidationError:
-        return None
-
-
-def lines_backwards(path: Path) -> Iterator[bytes]:
-    """The lines from the last to the first, reading no more than is asked for; empty lines are left out."""
-    try:
-        file = path.open("rb", buffering=0)
-    except (FileNotFoundError, IsADirectoryError):
-        return
-    with file:
-        position = file.seek(0, 2)
-        unfinished: list[bytes] = []
-        while position:
-            start = max(0, position - _BLOCK)
-            file.seek(start)
-            block = file.read(position - start)
-            position = start
-            head, *lines = block.split(b"\n")
-            if not lines:
-                unfinished.append(head)
-                continue
-            lines[-1] += b"".join(reversed(unfinished))
-            unfinished = [head]
-            yield from (line for line in reversed(lines) if line)
-        yield from filter(None, [b"".join(reversed(unfinished))])
-
-
-def _short(text: str | None) -> str | None:
-    return text if text is None or len(text) <= _SHORT else text[: _SHORT - 1] + "…"
+    batch_id = fields.get("batch_id") if isinstance(fields, dict) else None
+    return batch_id if isinstance(batch_id, str) and _BATCH_ID.fullmatch(batch_id) else None

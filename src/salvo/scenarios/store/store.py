@@ -1,12 +1,13 @@
-"""`.salvo/` on disk. Run files are the truth; `history.jsonl` is an index of them, and can be made again.
+"""The store, `.salvo/` on disk. Run files are the truth; `history.jsonl` is an index that can be built again from them.
 
-    batches/{batch_id}.json        what was asked for, written before the first call
+    batches/{batch_id}.json        what was requested, written before the first call
     runs/{run_id}.json             one AgentRunResult
     recordings/{run_id}/*.json     what replay needs
-    history.jsonl                  one line a run, in the order they ended
+    history.jsonl                  one line per run, in the order in which they ended
+    cache/                         derived from history.jsonl; can be deleted at any time
 
 Several processes may write one store, and each may be killed at any moment. So a file gets its name only when it is
-whole, and a line of the index is one write between two newlines.
+complete, and a line of the index that was cut short is removed by the next append.
 """
 
 from __future__ import annotations
@@ -19,41 +20,36 @@ import stat
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from difflib import get_close_matches
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
+
+from pydantic import ValidationError
 
 from salvo.engine.jsonio import json_codec
 from salvo.engine.jsonio.type_adapters import first_error, reader
 from salvo.engine.runtime.files import move_folder, names, temporary_beside, unwritable, write, write_atomically
 from salvo.errors import AmbiguousIdError, StoreError, TapeError, UnknownIdError
 from salvo.scenarios.result import AgentRunResult, Batch, Outcome
-from salvo.scenarios.store.index import (
-    Entries,
-    IndexEntry,
-    Judged,
-    entry_of,
-    fields_of,
-    line_of,
-    lines_backwards,
-    to_entry,
-)
+from salvo.scenarios.store.index import Entries, IndexEntry, index_entry, parse_entry
+from salvo.scenarios.store.jsonl import append_line, open_for_appending, open_locked, tail_lines
+from salvo.scenarios.store.recording import Recording
 
 if TYPE_CHECKING:
-    from salvo.scenarios.store.recording import Recording
-
-__all__ = ["LATEST", "Entries", "IndexEntry", "Judged", "Rebuilt", "RunStore", "entry_of"]
+    from salvo.scenarios.store.index_cache import IndexCache
 
 LATEST = "latest"
-ROOM = 32 * 1024 * 1024
-"""Bytes that must be free before runs are paid for."""
+FREE_SPACE = 32 * 1024 * 1024
+"""Bytes that must be free before any run is paid for."""
 
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,127}")
 _FILE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,127}")
 _RUN_ID = re.compile(r"(?P<batch>.+)-(?P<number>\d{4,})")
-_PATIENCE = 1000  # lines of the index, some 500 kB
+_TAIL = 512 * 1024
+"""Bytes of the index, about 1,000 lines, in which the newest run is looked for."""
 _CANDIDATES = 5
 _MOST_RUNS = 100_000
-"""Of a batch. No more can be asked for, but a file may say anything."""
+"""Per batch. The command line accepts no more, but a file may say anything."""
 T = TypeVar("T")
 
 
@@ -70,22 +66,29 @@ class RunStore:
         self.recordings = folder / "recordings"
         self.history = folder / "history.jsonl"
 
+    @cached_property
+    def index(self) -> IndexCache:
+        # Imported here, because sqlite3 is not needed to run scenarios.
+        from salvo.scenarios.store.index_cache import IndexCache
+
+        return IndexCache(self.history)
+
     def prepare(self) -> None:
-        """Makes the folders, and proves that they can be written and have room: before money is spent."""
+        """Create the folders, and check that they are writable and that the disk has space: before money is spent."""
         try:
             for folder in (self.runs, self.batches, self.recordings):
                 folder.mkdir(parents=True, exist_ok=True)
                 probe = temporary_beside(folder / "probe")
                 write(probe, bytes(4096))
                 probe.unlink()
-            os.close(self._open_history())
+            os.close(open_for_appending(self.history))
             free = shutil.disk_usage(self.folder).free
-        except OSError as fault:
-            raise unwritable(self.folder, fault) from fault
-        if free < ROOM:
+        except OSError as error:
+            raise unwritable(self.folder, error) from error
+        if free < FREE_SPACE:
             raise StoreError(
                 f"The disk under {self.folder} has only {free // 1024:,} kB left.",
-                hint=f"Free at least {ROOM // 1024**2} MB. Nothing was run, and nothing was spent.",
+                hint=f"Free at least {FREE_SPACE // 1024**2} MB. Nothing was run, and nothing was spent.",
             )
 
     def save_batch(self, batch: Batch) -> None:
@@ -100,21 +103,21 @@ class RunStore:
             raise _damaged(path, f": it holds the batch {batch.batch_id}")
         return batch
 
-    def begun_with(self, batch: Batch) -> list[Batch]:
-        """All batches that the same command began, in that order."""
+    def batches_of_command(self, batch: Batch) -> list[Batch]:
+        """Return all batches that were started by the same command, in that order."""
         if not batch.command:
             return [batch]
-        together = []
-        known = {*self._batch_ids(), *self._recorded_batches()}
-        for batch_id in sorted(batch_id for batch_id in known if batch_id >= batch.command):
-            with suppress(StoreError, TapeError):  # another command's batch that cannot be read must not keep this one
-                together.append(self.load_batch(batch_id))
-        return [each for each in together if each.command == batch.command]
+        candidates = []
+        batch_ids = {*self._batch_ids(), *self._recorded_batches()}
+        for batch_id in sorted(batch_id for batch_id in batch_ids if batch_id >= batch.command):
+            with suppress(StoreError, TapeError):  # an unreadable batch of another command must not hide this one
+                candidates.append(self.load_batch(batch_id))
+        return [candidate for candidate in candidates if candidate.command == batch.command]
 
     def save_run(self, result: AgentRunResult) -> None:
-        """The run's file first, then its line: a line never names a run that is not there."""
+        # The file first: a line of the index never names a run that does not exist.
         write_atomically(self._run_file(result.run_id), json_codec.dumps(result, indent=2))
-        self._append(entry_of(result))
+        append_line(self.history, index_entry(result))
 
     def load_run(self, run_id: str) -> AgentRunResult:
         path = self._run_file(run_id)
@@ -126,19 +129,19 @@ class RunStore:
         return result
 
     def save_recording(self, run_id: str, files: Mapping[str, bytes]) -> None:
-        """All files or none; an earlier recording of the same run makes way."""
+        """Write all files of a recording or none. An earlier recording of the same run is replaced."""
         final = self._recording(run_id)
-        if unfit := [name for name in files if not _FILE_NAME.fullmatch(name)]:
-            raise ValueError(f"not a name for a file of a recording: {unfit[0]!r}")
-        aside = temporary_beside(final)
+        if invalid := [name for name in files if not _FILE_NAME.fullmatch(name)]:
+            raise ValueError(f"not a name for a file of a recording: {invalid[0]!r}")
+        temporary = temporary_beside(final)
         try:
-            aside.mkdir(parents=True)
+            temporary.mkdir(parents=True)
             for name, content in files.items():
-                write(aside / name, content)
-            move_folder(aside, final)
-        except OSError as fault:
-            shutil.rmtree(aside, ignore_errors=True)
-            raise unwritable(final, fault) from fault
+                write(temporary / name, content)
+            move_folder(temporary, final)
+        except OSError as error:
+            shutil.rmtree(temporary, ignore_errors=True)
+            raise unwritable(final, error) from error
 
     def load_recording(self, run_id: str) -> dict[str, bytes]:
         folder = self._recording(run_id)
@@ -148,45 +151,37 @@ class RunStore:
             )
         try:
             return {name: self._own(folder / name).read_bytes() for name in sorted(names(folder))}
-        except OSError as fault:
-            raise _unreadable(folder, fault) from fault
+        except OSError as error:
+            raise _unreadable(folder, error) from error
 
     def has_recording(self, run_id: str) -> bool:
         return self._recording(run_id).is_dir()
 
     def has_run(self, run_id: str) -> bool:
-        """Whether the run's own file is there, and not only its recording."""
+        """Return whether the run has a file of its own, and not only a recording."""
         return self._run_file(run_id).is_file()
 
-    def numbers_done(self, batch_id: str) -> set[int]:
-        """Which runs of a batch are on disk, by their names alone. A recording may be all there is of one."""
-        found = {*self._run_ids(f"{batch_id}-"), *self._recorded_ids(f"{batch_id}-")}
-        return {number for batch, number in map(_parts, found) if batch == batch_id}
+    def stored_numbers(self, batch_id: str) -> set[int]:
+        """Return the numbers of a batch's runs, by file names alone. A run may exist as a recording only."""
+        run_ids = {*self._run_ids(f"{batch_id}-"), *self._recorded_ids(f"{batch_id}-")}
+        return {number for batch, number in map(_parts, run_ids) if batch == batch_id}
 
-    def run_ids_of(self, batch_id: str) -> list[str]:
-        """Every run of a batch, in the order of their numbers."""
-        return [_run_id(batch_id, number) for number in sorted(self.numbers_done(batch_id))]
+    def batch_run_ids(self, batch_id: str) -> list[str]:
+        """Return every run of a batch, ordered by number."""
+        return [_run_id(batch_id, number) for number in sorted(self.stored_numbers(batch_id))]
 
-    def runs_of(self, batch_id: str) -> list[AgentRunResult]:
-        return [self.load_run(run_id) for run_id in self.run_ids_of(batch_id)]
+    def load_runs(self, batch_id: str) -> list[AgentRunResult]:
+        return [self.load_run(run_id) for run_id in self.batch_run_ids(batch_id)]
 
-    def entries_of(self, batch_id: str) -> Entries:
-        """A batch as it is listed, from its run files; those that cannot be read are counted."""
-        return self.entries(self.run_ids_of(batch_id))
+    def load_entries(self, batch_id: str) -> Entries:
+        """Return the runs of a batch from their own files, and count those that cannot be read."""
+        return self._load_entries(self.batch_run_ids(batch_id))
 
-    def entries(self, run_ids: Iterable[str]) -> Entries:
-        """Runs as they are listed, from their own files; those that cannot be read are counted."""
-        entries = Entries()
-        for run_id in run_ids:
-            try:
-                entries.append(entry_of(self.load_run(run_id)))
-            except (StoreError, TapeError):
-                entries.skipped += 1
-        return entries
-
-    def on_disk(self, batch: Batch) -> Iterator[str]:
-        """The runs of a batch. Asks for each that it may have: a listing takes longer the more the store holds."""
-        runs, recordings = os.fspath(self.runs), os.fspath(self.recordings)  # a Path a run takes longer than to ask
+    def existing_run_ids(self, batch: Batch) -> Iterator[str]:
+        """Yield the runs of a batch that are stored."""
+        # Each possible run is tried, because listing a folder takes longer the more runs the store holds. And the
+        # paths are strings, because creating a Path takes longer than trying it.
+        runs, recordings = os.fspath(self.runs), os.fspath(self.recordings)
         for number in range(1, min(batch.runs, _MOST_RUNS) + 1):
             run_id = batch.run_id(number)
             if os.access(f"{runs}/{run_id}.json", os.F_OK) or os.access(f"{recordings}/{run_id}", os.F_OK):
@@ -198,7 +193,7 @@ class RunStore:
             return self._latest_run()
         if _ID.fullmatch(text) and self.has_run(text):
             return text
-        return _the_one(text, "run", sorted({*self._run_ids(), *self._recorded_ids()}, key=_parts))
+        return _only_match(text, "run", sorted({*self._run_ids(), *self._recorded_ids()}, key=_parts))
 
     def find_batch(self, text: str) -> str:
         """The one batch whose id begins so, or the newest."""
@@ -207,94 +202,75 @@ class RunStore:
         ids = sorted({*self._batch_ids(), *self._recorded_batches()})
         if text == LATEST and ids:
             return ids[-1]
-        return _the_one(text, "batch", ids)
+        return _only_match(text, "batch", ids)
 
     def newest_batches(self, number: int) -> list[str]:
-        """The newest comes first: ids sort by the time they were made."""
-        # Whoever was given the project may have recordings alone. Else they are not looked at: there may be very many.
+        """Return the ids of the newest batches, newest first: ids sort by the time they were created."""
+        # A project that was cloned may have recordings only. Otherwise they are not listed: there may be many.
         return heapq.nlargest(number, list(self._batch_ids()) or self._recorded_batches())
 
     def newest_first(self) -> Iterator[Batch]:
-        """Every batch that can be read and has a run."""
+        """Yield every batch that can be read and has a run, newest first."""
         for batch_id in sorted({*self._batch_ids(), *self._recorded_batches()}, reverse=True):
             with suppress(StoreError, TapeError):
                 batch = self.load_batch(batch_id)
-                if any(self.on_disk(batch)):
+                if any(self.existing_run_ids(batch)):
                     yield batch
 
     def last(self, batches: int) -> Entries:
-        """The runs of the newest batches, the newest batch first."""
+        """Return the runs of the newest batches, newest batch first."""
         return self.listed(self.newest_batches(batches))
 
     def listed(self, batch_ids: Iterable[str]) -> Entries:
-        """The runs of these batches, in the order given, each in the order of its numbers.
+        """Return the runs of these batches, in the given order of batches and ordered by number in each."""
+        entries = Entries()
+        oldest = self.index.end()
+        for batch_id in batch_ids:
+            with suppress(StoreError, TapeError):
+                found = self.batch_entries(self.load_batch(batch_id))
+                entries.extend(found)
+                entries.skipped += found.skipped
+                oldest = min(oldest, self.index.span(batch_id)[0])
+        entries.skipped += self.index.unreadable_since(oldest)
+        return entries
 
-        Reads the index from its end, until every run that these batches have on disk was met: batches may interleave
-        there, and one that was killed never becomes complete. A run whose line was lost is read from its own file.
-        """
-        rank = {batch_id: place for place, batch_id in enumerate(batch_ids)}
-        missing = {run_id for batch_id in rank for run_id in self._of_batch(batch_id)}
-        # A lost line must not make us read a long history to its start: from here on, the runs' own files are nearer.
-        patience = _PATIENCE + 4 * len(missing)
+    def batch_entries(self, batch: Batch) -> Entries:
+        """Return the runs of a batch from the index. A run that the index lacks is read from its own file."""
         found: dict[str, IndexEntry] = {}
         skipped = 0
-        for seen, line in enumerate(lines_backwards(self.history)):
-            if not missing or seen >= patience:
-                break
-            fields = fields_of(line)
-            if fields and fields["batch_id"] not in rank:
-                continue
-            entry = to_entry(fields)
+        for _, line in self.index.lines(batch.batch_id):
+            entry = parse_entry(line)
             if entry is None:
                 skipped += 1
-                continue
-            # The first that is met was written last, and that is the one that counts.
-            found.setdefault(entry.run_id, entry)
-            missing.discard(entry.run_id)
-        unindexed = self.entries(missing)
-        entries = Entries(sorted([*found.values(), *unindexed], key=lambda of: (rank[of.batch_id], of.number)))
-        entries.skipped = skipped + unindexed.skipped
+            else:
+                found[entry.run_id] = entry  # the last line of a run counts
+        missing = self._load_entries(run_id for run_id in self.existing_run_ids(batch) if run_id not in found)
+        entries = Entries(sorted([*found.values(), *missing], key=lambda entry: entry.number))
+        entries.skipped = skipped + missing.skipped
         return entries
 
     def rebuild_index(self) -> Rebuilt:
-        """Makes the index again from the run files; those that cannot be read are counted."""
+        """Build the index again from the run files, and count those that cannot be read."""
+        if not self.folder.is_dir():
+            return Rebuilt(0, 0)
         before = self._versions()
-        skipped = 0
-        lines = []
-        for run_id in sorted(before, key=_parts):
-            try:
-                lines.append(line_of(entry_of(self.load_run(run_id))))
-            except StoreError:
-                skipped += 1
-        if self.folder.is_dir():
+        entries = self._load_entries(sorted(before, key=_parts))
+        with open_locked(self.history):
+            # Other processes wait with their lines until this one has replaced the file. What they added before is
+            # lost with the old file, so the runs that ended in the meantime are read now.
+            late = self._load_entries(run_id for run_id, _ in self._versions().items() - before.items())
+            lines = [json_codec.dumps(entry) + b"\n" for entry in (*entries, *late)]
             write_atomically(self.history, b"".join(lines))
-        # Another process may have ended a run meanwhile, and put its line into the file that was just replaced. Its
-        # run file was there before the line, so what is new by now is all that can be missing.
-        late = self.entries(run_id for run_id, _ in self._versions().items() - before.items())
-        for entry in late:
-            self._append(entry)
-        return Rebuilt(len(lines) + len(late), skipped + late.skipped)
+        return Rebuilt(len(lines), entries.skipped + late.skipped)
 
-    def _append(self, entry: IndexEntry) -> None:
-        line = line_of(entry)
-        try:
-            # Opened anew each time, for rebuild_index() may have put another file in its place.
-            history = self._open_history()
+    def _load_entries(self, run_ids: Iterable[str]) -> Entries:
+        entries = Entries()
+        for run_id in run_ids:
             try:
-                # What was cut short will be skipped by readers, so it is written again as a whole.
-                while os.write(history, line) < len(line):
-                    pass
-            finally:
-                os.close(history)
-        except OSError as fault:
-            raise unwritable(self.history, fault) from fault
-
-    def _open_history(self) -> int:
-        return os.open(self.history, os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o666)
-
-    def _of_batch(self, batch_id: str) -> Iterator[str]:
-        with suppress(StoreError):
-            yield from self.on_disk(self.load_batch(batch_id))
+                entries.append(index_entry(self.load_run(run_id)))
+            except (StoreError, TapeError):
+                entries.skipped += 1
+        return entries
 
     def _versions(self) -> dict[str, tuple[int, int]]:
         """Every run, with what changes when its file is written again."""
@@ -306,16 +282,15 @@ class RunStore:
         return versions
 
     def _latest_run(self) -> str:
-        """The run that ended last, of those that were made at all; where the index is silent, the highest id."""
-        for seen, line in enumerate(lines_backwards(self.history)):
-            entry = to_entry(fields_of(line))
-            made = entry is not None and entry.outcome is not Outcome.NOT_RUN
-            if entry and made and _ID.fullmatch(entry.run_id) and self._run_file(entry.run_id).is_file():
+        """Return the run that ended last, or the highest id if the index does not say. A skipped run does not count."""
+        for line in reversed(tail_lines(self.history, _TAIL)):
+            entry = parse_entry(line)
+            if entry is None or entry.outcome is Outcome.NOT_RUN or not _ID.fullmatch(entry.run_id):
+                continue
+            if self._run_file(entry.run_id).is_file():
                 return entry.run_id
-            if seen >= _PATIENCE:
-                break
         newest = max((*self._run_ids(), *self._recorded_ids()), key=_parts, default=None)
-        return newest or _the_one(LATEST, "run", [])
+        return newest or _only_match(LATEST, "run", [])
 
     def _run_ids(self, prefix: str = "") -> Iterator[str]:
         found = (name.removesuffix(".json") for name in names(self.runs, prefix) if name.endswith(".json"))
@@ -333,25 +308,21 @@ class RunStore:
         return filter(_ID.fullmatch, found)
 
     def _recorded(self, run_id: str) -> Recording:
-        from salvo.scenarios.store.recording import Recording
-
         return Recording.from_files(self.load_recording(run_id), run_id)
 
     def _load(self, path: Path, kind: type[T]) -> T:
-        from pydantic import ValidationError
-
         try:
             content = self._own(path).read_bytes()
             return reader(kind).validate_python(json_codec.loads(content, deepest=json_codec.DEEPEST_OF_OURS))
-        except FileNotFoundError as fault:
-            raise StoreError(f"{path} does not exist.", hint="`salvo report` lists what is stored.") from fault
-        except OSError as fault:
-            raise _unreadable(path, fault) from fault
-        except ValidationError as fault:
-            where, what = first_error(fault)
-            raise _damaged(path, f" at {where}: {what}" if where else f": {what}") from fault
-        except ValueError as fault:
-            raise _damaged(path, f": {fault}") from fault
+        except FileNotFoundError as error:
+            raise StoreError(f"{path} does not exist.", hint="`salvo report` lists what is stored.") from error
+        except OSError as error:
+            raise _unreadable(path, error) from error
+        except ValidationError as error:
+            where, what = first_error(error)
+            raise _damaged(path, f" at {where}: {what}" if where else f": {what}") from error
+        except ValueError as error:
+            raise _damaged(path, f": {error}") from error
 
     def _own(self, path: Path) -> Path:
         """The file, if it is one and lies in the store: a link in somebody's store may lead to anything."""
@@ -388,7 +359,7 @@ def _checked(text: str, what: str) -> str:
     return text
 
 
-def _the_one(text: str, what: str, ids: list[str]) -> str:
+def _only_match(text: str, what: str, ids: list[str]) -> str:
     """The id itself, or the only one that begins so."""
     if text in ids:
         return text
@@ -414,5 +385,5 @@ def _damaged(path: Path, what: str) -> StoreError:
     return StoreError(f"{path} is damaged{what}.", hint="Restore it from a backup, or remove it and run again.")
 
 
-def _unreadable(path: Path, fault: OSError) -> StoreError:
-    return StoreError(f"{path} cannot be read: {fault.strerror or fault}.", hint="Check its permissions.")
+def _unreadable(path: Path, error: OSError) -> StoreError:
+    return StoreError(f"{path} cannot be read: {error.strerror or error}.", hint="Check its permissions.")

@@ -237,7 +237,7 @@ class BatchDetail:
 @router.get("/{batch_id}", operation_id="getBatch", response_model=BatchDetail)
 def show(batch_id: str, services: ServicesDep) -> JsonResponse:
     """Return a batch: its settings, the results of its runs, and where they diverge."""
-    cached = services.catalog.shelved(services.catalog.store.find_batch(batch_id))
+    cached = services.catalog.get(services.catalog.store.find_batch(batch_id))
     summary = replace(
         cached.summary,
         failures=cached.summary.failures[:MAX_LISTED],
@@ -251,7 +251,7 @@ def show(batch_id: str, services: ServicesDep) -> JsonResponse:
             why=why(cached.summary),
             failure_groups=[replace(group, run_ids=group.run_ids[:MAX_LISTED]) for group in groups],
             batch=cached.batch,
-            parting=services.catalog.parting(cached),
+            parting=services.catalog.divergence(cached),
             running=services.catalog.is_running(cached),
             skipped=cached.row.skipped,
         )
@@ -297,7 +297,7 @@ def runs(
     offset: Offset = 0,
 ) -> JsonResponse:
     """Return the runs of a batch from the index."""
-    cached = services.catalog.shelved(services.catalog.store.find_batch(batch_id))
+    cached = services.catalog.get(services.catalog.store.find_batch(batch_id))
     matches = [entry for entry in cached.entries if _entry_matches(entry, outcome, assertion)]
     rows = matches[offset : offset + limit]
     return JsonResponse(RunPage(rows, offset, limit, offset + len(rows) < len(matches), len(matches)))

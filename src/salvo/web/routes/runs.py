@@ -108,7 +108,7 @@ def _load(run_id: str, services: Services) -> tuple[AgentRunResult, Trajectory]:
 
 def _partner(run: AgentRunResult, services: Services) -> str | None:
     try:
-        entries = services.catalog.shelved(run.batch_id).entries
+        entries = services.catalog.get(run.batch_id).entries
     except (StoreError, TapeError):
         return None
     return nearest_counterpart(services.catalog.store, run, entries)
