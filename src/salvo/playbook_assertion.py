@@ -19,7 +19,7 @@ from salvo.playbooks.enums import Mode, Status
 from salvo.playbooks.evaluate import prompts
 from salvo.playbooks.evaluate.inputs import Inputs
 from salvo.playbooks.evaluate.judges import rules_judge
-from salvo.playbooks.evaluate.judges.model import ballot_of
+from salvo.playbooks.evaluate.judges.model import judge_answer
 from salvo.playbooks.evaluate.request import EvaluationRequest, new_request, runs_for
 from salvo.playbooks.evaluate.runner import build_case, judged_by, scan
 from salvo.playbooks.evaluate.votes import Vote
@@ -93,7 +93,7 @@ async def _report(request: EvaluationRequest, timestamp: str, services: EvalServ
             answers = await services.ask(request.evaluator, question, request.runs)
             # Without a cost: the run counts the cost of its judges itself.
             votes += [
-                Vote(check.id, run, ballot_of(answer, question, None)) for run, answer in enumerate(answers, start=1)
+                Vote(check.id, run, judge_answer(answer, question, None)) for run, answer in enumerate(answers, start=1)
             ]
     return build_report(request, votes, scanned, judge, timestamp=timestamp, baseline=_NO_BASELINE)
 

@@ -78,7 +78,7 @@ def some_inputs(ai_output: str = TEXT, **others: str) -> Inputs:
     return Inputs.of(ai_output, **others)
 
 
-def a_ballot(result: Result | None = Result.PASS, **changes: Any) -> JudgeAnswer:
+def a_judge_answer(result: Result | None = Result.PASS, **changes: Any) -> JudgeAnswer:
     span = ASSUMED if result is Result.PASS else CERTAIN
     ballot = JudgeAnswer(
         result,
@@ -103,7 +103,7 @@ def a_vote(
         request=TapedRequest("POST", "anthropic", "/v1/messages", {}, JsonContent({"messages": [TEXT]})),
         reply=TapedReply(200, {"request-id": "1"}, JsonContent({"content": ["…"]}), 1.2),
     )
-    return Vote(check_id, run, a_ballot(result, **changes), (exchange,))
+    return Vote(check_id, run, a_judge_answer(result, **changes), (exchange,))
 
 
 def some_votes(runs: int = 3) -> list[Vote]:
@@ -168,7 +168,7 @@ def a_report(
 
 def _check(name: str, result: Result, span: str, inputs: Inputs, runs: int) -> CheckResult:
     location = _location(span, inputs)
-    ballot = a_ballot(result)
+    ballot = a_judge_answer(result)
     return CheckResult(
         check_id=name,
         severity=Severity.HIGH,

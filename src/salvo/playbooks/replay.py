@@ -46,7 +46,7 @@ async def replay(
         if vote.check_id not in by_id:
             raise NotReplayableError(f"The stored playbook has no check {vote.check_id}, which was voted on.")
         ballot = await judge.judge(build_case(order, scanned, by_id[vote.check_id], vote.run), tape)
-        return Vote(vote.check_id, vote.run, _as_paid(redact_answer(ballot, redactor), vote.ballot))
+        return Vote(vote.check_id, vote.run, _as_paid(redact_answer(ballot, redactor), vote.answer))
 
     with offline():
         recast = await gather(map(again, votes))

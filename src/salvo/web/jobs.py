@@ -65,7 +65,7 @@ class VoteSummary:
 
     @classmethod
     def from_vote(cls, sequence: int, vote: Vote) -> VoteSummary:
-        ballot = vote.ballot
+        ballot = vote.answer
         return cls(
             sequence=sequence,
             check_id=vote.check_id,

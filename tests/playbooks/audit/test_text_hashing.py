@@ -96,10 +96,10 @@ def test_a_vote_keeps_its_verdict_and_what_was_measured() -> None:
     kept = vote_without_texts(vote)
     assert SECRET not in repr(kept)
     assert kept.exchanges == ()
-    assert (kept.check_id, kept.run, kept.ballot.result, kept.ballot.confidence, kept.ballot.measured) == (
+    assert (kept.check_id, kept.run, kept.answer.result, kept.answer.confidence, kept.answer.measured) == (
         vote.check_id,
         vote.run,
-        vote.ballot.result,
-        vote.ballot.confidence,
-        vote.ballot.measured,
+        vote.answer.result,
+        vote.answer.confidence,
+        vote.answer.measured,
     )

@@ -129,7 +129,7 @@ def test_a_fail_always_shows_the_passage_that_it_rests_on(evaluation: tuple[Eval
 def test_no_vote_is_lost_and_none_is_made_up(evaluation: tuple[EvaluationRequest, list[Vote]]) -> None:
     order, votes = evaluation
     report = made(order, votes)
-    cast = {(vote.check_id, vote.run): vote.ballot.result for vote in votes if vote.ballot.result is not None}
+    cast = {(vote.check_id, vote.run): vote.answer.result for vote in votes if vote.answer.result is not None}
     shown = {
         (check.check_id, run.run): run.result for check in report.check_results for run in check.raw_runs if run.valid
     }
@@ -184,7 +184,7 @@ def test_what_any_part_is_unknown_of_is_unknown_as_a_whole() -> None:
     spent = made(order, known).spent
     assert (spent.calls, spent.cost_usd, spent.seconds) == (12, math.fsum([0.1] * 12), 12.0)
     assert spent.tokens is not None
-    unknown = replace(known[0], ballot=replace(known[0].ballot, measured=replace(paid, cost_usd=None, usage=None)))
+    unknown = replace(known[0], answer=replace(known[0].answer, measured=replace(paid, cost_usd=None, usage=None)))
     spent = made(order, [unknown, *known[1:]]).spent
     assert (spent.calls, spent.cost_usd, spent.tokens, spent.seconds) == (12, None, None, 12.0)
 

@@ -65,7 +65,7 @@ def _plain(vote: Vote) -> tuple[object, ...]:
     return (
         vote.check_id,
         vote.run,
-        vote.ballot,
+        vote.answer,
         [(part.lane, part.key, part.request, part.reply) for part in vote.exchanges],
     )
 
@@ -88,7 +88,7 @@ def test_any_text_survives(store: EvaluationStore, text: str) -> None:
     assert (found.inputs, found.report, found.subject) == (inputs, report, text[:30])
     assert found.evaluator == f"openai/{text[:30]}"
     [(_, stored)] = store.votes("id-0001")
-    assert stored.ballot == vote.ballot
+    assert stored.answer == vote.answer
     assert [row.id for row in store.history(subject=text[:30])] == ["id-0001"]
     assert audit_log.check(store.audit_log()) is None
 
@@ -108,7 +108,7 @@ def test_a_run_without_a_vote_may_be_asked_again_and_a_vote_stays(store: Evaluat
     store.save_votes("id-0001", [a_vote(run=1)])
     store.save_votes("id-0001", [a_vote(run=2, result=None)])
     assert store.save_votes("id-0001", [a_vote(run=2)]) == [3]
-    assert [(number, vote.run, vote.ballot.result) for number, vote in store.votes("id-0001")] == [
+    assert [(number, vote.run, vote.answer.result) for number, vote in store.votes("id-0001")] == [
         (1, 1, Result.PASS),
         (3, 2, Result.PASS),
     ]
@@ -413,7 +413,7 @@ def test_hashes_only_keeps_no_text(store: EvaluationStore, clock: HeldClock, tmp
     for text in (TEXT, CERTAIN, "German law", "Review the clause", '{"result": …}', "as it says"):
         assert text not in everything
     assert all(vote.exchanges == () for _, vote in store.votes("id-0001"))
-    assert [vote.ballot.confidence for _, vote in store.votes("id-0001")] == [0.9] * 6
+    assert [vote.answer.confidence for _, vote in store.votes("id-0001")] == [0.9] * 6
 
 
 def _verdicts(report: Report) -> list[tuple[object, ...]]:

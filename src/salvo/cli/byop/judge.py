@@ -29,8 +29,8 @@ def judge(
     from salvo.cli.console import ProgressLine
     from salvo.engine.jsonio import json_codec
     from salvo.errors import UsageError
+    from salvo.playbooks.evaluate.request import stored_request
     from salvo.playbooks.evaluate.session import EvaluatorConfig
-    from salvo.playbooks.evaluate.stored import stored_request
     from salvo.playbooks.rejudge import lines, summarise
 
     place = click.get_current_context().with_resource(LazyStore())

@@ -28,8 +28,8 @@ def replay(evaluation_id: str, as_json: bool) -> None:
 
     from salvo.cli.byop.database import open_store
     from salvo.errors import NotReplayableError
+    from salvo.playbooks.evaluate.request import stored_request
     from salvo.playbooks.evaluate.session import EvaluatorConfig
-    from salvo.playbooks.evaluate.stored import stored_request
     from salvo.playbooks.replay import baseline_then, replay
 
     with open_store() as store:

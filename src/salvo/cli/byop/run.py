@@ -195,8 +195,8 @@ def _resumed(asked: str, place: LazyStore | None, base_url: str | None, key_vari
     from dataclasses import replace
 
     from salvo.cli.byop.evaluation_session import EvaluationJob, key_in
+    from salvo.playbooks.evaluate.request import stored_request
     from salvo.playbooks.evaluate.session import EvaluatorConfig
-    from salvo.playbooks.evaluate.stored import stored_request
 
     if place is None:
         raise click.UsageError("--resume goes on with what is stored, so it cannot be combined with --no-store.")
@@ -206,7 +206,7 @@ def _resumed(asked: str, place: LazyStore | None, base_url: str | None, key_vari
     order = stored_request(stored)
     desk = EvaluatorConfig(stored.evaluator, base_url=base_url, key=key_in(key_variable))
     desk.check()
-    votes = [vote for _, vote in store.votes(stored.id) if vote.ballot.result is not None]
+    votes = [vote for _, vote in store.votes(stored.id) if vote.answer.result is not None]
     if stored.report is None:
         store.resume(stored.id)
         return EvaluationJob(desk, order, votes, already_stored=True)

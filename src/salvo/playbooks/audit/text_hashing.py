@@ -45,7 +45,7 @@ def without_texts(report: Report) -> Report:
 
 def vote_without_texts(vote: Vote) -> Vote:
     """No exchanges either: they hold the whole text, and without it there is nothing to replay."""
-    return Vote(vote.check_id, vote.run, _ballot(vote.ballot))
+    return Vote(vote.check_id, vote.run, _ballot(vote.answer))
 
 
 def withheld(text: str) -> str:

@@ -1,15 +1,17 @@
-"""What is asked for: plain data, complete before the first call, so that it can be stored, resumed and replayed."""
+"""What to evaluate: plain data, complete before the first call, so that it can be stored, resumed and replayed."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Final
 
-from salvo.errors import UsageError
+from salvo.errors import NotReplayableError, UsageError
 from salvo.playbooks.enums import Mode
 from salvo.playbooks.evaluate.inputs import NAMES, Inputs
 from salvo.playbooks.playbook.schema import Check, Playbook
+from salvo.playbooks.playbook.validate import playbook as validate_playbook
 from salvo.playbooks.report.report import ModelFingerprint
+from salvo.playbooks.store.records import StoredEvaluation
 
 DEFAULT_SUBJECT = "default"
 UNKNOWN: Final = "unknown"
@@ -25,13 +27,13 @@ class EvaluationRequest:
     runs: int
     """How often each judged check is asked."""
     subject: str = DEFAULT_SUBJECT
-    """The series that this text belongs to: drift is told within one."""
+    """The series that this text belongs to: drift is reported within one series."""
     producer: str | None = None
-    """The AI that wrote the text, as whoever asks declares it."""
+    """The AI that wrote the text, as the user declares it."""
 
     @property
     def cases(self) -> list[tuple[Check, int]]:
-        """Every question to ask: each judged check, each run of it."""
+        """Return every question to ask: each run of each judged check."""
         return [(check, run) for check in self.playbook.judged for run in range(1, self.runs + 1)]
 
 
@@ -46,7 +48,7 @@ def new_request(
     subject: str = DEFAULT_SUBJECT,
     producer: str | None = None,
 ) -> EvaluationRequest:
-    """What somebody asks for anew; refused where the playbook cannot be run so."""
+    """Return a new request; raise UsageError if the playbook cannot be run with these inputs and this mode."""
     if missing := [name for name in playbook.required_inputs if not getattr(inputs, name)]:
         needed = " and ".join(NAMES[name].lower() for name in missing)
         raise UsageError(
@@ -57,25 +59,44 @@ def new_request(
     )
 
 
-def runs_for(mode: Mode, playbook: Playbook, asked: int | None) -> int:
-    """How often to ask: once in a screening, else as often as the playbook says at the least."""
+def stored_request(stored: StoredEvaluation) -> EvaluationRequest:
+    """Return the request of a stored evaluation, to resume or replay it."""
+    if stored.inputs is None:
+        raise NotReplayableError(
+            f"Only hashes of the evaluation {stored.id} are stored, so its texts are not available.",
+            hint="Evaluate the text again.",
+        )
+    return EvaluationRequest(
+        report_id=stored.id,
+        playbook=validate_playbook(stored.playbook, "The stored playbook"),
+        inputs=stored.inputs,
+        evaluator=stored.evaluator,
+        mode=stored.mode,
+        runs=stored.runs,
+        subject=stored.subject,
+        producer=stored.producer,
+    )
+
+
+def runs_for(mode: Mode, playbook: Playbook, runs: int | None) -> int:
+    """Return how often to ask each check: once in a screening, by default as often as the playbook says."""
     if mode is Mode.SCREENING:
-        if asked not in (None, 1):
+        if runs not in (None, 1):
             raise UsageError(
-                f"A screening asks each check once, not {asked} times.", hint="The mode full asks as often as you like."
+                f"A screening asks each check once, not {runs} times.", hint="Use the mode full to ask more often."
             )
         return 1
-    least = playbook.variance.min_runs
-    if asked is not None and asked < least:
+    minimum = playbook.variance.min_runs
+    if runs is not None and runs < minimum:
         raise UsageError(
-            f"A full evaluation asks each check at least {least} times, not {asked}.",
+            f"A full evaluation asks each check at least {minimum} times, not {runs}.",
             hint="For one quick run, which cannot be compared over time, choose the mode screening.",
         )
-    return least if asked is None else asked
+    return minimum if runs is None else runs
 
 
 def producer_fingerprint(declared: str | None) -> ModelFingerprint:
-    """What was said about the producer; what was not said is undisclosed."""
+    """Return what the user declared about the producer; everything else is unknown."""
     provider, slash, model = (declared or "").partition("/")
     return ModelFingerprint(
         declared_model_name=(model if slash else declared) or UNKNOWN,

@@ -162,7 +162,7 @@ class _Questions:
         self._context = context
         self._recorder = recorder
         self._hopeless = False
-        self.votes = {vote.key: vote for vote in earlier_votes if vote.ballot.result is not None}
+        self.votes = {vote.key: vote for vote in earlier_votes if vote.answer.result is not None}
 
     async def ask_all(self) -> PoolStopped | None:
         """Ask every question that has no vote yet, all at once. Return why this was stopped, if it was."""

@@ -52,11 +52,11 @@ class JudgeAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Vote:
-    """A ballot in its place: which check, which run of it; `exchanges` is what a replay answers from."""
+    """The answer to one run of one check. A replay answers from `exchanges`."""
 
     check_id: str
     run: int
-    ballot: JudgeAnswer
+    answer: JudgeAnswer
     exchanges: tuple[Exchange, ...] = ()
 
     @property

@@ -141,7 +141,7 @@ def build_report(
 def _by_check(votes: Iterable[Vote]) -> dict[str, dict[int, JudgeAnswer]]:
     ballots: dict[str, dict[int, JudgeAnswer]] = {}
     for vote in votes:
-        ballots.setdefault(vote.check_id, {})[vote.run] = vote.ballot
+        ballots.setdefault(vote.check_id, {})[vote.run] = vote.answer
     return ballots
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
 from typing import Any
 
 from pydantic_core import to_jsonable_python
@@ -47,5 +46,6 @@ def report_of(text: str, name: str) -> Report:
 
 
 def vote_of(vote: str, exchanges: str) -> Vote:
-    document: Mapping[str, Any] = json_codec.loads(vote)
+    document: dict[str, Any] = json_codec.loads(vote)
+    document["answer"] = document.pop("ballot")  # the stored name
     return reader(Vote).validate_python({**document, "exchanges": json_codec.loads(exchanges)})

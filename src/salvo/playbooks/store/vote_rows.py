@@ -41,15 +41,15 @@ def insert_votes(connection: Connection, evaluation_id: str, cast: Sequence[Vote
 
 
 def _row(evaluation_id: str, sequence: int, vote: Vote) -> dict[str, Any]:
-    text = as_text({"check_id": vote.check_id, "run": vote.run, "ballot": vote.ballot})
+    text = as_text({"check_id": vote.check_id, "run": vote.run, "ballot": vote.answer})
     exchanges = as_text(vote.exchanges)
     return {
         "evaluation_id": evaluation_id,
         "sequence": sequence,
         "check_id": as_name(vote.check_id),
         "run": vote.run,
-        "valid": vote.ballot.result is not None,
-        "result": vote.ballot.result or Result.INDETERMINATE,
+        "valid": vote.answer.result is not None,
+        "result": vote.answer.result or Result.INDETERMINATE,
         "vote_sha256": sha256(text.encode()),
         "exchanges_sha256": sha256(exchanges.encode()),
         "vote": text,

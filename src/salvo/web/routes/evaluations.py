@@ -12,8 +12,7 @@ from fastapi import APIRouter, Body, Header
 from salvo.playbooks.enums import Mode, Severity
 from salvo.playbooks.evaluate.inputs import Inputs
 from salvo.playbooks.evaluate.judges import rules_judge
-from salvo.playbooks.evaluate.request import EvaluationRequest
-from salvo.playbooks.evaluate.stored import stored_request
+from salvo.playbooks.evaluate.request import EvaluationRequest, stored_request
 from salvo.playbooks.playbook.validate import playbook as validated
 from salvo.playbooks.store.records import State, StoredEvaluation
 from salvo.web import events
@@ -128,7 +127,7 @@ async def resume(
     votes = [
         (sequence, vote)
         for sequence, vote in await asyncio.to_thread(services.store.votes, stored.id)
-        if vote.ballot.result is not None
+        if vote.answer.result is not None
     ]
     if stored.report is None:
         job = Job(request, stored.created_at, config.base_url, votes)

@@ -61,7 +61,7 @@ class ModelJudge:
         model = catalog.chat_model(self.name, wire, endpoint_name=self._endpoint_name)
         question = prompts.question(case)
         vote = await judge.vote(model, question, case.lane)
-        return ballot_of(vote, question, self._cost(vote.replies))
+        return judge_answer(vote, question, self._cost(vote.replies))
 
     def _cost(self, replies: tuple[ChatReply, ...]) -> float | None:
         now = self._clock.now()
@@ -70,7 +70,7 @@ class ModelJudge:
         return sum(known) if len(known) == len(costs) else None
 
 
-def ballot_of(vote: judge.JudgeVote, question: judge.Question, cost_usd: float | None) -> JudgeAnswer:
+def judge_answer(vote: judge.JudgeVote, question: judge.Question, cost_usd: float | None) -> JudgeAnswer:
     """A model's answer to a question of `prompts` as a ballot."""
     measured = _measured(vote.replies, question.temperature, cost_usd)
     if vote.answer is None:
