@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 
 from salvo.engine.jsonio import json_codec
 from salvo.engine.jsonio.canonical import stable_text
-from salvo.engine.jsonio.type_adapters import first_error, reader
+from salvo.engine.jsonio.type_adapters import first_error, type_adapter
 from salvo.engine.runtime.redact import Redactor
 from salvo.engine.wire.base import Attempt, WireRequest
 from salvo.engine.wire.reasoning_redaction import may_hold_reasoning, without_reasoning
@@ -121,7 +121,7 @@ class Tape:
                 hint="Replay it with the version that recorded it, or record it again.",
             )
         try:
-            return reader(Tape).validate_python(found)
+            return type_adapter(Tape).validate_python(found)
         except ValidationError as fault:
             where, what = first_error(fault)
             raise TapeCorruptError(f"{name} is damaged at {where}: {what}.", hint=RECORD_AGAIN) from fault

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from salvo.engine.jsonio import json_codec
-from salvo.engine.jsonio.type_adapters import first_error, reader
+from salvo.engine.jsonio.type_adapters import first_error, type_adapter
 from salvo.errors import InputError
 from salvo.playbooks.enums import DISCLAIMERS, Aggregation, Mode, Result, Severity, Status
 
@@ -286,11 +286,11 @@ def read_report(content: bytes, name: str = "The report") -> ReportFile:
     if not isinstance(found, dict) or "byop_report" not in found:
         raise InputError(f"{name} is not a BYOP report: it has no byop_report.")
     try:
-        return reader(ReportFile).validate_python(found)
+        return type_adapter(ReportFile).validate_python(found)
     except ValidationError as fault:
         raise InputError(f"{name} is not a BYOP report of this version: {': '.join(first_error(fault))}.") from fault
 
 
 def json_schema() -> dict[str, Any]:
     """The JSON Schema of a report's file."""
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **reader(ReportFile).json_schema()}
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **type_adapter(ReportFile).json_schema()}

@@ -10,7 +10,7 @@ from pydantic_core import to_jsonable_python
 
 from salvo.engine.jsonio import json_codec
 from salvo.engine.jsonio.canonical import escape_surrogates
-from salvo.engine.jsonio.type_adapters import reader
+from salvo.engine.jsonio.type_adapters import type_adapter
 from salvo.playbooks.evaluate.inputs import Inputs, of_document
 from salvo.playbooks.evaluate.votes import Vote
 from salvo.playbooks.report.report import Report, read_report
@@ -48,4 +48,4 @@ def report_of(text: str, name: str) -> Report:
 def vote_of(vote: str, exchanges: str) -> Vote:
     document: dict[str, Any] = json_codec.loads(vote)
     document["answer"] = document.pop("ballot")  # the stored name
-    return reader(Vote).validate_python({**document, "exchanges": json_codec.loads(exchanges)})
+    return type_adapter(Vote).validate_python({**document, "exchanges": json_codec.loads(exchanges)})

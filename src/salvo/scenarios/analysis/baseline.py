@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from salvo.engine.jsonio import json_codec
-from salvo.engine.jsonio.type_adapters import first_error, reader
+from salvo.engine.jsonio.type_adapters import first_error, type_adapter
 from salvo.engine.runtime.files import write_document
 from salvo.errors import InputError
 from salvo.scenarios.analysis.batch_stats import BatchStats
@@ -52,7 +52,9 @@ def read(path: Path) -> list[BatchStats]:
     if not isinstance(scenarios, dict) or not all(isinstance(of, dict) for of in scenarios.values()):
         raise _unusable(path, "it has no scenarios")
     try:
-        every = [reader(BatchStats).validate_python({**of, "scenario_id": name}) for name, of in scenarios.items()]
+        every = [
+            type_adapter(BatchStats).validate_python({**of, "scenario_id": name}) for name, of in scenarios.items()
+        ]
     except ValidationError as fault:
         raise _unusable(path, ": ".join(first_error(fault))) from fault
     for of in every:

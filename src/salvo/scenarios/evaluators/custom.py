@@ -18,7 +18,7 @@ from pydantic import AliasChoices, ConfigDict, Field
 
 from salvo.engine.jsonio import json_codec
 from salvo.engine.jsonio.pydantic_errors import FieldPath
-from salvo.engine.jsonio.type_adapters import reader
+from salvo.engine.jsonio.type_adapters import type_adapter
 from salvo.engine.runtime.threads import in_thread
 from salvo.errors import SalvoError
 from salvo.scenarios.evaluators.base import EvalServices, Evaluate, EvaluatorType, LoadObject, with_alias
@@ -81,7 +81,7 @@ async def _judge_by(
 ) -> EvalResult:
     # A copy, so that the function cannot change the result for the other assertions and the store.
     content = json_codec.loads(json_codec.dumps(result), deepest=json_codec.DEEPEST_OF_OURS)
-    returned = await _call(function, scenario, assertion, reader(AgentRunResult).validate_python(content))
+    returned = await _call(function, scenario, assertion, type_adapter(AgentRunResult).validate_python(content))
     if isinstance(returned, _Raised):
         return _raised(name, function, returned.error)
     return as_eval_result(returned, name, min_score)

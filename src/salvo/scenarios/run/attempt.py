@@ -14,7 +14,7 @@ from pydantic import ValidationError
 
 from salvo import __version__
 from salvo.engine.jsonio import json_codec
-from salvo.engine.jsonio.type_adapters import first_error, reader
+from salvo.engine.jsonio.type_adapters import first_error, type_adapter
 from salvo.engine.runtime.clock import Clock
 from salvo.engine.runtime.redact import Redactor
 from salvo.engine.wire.base import Wire
@@ -256,7 +256,7 @@ def _details(response: AdapterResponse, environment: RunEnvironment) -> dict[str
 def _as_stored(result: AgentRunResult) -> AgentRunResult:
     """Return the result of a user's adapter as it will be read from its file. Raise ValueError if it cannot be."""
     try:
-        stored = reader(AgentRunResult).validate_python(json_codec.plain(result))
+        stored = type_adapter(AgentRunResult).validate_python(json_codec.plain(result))
     except ValidationError as error:
         raise ValueError(": ".join(first_error(error))) from error
     except RecursionError:

@@ -10,7 +10,7 @@ from typing import Any
 
 from salvo.engine.chat.base import ToolDefinition
 from salvo.engine.jsonio import json_codec
-from salvo.engine.jsonio.type_adapters import reader
+from salvo.engine.jsonio.type_adapters import type_adapter
 from salvo.engine.runtime.redact import Redactor
 from salvo.scenarios.result import AgentRunResult, EvalResult
 from salvo.scenarios.run.tools.toolbox import ToolRecord
@@ -31,7 +31,7 @@ def redacted(result: AgentRunResult, redactor: Redactor) -> AgentRunResult:
     clean["tool_calls"] = [_clean(call, _OF_A_CALL, redactor) for call in clean["tool_calls"]]
     clean["trace"] = [_clean(event, _OF_AN_EVENT, redactor) for event in clean["trace"]]
     clean["eval_results"] = [_clean(verdict, _OF_A_VERDICT, redactor) for verdict in clean["eval_results"]]
-    return reader(AgentRunResult).validate_python(clean)
+    return type_adapter(AgentRunResult).validate_python(clean)
 
 
 def redact_verdicts(result: AgentRunResult, redactor: Redactor) -> None:
@@ -39,7 +39,7 @@ def redact_verdicts(result: AgentRunResult, redactor: Redactor) -> None:
     found = _if_touched(result.eval_results, redactor)
     if found is not None:
         clean = [_clean(verdict, _OF_A_VERDICT, redactor) for verdict in found]
-        result.eval_results = [reader(EvalResult).validate_python(verdict) for verdict in clean]
+        result.eval_results = [type_adapter(EvalResult).validate_python(verdict) for verdict in clean]
     result.error = result.error and redactor.json(result.error)
 
 

@@ -10,7 +10,6 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Discriminator, Field
 from pydantic.json_schema import models_json_schema
 
 from salvo.engine.jsonio.pydantic_errors import EXPECTED_KIND
-from salvo.engine.jsonio.type_adapters import complete
 
 if TYPE_CHECKING:
     from salvo.scenarios.evaluators.base import EvaluatorType
@@ -47,11 +46,7 @@ CERTAINTY_ERROR = "no number of runs can show a min_pass_rate of 1.0; use a lowe
 class FileModel(BaseModel):
     """A part of a file. It is immutable, and other fields than its own are errors."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
-
-    @classmethod
-    def __pydantic_init_subclass__(cls, **_: Any) -> None:
-        complete(cls)
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class ToolResponse(FileModel):

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from salvo.engine.chat.base import Usage
 from salvo.engine.jsonio import json_codec
-from salvo.engine.jsonio.type_adapters import reader
+from salvo.engine.jsonio.type_adapters import type_adapter
 from salvo.scenarios.result import AgentRunResult, Cause, Outcome
 
 LONGEST_ERROR = 300
@@ -88,7 +88,7 @@ def index_entry(result: AgentRunResult) -> IndexEntry:
 def parse_entry(line: bytes) -> IndexEntry | None:
     """Return the entry that a line holds; None if it is not a valid one."""
     try:
-        return reader(IndexEntry).validate_python(json_codec.loads(line))
+        return type_adapter(IndexEntry).validate_python(json_codec.loads(line))
     except (ValueError, ValidationError):
         return None
 

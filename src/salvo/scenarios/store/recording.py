@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 from salvo.engine.chat.base import ToolDefinition
 from salvo.engine.jsonio import json_codec
-from salvo.engine.jsonio.type_adapters import first_error, reader
+from salvo.engine.jsonio.type_adapters import first_error, type_adapter
 from salvo.engine.runtime.pricing import UnitPrices
 from salvo.engine.runtime.redact import Redactor
 from salvo.engine.wire.tape import VERSION, Tape
@@ -88,7 +88,7 @@ class Recording:
         rest = {part: value for part, value in {**sent, **answered}.items() if part in _PARTS}
         whole = Tape.from_json(json_codec.dumps(tape), f"The recording {name}")
         try:
-            return reader(Recording).validate_python({**rest, "tape": whole})
+            return type_adapter(Recording).validate_python({**rest, "tape": whole})
         except ValidationError as fault:
             where, what = first_error(fault)
             raise TapeCorruptError(f"The recording {name} is damaged at {where}: {what}.") from fault

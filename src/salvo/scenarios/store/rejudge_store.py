@@ -11,7 +11,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from salvo.engine.jsonio import json_codec
-from salvo.engine.jsonio.type_adapters import reader
+from salvo.engine.jsonio.type_adapters import type_adapter
 from salvo.engine.runtime.files import unwritable
 from salvo.scenarios.store.jsonl import append_line
 
@@ -71,6 +71,6 @@ class RejudgeStore:
 
 def _parse(line: bytes) -> Rejudgement | None:
     try:
-        return reader(Rejudgement).validate_python(json_codec.loads(line))
+        return type_adapter(Rejudgement).validate_python(json_codec.loads(line))
     except (ValueError, ValidationError):
         return None

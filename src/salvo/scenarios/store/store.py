@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 from pydantic import ValidationError
 
 from salvo.engine.jsonio import json_codec
-from salvo.engine.jsonio.type_adapters import first_error, reader
+from salvo.engine.jsonio.type_adapters import first_error, type_adapter
 from salvo.engine.runtime.files import move_folder, names, temporary_beside, unwritable, write, write_atomically
 from salvo.errors import AmbiguousIdError, StoreError, TapeError, UnknownIdError
 from salvo.scenarios.result import AgentRunResult, Batch, Outcome
@@ -313,7 +313,7 @@ class RunStore:
     def _load(self, path: Path, kind: type[T]) -> T:
         try:
             content = self._own(path).read_bytes()
-            return reader(kind).validate_python(json_codec.loads(content, deepest=json_codec.DEEPEST_OF_OURS))
+            return type_adapter(kind).validate_python(json_codec.loads(content, deepest=json_codec.DEEPEST_OF_OURS))
         except FileNotFoundError as error:
             raise StoreError(f"{path} does not exist.", hint="`salvo report` lists what is stored.") from error
         except OSError as error:
