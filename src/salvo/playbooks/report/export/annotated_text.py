@@ -1,4 +1,4 @@
-"""The frozen text with its lines numbered and what the report points at marked in place."""
+"""The frozen text in lines, with the passages that the report points at marked."""
 
 from __future__ import annotations
 
@@ -7,87 +7,91 @@ from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from typing import Literal, NamedTuple, TypeAlias
 
-from salvo.engine.text.html.markup import Markup, element, text
-from salvo.playbooks.report.report import Location, Report
+from salvo.playbooks.report.report import ExtractedAssumption, Location, Report, UncheckedArea
 
 Kind: TypeAlias = Literal["evidence", "finding", "mention"]
 
 
 class PassagePosition(NamedTuple):
-    """A part of the text that the report points at, and the number of the check that does; 0 where none does."""
+    """A part of the text that the report points at, and the number of the check that does; 0 if none does."""
 
     location: Location
     kind: Kind
     check: int = 0
 
 
-def places(report: Report) -> Iterator[PassagePosition]:
+class TextPart(NamedTuple):
+    """A part of one line. Without classes it is not marked."""
+
+    text: str
+    classes: str
+    anchor: str | None
+    checks_ended: tuple[int, ...]
+    """The numbers of the checks whose evidence ends with this part."""
+
+
+def positions(report: Report) -> Iterator[PassagePosition]:
+    """Return everything in the text that the report points at."""
     for number, check in enumerate(report.check_results, start=1):
-        quotes = [*check.evidence_citations, *(quote for one in check.dissent for quote in one.evidence_citations)]
-        yield from (PassagePosition(quote.location, "evidence", number) for quote in quotes if quote.location)
+        dissenting = (citation for dissent in check.dissent for citation in dissent.evidence_citations)
+        citations = [*check.evidence_citations, *dissenting]
+        yield from (
+            PassagePosition(citation.location, "evidence", number) for citation in citations if citation.location
+        )
         yield from (PassagePosition(hit.location, "mention", number) for hit in check.pattern_hits)
-    yield from (PassagePosition(found.location, "finding") for found in report.artifact_findings if found.location)
-    assumed = (one.location for one in report.assumptions_extracted)
-    unchecked = (one.location for one in report.unchecked_areas)
-    yield from (PassagePosition(location, "mention") for location in (*assumed, *unchecked) if location)
+    yield from (
+        PassagePosition(finding.location, "finding") for finding in report.artifact_findings if finding.location
+    )
+    mentions: list[ExtractedAssumption | UncheckedArea] = [*report.assumptions_extracted, *report.unchecked_areas]
+    yield from (PassagePosition(mention.location, "mention") for mention in mentions if mention.location)
 
 
 def anchor(location: Location) -> str:
-    """By where it begins: every quote that begins there shares it, and so overlapping quotes need no nesting."""
+    """Return the id of a passage. Passages with the same start share it, so overlapping quotes need no nesting."""
     return f"text-{location.start}"
 
 
-def lines(of: str, marked: Iterable[PassagePosition]) -> Markup:
-    """A numbered line each. A place outside the text is left out: it belongs to another one."""
-    known = {place for place in marked if 0 <= place.location.start < place.location.end <= len(of)}
-    rows: list[list[Markup]] = [[]]
-    for segment in _segments(len(of), known):
-        for number, part in enumerate(of[segment.start : segment.end].split("\n")):
-            if number:
-                rows.append([])
-            begins = segment.begins and number == 0
-            if part or begins:
-                rows[-1].append(_marked(part, segment, f"text-{segment.start}" if begins else None))
-        rows[-1].extend(element("a", str(check), class_="ref", href=f"#check-{check}") for check in segment.ended)
-    return element("ol", *(element("li", *row) for row in rows), class_="box frozen")
+def lines(text: str, marked: Iterable[PassagePosition]) -> list[list[TextPart]]:
+    """Return the parts of each line. A position outside the text is left out: it belongs to a different text."""
+    within = {position for position in marked if 0 <= position.location.start < position.location.end <= len(text)}
+    rows: list[list[TextPart]] = [[]]
+    for segment in _segments(len(text), within):
+        *inner, last = text[segment.start : segment.end].split("\n")
+        anchored = f"text-{segment.start}" if segment.begins else None
+        for part in inner:
+            if part or anchored:
+                rows[-1].append(TextPart(part, segment.classes, anchored, ()))
+            anchored = None
+            rows.append([])
+        if last or anchored or segment.checks_ended:
+            classes = segment.classes if last or anchored else ""
+            rows[-1].append(TextPart(last, classes, anchored, segment.checks_ended))
+    return rows
 
 
 class _Segment(NamedTuple):
-    """A stretch of text with the same places over all of it."""
+    """A stretch of text with the same positions over all of it."""
 
     start: int
     end: int
-    kinds: frozenset[Kind]
-    overlaps: bool
+    classes: str
     begins: bool
-    """Whether a place begins with it."""
-    ended: list[int]
-    """The checks whose evidence ends with it."""
+    """Whether a position begins with it."""
+    checks_ended: tuple[int, ...]
 
 
 def _segments(length: int, marked: Iterable[PassagePosition]) -> Iterator[_Segment]:
-    """The text cut wherever a place begins or ends: so marks need not nest, however they overlap."""
+    """Split the text wherever a position begins or ends, so that marks need not nest when they overlap."""
     beginning, ending = defaultdict[int, list[PassagePosition]](list), defaultdict[int, list[PassagePosition]](list)
-    for place in marked:
-        beginning[place.location.start].append(place)
-        ending[place.location.end].append(place)
-    over: Counter[Kind] = Counter()
+    for position in marked:
+        beginning[position.location.start].append(position)
+        ending[position.location.end].append(position)
+    open_kinds: Counter[str] = Counter()
     for start, end in pairwise(sorted({0, length, *beginning, *ending})):
-        over.subtract(place.kind for place in ending[start])
-        over.update(place.kind for place in beginning[start])
-        ended = {place.check for place in ending[end] if place.kind == "evidence"}
-        yield _Segment(
-            start,
-            end,
-            frozenset(kind for kind, number in over.items() if number),
-            over["evidence"] > 1,
-            bool(beginning[start]),
-            sorted(ended),
-        )
-
-
-def _marked(part: str, segment: _Segment, anchored: str | None) -> Markup:
-    if not segment.kinds:
-        return text(part)
-    classes = [*sorted(segment.kinds), *(["overlap"] if segment.overlaps else [])]
-    return element("mark", part, id=anchored, class_=" ".join(classes))
+        open_kinds.subtract(position.kind for position in ending[start])
+        open_kinds.update(position.kind for position in beginning[start])
+        classes = sorted(kind for kind, number in open_kinds.items() if number)
+        if open_kinds["evidence"] > 1:
+            classes.append("overlap")
+        checks_ended = sorted({position.check for position in ending[end] if position.kind == "evidence"})
+        yield _Segment(start, end, " ".join(classes), bool(beginning[start]), tuple(checks_ended))
