@@ -5,12 +5,9 @@ from typing import Any
 
 import jmespath
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from salvo.engine.jsonio import json_codec
 from salvo.engine.runtime import safe_regex
-from salvo.scenarios.evaluators.values import json_equal
 from salvo.scenarios.result import Cause, ToolCall
 from tests.support.evaluation import evaluate, findings, run
 
@@ -233,19 +230,6 @@ async def test_a_pattern_that_only_looks_dangerous_is_matched_in_a_process_of_it
     for text, expected in [("www.example.com", True), ("x" * 40, False), ("\ud800.com", False)]:
         asked = {"type": "jmespath", "path": "final_output", "operator": "regex", "value": r"^(?:[a-z0-9]+\.)+com$"}
         assert (await evaluate(asked, run(text))).passed is expected
-
-
-@given(
-    st.recursive(
-        st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
-        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
-        max_leaves=8,
-    )
-)
-def test_a_value_is_the_same_as_itself_and_never_as_itself_in_a_list(value: Any) -> None:
-    assert json_equal(value, value)
-    assert not json_equal(value, [value])
-    assert not json_equal([True, value], [1, value])
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,6 @@
 """Which calls are as expected, in each mode, and the first difference where they are not."""
 
 import time
-from datetime import date
 from itertools import combinations, permutations
 from typing import Any
 
@@ -116,38 +115,6 @@ async def test_lists_match_element_by_element_and_partly_inside() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    "matcher, matching, other, said",
-    [
-        ({"regex": "^[A-Z]{3}$"}, "JFK", "jfk", 'x matching "^[A-Z]{3}$", got "jfk"'),
-        ({"regex": "5"}, "5", 5, 'x matching "5", got 5'),
-        ({"approx": 9.99, "tolerance": 0.01}, 10.0, 10.01, "x 9.99 ± 0.01, got 10.01"),
-        ({"approx": 9.99, "tolerance": 0.01}, 9.98, "9.99", 'x 9.99 ± 0.01, got "9.99"'),
-        ({"approx": 0.3}, 0.1 + 0.2, 0.31, "x 0.3 ± 1e-6, got 0.31"),
-        ({"approx": 1}, 1, True, "x 1 ± 1e-6, got true"),
-        ({"approx": 1, "tolerance": 10**400}, 10**399, float("inf"), None),
-        ({"any": False}, {"any": False}, {"any": True}, "x.any false, got true"),
-        (5, 5.0, "5", 'x 5, got "5"'),
-        (True, True, 1, "x true, got 1"),
-    ],
-)
-async def test_a_matcher_stands_for_many_values(matcher: Any, matching: Any, other: Any, said: str | None) -> None:
-    expected = [{"name": "book_flight", "arguments": {"x": matcher}}]
-    assert await difference(expected, book(x=matching)) == ""
-    different = await difference(expected, book(x=other))
-    assert different
-    if said is not None:
-        assert different == f"expected book_flight as call 1 with {said}"
-
-
-async def test_any_value_must_be_there_even_if_it_is_null() -> None:
-    expected = [{"name": "book_flight", "arguments": {"x": {"any": True}}}]
-    assert await difference(expected, book(x=None)) == ""
-    assert (
-        await difference(expected, book()) == "expected book_flight as call 1 with x with any value, but it is missing"
-    )
-
-
 async def test_a_call_with_the_wrong_arguments_is_named_when_no_other_fits() -> None:
     expected = ["search_flights", {"name": "book_flight", "arguments": {"to": "JFK"}}]
     made: list[str | ToolCall] = ["search_flights", "wait", book(to="LAX")]
@@ -228,10 +195,6 @@ async def test_every_mode_agrees_with_trying_all_possibilities(
         ({"expected": [{"nam": "pay"}]}, ("expected", 0, "nam"), 'no such field; did you mean "name"?'),
         ({"expected": [5]}, ("expected", 0), "must be a mapping, not a number"),
         ({"expected": [{"name": "pay", "arguments": {"x": {"regex": "("}}}]}, ("expected", 0), 'pay: "(" is not a regular'),
-        ({"expected": [{"name": "pay", "arguments": {"x": {"regex": 5}}}]}, ("expected", 0), "pay: regex takes a string, not 5."),
-        ({"expected": [{"name": "pay", "arguments": {"x": [{"approx": "5"}]}}]}, ("expected", 0), 'pay: approx takes a number, not "5".'),
-        ({"expected": [{"name": "pay", "arguments": {"x": {"approx": 5, "tolerance": -1}}}]}, ("expected", 0), "pay: tolerance must not be negative"),
-        ({"expected": [{"name": "pay", "arguments": {"on": date(2026, 3, 15)}}]}, ("expected", 0), "pay: A date is never among the arguments"),
     ],
 )  # fmt: skip
 def test_what_can_never_be_met_is_refused_before_any_call(

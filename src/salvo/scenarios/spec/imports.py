@@ -44,7 +44,7 @@ class Scope:
         self._paths = [str(folder) for folder in folders]
 
     @classmethod
-    def of(cls, folders: Sequence[Path]) -> Scope:
+    def for_folders(cls, folders: Sequence[Path]) -> Scope:
         digest = hashlib.sha256("\0".join(map(str, folders)).encode("utf-8", "surrogateescape")).hexdigest()
         name = f"{_PREFIX}{digest[:16]}"
         with _lock:

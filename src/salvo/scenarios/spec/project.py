@@ -97,7 +97,7 @@ class Project:
         return self._scope(file).load_file(file.resolve())
 
     def _scope(self, near: Path) -> Scope:
-        return Scope.of(self.import_folders(near))
+        return Scope.for_folders(self.import_folders(near))
 
 
 def is_scenario(file: Path) -> bool:

@@ -35,8 +35,8 @@ class _ObjectNames:
 
     def add(self, item: Any) -> str:
         """Return the object's dotted path, as in a file, with a number if another object has the same path."""
-        named = item if hasattr(item, "__qualname__") else type(item)
-        own = f"{named.__module__}.{named.__qualname__}"
+        source = item if hasattr(item, "__qualname__") else type(item)
+        own = f"{source.__module__}.{source.__qualname__}"
         paths = [own, *(f"{own}-{number}" for number in range(2, len(self.objects) + 2))]
         path = next(path for path in paths if self.objects.get(path, item) is item)
         self.objects[path] = item
