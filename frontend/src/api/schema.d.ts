@@ -1087,6 +1087,17 @@ export interface components {
             /** Worse */
             worse: boolean;
         };
+        /** CheckLabels */
+        CheckLabels: {
+            /** Votes */
+            votes: string;
+            /** Facts */
+            facts: components["schemas"]["Fact"][];
+            /** Decided By */
+            decided_by: string;
+            /** Notices */
+            notices: string[];
+        };
         /** CheckResult */
         CheckResult: {
             /** Check Id */
@@ -1539,10 +1550,14 @@ export interface components {
             providers: components["schemas"]["ProviderInfo"][];
             /** Base Urls */
             base_urls: string[];
+            /** Mode Labels */
+            mode_labels: {
+                [key: string]: string;
+            };
         };
         /**
          * EvidenceChange
-         * @description Quotes that only one of the two verdicts rests on.
+         * @description Quotes that are evidence in only one of the two reports.
          */
         EvidenceChange: {
             /** Check Id */
@@ -1579,6 +1594,18 @@ export interface components {
             /** Text */
             text: string;
             location: components["schemas"]["Location"] | null;
+        };
+        /**
+         * Fact
+         * @description A name and its value; `code` if the value is an identifier or a hash.
+         */
+        Fact: {
+            /** Name */
+            name: string;
+            /** Value */
+            value: string;
+            /** Code */
+            code: boolean;
         };
         /**
          * Failure
@@ -2077,10 +2104,53 @@ export interface components {
             comparison: components["schemas"]["ReportComparison"];
             a: components["schemas"]["Report"];
             b: components["schemas"]["Report"];
+            labels_a: components["schemas"]["ReportLabels"];
+            labels_b: components["schemas"]["ReportLabels"];
             /** Withheld */
             withheld: string[];
             /** Withheld Notice */
             withheld_notice: string;
+        };
+        /** ReportLabels */
+        ReportLabels: {
+            /** Status */
+            status: string;
+            /** Mode */
+            mode: string;
+            /** Incomplete */
+            incomplete: string;
+            /** Texts Withheld */
+            texts_withheld: string;
+            /** Tally */
+            tally: string;
+            /** Checks */
+            checks: {
+                [key: string]: components["schemas"]["CheckLabels"];
+            };
+            /** Rejected */
+            rejected: string;
+            /** Unverified */
+            unverified: string;
+            /** Revision Prompt */
+            revision_prompt: string;
+            /** Variance */
+            variance: components["schemas"]["Fact"][];
+            /** Evaluator Variance */
+            evaluator_variance: string;
+            /** Drift */
+            drift: string;
+            /** Drift Facts */
+            drift_facts: components["schemas"]["Fact"][];
+            /** Unchecked Areas */
+            unchecked_areas: string[];
+            /** Integrity */
+            integrity: components["schemas"]["Fact"][];
+            /** Evaluator */
+            evaluator: components["schemas"]["Fact"][];
+            /** Producer */
+            producer: components["schemas"]["Fact"][];
+            /** Spending */
+            spending: components["schemas"]["Fact"][];
         };
         /**
          * ReportPair
@@ -2360,6 +2430,7 @@ export interface components {
         /** StoredReport */
         StoredReport: {
             report: components["schemas"]["Report"];
+            labels: components["schemas"]["ReportLabels"];
             texts: components["schemas"]["ReportTexts"] | null;
             /** Baseline Since */
             baseline_since: string | null;
@@ -2390,10 +2461,10 @@ export interface components {
             mending_prompt: string | null;
         };
         /**
-         * TimelinePoint
-         * @description One report of a series, with what is needed to draw it.
+         * TimelineReport
+         * @description A report of the timeline, with the consistency thresholds of its playbook.
          */
-        TimelinePoint: {
+        TimelineReport: {
             /** Id */
             id: string;
             /** Created At */
@@ -2416,6 +2487,10 @@ export interface components {
             };
             /** Baseline */
             baseline: boolean;
+            /** Threshold Ok */
+            threshold_ok: number;
+            /** Threshold Warn */
+            threshold_warn: number;
         };
         /** Tokens */
         Tokens: {
@@ -3137,7 +3212,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["TimelinePoint"][];
+                    "application/json": components["schemas"]["TimelineReport"][];
                 };
             };
             /** @description What is wrong with the request, and how to correct it. */

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -10,6 +11,7 @@ from fastapi import APIRouter
 from salvo.engine.chat import catalog
 from salvo.engine.chat.base import Usage
 from salvo.engine.runtime.pricing import cost_of, prices_of
+from salvo.playbooks.enums import Mode
 from salvo.playbooks.evaluate import prompts
 from salvo.playbooks.evaluate.judges import rules_judge
 from salvo.playbooks.evaluate.session import DEFAULT_EVALUATORS, EvaluatorConfig
@@ -57,6 +59,7 @@ class EvaluatorList:
     providers: tuple[ProviderInfo, ...]
     base_urls: tuple[str, ...]
     """Other addresses that this server may send texts to, with any model name."""
+    mode_labels: Mapping[Mode, str]
 
 
 @router.get("/evaluators", operation_id="listEvaluators", response_model=EvaluatorList)
@@ -73,7 +76,8 @@ def evaluators(services: ServicesDep) -> JsonResponse:
         output_price=0,
     )
     providers = tuple(_provider(provider, now) for provider in catalog.providers().values())
-    return JsonResponse(EvaluatorList(rules, providers, services.settings.base_urls))
+    mode_labels = {mode: mode.label for mode in Mode}
+    return JsonResponse(EvaluatorList(rules, providers, services.settings.base_urls, mode_labels))
 
 
 def _provider(provider: catalog.Provider, now: datetime) -> ProviderInfo:

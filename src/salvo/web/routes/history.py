@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Response
@@ -10,6 +10,8 @@ from pydantic import BaseModel, ConfigDict
 
 from salvo.playbooks.enums import Mode, Status
 from salvo.playbooks.evaluate.request import DEFAULT_SUBJECT
+from salvo.playbooks.playbook import validate
+from salvo.playbooks.playbook.schema import Variance
 from salvo.playbooks.store.records import BaselineRecord, HistoryRow, TimelinePoint
 from salvo.web.request_models import MAX_NAME_LENGTH, Name
 from salvo.web.responses import JsonResponse
@@ -61,12 +63,34 @@ def subjects(services: ServicesDep) -> JsonResponse:
     return JsonResponse([Subject(name, reports) for name, reports in services.store.subjects()])
 
 
-@router.get("/timeline", operation_id="getTimeline", response_model=list[TimelinePoint])
+@dataclass(frozen=True, slots=True)
+class TimelineReport(TimelinePoint):
+    """A report of the timeline, with the consistency thresholds of its playbook."""
+
+    threshold_ok: float
+    threshold_warn: float
+
+
+@router.get("/timeline", operation_id="getTimeline", response_model=list[TimelineReport])
 def timeline(
     services: ServicesDep, subject: NameQuery = DEFAULT_SUBJECT, playbook_hash: NameQuery | None = None
 ) -> JsonResponse:
     """Return the reports of a subject, oldest first, with status, consistency and outcomes."""
-    return JsonResponse(services.store.timeline(subject, playbook_hash))
+    points = services.store.timeline(subject, playbook_hash)
+    hashes = {point.playbook_hash for point in points}
+    thresholds = {logic_hash: _thresholds(services, logic_hash) for logic_hash in hashes}
+    return JsonResponse([_with_thresholds(point, thresholds[point.playbook_hash]) for point in points])
+
+
+def _thresholds(services: ServicesDep, logic_hash: str) -> Variance:
+    used = services.store.playbook(logic_hash)
+    assert used is not None  # noqa: S101 - every evaluation refers to a stored playbook
+    return validate.playbook(used.document).variance
+
+
+def _with_thresholds(point: TimelinePoint, thresholds: Variance) -> TimelineReport:
+    values = {field.name: getattr(point, field.name) for field in fields(point)}
+    return TimelineReport(**values, threshold_ok=thresholds.ok, threshold_warn=thresholds.warn)
 
 
 class BaselineCreate(BaseModel):

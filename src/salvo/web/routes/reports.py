@@ -17,6 +17,7 @@ from salvo.playbooks.report.compare import ReportComparison, compare
 from salvo.playbooks.report.export import html, json, markdown
 from salvo.playbooks.report.labels import WITHHELD
 from salvo.playbooks.report.report import CheckResult, Report, ReportFile
+from salvo.web.report_labels import ReportLabels, report_labels
 from salvo.web.request_models import Name
 from salvo.web.responses import JsonResponse
 from salvo.web.services import ServicesDep
@@ -37,6 +38,7 @@ class ReportTexts:
 @dataclass(frozen=True, slots=True)
 class StoredReport:
     report: Report
+    labels: ReportLabels
     texts: ReportTexts | None
     """None if only hashes are stored."""
     baseline_since: str | None
@@ -54,7 +56,8 @@ def show(report_id: str, services: ServicesDep) -> JsonResponse:
     stored, report = services.load_with_report(report_id)
     texts = None if stored.inputs is None else ReportTexts(**stored.inputs.texts)  # type: ignore[arg-type]  # ai_output is never None
     resumable = texts is not None and report.incomplete
-    return JsonResponse(StoredReport(report, texts, stored.baseline_since, resumable, _withheld(report), WITHHELD))
+    labels, withheld = report_labels(report), _withheld(report)
+    return JsonResponse(StoredReport(report, labels, texts, stored.baseline_since, resumable, withheld, WITHHELD))
 
 
 def _withheld(*reports: Report) -> tuple[str, ...]:
@@ -151,6 +154,8 @@ class ReportComparisonDetail:
     comparison: ReportComparison
     a: Report
     b: Report
+    labels_a: ReportLabels
+    labels_b: ReportLabels
     withheld: tuple[str, ...]
     withheld_notice: str
 
@@ -159,4 +164,5 @@ class ReportComparisonDetail:
 def compare_reports(pair: ReportPair, services: ServicesDep) -> JsonResponse:
     """Compare two reports: what changed, and whether the text or the judge is different."""
     (_, a), (_, b) = (services.load_with_report(name) for name in (pair.a, pair.b))
-    return JsonResponse(ReportComparisonDetail(DISCLAIMERS, compare(a, b), a, b, _withheld(a, b), WITHHELD))
+    labels = report_labels(a), report_labels(b)
+    return JsonResponse(ReportComparisonDetail(DISCLAIMERS, compare(a, b), a, b, *labels, _withheld(a, b), WITHHELD))

@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useSearchParams } from "react-router";
 import { queries } from "@/api/queries";
-import type { CheckResult, Report, ReportComparison } from "@/api/types";
+import type { CheckResult, ComparedReports, Report } from "@/api/types";
 import { Badge, Label } from "@/components/Badge";
 import { ButtonLink } from "@/components/Button";
 import { Disclaimers } from "@/components/Disclaimers";
@@ -9,7 +9,6 @@ import { Facts, PageTitle, Section } from "@/components/layout";
 import { Empty, ErrorNotice, Loading, Notice } from "@/components/states";
 import { VisibleText } from "@/components/VisibleText";
 import { checkTitle, formatChange, formatScore, formatTime } from "@/lib/format";
-import { describeVotes, MODE_LABELS } from "../report/labels";
 
 export function CompareReportsPage() {
   const [params] = useSearchParams();
@@ -34,7 +33,7 @@ export function CompareReportsPage() {
   );
 }
 
-function ComparisonView({ data }: { data: ReportComparison }) {
+function ComparisonView({ data }: { data: ComparedReports }) {
   const { comparison } = data;
   return (
     <>
@@ -47,8 +46,8 @@ function ComparisonView({ data }: { data: ReportComparison }) {
         ))}
       </div>
       <div className="mt-6 grid gap-4 md:grid-cols-2">
-        <ComparedReport name="A" report={data.a} />
-        <ComparedReport name="B" report={data.b} />
+        <ComparedReport name="A" report={data.a} mode={data.labels_a.mode} />
+        <ComparedReport name="B" report={data.b} mode={data.labels_b.mode} />
       </div>
       <p className="mt-4">
         Consistency {formatScore(comparison.before.consistency_score)} →{" "}
@@ -57,8 +56,8 @@ function ComparisonView({ data }: { data: ReportComparison }) {
       </p>
       <Section title="Checks">
         <ul className="space-y-3">
-          {checkIds(data).map((name) => (
-            <CheckRow key={name} checkId={name} data={data} />
+          {checkIds(data).map((checkId) => (
+            <CheckRow key={checkId} checkId={checkId} data={data} />
           ))}
         </ul>
       </Section>
@@ -66,7 +65,7 @@ function ComparisonView({ data }: { data: ReportComparison }) {
   );
 }
 
-function ComparedReport({ name, report }: { name: string; report: Report }) {
+function ComparedReport({ name, report, mode }: { name: string; report: Report; mode: string }) {
   return (
     <section aria-label={`Report ${name}`} className="rounded border border-rule bg-card p-4">
       <h2 className="mb-2 flex flex-wrap items-center gap-3 text-lg">
@@ -81,7 +80,7 @@ function ComparedReport({ name, report }: { name: string; report: Report }) {
           { name: "Subject", value: report.subject },
           { name: "Evaluator", value: report.evaluator, code: true },
           { name: "Playbook", value: `${report.playbook_id} ${report.playbook_version}`, code: true },
-          { name: "Mode", value: MODE_LABELS[report.execution_mode] },
+          { name: "Mode", value: mode },
         ]}
       />
     </section>
@@ -89,11 +88,11 @@ function ComparedReport({ name, report }: { name: string; report: Report }) {
 }
 
 /** The checks of both reports, in the order of the second. */
-function checkIds({ a, b }: ReportComparison): string[] {
+function checkIds({ a, b }: ComparedReports): string[] {
   return [...new Set([...b.check_results, ...a.check_results].map(({ check_id }) => check_id))];
 }
 
-function CheckRow({ checkId, data }: { checkId: string; data: ReportComparison }) {
+function CheckRow({ checkId, data }: { checkId: string; data: ComparedReports }) {
   const changed = data.comparison.changed_checks.find(({ check_id }) => check_id === checkId);
   const quotes = data.comparison.evidence.find(({ check_id }) => check_id === checkId);
   const find = (report: Report) => report.check_results.find(({ check_id }) => check_id === checkId);
@@ -111,8 +110,22 @@ function CheckRow({ checkId, data }: { checkId: string; data: ReportComparison }
         )}
       </h3>
       <div className="mt-2 grid gap-4 md:grid-cols-2">
-        <CheckVerdict side="A" check={find(data.a)} quotes={quotes?.lost ?? []} sign="−" label="Evidence only in A" />
-        <CheckVerdict side="B" check={find(data.b)} quotes={quotes?.gained ?? []} sign="+" label="Evidence only in B" />
+        <CheckVerdict
+          side="A"
+          check={find(data.a)}
+          votes={data.labels_a.checks[checkId]?.votes}
+          quotes={quotes?.lost ?? []}
+          sign="−"
+          label="Evidence only in A"
+        />
+        <CheckVerdict
+          side="B"
+          check={find(data.b)}
+          votes={data.labels_b.checks[checkId]?.votes}
+          quotes={quotes?.gained ?? []}
+          sign="+"
+          label="Evidence only in B"
+        />
       </div>
     </li>
   );
@@ -121,12 +134,13 @@ function CheckRow({ checkId, data }: { checkId: string; data: ReportComparison }
 interface CheckVerdictProps {
   side: string;
   check: CheckResult | undefined;
+  votes: string | undefined;
   quotes: readonly string[];
   sign: string;
   label: string;
 }
 
-function CheckVerdict({ side, check, quotes, sign, label }: CheckVerdictProps) {
+function CheckVerdict({ side, check, votes, quotes, sign, label }: CheckVerdictProps) {
   return (
     <div className="min-w-0">
       <p className="flex flex-wrap items-center gap-2">
@@ -134,7 +148,7 @@ function CheckVerdict({ side, check, quotes, sign, label }: CheckVerdictProps) {
         {check ? <Badge value={check.result} /> : <span className="text-soft">not in this report</span>}
         {check?.raw_runs.length ? (
           <span className="text-sm text-soft">
-            {describeVotes(check)} · consistency {formatScore(check.per_check_consistency)}
+            {votes} · consistency {formatScore(check.per_check_consistency)}
           </span>
         ) : null}
       </p>

@@ -151,21 +151,18 @@ function ShortField({ id, label, hint, value, onChange }: ShortFieldProps) {
   );
 }
 
-const MODES: { mode: Mode; title: string; label: string }[] = [
-  { mode: "full", title: "Full (3 runs, auditable)", label: "Auditable (variance-aware)" },
-  {
-    mode: "screening",
-    title: "Screening (1 run, quick)",
-    label: "Non-auditable quick check (not comparable over time)",
-  },
+const MODES: { mode: Mode; title: string }[] = [
+  { mode: "full", title: "Full (3 runs, auditable)" },
+  { mode: "screening", title: "Screening (1 run, quick)" },
 ];
 
 function ModeChoice() {
   const { draft, change } = useDraft();
+  const { data } = useQuery(queries.evaluators());
   return (
     <fieldset className="space-y-1">
       <legend className="font-semibold">Mode</legend>
-      {MODES.map(({ mode, title, label }) => (
+      {MODES.map(({ mode, title }) => (
         <label
           key={mode}
           className="flex cursor-pointer items-start gap-3 rounded border border-rule bg-card px-3 py-2 has-checked:border-link has-checked:bg-blue-tint"
@@ -180,7 +177,7 @@ function ModeChoice() {
           />
           <span>
             <span className="block">{title}</span>
-            <span className="block text-sm text-soft">{label}</span>
+            <span className="block min-h-5 text-sm text-soft">{data?.mode_labels[mode]}</span>
           </span>
         </label>
       ))}

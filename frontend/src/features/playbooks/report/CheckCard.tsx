@@ -1,16 +1,23 @@
-import type { CheckResult, Citation, Location } from "@/api/types";
+import type { CheckResult, Citation, Location, RawRun, ReportLabels } from "@/api/types";
 import { Badge, badgeTone, Label } from "@/components/Badge";
 import { Details } from "@/components/Details";
 import { Facts } from "@/components/layout";
 import { VisibleText } from "@/components/VisibleText";
-import { checkTitle, pluralize } from "@/lib/format";
+import { checkTitle, formatScore, formatSeconds, pluralize } from "@/lib/format";
 import { EvaluatorNote } from "./EvaluatorNote";
-import { checkFacts, DECIDED_BY_LABELS, describeRun, REJECTED_NOTICE } from "./labels";
 
 /** Scrolls to a quote in the text; null if the text is not stored. */
 export type ShowInText = ((location: Location) => void) | null;
 
-export function CheckCard({ check, number, show }: { check: CheckResult; number: number; show: ShowInText }) {
+interface CheckCardProps {
+  check: CheckResult;
+  labels: ReportLabels;
+  number: number;
+  show: ShowInText;
+}
+
+export function CheckCard({ check, labels, number, show }: CheckCardProps) {
+  const checkLabels = labels.checks[check.check_id];
   return (
     <article
       id={`check-${number}`}
@@ -30,29 +37,23 @@ export function CheckCard({ check, number, show }: { check: CheckResult; number:
         <VisibleText>{check.question}</VisibleText>
       </p>
       <div className="mt-3">
-        <Facts facts={checkFacts(check)} small />
+        <Facts facts={checkLabels?.facts ?? []} small />
       </div>
-      {DECIDED_BY_LABELS[check.decided_by] ? (
-        <p className="mt-2 text-sm text-soft">{DECIDED_BY_LABELS[check.decided_by]}</p>
-      ) : null}
-      {check.incomplete ? (
-        <p className="mt-2 font-semibold">Incomplete: fewer than a majority of its runs gave a valid vote.</p>
-      ) : null}
-      {check.raw_result ? (
-        <p className="mt-2 font-semibold">
-          The vote was {check.raw_result}, but its evidence was not found in the text. Evidence requirement not met: the
-          result is {check.result}.
+      {checkLabels?.decided_by ? <p className="mt-2 text-sm text-soft">{checkLabels.decided_by}</p> : null}
+      {checkLabels?.notices.map((notice) => (
+        <p key={notice} className="mt-2 font-semibold">
+          {notice}
         </p>
-      ) : null}
+      ))}
       {check.notes ? (
         <p className="foreign mt-3">
           <EvaluatorNote>{check.notes}</EvaluatorNote>
         </p>
       ) : null}
-      <CitationList citations={check.evidence_citations} show={show} title="Evidence" />
+      <CitationList citations={check.evidence_citations} unverified={labels.unverified} show={show} title="Evidence" />
       <Votes check={check} />
-      <DissentList check={check} show={show} />
-      <RejectedCitations citations={check.rejected_citations} />
+      <DissentList check={check} unverified={labels.unverified} show={show} />
+      <RejectedCitations citations={check.rejected_citations} explanation={labels.rejected} />
       <PatternHits check={check} show={show} />
     </article>
   );
@@ -60,15 +61,15 @@ export function CheckCard({ check, number, show }: { check: CheckResult; number:
 
 const HEADING_CLASS = "mt-4 mb-1.5 text-[0.8rem] font-semibold text-soft";
 
-function CitationList({
-  citations,
-  show,
-  title,
-}: {
+interface CitationListProps {
   citations: readonly Citation[];
+  /** Shown instead of the line of a citation that was not found in the text. */
+  unverified: string;
   show: ShowInText;
   title?: string;
-}) {
+}
+
+function CitationList({ citations, unverified, show, title }: CitationListProps) {
   if (!citations.length) return null;
   return (
     <>
@@ -83,7 +84,7 @@ function CitationList({
               <Quote span={citation.span} location={citation.location} show={show} />
             </blockquote>
             <p className="text-sm text-soft">
-              {citation.location ? `line ${citation.location.line}` : "unverified: it stands nowhere in the text"}
+              {citation.location ? `line ${citation.location.line}` : unverified}
               {citation.runs.length
                 ? ` · ${citation.runs.length === 1 ? "run" : "runs"} ${citation.runs.join(", ")}`
                 : ""}
@@ -147,7 +148,18 @@ function Votes({ check }: { check: CheckResult }) {
   );
 }
 
-function DissentList({ check, show }: { check: CheckResult; show: ShowInText }) {
+function describeRun(run: RawRun): string {
+  return [
+    run.confidence === null ? "" : `confidence ${formatScore(run.confidence)}`,
+    run.rule ? `rule ${run.rule}` : "",
+    run.model ?? "",
+    run.seconds === null ? "" : formatSeconds(run.seconds),
+  ]
+    .filter(Boolean)
+    .join(", ");
+}
+
+function DissentList({ check, unverified, show }: { check: CheckResult; unverified: string; show: ShowInText }) {
   if (!check.dissent.length) return null;
   return (
     <>
@@ -158,7 +170,7 @@ function DissentList({ check, show }: { check: CheckResult; show: ShowInText }) 
             <p className="foreign">
               Run {dissent.run}: <Badge value={dissent.result} /> <EvaluatorNote>{dissent.notes}</EvaluatorNote>
             </p>
-            <CitationList citations={dissent.evidence_citations} show={show} />
+            <CitationList citations={dissent.evidence_citations} unverified={unverified} show={show} />
           </li>
         ))}
       </ul>
@@ -166,12 +178,12 @@ function DissentList({ check, show }: { check: CheckResult; show: ShowInText }) 
   );
 }
 
-function RejectedCitations({ citations }: { citations: readonly Citation[] }) {
+function RejectedCitations({ citations, explanation }: { citations: readonly Citation[]; explanation: string }) {
   if (!citations.length) return null;
   return (
     <>
       <h4 className={HEADING_CLASS}>Rejected quotes</h4>
-      <p className="text-sm text-soft">{REJECTED_NOTICE}</p>
+      <p className="text-sm text-soft">{explanation}</p>
       <ul className="mt-1 space-y-2">
         {citations.map((citation) => (
           <li key={citation.span} className="border-rule border-l-[3px] pl-3">

@@ -1,19 +1,22 @@
 import { Link } from "react-router";
-import type { Report } from "@/api/types";
+import type { Report, ReportLabels } from "@/api/types";
 import { Badge } from "@/components/Badge";
 import { FactRows, Section, Table, TD, TextList } from "@/components/layout";
 import { VisibleText } from "@/components/VisibleText";
-import { checkTitle } from "@/lib/format";
-import { DRIFT_LABELS, driftFacts } from "./labels";
+import { checkTitle, formatTime } from "@/lib/format";
 
-export function Drift({ report }: { report: Report }) {
+export function Drift({ report, labels }: { report: Report; labels: ReportLabels }) {
   const drift = report.drift_summary;
+  // The labels have the time as the exports print it; the page shows it in the local time zone.
+  const facts = labels.drift_facts.map((fact) =>
+    fact.value === drift.baseline_timestamp ? { ...fact, value: formatTime(fact.value) } : fact,
+  );
   return (
     <Section title="Drift" id="drift">
-      <p className="mb-2 font-semibold">{DRIFT_LABELS[drift.kind]}</p>
+      <p className="mb-2 font-semibold">{labels.drift}</p>
       {drift.baseline_id ? (
         <>
-          <FactRows facts={driftFacts(drift)} />
+          <FactRows facts={facts} />
           <p className="mt-3 flex flex-wrap gap-x-5 print:hidden">
             <Link to={`/reports/${drift.baseline_id}`} className="text-link underline">
               Open the baseline

@@ -20,16 +20,6 @@ import { CheckCard, type ShowInText } from "./CheckCard";
 import { Drift } from "./Drift";
 import { EvaluatorNote, WithheldProvider } from "./EvaluatorNote";
 import { FrozenText, type Target } from "./frozen/FrozenText";
-import {
-  INCOMPLETE_NOTICE,
-  integrityFacts,
-  MODE_LABELS,
-  modelFacts,
-  resultCounts,
-  STATUS_LABELS,
-  spendingFacts,
-  TEXTS_WITHHELD_NOTICE,
-} from "./labels";
 import { reportPlaces } from "./places";
 import { Variance } from "./Variance";
 
@@ -52,7 +42,7 @@ export function ReportPage() {
 }
 
 function ReportView({ stored }: { stored: StoredReport }) {
-  const { report, texts } = stored;
+  const { report, labels, texts } = stored;
   const withheld = useMemo(() => ({ texts: new Set(stored.withheld), notice: stored.withheld_notice }), [stored]);
   const places = useMemo(() => reportPlaces(report), [report]);
   const [target, setTarget] = useState<Target | null>(null);
@@ -73,11 +63,11 @@ function ReportView({ stored }: { stored: StoredReport }) {
       <div className="mt-8 grid grid-cols-[minmax(0,1fr)] gap-x-8 gap-y-8 xl:grid-cols-[minmax(0,11fr)_minmax(0,10fr)] print:block">
         <section aria-labelledby="checks">
           <h2 id="checks" className="mb-3 text-xl">
-            Checks <span className="font-sans text-base text-soft">– {resultCounts(report.check_results)}</span>
+            Checks <span className="font-sans text-base text-soft">– {labels.tally}</span>
           </h2>
           <div className="space-y-4">
             {report.check_results.map((check, index) => (
-              <CheckCard key={check.check_id} check={check} number={index + 1} show={show} />
+              <CheckCard key={check.check_id} check={check} labels={labels} number={index + 1} show={show} />
             ))}
           </div>
         </section>
@@ -115,12 +105,12 @@ function ReportView({ stored }: { stored: StoredReport }) {
 }
 
 function ReportHeader({ stored }: { stored: StoredReport }) {
-  const { report } = stored;
+  const { report, labels } = stored;
   const status = report.summary.overall_status;
   return (
     <header>
       <h1 className="text-3xl leading-tight">BYOP observability report</h1>
-      <p className="mt-1 text-soft">{report.presentation_rules.label || MODE_LABELS[report.execution_mode]}</p>
+      <p className="mt-1 text-soft">{labels.mode}</p>
       <section
         aria-label="Status"
         data-tone={badgeTone(status)}
@@ -128,7 +118,7 @@ function ReportHeader({ stored }: { stored: StoredReport }) {
       >
         <Badge value={status} large />
         <div className="min-w-0 flex-1 basis-72">
-          <p className="font-semibold">{STATUS_LABELS[status]}</p>
+          <p className="font-semibold">{labels.status}</p>
           <ul className="mt-1 list-disc pl-5">
             {report.summary.status_reasons.map((reason) => (
               <li key={reason}>
@@ -139,8 +129,8 @@ function ReportHeader({ stored }: { stored: StoredReport }) {
         </div>
       </section>
       <div className="mt-4 space-y-3 empty:hidden">
-        {report.incomplete ? <IncompleteNotice report={report} /> : null}
-        {report.texts_withheld ? <Notice>{TEXTS_WITHHELD_NOTICE}</Notice> : null}
+        {report.incomplete ? <IncompleteNotice report={report} text={labels.incomplete} /> : null}
+        {report.texts_withheld ? <Notice>{labels.texts_withheld}</Notice> : null}
         {stored.resumable ? (
           <ResumeForm
             evaluation={{
@@ -162,12 +152,12 @@ function ReportHeader({ stored }: { stored: StoredReport }) {
 const MAX_REASONS = 3;
 
 /** With the reasons for missing votes; usually a single one, such as a wrong key or an outage. */
-function IncompleteNotice({ report }: { report: Report }) {
+function IncompleteNotice({ report, text }: { report: Report; text: string }) {
   const missing = report.check_results.flatMap((check) => check.raw_runs.filter((run) => !run.valid));
   const reasons = [...new Set(missing.map((run) => run.problem).filter(Boolean))];
   return (
     <Notice>
-      <p>{INCOMPLETE_NOTICE}</p>
+      <p>{text}</p>
       {reasons.slice(0, MAX_REASONS).map((reason) => (
         <p key={reason} className="foreign mt-1 font-semibold">
           <EvaluatorNote>{reason}</EvaluatorNote>
@@ -189,7 +179,7 @@ function headFacts(report: Report): Fact[] {
 }
 
 function ReportSections({ stored, show }: { stored: StoredReport; show: ShowInText }) {
-  const { report, texts } = stored;
+  const { report, labels, texts } = stored;
   const { summary } = report;
   const file = useMemo(() => ({ byop_report: report }), [report]);
   return (
@@ -205,12 +195,12 @@ function ReportSections({ stored, show }: { stored: StoredReport; show: ShowInTe
           title="Suggested revision prompt"
           aside={<CopyButton text={summary.mending_prompt} label="the prompt" />}
         >
-          <p className="mb-2 text-soft">Give this prompt to the AI that wrote the text.</p>
+          <p className="mb-2 text-soft">{labels.revision_prompt}</p>
           <LongText text={summary.mending_prompt} label="Revision prompt" mono={false} expanded />
         </Section>
       ) : null}
-      <Variance report={report} />
-      <Drift report={report} />
+      <Variance report={report} labels={labels} />
+      <Drift report={report} labels={labels} />
       <Section title="Findings in the text">
         <LocatedList
           items={report.artifact_findings.map((finding) => ({
@@ -231,8 +221,8 @@ function ReportSections({ stored, show }: { stored: StoredReport; show: ShowInTe
       </Section>
       <Section title="Areas not checked">
         <LocatedList
-          items={report.unchecked_areas.map(({ area, stated_by, location }) => ({
-            text: `${area} – ${stated_by === "output" ? "stated in the text" : "not examined by this evaluation"}`,
+          items={report.unchecked_areas.map(({ area, location }, index) => ({
+            text: `${area} – ${labels.unchecked_areas[index]}`,
             span: null,
             location,
           }))}
@@ -247,17 +237,17 @@ function ReportSections({ stored, show }: { stored: StoredReport; show: ShowInTe
         <TextList items={report.limitations} emptyText="None recorded." />
       </Section>
       <Section title="Integrity">
-        <FactRows facts={integrityFacts(report)} />
+        <FactRows facts={labels.integrity.map((fact) => ({ ...fact, copy: fact.value.startsWith("sha256:") }))} />
       </Section>
       <Section title="Details">
         <div className="space-y-2">
           <Details title="Models, tokens and cost">
             <h3 className="font-semibold">Evaluator (measured)</h3>
-            <FactRows facts={modelFacts(report.model_fingerprints.evaluator)} />
+            <FactRows facts={labels.evaluator} />
             <h3 className="mt-4 font-semibold">Producer (declared by the requester)</h3>
-            <FactRows facts={modelFacts(report.model_fingerprints.producer)} />
+            <FactRows facts={labels.producer} />
             <h3 className="mt-4 font-semibold">Spent</h3>
-            <FactRows facts={spendingFacts(report)} />
+            <FactRows facts={labels.spending} />
           </Details>
           {(["source_document", "prompt", "system_instructions"] as const).map((name) =>
             texts?.[name] ? (

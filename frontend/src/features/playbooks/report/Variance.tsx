@@ -1,18 +1,17 @@
-import type { Report } from "@/api/types";
+import type { Report, ReportLabels } from "@/api/types";
 import type { Tone } from "@/components/Badge";
 import { FactRows, Section, TextList } from "@/components/layout";
 import { Tooltip } from "@/components/Tooltip";
 import { formatScore } from "@/lib/format";
-import { AGGREGATION_LABELS, consistencyLabel, EVALUATOR_VARIANCE } from "./labels";
 
-export function Variance({ report }: { report: Report }) {
+export function Variance({ report, labels }: { report: Report; labels: ReportLabels }) {
   const variance = report.variance_summary;
-  const measured =
-    variance.consistency_score === null
-      ? consistencyLabel(report)
-      : `${formatScore(variance.consistency_score)} – ${consistencyLabel(report)}`;
   return (
-    <Section title="Variance" id="variance" aside={<Tooltip label="About variance">{EVALUATOR_VARIANCE}</Tooltip>}>
+    <Section
+      title="Variance"
+      id="variance"
+      aside={<Tooltip label="About variance">{labels.evaluator_variance}</Tooltip>}
+    >
       {variance.consistency_score !== null ? (
         <ConsistencyScale
           value={variance.consistency_score}
@@ -20,17 +19,9 @@ export function Variance({ report }: { report: Report }) {
           warn={variance.threshold_warn}
         />
       ) : null}
-      <FactRows
-        facts={[
-          { name: "Runs of each judged check", value: String(variance.num_runs) },
-          { name: "Overall consistency", value: measured },
-          { name: "Stable from", value: formatScore(variance.threshold_ok) },
-          { name: "Not reliable for decisions below", value: formatScore(variance.threshold_warn) },
-          { name: "How runs become a result", value: AGGREGATION_LABELS[variance.aggregation] },
-        ]}
-      />
+      <FactRows facts={labels.variance} />
       <p className="mt-3 text-soft">{variance.note}</p>
-      <p className="hidden print:block">{EVALUATOR_VARIANCE}</p>
+      <p className="hidden print:block">{labels.evaluator_variance}</p>
       <h3 className="mt-4 mb-1 font-semibold">Divergent findings</h3>
       <TextList items={variance.divergent_findings} emptyText="None." />
     </Section>

@@ -1,16 +1,16 @@
-import type { TimelinePoint } from "@/api/types";
+import type { TimelineReport } from "@/api/types";
 import { badgeSign, badgeTone } from "@/components/Badge";
 import { formatScore, formatTime } from "@/lib/format";
 import { linePaths } from "@/lib/plot";
-import { BOTTOM, chartPoints, consistencyY, HEIGHT, LEFT, RIGHT, WIDTH } from "./geometry";
+import { BOTTOM, chartPoints, consistencyY, HEIGHT, LEFT, RIGHT, stepPath, WIDTH } from "./geometry";
 
 const THRESHOLDS = [
-  { value: 0.85, name: "stable" },
-  { value: 0.7, name: "not reliable below" },
-];
+  { field: "threshold_ok", label: "stable" },
+  { field: "threshold_warn", label: "not reliable below" },
+] as const;
 
 /** Consistency as a line, status as a sign on it, baselines with a ring. The table below has the same data. */
-export function TimelineChart({ points, onOpen }: { points: readonly TimelinePoint[]; onOpen: (id: string) => void }) {
+export function TimelineChart({ points, onOpen }: { points: readonly TimelineReport[]; onOpen: (id: string) => void }) {
   const plotted = chartPoints(points);
   const floor = HEIGHT - BOTTOM;
   return (
@@ -34,21 +34,18 @@ export function TimelineChart({ points, onOpen }: { points: readonly TimelinePoi
           </text>
         </g>
       ))}
-      {THRESHOLDS.map(({ value, name }) => (
-        <g key={value}>
-          <line
-            x1={LEFT}
-            x2={WIDTH - RIGHT}
-            y1={consistencyY(value)}
-            y2={consistencyY(value)}
-            strokeDasharray="4 4"
-            className="stroke-edge"
-          />
-          <text x={WIDTH - RIGHT} y={consistencyY(value) - 4} textAnchor="end" className="fill-soft text-[10px]">
-            {name} {formatScore(value)}
-          </text>
-        </g>
-      ))}
+      {THRESHOLDS.map(({ field, label }) => {
+        const values = points.map((point) => point[field]);
+        const latest = values.at(-1) ?? 0;
+        return (
+          <g key={field}>
+            <path d={stepPath(values)} fill="none" strokeDasharray="4 4" className="stroke-edge" />
+            <text x={WIDTH - RIGHT} y={consistencyY(latest) - 4} textAnchor="end" className="fill-soft text-[10px]">
+              {label} {formatScore(latest)}
+            </text>
+          </g>
+        );
+      })}
       {linePaths(plotted).map((path) => (
         <path key={path} d={path} fill="none" strokeWidth="1.5" className="stroke-soft" />
       ))}
@@ -78,7 +75,7 @@ export function TimelineChart({ points, onOpen }: { points: readonly TimelinePoi
   );
 }
 
-function DateLabels({ points, y }: { points: readonly TimelinePoint[]; y: number }) {
+function DateLabels({ points, y }: { points: readonly TimelineReport[]; y: number }) {
   const first = points[0];
   const last = points.at(-1);
   return (

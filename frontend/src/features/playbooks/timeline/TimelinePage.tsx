@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearchParams } from "react-router";
 import { queries } from "@/api/queries";
-import type { TimelinePoint } from "@/api/types";
+import type { TimelineReport } from "@/api/types";
 import { Badge, badgeSign, badgeTone, Label } from "@/components/Badge";
 import { ButtonLink } from "@/components/Button";
 import { PageTitle, ScrollRegion, TD, TH } from "@/components/layout";
@@ -47,7 +47,7 @@ export function TimelinePage() {
   );
 }
 
-function TimelineView({ points }: { points: readonly TimelinePoint[] }) {
+function TimelineView({ points }: { points: readonly TimelineReport[] }) {
   const navigate = useNavigate();
   const checks = [...new Set(points.flatMap(({ outcomes }) => Object.keys(outcomes)))];
   return (
@@ -103,12 +103,12 @@ function TimelineView({ points }: { points: readonly TimelinePoint[] }) {
   );
 }
 
-function textChange(point: TimelinePoint, previous: TimelinePoint | undefined): string {
+function textChange(point: TimelineReport, previous: TimelineReport | undefined): string {
   if (!previous) return "first";
   return point.inputs_fingerprint === previous.inputs_fingerprint ? "same" : "changed";
 }
 
-function CheckOutcome({ point, check }: { point: TimelinePoint; check: string }) {
+function CheckOutcome({ point, check }: { point: TimelineReport; check: string }) {
   const result = point.outcomes[check];
   if (!result) return <span className="text-soft">–</span>;
   return (

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import type { TimelinePoint } from "@/api/types";
+import type { TimelineReport } from "@/api/types";
 import { linePaths } from "@/lib/plot";
-import { chartPoints, consistencyY } from "./geometry";
+import { chartPoints, consistencyY, LEFT, RIGHT, stepPath, WIDTH } from "./geometry";
 
-function point(consistency: number | null): TimelinePoint {
+function point(consistency: number | null): TimelineReport {
   return {
     id: "01",
     created_at: "2026-01-01T00:00:00+00:00",
@@ -16,6 +16,8 @@ function point(consistency: number | null): TimelinePoint {
     incomplete: false,
     outcomes: {},
     baseline: false,
+    threshold_ok: 0.85,
+    threshold_warn: 0.7,
   };
 }
 
@@ -28,4 +30,10 @@ test("no line is drawn through an unknown value", () => {
 test("a single report is a point without a line", () => {
   expect(linePaths(chartPoints([point(1)]))).toEqual([]);
   expect(chartPoints([point(null)])[0]?.y).toBeNull();
+});
+test("a threshold that changes is drawn as steps across the whole chart", () => {
+  const [low, high] = [0.5, 0.9].map((value) => consistencyY(value).toFixed(1));
+  const middle = (LEFT + (WIDTH - LEFT - RIGHT) / 2).toFixed(1);
+  expect(stepPath([0.5, 0.9])).toBe(`M${LEFT} ${low}H${middle}V${high}H${(WIDTH - RIGHT).toFixed(1)}`);
+  expect(stepPath([])).toBe("");
 });
