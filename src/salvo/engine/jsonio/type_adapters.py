@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from pydantic import TypeAdapter, ValidationError
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter, ValidationError
 
 T = TypeVar("T")
 _adapters: dict[type, TypeAdapter[Any]] = {}
@@ -13,6 +14,8 @@ _adapters: dict[type, TypeAdapter[Any]] = {}
 def type_adapter(kind: type[T]) -> TypeAdapter[T]:
     """Return the adapter of this type. It is built once, because building it is slow."""
     if kind not in _adapters:
+        from pydantic import TypeAdapter  # 0.1 s to import; commands that only list what is stored do without it
+
         _adapters[kind] = TypeAdapter(kind)
     return _adapters[kind]
 
