@@ -4,7 +4,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from salvo.playbooks.report.evidence import FEWEST_LETTERS, Locator, locate
+from salvo.playbooks.report.evidence import MIN_LETTERS, Locator
 from salvo.playbooks.report.normalization import Folded
 
 TEXT = """\
@@ -21,7 +21,7 @@ This is illegal. The rest is legal."""
 
 
 def stands(quote: str, text: str = TEXT) -> str | None:
-    found = locate(text, quote)
+    found = Locator(text).find(quote)
     return None if found is None else text[found.start : found.end]
 
 
@@ -78,11 +78,11 @@ def test_a_quote_with_any_word_altered_left_out_or_swapped_is_not_found(quote: s
     "quote", ["", " ", "\n", "“”", "…", "...", "3", "is", "a b", "- ", "\u200b\u200b\u200b", "1234"]
 )
 def test_what_stands_in_any_text_proves_nothing(quote: str) -> None:
-    assert locate(f"{TEXT} {quote}", quote) is None
+    assert Locator(f"{TEXT} {quote}").find(quote) is None
 
 
 def test_a_whole_word_is_found_before_a_part_of_another() -> None:
-    found = locate(TEXT, "legal")
+    found = Locator(TEXT).find("legal")
     assert found is not None
     assert found.start == TEXT.index("legal.", TEXT.index("rest"))
 
@@ -111,7 +111,7 @@ def cuts(draw: st.DrawFn, texts: st.SearchStrategy[str]) -> tuple[str, str]:
     text = draw(texts)
     start = draw(st.integers(0, len(text)))
     quote = text[start : draw(st.integers(start, len(text)))]
-    assume(sum(map(str.isalpha, quote)) >= FEWEST_LETTERS)
+    assume(sum(map(str.isalpha, quote)) >= MIN_LETTERS)
     return text, quote
 
 
@@ -145,7 +145,7 @@ def test_any_faithful_copy_of_whole_words_is_found_and_folds_to_what_stands_ther
     quote = text[start:]
     for old, new in copies:
         quote = quote.replace(old, new)
-    assume(sum(map(str.isalpha, quote)) >= FEWEST_LETTERS)
+    assume(sum(map(str.isalpha, quote)) >= MIN_LETTERS)
     there = stands(quote, text)
     assert there is not None
     assert Folded(there).text.strip(" '…") == Folded(quote).text.strip(" '…")
@@ -167,7 +167,7 @@ def test_any_altered_quote_is_not_found_unless_it_stands_elsewhere(of: list[str]
         )
     )
     quote = " ".join(altered)
-    assert (locate(text, quote) is not None) == (quote in text)
+    assert (Locator(text).find(quote) is not None) == (quote in text)
 
 
 def test_one_text_is_folded_once_for_many_quotes_and_repeats_are_not_walked_again_and_again() -> None:

@@ -72,7 +72,7 @@ class ScanResult:
 def build_report(
     order: EvaluationRequest,
     votes: Iterable[Vote],
-    scanned: ScanResult,
+    scan_result: ScanResult,
     judge: JudgedBy,
     *,
     timestamp: str,
@@ -82,7 +82,7 @@ def build_report(
     ballots = _by_check(votes)
     measured = [ballot.measured for runs in ballots.values() for ballot in runs.values()]
     fingerprints = Fingerprints(_evaluator(judge, measured), producer_fingerprint(order.producer))
-    decided = _decided(order, ballots, scanned)
+    decided = _decided(order, ballots, scan_result)
     consistency = variance.overall(
         (check.severity, check.per_check_consistency) for check in decided if check.decided_by == "evaluator"
     )
@@ -105,7 +105,7 @@ def build_report(
         summary=Summary(
             overall_status=overall,
             status_reasons=reasons,
-            key_risks=advice.key_risks(results, scanned.findings),
+            key_risks=advice.key_risks(results, scan_result.findings),
             recommended_next_steps=advice.next_steps(results, drifted.summary, order.mode, incomplete=incomplete),
             mending_prompt=advice.mending_prompt(results),
         ),
@@ -120,11 +120,11 @@ def build_report(
             note=variance.what_it_shows(order.runs, deterministic=judge.deterministic),
         ),
         drift_summary=drifted.summary,
-        artifact_findings=scanned.findings,
+        artifact_findings=scan_result.findings,
         assumptions_extracted=_assumptions(results),
         uncertainty=_uncertainty(results),
         unchecked_areas=_unchecked(order, results),
-        limitations=_limitations(order, judge, measured, scanned, incomplete=incomplete),
+        limitations=_limitations(order, judge, measured, scan_result, incomplete=incomplete),
         model_fingerprints=fingerprints,
         spent=_spent(measured),
         integrity=Integrity(
@@ -146,17 +146,17 @@ def _by_check(votes: Iterable[Vote]) -> dict[str, dict[int, JudgeAnswer]]:
 
 
 def _decided(
-    order: EvaluationRequest, ballots: Mapping[str, Mapping[int, JudgeAnswer]], scanned: ScanResult
+    order: EvaluationRequest, ballots: Mapping[str, Mapping[int, JudgeAnswer]], scan_result: ScanResult
 ) -> list[CheckResult]:
     """Return the results of all checks that are not derived from the others."""
     locator = Locator(order.inputs.ai_output)
     results = []
     for check in order.playbook.checks:
-        scan = scanned.patterns.get(check.id, Scan())
+        scan = scan_result.patterns.get(check.id, Scan())
         if check.judged:
-            results.append(checks.judged(check, ballots.get(check.id, {}), order, locator, scan.hits))
+            results.append(checks.from_votes(check, ballots.get(check.id, {}), order, locator, scan.hits))
         elif not check.derived:
-            results.append(checks.by_patterns(check, scan, order.inputs))
+            results.append(checks.from_patterns(check, scan, order.inputs))
     return results
 
 
@@ -208,13 +208,13 @@ def judged_status(report: Report) -> Status:
     """Return the status of what was judged: an error of the provider, or of ours, does not count against the text."""
     if not report.incomplete:
         return report.summary.overall_status
-    judged = [
+    outcomes = [
         status.StatusOutcome(check.check_id, check.severity, check.result)
         for check in report.check_results
         if not check.incomplete and check.decided_by != "derived"
     ]
     thresholds = Variance(ok=report.variance_summary.threshold_ok, warn=report.variance_summary.threshold_warn)
-    return status.overall(judged, report.variance_summary.consistency_score, thresholds, report.execution_mode)[0]
+    return status.overall(outcomes, report.variance_summary.consistency_score, thresholds, report.execution_mode)[0]
 
 
 def _divergent(decided: Iterable[CheckResult], order: EvaluationRequest) -> tuple[str, ...]:
@@ -273,9 +273,14 @@ def _unchecked(order: EvaluationRequest, results: Iterable[CheckResult]) -> tupl
 
 
 def _limitations(
-    order: EvaluationRequest, judge: JudgedBy, measured: Sequence[CallMetrics], scanned: ScanResult, *, incomplete: bool
+    order: EvaluationRequest,
+    judge: JudgedBy,
+    measured: Sequence[CallMetrics],
+    scan_result: ScanResult,
+    *,
+    incomplete: bool,
 ) -> tuple[str, ...]:
-    sentences = [f"{check_id}: {note}" for check_id, scan in scanned.patterns.items() for note in scan.notes]
+    sentences = [f"{check_id}: {note}" for check_id, scan in scan_result.patterns.items() for note in scan.notes]
     if order.mode is Mode.SCREENING:
         sentences.append(f"{order.mode.label}: one run per check, no baseline, no drift.")
     if judge.deterministic:
@@ -314,7 +319,7 @@ def _evaluator(judge: JudgedBy, measured: Sequence[CallMetrics]) -> ModelFingerp
 def _spent(measured: Sequence[CallMetrics]) -> Spending:
     """Return the sums, with None where a part is unknown."""
     billed = [facts for facts in measured if facts.calls]
-    usage = _sum([facts.usage for facts in billed], lambda known: sum(known, Usage()))
+    usage = _sum([facts.usage for facts in billed], lambda parts: sum(parts, Usage()))
     return Spending(
         calls=sum(facts.calls for facts in billed),
         tokens=None if usage is None else checks.token_counts(usage),
@@ -325,8 +330,8 @@ def _spent(measured: Sequence[CallMetrics]) -> Spending:
 
 def _sum(parts: Sequence[T | None], add: Callable[[Sequence[T]], T]) -> T | None:
     """Add up the parts; the sum must not depend on the order in which votes arrive."""
-    known = [part for part in parts if part is not None]
-    return add(known) if len(known) == len(parts) else None
+    present = [part for part in parts if part is not None]
+    return add(present) if len(present) == len(parts) else None
 
 
 def character_findings(text: str) -> Iterable[ArtifactFinding]:

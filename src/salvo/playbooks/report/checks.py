@@ -21,7 +21,7 @@ EVIDENCE_NOT_MET = "Evidence requirement not met: not enough evidence of the fai
 NOT_ASKED = "This run was not made."
 
 
-def judged(
+def from_votes(
     check: Check, ballots: Mapping[int, JudgeAnswer], order: EvaluationRequest, locator: Locator, hits: Sequence[Hit]
 ) -> CheckResult:
     """Return the result of the evaluator's votes; `ballots` are by run number."""
@@ -54,10 +54,10 @@ def judged(
     )
 
 
-def by_patterns(check: Check, scan: Scan, inputs: Inputs) -> CheckResult:
+def from_patterns(check: Check, scan: Scan, inputs: Inputs) -> CheckResult:
     """Return the result that the patterns decide, without a call."""
     matches = pattern_hits(scan.hits, inputs)
-    result, notes = _by_scan(check, scan)
+    result, notes = _scan_outcome(check, scan)
     # An absence cannot be quoted, so a FAIL without a match cannot meet an evidence requirement.
     unproven = result is Result.FAIL and len(matches) < check.min_citations_per_fail
     return CheckResult(
@@ -75,7 +75,7 @@ def by_patterns(check: Check, scan: Scan, inputs: Inputs) -> CheckResult:
     )
 
 
-def _by_scan(check: Check, scan: Scan) -> tuple[Result, str]:
+def _scan_outcome(check: Check, scan: Scan) -> tuple[Result, str]:
     if scan.hits:
         occurrences = f"The check's patterns occur {pluralize(len(scan.hits), 'time')}."
         return check.on_match, " ".join((occurrences, *scan.notes))

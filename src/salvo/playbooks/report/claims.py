@@ -1,7 +1,7 @@
-"""Claims that nobody may make here: whether a judge's note asserts one in its own voice.
+"""Detect whether an evaluator's note asserts a claim that no report may make.
 
-A note may quote such a word, report that the output uses it, deny it or ask for it. What is left is an assertion. In
-doubt a note counts as asserting: then it is withheld in renderings and kept raw, which is the smaller harm.
+A note may quote such a word, report that the output uses it, deny it or ask for it; anything else is an assertion. When
+in doubt, a note counts as asserting: it is then withheld in renderings and kept raw, which is the smaller harm.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ CLAIMS: Mapping[str, str] = {
     rf"|\b{_AUTHORITY} (?:has |have )?approved\b"
     r"|\bregulator(?:y|'s)? approval (?:has been|was|is) (?:granted|given|obtained|confirmed)\b",
 }
-"""What asserts each of the forbidden claims, in lower case."""
+"""Patterns that assert each of the forbidden claims, in lower case."""
 
 _IS = r"(?:is|are|was|were|has|have|remains?|appears?|seems?)"
 _NEW_CLAUSE = re.compile(
@@ -41,7 +41,7 @@ _NEW_CLAUSE = re.compile(
     rf"|, (?=(?:it|this|they|which|overall|all \w+|the \w+(?: \w+)?),? {_IS}\b)"
     r"|, (?=(?:making|rendering|leaving)\b)"
 )
-"""Where words about what the output says, or a negation, reach no further."""
+"""Where the effect of a negation, or of words that report what the output says, ends."""
 
 _ACCORDING = re.compile(
     r"\baccording to (?:the|this) (?:ai )?(?:output|text|draft|answer|document|memo|author|response),? "
@@ -53,7 +53,7 @@ _REPORTED = re.compile(
     r"|guarantee(?:s|ing)|promis(?:es|ed|ing)|mention(?:s|ed|ing)?|refer(?:s|red|ring)? to|uses|using"
     r"|alleg(?:es|ed|ing)|purport(?:s|ed|ing)?|argu(?:es|ed|ing)|insist(?:s|ed|ing)?|quot(?:es?|ed|ing)|cit(?:es|ed|ing)"
     rf")\b(?! {_IS}\b)"
-    # A noun reports by what it is joined to: "the wording is ..." speaks of the wording itself.
+    # A noun reports only through what follows it: "the wording is ..." is about the wording itself.
     r"|\b(?:words?|terms?|phrases?|wording|language|statements?|sentences?|adjectives?|conclusions?|assertions?|views?"
     r"|opinions?|usage|used?)"
     r"(?= (?:that|of|like|such as|as|certified|compliant|legally|regulator)\b| ?$|:| \()"
@@ -84,7 +84,7 @@ _SENTENCE = re.compile(r"[^.!?]*+(?:[.!?]++(?=\S)[^.!?]*+)*+[.!?]*+")
 
 
 def forbidden_claims(note: str) -> list[str]:
-    """The forbidden claims that the note asserts, in the specification's words and order."""
+    """Return the forbidden claims that the note asserts, in the specification's words and order."""
     clauses = list(_clauses(note))
     return [claim for claim in FORBIDDEN_CLAIMS if any(_asserts(clause, CLAIMS[claim]) for clause in clauses)]
 
@@ -97,7 +97,8 @@ def _clauses(note: str) -> Iterator[str]:
 
 
 def _asserts(clause: str, claim: str) -> bool:
-    return any(not _is_exempt(clause[: found.start()], clause[found.end() :]) for found in re.finditer(claim, clause))
+    matches = re.finditer(claim, clause)
+    return any(not _is_exempt(clause[: match.start()], clause[match.end() :]) for match in matches)
 
 
 def _is_exempt(before: str, after: str) -> bool:

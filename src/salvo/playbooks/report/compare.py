@@ -50,8 +50,8 @@ class ReportComparison:
 
 
 def compare(before: Report, after: Report) -> ReportComparison:
-    then = {check.check_id: check for check in before.check_results}
-    now = {check.check_id: check for check in after.check_results}
+    checks_before = {check.check_id: check for check in before.check_results}
+    checks_after = {check.check_id: check for check in after.check_results}
     same_text = before.integrity.inputs_fingerprint == after.integrity.inputs_fingerprint
     same_judge = identity(before.model_fingerprints) == identity(after.model_fingerprints)
     scores = (before.variance_summary.consistency_score, after.variance_summary.consistency_score)
@@ -63,10 +63,14 @@ def compare(before: Report, after: Report) -> ReportComparison:
         same_judge=same_judge,
         attribution=_attribution(same_text=same_text, same_judge=same_judge),
         changed_checks=changes(before.check_results, after.check_results),
-        only_before=tuple(name for name in then if name not in now),
-        only_after=tuple(name for name in now if name not in then),
+        only_before=tuple(check_id for check_id in checks_before if check_id not in checks_after),
+        only_after=tuple(check_id for check_id in checks_after if check_id not in checks_before),
         consistency_delta=None if scores[0] is None or scores[1] is None else round(scores[1] - scores[0], 9),
-        evidence=tuple(_evidence(then[name], now[name]) for name in now if name in then),
+        evidence=tuple(
+            _evidence_change(checks_before[check_id], check)
+            for check_id, check in checks_after.items()
+            if check_id in checks_before
+        ),
         cautions=tuple(_cautions(before, after)),
     )
 
@@ -93,12 +97,12 @@ def _attribution(*, same_text: bool, same_judge: bool) -> str:
     return "The text and the evaluator are both different, so the cause of a difference cannot be determined."
 
 
-def _evidence(before: CheckResult, after: CheckResult) -> EvidenceChange:
-    then, now = (_spans(check) for check in (before, after))
+def _evidence_change(before: CheckResult, after: CheckResult) -> EvidenceChange:
+    spans_before, spans_after = _spans(before), _spans(after)
     return EvidenceChange(
         after.check_id,
-        gained=tuple(span for span in now if span not in then),
-        lost=tuple(span for span in then if span not in now),
+        gained=tuple(span for span in spans_after if span not in spans_before),
+        lost=tuple(span for span in spans_before if span not in spans_after),
     )
 
 

@@ -1,4 +1,4 @@
-"""Evidence: whether a judge's quote stands in the text, and where. Never by likeness: it is there or it is not."""
+"""Find an evaluator's quote in the text. There is no fuzzy matching: a quote is there or it is not."""
 
 from __future__ import annotations
 
@@ -8,36 +8,32 @@ from itertools import islice
 from salvo.playbooks.evaluate.inputs import Span
 from salvo.playbooks.report.normalization import Folded
 
-FEWEST_LETTERS = 3
-"""A quote with fewer proves nothing: it stands in any text."""
+MIN_LETTERS = 3
+"""A shorter quote proves nothing, because it occurs in almost any text."""
 
-_MOST_LOOKS = 50
-
-
-def locate(text: str, span: str) -> Span | None:
-    return Locator(text).find(span)
+_MAX_OCCURRENCES = 50
 
 
 class Locator:
-    """Finds quotes in one text. The text is folded once, and only if a quote is not found as it is."""
+    """Finds quotes in one text. The text is folded once, and only if a quote is not found verbatim."""
 
     def __init__(self, text: str) -> None:
         self._text = text
 
     def find(self, span: str) -> Span | None:
-        """Where the quote stands: exactly, or else after folding both (see `folding`).
+        """Return where the quote is, verbatim or after folding both (see `normalization`), or None.
 
-        A quote that leaves something out ("A … B") is not found unless the text itself has the ellipsis. Both
-        halves may be true and the whole still say what the text does not.
+        A quote that omits something ("A … B") is found only if the text itself has the ellipsis: both parts may be
+        right, and together still say something that the text does not say.
         """
-        if not _says_something(span):
+        if not _has_enough_letters(span):
             return None
-        at = _occurrence(self._text, span)
-        if at >= 0:
-            return Span(at, at + len(span))
+        start = _find_occurrence(self._text, span)
+        if start >= 0:
+            return Span(start, start + len(span))
         plain = Folded(span).text.strip()
         return self._find_folded(self._folded, plain) or (
-            # Numbers of a list may be left out of a quote, but those that are there must be right.
+            # A quote may omit list numbers, but the numbers that it has must be right.
             self._find_folded(self._without_numbers, plain)
             if Folded(span, numbers=True).text.strip() == plain
             else None
@@ -53,25 +49,26 @@ class Locator:
 
     @staticmethod
     def _find_folded(folded: Folded, quote: str) -> Span | None:
-        for wanted in (quote, _unwrapped(quote)):
-            at = _occurrence(folded.text, wanted)
-            if at >= 0:
-                return folded.origin(at, at + len(wanted))
+        for candidate in (quote, _unwrapped(quote)):
+            start = _find_occurrence(folded.text, candidate)
+            if start >= 0:
+                return folded.origin(start, start + len(candidate))
         return None
 
 
-def _says_something(span: str) -> bool:
+def _has_enough_letters(span: str) -> bool:
     letters = (character for character in span if character.isalpha())
-    return len(list(islice(letters, FEWEST_LETTERS))) == FEWEST_LETTERS
+    return len(list(islice(letters, MIN_LETTERS))) == MIN_LETTERS
 
 
-def _occurrence(text: str, quote: str) -> int:
-    """The first one that neither begins nor ends inside a word ("legal" is not "illegal"), else the first; -1 for none.
+def _find_occurrence(text: str, quote: str) -> int:
+    """Return the first occurrence that does not start or end inside a word ("legal" is not "illegal").
 
-    Only so many are looked at: a text of repeats must not make this quadratic.
+    If there is none, return the first occurrence, or -1. The number of occurrences examined is limited, so that
+    repetitive text does not take quadratic time.
     """
     first = at = text.find(quote)
-    for _ in range(_MOST_LOOKS):
+    for _ in range(_MAX_OCCURRENCES):
         if at < 0:
             break
         if not _cuts_a_word(text, at) and not _cuts_a_word(text, at + len(quote)):
@@ -85,7 +82,7 @@ def _cuts_a_word(text: str, at: int) -> bool:
 
 
 def _unwrapped(quote: str) -> str:
-    """Without the quotation marks and the ellipsis that a judge puts round a quote."""
+    """Remove the quotation marks and the ellipsis that an evaluator puts around a quote."""
     bare = quote.strip(" '")
     if bare.endswith(("…", "…]")):
         bare = bare.rstrip(" '…[]")

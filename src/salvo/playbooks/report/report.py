@@ -1,4 +1,4 @@
-"""The report's shape: the contract that people, pages and auditors read. Built by `build`, published as JSON Schema."""
+"""The data model of a report, as people, the page and auditors read it. It is published as JSON Schema."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SPEC_VERSION = "0.1"
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """Where a quote stands in the normalised AI output: code points from 0, `end` exclusive; lines from 1."""
+    """The position of a quote in the normalised AI output: code points from 0, `end` exclusive; lines from 1."""
 
     start: int
     end: int
@@ -24,7 +24,7 @@ class Location:
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """A quote. With a location it was found in the text, and `span` is what stands there; without, it was not."""
+    """A quote. With a location, it was found in the text and `span` is the text there; without, it was not found."""
 
     span: str
     location: Location | None
@@ -43,7 +43,7 @@ class Tokens:
 
 @dataclass(frozen=True, slots=True)
 class RawRun:
-    """One run of a check, as it was. `valid` is False where it is no vote, and `problem` says why."""
+    """One run of a check. `valid` is False if it gave no vote; `problem` says why."""
 
     run: int
     result: Result
@@ -92,9 +92,9 @@ class CheckResult:
     raw_runs: tuple[RawRun, ...] = ()
     decided_by: DecidedBy = "evaluator"
     raw_result: Result | None = None
-    """What the vote said, where the evidence did not bear it out and the result became indeterminate."""
+    """The original verdict, if its evidence was not found and the result became indeterminate."""
     rejected_citations: tuple[Citation, ...] = ()
-    """Quotes that stand nowhere in the text."""
+    """Quotes that were not found in the text."""
     dissent: tuple[Dissent, ...] = ()
     pattern_hits: tuple[PatternHit, ...] = ()
     incomplete: bool = False
@@ -108,7 +108,7 @@ class Summary:
     key_risks: tuple[str, ...]
     recommended_next_steps: tuple[str, ...]
     mending_prompt: str | None = None
-    """Ready to be pasted to the AI that wrote the text; None where nothing failed."""
+    """A prompt for the AI that wrote the text; None if nothing failed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +120,7 @@ class VarianceSummary:
     threshold_warn: float
     aggregation: Aggregation
     note: str
-    """What so many runs can and cannot show."""
+    """What this number of runs can and cannot show."""
 
 
 DriftKind = Literal["none", "output", "judge", "evaluator_instability", "undetermined", "not_compared"]
@@ -137,13 +137,13 @@ class ChangedCheck:
 
 @dataclass(frozen=True, slots=True)
 class DriftSummary:
-    """What changed against a baseline, and whether the judge or the output changed with it."""
+    """What changed compared with a baseline, and whether the judge or the text changed."""
 
     kind: DriftKind
     baseline_id: str | None
     baseline_timestamp: str | None
     baseline_saved: bool | None
-    """True where somebody saved it as a baseline, False where it is simply the newest earlier report."""
+    """True if it was saved as a baseline, False if it is the newest earlier report."""
     consistency_before: float | None
     consistency_delta: float | None
     changed_checks: tuple[ChangedCheck, ...]
@@ -154,7 +154,7 @@ class DriftSummary:
 
 @dataclass(frozen=True, slots=True)
 class ArtifactFinding:
-    """Something in the AI output that a reader should know of: text that addresses the evaluator, odd characters."""
+    """Something in the AI output that a reader should know: text that addresses the evaluator, unusual characters."""
 
     kind: str
     message: str
@@ -194,7 +194,7 @@ class Fingerprints:
     evaluator: ModelFingerprint
     """Measured."""
     producer: ModelFingerprint
-    """Declared by whoever asked for the evaluation."""
+    """As declared in the request."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,9 +213,9 @@ class Integrity:
     inputs_fingerprint: str
     runner_fingerprint: str
     raw_inputs: dict[str, str]
-    """The sha256 of each input's bytes as they were given, before normalisation."""
+    """The sha256 of each input's bytes, before normalisation."""
     report_hash: str = ""
-    """Over the whole report without this field and without its id's place in a store: RFC 8785, sha256."""
+    """The sha256 of the whole report in RFC 8785 form, with this field empty."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,7 +235,7 @@ class Report:
     subject: str
     evaluator: str
     incomplete: bool
-    """Some check has fewer than a majority of valid votes: what is here stands, and something is missing."""
+    """Some check has fewer than a majority of valid votes. The other results are valid."""
     summary: Summary
     check_results: tuple[CheckResult, ...]
     variance_summary: VarianceSummary
@@ -250,10 +250,10 @@ class Report:
     integrity: Integrity
     presentation_rules: PresentationRules
     texts_withheld: bool = False
-    """Quotes, notes and raw answers gave way to their hashes: see `withheld`."""
+    """Quotes, notes and raw answers are replaced by their hashes: see `text_hashing`."""
 
     def document(self) -> dict[str, Any]:
-        """As plain JSON values."""
+        """Return the report as plain JSON values."""
         document: dict[str, Any] = json_codec.loads(json_codec.dumps(self))
         return document
 
@@ -269,28 +269,28 @@ class Signature:
 
 @dataclass(frozen=True, slots=True)
 class ReportFile:
-    """What is written to a file: the report in its wrapper, and a signature where one was asked for."""
+    """The content of a report file: the report, and a signature if one was requested."""
 
     byop_report: Report
     signature: Signature | None = None
 
 
 def read_report(content: bytes, name: str = "The report") -> ReportFile:
-    """A report from a file or a database; InputError says what is wrong with it and where."""
+    """Read a report from a file or a database; InputError says what is wrong with it and where."""
     from pydantic import ValidationError
 
     try:
-        found = json_codec.loads(content)
-    except ValueError as fault:
-        raise InputError(f"{name} is not JSON: {fault}.") from fault
-    if not isinstance(found, dict) or "byop_report" not in found:
+        document = json_codec.loads(content)
+    except ValueError as error:
+        raise InputError(f"{name} is not JSON: {error}.") from error
+    if not isinstance(document, dict) or "byop_report" not in document:
         raise InputError(f"{name} is not a BYOP report: it has no byop_report.")
     try:
-        return type_adapter(ReportFile).validate_python(found)
-    except ValidationError as fault:
-        raise InputError(f"{name} is not a BYOP report of this version: {': '.join(first_error(fault))}.") from fault
+        return type_adapter(ReportFile).validate_python(document)
+    except ValidationError as error:
+        raise InputError(f"{name} is not a BYOP report of this version: {': '.join(first_error(error))}.") from error
 
 
 def json_schema() -> dict[str, Any]:
-    """The JSON Schema of a report's file."""
+    """Return the JSON Schema of a report file."""
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **type_adapter(ReportFile).json_schema()}

@@ -89,9 +89,9 @@ class _Screen:
             self._variance(report),
             self._drift(report),
             self._findings(report),
-            self._listed("Key risks", report.summary.key_risks),
-            self._listed("Next steps", report.summary.recommended_next_steps),
-            self._listed("Limitations", report.limitations),
+            self._bullets("Key risks", report.summary.key_risks),
+            self._bullets("Next steps", report.summary.recommended_next_steps),
+            self._bullets("Limitations", report.limitations),
             self._rows("Integrity", labels.integrity(report)),
             self._rows("Tokens and cost", labels.spending(report)),
             self._closing(report),
@@ -200,7 +200,7 @@ class _Screen:
     def _title(self, title: str) -> str:
         return self._paint(title, bold=True)
 
-    def _listed(self, title: str, items: Sequence[str]) -> Iterator[str]:
+    def _bullets(self, title: str, items: Sequence[str]) -> Iterator[str]:
         if items:
             yield self._title(title)
         for item in items:

@@ -59,7 +59,7 @@ def test_what_cannot_be_written_is_said_beforehand(tmp_path: Path, monkeypatch: 
     (tmp_path / "folder.html").mkdir()
     with pytest.raises(UsageError, match=r"folder\.html cannot be written: it is a folder"):
         export.check(tmp_path / "folder.html")
-    with pytest.raises(UsageError, match=r"a\.html cannot be written: .*file is no folder"):
+    with pytest.raises(UsageError, match=r"a\.html cannot be written: .*file is not a writable folder"):
         export.check(tmp_path / "file" / "a.html")
     monkeypatch.setattr(os, "access", lambda *_: False)
     with pytest.raises(UsageError, match="nothing was spent"):

@@ -1,4 +1,4 @@
-"""A report as a file for others, by its suffix: .json, .html, .md, .xml (JUnit)."""
+"""A report as a file, in a format chosen by the suffix: .json, .html, .md, .xml (JUnit)."""
 
 from __future__ import annotations
 
@@ -10,66 +10,44 @@ from typing import TypeAlias
 from salvo.engine.runtime.files import write_document
 from salvo.errors import UsageError
 from salvo.playbooks.evaluate.inputs import Inputs
+from salvo.playbooks.report.export import html, json, junit, markdown
 from salvo.playbooks.report.report import ReportFile
+
+_Renderer: TypeAlias = Callable[[ReportFile, Inputs | None], str]
+_RENDERERS: dict[str, _Renderer] = {
+    ".json": lambda file, _: json.render(file),
+    ".html": html.render,
+    ".md": lambda file, _: markdown.render(file),
+    ".xml": lambda file, _: junit.render(file),
+}
+_UNSPENT = "Nothing was run, and nothing was spent."
 
 
 def write(path: Path, file: ReportFile, inputs: Inputs | None = None) -> bytes:
-    """Writes the whole document or, if that fails, leaves what was there before. What was written is returned.
+    """Write the whole file, or leave the previous one if that fails. Return what was written.
 
-    `inputs` holds the frozen text, where it was kept.
+    `inputs` has the frozen text, if it was stored.
     """
-    content = _writer(path)(file, inputs).encode()
+    content = _renderer(path)(file, inputs).encode()
     write_document(path, content)
     return content
 
 
 def check(path: Path) -> None:
-    """UsageError where it cannot be written: to be asked before anything is paid for."""
-    _writer(path)
+    """Raise UsageError if the file cannot be written. Call this before anything is paid for."""
+    _renderer(path)
     if path.is_dir():
         raise UsageError(f"{path} cannot be written: it is a folder.", hint=_UNSPENT)
     nearest = next(folder for folder in path.resolve().parents if folder.exists())
     if not nearest.is_dir() or not os.access(nearest, os.W_OK):
-        raise UsageError(f"{path} cannot be written: {nearest} is no folder that may be written to.", hint=_UNSPENT)
+        raise UsageError(f"{path} cannot be written: {nearest} is not a writable folder.", hint=_UNSPENT)
 
 
-_UNSPENT = "Nothing was run, and nothing was spent."
-
-_Writer: TypeAlias = Callable[[ReportFile, Inputs | None], str]
-
-
-def _json(file: ReportFile, _inputs: Inputs | None) -> str:
-    from salvo.playbooks.report.export import json
-
-    return json.render(file)
-
-
-def _html(file: ReportFile, inputs: Inputs | None) -> str:
-    from salvo.playbooks.report.export import html
-
-    return html.render(file, inputs)
-
-
-def _markdown(file: ReportFile, _inputs: Inputs | None) -> str:
-    from salvo.playbooks.report.export import markdown
-
-    return markdown.render(file)
-
-
-def _junit(file: ReportFile, _inputs: Inputs | None) -> str:
-    from salvo.playbooks.report.export import junit
-
-    return junit.render(file)
-
-
-_WRITERS: dict[str, _Writer] = {".json": _json, ".html": _html, ".md": _markdown, ".xml": _junit}
-
-
-def _writer(path: Path) -> _Writer:
+def _renderer(path: Path) -> _Renderer:
     try:
-        return _WRITERS[path.suffix.lower()]
+        return _RENDERERS[path.suffix.lower()]
     except KeyError:
         raise UsageError(
-            f"What to write into {path} is not known from its suffix.",
-            hint=f"Use one of {', '.join(_WRITERS)} (JUnit).",
+            f"The format of {path} cannot be determined from its suffix.",
+            hint=f"Use one of {', '.join(_RENDERERS)} (JUnit).",
         ) from None

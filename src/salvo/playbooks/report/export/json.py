@@ -11,15 +11,14 @@ from salvo.playbooks.report.report import ReportFile
 
 
 def render(file: ReportFile) -> str:
-    """The same report is the same text, to the byte."""
-    return _written(file)
+    """Return the report as JSON; the same report always gives the same bytes."""
+    return _dump(file)
 
 
 def render_all(files: Sequence[ReportFile]) -> str:
-    """The reports of several evaluators on the same text, and where they agree."""
-    agreed = agreement([file.byop_report for file in files])
-    return _written({"byop_reports": list(files), "agreement": agreed})
+    """Return the reports of several evaluators of the same text, and where they agree."""
+    return _dump({"byop_reports": list(files), "agreement": agreement([file.byop_report for file in files])})
 
 
-def _written(value: Any) -> str:
+def _dump(value: Any) -> str:
     return json_codec.dumps(value, indent=2).decode() + "\n"

@@ -1,7 +1,7 @@
 """The report as JUnit XML: a test case for each check.
 
-A check that could not be judged for want of votes is an error; one that was judged, but came out indeterminate, is
-skipped. Neither is a failure. Whether the whole is one, is said by the status and not here.
+A check that could not be judged because votes are missing is an error; a check that was judged as indeterminate is
+skipped. Neither is a failure. Whether the evaluation as a whole failed depends on its status.
 """
 
 from __future__ import annotations
@@ -40,12 +40,14 @@ def render(file: ReportFile) -> str:
 
 
 def _add_case(suite: ET.Element, name: str, check: CheckResult) -> str | None:
-    """The tag of what it came to, where it did not pass."""
+    """Add a test case, and return its tag if the check did not pass."""
     case = ET.SubElement(suite, "testcase", classname=name, name=visible(check.check_id))
     tag = _tag(check)
     if tag is not None:
-        told = ET.SubElement(case, tag, message=visible(f"{check.result.upper()} ({check.severity}): {check.question}"))
-        told.text = visible("\n".join(_lines(check)))
+        outcome = ET.SubElement(
+            case, tag, message=visible(f"{check.result.upper()} ({check.severity}): {check.question}")
+        )
+        outcome.text = visible("\n".join(_lines(check)))
     return tag
 
 
@@ -59,5 +61,5 @@ def _tag(check: CheckResult) -> str | None:
 
 def _lines(check: CheckResult) -> Sequence[str]:
     quotes = [f"{labels.where(quote.location)}: “{quote.span}”" for quote in check.evidence_citations]
-    said = [labels.unfinished(check), labels.overruled(check), labels.visible_note(check.notes)]
-    return [*filter(None, said), *quotes]
+    sentences = [labels.unfinished(check), labels.overruled(check), labels.visible_note(check.notes)]
+    return [*filter(None, sentences), *quotes]

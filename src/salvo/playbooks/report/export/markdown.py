@@ -1,4 +1,4 @@
-"""The report as Markdown for a pull request or a wiki, in which nothing foreign can be markup."""
+"""The report as Markdown for a pull request or a wiki. Foreign text cannot become markup."""
 
 from __future__ import annotations
 
@@ -92,9 +92,9 @@ def _check(number: int, check: CheckResult) -> Iterator[str]:
     yield "\n".join(f"- Run {run.run}: {inline(labels.vote(run))}" for run in check.raw_runs)
     for citation in check.evidence_citations:
         yield from _quote("Evidence", citation)
-    for one in check.dissent:
-        yield f"**Dissent, run {one.run} ({one.result}):** {inline(labels.visible_note(one.notes))}"
-        for citation in one.evidence_citations:
+    for dissent in check.dissent:
+        yield f"**Dissent, run {dissent.run} ({dissent.result}):** {inline(labels.visible_note(dissent.notes))}"
+        for citation in dissent.evidence_citations:
             yield from _quote("Evidence of the dissent", citation)
     if check.rejected_citations:
         yield f"**Rejected quotes.** {labels.REJECTED}"
@@ -116,20 +116,20 @@ def _places(hit: labels.HitGroup) -> str:
 
 
 def _variance(report: Report) -> Iterator[str]:
-    of = report.variance_summary
+    summary = report.variance_summary
     yield _rows("Variance", labels.variance(report))
-    yield inline(of.note)
+    yield inline(summary.note)
     yield labels.EVALUATOR_VARIANCE
     yield "Divergent findings:"
-    yield _list(of.divergent_findings, "None.")
+    yield _list(summary.divergent_findings, "None.")
 
 
 def _drift(report: Report) -> Iterator[str]:
-    of = report.drift_summary
-    yield labels.DRIFTS[of.kind]
-    if rows := labels.drift(of):
+    summary = report.drift_summary
+    yield labels.DRIFTS[summary.kind]
+    if rows := labels.drift(summary):
         yield _rows("Drift", rows)
-    if of.changed_checks:
+    if summary.changed_checks:
         changed = [
             (
                 code(check.check_id),
@@ -138,10 +138,10 @@ def _drift(report: Report) -> Iterator[str]:
                 check.now.upper(),
                 "worse" if check.worse else "not worse",
             )
-            for check in of.changed_checks
+            for check in summary.changed_checks
         ]
         yield grid(("Changed check", "Severity", "Before", "Now", ""), changed)
-    yield _list(of.notes, "")
+    yield _list(summary.notes, "")
 
 
 def _findings(report: Report) -> Iterator[str]:
@@ -154,7 +154,7 @@ def _findings(report: Report) -> Iterator[str]:
 
 
 def _assumptions(report: Report) -> str:
-    stated = [f"- {inline(one.text)}{_at(one.location)}" for one in report.assumptions_extracted]
+    stated = [f"- {inline(assumption.text)}{_at(assumption.location)}" for assumption in report.assumptions_extracted]
     return "\n".join(stated) or "None found."
 
 
