@@ -33,4 +33,4 @@ def report() -> None:
     for name, measured in seconds.items():
         table.line(name, {"wall": statistics.median(measured) * 1000}, "ms")
     for name in list(COMMANDS)[1:]:
-        table.promise(f"{name} to bare Python", table.ratio(seconds[name], seconds[BARE]), 7)
+        table.promise(f"{name} to bare Python", table.ratio(seconds[name], seconds[BARE]), 5)
