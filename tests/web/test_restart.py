@@ -90,7 +90,7 @@ def test_an_address_with_a_password_is_not_allowed(tmp_path: Path) -> None:
         text=True,
     )
     assert refused.returncode == 2
-    assert "cannot hold a password" in refused.stderr
+    assert "cannot contain a password" in refused.stderr
 
 
 def test_a_port_that_is_taken_is_a_sentence(tmp_path: Path) -> None:

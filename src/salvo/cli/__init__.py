@@ -1,1 +1,1 @@
-"""The two commands. What `--help` needs is all that is imported until a command is really called."""
+"""The two commands. `--help` imports nothing that it does not need."""

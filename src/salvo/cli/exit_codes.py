@@ -1,4 +1,4 @@
-"""What a command's exit code means. Scripts and CI rely on these; they never change their meaning."""
+"""The exit codes of both commands. Scripts and CI rely on them, so their meaning never changes."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from enum import IntEnum
 
 class ExitCode(IntEnum):
     OK = 0
-    """Everything that was asked for holds."""
+    """Everything holds."""
     FAILED = 1
-    """Something under test failed."""
+    """What is under test failed."""
     USAGE = 2
     """The command, a file or a value is wrong; nothing was judged."""
     NOT_JUDGED = 3
-    """Something could not be judged: a provider, a judge or this program is at fault, not what is under test."""
+    """Something could not be judged because of a provider, a judge or this program, not because of what is tested."""
     INCONCLUSIVE = 4
     """The runs cannot show whether the pass rate holds; only with --confidence."""
     NOTHING = 5

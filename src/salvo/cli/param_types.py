@@ -1,4 +1,4 @@
-"""Numbers on the command line. What is no number is in no range, though no comparison says so."""
+"""Numbers on the command line. They refuse NaN, which every range would accept."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Any
 import click
 
 
-class _Range(click.FloatRange):
+class _NumberRange(click.FloatRange):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
         number: float = super().convert(value, param, ctx)
         if math.isnan(number):
-            self.fail(f"{value} is no number.", param, ctx)
+            self.fail(f"{value} is not a number.", param, ctx)
         return number
 
 
-DOLLARS = _Range(min=0)
-SHARE = _Range(0, 1)
-INNER_SHARE = _Range(0, 1, min_open=True, max_open=True)
+DOLLARS = _NumberRange(min=0)
+SHARE = _NumberRange(0, 1)
+INNER_SHARE = _NumberRange(0, 1, min_open=True, max_open=True)

@@ -29,7 +29,7 @@ def blessed(project: UserProject) -> UserProject:
     shown = project.salvo("baseline", "bless", "latest")
     assert shown.stdout == snapshot("""\
 greet: 10 of 10 runs passed, openai/gpt-5.4-mini
-.salvo/baseline.json holds 1 scenario. Commit it, and compare with: salvo run --against-baseline
+.salvo/baseline.json has 1 scenario. Commit it, and compare with: salvo run --against-baseline
 """)
     return project
 
@@ -144,4 +144,4 @@ def test_a_batch_without_a_completed_run_is_no_baseline(project: UserProject) ->
     project.salvo("run", "-n", "1")
     shown = project.salvo("baseline", "bless", "latest")
     assert shown.exit_code == 2
-    assert "has no completed run, so it is no baseline." in shown.stderr
+    assert "has no completed run, so it cannot be a baseline." in shown.stderr

@@ -67,7 +67,7 @@ def test_init_never_overwrites_and_leaves_a_project_that_validates(
     made.salvo("init")
     assert made.salvo("validate").exit_code == 0
     assert "recordings" not in (tmp_path / ".salvo" / ".gitignore").read_text().split("\n", 1)[1]
-    assert "Everything was there already." in made.salvo("init").stdout
+    assert "All files exist already." in made.salvo("init").stdout
 
 
 def test_tools_are_found_inline_then_in_tools_py_upward_then_as_yaml(project: UserProject) -> None:

@@ -264,7 +264,7 @@ def test_a_batch_is_evaluated_again_to_its_own_verdict(project: UserProject) -> 
     lenient = project.salvo("replay", batch, "--re-eval")
     assert lenient.exit_code == 0, "three of four are enough now"
     assert tidy(lenient.stdout) == snapshot("""\
-4 of 4 runs came to the same.
+4 of 4 runs have the same results.
 
 was  failed: 3 of 4 completed runs passed; min_pass_rate is 100%
 is   passed: 3 of 4 completed runs passed; min_pass_rate is 75%

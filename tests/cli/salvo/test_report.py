@@ -72,7 +72,7 @@ def test_json_goes_to_stdout_alone(store: RunStore) -> None:
     shown = report("--json")
     assert [of["batch_id"] for of in json.loads(shown.stdout)["batches"]] == ["01k9later", "01k9batch"]
     assert shown.stderr == snapshot(
-        "Some runs may be missing below, 1 could not be read. Make the index again with `salvo report --rebuild`.\n"
+        "Some runs may be missing below, 1 could not be read. Rebuild the index with `salvo report --rebuild`.\n"
     )
     assert [of["failed"] for of in json.loads(report("--json", "--failures").stdout)["batches"]] == [2]
     assert json.loads(report("01k9b", "--json").stdout)["batches"][0]["passed"] == 8

@@ -313,9 +313,9 @@ scenarios/book_flight.yaml:29:5: assertions[1].operator: must be one of eq, ne, 
     [
         ("--runs", "100001", "--runs must be at most 100,000"),
         ("--adapter", "", "--adapter must not be empty"),
-        ("--max-cost", "nan", "'--max-cost': nan is no number"),
-        ("--min-pass-rate", "nan", "'--min-pass-rate': nan is no number"),
-        ("--confidence", "nan", "'--confidence': nan is no number"),
+        ("--max-cost", "nan", "'--max-cost': nan is not a number"),
+        ("--min-pass-rate", "nan", "'--min-pass-rate': nan is not a number"),
+        ("--confidence", "nan", "'--confidence': nan is not a number"),
         ("--threshold", "1.01", "not in the range"),
     ],
 )

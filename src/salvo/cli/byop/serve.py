@@ -11,7 +11,7 @@ from salvo.cli import serve_options
 
 @click.command
 @serve_options.options
-def serve(**asked: Any) -> None:
+def serve(**options: Any) -> None:
     """Serve the web page and its API, on this machine alone.
 
     Evaluations are stored where the other commands store them; runs of scenarios that are stored in this folder are
@@ -19,10 +19,6 @@ def serve(**asked: Any) -> None:
     and another address than a loopback one, a token is needed, which is printed once. Stop it with Ctrl-C: what is
     under way is kept, and can be resumed.
     """
-    from salvo.cli.byop.database import open_store
+    from salvo.cli.byop import serve_command
 
-    served = serve_options.ServeOptions(**asked)
-    serve_options.check(served)
-    with open_store(make=True) as store:
-        click.echo(f"Evaluations are stored in {store.place}", err=True)
-    serve_options.start(served)
+    serve_command.serve(serve_options.ServeOptions(**options))

@@ -12,7 +12,7 @@ COMMANDS = {
         "salvo.cli.salvo.init:init", "Make a project with an example scenario that runs without a key."
     ),
     "validate": LazyCommand("salvo.cli.salvo.validate:validate", "Check scenario files, without any call."),
-    "run": LazyCommand("salvo.cli.salvo.run:run", "Run scenarios N times, and say how far they can be relied on."),
+    "run": LazyCommand("salvo.cli.salvo.run:run", "Run scenarios N times and report how reliable the agent is."),
     "report": LazyCommand(
         "salvo.cli.salvo.report:report", "Show stored results: the newest batches, one batch, or one run."
     ),
@@ -20,7 +20,9 @@ COMMANDS = {
         "salvo.cli.salvo.compare:compare",
         "Compare two models, or two batches: what is better, what is worse, and what these runs cannot tell.",
     ),
-    "baseline": LazyCommand("salvo.cli.salvo.baseline:baseline", "Keep a batch as what later runs are compared with."),
+    "baseline": LazyCommand(
+        "salvo.cli.salvo.baseline:baseline", "Keep a batch as the baseline that later runs are compared with."
+    ),
     "judge": LazyCommand(
         "salvo.cli.salvo.judge:judge",
         "Judge stored transcripts again, without running the agent: does the agent vary, or the judge?",
@@ -41,4 +43,4 @@ COMMANDS = {
 @click.group(cls=LazyGroup, lazy=COMMANDS)
 @click.version_option(__version__, prog_name="salvo")
 def salvo() -> None:
-    """Tests for multi-step AI agents: run a scenario N times, and know how far the agent can be relied on."""
+    """Tests for multi-step AI agents: run a scenario N times and measure how reliable the agent is."""

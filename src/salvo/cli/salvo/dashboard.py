@@ -8,23 +8,16 @@ import click
 
 from salvo.cli import serve_options
 
-HOME = "/scenarios"
-
 
 @click.command
 @serve_options.options
-def dashboard(**asked: Any) -> None:
+def dashboard(**options: Any) -> None:
     """Show the stored runs on a page: batches over time, comparisons, and each run step by step.
 
-    It is the page that `byop serve` serves, opened at the scenarios of this folder, for this machine alone. Runs that
-    are made while it is open appear by themselves. To show them, nothing is sent to anyone. With --host and another
-    address than a loopback one, a token is needed, which is printed once. Stop it with Ctrl-C.
+    This is the page of `byop serve`, opened at the scenarios of this folder. Only this machine can reach it, and new
+    runs appear by themselves. Showing runs sends nothing to anyone. If --host is not a loopback address, visitors need
+    a token, which is printed once. Stop the server with Ctrl-C.
     """
-    from salvo.scenarios.spec.project import Project
+    from salvo.cli.salvo import dashboard_command
 
-    served = serve_options.ServeOptions(**asked)
-    serve_options.check(served)
-    store = Project.find().store
-    nothing = "" if (store / "batches").is_dir() else ", where nothing is stored yet: `salvo run` makes some"
-    click.echo(f"Showing the runs in {store}{nothing}. To show them, nothing leaves this machine.", err=True)
-    serve_options.start(served, HOME)
+    dashboard_command.dashboard(serve_options.ServeOptions(**options))

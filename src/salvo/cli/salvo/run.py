@@ -1,4 +1,4 @@
-"""`salvo run`: scenarios, N times each, scored and stored."""
+"""`salvo run`: run scenarios N times each, score and store them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ DEFAULT_BASELINE = "-"
 @click.option(
     "--confidence",
     type=INNER_SHARE,
-    help="Pass or fail only where the runs show it with this confidence, such as 0.95; else inconclusive.",
+    help="Pass or fail only if the runs show it with this confidence, such as 0.95; otherwise inconclusive.",
 )
 @click.option("--until-sure", is_flag=True, help="Run in rounds until that is shown; needs --max-runs.")
 @click.option("--max-runs", type=click.IntRange(min=1), help="With --until-sure: no more runs than this.")
@@ -43,7 +43,7 @@ DEFAULT_BASELINE = "-"
 @click.option(
     "--resume",
     metavar="BATCH",
-    help="Do the missing runs of an earlier batch, and only those; latest: of all batches of the newest command.",
+    help="Only make the missing runs of an earlier batch; latest: of all batches of the newest command.",
 )
 @click.option(
     "-o",
@@ -60,12 +60,12 @@ DEFAULT_BASELINE = "-"
 )
 @click.option("--record-hashes", is_flag=True, help="Record hashes instead of content; such runs cannot be replayed.")
 def run(**options: Any) -> None:
-    """Run scenarios N times, and say how far they can be relied on.
+    """Run scenarios N times and report how reliable the agent is.
 
     PATH is a scenario file or a folder of them; without one, scenarios/ or the current folder. Exits 0 when every
     scenario passes, 1 when one fails or is significantly worse than its baseline, 2 on bad usage or an invalid file, 3
-    when something could not be judged or runs that were not made leave it open, 4 when the runs cannot show it with the
-    confidence asked for, and 130 when interrupted (what had finished is saved; --resume goes on).
+    when something could not be judged or skipped runs leave the verdict open, 4 when the runs cannot show it with the
+    required confidence, and 130 when interrupted (finished runs are saved; --resume continues).
     """
     from salvo.cli.salvo import run_command
 

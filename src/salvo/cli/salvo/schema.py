@@ -1,8 +1,6 @@
-"""`salvo schema`: what editors need to complete and check a scenario while it is written."""
+"""`salvo schema`: what editors need to complete and check a scenario file."""
 
 from __future__ import annotations
-
-import json
 
 import click
 
@@ -16,7 +14,6 @@ def schema() -> None:
     \b
     # yaml-language-server: $schema=scenario.schema.json
     """
-    from salvo.scenarios.evaluators.registry import builtin_registry
-    from salvo.scenarios.spec.schema import scenario_schema
+    from salvo.cli.salvo.schema_command import schema_text
 
-    click.echo(json.dumps(scenario_schema(builtin_registry().types()), indent=2, ensure_ascii=False))
+    click.echo(schema_text())

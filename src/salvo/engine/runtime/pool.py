@@ -118,8 +118,8 @@ def cancel_on_interrupt(pool: Pool, reason: str) -> Iterator[None]:
     loop = asyncio.get_running_loop()
 
     def interrupt(_signal: int, _frame: object) -> None:
-        pool.cancel(reason)
-        loop.call_soon_threadsafe(lambda: None)  # wakes the loop
+        # Not at once: a job that is just finishing would count as cancelled after it was stored.
+        loop.call_soon_threadsafe(pool.cancel, reason)
 
     previous = signal.signal(signal.SIGINT, interrupt)
     try:
