@@ -8,7 +8,8 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Any, TypeAlias
+from importlib import metadata
+from typing import Any, TypeAlias
 
 from pydantic import BaseModel, create_model
 
@@ -18,9 +19,6 @@ from salvo.errors import SalvoError, UsageError
 from salvo.scenarios.evaluators.base import EvaluatorType, LoadObject
 from salvo.scenarios.evaluators.custom import function_type
 from salvo.scenarios.spec.schema import Assertion, Scenario
-
-if TYPE_CHECKING:
-    from importlib.metadata import EntryPoints
 
 GROUP = "salvo.evaluators"
 """The entry-point group in which an installed package may offer types of its own."""
@@ -148,17 +146,13 @@ def builtin_registry() -> Registry:
 
 def is_metadata_stale() -> bool:
     """Return whether Salvo's installed metadata is missing or older than its entry points."""
-    from importlib import metadata  # slow to import, and most scenarios use built-in types only
-
     try:
         return not metadata.distribution(_DISTRIBUTION).entry_points.select(group=GROUP)
     except metadata.PackageNotFoundError:
         return True
 
 
-def _entry_points() -> EntryPoints:
-    from importlib import metadata  # as above
-
+def _entry_points() -> metadata.EntryPoints:
     return metadata.entry_points(group=GROUP)
 
 
