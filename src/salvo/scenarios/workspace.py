@@ -86,7 +86,7 @@ def _changed_error(batch: Batch, name: str, kind: str) -> UsageError:
 
 @dataclass(slots=True)
 class Workspace:
-    """A project's scenarios, read and made ready, with what they must share: keys, redaction, the clock."""
+    """Reads a project's scenarios and prepares them, with what they share: endpoints, redaction, the clock."""
 
     project: Project
     clock: Clock = field(default_factory=SystemClock)
@@ -179,15 +179,15 @@ class Workspace:
         return name
 
     def prepare_again(self, batches: Sequence[Batch]) -> list[PreparedScenario]:
-        """Earlier batches, to go on with them: as they were begun, or not at all.
+        """Prepare earlier batches to be resumed. Raise UsageError if a scenario or a tool has changed since.
 
-        Their scenarios are read from their files, for what is stored is redacted.
+        The scenarios are read from their files, because the stored ones are redacted.
         """
         scenarios = [
             self.read(self.project.root / batch.source, ScenarioOverrides(**batch.settings.get("overrides", {})))
             for batch in batches
         ]
-        # Endpoints first: their keys must be known before anything is redacted.
+        # Endpoints first: their keys must be known before any text is redacted.
         for scenario in scenarios:
             self.add_endpoint(scenario)
         return [self._prepare_again(batch, scenario) for batch, scenario in zip(batches, scenarios, strict=True)]
@@ -210,7 +210,7 @@ class Workspace:
         settings: Mapping[str, Any] | None = None,
         command: str = "",
     ) -> PreparedScenario:
-        """Everything a scenario needs, looked up once. `batch` is an earlier one that goes on."""
+        """Find everything that a scenario needs. `batch` is an earlier batch that is resumed."""
         tools = find_tools(scenario, file, self.project)
         endpoint = self.add_endpoint(scenario)
         if batch is None:
@@ -278,7 +278,7 @@ class Workspace:
         )
 
     @asynccontextmanager
-    async def judging_bench(
+    async def rejudge_session(
         self,
         judgings: RejudgeStore,
         file: Path,
@@ -289,7 +289,7 @@ class Workspace:
         on_judged: Callable[[Rejudgement], None],
         on_wait: Callable[[Wait], None],
     ) -> AsyncIterator[RejudgeSession]:
-        """For judging stored runs again. `file` is their scenario's: what an evaluator loads is found from there."""
+        """Open a session that judges stored runs again. Evaluators load Python code from the folder of `file`."""
         from salvo.engine.wire.http import HttpWire  # heavy (aiohttp)
         from salvo.scenarios.analysis.rejudge import RejudgeSession
 
