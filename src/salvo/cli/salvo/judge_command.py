@@ -89,7 +89,7 @@ async def _judge(
         milestone = done % max(1, total // 10) == 0 or done == total
         progress.update(f"{done}/{total} judgings done{spent}", milestone=milestone)
 
-    async with workspace.judging_bench(
+    async with workspace.rejudge_session(
         judgings,
         workspace.project.root / batch.source,
         concurrency=concurrency,
