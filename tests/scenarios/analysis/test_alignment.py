@@ -5,7 +5,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from salvo.scenarios.analysis.alignment import MOST_CELLS, SideBySide, align
+from salvo.scenarios.analysis.alignment import MOST_PAIRS, SideBySide, align
 from salvo.scenarios.analysis.trajectory import trajectory
 from salvo.scenarios.result import ToolCall, TraceEvent
 from tests.support.runs import result
@@ -46,6 +46,10 @@ def test_a_step_that_one_of_them_left_out_stands_alone_and_the_rest_goes_togethe
     assert found.first_difference == 1
 
 
+def test_the_steps_that_both_begin_with_go_together_even_if_more_would_match_later() -> None:
+    assert rows(align(run("pqr"), run("prpqr")))[0] == "p=p"
+
+
 def test_what_stands_between_is_put_side_by_side() -> None:
     assert rows(align(run("axd"), run("ayzd"))) == ["a=a", "x|y", "-|z", "d=d", END]
 
@@ -66,7 +70,7 @@ def test_one_and_true_and_a_missing_value_are_not_the_same() -> None:
 
 
 def test_thousands_of_steps_are_paired_as_they_come() -> None:
-    many = int(MOST_CELLS**0.5) + 10
+    many = int(MOST_PAIRS**0.5) + 10
     found = align(run("a" + "b" * many), run("c" + "d" * many))
     assert len(found.rows) == many + 2
     assert found.first_difference == 0

@@ -98,7 +98,7 @@ The assertions whose failure rates differ most (not tested; where to look):
 SCENARIO  COST A  COST B  CHANGE  P50 A  P50 B  CHANGE  P95 A  P95 B
 refund    $0.030  $0.012  −60%    3.0s   2.0s   −33%    3.0s   3.0s
 
-refund: failing and passing runs part at step 2.
+refund: failing and passing runs diverge at step 2.
   7 of 7 failing runs call cancel_order  (salvo report 01aa-0010)
   13 of 13 passing runs call issue_refund  (salvo report 01aa-0001)
 """)
@@ -136,19 +136,19 @@ s2        $0.030  $0.030  0%      3.0s   3.0s   0%      3.0s   3.0s
 s3        $0.030  $0.030  0%      3.0s   3.0s   0%      3.0s   3.0s
 s4        $0.030  $0.030  0%      3.0s   3.0s   0%      3.0s   3.0s
 
-s0: failing and passing runs part at step 2.
+s0: failing and passing runs diverge at step 2.
   16 of 16 failing runs call cancel_order  (salvo report 01b0-0005)
   24 of 24 passing runs call issue_refund  (salvo report 01a0-0001)
-s1: failing and passing runs part at step 2.
+s1: failing and passing runs diverge at step 2.
   4 of 4 failing runs call cancel_order  (salvo report 01a1-0019)
   36 of 36 passing runs call issue_refund  (salvo report 01a1-0001)
-s2: failing and passing runs part at step 2.
+s2: failing and passing runs diverge at step 2.
   4 of 4 failing runs call cancel_order  (salvo report 01a2-0020)
   36 of 36 passing runs call issue_refund  (salvo report 01a2-0001)
-s3: failing and passing runs part at step 2.
+s3: failing and passing runs diverge at step 2.
   1 of 1 failing runs call cancel_order  (salvo report 01b3-0020)
   39 of 39 passing runs call issue_refund  (salvo report 01a3-0001)
-s4: failing and passing runs part at step 2.
+s4: failing and passing runs diverge at step 2.
   11 of 11 failing runs call cancel_order  (salvo report 01a4-0016)
   29 of 29 passing runs call issue_refund  (salvo report 01a4-0001)
 """)
@@ -196,7 +196,7 @@ The assertions whose failure rates differ most (not tested; where to look):
 | --- | --- | --- | --- | --- | --- | --- | --- | --- |
 | re\\_fund | \\$0.030 | \\$0.030 | 0% | 3.0s | 2.0s | −33% | 3.0s | 3.0s |
 
-re\\_fund: failing and passing runs part at step 2. 7 of 7 failing runs call cancel\\_order (salvo report 01aa-0010) 13 of 13 passing runs call issue\\_refund (salvo report 01aa-0001)
+re\\_fund: failing and passing runs diverge at step 2. 7 of 7 failing runs call cancel\\_order (salvo report 01aa-0010) 13 of 13 passing runs call issue\\_refund (salvo report 01aa-0001)
 """)
 
 

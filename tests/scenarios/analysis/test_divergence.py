@@ -1,9 +1,9 @@
-"""Where failing and passing runs part."""
+"""Where failing and passing runs diverge, and which runs are most alike."""
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from salvo.scenarios.analysis.divergence import Step, ToolPath, find_divergence, tool_path
+from salvo.scenarios.analysis.divergence import Step, ToolPath, find_divergence, nearest, tool_path
 from salvo.scenarios.result import Cause, Outcome, ToolCall, TraceEvent
 from tests.support.runs import result
 
@@ -53,7 +53,7 @@ def test_the_same_tools_part_by_what_came_of_them_then_by_arguments_then_by_the_
     arguments = find_divergence([good, run(2, False, ToolCall("pay", {"id": 8}, "ok"))])
     answer = find_divergence([good, run(2, False, ToolCall("pay", {"id": 7}, "ok"), "not done")])
     assert [each and (each.step, each.failing.did) for each in (error, arguments, answer)] == [
-        (1, 'call pay, which answers with an error: "no money"'),
+        (1, 'call pay, which returns an error: "no money"'),
         (1, 'call pay {"id":8}'),
         (2, 'answer "not done"'),
     ]
@@ -78,3 +78,19 @@ def test_what_is_told_is_true_of_the_runs_it_names(passing: list[str], failing: 
         assert by_id[branch.run_id].steps[found.step - 1].what == branch.did
         assert 1 <= branch.count <= branch.of == len(lines)
     assert found.passing.did != found.failing.did
+
+
+def path(name: str, *steps: Step) -> ToolPath:
+    return ToolPath(name, True, steps)
+
+
+def test_the_nearest_is_the_one_that_goes_along_the_longest_by_tools_then_by_arguments() -> None:
+    failing = path("failing", Step("find", "", "1"), Step("pay", "no money"), Step("end"))
+    other, same_tools, same_arguments = (
+        path("other", Step("find", "", "1"), Step("end")),
+        path("same tools", Step("find", "", "2"), Step("pay"), Step("end")),
+        path("same arguments", Step("find", "", "1"), Step("pay"), Step("end")),
+    )
+    assert nearest(failing, [other, same_tools, same_arguments]) is same_arguments
+    assert nearest(failing, [other, same_tools]) is same_tools
+    assert nearest(failing, []) is None

@@ -1,6 +1,7 @@
 """The HTML file of a batch: what is in it, that it is safe to open, that it stays small, and how it is asked for."""
 
 import re
+from dataclasses import replace
 from html import unescape
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from salvo.cli.exit_codes import ExitCode
 from salvo.cli.salvo import salvo
 from salvo.engine.text.unicode_escape import INVISIBLE, code_point
 from salvo.scenarios.analysis.summary import BatchSummary, BatchVerdict, summarise
-from salvo.scenarios.report import html, labels, run_html
+from salvo.scenarios.report import html, labels
 from salvo.scenarios.result import AgentRunResult, Batch, Cause, EvalResult, Outcome, RunMetrics, ToolCall, TraceEvent
 from salvo.scenarios.store.index import index_entry
 from salvo.scenarios.store.store import RunStore
@@ -92,46 +93,46 @@ def part(rendered: str, start: str, end: str) -> str:
 
 def test_a_small_batch_reads_like_this() -> None:
     assert lines(page(*three())) == snapshot("""\
-Salvo: one scenario, run again and again
+Salvo: repeated runs of one scenario
 book_flight
 ✗ FAILED
 1 of 2 completed runs passed; min_pass_rate is 100%.
 1 run could not be judged (errors, not failures).
 Model  openai/gpt-4o
-Begun  2026-11-15 12:00
+Started  2026-11-15 12:00
 Runs completed  2 of 3
 Average score  0.60
 Batch  01k9batch
 Scenario file  scenarios/book_flight.yaml
-What the runs show
+Results
 min_pass_rate 100%
 Pass rate  50%, 95% interval 9% to 91%: 1 of 2 shows at least 9%
 Pass^k  1: 50%  (the chance that k runs all pass)
 Cost  $0.092, $0.030 a run
 Latency  p50 4.0s  p95 6.2s  max 6.5s
 Assertions
-Over all runs in which it was judged
+Over all runs in which they were judged
 Assertion  Type  Required  Runs passed  Share  Note
 tool_sequence  tool_sequence  yes  ✗ 1 of 2  50%
 id  jmespath  no  ✗ 1 of 2  50%
 cheapest  jmespath  no  ✗ 1 of 2  50%
 latency_limit  latency_limit  no  ✗ 1 of 2  50%  avg: 4.0s
-Where failing and passing runs part
-Failing and passing runs part at step 3. A step here is a tool call, or the end.
+Where failing and passing runs diverge
+Failing and passing runs diverge at step 3. A step here is a tool call, or the end.
 1 of 1 failing runs answer
 1 of 1 passing runs call confirm
-Run 2, which failed, beside run 1, which passed
+Run 2 (failed) and run 1 (passed), side by side
 Step  Run 2, failed  Run 1, passed
-the same
+same
 1. System prompt
 1. System prompt
-the same
+same
 2. User message
 2. User message
-the same
+same
 3. The model asks for search
 3. The model asks for search
-the same
+same
 4. search
 4. search
 first difference
@@ -154,7 +155,7 @@ Score  0.20
 Latency  6.5s
 Cost  $0.030; judge apart: $0
 Calls  1 model call, 2 tool calls, 0 tool errors, 0 retries
-Begun  2026-11-15 12:00
+Started  2026-11-15 12:00
 Run  01k9batch-0002
 Failing assertions
 cheapest at step 5
@@ -163,9 +164,9 @@ id at step 6
 About the whole run
 ✗ FAILED latency_limit, weight 1
 took 6.5s
-What it did, in 6 steps
-1 asked System prompt, as the scenario has it
-2 asked User message, as the scenario has it
+Steps (6)
+1 input System prompt, see the scenario
+2 input User message, see the scenario
 3 model The model asks for search 1.2s · 310 tokens
 says
 Let me see.
@@ -192,12 +193,12 @@ no confirm
 ✗ FAILED id (jmespath), weight 1
 final_output.id is null
 Replay: salvo replay 01k9batch-0002
-Errors, which are not failures
-What was under test is not to blame for these, and no rate counts them.
+Errors (not failures)
+These runs could not be judged. No rate counts them.
 By reason
-Runs  Why  Which
+Runs  Reason  Run ids
 1  provider: overloaded  01k9batch-0003
-The scenario as it was resolved
+Resolved scenario
 scenario  book_flight
 model  gpt-4o
 runs  3
@@ -232,21 +233,21 @@ assertions
     "max_seconds": 5
   }
 ]
-Made with
+Settings
 Batch  01k9batch
 Salvo  0.1.0
 Adapter  openai
 Model  openai/gpt-4o
 Seed  7
-Threshold of a run's score  0.8
+Score threshold of a run  0.8
 min_pass_rate  1.0
 Recorded  yes
-Look closer, or replay
-In the folder in which the runs were made, or in a clone that has its recordings:
-the table of this batch  salvo report 01k9batch
-a failed run again, without calling anyone  salvo replay 01k9batch-0002
-judge what was recorded again  salvo replay --re-eval 01k9batch
-Runs made with Salvo 0.1.0.\
+Inspect and replay
+In the project folder, or in a clone that has its recordings:
+show the table of this batch  salvo report 01k9batch
+replay a failed run without calling a provider  salvo replay 01k9batch-0002
+judge the recorded runs again  salvo replay --re-eval 01k9batch
+Made with Salvo 0.1.0.\
 """)
 
 
@@ -259,20 +260,22 @@ def test_the_words_are_those_of_the_terminal() -> None:
 
 def test_the_verdict_comes_before_every_number() -> None:
     read = Outline(page(*three())).text
-    read = read[read.index("one scenario") :]
+    read = read[read.index("repeated runs") :]
     assert read.index("FAILED") < read.index("1 of 2 completed runs passed") < read.index("95% interval")
 
 
 @pytest.mark.parametrize("verdict", BatchVerdict)
 def test_every_verdict_is_told_by_a_word_and_a_sign(verdict: BatchVerdict) -> None:
-    sign, word = Outline(run_html.badge(verdict)).text.split()
+    made, runs = three()
+    rendered = html.render(replace(summary_of(made, runs), verdict=verdict), made, runs)
+    sign, word = Outline(part(rendered, 'aria-label="Verdict">', "<div>")).text.split()
     assert (len(sign), word) == (1, verdict.upper())
 
 
 def test_a_failing_assertion_stands_beside_the_step_that_it_concerns() -> None:
     rendered = page(*three())
     booked = part(rendered, 'id="run-2-step-5"', "</li>")
-    assert all(words in booked for words in ("book", "&quot;UA&quot;", "cheapest", "FAILED"))
+    assert all(words in booked for words in ("book", "&#34;UA&#34;", "cheapest", "FAILED"))
     end = part(rendered, 'id="run-2-step-6"', "</li>")
     assert all(words in end for words in ("final_output.id is null", "no confirm"))
     whole = part(rendered, "About the whole run", "<details")
@@ -298,15 +301,15 @@ def test_without_a_parting_two_runs_are_shown_beside_each_other_all_the_same() -
     alike = flight(2)
     alike.outcome, alike.passed = Outcome.FAILED, False
     rendered = page(made, [flight(1), alike])
-    assert "They cannot be told apart by the steps they take." in rendered
-    assert "Run 2, which failed, beside run 1, which passed" in rendered
+    assert "Their steps do not show a difference." in rendered
+    assert "Run 2 (failed) and run 1 (passed), side by side" in rendered
 
 
 def test_a_batch_without_failures_says_so_and_shows_no_parting() -> None:
     made, _ = three()
     outline = Outline(page(made, [flight(1), flight(2), flight(3)]))
     assert "No failures." in outline.text
-    assert "Where failing and passing runs part" not in outline.by_element["h2"]
+    assert "Where failing and passing runs diverge" not in outline.by_element["h2"]
     assert "article" not in outline.by_element
 
 
@@ -329,16 +332,16 @@ def test_many_reasons_are_told_in_groups_the_largest_first_and_the_rest_counted(
 def test_runs_that_were_not_made_are_told_with_how_to_make_them() -> None:
     made, runs = three()
     read = Outline(page(made, runs[:2])).text
-    assert "Of 3 runs: 1 without a result. Make them: salvo run --resume 01k9batch" in read
+    assert "Of 3 runs: 1 without a result. To run them: salvo run --resume 01k9batch" in read
 
 
 def test_what_was_not_kept_is_said_not_to_have_been() -> None:
     made, _ = three()
     made.scenario, made.salvo_version = {}, ""
     read = Outline(page(made, [flight(1, passed=False, recorded=False)])).text
-    assert "It was not kept." in read
-    assert "Runs made with Salvo of an unknown version." in read
-    assert "The failed runs were not recorded: replay needs salvo run --record." in read
+    assert "The scenario was not stored." in read
+    assert "Made with Salvo (unknown version)." in read
+    assert "The failed runs were not recorded. To replay runs, record them with salvo run --record." in read
     assert "System prompt" not in read
 
 
@@ -351,8 +354,8 @@ def test_the_first_fifty_failures_are_shown_and_the_others_counted() -> None:
     made = batch(runs=60, scenario=SCENARIO)
     runs = [flight(number, passed=number > 55) for number in range(1, 61)]
     outline = Outline(page(made, runs))
-    assert len(outline.by_element["article"]) == html.IN_FULL == 50
-    assert "Of 55 failed runs, 50 are shown and 5 left out." in outline.text
+    assert len(outline.by_element["article"]) == html.MOST_FAILURES == 50
+    assert "50 of 55 failed runs are shown here." in outline.text
     assert "salvo report 01k9batch --failures" in outline.text
     assert sum(("open", "") in attrs for tag, attrs in outline.elements if ("class", "way") in attrs) == 3
 
@@ -364,13 +367,16 @@ def test_two_thousand_runs_with_long_outputs_make_a_file_that_can_be_sent() -> N
     every = runs + [flight(number, passed=number % 2 == 0) for number in range(201, 2001)]
     rendered = html.render(summary_of(made, every), made, runs)
     assert len(rendered) < 4_000_000
-    assert "Of 1000 failed runs, 50 are shown and 950 left out." in rendered
+    assert "50 of 1000 failed runs are shown here." in rendered
 
 
 def test_a_long_value_is_folded_and_a_huge_one_cut_with_a_sentence() -> None:
     made, _ = three()
     rendered = page(made, [flight(1, passed=False, final_output="x" * 300_000)])
-    assert "Cut here, of 300,000 characters. The whole: <code>salvo report 01k9batch-0001 --json</code>" in rendered
+    assert (
+        "Truncated here: 300,000 characters in full, shown by <code>salvo report 01k9batch-0001 --json</code>"
+        in rendered
+    )
     assert re.search(r'<details class="value"><summary><span class="name">output</span> ', rendered)
     assert len(rendered) < 100_000
 

@@ -14,7 +14,7 @@ from salvo.engine.text.unicode_escape import printable
 from salvo.errors import StoreError, TapeError, UnknownIdError
 from salvo.scenarios.analysis.summary import BatchSummary, summarise
 from salvo.scenarios.report import files, terminal
-from salvo.scenarios.report.html_export import export
+from salvo.scenarios.report.html import export
 from salvo.scenarios.spec.project import Project
 from salvo.scenarios.store.index import Entries
 from salvo.scenarios.store.store import LATEST, RunStore
@@ -57,7 +57,7 @@ def _show_batch(store: RunStore, batch_id: str, failures: bool, as_json: bool) -
 
 def _write_html(store: RunStore, batch_id: str | None, path: Path) -> None:
     exported = export(store, store.find_batch(batch_id or LATEST))
-    _warn(exported.unread, _damaged(store), "in the file")
+    _warn(exported.unreadable, _damaged(store), "in the file")
     if str(path) == "-":
         click.echo(exported.html, nl=False)
         return

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 from itertools import zip_longest
 
 from salvo.engine.jsonio.canonical import stable_text
 from salvo.scenarios.analysis.trajectory import Trajectory, TrajectoryStep
 
-MOST_CELLS = 250_000
-"""Pairs of steps that are weighed to find which go together; where there are more, they are paired as they come."""
+MOST_PAIRS = 250_000
+"""Pairs of steps that are compared to align two runs. Longer runs are aligned step by step, as they are."""
 _COMPARED = ("kind", "title", "text", "arguments", "result", "error")
-"""Times and tokens are no difference: no two runs have the same."""
+"""Times and tokens differ in every run, so they are not compared."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,18 +22,18 @@ class AlignedRow:
     b: TrajectoryStep | None
     same: bool
     differs: list[str]
-    """The fields that are not the same, where there are two steps."""
+    """The fields that differ, if there are two steps."""
 
 
 @dataclass(frozen=True, slots=True)
 class SideBySide:
     rows: list[AlignedRow]
     first_difference: int | None
-    """The first row that is not the same, from 0."""
+    """The first row that differs, from 0."""
 
 
 def align(a: Trajectory, b: Trajectory) -> SideBySide:
-    rows = [_row(one, other) for one, other in _paired(a.steps, b.steps)]
+    rows = [_row(step_a, step_b) for step_a, step_b in _align_steps(a.steps, b.steps)]
     return SideBySide(rows, next((number for number, row in enumerate(rows) if not row.same), None))
 
 
@@ -44,46 +45,33 @@ def _row(a: TrajectoryStep | None, b: TrajectoryStep | None) -> AlignedRow:
 
 
 _Pair = tuple[TrajectoryStep | None, TrajectoryStep | None]
+_Key = tuple[str, str]
 
 
-def _paired(a: Sequence[TrajectoryStep], b: Sequence[TrajectoryStep]) -> Iterator[_Pair]:
-    """Steps of the same kind go together, in order; what stands between two such pairs is put side by side."""
+def _align_steps(a: Sequence[TrajectoryStep], b: Sequence[TrajectoryStep]) -> Iterator[_Pair]:
+    """Pair steps of the same kind, in order. The steps between two such pairs are put side by side."""
     *before_a, end_a = a
     *before_b, end_b = b
-    done_a = done_b = 0
-    for at_a, at_b in _together([_what(step) for step in before_a], [_what(step) for step in before_b]):
-        yield from zip_longest(before_a[done_a:at_a], before_b[done_b:at_b])
-        yield before_a[at_a], before_b[at_b]
-        done_a, done_b = at_a + 1, at_b + 1
-    yield from zip_longest(before_a[done_a:], before_b[done_b:])
+    next_a = next_b = 0
+    for index_a, index_b in _matches([_key(step) for step in before_a], [_key(step) for step in before_b]):
+        yield from zip_longest(before_a[next_a:index_a], before_b[next_b:index_b])
+        yield before_a[index_a], before_b[index_b]
+        next_a, next_b = index_a + 1, index_b + 1
+    yield from zip_longest(before_a[next_a:], before_b[next_b:])
     yield end_a, end_b
 
 
-def _what(step: TrajectoryStep) -> tuple[str, str]:
+def _key(step: TrajectoryStep) -> _Key:
     return step.kind, step.title if step.kind in ("tool", "event") else ""
 
 
-def _together(a: Sequence[tuple[str, str]], b: Sequence[tuple[str, str]]) -> list[tuple[int, int]]:
-    """The longest line of steps that both have in this order: those that they begin with, then by weighing."""
-    begin = next((i for i, (one, other) in enumerate(zip(a, b, strict=False)) if one != other), min(len(a), len(b)))
-    return [*((i, i) for i in range(begin)), *((i + begin, j + begin) for i, j in _longest(a[begin:], b[begin:]))]
-
-
-def _longest(a: Sequence[tuple[str, str]], b: Sequence[tuple[str, str]]) -> Iterator[tuple[int, int]]:
-    if len(a) * len(b) > MOST_CELLS:
-        yield from ((i, i) for i, (one, other) in enumerate(zip(a, b, strict=False)) if one == other)
+def _matches(a: Sequence[_Key], b: Sequence[_Key]) -> Iterator[tuple[int, int]]:
+    """Yield the indexes of steps that belong together: first those with which both runs begin."""
+    pairs = list(zip(a, b, strict=False))
+    start = next((index for index, (key_a, key_b) in enumerate(pairs) if key_a != key_b), len(pairs))
+    yield from ((index, index) for index in range(start))
+    if (len(a) - start) * (len(b) - start) > MOST_PAIRS:
+        yield from ((index, index) for index in range(start, len(pairs)) if pairs[index][0] == pairs[index][1])
         return
-    longest = [[0] * (len(b) + 1) for _ in range(len(a) + 1)]
-    for i in reversed(range(len(a))):
-        for j in reversed(range(len(b))):
-            same = a[i] == b[j]
-            longest[i][j] = longest[i + 1][j + 1] + 1 if same else max(longest[i + 1][j], longest[i][j + 1])
-    i = j = 0
-    while i < len(a) and j < len(b):
-        if a[i] == b[j]:
-            yield i, j
-            i, j = i + 1, j + 1
-        elif longest[i + 1][j] >= longest[i][j + 1]:
-            i += 1
-        else:
-            j += 1
+    for block in SequenceMatcher(None, a[start:], b[start:], autojunk=False).get_matching_blocks():
+        yield from ((start + block.a + offset, start + block.b + offset) for offset in range(block.size))

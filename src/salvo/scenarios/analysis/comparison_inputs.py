@@ -10,7 +10,7 @@ from salvo.engine.text.formatting import pluralize
 from salvo.errors import NothingFoundError, StoreError, TapeError, UsageError
 from salvo.scenarios.analysis.batch_stats import BatchStats, measure
 from salvo.scenarios.analysis.compare import compare
-from salvo.scenarios.analysis.divergence import Divergence, find_divergence, tool_path
+from salvo.scenarios.analysis.divergence import Divergence, find_divergence, nearest, tool_path
 from salvo.scenarios.analysis.summary import summarise
 from salvo.scenarios.report.comparison import ComparisonReport
 from salvo.scenarios.result import AgentRunResult, Batch, Outcome
@@ -137,3 +137,19 @@ def some_runs(store: RunStore, entries: Sequence[IndexEntry]) -> Iterator[AgentR
         if met[of.batch_id, of.outcome] <= MOST_READ:
             with suppress(StoreError, TapeError):  # it was counted; only its steps are not known
                 yield store.load_run(of.run_id)
+
+
+def nearest_counterpart(store: RunStore, result: AgentRunResult, entries: Sequence[IndexEntry]) -> str | None:
+    """Return the run to compare a run with: of its batch, with the other outcome, and with the most similar path.
+
+    A passed run is compared with a failed one, and every other run with a passed one.
+    """
+    outcome = Outcome.FAILED if result.passed else Outcome.PASSED
+    others = [entry for entry in entries if entry.outcome is outcome]
+    others.sort(key=lambda entry: (abs(entry.tool_count - result.metrics.tool_count), entry.number))
+    paths = []
+    for entry in others[:MOST_READ]:
+        with suppress(StoreError, TapeError):  # a run that cannot be read cannot be shown
+            paths.append(tool_path(store.load_run(entry.run_id)))
+    path = nearest(tool_path(result), paths)
+    return path.run_id if path else None

@@ -1,4 +1,4 @@
-"""Where failing and passing runs part: the step at which failing runs leave the way that passing ones go. Pure."""
+"""Where failing and passing runs diverge: the step at which failing runs leave the path of passing ones. Pure."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from salvo.engine.text.messages import shown
 from salvo.scenarios.result import AgentRunResult, Cause, ToolCall
 
 LEAST = 0.25
-"""The share of failing runs, beyond that of passing ones, that must leave at one step for it to be told."""
+"""How much larger the share of failing runs that leave the path at a step must be than that of passing runs."""
 _LENGTH = 120
 
 
 class Step(NamedTuple):
-    """One step of a run, from what it was to all that is known of it."""
+    """One step of a run, from the coarse to the detailed."""
 
     what: str
     outcome: str = ""
@@ -25,7 +25,7 @@ class Step(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ToolPath:
-    """A run as the steps it took; the last one is how it ended."""
+    """The steps of a run. The last one is how it ended."""
 
     run_id: str
     passed: bool
@@ -34,7 +34,7 @@ class ToolPath:
 
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """What runs of one kind did at the step: the most frequent of it, with one run to look at."""
+    """What most of the failing, or of the passing, runs did at the step, with one of them as an example."""
 
     did: str
     count: int
@@ -51,8 +51,8 @@ class Divergence:
 
 
 _View: TypeAlias = Callable[[Step], tuple[str, ...]]
-# From coarse to fine: which tools, then what came of them, then with which arguments. What ways have in common on a
-# coarse view may still part on a finer one, and the coarsest that parts is the easiest to understand.
+# From coarse to fine: which tools, then their errors, then their arguments. The coarsest view in which the runs diverge
+# is the easiest to understand.
 _VIEWS: tuple[_View, ...] = (
     lambda step: (step.what,),
     lambda step: (step.what, step.outcome),
@@ -61,7 +61,7 @@ _VIEWS: tuple[_View, ...] = (
 
 
 def tool_path(result: AgentRunResult) -> ToolPath:
-    """Its tool calls, or where it lists none, the events of its trace; then its end."""
+    """Return the tool calls of a run, or the events of its trace if it lists no calls, and its end."""
     calls = [_call(call) for call in result.tool_calls] or [
         Step(f"{event.type} {event.data.get('name', '')}".strip(), detail=shown(event.data, _LENGTH))
         for event in result.trace
@@ -70,71 +70,81 @@ def tool_path(result: AgentRunResult) -> ToolPath:
     return ToolPath(result.run_id, result.passed, (*calls, _end(result)))
 
 
-def find_divergence(ways: Iterable[ToolPath]) -> Divergence | None:
-    """None where there are no passing or no failing runs, or where they cannot be told apart by their steps."""
-    every = list(ways)
-    passing, failing = [way for way in every if way.passed], [way for way in every if not way.passed]
+def find_divergence(paths: Iterable[ToolPath]) -> Divergence | None:
+    """Return None if there are no passing or no failing runs, or if their steps do not differ."""
+    every = list(paths)
+    passing, failing = [path for path in every if path.passed], [path for path in every if not path.passed]
     if not passing or not failing:
         return None
-    return next(filter(None, (_parting(passing, failing, view) for view in _VIEWS)), None)
+    return next(filter(None, (_divergence(passing, failing, view) for view in _VIEWS)), None)
 
 
-def shared_paths(one: ToolPath, other: ToolPath) -> tuple[int, ...]:
-    """How many steps two ways begin with alike: by the tools, by what came of them, by their arguments."""
-    return tuple(_shared([view(step) for step in one.steps], [view(step) for step in other.steps]) for view in _VIEWS)
+def nearest(path: ToolPath, others: Iterable[ToolPath]) -> ToolPath | None:
+    """Return the path that has the longest beginning in common with this one; the first of several."""
+    return max(others, key=lambda other: _shared_steps(path, other), default=None)
 
 
-def _shared(one: Sequence[tuple[str, ...]], other: Sequence[tuple[str, ...]]) -> int:
-    pairs = enumerate(zip(one, other, strict=False))
-    return next((at for at, (here, there) in pairs if here != there), min(len(one), len(other)))
+def _shared_steps(a: ToolPath, b: ToolPath) -> tuple[int, ...]:
+    """Return how many steps two paths have in common at their beginning, in each view."""
+    return tuple(_common_prefix([view(step) for step in a.steps], [view(step) for step in b.steps]) for view in _VIEWS)
 
 
-def _parting(passing: Sequence[ToolPath], failing: Sequence[ToolPath], view: _View) -> Divergence | None:
-    """Along the way that most passing runs go: the step at which the most failing ones leave it, the first of such."""
-    found: tuple[float, int, list[ToolPath], list[ToolPath]] | None = None
-    on_p, on_f = list(passing), list(failing)
-    for number in range(max(len(way.steps) for way in passing)):
-        here_p, here_f = _there(on_p, number), _there(on_f, number)
-        if not here_p or not here_f:
+def _common_prefix(a: Sequence[tuple[str, ...]], b: Sequence[tuple[str, ...]]) -> int:
+    pairs = enumerate(zip(a, b, strict=False))
+    return next((index for index, (one, other) in pairs if one != other), min(len(a), len(b)))
+
+
+def _divergence(passing: Sequence[ToolPath], failing: Sequence[ToolPath], view: _View) -> Divergence | None:
+    """Follow the path of most passing runs, and return the first step at which the most failing runs leave it."""
+    total_passing, total_failing = len(passing), len(failing)
+    largest = 0.0
+    divergence = None
+    for number in range(max(len(path.steps) for path in passing)):
+        here_passing, here_failing = _reaching(passing, number), _reaching(failing, number)
+        if not here_passing or not here_failing:
             break
-        common = _most_common(here_p, number, view)
-        left_p = [way for way in here_p if view(way.steps[number]) != common]
-        left_f = [way for way in here_f if view(way.steps[number]) != common]
-        gain = len(left_f) / len(failing) - len(left_p) / len(passing)
-        if gain >= LEAST and (found is None or gain > found[0]):
-            found = gain, number, here_p, left_f
-        on_p = [way for way in here_p if view(way.steps[number]) == common]
-        on_f = [way for way in here_f if view(way.steps[number]) == common]
-    if found is None:
-        return None
-    _, number, stayed, left = found
-    return Divergence(
-        step=number + 1,
-        passing=_branch(stayed, number, view, len(passing)),
-        failing=_branch(left, number, view, len(failing)),
-    )
+        common = _most_common(here_passing, number, view)
+        on_passing, off_passing = _split(here_passing, number, view, common)
+        on_failing, off_failing = _split(here_failing, number, view, common)
+        difference = len(off_failing) / total_failing - len(off_passing) / total_passing
+        if difference >= LEAST and difference > largest:
+            largest = difference
+            divergence = Divergence(
+                step=number + 1,
+                passing=_branch(here_passing, number, view, total_passing),
+                failing=_branch(off_failing, number, view, total_failing),
+            )
+        passing, failing = on_passing, on_failing
+    return divergence
 
 
-def _there(ways: Sequence[ToolPath], number: int) -> list[ToolPath]:
-    return [way for way in ways if len(way.steps) > number]
+def _reaching(paths: Sequence[ToolPath], number: int) -> list[ToolPath]:
+    return [path for path in paths if len(path.steps) > number]
 
 
-def _most_common(ways: Sequence[ToolPath], number: int, view: _View) -> tuple[str, ...]:
-    counts = Counter(view(way.steps[number]) for way in ways)
+def _split(
+    paths: Sequence[ToolPath], number: int, view: _View, common: tuple[str, ...]
+) -> tuple[list[ToolPath], list[ToolPath]]:
+    """Return the paths that take the common step, and those that do not."""
+    on = [path for path in paths if view(path.steps[number]) == common]
+    off = [path for path in paths if view(path.steps[number]) != common]
+    return on, off
+
+
+def _most_common(paths: Sequence[ToolPath], number: int, view: _View) -> tuple[str, ...]:
+    counts = Counter(view(path.steps[number]) for path in paths)
     return min(counts, key=lambda key: (-counts[key], key))
 
 
-def _branch(ways: Sequence[ToolPath], number: int, view: _View, of: int) -> Branch:
-    common = _most_common(ways, number, view)
-    taken = [way for way in ways if view(way.steps[number]) == common]
-    return Branch(_told(common), len(taken), of, taken[0].run_id)
+def _branch(paths: Sequence[ToolPath], number: int, view: _View, total: int) -> Branch:
+    common = _most_common(paths, number, view)
+    on, _ = _split(paths, number, view, common)
+    return Branch(_describe(common), len(on), total, on[0].run_id)
 
 
-def _told(view: tuple[str, ...]) -> str:
-    what, *more = view
-    outcome = more[0] if more else ""
-    detail = more[1] if len(more) > 1 else ""
-    return what + (f" {detail}" if detail else "") + (f", which answers with an error: {outcome}" if outcome else "")
+def _describe(step: tuple[str, ...]) -> str:
+    what, outcome, detail = (*step, "", "")[:3]
+    return what + (f" {detail}" if detail else "") + (f", which returns an error: {outcome}" if outcome else "")
 
 
 def _call(call: ToolCall) -> Step:

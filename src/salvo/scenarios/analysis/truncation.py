@@ -1,4 +1,4 @@
-"""What is shown of a run: long values cut short, and said so. The whole stands in the run's file. Pure."""
+"""Truncate the long values of a run for display. The run's file has them in full. Pure."""
 
 from __future__ import annotations
 
@@ -13,66 +13,70 @@ from salvo.scenarios.result import EvalResult
 LONGEST = 20_000
 """Characters of one value."""
 LONGEST_IN_ALL = 1_000_000
-"""Characters of all values of a run; where it has more, those after it are cut to their beginning."""
+"""Characters of all values of a run. Once they are used up, only the beginning of each value is shown."""
 BEGINNING = 200
 
 
 @dataclass(slots=True)
 class TruncationBudget:
-    """How much may still be shown."""
+    """The characters that may still be shown."""
 
     left: int = LONGEST_IN_ALL
 
     def fit(self, value: Any) -> tuple[Any, int | None]:
-        """The value, or its beginning as text; then with the characters that it has in full."""
+        """Return the value, or its beginning as text together with its full length."""
         text = value if isinstance(value, str) else json_codec.dumps(value).decode("utf-8", "replace")
         most = LONGEST if self.left > LONGEST else BEGINNING
         self.left -= min(len(text), most)
         return (value, None) if len(text) <= most else (f"{text[:most]}…", len(text))
 
 
-_OF_A_STEP = ("text", "arguments", "result", "error")
-_OF_AN_ASSERTION = ("message", "expected", "actual", "error", "details", "attachments")
+_STEP_FIELDS = ("text", "arguments", "result", "error")
+_ASSERTION_FIELDS = ("message", "expected", "actual", "error", "details", "attachments")
 
 
-def shortened(trajectory: Trajectory, room: TruncationBudget | None = None) -> Trajectory:
-    """The same steps, none of them longer than can be read."""
-    room = room or TruncationBudget()
-    return Trajectory([_step(step, room) for step in trajectory.steps], trajectory.overall)
+def truncate_trajectory(trajectory: Trajectory, budget: TruncationBudget) -> Trajectory:
+    return Trajectory([_truncate_step(step, budget) for step in trajectory.steps], trajectory.overall)
 
 
-def shortened_rows(of: SideBySide) -> SideBySide:
-    """Cut after they were compared: a difference may stand behind the cut."""
-    room = TruncationBudget()
-    rows = [replace(row, a=row.a and _step(row.a, room), b=row.b and _step(row.b, room)) for row in of.rows]
-    return SideBySide(rows, of.first_difference)
+def truncate_side_by_side(aligned: SideBySide) -> SideBySide:
+    """Truncate two runs that were compared in full: a difference may be in what is left out."""
+    budget = TruncationBudget()
+    rows = [
+        replace(row, a=row.a and _truncate_step(row.a, budget), b=row.b and _truncate_step(row.b, budget))
+        for row in aligned.rows
+    ]
+    return SideBySide(rows, aligned.first_difference)
 
 
-def _step(step: TrajectoryStep, room: TruncationBudget) -> TrajectoryStep:
-    fields, cut = _fitted(step, _OF_A_STEP, room)
-    return replace(step, **fields, cut=cut) if cut else step
-
-
-def assertions(results: list[EvalResult], room: TruncationBudget) -> tuple[list[EvalResult], dict[str, int]]:
-    """And which fields were cut, such as "0.actual", each with the characters that it has in full."""
-    kept: list[EvalResult] = []
-    all_cut: dict[str, int] = {}
+def truncate_assertions(results: list[EvalResult], budget: TruncationBudget) -> tuple[list[EvalResult], dict[str, int]]:
+    """Return the results, and the fields that were cut, such as "0.actual", each with its full length."""
+    truncated: list[EvalResult] = []
+    cut: dict[str, int] = {}
     for number, result in enumerate(results):
-        fields, cut = _fitted(result, _OF_AN_ASSERTION, room)
-        # What must be an object stays one; a part of it would be none.
-        fields |= {name: {} for name in ("details", "attachments") if name in cut}
-        kept.append(replace(result, **fields) if cut else result)
-        all_cut |= {f"{number}.{name}": length for name, length in cut.items()}
-    return kept, all_cut
+        fields, lengths = _truncate_fields(result, _ASSERTION_FIELDS, budget)
+        # These must stay objects, and a part of an object is not one.
+        fields |= {name: {} for name in ("details", "attachments") if name in lengths}
+        truncated.append(replace(result, **fields) if lengths else result)
+        cut |= {f"{number}.{name}": length for name, length in lengths.items()}
+    return truncated, cut
 
 
-def _fitted(of: Any, names: tuple[str, ...], room: TruncationBudget) -> tuple[dict[str, Any], dict[str, int]]:
-    fields, cut = {}, {}
+def _truncate_step(step: TrajectoryStep, budget: TruncationBudget) -> TrajectoryStep:
+    fields, lengths = _truncate_fields(step, _STEP_FIELDS, budget)
+    return replace(step, **fields, cut=lengths) if lengths else step
+
+
+def _truncate_fields(
+    item: TrajectoryStep | EvalResult, names: tuple[str, ...], budget: TruncationBudget
+) -> tuple[dict[str, Any], dict[str, int]]:
+    """Return the fields that are too long, truncated, and their full lengths."""
+    fields, lengths = {}, {}
     for name in names:
-        value = getattr(of, name)
+        value = getattr(item, name)
         if value is None or value in ("", {}):
             continue
-        shown, whole = room.fit(value)
-        if whole is not None:
-            fields[name], cut[name] = shown, whole
-    return fields, cut
+        text, full_length = budget.fit(value)
+        if full_length is not None:
+            fields[name], lengths[name] = text, full_length
+    return fields, lengths

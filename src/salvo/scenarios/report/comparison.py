@@ -278,7 +278,7 @@ def _change(before: float | None, after: float | None) -> str:
 def _parted(scenario_id: str, found: Divergence) -> list[str]:
     sides = ((found.failing, "failing"), (found.passing, "passing"))
     return [
-        f"{printable(scenario_id)}: {labels.parted(found)}.",
+        f"{printable(scenario_id)}: {labels.divergence(found)}.",
         *(f"  {printable(labels.branch(of, kind))}  (salvo report {of.run_id})" for of, kind in sides),
     ]
 

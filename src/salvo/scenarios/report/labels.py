@@ -133,17 +133,17 @@ def notes(assertion: AssertionSummary, summary: BatchSummary) -> Iterator[str]:
 def stopped(summary: BatchSummary) -> Iterator[str]:
     """Failures that no assertion is needed for."""
     for of, number in summary.stopped.items():
-        yield f"{pluralize(number, 'run')} failed: the agent {cause_of(of)}."
+        yield f"{pluralize(number, 'run')} failed: the agent {describe_cause(of)}."
 
 
-def cause_of(cause: Cause | None) -> str:
+def describe_cause(cause: Cause | None) -> str:
     """What the agent did, or what else was the matter."""
     return _CAUSES.get(cause, str(cause)) if cause else ""
 
 
 def error(group: Group) -> str:
     """Why runs could not be judged."""
-    return ": ".join(filter(None, [cause_of(group.cause), group.message])) or "no reason is known"
+    return ": ".join(filter(None, [describe_cause(group.cause), group.message])) or "no reason is known"
 
 
 def not_made(summary: BatchSummary) -> str | None:
@@ -159,8 +159,8 @@ def not_made(summary: BatchSummary) -> str | None:
     return f"Of {pluralize(summary.runs, 'run')}: {', '.join(counts)}." if counts else None
 
 
-def parted(found: Divergence) -> str:
-    return f"failing and passing runs part at step {found.step}"
+def divergence(found: Divergence) -> str:
+    return f"failing and passing runs diverge at step {found.step}"
 
 
 def branch(of: Branch, kind: str) -> str:

@@ -14,7 +14,7 @@ from salvo.engine.stats import Interval
 from salvo.scenarios.analysis.comparison_inputs import compared, pair_named
 from salvo.scenarios.analysis.divergence import Divergence
 from salvo.scenarios.analysis.summary import BatchSummary, BatchVerdict, FailureGroup, failure_groups
-from salvo.scenarios.report import html_export
+from salvo.scenarios.report import html
 from salvo.scenarios.report.comparison import ComparisonDocument, document
 from salvo.scenarios.report.labels import why
 from salvo.scenarios.result import Batch, Outcome
@@ -267,7 +267,7 @@ def show(batch_id: str, services: ServicesDep) -> JsonResponse:
 def export(batch_id: str, services: ServicesDep) -> Response:
     """Return the batch as one self-contained HTML file, as `salvo report --html` writes it."""
     store = services.catalog.store
-    exported = html_export.export(store, store.find_batch(batch_id))
+    exported = html.export(store, store.find_batch(batch_id))
     content = exported.html.encode("utf-8", "replace")
     disposition = f'attachment; filename="salvo-batch-{exported.summary.batch_id}.html"'
     return Response(content, media_type="text/html", headers={"content-disposition": disposition})

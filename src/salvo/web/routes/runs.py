@@ -10,9 +10,14 @@ from fastapi import APIRouter, Response
 from salvo.engine.jsonio import json_codec
 from salvo.errors import StoreError, TapeError
 from salvo.scenarios.analysis.alignment import SideBySide, align
-from salvo.scenarios.analysis.nearest_run import nearest_counterpart
+from salvo.scenarios.analysis.comparison_inputs import nearest_counterpart
 from salvo.scenarios.analysis.trajectory import Trajectory, trajectory
-from salvo.scenarios.analysis.truncation import TruncationBudget, assertions, shortened, shortened_rows
+from salvo.scenarios.analysis.truncation import (
+    TruncationBudget,
+    truncate_assertions,
+    truncate_side_by_side,
+    truncate_trajectory,
+)
 from salvo.scenarios.result import AgentRunResult, Cause, EvalResult, Outcome, Replayable, RunMetrics
 from salvo.web.responses import JsonResponse
 from salvo.web.services import Services, ServicesDep
@@ -61,7 +66,7 @@ def show(run_id: str, services: ServicesDep) -> JsonResponse:
     """Return a run: its messages and tool calls, and the results of its assertions at the steps they concern."""
     run, steps = _load(run_id, services)
     budget = TruncationBudget()
-    return JsonResponse(RunDetail(_head(run, budget), shortened(steps, budget), _partner(run, services)))
+    return JsonResponse(RunDetail(_head(run, budget), truncate_trajectory(steps, budget), _partner(run, services)))
 
 
 @router.get(
@@ -92,7 +97,7 @@ def side_by_side(run_a: str, run_b: str, services: ServicesDep) -> JsonResponse:
     (a, steps_a), (b, steps_b) = (_load(run_id, services) for run_id in (run_a, run_b))
     return JsonResponse(
         RunComparison(
-            _head(a, TruncationBudget()), _head(b, TruncationBudget()), shortened_rows(align(steps_a, steps_b))
+            _head(a, TruncationBudget()), _head(b, TruncationBudget()), truncate_side_by_side(align(steps_a, steps_b))
         )
     )
 
@@ -115,7 +120,7 @@ def _partner(run: AgentRunResult, services: Services) -> str | None:
 
 
 def _head(run: AgentRunResult, budget: TruncationBudget) -> RunHead:
-    results, cut = assertions(run.eval_results, budget)
+    results, cut = truncate_assertions(run.eval_results, budget)
     return RunHead(
         run_id=run.run_id,
         batch_id=run.batch_id,

@@ -1,29 +1,12 @@
-"""The run to look at beside another."""
+"""What a comparison reads from the store."""
 
 from pathlib import Path
 
-from salvo.scenarios.analysis.divergence import Step, ToolPath
-from salvo.scenarios.analysis.nearest_run import MOST_READ, nearest, nearest_counterpart
+from salvo.scenarios.analysis.comparison_inputs import MOST_READ, nearest_counterpart
 from salvo.scenarios.result import AgentRunResult, Outcome, RunMetrics, ToolCall
 from salvo.scenarios.store.index import index_entry
 from salvo.scenarios.store.store import RunStore
 from tests.support.runs import batch, result
-
-
-def way(name: str, *steps: Step) -> ToolPath:
-    return ToolPath(name, True, steps)
-
-
-def test_the_nearest_is_the_one_that_goes_along_the_longest_by_tools_then_by_arguments() -> None:
-    failing = way("failing", Step("find", "", "1"), Step("pay", "no money"), Step("end"))
-    other, same_tools, same_arguments = (
-        way("other", Step("find", "", "1"), Step("end")),
-        way("same tools", Step("find", "", "2"), Step("pay"), Step("end")),
-        way("same arguments", Step("find", "", "1"), Step("pay"), Step("end")),
-    )
-    assert nearest(failing, [other, same_tools, same_arguments]) is same_arguments
-    assert nearest(failing, [other, same_tools]) is same_tools
-    assert nearest(failing, []) is None
 
 
 def stored(folder: Path, runs: list[AgentRunResult]) -> RunStore:
