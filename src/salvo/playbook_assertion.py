@@ -68,8 +68,8 @@ def _final_text(result: AgentRunResult) -> str:
 def _request(fields: PlaybookFields, scenario: Scenario, result: AgentRunResult, text: str) -> EvaluationRequest:
     return new_request(
         report_id=result.run_id,
-        playbook=library.named(fields.playbook),
-        inputs=Inputs.of(text, prompt=scenario.user_message, system_instructions=scenario.system_prompt),
+        playbook=library.find(fields.playbook),
+        inputs=Inputs.from_texts(text, prompt=scenario.user_message, system_instructions=scenario.system_prompt),
         evaluator=fields.evaluator,
         runs=fields.runs,
         subject=scenario.scenario,
@@ -88,7 +88,7 @@ async def _report(request: EvaluationRequest, timestamp: str, services: EvalServ
         provider, model = catalog.find(request.evaluator)
         judge = JudgedBy(provider.name, model, prompts.PROMPT_ID, deterministic=False)
         votes = []
-        for check in request.playbook.judged:
+        for check in request.playbook.judged_checks:
             question = prompts.question(build_case(request, scanned, check, run=1))
             answers = await services.ask(request.evaluator, question, request.runs)
             # Without a cost: the run counts the cost of its judges itself.
@@ -116,7 +116,7 @@ def _check_fields(_: Scenario, values: Mapping[str, Any], __: LoadObject) -> lis
     fields = PlaybookFields.model_validate(values)
     errors: list[tuple[str | FieldPath, str]] = []
     try:
-        playbook = library.named(fields.playbook)
+        playbook = library.find(fields.playbook)
     except SalvoError as error:
         errors.append(("playbook", str(error)))
     else:

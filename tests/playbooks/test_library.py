@@ -26,8 +26,8 @@ def test_the_starter_playbook_has_its_six_checks_of_which_four_are_judged() -> N
         ("run_variance", Severity.MEDIUM, "semantic"),
         ("drift_over_time_support", Severity.MEDIUM, "hybrid"),
     ]
-    assert starter.judged == starter.checks[:4]
-    assert all(check.require_citations and check.min_citations_per_fail == 1 for check in starter.judged)
+    assert starter.judged_checks == starter.checks[:4]
+    assert all(check.require_citations and check.min_citations_per_fail == 1 for check in starter.judged_checks)
     assert starter.checks[1].patterns == ("compliant", "legal", "illegal", "guarantee", "safe", "always", "never")
 
 

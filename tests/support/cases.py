@@ -32,4 +32,4 @@ def check(**fields: Any) -> Check:
 def case(output: str = OUTPUT, *, check: Check = CERTAINTY, run: int = 1, **around: Any) -> Case:
     """`around`: the other inputs, and the fields of a case."""
     fields = {name: around.pop(name) for name in ("hits", "addressed") if name in around}
-    return Case(check=check, inputs=Inputs.of(output, **around), run=run, **fields)
+    return Case(check=check, inputs=Inputs.from_texts(output, **around), run=run, **fields)

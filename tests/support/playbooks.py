@@ -75,7 +75,7 @@ def a_playbook(**changes: Any) -> Playbook:
 
 
 def some_inputs(ai_output: str = TEXT, **others: str) -> Inputs:
-    return Inputs.of(ai_output, **others)
+    return Inputs.from_texts(ai_output, **others)
 
 
 def a_judge_answer(result: Result | None = Result.PASS, **changes: Any) -> JudgeAnswer:
@@ -191,4 +191,4 @@ def _derived(name: str, result: Result, notes: str) -> CheckResult:
 
 def _location(span: str, inputs: Inputs) -> Location | None:
     start = inputs.ai_output.find(span)
-    return None if start < 0 else Location(start, start + len(span), inputs.line_of(start))
+    return None if start < 0 else Location(start, start + len(span), inputs.line_number(start))

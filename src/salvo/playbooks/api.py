@@ -52,7 +52,7 @@ def run_playbook(
     order = new_request(
         report_id=desk.clock.new_id(),
         playbook=chosen,
-        inputs=Inputs.of(ai_output, source_doc, prompt, system_instructions),
+        inputs=Inputs.from_texts(ai_output, source_doc, prompt, system_instructions),
         evaluator=desk.name,
         mode=Mode(mode),
         runs=runs,
@@ -70,7 +70,7 @@ def run_playbook(
 def _playbook(given: Mapping[str, Any] | str | Path) -> Playbook:
     if isinstance(given, Mapping):
         return validated(given, "The playbook")
-    return library.named(str(given))
+    return library.find(str(given))
 
 
 def _waited_for(order: EvaluationRequest, desk: EvaluatorConfig, database: str | None) -> EvaluationOutcome:

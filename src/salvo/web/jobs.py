@@ -166,7 +166,7 @@ class Job:
             reason = "rate limited" if event.status == 429 else event.problem
             self.waiting = RetryNotice(round(event.seconds, 1), reason)
         else:
-            self.progress, self.done, self.total = event.progress, event.done, event.total
+            self.progress, self.done, self.total = event.progress, event.answered, event.total
         if isinstance(event, VoteEvent):
             self.waiting = None
             if event.sequence is not None:

@@ -75,7 +75,7 @@ class EvaluationCreate(BaseModel):
         return new_request(
             report_id=config.clock.new_id(),
             playbook=self.chosen_playbook(),
-            inputs=Inputs.of(self.ai_output, self.source_document, self.prompt, self.system_instructions),
+            inputs=Inputs.from_texts(self.ai_output, self.source_document, self.prompt, self.system_instructions),
             evaluator=config.name,
             mode=self.mode,
             runs=self.runs,

@@ -26,7 +26,7 @@ def test_an_empty_output_is_refused(office: Office, content: bytes) -> None:
 @pytest.mark.parametrize(
     "content, said",
     [
-        (b"Gr\xfc\xdfe", "The AI output is not UTF-8: byte 2 (0xfc) does not belong there."),
+        (b"Gr\xfc\xdfe", "The AI output is not UTF-8: byte 2 (0xfc) is invalid there."),
         (TEXT.encode() + b"\xff", f"byte {len(TEXT.encode())} (0xff)"),
         ("in sixteen bits".encode("utf-16"), "byte 0 (0xff)"),
     ],
@@ -152,8 +152,8 @@ def test_lone_surrogates_survive_judging_storing_and_replay(
 @pytest.mark.parametrize(
     "broken, said",
     [
-        (changed("checks.1.id", "names_the_law"), "$.checks[1].id: is the id of $.checks[0] already"),
-        (changed("checks.0.severity", "urgent"), "urgent"),
+        (changed("checks.1.id", "names_the_law"), "$.checks[1].id: is already the id of $.checks[0]"),
+        (changed("checks.0.severity", "urgent"), "$.checks[0].severity: must be one of high, medium"),
         (changed("variance_handling.min_runs", 2), "min_runs"),
         (changed("checks", []), "checks"),
         (changed("checks.1.detection_method.patterns", ["("]), "patterns"),

@@ -8,7 +8,7 @@ from inline_snapshot import snapshot
 from salvo.engine.runtime import safe_regex as engine
 from salvo.playbooks.enums import Severity
 from salvo.playbooks.evaluate.inputs import Span
-from salvo.playbooks.evaluate.patterns import MOST, Hit, Scan, scan
+from salvo.playbooks.evaluate.patterns import MAX_HITS, Hit, Scan, scan
 from salvo.playbooks.playbook.schema import Check
 
 
@@ -49,8 +49,8 @@ def test_the_same_pattern_twice_hits_once() -> None:
 
 
 def test_so_many_hits_of_a_pattern_are_kept_and_the_rest_is_mentioned() -> None:
-    found = scan(check("legal", "never"), "legal " * (MOST + 1) + "never")
-    assert len(found.hits) == MOST + 1
+    found = scan(check("legal", "never"), "legal " * (MAX_HITS + 1) + "never")
+    assert len(found.hits) == MAX_HITS + 1
     assert found.complete
     assert found.notes == snapshot(('The pattern "legal" occurs more than 100 times; the first 100 are kept.',))
 

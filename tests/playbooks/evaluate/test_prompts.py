@@ -167,7 +167,7 @@ hostile = st.one_of(
 
 @given(output=hostile, source=hostile, prompt=hostile, system=hostile)
 def test_no_text_can_close_its_block(output: str, source: str, prompt: str, system: str) -> None:
-    inputs = Inputs.of(output, source, prompt, system)
+    inputs = Inputs.from_texts(output, source, prompt, system)
     whole = [Hit(".*", Span(0, len(inputs.ai_output)))]
     asked = shown(Case(check(), inputs, 1, hits=whole))
     tag = tag_of(asked)

@@ -29,7 +29,7 @@ async def test_the_rules_open_no_wire_and_record_no_exchange(opened_wires: list[
     events: list[Event] = []
     async with EvaluatorConfig("rules", environ={}).session(on_event=events.append) as context:
         assert context.wire is None
-        await evaluate(new_request("id-0001", library.named(library.STARTER), some_inputs(), "rules"), context)
+        await evaluate(new_request("id-0001", library.find(library.STARTER), some_inputs(), "rules"), context)
     votes = [event.vote for event in events if isinstance(event, VoteEvent)]
     assert len(votes) == 12
     assert not any(vote.exchanges for vote in votes)

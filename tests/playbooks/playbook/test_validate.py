@@ -50,7 +50,7 @@ def test_a_playbook_is_read_as_it_is_written() -> None:
         ),
     )
     assert found.document == document()
-    assert found.judged == found.checks[:1]
+    assert found.judged_checks == found.checks[:1]
 
 
 METHOD = "checks.0.detection_method"

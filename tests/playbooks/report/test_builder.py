@@ -23,7 +23,7 @@ from tests.support.office import JUDGED, TEXT
 STARTER = library.load("ai_plugin_observability_v1")
 MODEL = JudgedBy("anthropic", "claude-sonnet-4-6", "p1", deterministic=False)
 NOTHING = ScanResult({}, (), ())
-TEXT_ = Inputs.of(f"{TEXT}\n😀 “Zitat” – \u200b\tEnde\ud800")
+TEXT_ = Inputs.from_texts(f"{TEXT}\n😀 “Zitat” – \u200b\tEnde\ud800")
 
 quotes = st.one_of(
     st.tuples(st.integers(0, len(TEXT_.ai_output) - 1), st.integers(1, 60)).map(
@@ -203,4 +203,4 @@ def test_a_temperature_that_was_not_always_sent_is_not_claimed() -> None:
 
 def test_the_playbook_of_the_library_is_the_one_that_is_tested() -> None:
     assert isinstance(STARTER, Playbook)
-    assert tuple(check.id for check in STARTER.judged) == JUDGED
+    assert tuple(check.id for check in STARTER.judged_checks) == JUDGED

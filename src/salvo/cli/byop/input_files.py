@@ -23,7 +23,7 @@ def inputs(output_file: str, source: Path | None, prompt: Path | None, system: P
     given = sys.stdin.buffer.read(LARGEST + 1) if output_file == "-" else _text(Path(output_file))
     if len(given) > LARGEST:
         raise _too_large("Standard input")
-    return Inputs.of(given, *(None if path is None else _text(path) for path in (source, prompt, system)))
+    return Inputs.from_texts(given, *(None if path is None else _text(path) for path in (source, prompt, system)))
 
 
 def _text(path: Path) -> bytes:

@@ -44,7 +44,7 @@ def show(playbook: str, as_json: bool) -> None:
     from salvo.engine.text.unicode_escape import printable
     from salvo.playbooks.playbook import library
 
-    found = library.named(playbook)
+    found = library.find(playbook)
     if as_json:
         click.echo(json.dumps(found.document, indent=2, ensure_ascii=False))
         return
@@ -84,7 +84,7 @@ def _lines(playbook: Playbook) -> Iterator[str]:
 def _decided_by(check: Check) -> str:
     if check.derived:
         return "the results of the other checks; no evaluator is asked"
-    if check.judged:
+    if check.needs_judge:
         return "the evaluator"
     other = "pass" if check.on_match == "fail" else "fail"
     return f"its patterns: {check.on_match} where one occurs, else {other}"

@@ -111,7 +111,7 @@ def run(
         _refuse_beside_resume(click.get_current_context())
         jobs = [_resumed(resume, place, base_url, key_variable)]
     else:
-        chosen = library.named(playbook)
+        chosen = library.find(playbook)
         inputs = input_files.inputs(output_file or "-", source, prompt, system)
         desks = _desks(evaluators, base_url, key_variable)
         jobs = [EvaluationJob(desk, _order(desk, chosen, inputs, mode, runs, subject, producer)) for desk in desks]

@@ -22,7 +22,7 @@ from salvo.playbooks.audit import audit_log, signing
 from salvo.playbooks.audit.audit_log import AuditEntry
 from salvo.playbooks.audit.integrity import canonical, report_hash
 from salvo.playbooks.audit.text_hashing import is_withheld, withheld
-from salvo.playbooks.evaluate.inputs import NAMES, Inputs, of_document
+from salvo.playbooks.evaluate.inputs import NAMES, Inputs
 from salvo.playbooks.playbook.schema import Playbook, Variance
 from salvo.playbooks.report.report import Signature, read_report
 from salvo.playbooks.store.records import RawEvaluation, RawVote, State
@@ -369,7 +369,7 @@ def _inputs(text: str | None) -> Inputs | None:
     document = _object(text)
     if document is None or not isinstance(document.get("ai_output"), str):
         return None
-    return of_document(document)
+    return Inputs.from_stored(document)
 
 
 def _object(text: str | None) -> dict[str, Any] | None:

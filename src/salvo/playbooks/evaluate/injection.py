@@ -1,8 +1,8 @@
-"""What a text does to whoever evaluates it: passages that address the evaluator, and characters nobody sees.
+"""Find passages that address the evaluator, and invisible characters.
 
-Findings are for the reader of the report. They change no result: that the evaluator does not follow such text is the
-business of the prompt's fences and rules. So a sign is rather missed than found in ordinary legal prose, which has
-its own instructions, judges, evaluators and passes.
+Findings are for the reader of the report. They change no result: the fences and rules of the prompt keep the evaluator
+from following such text. The patterns prefer to miss a passage rather than to match ordinary legal prose, which has its
+own instructions, judges, evaluators and passes.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class InjectionFinding:
 
 
 class InvisibleCharacter(NamedTuple):
-    """Characters that are kept but should be known of."""
+    """Invisible characters of one kind. They are kept, and reported."""
 
     kind: str
     times: int
@@ -49,13 +49,13 @@ MESSAGES: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class InjectionPattern:
-    """How such a passage is told. `words` are searched in the folded text, `lines` in the text as it is."""
+    """How such a passage is recognised. `words` are searched in the folded text, `lines` in the text itself."""
 
     kind: str
     where: Literal["words", "lines"]
     pattern: str
     needs: tuple[str, ...] = ()
-    """One of these must occur, in lower case, for the pattern to be searched at all."""
+    """The pattern is searched only if one of these occurs in the lower-case text."""
 
 
 # A verb that commands: it begins a sentence, as its capital or what stands before it shows. "The processor shall
@@ -75,7 +75,7 @@ _EVALUATOR = (
 )
 _THE_WORD = r"['*\[]{0,3}pass\b"
 
-SIGNS: Sequence[InjectionPattern] = (
+PATTERNS: Sequence[InjectionPattern] = (
     InjectionPattern(
         "instruction_override",
         "words",
@@ -274,45 +274,43 @@ SIGNS: Sequence[InjectionPattern] = (
 
 
 def findings(inputs: Inputs) -> list[InjectionFinding]:
-    """Every such passage, in the order of the text; of one kind, what overlaps is one finding."""
+    """Return every such passage in the order of the text. Overlapping passages of one kind are one finding."""
     text = inputs.ai_output
-    seen = text.lower()
-    folded = Folded(text)
-    # Invisible characters inside a word must not hide it.
-    folded_seen = folded.text.lower()
+    folded = Folded(text)  # invisible characters inside a word must not hide it
+    lower_case = {"lines": text.lower(), "words": folded.text.lower()}
     spans: dict[str, list[Span]] = {}
-    for sign, pattern in _compiled():
-        if sign.needs and not any(word in (seen if sign.where == "lines" else folded_seen) for word in sign.needs):
+    for pattern, regex in _compiled():
+        if pattern.needs and not any(word in lower_case[pattern.where] for word in pattern.needs):
             continue
-        if sign.where == "lines":
-            met = [Span(*found.span()) for found in pattern.finditer(text)]
+        if pattern.where == "lines":
+            matches = [Span(*match.span()) for match in regex.finditer(text)]
         else:
-            met = [folded.origin(*found.span()) for found in pattern.finditer(folded.text)]
-        spans.setdefault(sign.kind, []).extend(met)
-    found = [InjectionFinding(kind, MESSAGES[kind], span) for kind, met in spans.items() for span in _merged(met)]
-    return sorted(found, key=lambda one: (one.span, one.kind))
+            matches = [folded.origin(*match.span()) for match in regex.finditer(folded.text)]
+        spans.setdefault(pattern.kind, []).extend(matches)
+    result = [InjectionFinding(kind, MESSAGES[kind], span) for kind in spans for span in _merged(spans[kind])]
+    return sorted(result, key=lambda finding: (finding.span, finding.kind))
 
 
 @cache
 def _compiled() -> list[tuple[InjectionPattern, re.Pattern[str]]]:
-    return [(sign, re.compile(sign.pattern)) for sign in SIGNS]
+    return [(pattern, re.compile(pattern.pattern)) for pattern in PATTERNS]
 
 
 def _merged(spans: list[Span]) -> Iterator[Span]:
     spans.sort()
-    whole: Span | None = None
+    merged: Span | None = None
     for span in spans:
-        if whole is not None and span.start <= whole.end:
-            whole = Span(whole.start, max(whole.end, span.end))
+        if merged is not None and span.start <= merged.end:
+            merged = Span(merged.start, max(merged.end, span.end))
             continue
-        if whole is not None:
-            yield whole
-        whole = span
-    if whole is not None:
-        yield whole
+        if merged is not None:
+            yield merged
+        merged = span
+    if merged is not None:
+        yield merged
 
 
-ODD: Mapping[str, tuple[str, str]] = {
+INVISIBLE: Mapping[str, tuple[str, str]] = {
     "nul": (r"\0", "NUL"),
     "lone_surrogate": (r"\ud800-\udfff", "Half a character (a lone surrogate)"),
     "bidi_control": (r"\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069", "Control of the direction of writing"),
@@ -320,13 +318,13 @@ ODD: Mapping[str, tuple[str, str]] = {
     "tag_character": (r"\U000e0000-\U000e007f", "Invisible tag character"),
     "control": (r"\x01-\x08\x0b-\x1f\x7f-\x9f", "Control character"),
 }
-"""Each kind of character that nobody types on purpose: the inside of a character class, and what to call it."""
+"""Kinds of characters that are rarely typed on purpose: the content of a character class, and a name."""
 
-_MOST_NAMED = 5
+_MAX_LISTED = 5
 
 
 def sentence_around(text: str, span: Span) -> Span:
-    """The whole of what was said to the evaluator: a sign is a few words of it, and the rest is no evidence either."""
+    """Return the sentence around a match: the rest of it addresses the evaluator too, and is no evidence either."""
     before = max((stop.end() for stop in _STOP.finditer(text, max(0, span.start - _REACH), span.start)), default=None)
     after = _STOP.search(text, span.end, span.end + _REACH)
     start = before if before is not None else max(0, span.start - _REACH)
@@ -335,22 +333,22 @@ def sentence_around(text: str, span: Span) -> Span:
 
 _STOP = re.compile(r"[.!?][\"'”’)\]]*\s|\n")
 _REACH = 1000
-"""Characters beyond which no sentence is looked for the end of."""
+"""Characters in which the ends of the sentence are searched."""
 
 
-def odd_characters(text: str) -> list[InvisibleCharacter]:
-    """Which odd characters the text holds, how many, and where the first one stands. They are kept as they are."""
-    odd = []
-    for kind, (members, name) in ODD.items():
+def invisible_characters(text: str) -> list[InvisibleCharacter]:
+    """Return the kinds of invisible characters in the text, each with its number and its first position."""
+    result = []
+    for kind, (members, name) in INVISIBLE.items():
         pattern = re.compile(f"[{members}]")
         first = pattern.search(text)
         if first is None:
             continue
-        counted = Counter(pattern.findall(text, first.start()))
-        named = [f"U+{ord(character):04X}" for character in sorted(counted)[:_MOST_NAMED]]
-        others = " and others" if len(counted) > _MOST_NAMED else ""
-        total = counted.total()
+        counts = Counter(pattern.findall(text, first.start()))
+        codes = [f"U+{ord(character):04X}" for character in sorted(counts)[:_MAX_LISTED]]
+        others = " and others" if len(counts) > _MAX_LISTED else ""
+        total = counts.total()
         often = "once" if total == 1 else f"{total:,} times"
-        message = f"{name}, {often} in the text: {', '.join(named)}{others}."
-        odd.append(InvisibleCharacter(kind, total, message, first.start()))
-    return odd
+        message = f"{name}, {often} in the text: {', '.join(codes)}{others}."
+        result.append(InvisibleCharacter(kind, total, message, first.start()))
+    return result

@@ -1,4 +1,4 @@
-"""What is evaluated: the frozen AI output and what stood around it, normalised and fingerprinted."""
+"""The texts of an evaluation: the frozen AI output and its context, normalised and fingerprinted."""
 
 from __future__ import annotations
 
@@ -22,56 +22,61 @@ class Span(NamedTuple):
 
 @dataclass(frozen=True)
 class Inputs:
-    """The texts, normalised: ends stripped, line ends made LF, nothing else. None is "not given"."""
+    """The texts, normalised: ends stripped, line ends changed to LF, nothing else. None means "not given"."""
 
     ai_output: str
     source_document: str | None = None
     prompt: str | None = None
     system_instructions: str | None = None
     raw_hashes: Mapping[str, str] | None = None
-    """The sha256 of each text as it was given; None where that is not known any more."""
+    """The sha256 of each text before normalisation; None if it is no longer known."""
 
     @classmethod
-    def of(
+    def from_texts(
         cls,
         ai_output: str | bytes,
         source_document: str | bytes | None = None,
         prompt: str | bytes | None = None,
         system_instructions: str | bytes | None = None,
     ) -> Inputs:
-        """From what was given: text, or the bytes of a file. An empty AI output is refused, an empty other is none."""
-        given = {
+        """Normalise texts or the bytes of files. An empty AI output is an error, another empty input is absent."""
+        contents = {
             "ai_output": ai_output,
             "source_document": source_document,
             "prompt": prompt,
             "system_instructions": system_instructions,
         }
-        texts = {name: _normalised(_text(name, content)) or None for name, content in given.items() if content}
+        texts = {name: _normalise(_text(name, content)) or None for name, content in contents.items() if content}
         if not texts.get("ai_output"):
             raise InputError(
                 "The AI output is empty: there is nothing to evaluate.",
                 hint="Give the text that the AI wrote, as a file or on standard input.",
             )
-        hashes = {name: sha256(_bytes(content)) for name, content in given.items() if content is not None}
-        return cls(**texts, raw_hashes=hashes)  # type: ignore[arg-type]  # ai_output was just seen to be a text
+        hashes = {name: sha256(_bytes(content)) for name, content in contents.items() if content is not None}
+        return cls(**texts, raw_hashes=hashes)  # type: ignore[arg-type]  # ai_output was checked above
+
+    @classmethod
+    def from_stored(cls, document: Mapping[str, Any]) -> Inputs:
+        """Return the inputs of a store, which were normalised before."""
+        return cls(**{part.name: document.get(part.name) for part in fields(cls)})  # type: ignore[arg-type]  # as stored
 
     @property
     def texts(self) -> dict[str, str | None]:
-        """Each named input, null where absent."""
+        """Return every input by name, None if it is absent."""
         return {part.name: getattr(self, part.name) for part in fields(self) if part.name != "raw_hashes"}
 
     @cached_property
     def fingerprint(self) -> str:
-        """RFC 8785 over the named inputs, null where absent."""
+        """Return the hash of the named inputs in canonical form (RFC 8785), null for absent ones."""
         return sha256(jcs(escape_surrogates_in(self.texts)))
 
-    def line_of(self, offset: int) -> int:
-        """The line of the AI output that an offset is in, from 1."""
+    def line_number(self, offset: int) -> int:
+        """Return the line of the AI output that contains the offset, from 1."""
         return bisect_left(self._line_ends, offset) + 1
 
     @cached_property
     def _line_ends(self) -> list[int]:
-        return [found.start() for found in re.finditer("\n", self.ai_output)]
+        return [line_end.start() for line_end in re.finditer("\n", self.ai_output)]
 
 
 NAMES: Mapping[str, str] = {
@@ -87,21 +92,16 @@ def _text(name: str, content: str | bytes) -> str:
         return content
     try:
         return content.decode("utf-8-sig")
-    except UnicodeDecodeError as fault:
+    except UnicodeDecodeError as error:
         raise InputError(
-            f"{NAMES[name]} is not UTF-8: byte {fault.start} (0x{content[fault.start]:02x}) does not belong there.",
+            f"{NAMES[name]} is not UTF-8: byte {error.start} (0x{content[error.start]:02x}) is invalid there.",
             hint="Save it as UTF-8 and try again.",
-        ) from fault
+        ) from error
 
 
-def _normalised(text: str) -> str:
+def _normalise(text: str) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n").strip()
 
 
 def _bytes(content: str | bytes) -> bytes:
     return content.encode("utf-8", "surrogatepass") if isinstance(content, str) else content
-
-
-def of_document(document: Mapping[str, Any]) -> Inputs:
-    """From what a store kept: texts that were normalised when they came in."""
-    return Inputs(**{part.name: document.get(part.name) for part in fields(Inputs)})  # type: ignore[arg-type]  # as stored

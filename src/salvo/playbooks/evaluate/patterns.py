@@ -1,4 +1,4 @@
-"""The patterns of a playbook on the text under evaluation: where they occur. Neither can hang the program."""
+"""Where the patterns of a playbook occur in a text. Neither a pattern nor a text can hang the program."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from salvo.engine.text.messages import shown
 from salvo.playbooks.evaluate.inputs import Span
 from salvo.playbooks.playbook.schema import Check
 
-MOST = 100
-"""Hits of one pattern that are kept: a judge is shown them, and the report holds them."""
+MAX_HITS = 100
+"""Hits of one pattern that are kept for the judge and the report."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Unscanned:
-    """A pattern of which it is not known whether it occurs, and why, as a sentence."""
+    """A pattern that could not be searched to the end, and a sentence that says why."""
 
     pattern: str
     reason: str
@@ -32,13 +32,13 @@ class Unscanned:
 
 @dataclass(frozen=True, slots=True)
 class Scan:
-    """What a check's patterns hit. No hit means that nothing occurs only where nothing is `unscanned`."""
+    """The hits of a check's patterns. If some are `unscanned`, having no hit does not mean that none occurs."""
 
     hits: tuple[Hit, ...] = ()
     """In the order of the text."""
     unscanned: tuple[Unscanned, ...] = ()
-    cut: tuple[str, ...] = ()
-    """The patterns that occur more often than the hits that were kept."""
+    truncated: tuple[str, ...] = ()
+    """The patterns with more hits than were kept."""
 
     @property
     def complete(self) -> bool:
@@ -46,11 +46,11 @@ class Scan:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What a reader of the hits must know, a sentence each."""
+        """Return what a reader of the hits must know, as sentences."""
         reasons = (f"{unscanned.reason} Whether it occurs is not known." for unscanned in self.unscanned)
         more = (
-            f"The pattern {shown(pattern)} occurs more than {MOST} times; the first {MOST} are kept."
-            for pattern in self.cut
+            f"The pattern {shown(pattern)} occurs more than {MAX_HITS} times; the first {MAX_HITS} are kept."
+            for pattern in self.truncated
         )
         return (*reasons, *more)
 
@@ -60,19 +60,18 @@ def scan(check: Check, text: str) -> Scan:
     if not check.patterns:
         return Scan()
     patterns = dict.fromkeys(check.patterns)
-    found = dict(
-        zip(patterns, occurrences(list(map(_regex, patterns)), text, most=MOST, flags=re.IGNORECASE), strict=True)
-    )
-    hits = [Hit(pattern, Span(*span)) for pattern, result in found.items() for span in result.spans]
+    results = occurrences(list(map(_regex, patterns)), text, most=MAX_HITS, flags=re.IGNORECASE)
+    by_pattern = dict(zip(patterns, results, strict=True))
+    hits = [Hit(pattern, Span(*span)) for pattern, result in by_pattern.items() for span in result.spans]
     return Scan(
         hits=tuple(sorted(hits, key=lambda hit: hit.span)),
-        unscanned=tuple(Unscanned(pattern, result.problem) for pattern, result in found.items() if result.problem),
-        cut=tuple(pattern for pattern, result in found.items() if result.more),
+        unscanned=tuple(Unscanned(pattern, result.problem) for pattern, result in by_pattern.items() if result.problem),
+        truncated=tuple(pattern for pattern, result in by_pattern.items() if result.more),
     )
 
 
 def _regex(pattern: str) -> str:
-    """A hint of words only is meant as these words: not inside others, and wherever a line breaks between them."""
+    """Return the regular expression; a hint of words only matches whole words, with any white space between them."""
     words = pattern.split()
     if not all(word.isalnum() for word in words):
         return pattern
@@ -80,4 +79,4 @@ def _regex(pattern: str) -> str:
 
 
 _GAP = r"\s{1,40}"
-"""Bounded, so that the time of a match is: see `salvo.engine.runtime.safe_regex.steps`."""
+"""Bounded, so that the time of a match is bounded too: see `salvo.engine.runtime.safe_regex.steps`."""

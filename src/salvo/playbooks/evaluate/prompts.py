@@ -124,28 +124,28 @@ Run this check on the AI output under evaluation. Respond with the JSON object o
 _NAMES = (AI_OUTPUT, SOURCE_DOCUMENT, ORIGINAL_PROMPT, SYSTEM_INSTRUCTIONS, PATTERN_HITS)
 _STATIC = (SYSTEM, stable_text(ANSWER.schema), TAG_LINE, BLOCK, IF_PROVIDED, NOT_PROVIDED, CHECK, *_NAMES)
 PROMPT_ID = hashlib.sha256("\0".join(_STATIC).encode()).hexdigest()[:12]
-"""Changes with any of the words above: a changed prompt is a changed judge."""
+"""Changes with any of the words above, because another prompt is another judge."""
 
-_MOST_PATTERNS = 40
-_MOST_HITS = 10
-_LONGEST_HIT = 120
+_MAX_PATTERNS = 40
+_MAX_HITS = 10
+_MAX_HIT_LENGTH = 120
 
 
 def question(case: Case) -> Question:
-    """What the judge is asked; it depends on nothing but the texts, the check and its hits."""
+    """Return the question for a judge. It depends only on the texts, the check and its hits."""
     tag, *texts = _artifact(case.inputs.fingerprint, *case.inputs.texts.values())
     pieces = (*map(Text, texts[:-1]), Text(texts[-1], cache=True), Text(_check(case, tag)))
     return Question(SYSTEM, pieces, ANSWER)
 
 
-@lru_cache(maxsize=4)  # asked for again by every check and run, and texts may be long
+@lru_cache(maxsize=4)  # every check and run needs it, and texts may be long
 def _artifact(fingerprint: str, *texts: str | None) -> tuple[str, ...]:
-    """The tag, then the blocks.
+    """Return the tag, then the blocks.
 
-    Nothing is cut, however long it is: a verdict on a part would be passed off as one on the whole, and a quote
-    from the rest could not be given. What does not fit the model is the provider's to refuse, in words.
+    Texts are never truncated: a verdict on a part would look like one on the whole text, and the rest could not be
+    quoted. The provider refuses what does not fit the model.
     """
-    # A provider's reader of JSON refuses lone surrogates, so they are sent spelled out.
+    # Providers refuse JSON with lone surrogates, so they are escaped.
     output, source, prompt, system = (text and escape_surrogates(text) for text in texts)
     tag = fence_tag([fingerprint, *filter(None, (output, source, prompt, system))])
     blocks = [
@@ -164,36 +164,36 @@ def _block(name: str, content: str | None, tag: str, if_provided: str = "") -> s
 
 def _check(case: Case, tag: str) -> str:
     check = case.check
-    # Fenced as well: what a pattern hits is the artifact's text, and a wide one could carry whole sentences out here.
+    # Fenced as well: hits quote the artifact, and a wide pattern could carry whole sentences out of its block.
     hits = _block(PATTERN_HITS, _hits(case.hits, case.inputs), tag) if case.hits else ""
-    asked = CHECK.format(
+    check_text = CHECK.format(
         tag=tag, id=check.id, severity=check.severity, question=check.question, instructions=check.instructions
     )
-    return escape_surrogates(hits + asked)
+    return escape_surrogates(hits + check_text)
 
 
 def _hits(hits: Sequence[Hit], inputs: Inputs) -> str:
-    """What each pattern hit, a line for each; many hits say how many they are."""
+    """Return a line for each pattern with its hits; if there are many, their number."""
     by_pattern: dict[str, list[Hit]] = {}
     for hit in hits:
         by_pattern.setdefault(hit.pattern, []).append(hit)
-    lines = [_line(pattern, found, inputs) for pattern, found in list(by_pattern.items())[:_MOST_PATTERNS]]
-    if len(by_pattern) > _MOST_PATTERNS:
-        lines.append(f"and {len(by_pattern) - _MOST_PATTERNS:,} more patterns")
+    lines = [_line(pattern, matches, inputs) for pattern, matches in list(by_pattern.items())[:_MAX_PATTERNS]]
+    if len(by_pattern) > _MAX_PATTERNS:
+        lines.append(f"and {len(by_pattern) - _MAX_PATTERNS:,} more patterns")
     return "\n".join(lines)
 
 
 def _line(pattern: str, hits: Sequence[Hit], inputs: Inputs) -> str:
-    shown = [
-        f"line {inputs.line_of(hit.span.start)} {_quoted(inputs.ai_output[slice(*hit.span)])}"
-        for hit in hits[:_MOST_HITS]
+    quotes = [
+        f"line {inputs.line_number(hit.span.start)} {_quoted(inputs.ai_output[slice(*hit.span)])}"
+        for hit in hits[:_MAX_HITS]
     ]
-    if len(hits) > _MOST_HITS:
-        shown.append(f"and {len(hits) - _MOST_HITS:,} more")
-    return f"pattern {_quoted(pattern)}: {', '.join(shown)}"
+    if len(hits) > _MAX_HITS:
+        quotes.append(f"and {len(hits) - _MAX_HITS:,} more")
+    return f"pattern {_quoted(pattern)}: {', '.join(quotes)}"
 
 
 def _quoted(text: str) -> str:
-    """On one line, whatever is in it."""
-    cut = text if len(text) <= _LONGEST_HIT else f"{text[: _LONGEST_HIT - 1]}…"
-    return json.dumps(cut, ensure_ascii=False)
+    """Return the text as a JSON string, which is always one line."""
+    short = text if len(text) <= _MAX_HIT_LENGTH else f"{text[: _MAX_HIT_LENGTH - 1]}…"
+    return json.dumps(short, ensure_ascii=False)

@@ -34,7 +34,7 @@ class EvaluationRequest:
     @property
     def cases(self) -> list[tuple[Check, int]]:
         """Return every question to ask: each run of each judged check."""
-        return [(check, run) for check in self.playbook.judged for run in range(1, self.runs + 1)]
+        return [(check, run) for check in self.playbook.judged_checks for run in range(1, self.runs + 1)]
 
 
 def new_request(

@@ -37,14 +37,14 @@ class VoteEvent:
     vote: Vote
     sequence: int | None
     progress: str
-    done: int
+    answered: int
     total: int
 
 
 @dataclass(frozen=True, slots=True)
 class StartEvent:
     progress: str
-    done: int
+    answered: int
     total: int
 
 
@@ -186,8 +186,8 @@ class _Questions:
             return vote
         sequence = await self._recorder.save_vote(vote)
         self.votes[vote.key] = vote
-        done, total = len(self.votes), len(self._request.cases)
-        self._context.on_event(VoteEvent(vote, sequence, self._progress(), done, total))
+        answered, total = len(self.votes), len(self._request.cases)
+        self._context.on_event(VoteEvent(vote, sequence, self._progress(), answered, total))
         return None
 
     async def _vote(self, case: Case) -> Vote | None:
@@ -210,4 +210,4 @@ class _Questions:
             if (check.id, run) not in self.votes:
                 return f"Running check {numbers[check.id]}/{checks}, run {run}/{runs}"
         times = "once" if runs == 1 else f"{runs} times"
-        return f"Judged {len(self._request.playbook.judged)} checks, {times} each"
+        return f"Judged {len(self._request.playbook.judged_checks)} checks, {times} each"

@@ -30,7 +30,7 @@ class Check:
     instructions: str = ""
     patterns: tuple[str, ...] = ()
     on_match: Result = Result.FAIL
-    """What a hit decides where there are no instructions, and so patterns alone decide."""
+    """The result of a hit if there are no instructions, so that patterns alone decide."""
     require_citations: bool = False
     min_citations_per_fail: int = 0
 
@@ -39,8 +39,8 @@ class Check:
         return self.id in DERIVED
 
     @property
-    def judged(self) -> bool:
-        """Whether an evaluator is asked: always where there are instructions."""
+    def needs_judge(self) -> bool:
+        """Return whether an evaluator is asked: always if there are instructions."""
         return not self.derived and bool(self.instructions)
 
 
@@ -51,7 +51,7 @@ class Variance:
     ok: float = 0.85
     """From this consistency on, findings are stable."""
     warn: float = 0.70
-    """Below this, they are not reliable for decisions."""
+    """Below this consistency, findings are not reliable for decisions."""
 
 
 _INPUTS = {
@@ -70,11 +70,11 @@ class Playbook:
     checks: tuple[Check, ...]
     variance: Variance
     document: Mapping[str, Any] = field(repr=False)
-    """The whole file, as it was read."""
+    """The whole file."""
 
     @cached_property
     def logic_hash(self) -> str:
-        """RFC 8785 over the whole playbook, without the two dates that change when nothing else does."""
+        """Return the hash of the whole playbook in canonical form (RFC 8785), without its two dates."""
         metadata = {
             name: value for name, value in self.document["metadata"].items() if name not in ("created_at", "updated_at")
         }
@@ -82,13 +82,13 @@ class Playbook:
 
     @property
     def required_inputs(self) -> tuple[str, ...]:
-        """The inputs of ours that its contract requires. A tool trace is nothing that can be given."""
+        """Return the inputs that its contract requires, by our names. A tool trace is not supported."""
         required = self.document.get("input_contract", {}).get("required_inputs", ())
         return tuple(_INPUTS[name] for name in required if name in _INPUTS)
 
     @property
-    def judged(self) -> tuple[Check, ...]:
-        return tuple(check for check in self.checks if check.judged)
+    def judged_checks(self) -> tuple[Check, ...]:
+        return tuple(check for check in self.checks if check.needs_judge)
 
 
 EXPECTED: Final = "expected"

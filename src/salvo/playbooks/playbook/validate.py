@@ -45,8 +45,7 @@ _MAX_UNKNOWN = 20
 
 def read(content: bytes, name: str) -> Playbook:
     """Return the playbook of a file; raise PlaybookError with all its errors if there are any."""
-    document, found = examine(content)
-    return _without_errors(document, found, name)
+    return _without_errors(*examine(content), name)
 
 
 def playbook(document: Any, name: str = "This") -> Playbook:
@@ -68,27 +67,27 @@ def problems(document: Any) -> list[PlaybookProblem]:
     known_paths = {problem.path for problem in without_form}
     _, field_errors = validate_model(PlaybookFile, document, words=JSON_WORDS)
     invalid = [error(field_error.path, field_error.message) for field_error in field_errors]
-    found = [
+    all_problems = [
         *without_form,
         *(problem for problem in invalid if problem.path not in known_paths),
         *_absent_fields(PlaybookFile, document, ()),
         *contradictions(document),
     ]
-    return sorted(dict.fromkeys(found), key=lambda problem: problem.level)
+    return sorted(dict.fromkeys(all_problems), key=lambda problem: problem.level)
 
 
 def _absent_fields(section: type[FileSection], data: Any, path: FieldPath) -> Iterator[PlaybookProblem]:
     """Warn of every field that is misspelt, or absent though the specification asks for it."""
     if not isinstance(data, dict):
         return
-    listed = data.get("required_fields") if issubclass(section, ContractSection) else None
+    required = data.get("required_fields") if issubclass(section, ContractSection) else None
     misspelt = _misspelt_fields(section, data)
     for name, field in section.model_fields.items():
         if name in data:
             yield from _absent_fields_inside(field.annotation, data[name], (*path, name))
         elif name in misspelt and not field.is_required():
             yield warning((*path, misspelt[name]), f'no such field; did you mean "{name}"?')
-        elif EXPECTED in field.metadata and not (isinstance(listed, list) and name in listed):
+        elif EXPECTED in field.metadata and not (isinstance(required, list) and name in required):
             yield warning((*path, name), "is missing; the specification asks for it")
 
 
@@ -128,8 +127,8 @@ def playbook_schema() -> dict[str, Any]:
     }
 
 
-def _without_errors(document: Any, found: list[PlaybookProblem], name: str) -> Playbook:
-    if errors := [printable(str(problem), multiline=True) for problem in found if problem.level == "error"]:
+def _without_errors(document: Any, problems: list[PlaybookProblem], name: str) -> Playbook:
+    if errors := [printable(str(problem), multiline=True) for problem in problems if problem.level == "error"]:
         raise PlaybookError(printable(name, multiline=True), errors)
     file = PlaybookFile.model_validate(document, strict=True)
     return Playbook(

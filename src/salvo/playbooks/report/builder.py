@@ -10,7 +10,7 @@ from typing import TypeVar
 from salvo.engine.chat.base import Usage
 from salvo.playbooks.audit.integrity import with_hash
 from salvo.playbooks.enums import DRIFT, RUN_VARIANCE, Mode, Result, Status
-from salvo.playbooks.evaluate.injection import odd_characters
+from salvo.playbooks.evaluate.injection import invisible_characters
 from salvo.playbooks.evaluate.inputs import Span
 from salvo.playbooks.evaluate.patterns import Scan
 from salvo.playbooks.evaluate.request import UNKNOWN, EvaluationRequest, producer_fingerprint
@@ -153,7 +153,7 @@ def _decided(
     results = []
     for check in order.playbook.checks:
         scan = scan_result.patterns.get(check.id, Scan())
-        if check.judged:
+        if check.needs_judge:
             results.append(checks.from_votes(check, ballots.get(check.id, {}), order, locator, scan.hits))
         elif not check.derived:
             results.append(checks.from_patterns(check, scan, order.inputs))
@@ -336,5 +336,5 @@ def _sum(parts: Sequence[T | None], add: Callable[[Sequence[T]], T]) -> T | None
 
 def character_findings(text: str) -> Iterable[ArtifactFinding]:
     """Return a finding for each kind of invisible or unusual character."""
-    for odd in odd_characters(text):
+    for odd in invisible_characters(text):
         yield ArtifactFinding(odd.kind, odd.message, count=odd.times)

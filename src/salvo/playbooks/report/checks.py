@@ -107,7 +107,7 @@ def pattern_hits(hits: Iterable[Hit], inputs: Inputs) -> tuple[PatternHit, ...]:
 
 
 def location(span: Span, inputs: Inputs) -> Location:
-    return Location(span.start, span.end, inputs.line_of(span.start))
+    return Location(span.start, span.end, inputs.line_number(span.start))
 
 
 def visible_note(note: str) -> str:

@@ -11,7 +11,7 @@ from pydantic_core import to_jsonable_python
 from salvo.engine.jsonio import json_codec
 from salvo.engine.jsonio.canonical import escape_surrogates
 from salvo.engine.jsonio.type_adapters import type_adapter
-from salvo.playbooks.evaluate.inputs import Inputs, of_document
+from salvo.playbooks.evaluate.inputs import Inputs
 from salvo.playbooks.evaluate.votes import Vote
 from salvo.playbooks.report.report import Report, read_report
 
@@ -38,7 +38,7 @@ def inputs_text(inputs: Inputs) -> str:
 
 
 def inputs_of(text: str) -> Inputs:
-    return of_document(json_codec.loads(text))
+    return Inputs.from_stored(json_codec.loads(text))
 
 
 def report_of(text: str, name: str) -> Report:

@@ -249,7 +249,8 @@ def _request_fields(request: EvaluationRequest) -> dict[str, Any]:
         "playbook_id": request.playbook.id,
         "playbook_version": request.playbook.version,
         "checks": tuple(
-            CheckSummary(check.id, check.severity, check.question, check.judged) for check in request.playbook.checks
+            CheckSummary(check.id, check.severity, check.question, check.needs_judge)
+            for check in request.playbook.checks
         ),
         "needs_key": request.evaluator != rules_judge.NAME,
     }

@@ -121,7 +121,7 @@ def _summary(playbook: Playbook) -> PlaybookSummary:
         version=playbook.version,
         logic_hash=playbook.logic_hash,
         checks=len(playbook.checks),
-        judged=len(playbook.judged),
+        judged=len(playbook.judged_checks),
         min_runs=playbook.variance.min_runs,
         title=str(metadata.get("title", playbook.id)),
         intended_use=tuple(map(str, uses)) if isinstance(uses, list) else (str(uses),),

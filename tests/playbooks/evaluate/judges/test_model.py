@@ -235,9 +235,9 @@ async def test_calls_on_other_checks_read_the_cache_of_the_first(name: str) -> N
     ],
 )
 def test_one_call_goes_first_where_the_texts_are_long_enough_to_be_cached(name: str, length: int, first: bool) -> None:
-    assert ModelJudge(name, HeldClock()).goes_first(Inputs.of("x" * length)) is first
-    assert ModelJudge(name, HeldClock()).goes_first(Inputs.of("x", source_document="x" * length)) is first
-    assert ModelJudge(name, HeldClock()).goes_first(Inputs.of("法" * (length // 3 + 1))) is first
+    assert ModelJudge(name, HeldClock()).goes_first(Inputs.from_texts("x" * length)) is first
+    assert ModelJudge(name, HeldClock()).goes_first(Inputs.from_texts("x", source_document="x" * length)) is first
+    assert ModelJudge(name, HeldClock()).goes_first(Inputs.from_texts("法" * (length // 3 + 1))) is first
 
 
 def test_a_judge_says_who_it_is() -> None:

@@ -158,7 +158,7 @@ def test_without_the_inputs_nothing_leads_nowhere() -> None:
 
 
 def test_another_text_than_the_reports_is_not_marked_and_is_said_to_be_another() -> None:
-    outline = Outline(page(everything(), Inputs.of("Another text.")))
+    outline = Outline(page(everything(), Inputs.from_texts("Another text.")))
     assert "not the text that the report was made from" in outline.text
     assert "mark" not in outline.by_element
     assert {link[1:] for link in outline.values("href")} <= set(outline.values("id"))
@@ -204,7 +204,7 @@ def test_a_hostile_text_is_only_ever_text(text: str) -> None:
 @settings(max_examples=40)
 @given(text=texts)
 def test_a_hostile_frozen_text_is_only_ever_text(text: str) -> None:
-    inputs = Inputs.of(f"x{text}x", source_document=f"x{text}x", prompt=f"x{text}x")
+    inputs = Inputs.from_texts(f"x{text}x", source_document=f"x{text}x", prompt=f"x{text}x")
     report = replace(
         of_status(Status.STABLE), integrity=replace(everything().integrity, inputs_fingerprint=inputs.fingerprint)
     )

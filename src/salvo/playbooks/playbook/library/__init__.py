@@ -1,4 +1,4 @@
-"""The playbooks that come with the program, and how any is found by its name."""
+"""The built-in playbooks. `find` returns one by its id, or reads one from a file."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ def names() -> list[str]:
     return sorted(file.name.removesuffix(".json") for file in files if file.name.endswith(".json"))
 
 
-def named(name: str) -> Playbook:
-    """The library's playbook with this id, else the one in this file."""
+def find(name: str) -> Playbook:
+    """Return the built-in playbook with this id, else the one in the file with this name."""
     if name in names():
         return load(name)
     if not Path(name).exists():
@@ -35,10 +35,10 @@ def named(name: str) -> Playbook:
 
 @cache
 def load(name: str) -> Playbook:
-    """The playbook with this id; UsageError where there is none."""
+    """Return the built-in playbook with this id; raise UsageError if there is none."""
     if name not in names():
         raise UsageError(
             f"There is no playbook {name!r} in the library{did_you_mean(name, names())}",
-            hint=f"There are: {', '.join(names())}. A playbook of your own is named by its file.",
+            hint=f"There are: {', '.join(names())}. Give the path of its file to use your own.",
         )
     return read(resources.files(__name__).joinpath(f"{name}.json").read_bytes(), name)
