@@ -1,10 +1,12 @@
 """Packaged templates: whatever a value is, it stays text, and the page allows only its own style."""
 
+import re
 import subprocess
 import sys
 from base64 import b64encode
 from hashlib import sha256
 from importlib.resources import files
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -118,3 +120,23 @@ def test_the_scale_keeps_its_labels_inside_the_picture() -> None:
 def test_jinja_is_imported_only_for_rendering() -> None:
     code = "import sys, salvo.engine.text.html.templates; sys.exit('jinja2' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def _luminance(colour: str) -> float:
+    parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+    red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def test_every_text_has_enough_contrast_in_light_and_dark() -> None:
+    style = templates.stylesheet("salvo.engine.text.html", "page.css")
+    light, dark = (
+        dict(re.findall(r"--([\w-]+): (#\w{6})", block)) for block in re.findall(r":root \{(.*?)\}", style, re.DOTALL)
+    )
+    tones = [(tone, f"{tone}-tint") for tone in ("red", "amber", "blue", "green", "grey")]
+    inks = [*product(("ink", "soft", "link"), ("paper", "card")), *product(["ink"], ("mark", "mark-deep", "well"))]
+    on_tints = [*product(("ink", "soft", "link", "red"), [tint for _, tint in tones])]
+    small = [*product(("red", "amber", "green"), ("card", "well")), ("red", "mark"), ("soft", "well")]
+    for palette, (ink, paper) in product((light, dark), [*tones, *inks, *on_tints, *small]):
+        darker, lighter = sorted((_luminance(palette[ink]), _luminance(palette[paper])))
+        assert (lighter + 0.05) / (darker + 0.05) >= 4.5, (ink, paper)
