@@ -9,7 +9,7 @@ SalvoError
 │   ├── ScenarioFileError          a scenario's or a tool's file, with all its problems and where each stands
 │   └── PlaybookError              a playbook, with all its errors and the JSON path of each
 ├── ProviderError              the provider gave no usable answer; never the fault of what is under test
-│   ├── WireFault              nothing usable came back over the network
+│   ├── WireError              nothing usable came back over the network
 │   │   ├── UnreachableError       refused, cut, no such host, TLS
 │   │   ├── ReplyTimeoutError      connected, but no answer in time
 │   │   └── ReplyTooLargeError     an answer larger than we are willing to hold
@@ -111,21 +111,21 @@ class ProviderError(SalvoError):
         self.request_id = request_id
 
 
-class WireFault(ProviderError):  # noqa: N818 - "fault" is the word of retries and attempts
+class WireError(ProviderError):
     """Nothing usable came back over the network. `attempts` holds the tries before the final one."""
 
     attempts: tuple[Any, ...] = ()
 
 
-class UnreachableError(WireFault):
+class UnreachableError(WireError):
     """Refused, cut, no such host, or no trust in its certificate."""
 
 
-class ReplyTimeoutError(WireFault):
+class ReplyTimeoutError(WireError):
     """Connected, but no answer in time."""
 
 
-class ReplyTooLargeError(WireFault):
+class ReplyTooLargeError(WireError):
     """An answer larger than we are willing to hold in memory."""
 
 

@@ -11,7 +11,7 @@ import click
 
 from salvo.engine.chat import catalog
 from salvo.engine.runtime.clock import SystemClock
-from salvo.engine.runtime.pricing import prices_of
+from salvo.engine.runtime.pricing import find_prices
 from salvo.engine.text.terminal import table
 
 _HEADER = ("MODEL", "KEY", "TEMPERATURE", "PRICE", "ENDS")
@@ -41,7 +41,7 @@ def _current_models() -> list[str]:
 def _row(name: str) -> _Row:
     provider, model = catalog.find(name)
     facts = provider.facts(model)
-    prices = prices_of(provider.name, model, SystemClock().now())
+    prices = find_prices(provider.name, model, SystemClock().now())
     endpoint = catalog.endpoint(provider, os.environ)
     return _Row(
         name=f"{provider.name}/{model}",

@@ -261,7 +261,7 @@ def _unasked(environment: RunEnvironment) -> list[str]:
 
 def _comparable(result: AgentRunResult) -> dict[str, Any]:
     """What must be the same: all but ids, times of day, and the verdict, which is evaluation's."""
-    content: dict[str, Any] = json_codec.loads(json_codec.dumps(result), deepest=json_codec.DEEPEST_OF_OURS)
+    content: dict[str, Any] = json_codec.loads(json_codec.dumps(result), max_depth=json_codec.MAX_DEPTH_STORED)
     ended = {"ended": result.cause, "error": result.error} if result.cause in UNFINISHED else {}
     # What a program writes for people has times and numbers of its own in it.
     content["details"].pop("stderr", None)

@@ -15,7 +15,7 @@ from salvo.engine.jsonio import json_codec
 from salvo.engine.jsonio.pydantic_errors import FieldError, validate
 from salvo.engine.runtime.clock import Clock, SystemClock
 from salvo.engine.runtime.pool import Budget, Pool
-from salvo.engine.runtime.redact import Redactor, secrets_of
+from salvo.engine.runtime.redact import Redactor, environment_secrets
 from salvo.engine.text.messages import display_path
 from salvo.engine.wire.base import Endpoint
 from salvo.engine.wire.retry import RetryingWire, Wait
@@ -156,7 +156,7 @@ class Workspace:
 
     def redactor(self) -> Redactor:
         keys = [endpoint.key for endpoint in self.all_endpoints().values() if endpoint.key]
-        return Redactor([*secrets_of(self.environ), *keys], self.patterns)
+        return Redactor([*environment_secrets(self.environ), *keys], self.patterns)
 
     def all_endpoints(self) -> dict[str, Endpoint]:
         return {**catalog.endpoints(self.environ), **self.endpoints}

@@ -68,7 +68,7 @@ def test_a_stored_vote_that_was_altered_is_said_by_verify(office: Office) -> Non
 
 def test_a_new_price_table_does_not_matter(office: Office, monkeypatch: pytest.MonkeyPatch) -> None:
     report_id = evaluated(office, "--evaluator", CLAUDE)
-    monkeypatch.setattr("salvo.playbooks.evaluate.judges.model.prices_of", lambda *_: None)
+    monkeypatch.setattr("salvo.playbooks.evaluate.judges.model.find_prices", lambda *_: None)
     replayed = office.byop("replay", report_id)
     assert replayed.exit_code == 0, replayed.output
 

@@ -11,8 +11,8 @@ from salvo.engine.chat.base import (
     ChatModel,
     ChatRequest,
     OutputSchema,
+    PromptPart,
     Stop,
-    Text,
     ToolAnswer,
     ToolDefinition,
     ToolMessage,
@@ -158,11 +158,11 @@ async def test_usage_that_the_provider_does_not_tell_is_unknown_not_zero(name: s
 
 
 async def test_a_cache_hint_lets_the_second_call_read_what_the_first_one_wrote() -> None:
-    long = Text("All flights. " * 2000, cache=True)
+    long = PromptPart("All flights. " * 2000, cache=True)
     with LoopbackProvider(Say("hi")) as provider:
         async with connected(provider, ANTHROPIC) as model:
             first, second = [
-                (await model.complete(ChatRequest((UserMessage((long, Text(question))),)))).usage
+                (await model.complete(ChatRequest((UserMessage((long, PromptPart(question))),)))).usage
                 for question in ("Which is cheapest?", "Which is fastest?")
             ]
     assert first is not None

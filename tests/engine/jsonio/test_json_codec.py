@@ -98,19 +98,19 @@ def test_what_is_not_json_is_a_value_error(content: bytes | str) -> None:
         json_codec.loads(content)
 
 
-@pytest.mark.parametrize("depth", [150, 250, json_codec.DEEPEST])
+@pytest.mark.parametrize("depth", [150, 250, json_codec.MAX_DEPTH])
 def test_what_is_nested_deeply_can_be_read_and_written_again(depth: int) -> None:
     assert json_codec.dumps(json_codec.loads(nested(depth))) == nested(depth).encode()
 
 
 def test_what_could_be_read_can_be_read_inside_a_file_of_ours() -> None:
-    content = json_codec.dumps({"a": [{"b": [{"c": [json_codec.loads(nested(json_codec.DEEPEST))]}]}]}, indent=1)
-    json_codec.loads(content, deepest=json_codec.DEEPEST_OF_OURS)
+    content = json_codec.dumps({"a": [{"b": [{"c": [json_codec.loads(nested(json_codec.MAX_DEPTH))]}]}]}, indent=1)
+    json_codec.loads(content, max_depth=json_codec.MAX_DEPTH_STORED)
     with pytest.raises(ValueError, match="nested too deeply"):
         json_codec.loads(content)
 
 
-@pytest.mark.parametrize("depth", [json_codec.DEEPEST + 1, 900, 100_000])
+@pytest.mark.parametrize("depth", [json_codec.MAX_DEPTH + 1, 900, 100_000])
 @pytest.mark.parametrize("text", ["{}", '{{"a": {}}}'], ids=["list", "dict"])
 def test_what_is_nested_deeper_than_anyone_means_is_a_value_error(depth: int, text: str) -> None:
     with pytest.raises(ValueError, match="nested too deeply"):

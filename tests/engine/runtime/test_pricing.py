@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from salvo.engine.chat.base import Usage
-from salvo.engine.runtime.pricing import Rates, UnitPrices, cost_of, prices_of
+from salvo.engine.runtime.pricing import Rates, UnitPrices, find_prices, usage_cost
 
 NOW = dt.datetime(2026, 11, 15, 12, tzinfo=dt.UTC)
 # Not all go by their own id: fine-tuned models are found by the id that their owner has.
@@ -46,16 +46,18 @@ def their_cost(provider: str, model: str, usage: Usage, when: dt.datetime) -> fl
 def test_a_call_costs_what_the_price_table_itself_computes(
     name: tuple[str, str], usage: Usage, when: dt.datetime
 ) -> None:
-    assert cost_of(usage, prices_of(*name, when)) == pytest.approx(their_cost(*name, usage, when), rel=1e-9, abs=1e-15)
+    assert usage_cost(usage, find_prices(*name, when)) == pytest.approx(
+        their_cost(*name, usage, when), rel=1e-9, abs=1e-15
+    )
 
 
 @pytest.mark.parametrize("provider, model", [(provider, model.id) for provider, model in MODELS])
 def test_every_model_has_a_price_if_it_charges_for_input_and_output_tokens(provider: str, model: str) -> None:
-    assert (prices_of(provider, model, NOW) is None) == (model in UNPRICED)
+    assert (find_prices(provider, model, NOW) is None) == (model in UNPRICED)
 
 
 def test_a_longer_prompt_reaches_a_dearer_tier_for_the_whole_call() -> None:
-    prices = prices_of("openai", "gpt-5.5", NOW)
+    prices = find_prices("openai", "gpt-5.5", NOW)
     assert prices is not None
     assert [rates.above for rates in prices.tiers] == [0, 272_000]
     at_the_edge, beyond = (
@@ -72,23 +74,23 @@ def test_a_longer_prompt_reaches_a_dearer_tier_for_the_whole_call() -> None:
 def test_prices_that_change_within_the_hour_are_those_of_the_minute(hour: int, minute: int) -> None:
     when = NOW.replace(hour=hour, minute=minute)
     usage = Usage(input=1_000_000)
-    prices = prices_of("deepseek", "deepseek-chat", when)
-    assert cost_of(usage, prices) == pytest.approx(their_cost("deepseek", "deepseek-chat", usage, when))
+    prices = find_prices("deepseek", "deepseek-chat", when)
+    assert usage_cost(usage, prices) == pytest.approx(their_cost("deepseek", "deepseek-chat", usage, when))
 
 
 @pytest.mark.parametrize(
     "provider, model", [("anthropic", "claude-nonesuch"), ("nobody", "gpt-5.5"), ("openai", ""), ("openai", "tts-1")]
 )
 def test_a_model_that_the_table_does_not_have_has_no_price(provider: str, model: str) -> None:
-    assert prices_of(provider, model, NOW) is None
+    assert find_prices(provider, model, NOW) is None
 
 
 def test_unknown_is_none_and_nothing_is_zero() -> None:
-    prices = prices_of("anthropic", "claude-sonnet-4-6", NOW)
-    assert cost_of(Usage(), prices) == 0.0
-    assert cost_of(None, prices) is None
-    assert cost_of(Usage(input=1), None) is None
-    assert cost_of(None, None) is None
+    prices = find_prices("anthropic", "claude-sonnet-4-6", NOW)
+    assert usage_cost(Usage(), prices) == 0.0
+    assert usage_cost(None, prices) is None
+    assert usage_cost(Usage(input=1), None) is None
+    assert usage_cost(None, None) is None
 
 
 def test_four_buckets_are_charged_at_four_rates() -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from salvo.engine.jsonio import json_codec
 from salvo.engine.jsonio.canonical import stable_text
-from salvo.engine.runtime.redact import PLACEHOLDER, Redactor, secrets_of
+from salvo.engine.runtime.redact import PLACEHOLDER, Redactor, environment_secrets
 from salvo.errors import InputError, UsageError
 
 
@@ -195,7 +195,7 @@ def test_a_secret_inside_another_one_hides_no_less() -> None:
     ],
 )
 def test_the_value_of_a_variable_whose_name_looks_secret_is_a_secret(name: str) -> None:
-    assert secrets_of({name: "value"}) == ["value"]
+    assert environment_secrets({name: "value"}) == ["value"]
 
 
 @pytest.mark.parametrize(
@@ -207,7 +207,7 @@ def test_the_value_of_a_variable_whose_name_looks_secret_is_a_secret(name: str) 
     ],
 )
 def test_the_value_of_any_other_variable_is_none(name: str) -> None:
-    assert secrets_of({name: "value"}) == []
+    assert environment_secrets({name: "value"}) == []
 
 
 @pytest.mark.parametrize(

@@ -5,13 +5,13 @@ import pytest
 from salvo.engine.text.formatting import (
     at_least,
     at_most,
+    display_json,
     format_time,
     money,
     percent,
     pluralize,
     seconds,
     truncate,
-    value,
 )
 
 
@@ -49,5 +49,5 @@ def test_a_time_that_is_none_stays_as_it_is() -> None:
 
 
 def test_a_value_is_one_line_of_json() -> None:
-    assert value({"a": "ü\n", "b": {1}}) == '{"a": "ü\\n", "b": "{1}"}'
-    assert len(value("x" * 1000)) == 200
+    assert display_json({"a": "ü\n", "b": {1}}) == '{"a": "ü\\n", "b": "{1}"}'
+    assert len(display_json("x" * 1000)) == 200

@@ -1,12 +1,12 @@
 """How what somebody wrote is named in a sentence."""
 
-from salvo.engine.text.messages import did_you_mean, nearest, shown
+from salvo.engine.text.messages import did_you_mean, excerpt, nearest
 
 
 def test_a_value_is_shown_as_json_and_cut_where_it_is_long() -> None:
-    assert shown({"a": [1, "é"]}) == '{"a":[1,"é"]}'
-    assert shown("x" * 300) == f'"{"x" * 199}… (302 characters)'
-    assert shown("abcdef", 3) == '"ab… (8 characters)'
+    assert excerpt({"a": [1, "é"]}) == '{"a":[1,"é"]}'
+    assert excerpt("x" * 300) == f'"{"x" * 199}… (302 characters)'
+    assert excerpt("abcdef", 3) == '"ab… (8 characters)'
 
 
 def test_the_word_that_was_likely_meant_is_named() -> None:

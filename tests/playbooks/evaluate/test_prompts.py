@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from inline_snapshot import snapshot
 
-from salvo.engine.chat.base import Text
+from salvo.engine.chat.base import PromptPart
 from salvo.playbooks.evaluate import prompts
 from salvo.playbooks.evaluate.inputs import Inputs, Span
 from salvo.playbooks.evaluate.judges.base import Case
@@ -17,7 +17,7 @@ from salvo.playbooks.evaluate.prompts import question
 from tests.support.cases import OUTPUT, case, check
 
 
-def pieces(asked: Case) -> tuple[Text, ...]:
+def pieces(asked: Case) -> tuple[PromptPart, ...]:
     prompt = question(asked).prompt
     assert isinstance(prompt, tuple)
     return prompt

@@ -10,7 +10,7 @@ from aiohttp import web
 from tests.support.provider.script import Fault, FaultKind
 
 Headers = Mapping[str, str]
-WireFault = Callable[[web.BaseRequest, Fault, Headers], Awaitable[web.StreamResponse]]
+WireError = Callable[[web.BaseRequest, Fault, Headers], Awaitable[web.StreamResponse]]
 
 JSON = "application/json"
 HALF = b'{"id": "cut", "object": "chat.completion", "type": "message", '
@@ -68,7 +68,7 @@ async def html(request: web.BaseRequest, fault: Fault, headers: Headers) -> web.
     return web.Response(status=fault.status, text=page, content_type="text/html", headers=headers)
 
 
-WIRE_FAULTS: Mapping[FaultKind, WireFault] = {
+WIRE_FAULTS: Mapping[FaultKind, WireError] = {
     "hang": hang,
     "hang_up": hang_up,
     "cut": cut,

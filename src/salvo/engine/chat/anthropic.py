@@ -18,7 +18,7 @@ from salvo.engine.chat.base import (
     Usage,
     UserMessage,
 )
-from salvo.engine.chat.dialect import ParsedReply, count_of, objects_of, text_of
+from salvo.engine.chat.dialect import ParsedReply, object_list, string_or_empty, token_count
 from salvo.engine.jsonio.json_schema import without_bounds
 
 # Thinking counts in max_tokens on current models, and they think by default: a low limit would cut answers.
@@ -55,18 +55,18 @@ class AnthropicDialect:
         return body
 
     def read(self, body: dict[str, Any]) -> ParsedReply:
-        blocks = objects_of(body, "content")
-        stop = text_of(body.get("stop_reason"))
+        blocks = object_list(body, "content")
+        stop = string_or_empty(body.get("stop_reason"))
         return ParsedReply(
             message=AssistantMessage(
-                text="".join(text_of(block.get("text")) for block in blocks if block.get("type") == "text"),
+                text="".join(string_or_empty(block.get("text")) for block in blocks if block.get("type") == "text"),
                 tool_uses=tuple(_tool_use(block) for block in blocks if block.get("type") == "tool_use"),
                 verbatim=tuple(_resent(block) for block in blocks),
             ),
             stop=_STOPS.get(stop, Stop.OTHER),
             stop_raw=stop,
             usage=_usage(body.get("usage")),
-            model=text_of(body.get("model")),
+            model=string_or_empty(body.get("model")),
         )
 
 
@@ -127,8 +127,8 @@ def _tool_use(block: dict[str, Any]) -> ToolUse:
     given = block.get("input")
     problem = "" if isinstance(given, dict) else f"The arguments are not a JSON object but {type(given).__name__}."
     return ToolUse(
-        id=text_of(block.get("id")),
-        name=text_of(block.get("name")),
+        id=string_or_empty(block.get("id")),
+        name=string_or_empty(block.get("name")),
         arguments=given if isinstance(given, dict) else {},
         raw=json.dumps(given, ensure_ascii=False),
         problem=problem,
@@ -139,8 +139,8 @@ def _usage(usage: Any) -> Usage | None:
     if not isinstance(usage, dict):
         return None
     return Usage(
-        input=count_of(usage, "input_tokens"),
-        output=count_of(usage, "output_tokens"),
-        cache_read=count_of(usage, "cache_read_input_tokens"),
-        cache_write=count_of(usage, "cache_creation_input_tokens"),
+        input=token_count(usage, "input_tokens"),
+        output=token_count(usage, "output_tokens"),
+        cache_read=token_count(usage, "cache_read_input_tokens"),
+        cache_write=token_count(usage, "cache_creation_input_tokens"),
     )

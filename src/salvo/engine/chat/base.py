@@ -13,14 +13,14 @@ JsonObject: TypeAlias = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
+class PromptPart:
     """A piece of a prompt. `cache` hints that everything up to its end will be sent again soon."""
 
     text: str
     cache: bool = False
 
 
-Prompt: TypeAlias = str | tuple[Text, ...]
+Prompt: TypeAlias = str | tuple[PromptPart, ...]
 
 
 @dataclass(frozen=True, slots=True)

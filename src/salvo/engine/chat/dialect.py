@@ -39,7 +39,7 @@ class Dialect(Protocol):
         ...
 
 
-def text_of(value: Any) -> str:
+def string_or_empty(value: Any) -> str:
     """A string of a reply, where null and nothing mean empty; anything else is not the protocol."""
     if value is None:
         return ""
@@ -48,7 +48,7 @@ def text_of(value: Any) -> str:
     raise ValueError(f"a text is {type(value).__name__}")
 
 
-def count_of(usage: Mapping[str, Any], name: str) -> int:
+def token_count(usage: Mapping[str, Any], name: str) -> int:
     """A number of tokens; absent and null mean none. A provider's number is not trusted to be one."""
     value = usage.get(name)
     if value is None:
@@ -58,7 +58,7 @@ def count_of(usage: Mapping[str, Any], name: str) -> int:
     raise ValueError(f"usage.{name} is not a number of tokens")
 
 
-def objects_of(holder: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
+def object_list(holder: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
     """A list of objects in a reply; null and nothing mean none."""
     value = holder.get(name)
     if value is None:

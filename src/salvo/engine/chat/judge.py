@@ -107,7 +107,7 @@ def parse_answer(text: str) -> dict[str, Any]:
     """
     try:
         answer = json.loads(
-            json_codec.unfenced(text), object_pairs_hook=_once_each, parse_constant=json_codec.no_such_number
+            json_codec.strip_fence(text), object_pairs_hook=_once_each, parse_constant=json_codec.reject_constant
         )
     except RecursionError:
         raise ValueError("it is nested too deeply") from None

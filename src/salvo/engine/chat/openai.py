@@ -19,7 +19,7 @@ from salvo.engine.chat.base import (
     Usage,
     UserMessage,
 )
-from salvo.engine.chat.dialect import ParsedReply, count_of, objects_of, text_of
+from salvo.engine.chat.dialect import ParsedReply, object_list, string_or_empty, token_count
 from salvo.engine.jsonio import json_codec
 from salvo.engine.jsonio.json_schema import is_strict
 
@@ -71,22 +71,22 @@ class OpenAIDialect:
         return body
 
     def read(self, body: dict[str, Any]) -> ParsedReply:
-        choices = objects_of(body, "choices")
+        choices = object_list(body, "choices")
         if not choices:
             raise ValueError("choices is empty")
         message = choices[0].get("message")
         if not isinstance(message, dict):
             raise ValueError("choices[0].message is missing")  # noqa: TRY004 - every flaw of a reply is a ValueError
-        uses = tuple(_tool_use(call) for call in objects_of(message, "tool_calls"))
-        stop = text_of(choices[0].get("finish_reason"))
-        refusal = text_of(message.get("refusal"))
+        uses = tuple(_tool_use(call) for call in object_list(message, "tool_calls"))
+        stop = string_or_empty(choices[0].get("finish_reason"))
+        refusal = string_or_empty(message.get("refusal"))
         return ParsedReply(
-            message=AssistantMessage(text=text_of(message.get("content")) or refusal, tool_uses=uses),
+            message=AssistantMessage(text=string_or_empty(message.get("content")) or refusal, tool_uses=uses),
             stop=Stop.REFUSAL if refusal else _stop(stop, uses),
             stop_raw=stop,
             usage=_usage(body.get("usage")),
-            model=text_of(body.get("model")),
-            system_fingerprint=text_of(body.get("system_fingerprint")) or None,
+            model=string_or_empty(body.get("model")),
+            system_fingerprint=string_or_empty(body.get("system_fingerprint")) or None,
         )
 
 
@@ -132,11 +132,11 @@ def _tool_use(call: dict[str, Any]) -> ToolUse:
     given = function.get("arguments")
     # The protocol says a string of JSON; some servers send the object itself.
     raw = given if isinstance(given, str) else json.dumps({} if given is None else given, ensure_ascii=False)
-    arguments, problem = arguments_of(raw)
-    return ToolUse(text_of(call.get("id")), text_of(function.get("name")), arguments, raw, problem)
+    arguments, problem = parse_arguments(raw)
+    return ToolUse(string_or_empty(call.get("id")), string_or_empty(function.get("name")), arguments, raw, problem)
 
 
-def arguments_of(raw: str) -> tuple[dict[str, Any], str]:
+def parse_arguments(raw: str) -> tuple[dict[str, Any], str]:
     """A tool's arguments from their JSON, or what is wrong with it."""
     if not raw.strip():
         return {}, ""  # a tool without parameters is called with nothing
@@ -154,11 +154,11 @@ def _usage(usage: Any) -> Usage | None:
         return None
     details = usage.get("prompt_tokens_details")
     details = details if isinstance(details, dict) else {}
-    cache_read, cache_write = count_of(details, "cached_tokens"), count_of(details, "cache_write_tokens")
+    cache_read, cache_write = token_count(details, "cached_tokens"), token_count(details, "cache_write_tokens")
     return Usage(
         # prompt_tokens counts the cached ones too; our buckets do not overlap.
-        input=max(0, count_of(usage, "prompt_tokens") - cache_read - cache_write),
-        output=count_of(usage, "completion_tokens"),
+        input=max(0, token_count(usage, "prompt_tokens") - cache_read - cache_write),
+        output=token_count(usage, "completion_tokens"),
         cache_read=cache_read,
         cache_write=cache_write,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from salvo.engine.chat.dialect import objects_of, text_of
+from salvo.engine.chat.dialect import object_list, string_or_empty
 from salvo.engine.gateway.sse import named_events, pieces
 
 _Event = dict[str, Any]
@@ -19,14 +19,14 @@ def response_stream(reply: Mapping[str, Any]) -> bytes:
 
 
 def _events(reply: Mapping[str, Any]) -> Iterator[_Event]:
-    status = text_of(reply.get("status"))
+    status = string_or_empty(reply.get("status"))
     begun = {**reply, "status": "in_progress", "output": [], "usage": None, "incomplete_details": None}
     yield {"type": "response.created", "response": begun}
     if status not in _ENDS:  # it goes on in the background, and is asked for again
         yield {"type": f"response.{status}", "response": dict(reply)}
         return
     yield {"type": "response.in_progress", "response": begun}
-    for index, item in enumerate(objects_of(reply, "output")):
+    for index, item in enumerate(object_list(reply, "output")):
         place = {"output_index": index}
         start, inside = _item(item, {"item_id": item.get("id") or "", **place})
         yield {"type": "response.output_item.added", **place, "item": start}
@@ -51,7 +51,7 @@ def _item(item: dict[str, Any], place: _Event) -> tuple[dict[str, Any], Iterator
 
 
 def _parts(item: dict[str, Any], place: _Event) -> Iterator[_Event]:
-    for number, part in enumerate(objects_of(item, "content")):
+    for number, part in enumerate(object_list(item, "content")):
         here = {**place, "content_index": number}
         name, field, more = _KINDS.get(str(part.get("type")), ("", "", {}))
         yield {"type": "response.content_part.added", **here, "part": {**part, field: ""} if field else part}
@@ -67,7 +67,7 @@ _KINDS: dict[str, tuple[str, str, _Event]] = {
 
 
 def _summary(item: dict[str, Any], place: _Event) -> Iterator[_Event]:
-    for number, part in enumerate(objects_of(item, "summary")):
+    for number, part in enumerate(object_list(item, "summary")):
         here = {**place, "summary_index": number}
         yield {"type": "response.reasoning_summary_part.added", **here, "part": {**part, "text": ""}}
         yield from _text(part, here, "response.reasoning_summary_text", "text")
@@ -75,7 +75,7 @@ def _summary(item: dict[str, Any], place: _Event) -> Iterator[_Event]:
 
 
 def _text(holder: dict[str, Any], place: _Event, name: str, field: str) -> Iterator[_Event]:
-    text = text_of(holder.get(field))
+    text = string_or_empty(holder.get(field))
     for piece in pieces(text):
         yield {"type": f"{name}.delta", **place, "delta": piece}
     yield {"type": f"{name}.done", **place, field: text}

@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from salvo.engine.chat.dialect import objects_of
+from salvo.engine.chat.dialect import object_list
 from salvo.engine.jsonio import json_codec
 
 _PIECE = 40
@@ -23,7 +23,7 @@ def openai_stream(reply: Mapping[str, Any], *, usage: bool) -> bytes:
     head["object"] = "chat.completion.chunk"
     chunks = [
         {**head, "choices": [choice], **({"usage": None} if usage else {})}
-        for whole in objects_of(reply, "choices")
+        for whole in object_list(reply, "choices")
         for choice in _choice(whole)
     ]
     if usage:
@@ -65,7 +65,7 @@ def _choice(whole: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         for number, piece in enumerate(pieces(texts[name])):
             # The probabilities of all tokens at once: which of them are in which piece is not said.
             yield chunk({name: piece}, logprobs=logprobs if name == "content" and number == 0 else None)
-    for number, call in enumerate(objects_of(message, "tool_calls")):
+    for number, call in enumerate(object_list(message, "tool_calls")):
         yield from (chunk({"tool_calls": [part]}) for part in _tool_call(number, call))
     yield chunk({}, whole.get("finish_reason"))
 
@@ -96,7 +96,7 @@ def _message_events(reply: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         "usage": {**usage, "output_tokens": 0},
     }
     yield {"type": "message_start", "message": {**reply, **begun}}
-    for index, block in enumerate(objects_of(reply, "content")):
+    for index, block in enumerate(object_list(reply, "content")):
         start, deltas = _block(block)
         yield {"type": "content_block_start", "index": index, "content_block": start}
         for delta in deltas:

@@ -16,10 +16,10 @@ from typing import Any
 
 from pydantic_core import PydanticSerializationError, from_json, to_json
 
-DEEPEST = 400
+MAX_DEPTH = 400
 """Deeper than anyone nests on purpose, for what comes from elsewhere."""
 
-DEEPEST_OF_OURS = 500
+MAX_DEPTH_STORED = 500
 """For files of our own, in which that stands a few levels deeper: what was written can be read again.
 No deeper than what was read can be written again, wherever that is done."""
 
@@ -46,7 +46,7 @@ def _fields(value: Any) -> dict[str, Any]:
     return {part.name: getattr(value, part.name) for part in fields(value)}
 
 
-def loads(content: bytes | str, *, deepest: int = DEEPEST, nan: bool = False) -> Any:
+def loads(content: bytes | str, *, max_depth: int = MAX_DEPTH, nan: bool = False) -> Any:
     """The value; ValueError where the content is not JSON, or nested deeper than anyone means.
 
     `nan` takes NaN and infinity all the same, for those who must read what others write.
@@ -55,10 +55,10 @@ def loads(content: bytes | str, *, deepest: int = DEEPEST, nan: bool = False) ->
         return from_json(content, allow_inf_nan=nan)
     except (ValueError, TypeError):  # TypeError: text that has no UTF-8
         try:
-            value = json.loads(content, parse_constant=float if nan else no_such_number)
+            value = json.loads(content, parse_constant=float if nan else reject_constant)
         except RecursionError:
             raise ValueError("nested too deeply") from None
-        if _is_deeper(value, deepest):
+        if _is_deeper(value, max_depth):
             raise ValueError("nested too deeply") from None
         return value
 
@@ -68,7 +68,7 @@ def plain(value: Any) -> Any:
     return loads(dumps(value))
 
 
-def no_such_number(name: str) -> Any:
+def reject_constant(name: str) -> Any:
     raise ValueError(f"{name} is not a number in JSON")
 
 
@@ -84,15 +84,15 @@ def _is_deeper(value: Any, levels: int) -> bool:
     return any(isinstance(item, dict | list) for item in level)
 
 
-def value_of(text: str) -> Any:
+def loads_or_text(text: str) -> Any:
     """The value, where the whole text is JSON (a fence around it aside); else the text."""
     try:
-        return loads(unfenced(text))
+        return loads(strip_fence(text))
     except ValueError:
         return text
 
 
-def unfenced(text: str) -> str:
+def strip_fence(text: str) -> str:
     """The text without a Markdown fence around the whole of it, which models like to put there."""
     text = text.strip()
     fenced = _FENCED.match(text)

@@ -48,12 +48,12 @@ class UnitPrices:
         return max(reached, key=lambda rates: rates.above).cost(usage)
 
 
-def cost_of(usage: Usage | None, prices: UnitPrices | None) -> float | None:
+def usage_cost(usage: Usage | None, prices: UnitPrices | None) -> float | None:
     """None where either is unknown."""
     return None if usage is None or prices is None else prices.cost(usage)
 
 
-def prices_of(provider: str, model: str, when: datetime) -> UnitPrices | None:
+def find_prices(provider: str, model: str, when: datetime) -> UnitPrices | None:
     """The list prices of that time from the bundled table; None for a model it does not have."""
     return _prices_at(provider, model, when.replace(second=0, microsecond=0))
 

@@ -110,7 +110,7 @@ _Walk: TypeAlias = Generator[Any, Any, Any]
 """Yields the parts of a value, is sent each part clean, and returns the clean value."""
 
 
-def secrets_of(environ: Mapping[str, str]) -> list[str]:
+def environment_secrets(environ: Mapping[str, str]) -> list[str]:
     """The values of the variables whose names look secret."""
     return [value for name, value in environ.items() if _SECRET_NAME.search(name)]
 

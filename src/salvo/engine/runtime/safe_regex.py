@@ -21,7 +21,7 @@ from functools import lru_cache
 from threading import Lock
 from typing import Any, NamedTuple
 
-from salvo.engine.text.messages import shown
+from salvo.engine.text.messages import excerpt
 from salvo.errors import InputError
 
 STEPS = 5_000_000
@@ -48,7 +48,7 @@ def pattern_error(pattern: str) -> str:
     try:
         _compiled(pattern, 0)
     except (re.error, OverflowError, RecursionError) as fault:
-        return f"{shown(pattern)} is not a regular expression: {fault}."
+        return f"{excerpt(pattern)} is not a regular expression: {fault}."
     return ""
 
 
@@ -128,8 +128,8 @@ def _read(line: bytes, most: int) -> Occurrences:
 def _undone(patterns: Sequence[str], why: str) -> Iterator[Occurrences]:
     """The first was at work when the process ended, the others still waited for it."""
     for place, pattern in enumerate(patterns):
-        said = why if place == 0 else f"was not tried, because {shown(patterns[0])} {why}"
-        yield Occurrences(problem=f"The regular expression {shown(pattern)} {said}")
+        said = why if place == 0 else f"was not tried, because {excerpt(patterns[0])} {why}"
+        yield Occurrences(problem=f"The regular expression {excerpt(pattern)} {said}")
 
 
 @lru_cache(maxsize=256)

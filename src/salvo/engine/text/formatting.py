@@ -63,6 +63,6 @@ def truncate(text: str, length: int) -> str:
     return text if len(text) <= length else f"{text[: max(1, length - 1)]}…"
 
 
-def value(of: Any, length: int = 200) -> str:
-    """A value as JSON on one line."""
-    return truncate(printable(json.dumps(of, ensure_ascii=False, default=str)), length)
+def display_json(value: Any, length: int = 200) -> str:
+    """Return the value as JSON on one line, truncated."""
+    return truncate(printable(json.dumps(value, ensure_ascii=False, default=str)), length)

@@ -10,13 +10,13 @@ from typing import Any
 
 from salvo.engine.jsonio import json_codec
 
-SHOWN = 200
+MAX_EXCERPT = 200
 """Characters of a value in a message; the whole stands in the result's fields."""
 _LONGEST_WORD = 80
 """No word that is meant is longer, and the search for a near one takes the square of the length."""
 
 
-def shown(value: Any, most: int = SHOWN) -> str:
+def excerpt(value: Any, most: int = MAX_EXCERPT) -> str:
     """The value as JSON, cut to what can be read in a line."""
     text = json_codec.dumps(value).decode("utf-8", "replace")
     return text if len(text) <= most else f"{text[:most]}… ({len(text):,} characters)"

@@ -53,7 +53,7 @@ class WireReply:
 
 class Wire(Protocol):
     async def send(self, request: WireRequest) -> WireReply:
-        """Send one request. Raises WireFault where no reply came back."""
+        """Send one request. Raises WireError where no reply came back."""
         ...
 
 

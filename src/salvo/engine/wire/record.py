@@ -25,7 +25,7 @@ from salvo.engine.wire.tape import (
     cleaned,
     parsed,
 )
-from salvo.errors import WireFault
+from salvo.errors import WireError
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ class RecordingWire:
             )
         try:
             reply = await self._inner.send(request)
-        except WireFault as fault:
+        except WireError as fault:
             exchange.reply = TapedFault(
                 type(fault).__name__, self._redactor.text(fault.message), fault.hint, fault.attempts
             )

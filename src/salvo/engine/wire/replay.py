@@ -30,7 +30,7 @@ from salvo.errors import (
     TapeCorruptError,
     TapeMissError,
     UnreachableError,
-    WireFault,
+    WireError,
 )
 
 _FAULTS = {kind.__name__: kind for kind in (UnreachableError, ReplyTimeoutError, ReplyTooLargeError)}
@@ -74,7 +74,7 @@ def _again(exchange: Exchange) -> WireReply:
             hint="It was interrupted there; record it again to go on.",
         )
     if isinstance(taped, TapedFault):
-        fault = _FAULTS.get(taped.fault, WireFault)(taped.message, hint=taped.hint)
+        fault = _FAULTS.get(taped.fault, WireError)(taped.message, hint=taped.hint)
         fault.attempts = taped.attempts
         raise fault
     return WireReply(taped.status, _body(taped.body, exchange), taped.headers, taped.seconds, taped.attempts)

@@ -10,7 +10,7 @@ from datetime import UTC
 
 from salvo.engine.runtime.clock import Clock, SystemClock
 from salvo.engine.wire.base import Attempt, Wire, WireReply, WireRequest
-from salvo.errors import ReplyTooLargeError, WireFault
+from salvo.errors import ReplyTooLargeError, WireError
 
 _TRY_AGAIN = frozenset({408, 409, 429})
 
@@ -74,13 +74,13 @@ class RetryingWire:
                 self._listener(Wait(request, len(attempts), status, problem, wait))
             await self._clock.sleep(wait)
 
-    async def _try(self, request: WireRequest) -> WireReply | WireFault:
+    async def _try(self, request: WireRequest) -> WireReply | WireError:
         try:
             return await self._inner.send(request)
-        except WireFault as fault:
+        except WireError as fault:
             return fault
 
-    def _wait_after(self, outcome: WireReply | WireFault, attempt: int, elapsed: float) -> float | None:
+    def _wait_after(self, outcome: WireReply | WireError, attempt: int, elapsed: float) -> float | None:
         """How long to wait before the next try; None where this outcome is final."""
         policy = self._policy
         if attempt >= policy.max_attempts or not _may_go_better(outcome):
@@ -95,8 +95,8 @@ class RetryingWire:
         return wait if elapsed + wait <= policy.max_seconds else None
 
 
-def _may_go_better(outcome: WireReply | WireFault) -> bool:
-    if isinstance(outcome, WireFault):
+def _may_go_better(outcome: WireReply | WireError) -> bool:
+    if isinstance(outcome, WireError):
         return not isinstance(outcome, ReplyTooLargeError)
     if outcome.status < 500 and outcome.status not in _TRY_AGAIN:
         return False
@@ -131,13 +131,13 @@ def _number(text: str | None) -> float | None:
     return number if 0 <= number < float("inf") else None
 
 
-def _told(outcome: WireReply | WireFault) -> tuple[int | None, str]:
-    if isinstance(outcome, WireFault):
+def _told(outcome: WireReply | WireError) -> tuple[int | None, str]:
+    if isinstance(outcome, WireError):
         return None, outcome.message
     return outcome.status, f"status {outcome.status}"
 
 
-def _ended(outcome: WireReply | WireFault, attempts: tuple[Attempt, ...]) -> WireReply:
+def _ended(outcome: WireReply | WireError, attempts: tuple[Attempt, ...]) -> WireReply:
     if isinstance(outcome, WireReply):
         return replace(outcome, attempts=attempts) if attempts else outcome
     outcome.attempts = attempts

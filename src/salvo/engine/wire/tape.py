@@ -109,7 +109,7 @@ class Tape:
         from pydantic import ValidationError
 
         try:
-            found = json_codec.loads(content, deepest=json_codec.DEEPEST_OF_OURS)
+            found = json_codec.loads(content, max_depth=json_codec.MAX_DEPTH_STORED)
         except ValueError as fault:
             raise TapeCorruptError(f"{name} is damaged: {fault}.", hint=RECORD_AGAIN) from fault
         version = found.get("salvo_tape") if isinstance(found, dict) else None

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from salvo.engine.runtime.safe_regex import occurrences
-from salvo.engine.text.messages import shown
+from salvo.engine.text.messages import excerpt
 from salvo.playbooks.evaluate.inputs import Span
 from salvo.playbooks.playbook.schema import Check
 
@@ -49,7 +49,7 @@ class Scan:
         """Return what a reader of the hits must know, as sentences."""
         reasons = (f"{unscanned.reason} Whether it occurs is not known." for unscanned in self.unscanned)
         more = (
-            f"The pattern {shown(pattern)} occurs more than {MAX_HITS} times; the first {MAX_HITS} are kept."
+            f"The pattern {excerpt(pattern)} occurs more than {MAX_HITS} times; the first {MAX_HITS} are kept."
             for pattern in self.truncated
         )
         return (*reasons, *more)

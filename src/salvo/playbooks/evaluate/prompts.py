@@ -15,7 +15,7 @@ import json
 from collections.abc import Sequence
 from functools import lru_cache
 
-from salvo.engine.chat.base import OutputSchema, Text
+from salvo.engine.chat.base import OutputSchema, PromptPart
 from salvo.engine.chat.judge import Question
 from salvo.engine.jsonio.canonical import escape_surrogates, stable_text
 from salvo.engine.text.prompt_fence import fence_tag
@@ -134,7 +134,7 @@ _MAX_HIT_LENGTH = 120
 def question(case: Case) -> Question:
     """Return the question for a judge. It depends only on the texts, the check and its hits."""
     tag, *texts = _artifact(case.inputs.fingerprint, *case.inputs.texts.values())
-    pieces = (*map(Text, texts[:-1]), Text(texts[-1], cache=True), Text(_check(case, tag)))
+    pieces = (*map(PromptPart, texts[:-1]), PromptPart(texts[-1], cache=True), PromptPart(_check(case, tag)))
     return Question(SYSTEM, pieces, ANSWER)
 
 

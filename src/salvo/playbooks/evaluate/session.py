@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from salvo.engine.chat import catalog
 from salvo.engine.runtime.clock import Clock, SystemClock
 from salvo.engine.runtime.pool import Pool
-from salvo.engine.runtime.redact import Redactor, secrets_of
+from salvo.engine.runtime.redact import Redactor, environment_secrets
 from salvo.engine.wire.base import Endpoint
 from salvo.errors import MissingKeyError, UsageError
 from salvo.playbooks.evaluate.judges import rules_judge
@@ -77,7 +77,7 @@ class EvaluatorConfig:
 
     def redactor(self) -> Redactor:
         keys = [self.key] if self.key else []
-        return Redactor([*secrets_of(self.environ), *keys])
+        return Redactor([*environment_secrets(self.environ), *keys])
 
     @asynccontextmanager
     async def session(

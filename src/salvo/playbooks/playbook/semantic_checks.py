@@ -9,7 +9,7 @@ from itertools import islice
 from typing import Any
 
 from salvo.engine.jsonio.pydantic_errors import FieldPath
-from salvo.engine.text.messages import nearest, shown
+from salvo.engine.text.messages import excerpt, nearest
 from salvo.playbooks.enums import DERIVED, Result
 from salvo.playbooks.playbook.document import PlaybookProblem, error, json_path, warning
 from salvo.playbooks.playbook.schema import ARTIFACT_TYPES, MAX_CHECKS, Variance
@@ -23,7 +23,9 @@ def contradictions(document: Any) -> Iterator[PlaybookProblem]:
     metadata, contract = _object(document, "metadata"), _object(document, "input_contract")
     for name in ("created_at", "updated_at"):
         if (date := _text(metadata, name)) and not _is_date(date):
-            yield warning(("metadata", name), f"is not a date: {shown(date, _DATE_LENGTH)}. Write it as in 2026-02-07")
+            yield warning(
+                ("metadata", name), f"is not a date: {excerpt(date, _DATE_LENGTH)}. Write it as in 2026-02-07"
+            )
     if (artifact := _text(contract, "artifact_type")) and artifact not in ARTIFACT_TYPES:
         near = nearest(artifact, ARTIFACT_TYPES)
         suggestion = f'; did you mean "{near}"?' if near else ""

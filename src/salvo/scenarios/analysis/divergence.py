@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
-from salvo.engine.text.messages import shown
+from salvo.engine.text.messages import excerpt
 from salvo.scenarios.result import AgentRunResult, Cause, ToolCall
 
 LEAST = 0.25
@@ -63,7 +63,7 @@ _VIEWS: tuple[_View, ...] = (
 def tool_path(result: AgentRunResult) -> ToolPath:
     """Return the tool calls of a run, or the events of its trace if it lists no calls, and its end."""
     calls = [_call(call) for call in result.tool_calls] or [
-        Step(f"{event.type} {event.data.get('name', '')}".strip(), detail=shown(event.data, _LENGTH))
+        Step(f"{event.type} {event.data.get('name', '')}".strip(), detail=excerpt(event.data, _LENGTH))
         for event in result.trace
         if event.type != "model"
     ]
@@ -148,8 +148,8 @@ def _describe(step: tuple[str, ...]) -> str:
 
 
 def _call(call: ToolCall) -> Step:
-    error = "" if call.error is None else shown(call.error, _LENGTH)
-    return Step(f"call {call.name}", error, shown(call.arguments, _LENGTH))
+    error = "" if call.error is None else excerpt(call.error, _LENGTH)
+    return Step(f"call {call.name}", error, excerpt(call.arguments, _LENGTH))
 
 
 _ENDS = {
@@ -164,4 +164,4 @@ _ENDS = {
 def _end(result: AgentRunResult) -> Step:
     if result.cause is not None and result.cause in _ENDS:
         return Step(_ENDS[result.cause])
-    return Step("answer", detail=shown(result.final_output, _LENGTH))
+    return Step("answer", detail=excerpt(result.final_output, _LENGTH))

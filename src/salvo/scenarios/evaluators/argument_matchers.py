@@ -12,7 +12,7 @@ from decimal import Decimal
 from typing import Any
 
 from salvo.engine.runtime import safe_regex
-from salvo.engine.text.messages import shown
+from salvo.engine.text.messages import excerpt
 from salvo.scenarios.evaluators.values import first_non_json, json_equal, json_kind
 
 DEFAULT_TOLERANCE = 1e-6
@@ -21,13 +21,13 @@ DEFAULT_TOLERANCE = 1e-6
 def first_difference(expected: Any, actual: Any, name: str = "") -> str:
     """Return the first value that does not match, as in `price 9.99, got 12`; empty if all values match."""
     if _is_matcher(expected):
-        return "" if _matches(expected, actual) else f"{name} {_describe(expected)}, got {shown(actual)}"
+        return "" if _matches(expected, actual) else f"{name} {_describe(expected)}, got {excerpt(actual)}"
     if isinstance(expected, dict) and isinstance(actual, dict):
         return next(filter(None, _object_differences(expected, actual, name)), "")
     if isinstance(expected, list) and isinstance(actual, list) and len(expected) == len(actual):
         pairs = enumerate(zip(expected, actual, strict=True))
         return next(filter(None, (first_difference(*pair, f"{name}[{index}]") for index, pair in pairs)), "")
-    return "" if json_equal(expected, actual) else f"{name} {shown(expected)}, got {shown(actual)}".lstrip()
+    return "" if json_equal(expected, actual) else f"{name} {excerpt(expected)}, got {excerpt(actual)}".lstrip()
 
 
 def _object_differences(expected: Mapping[str, Any], actual: Mapping[str, Any], name: str) -> Iterator[str]:
@@ -68,14 +68,14 @@ def _errors_in_matcher(matcher: Mapping[str, Any]) -> Iterator[str]:
     if "regex" in matcher:
         pattern = matcher["regex"]
         if not isinstance(pattern, str):
-            yield f"regex takes a string, not {shown(pattern)}."
+            yield f"regex takes a string, not {excerpt(pattern)}."
         elif error := safe_regex.pattern_error(pattern):
             yield error
     for name in ("approx", "tolerance"):
         if name in matcher and not _is_finite(matcher[name]):
-            yield f"{name} takes a number, not {shown(matcher[name])}."
+            yield f"{name} takes a number, not {excerpt(matcher[name])}."
     if _is_finite(matcher.get("tolerance")) and matcher["tolerance"] < 0:
-        yield f"tolerance must not be negative, as {shown(matcher['tolerance'])} is."
+        yield f"tolerance must not be negative, as {excerpt(matcher['tolerance'])} is."
 
 
 def _matches(matcher: Mapping[str, Any], actual: Any) -> bool:
@@ -90,11 +90,11 @@ def _matches(matcher: Mapping[str, Any], actual: Any) -> bool:
 
 def _describe(expected: Any) -> str:
     if not _is_matcher(expected):
-        return shown(expected)
+        return excerpt(expected)
     if "regex" in expected:
-        return f"matching {shown(expected['regex'])}"
+        return f"matching {excerpt(expected['regex'])}"
     if "approx" in expected:
-        return f"{shown(expected['approx'])} ± {shown(_tolerance(expected))}"
+        return f"{excerpt(expected['approx'])} ± {excerpt(_tolerance(expected))}"
     return "with any value"
 
 

@@ -80,7 +80,7 @@ async def _judge_by(
     result: AgentRunResult,
 ) -> EvalResult:
     # A copy, so that the function cannot change the result for the other assertions and the store.
-    content = json_codec.loads(json_codec.dumps(result), deepest=json_codec.DEEPEST_OF_OURS)
+    content = json_codec.loads(json_codec.dumps(result), max_depth=json_codec.MAX_DEPTH_STORED)
     returned = await _call(function, scenario, assertion, type_adapter(AgentRunResult).validate_python(content))
     if isinstance(returned, _Raised):
         return _raised(name, function, returned.error)

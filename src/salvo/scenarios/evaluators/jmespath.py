@@ -20,7 +20,7 @@ from salvo.engine.jsonio import json_codec
 from salvo.engine.jsonio.pydantic_errors import FieldPath
 from salvo.engine.runtime import safe_regex
 from salvo.engine.runtime.threads import in_thread
-from salvo.engine.text.messages import did_you_mean, shown
+from salvo.engine.text.messages import did_you_mean, excerpt
 from salvo.scenarios.evaluators.base import EvalServices, Evaluate, EvaluatorType, LoadObject
 from salvo.scenarios.evaluators.values import first_non_json, json_equal, json_kind
 from salvo.scenarios.result import AgentRunResult, EvalResult
@@ -120,17 +120,19 @@ def _search(path: str, result: AgentRunResult) -> _Match:
 def _visible_part(tree: Mapping[str, Any], result: AgentRunResult) -> Any:
     """Return the part of the result that the path can reach, as JSON data. The whole may hold a long trace."""
     part = result if _needs_root(tree) else {name: getattr(result, name, None) for name in root_names(tree)}
-    return json_codec.loads(json_codec.dumps(part), deepest=json_codec.DEEPEST_OF_OURS)
+    return json_codec.loads(json_codec.dumps(part), max_depth=json_codec.MAX_DEPTH_STORED)
 
 
 def _difference(fields: JmespathFields, value: Any, match: _Match) -> str:
     if fields.operator == "exists":
         claim = "to exist" if value else "not to exist"
     else:
-        claim = f"{_PHRASES[fields.operator]} {shown(value)}"
+        claim = f"{_PHRASES[fields.operator]} {excerpt(value)}"
     if match.value is None:
         return f"expected {fields.path} {claim}, but the path is missing{match.note}"
-    return f"expected {fields.path} {claim}, got {shown(match.value)}{_kind_note(fields.operator, match.value, value)}"
+    return (
+        f"expected {fields.path} {claim}, got {excerpt(match.value)}{_kind_note(fields.operator, match.value, value)}"
+    )
 
 
 def _kind_note(operator: Operator, actual: Any, value: Any) -> str:
@@ -155,7 +157,7 @@ def _path_errors(path: str) -> Iterator[str]:
     except JMESPathError as error:
         # The library repeats itself, and draws an arrow below the expression.
         reason = str(error).splitlines()[0].rstrip(":").removeprefix("Invalid jmespath expression: ")
-        yield f"{shown(path)} is not a JMESPath expression: {reason}."
+        yield f"{excerpt(path)} is not a JMESPath expression: {reason}."
         return
     names = [field.name for field in dataclasses.fields(AgentRunResult)]
     for name in root_names(tree):
@@ -212,7 +214,7 @@ def _value_errors(fields: JmespathFields, has_value: bool) -> Iterator[tuple[str
         yield "value", f"value holds a {json_kind(non_json)}, which no JSON value equals. Put it in quotes."
     elif operator == "exists":
         if has_value and not isinstance(value, bool):
-            yield "value", f"With exists, value is true or false, not {shown(value)}."
+            yield "value", f"With exists, value is true or false, not {excerpt(value)}."
     elif not has_value:
         yield "operator", f"{operator} needs a value. To compare with null, write value: null."
     elif operator in _ORDERING and json_kind(value) not in {"number", "string"}:

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from salvo.engine.stats import Interval
-from salvo.engine.text.formatting import money, percent, pluralize, seconds, truncate, value
-from salvo.engine.text.markdown import grid, inline
+from salvo.engine.text.formatting import display_json, money, percent, pluralize, seconds, truncate
+from salvo.engine.text.markdown import inline, markdown_table
 from salvo.engine.text.terminal import Paint, table
 from salvo.engine.text.unicode_escape import printable
 from salvo.scenarios.analysis.batch_stats import BatchStats, ConfigDifference
@@ -187,7 +187,7 @@ def _differs(of: ConfigDifference) -> str:
 
 
 def _told(of: Any) -> str:
-    return "none" if of is None else printable(of) if isinstance(of, str) else value(of)
+    return "none" if of is None else printable(of) if isinstance(of, str) else display_json(of)
 
 
 def _lists(comparison: Comparison) -> list[str]:
@@ -285,7 +285,7 @@ def _parted(scenario_id: str, found: Divergence) -> list[str]:
 
 def _md_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     names = [name.lower() if len(name) > 1 else name for name in header]
-    return grid(names, [[inline(cell) for cell in row] for row in rows])
+    return markdown_table(names, [[inline(cell) for cell in row] for row in rows])
 
 
 def _md_list(listed: Sequence[str]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from xml.etree import ElementTree as ET
 
-from salvo.engine.text.formatting import pluralize, value
+from salvo.engine.text.formatting import display_json, pluralize
 from salvo.engine.text.unicode_escape import visible
 from salvo.scenarios.analysis.summary import BatchSummary
 from salvo.scenarios.result import AgentRunResult, EvalResult, Outcome, full_model
@@ -116,7 +116,7 @@ def _add_reason(case: ET.Element, tag: str, result: AgentRunResult, results: Seq
 def _reason_line(of: EvalResult) -> str:
     line = f"{of.name or of.type}: {of.message or of.error or ''}"
     if of.expected is not None or of.actual is not None:
-        line += f"\n  expected {value(of.expected)}\n  actual   {value(of.actual)}"
+        line += f"\n  expected {display_json(of.expected)}\n  actual   {display_json(of.actual)}"
     return line
 
 

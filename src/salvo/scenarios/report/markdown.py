@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from salvo.engine.text.formatting import at_least, at_most, pluralize, seconds, truncate
-from salvo.engine.text.markdown import code, grid, inline
+from salvo.engine.text.markdown import code, inline, markdown_table
 from salvo.scenarios.analysis.summary import AssertionSummary, BatchSummary, Failure, Group
 from salvo.scenarios.report import labels
 from salvo.scenarios.result import AgentRunResult
@@ -21,7 +21,7 @@ def as_markdown(summaries: Sequence[BatchSummary], results: Sequence[AgentRunRes
     made = {result.run_id: result for result in results}
     blocks = [
         f"**{_sentence(summaries)}**",
-        grid(_COLUMNS, [_row(summary) for summary in summaries]),
+        markdown_table(_COLUMNS, [_row(summary) for summary in summaries]),
         *(block for summary in summaries for block in _batch(summary, made)),
     ]
     return "\n\n".join(blocks).encode()
@@ -53,7 +53,7 @@ def _batch(summary: BatchSummary, made: dict[str, AgentRunResult]) -> Iterator[s
     model = "/".join(filter(None, [summary.provider, summary.model]))
     yield f"{inline(labels.why(summary))}. Asked: {_foreign(model, 100)}; batch {code(summary.batch_id)}."
     if summary.assertions:
-        yield grid(("assertion", "passed", ""), [_assertion(of) for of in summary.assertions])
+        yield markdown_table(("assertion", "passed", ""), [_assertion(of) for of in summary.assertions])
     if summary.failures:
         yield _list(
             f"{pluralize(len(summary.failures), 'run')} failed:", [_failure(of, made) for of in summary.failures]

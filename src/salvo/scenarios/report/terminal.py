@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from salvo.engine.text.formatting import at_least, at_most, format_time, percent, pluralize, seconds, truncate, value
+from salvo.engine.text.formatting import (
+    at_least,
+    at_most,
+    display_json,
+    format_time,
+    percent,
+    pluralize,
+    seconds,
+    truncate,
+)
 from salvo.engine.text.terminal import Paint, table
 from salvo.engine.text.unicode_escape import printable
 from salvo.scenarios.analysis.summary import AssertionSummary, BatchSummary, Failure, Group
@@ -185,7 +194,7 @@ def run_in_full(result: AgentRunResult, *, colour: bool = False) -> list[str]:
         *_section("Assertions", _eval_lines(result.eval_results, paint), paint),
         *_section("Tool calls", _call_lines(result.tool_calls), paint),
         *_section("Trace", _trace_lines(result.trace), paint),
-        *_section("Final output", [value(result.final_output, 2000)], paint),
+        *_section("Final output", [display_json(result.final_output, 2000)], paint),
         *_section("Metrics", (f"{name:<8} {text}" for name, text, _ in labels.metrics(result)), paint),
         *_section("Replay", [printable(labels.replay(result))], paint),
     ]
@@ -226,17 +235,17 @@ def _eval_lines(results: Sequence[EvalResult], paint: _Paint) -> Iterator[str]:
         if of.message:
             yield f"        {printable(of.message)}"
         if not of.passed and (of.expected is not None or of.actual is not None):
-            yield f"        expected  {value(of.expected)}"
-            yield f"        actual    {value(of.actual)}"
+            yield f"        expected  {display_json(of.expected)}"
+            yield f"        actual    {display_json(of.actual)}"
 
 
 def _call_lines(calls: Sequence[ToolCall]) -> Iterator[str]:
     for number, call in enumerate(calls, 1):
-        yield f"{number}. {printable(call.name)}  {value(call.arguments)}"
-        came = f"error: {printable(call.error)}" if call.error is not None else value(call.result)
+        yield f"{number}. {printable(call.name)}  {display_json(call.arguments)}"
+        came = f"error: {printable(call.error)}" if call.error is not None else display_json(call.result)
         yield f"   → {truncate(came, 200)}  ({seconds(call.seconds)})"
 
 
 def _trace_lines(trace: Sequence[TraceEvent]) -> Iterator[str]:
     for event in trace:
-        yield f"{event.seconds:7.2f}s  {printable(event.type)}  {value(event.data)}".rstrip()
+        yield f"{event.seconds:7.2f}s  {printable(event.type)}  {display_json(event.data)}".rstrip()

@@ -202,7 +202,7 @@ def build_result(
         outcome=Outcome.ERROR if attempted.cause not in (None, Cause.TIMEOUT) else Outcome.FAILED,
         cause=attempted.cause or _cause(response.stopped),
         error=attempted.error or response.error,
-        final_output=response.final_output if text is None else json_codec.value_of(text),
+        final_output=response.final_output if text is None else json_codec.loads_or_text(text),
         final_text=text,
         tool_calls=calls,
         trace=response.trace or environment.journal.events,

@@ -8,7 +8,7 @@ from typing import Any
 
 from salvo.engine.chat.base import ChatModel, ChatReply, ChatRequest, Usage
 from salvo.engine.runtime.clock import Clock
-from salvo.engine.runtime.pricing import UnitPrices, cost_of, prices_of
+from salvo.engine.runtime.pricing import UnitPrices, find_prices, usage_cost
 from salvo.scenarios.result import ToolCall, TraceEvent
 
 
@@ -48,7 +48,7 @@ class Journal:
         self.models[f"{provider}/{reply.model}"] = reply.system_fingerprint
         self.dropped.update(reply.dropped)
         self._usage = None if self._usage is None or reply.usage is None else self._usage + reply.usage
-        cost = cost_of(reply.usage, self._prices(provider, reply.model, self._clock.now()))
+        cost = usage_cost(reply.usage, self._prices(provider, reply.model, self._clock.now()))
         self._costs.append(cost)
         data: dict[str, Any] = {"text": reply.text, "stop": str(reply.stop)}
         if reply.message.tool_uses:
@@ -70,7 +70,7 @@ class Journal:
         """Return the unit prices, and keep them for the recording: a new price table changes nothing in replay."""
         name = f"{provider}/{model}"
         if name not in self.prices and not self._fixed:
-            self.prices[name] = prices_of(provider, model, when)
+            self.prices[name] = find_prices(provider, model, when)
         return self.prices.get(name)
 
 

@@ -171,7 +171,7 @@ class ProgramTrace:
                     tool.error = result.content if isinstance(result.content, str) else str(result.content)
                 else:
                     tool.result = (
-                        json_codec.value_of(result.content) if isinstance(result.content, str) else result.content
+                        json_codec.loads_or_text(result.content) if isinstance(result.content, str) else result.content
                     )
                 self._journal.record_tool_call(tool)
                 self._journal_event(call.number, self._journal.events.pop())

@@ -66,7 +66,7 @@ def _if_touched(value: Any, redactor: Redactor) -> Any:
     content = json_codec.dumps(value)
     if not redactor.may_touch(content.decode("utf-8", "replace")):
         return None
-    return json_codec.loads(content, deepest=json_codec.DEEPEST_OF_OURS)
+    return json_codec.loads(content, max_depth=json_codec.MAX_DEPTH_STORED)
 
 
 def _clean(value: dict[str, Any], foreign: Iterable[str], redactor: Redactor) -> dict[str, Any]:

@@ -107,7 +107,7 @@ def _written(value: Any) -> bytes:
 
 
 def _again(content: bytes) -> Any:
-    return json_codec.loads(content, deepest=json_codec.DEEPEST_OF_OURS)
+    return json_codec.loads(content, max_depth=json_codec.MAX_DEPTH_STORED)
 
 
 def _read(files: Mapping[str, bytes], file: str, name: str) -> dict[str, Any]:

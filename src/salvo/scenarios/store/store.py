@@ -313,7 +313,7 @@ class RunStore:
     def _load(self, path: Path, kind: type[T]) -> T:
         try:
             content = self._own(path).read_bytes()
-            return type_adapter(kind).validate_python(json_codec.loads(content, deepest=json_codec.DEEPEST_OF_OURS))
+            return type_adapter(kind).validate_python(json_codec.loads(content, max_depth=json_codec.MAX_DEPTH_STORED))
         except FileNotFoundError as error:
             raise StoreError(f"{path} does not exist.", hint="`salvo report` lists what is stored.") from error
         except OSError as error:

@@ -10,7 +10,7 @@ from fastapi import APIRouter
 
 from salvo.engine.chat import catalog
 from salvo.engine.chat.base import Usage
-from salvo.engine.runtime.pricing import cost_of, prices_of
+from salvo.engine.runtime.pricing import find_prices, usage_cost
 from salvo.playbooks.enums import Mode
 from salvo.playbooks.evaluate import prompts
 from salvo.playbooks.evaluate.judges import rules_judge
@@ -93,7 +93,7 @@ def _provider(provider: catalog.Provider, now: datetime) -> ProviderInfo:
 
 def _model(provider: catalog.Provider, model: str, now: datetime) -> EvaluatorInfo:
     facts = provider.facts(model)
-    prices = prices_of(provider.name, model, now)
+    prices = find_prices(provider.name, model, now)
     return EvaluatorInfo(
         name=f"{provider.name}/{model}",
         model=model,
@@ -160,7 +160,7 @@ def _cost(config: EvaluatorConfig, usage: Usage) -> float | None:
     if config.base_url is not None:
         return None  # the provider's prices do not apply to another server
     provider, model = catalog.find(config.evaluator)
-    cost = cost_of(usage, prices_of(provider.name, model, config.clock.now()))
+    cost = usage_cost(usage, find_prices(provider.name, model, config.clock.now()))
     return None if cost is None else round(cost, 4)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from salvo.engine.chat import catalog, judge
 from salvo.engine.chat.base import ChatReply, Stop, Usage
 from salvo.engine.runtime.clock import Clock
-from salvo.engine.runtime.pricing import cost_of, prices_of
+from salvo.engine.runtime.pricing import find_prices, usage_cost
 from salvo.engine.wire.base import Wire
 from salvo.errors import (
     ContextTooLongError,
@@ -65,7 +65,7 @@ class ModelJudge:
 
     def _cost(self, replies: tuple[ChatReply, ...]) -> float | None:
         now = self._clock.now()
-        costs = [cost_of(reply.usage, prices_of(self.provider, reply.model, now)) for reply in replies]
+        costs = [usage_cost(reply.usage, find_prices(self.provider, reply.model, now)) for reply in replies]
         known = [cost for cost in costs if cost is not None]
         return sum(known) if len(known) == len(costs) else None
 

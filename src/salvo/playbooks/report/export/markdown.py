@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from salvo.engine.text.formatting import NamedValue
-from salvo.engine.text.markdown import code, fenced, grid, inline
+from salvo.engine.text.markdown import code, fenced, inline, markdown_table
 from salvo.playbooks.report import labels
 from salvo.playbooks.report.report import CheckResult, Citation, Location, Report, ReportFile, Signature
 
@@ -58,11 +58,11 @@ def _list(items: Sequence[str], none: str) -> str:
 
 def _rows(heading: str, rows: Sequence[NamedValue]) -> str:
     cells = [(inline(row.name), code(row.value) if row.code else inline(row.value)) for row in rows]
-    return grid((heading, ""), cells)
+    return markdown_table((heading, ""), cells)
 
 
 def _table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    return grid(columns, [[inline(cell) for cell in row] for row in rows])
+    return markdown_table(columns, [[inline(cell) for cell in row] for row in rows])
 
 
 def _glance(report: Report) -> str:
@@ -78,7 +78,7 @@ def _glance(report: Report) -> str:
         )
         for check in report.check_results
     ]
-    return grid(columns, rows)
+    return markdown_table(columns, rows)
 
 
 def _check(number: int, check: CheckResult) -> Iterator[str]:
@@ -140,7 +140,7 @@ def _drift(report: Report) -> Iterator[str]:
             )
             for check in summary.changed_checks
         ]
-        yield grid(("Changed check", "Severity", "Before", "Now", ""), changed)
+        yield markdown_table(("Changed check", "Severity", "Before", "Now", ""), changed)
     yield _list(summary.notes, "")
 
 
