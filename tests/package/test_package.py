@@ -19,6 +19,7 @@ ALLOWED = re.compile(
     r"|salvo/py\.typed"
     r"|salvo/engine/chat/models\.toml"
     r"|salvo/(\w+/)*\w+\.css"
+    r"|salvo/(\w+/)*templates/\w+\.html"
     r"|salvo/playbooks/evaluate/judges/rules/vocabulary\.toml"
     r"|salvo/playbooks/playbook/library/\w+\.json"
     r"|salvo/scenarios/spec/templates/[\w.]+\.(yaml|txt)"
