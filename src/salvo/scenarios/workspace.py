@@ -148,7 +148,7 @@ class Workspace:
         scenario, objects = python_scenario(fields)
         project = replace(self.project, objects=objects)
         if errors := list(check_scenario(scenario, file, project)):
-            raise InputError(f"The scenario {scenario.scenario} cannot be used: {join_errors(errors)}.")
+            raise InputError(f"The scenario {scenario.scenario} cannot be used: {join_errors(errors)}")
         return replace(self, project=project), overrides.apply(scenario)
 
     def store(self) -> RunStore:

@@ -54,7 +54,7 @@ def test_two_objects_of_one_path_get_two_names() -> None:
             {"tools": 3, "assertions": 4},
             "assertions: must be a list, not a number; tools: must be a list, not a number.",
         ),
-        ({"modle": "x"}, 'modle: no such field; did you mean "model"?.'),
+        ({"modle": "x"}, 'modle: no such field; did you mean "model"?'),
     ],
 )
 def test_a_scenario_that_cannot_be_used_says_why(fields: dict[str, Any], message: str) -> None:

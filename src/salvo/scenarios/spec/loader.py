@@ -103,16 +103,16 @@ def from_document(document: Mapping[str, Any]) -> Scenario:
     scenario, errors = validate(Scenario, dict(document))
     if scenario is None:
         raise InputError(
-            f"The stored scenario cannot be used: {join_errors(errors)}.", hint="Was it stored by another version?"
+            f"The stored scenario cannot be used: {join_errors(errors)}", hint="Was it stored by another version?"
         )
     return scenario
 
 
 def join_errors(errors: Iterable[FieldError]) -> str:
-    """Return the errors of a scenario that is not in a file as one sentence."""
-    return "; ".join(
-        f"{_field_name(error.path)}: {error.message.rstrip('.')}" if error.path else error.message for error in errors
-    )
+    """Return the errors of a scenario that is not in a file as the end of a sentence."""
+    messages = [(_field_name(error.path), error.message.rstrip(".")) for error in errors]
+    text = "; ".join(f"{field}: {message}" if field else message for field, message in messages)
+    return text if text.endswith("?") else f"{text}."
 
 
 def _problem(position: SourcePosition, path: FieldPath, message: str) -> Problem:

@@ -25,7 +25,7 @@ def python_scenario(fields: Mapping[str, Any]) -> tuple[Scenario, dict[str, Any]
         document["assertions"] = [_assertion(assertion, names) for assertion in document["assertions"]]
     scenario, errors = validate(Scenario, document)
     if scenario is None:
-        raise InputError(f"The scenario cannot be used: {join_errors(errors)}.")
+        raise InputError(f"The scenario cannot be used: {join_errors(errors)}")
     return scenario, names.objects
 
 
