@@ -198,7 +198,7 @@ def test_a_second_process_writes_at_the_same_time(office: Office) -> None:
 
 
 def test_a_locked_database_is_said_before_anything_is_paid_for(office: Office, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("salvo.playbooks.store.database.PATIENCE", 0.05)
+    monkeypatch.setattr("salvo.playbooks.store.database.TIMEOUT", 0.05)
     with LoopbackProvider(ScriptedJudge()) as provider, closing(sqlite3.connect(office.database)) as other:
         office.reach(provider)
         other.execute("BEGIN EXCLUSIVE")

@@ -23,7 +23,7 @@ from tests.support.stored import begun, finished
 
 
 def verified(store: EvaluationStore, report_id: str = "id-0001") -> list[VerificationFinding]:
-    return verify.stored(report_id, store.as_stored(report_id), store.audit_log())
+    return verify.stored(report_id, store.load_raw(report_id), store.audit_log())
 
 
 def not_holding(findings: list[VerificationFinding]) -> dict[str, str]:
@@ -105,7 +105,7 @@ def test_an_altered_status_is_named_even_where_every_hash_was_made_again(store: 
         report["integrity"]["report_hash"] = report_hash(report)
 
     change_report(store, edit)
-    found = store.as_stored("id-0001")
+    found = store.load_raw("id-0001")
     assert found is not None
     made_again = json_codec.loads(found.report or "")["integrity"]["report_hash"]
     change(store, "UPDATE byop_evaluations SET report_hash = :made, status = 'STABLE'", made=made_again)
@@ -361,7 +361,7 @@ def test_a_file_is_compared_with_the_database(store: EvaluationStore) -> None:
     finished(store)
 
     def said(content: bytes) -> dict[str, str]:
-        found = verify.against_database(content, store.as_stored("id-0001"), store.audit_log())
+        found = verify.against_database(content, store.load_raw("id-0001"), store.audit_log())
         return {f"{finding.standing} {finding.part}": masked(finding.message) for finding in found}
 
     def reseal(report: Any) -> None:
@@ -396,10 +396,10 @@ def test_both_forms_of_a_report_stored_without_texts_are_known(store: Evaluation
     finished(store, stored_in_full=False)
     for report in (a_report(), without_texts(a_report())):
         content = json_codec.dumps(ReportFile(report))
-        [found, _] = verify.against_database(content, store.as_stored("id-0001"), store.audit_log())
+        [found, _] = verify.against_database(content, store.load_raw("id-0001"), store.audit_log())
         assert found.standing is VerificationState.HOLDS
     changed = edited(a_file(), lambda report: report.update(limitations=[]))
-    [found, _] = verify.against_database(changed, store.as_stored("id-0001"), store.audit_log())
+    [found, _] = verify.against_database(changed, store.load_raw("id-0001"), store.audit_log())
     assert found.standing is VerificationState.ALTERED
     assert "the audit log says" in found.message
 

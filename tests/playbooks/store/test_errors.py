@@ -12,7 +12,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from salvo.errors import StoreError, UnknownIdError
 from salvo.playbooks.store import database
-from salvo.playbooks.store.errors import as_sentence
+from salvo.playbooks.store.errors import store_error
 from salvo.playbooks.store.location import database_url
 from salvo.playbooks.store.store import EvaluationStore
 from tests.support.clock import HeldClock
@@ -73,19 +73,19 @@ def test_a_file_is_not_made_by_looking(tmp_path: Path) -> None:
         (
             "mysql://user:pass-word@host/db",
             snapshot(
-                "DATABASE_URL names a database of the kind mysql, which Salvo does not use. Use sqlite:///… or postgresql+psycopg://…."
+                "DATABASE_URL names a database of type mysql, which Salvo does not support. Use sqlite:///… or postgresql+psycopg://…."
             ),
         ),
         (
             "sqlite://",
             snapshot(
-                "DATABASE_URL names a database in memory, which would be gone when the command ends. Name a file: sqlite:///byop_runs.db. To keep nothing, use --no-store."
+                "DATABASE_URL names a database in memory, which would be lost when the command ends. Name a file: sqlite:///byop_runs.db. To store nothing, use --no-store."
             ),
         ),
         (
             "sqlite:///:memory:",
             snapshot(
-                "DATABASE_URL names a database in memory, which would be gone when the command ends. Name a file: sqlite:///byop_runs.db. To keep nothing, use --no-store."
+                "DATABASE_URL names a database in memory, which would be lost when the command ends. Name a file: sqlite:///byop_runs.db. To store nothing, use --no-store."
             ),
         ),
     ],
@@ -100,26 +100,26 @@ def test_a_file_that_is_no_database_says_so(tmp_path: Path) -> None:
     file = tmp_path / "notes.txt"
     file.write_text("These are notes, and no database at all. " * 100)
     assert refused(f"sqlite:///{file}").replace(str(tmp_path), "") == snapshot(
-        "/notes.txt is not a database of Salvo: it is no SQLite file. Move it away, or name another file in DATABASE_URL."
+        "/notes.txt is not a SQLite file. Move it away, or name another file in DATABASE_URL."
     )
     assert file.read_text().startswith("These are notes")
 
 
 def test_a_folder_that_does_not_exist_says_so(tmp_path: Path) -> None:
     assert refused(f"sqlite:///{tmp_path / 'nowhere' / 'runs.db'}").replace(str(tmp_path), "") == snapshot(
-        "/nowhere/runs.db cannot be opened. Its folder must exist, and you must have the right to write there; DATABASE_URL names another place."
+        "/nowhere/runs.db cannot be opened. Its folder must exist and be writable. DATABASE_URL can name another file."
     )
 
 
 def test_a_locked_database_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(database, "PATIENCE", 0)
+    monkeypatch.setattr(database, "TIMEOUT", 0)
     with EvaluationStore.open(f"sqlite:///{tmp_path / 'runs.db'}", HeldClock()) as store:
         other = sqlite3.connect(tmp_path / "runs.db", isolation_level=None)
         other.execute("BEGIN IMMEDIATE")
         with pytest.raises(StoreError) as refusal:
             begun(store)
         assert str(refusal.value).replace(str(tmp_path), "") == snapshot(
-            "/runs.db is locked by another process. Wait until it is done, and try again."
+            "/runs.db is locked by another process. Wait until it has finished, and try again."
         )
         assert store.history() == []
         other.execute("ROLLBACK")
@@ -128,7 +128,7 @@ def test_a_locked_database_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 
 def test_a_fresh_database_that_somebody_else_reads_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(database, "PATIENCE", 0)
+    monkeypatch.setattr(database, "TIMEOUT", 0)
     other = sqlite3.connect(tmp_path / "runs.db", isolation_level=None)
     other.execute("CREATE TABLE theirs (id INTEGER)")
     other.execute("BEGIN")
@@ -149,7 +149,7 @@ def test_a_fault_of_ours_is_not_dressed_as_one_of_the_database(tmp_path: Path) -
 
 def unreachable(said: str, kind: type[psycopg.Error] = psycopg.OperationalError) -> str:
     fault = OperationalError("SELECT 1", {"text": "secret text"}, kind(said))
-    return str(as_sentence(fault, "The database runs at host"))
+    return str(store_error(fault, "The database runs at host"))
 
 
 def test_what_a_server_says_becomes_a_sentence() -> None:
@@ -161,17 +161,17 @@ def test_what_a_server_says_becomes_a_sentence() -> None:
         "shut down": unreachable("terminating connection", psycopg.errors.AdminShutdown),
         "something else": unreachable("something odd.\nand more"),
         "a code of its own": unreachable("something odd", psycopg.errors.OutOfMemory),
-        "no connection to spare": str(as_sentence(PoolTimeout(), "The database runs at host")),
+        "no free connection": str(store_error(PoolTimeout(), "The database runs at host")),
     } == snapshot(
         {
             "a wrong password, before there is a code": "The database runs at host does not accept the user or the password. Check DATABASE_URL.",
             "a wrong password": "The database runs at host does not accept the user or the password. Check DATABASE_URL.",
-            "a full disk": "The database runs at host cannot be written: the disk is full. Free some space; what was stored before is untouched.",
-            "too many": "The database runs at host takes no more connections. Wait, or raise max_connections on the server.",
+            "a full disk": "The database runs at host cannot be written: the disk is full. Free some space. What was stored before is not affected.",
+            "too many": "The database runs at host accepts no more connections. Wait, or raise max_connections on the server.",
             "shut down": "The database runs at host was shut down. Start the server, and try again.",
             "something else": "The database runs at host cannot be used: something odd. Check DATABASE_URL.",
             "a code of its own": "The database runs at host cannot be used: something odd. Check DATABASE_URL.",
-            "no connection to spare": "The database runs at host has no connection to spare. Try again when fewer evaluations run.",
+            "no free connection": "The database runs at host has no free connection. Try again when fewer evaluations run.",
         }
     )
 
@@ -186,7 +186,7 @@ def test_a_read_only_database_can_be_read_and_says_so_when_written(tmp_path: Pat
         with pytest.raises(StoreError) as refusal:
             begun(store, "id-0002")
     assert str(refusal.value).replace(str(tmp_path), "") == snapshot(
-        "file:/runs.db is read-only. Give yourself the right to write the file and its folder, or name another one in DATABASE_URL."
+        "file:/runs.db is read-only. Change the permissions of the file and its folder, or name another file in DATABASE_URL."
     )
 
 
@@ -199,7 +199,7 @@ def test_a_full_disk_says_so_and_keeps_what_was_stored(tmp_path: Path) -> None:
         with pytest.raises(StoreError) as refusal:
             begun(store, "id-0002", inputs=some_inputs("x" * 1_000_000))
         assert str(refusal.value).replace(str(tmp_path), "") == snapshot(
-            "/runs.db cannot be written: the disk is full. Free some space; what was stored before is untouched."
+            "/runs.db cannot be written: the disk is full. Free some space. What was stored before is not affected."
         )
         assert store.load("id-0001").report is not None
 
@@ -215,7 +215,7 @@ def test_a_server_that_is_away_says_so(tmp_path: Path) -> None:
 def test_a_database_that_the_server_does_not_have_says_so(postgresql: Postgres) -> None:
     url = make_url(postgresql.url()).set(database="nowhere")
     assert refused(url.render_as_string()) == snapshot(
-        "The database nowhere at the local server does not exist. Make it first, with createdb."
+        "The database nowhere at the local server does not exist. Create it with createdb."
     )
 
 
@@ -229,7 +229,7 @@ def test_every_spelling_of_a_postgresql_address_uses_our_driver(postgresql: Post
 def test_a_missing_driver_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(database, "find_spec", lambda _: None)
     assert refused("postgresql://user:pass-word@host/runs") == snapshot(
-        "DATABASE_URL names a PostgreSQL database, and its driver is not installed. pip install 'salvo-ai[postgresql]'"
+        "DATABASE_URL names a PostgreSQL database, but its driver is not installed. pip install 'salvo-ai[postgresql]'"
     )
 
 

@@ -20,7 +20,7 @@ def is_gone(said: str, heard_of: datetime = NOW) -> bool:
 
 def test_this_process_is_here() -> None:
     assert not is_gone(process_owner.this_process())
-    assert not is_gone(process_owner.this_process(), NOW - 2 * process_owner.QUIET)
+    assert not is_gone(process_owner.this_process(), NOW - 2 * process_owner.SILENCE_LIMIT)
 
 
 def test_a_process_that_ended_is_gone() -> None:
@@ -48,5 +48,5 @@ def test_where_the_system_does_not_say_when_a_process_began_its_number_must_do(m
 
 
 def test_a_process_on_another_machine_is_here_as_long_as_it_is_heard_of() -> None:
-    assert not is_gone("another/1/1", NOW - process_owner.QUIET)
-    assert is_gone("another/1/1", NOW - 2 * process_owner.QUIET)
+    assert not is_gone("another/1/1", NOW - process_owner.SILENCE_LIMIT)
+    assert is_gone("another/1/1", NOW - 2 * process_owner.SILENCE_LIMIT)

@@ -112,7 +112,7 @@ def test_a_run_without_a_vote_may_be_asked_again_and_a_vote_stays(store: Evaluat
         (1, 1, Result.PASS),
         (3, 2, Result.PASS),
     ]
-    with pytest.raises(StoreError, match="Run 1 of assumption_disclosure has its vote already"):
+    with pytest.raises(StoreError, match="Run 1 of assumption_disclosure already has a vote"):
         store.save_votes("id-0001", [a_vote(run=1, result=Result.FAIL)])
 
 
@@ -159,11 +159,11 @@ def test_what_failed_says_why_and_can_be_resumed(store: EvaluationStore) -> None
     store.save_votes("id-0001", [a_vote()])
     store.fail("id-0001", StoredError("store", "The disk is full.", "Free some space."))
     found = store.load("id-0001")
-    assert (found.state, found.fault) == (State.FAILED, StoredError("store", "The disk is full.", "Free some space."))
+    assert (found.state, found.error) == (State.FAILED, StoredError("store", "The disk is full.", "Free some space."))
     assert (found.subject, found.evaluator) == ("default", "anthropic/claude-sonnet-4-6")
     assert [row.state for row in store.history()] == [State.FAILED]
     store.resume("id-0001")
-    assert (store.load("id-0001").state, store.load("id-0001").fault) == (State.RUNNING, None)
+    assert (store.load("id-0001").state, store.load("id-0001").error) == (State.RUNNING, None)
 
 
 def test_a_process_on_another_machine_is_gone_when_nothing_was_heard_of_it(
@@ -173,7 +173,7 @@ def test_a_process_on_another_machine_is_gone_when_nothing_was_heard_of_it(
         elsewhere.setattr(process_owner, "this_process", lambda: "another/host/1/1")
         begun(store)
     assert store.mark_interrupted() == []
-    clock._elapsed += (process_owner.QUIET + timedelta(seconds=1)).total_seconds()
+    clock._elapsed += (process_owner.SILENCE_LIMIT + timedelta(seconds=1)).total_seconds()
     assert store.mark_interrupted() == ["id-0001"]
 
 
@@ -332,7 +332,7 @@ def test_only_a_full_and_complete_report_becomes_a_baseline(store: EvaluationSto
     assert refused == snapshot(
         {
             "id-0001": "The report id-0001 is a screening: Non-auditable quick check (not comparable over time). Run a full evaluation, and save that as the baseline.",
-            "id-0002": "The report id-0002 is incomplete: some checks have fewer than a majority of valid votes. Later reports would be compared with what is missing. Run the evaluation again.",
+            "id-0002": "The report id-0002 is incomplete: some checks have fewer than a majority of valid votes. Later reports could not be compared with what is missing. Run the evaluation again.",
             "id-0003": "The evaluation id-0003 has no report: it is running. Save one that is done as the baseline.",
         }
     )
@@ -373,7 +373,7 @@ def test_a_deletion_removes_the_texts_and_leaves_the_chain(store: EvaluationStor
     store.delete("id-0001")
     assert [row.id for row in store.history()] == ["id-0002"]
     assert store.votes("id-0001") == []
-    assert store.as_stored("id-0001") is None
+    assert store.load_raw("id-0001") is None
     assert store.baselines() == []
     found = store.baseline_for(a_playbook().logic_hash, "default")
     assert found is not None
@@ -407,7 +407,7 @@ def test_hashes_only_keeps_no_text(store: EvaluationStore, clock: HeldClock, tmp
     assert found.report is not None
     assert found.report.texts_withheld
     assert _verdicts(found.report) == _verdicts(report)
-    kept = store.as_stored("id-0001")
+    kept = store.load_raw("id-0001")
     assert kept is not None
     everything = repr((found, kept, store.votes("id-0001"), store.audit_log()))
     for text in (TEXT, CERTAIN, "German law", "Review the clause", '{"result": …}', "as it says"):

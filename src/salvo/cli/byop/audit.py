@@ -23,12 +23,12 @@ def audit(as_json: bool, head: bool) -> None:
     from salvo.engine.jsonio import json_codec
     from salvo.engine.text.terminal import table
     from salvo.errors import NothingFoundError
-    from salvo.playbooks.store.records import BEGIN
+    from salvo.playbooks.store.records import RUN_HINT
 
     with open_for_listing() as store:
         log = store.audit_log()
     if not log:
-        raise NothingFoundError("The audit log is empty.", hint=BEGIN)
+        raise NothingFoundError("The audit log is empty.", hint=RUN_HINT)
     if head:
         click.echo(log[-1].hash)
     elif as_json:

@@ -33,7 +33,7 @@ def history(subject: str | None, status: str | None, mode: str | None, search: s
     from salvo.engine.jsonio import json_codec
     from salvo.errors import NothingFoundError
     from salvo.playbooks.enums import Mode, Status
-    from salvo.playbooks.store.records import BEGIN
+    from salvo.playbooks.store.records import RUN_HINT
 
     with open_for_listing() as store:
         rows = store.history(
@@ -45,7 +45,7 @@ def history(subject: str | None, status: str | None, mode: str | None, search: s
         )
     if not rows:
         narrowed = " that fits" if subject is not None or status or mode or search else ""
-        raise NothingFoundError(f"No evaluation{narrowed} is stored in {store.place}.", hint=BEGIN)
+        raise NothingFoundError(f"No evaluation{narrowed} is stored in {store.place}.", hint=RUN_HINT)
     if as_json:
         click.echo(json_codec.dumps([asdict(row) for row in rows], indent=2))
     else:

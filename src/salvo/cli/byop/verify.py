@@ -62,7 +62,7 @@ def _of_file(file: Path, public_key: str | None) -> list[VerificationFinding]:
     report_id = check.report_id_of(content, name)
     try:
         with _store() as store:
-            return [*findings, *check.against_database(content, store.as_stored(report_id), store.audit_log())]
+            return [*findings, *check.against_database(content, store.load_raw(report_id), store.audit_log())]
     except UnknownIdError:
         return [*findings, *check.against_database(content, None, [])]
     except StoreError as fault:
@@ -83,7 +83,7 @@ def _of_stored(text: str) -> list[VerificationFinding]:
             if text not in {entry.report_id for entry in log}:
                 raise
             report_id = text
-        return check.stored(report_id, store.as_stored(report_id), log)
+        return check.stored(report_id, store.load_raw(report_id), log)
 
 
 def _log(head: str | None) -> VerificationFinding:

@@ -1,4 +1,4 @@
-"""One database: its connections, its transactions, and its tables brought up to date. SQLite or PostgreSQL."""
+"""A SQLite or PostgreSQL database: connections, transactions and migrations."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 from sqlalchemy.pool import ConnectionPoolEntry
 
 from salvo.errors import StoreError
-from salvo.playbooks.store.errors import NEWER, as_sentence
+from salvo.playbooks.store.errors import NEWER, store_error
 from salvo.playbooks.store.location import REVISION, VERSION_TABLE
 
-PATIENCE = 30
+TIMEOUT = 30
 """Seconds to wait for another process that writes, or for a server that does not answer."""
 
-_TRIES_A_SECOND = 20
-_LOCK = 0x62796F70  # "byop": whoever appends to the log or changes the tables of a PostgreSQL database holds it
+_TRIES_PER_SECOND = 20
+_LOCK = 0x62796F70  # "byop", the PostgreSQL lock for appending to the audit log and for migrations
 _WRITES = "byop_writes"
 
 
@@ -31,22 +31,22 @@ class Database:
     def __init__(self, url: str) -> None:
         self._url = _usable(url)
         self._sqlite = self._url.get_backend_name() == "sqlite"
-        # SQLite lets one write at a time: threads queue up here, instead of polling for the file.
-        self._turn = threading.Lock() if self._sqlite else nullcontext()
+        # SQLite allows one writer at a time: threads queue here instead of polling the file.
+        self._write_lock = threading.Lock() if self._sqlite else nullcontext()
         self._engine = _engine(self._url)
-        self._awaits_need = self._is_making = self._is_made = False
-        self._making = threading.RLock()
+        self._made_later = self._is_making = self._is_made = False
+        self._make_lock = threading.RLock()
 
     @property
     def place(self) -> str:
-        """As people are shown it: a path, or a server and a database; never a password."""
+        """The location for messages: a path, or a server and a database; never a password."""
         if self._sqlite:
             return str(self._url.database)
         return f"The database {self._url.database or ''} at {self._url.host or 'the local server'}"
 
     @property
     def is_new(self) -> bool:
-        """Whether there is nothing to open yet: a file that would have to be made."""
+        """Whether the file does not exist yet."""
         return self._sqlite and not _is_uri(self._url) and not Path(str(self._url.database)).exists()
 
     def close(self) -> None:
@@ -54,35 +54,35 @@ class Database:
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
-        """Everything that is read inside was so at one moment."""
+        """Open a read transaction, which sees one state of the database."""
         self._make_if_needed()
-        with self._in_sentences(), self._engine.begin() as connection:
+        with self._translated_errors(), self._engine.begin() as connection:
             yield connection
 
     @contextmanager
     def writing(self, *, alone: bool = False) -> Iterator[Connection]:
-        """All or nothing. `alone`: after every other process that asked for it, and before the next."""
+        """Open a write transaction. With `alone`, no other process has such a transaction at the same time."""
         self._make_if_needed()
         writer = self._engine.execution_options(**{_WRITES: True})
-        with self._in_sentences(), self._turn, writer.begin() as connection:
+        with self._translated_errors(), self._write_lock, writer.begin() as connection:
             if alone and not self._sqlite:
                 connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})
             yield connection
 
     def forget(self) -> None:
-        """Leaves nothing of what was deleted in SQLite's log, where it would stay until the next checkpoint."""
+        """Remove deleted content from SQLite's log, where it would stay until the next checkpoint."""
         if self._sqlite:
-            with self._in_sentences():
+            with self._translated_errors():
                 self._pragma("wal_checkpoint(TRUNCATE)")
 
     def make_when_needed(self) -> None:
-        """Whoever reads or writes first makes the file: merely to look at something else, none is left behind."""
-        self._awaits_need = True
+        """Create the file only when something is read or written, so that an unused store leaves no file."""
+        self._made_later = True
 
     def _make_if_needed(self) -> None:
-        if not self._awaits_need:
+        if not self._made_later:
             return
-        with self._making:  # the others wait here; who makes it comes by again, and goes on
+        with self._make_lock:  # other threads wait here; this thread enters again while it makes the tables
             if self._is_made or self._is_making:
                 return
             self._is_making = True
@@ -93,67 +93,67 @@ class Database:
                 self._is_making = False
 
     def bring_up_to_date(self) -> None:
-        """Makes the tables, or changes them, unless they are what this version knows; in many processes at once."""
+        """Create or migrate the tables if necessary. Several processes may do this at once."""
         with self.reading() as connection:
             if _revision(connection) == REVISION:
                 return
         if self._sqlite:
-            self._keep_a_log()
+            self._enable_wal()
         with self.writing(alone=True) as connection:
-            # Whoever came first may have done it meanwhile.
+            # Another process may have done it in the meantime.
             if _revision(connection) != REVISION:
                 _migrate(connection, self.place)
 
-    def _keep_a_log(self) -> None:
-        """Write-ahead logging: readers and a writer do not wait for each other. The file remembers it."""
-        for left in reversed(range(PATIENCE * _TRIES_A_SECOND + 1)):
+    def _enable_wal(self) -> None:
+        """Enable write-ahead logging, so that readers and a writer do not block each other. The file keeps it."""
+        for tries_left in reversed(range(TIMEOUT * _TRIES_PER_SECOND + 1)):
             try:
                 self._pragma("journal_mode = WAL")
-            except sqlite3.OperationalError as fault:
-                if fault.sqlite_errorcode != sqlite3.SQLITE_BUSY or not left:
-                    raise as_sentence(fault, self.place) from fault
-                # SQLite waits for locks by itself, but not for this one.
-                threading.Event().wait(1 / _TRIES_A_SECOND)
+            except sqlite3.OperationalError as error:
+                if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or not tries_left:
+                    raise store_error(error, self.place) from error
+                # SQLite waits for other locks, but not for this one.
+                threading.Event().wait(1 / _TRIES_PER_SECOND)
             else:
                 return
 
-    def _pragma(self, words: str) -> None:
-        """Outside of any transaction, which only the driver's own connection can do."""
-        with self._turn, self._engine.connect() as connection:
-            connection.connection.cursor().execute(f"PRAGMA {words}").fetchall()
+    def _pragma(self, statement: str) -> None:
+        """Run it outside of any transaction, which only the driver's own connection can do."""
+        with self._write_lock, self._engine.connect() as connection:
+            connection.connection.cursor().execute(f"PRAGMA {statement}").fetchall()
 
     @contextmanager
-    def _in_sentences(self) -> Iterator[None]:
+    def _translated_errors(self) -> Iterator[None]:
         try:
             yield
-        except (SQLAlchemyError, sqlite3.Error) as fault:
-            said = as_sentence(fault, self.place)
-            if said is fault:
+        except (SQLAlchemyError, sqlite3.Error) as error:
+            translated = store_error(error, self.place)
+            if translated is error:
                 raise
-            raise said from fault
+            raise translated from error
 
 
 def _usable(url: str) -> URL:
     try:
         parsed = make_url(url)
-    except (ArgumentError, ValueError) as fault:
-        # Not shown: what cannot be parsed may have a password anywhere.
+    except (ArgumentError, ValueError) as error:
+        # The URL is not shown, because it may contain a password.
         raise StoreError(
             "DATABASE_URL is not the address of a database.",
             hint="It looks like sqlite:///byop_runs.db or postgresql+psycopg://user:password@host/name.",
-        ) from fault
+        ) from error
     kind = parsed.get_backend_name() if parsed.drivername != "postgres" else "postgresql"
     if kind == "postgresql":
         return _for_server(parsed)
     if kind != "sqlite":
         raise StoreError(
-            f"DATABASE_URL names a database of the kind {kind}, which Salvo does not use.",
+            f"DATABASE_URL names a database of type {kind}, which Salvo does not support.",
             hint="Use sqlite:///… or postgresql+psycopg://….",
         )
     if not parsed.database or parsed.database == ":memory:":
         raise StoreError(
-            "DATABASE_URL names a database in memory, which would be gone when the command ends.",
-            hint="Name a file: sqlite:///byop_runs.db. To keep nothing, use --no-store.",
+            "DATABASE_URL names a database in memory, which would be lost when the command ends.",
+            hint="Name a file: sqlite:///byop_runs.db. To store nothing, use --no-store.",
         )
     if _is_uri(parsed):
         return parsed
@@ -163,7 +163,7 @@ def _usable(url: str) -> URL:
 def _for_server(url: URL) -> URL:
     if find_spec("psycopg") is None:
         raise StoreError(
-            "DATABASE_URL names a PostgreSQL database, and its driver is not installed.",
+            "DATABASE_URL names a PostgreSQL database, but its driver is not installed.",
             hint="pip install 'salvo-ai[postgresql]'",
         )
     return url.set(drivername="postgresql+psycopg")
@@ -175,17 +175,17 @@ def _is_uri(url: URL) -> bool:
 
 def _engine(url: URL) -> Engine:
     if url.get_backend_name() == "postgresql":
-        waits: dict[str, Any] = {"connect_timeout": PATIENCE, "application_name": "salvo"}
-        return create_engine(url, pool_pre_ping=True, pool_timeout=PATIENCE, connect_args=waits, hide_parameters=True)
-    # As many connections as there are threads: a file has no limit of them.
-    engine = create_engine(url, max_overflow=-1, connect_args={"timeout": PATIENCE}, hide_parameters=True)
+        waits: dict[str, Any] = {"connect_timeout": TIMEOUT, "application_name": "salvo"}
+        return create_engine(url, pool_pre_ping=True, pool_timeout=TIMEOUT, connect_args=waits, hide_parameters=True)
+    # No limit on connections: a file has none either.
+    engine = create_engine(url, max_overflow=-1, connect_args={"timeout": TIMEOUT}, hide_parameters=True)
     event.listen(engine, "connect", _prepare)
     event.listen(engine, "begin", _begin)
     return engine
 
 
 def _prepare(connection: Any, _entry: ConnectionPoolEntry) -> None:
-    # Transactions begin where we say so. The driver's own would begin too late to read and then write in one.
+    # Transactions are begun explicitly: the driver's own would begin too late to read and then write in one.
     connection.isolation_level = None
     connection.execute("PRAGMA foreign_keys = ON")
     connection.execute("PRAGMA secure_delete = ON")
@@ -197,14 +197,14 @@ def _begin(connection: Connection) -> None:
 
 
 def _revision(connection: Connection) -> str | None:
-    """None for a database that was never ours."""
+    """Return the stored revision, or None for a database without our tables."""
     if not inspect(connection).has_table(VERSION_TABLE):
         return None
-    found = connection.execute(text(f"SELECT version_num FROM {VERSION_TABLE}"))  # noqa: S608 - a constant of ours
-    return found.scalar()
+    return connection.execute(text(f"SELECT version_num FROM {VERSION_TABLE}")).scalar()  # noqa: S608 - a constant
 
 
 def _migrate(connection: Connection, place: str) -> None:
+    # Imported here because Alembic is slow to import, and most runs need no migration.
     from alembic import command
     from alembic.config import Config
     from alembic.script import ScriptDirectory
@@ -218,6 +218,6 @@ def _migrate(connection: Connection, place: str) -> None:
     if stored is not None:
         try:
             ScriptDirectory.from_config(config).get_revision(stored)
-        except CommandError as fault:
-            raise StoreError(f"{place} was made by a newer version of Salvo.", hint=NEWER) from fault
+        except CommandError as error:
+            raise StoreError(f"{place} was made by a newer version of Salvo.", hint=NEWER) from error
     command.upgrade(config, "head")

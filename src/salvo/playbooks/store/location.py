@@ -11,25 +11,25 @@ VARIABLE = "DATABASE_URL"
 FILE = "byop_runs.db"
 
 REVISION = "0001"
-"""The newest of `migrations`: a database that says so is opened without a look at them."""
+"""The newest revision in `migrations`. A database with this revision needs no migration."""
 VERSION_TABLE = "byop_version"
 TOUCH = f"UPDATE {VERSION_TABLE} SET version_num = version_num WHERE 1 = 0"  # noqa: S608 - ours
-"""Changes nothing, and fails where nothing can be changed: SQLite begins to write even in a file it may only read."""
+"""Changes nothing, but fails if the database is read-only. BEGIN IMMEDIATE alone does not fail there."""
 
 _SQLITE = "sqlite:///"
 
 
 def database_url(environ: Mapping[str, str], cwd: Path) -> str:
-    if named := environ.get(VARIABLE, "").strip():
-        return named
+    if url := environ.get(VARIABLE, "").strip():
+        return url
     path = (cwd / FILE).as_posix()
     return f"sqlite:///{path.replace('%', '%25').replace('?', '%3F')}"
 
 
 def can_wait(url: str) -> bool:
-    """Whether the database may be opened while the first calls are on their way: it surely can be written.
+    """Return whether the database can be opened later, during the first calls, because it is certainly writable.
 
-    SQLAlchemy takes longer to load than a model to answer, so this asks the standard library, and a file only.
+    Importing SQLAlchemy takes longer than a model takes to answer, so this uses the standard library, for files only.
     """
     path = Path(url.removeprefix(_SQLITE).replace("%3F", "?").replace("%25", "%"))
     if not url.startswith(_SQLITE) or not path.is_file():

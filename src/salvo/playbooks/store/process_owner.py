@@ -1,4 +1,4 @@
-"""Which process runs an evaluation, and whether it still lives. For one that was killed cannot say so."""
+"""Identify the process that runs an evaluation, and check whether it still exists."""
 
 from __future__ import annotations
 
@@ -7,33 +7,33 @@ import platform
 from datetime import datetime, timedelta
 from pathlib import Path
 
-QUIET = timedelta(hours=1)
-"""A process of another machine cannot be seen: it counts as gone when nothing was heard of it for so long."""
+SILENCE_LIMIT = timedelta(hours=1)
+"""A process on another machine counts as gone when the evaluation was not updated for this long."""
 
 
 def this_process() -> str:
     return f"{platform.node()}/{os.getpid()}/{_started(os.getpid())}"
 
 
-def is_gone(owner: str, heard_of: str, now: datetime) -> bool:
+def is_gone(owner: str, touched_at: str, now: datetime) -> bool:
     host, _, process = owner.rpartition("/")[0].rpartition("/")
     started = owner.rpartition("/")[2]
     if host != platform.node() or os.name != "posix":
-        return owner != this_process() and now - datetime.fromisoformat(heard_of) > QUIET
+        return owner != this_process() and now - datetime.fromisoformat(touched_at) > SILENCE_LIMIT
     try:
         os.kill(int(process), 0)
     except ProcessLookupError:
         return True
     except PermissionError:
-        pass  # somebody else's, and alive
-    # The number may have been given to another process since.
+        pass  # it exists, and belongs to another user
+    # The process id may have been reused.
     return _started(int(process)) != started
 
 
 def _started(process: int) -> str:
-    """When it was started, in the kernel's ticks; empty where the system does not say."""
+    """Return the start time in kernel ticks, or an empty string if the system does not provide it."""
     try:
-        # The second field is a name in parentheses, and may hold anything.
+        # The second field is a name in parentheses, which may contain anything.
         return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[19]
     except OSError:
         return ""

@@ -1,33 +1,35 @@
-"""What goes into the store and what comes out of it: plain values."""
+"""The values that the store takes and returns."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from salvo.playbooks.enums import Mode, Result, Status
 from salvo.playbooks.evaluate.inputs import Inputs
-from salvo.playbooks.playbook.schema import Playbook
 from salvo.playbooks.report.report import Report
 
-BEGIN = "Begin with `byop run FILE`, FILE being what an AI wrote."
+if TYPE_CHECKING:
+    from salvo.playbooks.playbook.schema import Playbook
+
+RUN_HINT = "Begin with `byop run FILE`, FILE being what an AI wrote."
 
 
 class State(StrEnum):
     RUNNING = "running"
     DONE = "done"
     INTERRUPTED = "interrupted"
-    """Its process ended before it did; what was judged is stored, and the rest can be asked for."""
+    """The process ended before the evaluation did. Its votes are stored, and it can be resumed."""
     CANCELLED = "cancelled"
     FAILED = "failed"
-    """By a fault that is stored with it; what was judged stays, and the rest can be asked for."""
+    """An error ended it, which is stored with it. Its votes are stored, and it can be resumed."""
 
 
 @dataclass(frozen=True, slots=True)
 class NewEvaluation:
-    """What is stored before the first call."""
+    """The request, stored before the first call."""
 
     id: str
     playbook: Playbook
@@ -38,16 +40,16 @@ class NewEvaluation:
     subject: str
     producer: str | None = None
     settings: Mapping[str, Any] = field(default_factory=dict)
-    """Whatever a resumption or a replay needs to know beside these."""
+    """What else is needed to resume or replay the evaluation."""
     stored_in_full: bool = True
-    """False keeps fingerprints and verdicts, and no text."""
+    """False stores fingerprints and verdicts, but no text."""
     group: str | None = None
-    """The command that made several evaluations at once, one for each evaluator."""
+    """The command that started several evaluations at once, one per evaluator."""
 
 
 @dataclass(frozen=True, slots=True)
 class StoredError:
-    """Why an evaluation failed, and what to do about it; `code` is for programs."""
+    """Why an evaluation failed, and what to do. `code` is for programs."""
 
     code: str
     message: str
@@ -69,22 +71,22 @@ class StoredEvaluation:
     settings: Mapping[str, Any]
     playbook_hash: str
     playbook: Mapping[str, Any]
-    """The playbook's whole document."""
+    """The complete document of the playbook."""
     inputs: Inputs | None
-    """None where only hashes were stored."""
+    """None if only hashes were stored."""
     inputs_fingerprint: str
     raw_hashes: Mapping[str, str]
     stored_in_full: bool
     report: Report | None
     baseline_since: str | None
-    """When it was saved as a baseline; None where it was not."""
-    fault: StoredError | None = None
-    """Why it failed, where it did."""
+    """When it was saved as a baseline, or None."""
+    error: StoredError | None = None
+    """Why it failed, if it did."""
 
 
 @dataclass(frozen=True, slots=True)
 class UsedPlaybook:
-    """A playbook that evaluations are stored of; `used_by` is the newest of them."""
+    """A playbook with stored evaluations; `used_by` is the newest of them."""
 
     logic_hash: str
     document: Mapping[str, Any]
@@ -93,7 +95,7 @@ class UsedPlaybook:
 
 @dataclass(frozen=True, slots=True)
 class HistoryRow:
-    """An evaluation as it is listed. Names are as they can be indexed: the very long ones are cut."""
+    """An evaluation in a list. Very long names are shortened, as in the index."""
 
     id: str
     created_at: str
@@ -117,7 +119,7 @@ class HistoryRow:
 
 @dataclass(frozen=True, slots=True)
 class TimelinePoint:
-    """One report of a series, with what is needed to draw it."""
+    """One report of a series, with what a chart needs."""
 
     id: str
     created_at: str
@@ -149,7 +151,7 @@ class BaselineRecord:
 
 @dataclass(frozen=True, slots=True)
 class RawVote:
-    """The columns as they are, read by nobody yet: a verifier must see what was altered, not stumble over it."""
+    """The columns of a vote, unparsed: verification must be able to read altered content."""
 
     check_id: str
     run: int
@@ -161,7 +163,7 @@ class RawVote:
 
 @dataclass(frozen=True, slots=True)
 class RawEvaluation:
-    """The same of an evaluation."""
+    """The columns of an evaluation, unparsed."""
 
     id: str
     state: str

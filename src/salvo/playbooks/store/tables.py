@@ -1,7 +1,8 @@
-"""The tables. Their names begin with byop_, for DATABASE_URL may name a database that others use as well.
+"""The tables. Their names begin with byop_, because DATABASE_URL may name a database with other tables.
 
-JSON is ASCII text: what models write may hold what neither database can (NUL, lone surrogates), and a hash over a
-text needs the text to come back as it was. Short columns stand before long ones, so that a list never reads those.
+JSON is stored as ASCII text: the output of models may contain characters that neither database can store (NUL, lone
+surrogates), and a hash over a text needs the exact text. Short columns come before long ones, so that a list does not
+read the long ones.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from sqlalchemy import Boolean, Column, Float, ForeignKey, Index, Integer, MetaD
 
 metadata = MetaData()
 
-# Ids sort and are compared by their code points, whatever the server's language is.
+# Ids are compared by code points, independently of the server's locale.
 _Name = Text().with_variant(Text(collation="C"), "postgresql")
 
 playbooks = Table(

@@ -211,7 +211,7 @@ def _load_evaluation(evaluation_id: str, services: Services) -> Evaluation:
     stored = services.load(evaluation_id)
     votes = tuple(VoteSummary.from_vote(sequence, vote) for sequence, vote in services.store.votes(stored.id))
     problem = services.jobs.problem(stored.id)
-    if problem is None and (error := stored.fault) is not None:
+    if problem is None and (error := stored.error) is not None:
         problem = ErrorDetail(error.code, error.message, error.hint)
     playbook = validated(stored.playbook, "The stored playbook")
     request = EvaluationRequest(

@@ -136,7 +136,7 @@ def verify(report_id: str, services: ServicesDep) -> JsonResponse:
     """Hash everything that is stored of a report again, and compare it with the audit log."""
     store = services.store
     evaluation_id = store.find(report_id)
-    findings = verification.stored(evaluation_id, store.as_stored(evaluation_id), store.audit_log())
+    findings = verification.stored(evaluation_id, store.load_raw(evaluation_id), store.audit_log())
     altered = sum(finding.standing is verification.VerificationState.ALTERED for finding in findings)
     return JsonResponse(Verification(altered, tuple(findings)))
 

@@ -1,1 +1,1 @@
-"""How a database becomes the one that `tables` describes, from nothing or from an earlier version."""
+"""Migrations that create the tables of `tables`, or upgrade them from an earlier version."""

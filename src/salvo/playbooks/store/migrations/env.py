@@ -1,4 +1,4 @@
-"""Run by Alembic, on the connection that the store holds: one transaction, under the store's own lock."""
+"""Run by Alembic on the connection of the store, in one transaction and under the lock of the store."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""One file a revision, oldest first. A revision that was released is never edited."""
+"""The revisions, one file each, oldest first. A released revision is never edited."""

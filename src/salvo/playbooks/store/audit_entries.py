@@ -1,0 +1,31 @@
+"""The rows of the audit log."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from sqlalchemy import Connection, insert, select
+
+from salvo.playbooks.audit import audit_log
+from salvo.playbooks.audit.audit_log import AuditEntry
+from salvo.playbooks.store.tables import audit
+
+_ENTRIES = select(audit.c.sequence, audit.c.entry, audit.c.hash)
+
+
+def append(connection: Connection, evaluation_id: str, content: Mapping[str, Any]) -> None:
+    """Append an entry. Only in an exclusive transaction, because the next entry depends on the last one."""
+    last = connection.execute(_ENTRIES.order_by(audit.c.sequence.desc()).limit(1)).one_or_none()
+    entry = audit_log.seal(content, AuditEntry(*last) if last else None)
+    connection.execute(
+        insert(audit).values(sequence=entry.sequence, hash=entry.hash, evaluation_id=evaluation_id, entry=entry.text)
+    )
+
+
+def list_entries(connection: Connection, evaluation_id: str | None) -> list[AuditEntry]:
+    """Return the entries, the oldest first: all of them, or those about one evaluation."""
+    query = _ENTRIES.order_by(audit.c.sequence)
+    if evaluation_id is not None:
+        query = query.where(audit.c.evaluation_id == evaluation_id)
+    return [AuditEntry(*row) for row in connection.execute(query)]

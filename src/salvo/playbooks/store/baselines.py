@@ -1,0 +1,110 @@
+"""The rows of saved baselines, and the choice of the report that a new one is compared with."""
+
+from __future__ import annotations
+
+from sqlalchemy import Connection, RowMapping, delete, insert, select
+
+from salvo.errors import UsageError
+from salvo.playbooks.audit import audit_log
+from salvo.playbooks.enums import Mode, Status
+from salvo.playbooks.store import audit_entries
+from salvo.playbooks.store.columns import as_name
+from salvo.playbooks.store.evaluations import JOINED
+from salvo.playbooks.store.records import BaselineRecord, State
+from salvo.playbooks.store.tables import baselines, evaluations, playbooks
+
+
+def save(connection: Connection, row: RowMapping, now: str) -> None:
+    """Save the report of an evaluation as a baseline; a saved one stays as it is. Only in an exclusive transaction."""
+    _check_suitable(row)
+    if row["saved_at"] is not None:
+        return
+    series = {"playbook_hash": row["playbook_hash"], "subject": row["subject"]}
+    connection.execute(insert(baselines).values(evaluation_id=row["id"], saved_at=now, **series))
+    content = audit_log.baseline(audit_log.BASELINE_SET, row["id"], row["report_hash"], at=now, **series)
+    audit_entries.append(connection, row["id"], content)
+
+
+def _check_suitable(row: RowMapping) -> None:
+    evaluation_id = row["id"]
+    if row["mode"] == Mode.SCREENING:
+        raise UsageError(
+            f"The report {evaluation_id} is a screening: {Mode.SCREENING.label}.",
+            hint="Run a full evaluation, and save that as the baseline.",
+        )
+    if row["state"] != State.DONE:
+        raise UsageError(
+            f"The evaluation {evaluation_id} has no report: it is {row['state']}.",
+            hint="Save one that is done as the baseline.",
+        )
+    if row["incomplete"]:
+        raise UsageError(
+            f"The report {evaluation_id} is incomplete: some checks have fewer than a majority of valid votes.",
+            hint="Later reports could not be compared with what is missing. Run the evaluation again.",
+        )
+
+
+def clear(connection: Connection, evaluation_id: str, now: str) -> bool:
+    """Remove a baseline, and return whether there was one. Only in an exclusive transaction."""
+    row = connection.execute(
+        select(baselines.c.playbook_hash, baselines.c.subject, evaluations.c.report_hash)
+        .join(evaluations, evaluations.c.id == baselines.c.evaluation_id)
+        .where(baselines.c.evaluation_id == evaluation_id)
+    ).one_or_none()
+    if row is None:
+        return False
+    connection.execute(delete(baselines).where(baselines.c.evaluation_id == evaluation_id))
+    content = audit_log.baseline(
+        audit_log.BASELINE_CLEARED,
+        evaluation_id,
+        row.report_hash,
+        playbook_hash=row.playbook_hash,
+        subject=row.subject,
+        at=now,
+    )
+    audit_entries.append(connection, evaluation_id, content)
+    return True
+
+
+def list_saved(connection: Connection) -> list[BaselineRecord]:
+    """Return the saved baselines, the newest first."""
+    query = (
+        select(
+            evaluations.c.id.label("evaluation_id"),
+            evaluations.c.subject,
+            playbooks.c.id.label("playbook_id"),
+            playbooks.c.version.label("playbook_version"),
+            evaluations.c.playbook_hash,
+            evaluations.c.evaluator,
+            evaluations.c.created_at.label("evaluated_at"),
+            baselines.c.saved_at,
+            evaluations.c.status,
+            evaluations.c.consistency,
+        )
+        .select_from(JOINED)
+        .where(baselines.c.saved_at.is_not(None))
+        .order_by(baselines.c.saved_at.desc(), evaluations.c.id.desc())
+    )
+    rows = connection.execute(query).mappings()
+    return [BaselineRecord(**{**row, "status": Status(row["status"])}) for row in rows]
+
+
+def find_for_series(connection: Connection, playbook_hash: str, subject: str, before: str | None) -> str | None:
+    """Return the id of the newest saved baseline of the series, or else of its newest full and complete report."""
+    # Only the id: sorting whole rows would read the texts of every evaluation of the series.
+    query = (
+        select(evaluations.c.id)
+        .select_from(evaluations.outerjoin(baselines, baselines.c.evaluation_id == evaluations.c.id))
+        .where(
+            evaluations.c.playbook_hash == playbook_hash,
+            evaluations.c.subject == as_name(subject),
+            evaluations.c.state == State.DONE,
+            evaluations.c.mode == Mode.FULL,
+            evaluations.c.incomplete.is_(False),
+        )
+        .order_by(baselines.c.saved_at.is_not(None).desc(), baselines.c.saved_at.desc(), evaluations.c.id.desc())
+        .limit(1)
+    )
+    if before is not None:
+        query = query.where(evaluations.c.id < before)
+    return connection.scalar(query)
