@@ -101,7 +101,7 @@ async def _report(request: EvaluationRequest, timestamp: str, services: EvalServ
 def _verdict(report: Report, fail_on: str) -> EvalResult:
     status = judged_status(report)
     reasons = " ".join(report.summary.status_reasons)
-    if status.is_as_grave_as(Status(fail_on.upper())):
+    if status.reaches(Status(fail_on.upper())):
         verdict = EvalResult.judged(False, f"The playbook says {status}: {reasons}")
     elif report.incomplete:
         return EvalResult.unjudged("Too few votes were cast on the playbook's checks.", Cause.JUDGE)

@@ -1,4 +1,4 @@
-"""Playbooks: a frozen AI output is checked, three times a check, by an evaluator that must quote its evidence."""
+"""Playbooks: an evaluator judges a frozen AI output, three times per check, and must quote its evidence."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["run_playbook"]
 
 
 def __getattr__(name: str) -> object:
-    """Loaded when it is asked for: the commands do not need it."""
+    """Import the API on first use: the commands do not need it."""
     if name == "run_playbook":
         from salvo.playbooks.api import run_playbook
 

@@ -1,4 +1,4 @@
-"""Playbooks from Python: one call, one report."""
+"""The Python API of playbooks: `run_playbook` returns a report."""
 
 from __future__ import annotations
 
@@ -38,53 +38,53 @@ def run_playbook(
     api_key: str | None = None,
     database: str | None = None,
 ) -> dict[str, Any]:
-    """Evaluates a frozen AI output with a playbook, and returns the report: the content of `byop_report`.
+    """Evaluate a frozen AI output with a playbook and return the report: the content of `byop_report`.
 
     `playbook` is the document, the path of its file, or the id of one in the library. `evaluator` is "rules" or a model
-    such as "anthropic/claude-sonnet-4-6"; without one, the model whose key the environment holds, else the rules.
-    Nothing is stored unless `database` names a place for it ("sqlite:///byop_runs.db"): without one there is no drift.
+    such as "anthropic/claude-sonnet-4-6"; by default a model whose key is in the environment, else the rules.
+    The evaluation is stored only if `database` is given ("sqlite:///byop_runs.db"); otherwise there is no drift.
     """
     if mode not in tuple(Mode):
         raise UsageError(f"There is no mode {mode!r}.", hint=f"Choose one of: {', '.join(Mode)}.")
     chosen = playbook if isinstance(playbook, Playbook) else _playbook(playbook)
-    desk = EvaluatorConfig(evaluator or default_evaluator(os.environ), base_url=base_url, key=api_key)
-    desk.check()
-    order = new_request(
-        report_id=desk.clock.new_id(),
+    config = EvaluatorConfig(evaluator or default_evaluator(os.environ), base_url=base_url, key=api_key)
+    config.check()
+    request = new_request(
+        report_id=config.clock.new_id(),
         playbook=chosen,
         inputs=Inputs.from_texts(ai_output, source_doc, prompt, system_instructions),
-        evaluator=desk.name,
+        evaluator=config.name,
         mode=Mode(mode),
         runs=runs,
         subject=subject,
         producer=producer,
     )
-    done = _waited_for(order, desk, database)
-    if done.store_error:
-        raise StoreError(done.store_error)
-    if isinstance(done.report, PoolStopped):
-        raise SalvoError(f"The evaluation was stopped: {done.report.reason}.")
-    return done.report.document()
+    outcome = _evaluate(request, config, database)
+    if outcome.store_error:
+        raise StoreError(outcome.store_error)
+    if isinstance(outcome.report, PoolStopped):
+        raise SalvoError(f"The evaluation was stopped: {outcome.report.reason}.")
+    return outcome.report.document()
 
 
-def _playbook(given: Mapping[str, Any] | str | Path) -> Playbook:
-    if isinstance(given, Mapping):
-        return validated(given, "The playbook")
-    return library.find(str(given))
+def _playbook(source: Mapping[str, Any] | str | Path) -> Playbook:
+    if isinstance(source, Mapping):
+        return validated(source, "The playbook")
+    return library.find(str(source))
 
 
-def _waited_for(order: EvaluationRequest, desk: EvaluatorConfig, database: str | None) -> EvaluationOutcome:
-    """Also where an event loop runs already, as in a notebook: then in a thread with a loop of its own."""
+def _evaluate(request: EvaluationRequest, config: EvaluatorConfig, database: str | None) -> EvaluationOutcome:
+    """Evaluate in a thread with its own event loop: in a notebook, one runs in this thread already."""
 
-    async def whole() -> EvaluationOutcome:
+    async def run() -> EvaluationOutcome:
         if database is None:
-            async with desk.session() as session:
-                return await evaluate(order, session)
-        from salvo.playbooks.store.store import EvaluationStore
+            async with config.session() as context:
+                return await evaluate(request, context)
+        from salvo.playbooks.store.store import EvaluationStore  # loads SQLAlchemy
 
-        with EvaluationStore.open(database, desk.clock) as store:
-            async with desk.session(open_recorder=lambda: StoreRecorder(store)) as session:
-                return await evaluate(order, session)
+        with EvaluationStore.open(database, config.clock) as store:
+            async with config.session(open_recorder=lambda: StoreRecorder(store)) as context:
+                return await evaluate(request, context)
 
     with ThreadPoolExecutor(1) as thread:
-        return thread.submit(lambda: asyncio.run(whole())).result()
+        return thread.submit(lambda: asyncio.run(run())).result()

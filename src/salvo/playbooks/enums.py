@@ -1,4 +1,4 @@
-"""The words of the product: what a check comes to, how grave it is, how an evaluation is run, what it adds up to."""
+"""The terms of the product: results, severities, modes, statuses, and the texts that every report shows."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class Result(StrEnum):
-    """What a check came to. Indeterminate is a result of its own, never a failure in disguise."""
+    """The result of a check. Indeterminate is a result of its own, not a failure."""
 
     PASS = "pass"  # noqa: S105 - a verdict, not a password
     FAIL = "fail"
@@ -19,7 +19,7 @@ class Severity(StrEnum):
 
     @property
     def weight(self) -> int:
-        """How much its check counts in the overall consistency."""
+        """Return the weight of the check in the overall consistency."""
         return 2 if self is Severity.HIGH else 1
 
 
@@ -29,23 +29,24 @@ class Mode(StrEnum):
 
     @property
     def label(self) -> str:
-        """The specification's own words, which every rendering carries."""
+        """Return the specification's label, which every rendering shows."""
         if self is Mode.FULL:
             return "Auditable (variance-aware)"
         return "Non-auditable quick check (not comparable over time)"
 
 
 class Status(StrEnum):
-    """What a report adds up to, the gravest first."""
+    """The overall status of a report, most severe first."""
 
     ALERT = "ALERT"
     REVIEW = "REVIEW"
     OBSERVE = "OBSERVE"
     STABLE = "STABLE"
 
-    def is_as_grave_as(self, other: Status) -> bool:
-        gravest_first = list(Status)
-        return gravest_first.index(self) <= gravest_first.index(other)
+    def reaches(self, other: Status) -> bool:
+        """Return whether this status is at least as severe as the other."""
+        most_severe_first = list(Status)
+        return most_severe_first.index(self) <= most_severe_first.index(other)
 
 
 class Aggregation(StrEnum):
@@ -53,9 +54,9 @@ class Aggregation(StrEnum):
 
     MAJORITY_VOTE = "majority_vote"
     REPORT_ALL_RUNS = "report_all_runs"
-    """As the majority says, and every run is shown."""
+    """The majority decides, and every run is shown."""
     CONSENSUS_REQUIRED = "consensus_required"
-    """What is not unanimous is indeterminate."""
+    """Without a unanimous vote the check is indeterminate."""
 
 
 DISCLAIMERS = (
@@ -64,9 +65,9 @@ DISCLAIMERS = (
     "Report describes behavior under this playbook and inputs.",
 )
 FORBIDDEN_CLAIMS = ("certified", "compliant", "legally safe", "regulator approved")
-"""Never asserted in words of ours or of a judge; quotes and the playbook's own text are exempt."""
+"""Claims that neither we nor a judge may make; quotes and the playbook's own text are exempt."""
 
 RUN_VARIANCE = "run_variance"
 DRIFT = "drift_over_time_support"
 DERIVED = frozenset({RUN_VARIANCE, DRIFT})
-"""The checks that no evaluator is asked: they follow from the votes on the others and from a baseline."""
+"""Checks that no evaluator judges: they follow from the votes on the others and from a baseline."""

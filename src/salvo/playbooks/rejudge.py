@@ -1,6 +1,6 @@
-"""The same frozen text judged again and again: how far the judge agrees with itself. Pure.
+"""Judge the same frozen text repeatedly, and measure how far the judge agrees with itself. Pure.
 
-The text does not change, so all that varies is the judge's.
+The text does not change, so all variation is the judge's.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from salvo.playbooks.report.report import CheckResult, Report
 
 @dataclass(frozen=True, slots=True)
 class Rejudged:
-    """One check over all judgings."""
+    """One check over all repetitions."""
 
     check_id: str
     stored: Result
     results: tuple[Result, ...]
-    """What each judging came to."""
+    """The result of each repetition."""
     flip_rate: float
-    """The share of judgings that came to another result than the stored one."""
+    """The share of repetitions with another result than the stored one."""
     agreement: float | None
-    """The chance that two single votes agree; None with fewer than two."""
+    """The probability that two votes agree; None with fewer than two votes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,17 +34,17 @@ class RejudgeSummary:
     votes_each: int
     checks: tuple[Rejudged, ...]
     alpha: float | None
-    """Krippendorff's, over the single votes on all checks; None where all are alike."""
+    """Krippendorff's alpha over the votes on all checks; None if all votes are equal."""
     advice: str
 
 
 def summarise(stored: Report, again: Sequence[Report]) -> RejudgeSummary:
     checks = tuple(
-        _rejudged(check, [_of(report, check.check_id) for report in again])
+        _rejudged(check, [_check_result(report, check.check_id) for report in again])
         for check in stored.check_results
         if check.decided_by == "evaluator"
     )
-    votes = [[vote for report in again for vote in _votes(_of(report, check.check_id))] for check in checks]
+    votes = [[vote for report in again for vote in _votes(_check_result(report, check.check_id))] for check in checks]
     return RejudgeSummary(
         judgings=len(again),
         votes_each=stored.variance_summary.num_runs,
@@ -54,16 +54,18 @@ def summarise(stored: Report, again: Sequence[Report]) -> RejudgeSummary:
     )
 
 
-def lines(found: RejudgeSummary) -> list[str]:
-    width = max((len(check.check_id) for check in found.checks), default=0)
+def lines(summary: RejudgeSummary) -> list[str]:
+    width = max((len(check.check_id) for check in summary.checks), default=0)
     rows = [
         f"{check.check_id:<{width}}  stored {check.stored:<13}  flipped {percent(check.flip_rate):>4}  "
         f"votes agree {'unknown' if check.agreement is None else percent(check.agreement)}"
-        for check in found.checks
+        for check in summary.checks
     ]
-    alpha = "not defined: all votes are alike" if found.alpha is None else f"{found.alpha:.2f}"
-    judged = f"Judged again {pluralize(found.judgings, 'time')}, {pluralize(found.votes_each, 'vote')} a check each."
-    return [judged, *rows, f"Krippendorff's alpha  {alpha}", found.advice]
+    alpha = "not defined: all votes are equal" if summary.alpha is None else f"{summary.alpha:.2f}"
+    repetitions = (
+        f"Judged again {pluralize(summary.judgings, 'time')}, with {pluralize(summary.votes_each, 'vote')} per check."
+    )
+    return [repetitions, *rows, f"Krippendorff's alpha  {alpha}", summary.advice]
 
 
 def _rejudged(check: CheckResult, again: Sequence[CheckResult]) -> Rejudged:
@@ -78,7 +80,7 @@ def _rejudged(check: CheckResult, again: Sequence[CheckResult]) -> Rejudged:
     )
 
 
-def _of(report: Report, check_id: str) -> CheckResult:
+def _check_result(report: Report, check_id: str) -> CheckResult:
     return next(check for check in report.check_results if check.check_id == check_id)
 
 
@@ -87,11 +89,11 @@ def _votes(check: CheckResult) -> list[Result | None]:
 
 
 def _advice(checks: Sequence[Rejudged]) -> str:
-    """The text is frozen: more runs of anything else would tell nothing, only votes can."""
+    """The text is frozen, so only more votes can help."""
     flipped = [check.check_id for check in checks if check.flip_rate]
     split = [check.check_id for check in checks if check.agreement is not None and check.agreement < 1]
     if flipped:
-        return f"All of this is the judge's variation. More votes (--runs) would steady: {', '.join(flipped)}."
+        return f"All of this variation is the judge's. More votes (--runs) would stabilise: {', '.join(flipped)}."
     if split:
-        return f"The results held although single votes differ ({', '.join(split)}): the number of votes is enough."
-    return "The judge repeated itself every time: more votes would show nothing new."
+        return f"The results stayed the same although votes differ ({', '.join(split)}): the number of votes is enough."
+    return "The judge gave the same answers every time: more votes would show nothing new."

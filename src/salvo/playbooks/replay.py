@@ -1,4 +1,4 @@
-"""An evaluation again, from its recorded calls: the same code, no network, and the same report or the difference."""
+"""Replay an evaluation from its recorded calls, with the same code and no network, and compare the reports."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from salvo.playbooks.report.report import Report
 class EvaluationReplay:
     report: Report
     differences: tuple[Difference, ...]
-    """Apart from times and ids; none where the report was reproduced."""
+    """Apart from times and ids; none if the report was reproduced."""
 
 
 async def replay(
-    order: EvaluationRequest,
+    request: EvaluationRequest,
     stored: Report,
     votes: Sequence[Vote],
     judge: Judge,
@@ -37,32 +37,34 @@ async def replay(
     baseline: BaselineReport | str,
     redactor: Redactor,
 ) -> EvaluationReplay:
-    """Asks the same judge again, every question that was answered then, with the tape in the provider's place."""
-    scanned = scan(order)
-    tape = ReplayWire(Tape(exchanges=[exchange for vote in votes for exchange in vote.exchanges]), redactor)
-    by_id = {check.id: check for check in order.playbook.checks}
+    """Ask the judge every question that was answered, with the recorded replies in place of the provider."""
+    scan_result = scan(request)
+    wire = ReplayWire(Tape(exchanges=[exchange for vote in votes for exchange in vote.exchanges]), redactor)
+    checks = {check.id: check for check in request.playbook.checks}
 
-    async def again(vote: Vote) -> Vote:
-        if vote.check_id not in by_id:
-            raise NotReplayableError(f"The stored playbook has no check {vote.check_id}, which was voted on.")
-        ballot = await judge.judge(build_case(order, scanned, by_id[vote.check_id], vote.run), tape)
-        return Vote(vote.check_id, vote.run, _as_paid(redact_answer(ballot, redactor), vote.answer))
+    async def vote_again(vote: Vote) -> Vote:
+        if vote.check_id not in checks:
+            raise NotReplayableError(f"There is a vote on {vote.check_id}, but the stored playbook has no such check.")
+        answer = await judge.judge(build_case(request, scan_result, checks[vote.check_id], vote.run), wire)
+        return Vote(vote.check_id, vote.run, _with_stored_cost(redact_answer(answer, redactor), vote.answer))
 
     with offline():
-        recast = await gather(map(again, votes))
-    report = build_report(order, recast, scanned, judged_by(judge), timestamp=stored.timestamp, baseline=baseline)
+        new_votes = await gather(map(vote_again, votes))
+    report = build_report(
+        request, new_votes, scan_result, judged_by(judge), timestamp=stored.timestamp, baseline=baseline
+    )
     return EvaluationReplay(report, tuple(differences(_comparable(stored), _comparable(report))))
 
 
-def _as_paid(ballot: JudgeAnswer, then: JudgeAnswer) -> JudgeAnswer:
-    """What a call cost is what it cost then: a new price table changes nothing."""
-    if ballot.measured.usage != then.measured.usage:
-        return ballot
-    return replace(ballot, measured=replace(ballot.measured, cost_usd=then.measured.cost_usd))
+def _with_stored_cost(answer: JudgeAnswer, stored: JudgeAnswer) -> JudgeAnswer:
+    """Return the answer with the cost of the recorded call: a new price table must change nothing."""
+    if answer.measured.usage != stored.measured.usage:
+        return answer
+    return replace(answer, measured=replace(answer.measured, cost_usd=stored.measured.cost_usd))
 
 
 def _comparable(report: Report) -> dict[str, Any]:
-    """Without what a second time must differ in: the hash over the times, and how long things took."""
+    """Return the report without what a replay cannot repeat: durations, and the hash that covers the times."""
     document = report.document()
     document["integrity"].pop("report_hash")
     document["spent"].pop("seconds")
@@ -72,14 +74,14 @@ def _comparable(report: Report) -> dict[str, Any]:
     return document
 
 
-def baseline_then(stored: Report, compared_with: Report | None) -> BaselineReport | str:
-    """What the report was compared with when it was made, or why it was not; None where that is gone."""
+def recorded_baseline(stored: Report, baseline: Report | None) -> BaselineReport | str:
+    """Return what the stored report was compared with, or the reason why it was not."""
     drift = stored.drift_summary
     if drift.baseline_id is None:
         return drift.notes[0]
-    if compared_with is None:
+    if baseline is None:
         raise NotReplayableError(
-            f"The report {drift.baseline_id}, which this one was compared with, is no longer stored.",
-            hint="Its votes are still here: byop show prints them.",
+            f"The baseline of this report, {drift.baseline_id}, is no longer stored.",
+            hint="Its votes are still stored: byop show prints them.",
         )
-    return BaselineReport(compared_with, saved=bool(drift.baseline_saved))
+    return BaselineReport(baseline, saved=bool(drift.baseline_saved))

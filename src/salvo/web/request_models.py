@@ -103,7 +103,7 @@ def evaluator_config(evaluator: str, base_url: str | None, key: str | None, sett
     """Return the configuration with the request's key. The server reads no key from its environment."""
     is_model = evaluator != rules_judge.NAME
     if base_url and not is_model:
-        raise UsageError("The rules call nobody, so they take no base URL.", hint="Name a model as evaluator.")
+        raise UsageError("The rules send nothing, so they take no base URL.", hint="Name a model as evaluator.")
     return EvaluatorConfig(
         evaluator,
         environ={},

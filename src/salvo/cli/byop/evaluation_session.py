@@ -127,7 +127,7 @@ def _reaches(report: Report, fail_on: str) -> bool:
     from salvo.playbooks.enums import Status
     from salvo.playbooks.report.builder import judged_status
 
-    return judged_status(report).is_as_grave_as(Status(fail_on.upper()))
+    return judged_status(report).reaches(Status(fail_on.upper()))
 
 
 def key_in(variable: str | None) -> str | None:

@@ -30,7 +30,7 @@ def replay(evaluation_id: str, as_json: bool) -> None:
     from salvo.errors import NotReplayableError
     from salvo.playbooks.evaluate.request import stored_request
     from salvo.playbooks.evaluate.session import EvaluatorConfig
-    from salvo.playbooks.replay import baseline_then, replay
+    from salvo.playbooks.replay import recorded_baseline, replay
 
     with open_store() as store:
         stored = store.load(store.find(evaluation_id))
@@ -40,7 +40,7 @@ def replay(evaluation_id: str, as_json: bool) -> None:
                 hint=f"byop run --resume {stored.id} goes on with it.",
             )
         votes = [vote for _, vote in store.votes(stored.id)]
-        baseline = baseline_then(stored.report, _report(store, stored.report.drift_summary.baseline_id))
+        baseline = recorded_baseline(stored.report, _report(store, stored.report.drift_summary.baseline_id))
     desk = EvaluatorConfig(stored.evaluator, environ=os.environ)
     replayed = asyncio.run(
         replay(stored_request(stored), stored.report, votes, desk.judge(), baseline=baseline, redactor=desk.redactor())

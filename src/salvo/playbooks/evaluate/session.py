@@ -1,4 +1,4 @@
-"""Where evaluations begin: keys, judges, wire and store put together, for commands, the server and Python alike."""
+"""Configure an evaluator and open what an evaluation needs: for the commands, the server and the Python API."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import os
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from salvo.engine.chat import catalog
 from salvo.engine.runtime.clock import Clock, SystemClock
@@ -15,24 +14,23 @@ from salvo.engine.runtime.redact import Redactor, environment_secrets
 from salvo.engine.wire.base import Endpoint
 from salvo.errors import MissingKeyError, UsageError
 from salvo.playbooks.evaluate.judges import rules_judge
+from salvo.playbooks.evaluate.judges.base import Judge
+from salvo.playbooks.evaluate.judges.model import ModelJudge
+from salvo.playbooks.evaluate.recorder import StoreRecorder
 from salvo.playbooks.evaluate.runner import EvaluationContext, Event
-
-if TYPE_CHECKING:
-    from salvo.playbooks.evaluate.judges.base import Judge
-    from salvo.playbooks.evaluate.recorder import StoreRecorder
 
 DEFAULT_EVALUATORS = {"ANTHROPIC_API_KEY": "anthropic/claude-sonnet-4-6", "OPENAI_API_KEY": "openai/gpt-5.4-mini"}
 CONCURRENCY = 16
 
 
 def default_evaluator(environ: Mapping[str, str]) -> str:
-    """A model whose key is set, else the rules, which need none."""
+    """Return a model whose key is set, else the rules, which need none."""
     return next((name for variable, name in DEFAULT_EVALUATORS.items() if environ.get(variable)), rules_judge.NAME)
 
 
 @dataclass(frozen=True, slots=True)
 class EvaluatorConfig:
-    """One evaluator, and where its questions go."""
+    """An evaluator, and where its questions are sent."""
 
     evaluator: str
     environ: Mapping[str, str] = field(default_factory=lambda: os.environ, repr=False)
@@ -41,11 +39,11 @@ class EvaluatorConfig:
     clock: Clock = field(default_factory=SystemClock)
 
     def check(self) -> None:
-        """What would stop the first call is said before it: a name nobody knows, a key that is not there."""
+        """Raise an error for what would stop the first call: an unknown model, a missing key."""
         endpoint = self.endpoint
         if endpoint is None:
             if self.base_url:
-                raise UsageError("The rules call nobody, so they take no base URL.", hint="Name a model as evaluator.")
+                raise UsageError("The rules send nothing, so they take no base URL.", hint="Name a model as evaluator.")
         elif endpoint.key_variable and not endpoint.key:
             raise MissingKeyError(
                 f"There is no API key for {self.evaluator}, so nothing was sent.",
@@ -54,7 +52,7 @@ class EvaluatorConfig:
 
     @property
     def endpoint(self) -> Endpoint | None:
-        """Where the text goes; None where it stays here."""
+        """Return where the text is sent; None if it stays on this machine."""
         if self.evaluator == rules_judge.NAME:
             return None
         provider = catalog.find(self.evaluator).provider
@@ -62,7 +60,7 @@ class EvaluatorConfig:
 
     @property
     def name(self) -> str:
-        """The evaluator's full name, also where only a model was named."""
+        """Return the evaluator's full name, even if only the model was given."""
         if self.evaluator == rules_judge.NAME:
             return self.evaluator
         provider, model = catalog.find(self.evaluator)
@@ -71,8 +69,6 @@ class EvaluatorConfig:
     def judge(self) -> Judge:
         if self.evaluator == rules_judge.NAME:
             return rules_judge.RulesJudge()
-        from salvo.playbooks.evaluate.judges.model import ModelJudge
-
         return ModelJudge(self.name, clock=self.clock)
 
     def redactor(self) -> Redactor:

@@ -1,4 +1,4 @@
-"""A vote: one judge's answer to one check, once, with all that was paid for and measured on the way."""
+"""A vote: a judge's answer to one run of one check, with the metrics of the calls behind it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from salvo.playbooks.enums import Result
 
 @dataclass(frozen=True, slots=True)
 class RawCitation:
-    """A quote as the judge gave it: not yet looked up in the text."""
+    """A quote as the judge gave it, before it is located in the text."""
 
     span: str
     context: str = ""
@@ -19,13 +19,13 @@ class RawCitation:
 
 @dataclass(frozen=True, slots=True)
 class CallMetrics:
-    """What is known of the calls behind an answer; None is unknown, or does not apply."""
+    """What is known of the calls behind an answer; None means unknown or not applicable."""
 
     model: str | None = None
-    """As the provider returned it, which may be more precise than the one asked for."""
+    """As the provider returned it; it may be more precise than the requested one."""
     system_fingerprint: str | None = None
     temperature: float | None = None
-    """What was sent; None where the model takes none."""
+    """What was sent; None if the model takes none."""
     usage: Usage | None = None
     cost_usd: float | None = None
     seconds: float | None = None
@@ -34,19 +34,19 @@ class CallMetrics:
 
 @dataclass(frozen=True, slots=True)
 class JudgeAnswer:
-    """What a judge answered. `result` is None where there is no answer that counts, and `problem` says why."""
+    """What a judge answered. `result` is None if there is no valid answer; `problem` then says why."""
 
     result: Result | None
     confidence: float | None = None
     citations: tuple[RawCitation, ...] = ()
     notes: str = ""
     rule: str = ""
-    """The rule that fired, where a judge works by rules."""
+    """The rule that fired, if the judge works by rules."""
     raw: str = ""
-    """The answer as it came."""
+    """The answer as it was received."""
     problem: str = ""
     hopeless: bool = False
-    """No further call can do better: the key is wrong, the quota is gone, the model does not exist."""
+    """No other call can succeed: the key is wrong, the quota is used up, the model does not exist."""
     measured: CallMetrics = field(default_factory=CallMetrics)
 
 

@@ -1,4 +1,4 @@
-"""What a judge is: one method, which answers one check once."""
+"""The interface of a judge: `judge` answers one run of one check."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from salvo.playbooks.playbook.schema import Check
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One run of one check: everything a judge is shown."""
+    """One run of one check: everything that a judge gets."""
 
     check: Check
     inputs: Inputs
@@ -23,37 +23,37 @@ class Case:
     hits: Sequence[Hit] = ()
     """Where the check's pattern hints occur in the AI output."""
     addressed: Sequence[Span] = ()
-    """Passages of the AI output that address the evaluator: reported, and of no weight."""
+    """Sentences of the AI output that address the evaluator. They are reported, and are no evidence."""
 
     @property
     def lane(self) -> str:
-        """Who asks, on the tape: never dependent on timing."""
+        """Return the name under which the calls are recorded. It never depends on timing."""
         return f"check/{self.check.id}/run-{self.run}"
 
 
 class Judge(Protocol):
     @property
     def name(self) -> str:
-        """As a person names it: "rules", "anthropic/claude-sonnet-4-6"."""
+        """The evaluator's name, such as "rules" or "anthropic/claude-sonnet-4-6"."""
         ...
 
     @property
     def provider(self) -> str | None:
-        """Who serves the model; None where nobody does."""
+        """The provider of the model; None for a judge that calls no model."""
         ...
 
     @property
     def prompt_id(self) -> str:
-        """Changes whenever what the judge goes by changes: its instructions, or its rules."""
+        """Changes whenever the instructions or the rules of the judge change."""
         ...
 
     @property
     def deterministic(self) -> bool:
-        """Whether it agrees with itself by construction."""
+        """Whether it always gives the same answer to the same question."""
         ...
 
     def goes_first(self, inputs: Inputs) -> bool:
-        """Whether one call should go before the others, because they can then read its cache."""
+        """Return whether one call should go first, so that the others can read the provider's cache."""
         ...
 
     async def judge(self, case: Case, wire: Wire | None) -> JudgeAnswer:

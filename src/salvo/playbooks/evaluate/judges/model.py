@@ -1,4 +1,4 @@
-"""A model as the judge, of any provider or compatible server."""
+"""A judge that asks a model, of any provider or compatible server."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ _HOPELESS = (
     ContextTooLongError,
     RequestRefusedError,
 )
-"""All calls of an evaluation share key, model and texts: what one of them meets here, all will."""
+"""All calls of an evaluation share key, model and texts, so one of these errors would repeat for all of them."""
 
 _BYTES_PER_TOKEN = 4
-"""At most, for prose in any script: where it is close, a prefix is rather taken for long enough to be cached."""
+"""An upper estimate for prose in any script: a borderline text counts as long enough to be cached."""
 
 
 class ModelJudge:
-    """Judges by asking a model; `endpoint_name` is another of the wire's endpoints than its provider's own."""
+    """Asks a model. `endpoint_name` names an endpoint of the wire other than the provider's own."""
 
     prompt_id = prompts.PROMPT_ID
     deterministic = False
@@ -52,7 +52,7 @@ class ModelJudge:
         self._endpoint_name = endpoint_name
 
     def goes_first(self, inputs: Inputs) -> bool:
-        """By the texts alone: where they are short, the price of the rules is not worth a second wait."""
+        """Decide by the texts alone: if they are short, caching the instructions is not worth a second wait."""
         texts = sum(len(text.encode("utf-8", "surrogatepass")) for text in inputs.texts.values() if text)
         return texts >= self._cache_floor * _BYTES_PER_TOKEN
 
@@ -66,34 +66,36 @@ class ModelJudge:
     def _cost(self, replies: tuple[ChatReply, ...]) -> float | None:
         now = self._clock.now()
         costs = [usage_cost(reply.usage, find_prices(self.provider, reply.model, now)) for reply in replies]
-        known = [cost for cost in costs if cost is not None]
-        return sum(known) if len(known) == len(costs) else None
+        priced = [cost for cost in costs if cost is not None]
+        return sum(priced) if len(priced) == len(costs) else None
 
 
 def judge_answer(vote: judge.JudgeVote, question: judge.Question, cost_usd: float | None) -> JudgeAnswer:
-    """A model's answer to a question of `prompts` as a ballot."""
-    measured = _measured(vote.replies, question.temperature, cost_usd)
+    """Convert a model's vote on a question of `prompts`."""
+    metrics = _call_metrics(vote.replies, question.temperature, cost_usd)
     if vote.answer is None:
         return JudgeAnswer(
             result=None,
             raw=vote.raw,
             problem=_problem(vote),
             hopeless=isinstance(vote.error, _HOPELESS),
-            measured=measured,
+            measured=metrics,
         )
-    answer = vote.answer  # has the shape that was asked for
+    answer = vote.answer  # fits the schema of the question
     return JudgeAnswer(
         result=Result(answer["result"]),
         confidence=float(answer["confidence"]),
-        citations=tuple(RawCitation(cited["span"], cited["context"]) for cited in answer["evidence_citations"]),
+        citations=tuple(
+            RawCitation(citation["span"], citation["context"]) for citation in answer["evidence_citations"]
+        ),
         notes=answer["notes"],
         raw=vote.raw,
-        measured=measured,
+        measured=metrics,
     )
 
 
-def _measured(replies: tuple[ChatReply, ...], temperature: float | None, cost_usd: float | None) -> CallMetrics:
-    """Of every reply that was paid for, an unreadable first one included."""
+def _call_metrics(replies: tuple[ChatReply, ...], temperature: float | None, cost_usd: float | None) -> CallMetrics:
+    """Return the metrics of all replies that were paid for, including an unreadable first one."""
     if not replies:
         return CallMetrics()
     last = replies[-1]
@@ -102,7 +104,7 @@ def _measured(replies: tuple[ChatReply, ...], temperature: float | None, cost_us
         model=last.model,
         system_fingerprint=last.system_fingerprint,
         temperature=None if dropped else temperature,
-        usage=_sum_of_usage(replies),
+        usage=_total_usage(replies),
         cost_usd=cost_usd,
         seconds=sum(reply.seconds for reply in replies),
         calls=len(replies),
@@ -115,7 +117,7 @@ def _problem(vote: judge.JudgeVote) -> str:
     return UNPARSEABLE
 
 
-def _sum_of_usage(replies: tuple[ChatReply, ...]) -> Usage | None:
+def _total_usage(replies: tuple[ChatReply, ...]) -> Usage | None:
     total = Usage()
     for reply in replies:
         if reply.usage is None:
