@@ -1,6 +1,5 @@
 """A lawyer's folder, the command line in it, and a judge that votes as the test says."""
 
-import gc
 import json
 import os
 import re
@@ -85,11 +84,7 @@ class Office:
             self.monkeypatch.delenv(name, raising=False)
         for name, value in {"COLUMNS": "100", **self.environ}.items():
             self.monkeypatch.setenv(name, value)
-        try:
-            return CliRunner().invoke(byop, list(arguments), input=stdin, catch_exceptions=False)
-        finally:
-            gc.unfreeze()  # the command leaves its garbage to the end of its process, which here goes on
-            gc.enable()
+        return CliRunner().invoke(byop, list(arguments), input=stdin, catch_exceptions=False)
 
     def evaluate(self, *arguments: str, exit_code: int | None = None) -> dict[str, Any]:
         """`byop run output.md --json …`, or another text where one is named first: the report."""

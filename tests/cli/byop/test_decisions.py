@@ -503,8 +503,8 @@ def test_keys_are_read_from_the_environment_and_where_the_text_goes_is_said_befo
         one = office.byop("run", "output.md", "--no-store")
     goes = [shown.stderr.splitlines()[0] for shown in (both, one)]
     assert goes == [
-        f"The text goes to 127.0.0.1 ({CLAUDE}): 12 questions, each with about 109 tokens of it.",
-        f"The text goes to 127.0.0.1 ({GPT}): 12 questions, each with about 109 tokens of it.",
+        f"The text is sent to 127.0.0.1 ({CLAUDE}): 12 questions with about 109 tokens of text each.",
+        f"The text is sent to 127.0.0.1 ({GPT}): 12 questions with about 109 tokens of text each.",
     ]
     assert [asked.key for asked in provider.asked] == [ANTHROPIC_KEY] * 12 + [OPENAI_KEY] * 12
     office.environ.clear()

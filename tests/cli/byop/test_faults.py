@@ -124,7 +124,7 @@ def test_what_is_complete_is_not_resumed(office: Office) -> None:
 def test_a_resumed_evaluation_stays_as_it_was_begun(office: Office) -> None:
     refused = office.byop("run", "--resume", "latest", "--mode", "full", "--evaluator", "rules")
     assert refused.exit_code == 2
-    assert "as it was begun: leave out --mode, --evaluator." in refused.stderr
+    assert "as it was started: omit --mode, --evaluator." in refused.stderr
 
 
 class Slow:
@@ -158,7 +158,7 @@ def test_ctrl_c_exits_130_and_resume_goes_on_but_not_while_the_other_still_runs(
         assert len(provider.asked) == 6, "nothing was paid for twice"
         printed, said = interrupt(child)
         assert (child.returncode, printed) == (130, "")
-        [resuming] = re.findall(r"Interrupted\. What was judged is kept: byop (run --resume \w+) goes on\.", said)
+        [resuming] = re.findall(r"Interrupted\. The votes are stored; continue with `byop (run --resume \w+)`\.", said)
         assert "Traceback" not in said
         assert not (office.folder / "r.json").exists()
         assert "interrupted" in office.byop("history").stdout

@@ -106,14 +106,14 @@ warning  $.output_contract.uncertainty: is missing; the specification asks for i
 warning  $.output_contract.unchecked_areas: is missing; the specification asks for it
 warning  $.output_contract.limitations: is missing; the specification asks for it
 warning  $.logging: is missing; the specification asks for it
-mine.json is a playbook that can be used: no errors, 5 warnings.
+mine.json is a valid playbook: no errors, 5 warnings.
 """)
 
 
 def test_validate_passes_a_complete_playbook(file: Path) -> None:
     write(file, document())
     ended = run("validate", "mine.json")
-    assert (ended.exit_code, ended.output) == (0, "mine.json is a playbook that can be used: no errors, no warnings.\n")
+    assert (ended.exit_code, ended.output) == (0, "mine.json is a valid playbook: no errors, no warnings.\n")
 
 
 def test_validate_answers_in_json_too(file: Path) -> None:
@@ -183,12 +183,12 @@ lease_review 2.0
 
 2. no_guarantee (medium, pattern)
    question      Does it guarantee an outcome?
-   decided by    its patterns: fail where one occurs, else pass
+   decided by    its patterns: fail if one matches, otherwise pass
    patterns      guarantee[ds]?  certainly
 
 3. run_variance (high, semantic)
    question      Do \\x1b[2J runs differ?
-   decided by    the results of the other checks; no evaluator is asked
+   decided by    the results of the other checks, without the evaluator
    instructions  PASS if a law is named.
    evidence      a fail quotes the AI output at least 2 times
 """)

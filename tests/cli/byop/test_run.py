@@ -227,9 +227,9 @@ def test_both_modes_carry_their_label_and_the_disclaimers(office: Office) -> Non
     [
         (["--runs", "2"], "at least 3 times, not 2"),
         (["--runs", "2", "--mode", "screening"], "once, not 2 times"),
-        (["--no-store", "--save-baseline"], "--no-store keeps nothing"),
-        (["--no-store", "--hashes-only"], "--no-store keeps nothing"),
-        (["--mode", "screening", "--save-baseline"], "never a baseline"),
+        (["--no-store", "--save-baseline"], "--no-store cannot be combined"),
+        (["--no-store", "--hashes-only"], "--no-store cannot be combined"),
+        (["--mode", "screening", "--save-baseline"], "cannot be a baseline"),
         (["--resume", "latest"], "Give the file"),
         (["--base-url", "http://127.0.0.1:1"], "take no base URL"),
         (["--key-variable", "NOWHERE"], "NOWHERE is not set"),

@@ -74,7 +74,7 @@ def test_history_can_be_narrowed_and_read_by_programs(run: Byop, three: Evaluati
     assert [row["id"] for row in json.loads(run("history", "--json", "--mode", "screening").stdout)] == [NAMES[2]]
     alerts = run("history", "--json", "--status", "alert", "--mode", "full")
     assert [row["id"] for row in json.loads(alerts.stdout)] == [NAMES[0]]
-    assert "No evaluation that fits is stored" in run("history", "--status", "STABLE").stderr
+    assert "No matching evaluation is stored" in run("history", "--status", "STABLE").stderr
     [row] = json.loads(run("history", "--json", "--subject", "DPA \x1b[31mreview").stdout)
     assert row == snapshot(
         {
@@ -114,13 +114,13 @@ Begin with `byop run FILE`, FILE being what an AI wrote.
 def test_a_search_that_finds_nothing_says_so(run: Byop, three: EvaluationStore) -> None:
     shown = run("history", "--subject", "another")
     assert shown.exit_code == 5
-    assert "No evaluation that fits is stored in" in shown.stderr
+    assert "No matching evaluation is stored in" in shown.stderr
 
 
 def test_a_baseline_is_set_listed_and_cleared(run: Byop, three: EvaluationStore) -> None:
     assert run("baseline", "list").exit_code == 5
     assert run("baseline", "set", "01k9a").stdout == snapshot(
-        "01k9aaaaaaaaaaaa is a baseline now: later reports with its playbook and subject are compared with it.\n"
+        "01k9aaaaaaaaaaaa is now a baseline. Later reports of its playbook and subject are compared with it.\n"
     )
     assert re.sub(r"\d{4}-\d\d-\d\dT[\d:]+Z", "<time>", run("baseline", "list").stdout) == snapshot("""\
 ID                SAVED                 EVALUATED             SUBJECT             PLAYBOOK          CONSISTENCY  STATUS
@@ -128,7 +128,7 @@ ID                SAVED                 EVALUATED             SUBJECT           
 """)
     [row] = json.loads(run("baseline", "list", "--json").stdout)
     assert row["evaluation_id"] == NAMES[0]
-    assert run("baseline", "clear", "01k9a").stdout == snapshot("01k9aaaaaaaaaaaa is no baseline any more.\n")
+    assert run("baseline", "clear", "01k9a").stdout == snapshot("01k9aaaaaaaaaaaa is no longer a baseline.\n")
     cleared = run("baseline", "clear", "01k9a")
     assert (cleared.exit_code, cleared.stderr) == (
         2,
@@ -216,7 +216,7 @@ def test_a_signed_file_is_verified_without_the_database(run: Byop, folder: Path)
     made = run("keys", "new")
     public = made.stdout.strip()
     assert made.stderr.replace(str(folder), "") == snapshot(
-        "The key is in /settings/salvo/byop-signing-key.pem. Keep it to yourself, and give others the public key:\n"
+        "The key is in /settings/salvo/byop-signing-key.pem. Keep it secret, and give others the public key:\n"
     )
     assert run("keys", "show").stdout.strip() == public
     key = signing.read_key(folder / "settings/salvo/byop-signing-key.pem")
@@ -228,7 +228,7 @@ holds    report     The report has the hash that it names: sha256:….
 holds    signature  The report was signed by the key that you named: KEY.
 unknown  database   The database here does not know this report.
 
-Nothing was altered, as far as can be told.
+Nothing was altered, as far as this can be checked.
 """)
     other = run("keys", "new", "other.pem").stdout.strip()
     assert run("verify", "report.json", "--public-key", other).exit_code == 1
@@ -280,19 +280,19 @@ def test_a_deletion_must_be_confirmed(run: Byop, three: EvaluationStore, monkeyp
     assert (refused.exit_code, refused.stderr) == (
         2,
         snapshot("""\
-Error: Nobody can be asked whether to delete 01k9aaaaaaaaaaaa (DPA \\x1b[31mreview, 2026-11-15T12:00:00Z, ALERT).
-Say it with --yes.
+Error: Deleting 01k9aaaaaaaaaaaa (DPA \\x1b[31mreview, 2026-11-15T12:00:00Z, ALERT) needs a confirmation, and there is no terminal.
+Pass --yes.
 """),
     )
     with monkeypatch.context() as terminal:
         terminal.setattr(click.testing._NamedTextIOWrapper, "isatty", lambda _: True, raising=False)
         kept = run("delete", "01k9a", input="n\n")
         assert kept.exit_code == 1
-        assert "It cannot be brought back" in kept.stdout
+        assert "This cannot be undone" in kept.stdout
         assert len(three.history()) == 3
         assert run("delete", "01k9a", input="y\n").exit_code == 0
     assert run("delete", "latest", "--yes").stdout == snapshot(
-        "01k9cccccccccccc was deleted. The audit log notes it.\n"
+        "01k9cccccccccccc was deleted. The audit log records it.\n"
     )
     assert [row.id for row in three.history()] == [NAMES[1]]
     assert run("verify", NAMES[0]).stdout.startswith("unknown")

@@ -1,29 +1,37 @@
-"""The store that the commands use: what DATABASE_URL names, or the file in the current folder."""
+"""The store that the commands use: the one in DATABASE_URL, or a file in the current folder."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from salvo.playbooks.store.store import EvaluationStore
+from salvo.engine.runtime.clock import SystemClock
+from salvo.errors import NothingFoundError, UnknownIdError, UsageError
+from salvo.playbooks.report.report import Report
+from salvo.playbooks.store.location import database_url
+from salvo.playbooks.store.records import StoredEvaluation
+from salvo.playbooks.store.store import EvaluationStore
 
 
 def open_store(*, make: bool = False) -> EvaluationStore:
-    """Without `make`, a file that is not there is not made: UnknownIdError says that nothing is stored."""
-    from salvo.engine.runtime.clock import SystemClock
-    from salvo.playbooks.store.location import database_url
-    from salvo.playbooks.store.store import EvaluationStore
-
+    """Open the store. Without `make`, raise UnknownIdError if there is no database yet."""
     return EvaluationStore.open(database_url(os.environ, Path.cwd()), SystemClock(), make=make)
 
 
 def open_for_listing() -> EvaluationStore:
-    """The same, for commands that need no id: nothing to list is nothing found."""
-    from salvo.errors import NothingFoundError, UnknownIdError
-
+    """Open the store for a command that takes no id. Raise NothingFoundError if there is no database yet."""
     try:
         return open_store()
-    except UnknownIdError as nothing:
-        raise NothingFoundError(nothing.message, hint=nothing.hint) from nothing
+    except UnknownIdError as error:
+        raise NothingFoundError(error.message, hint=error.hint) from error
+
+
+def load_report(store: EvaluationStore, name: str) -> tuple[StoredEvaluation, Report]:
+    """Load an evaluation by its id, a prefix of it, or "latest". Raise UsageError if it has no report."""
+    stored = store.load(store.find(name))
+    if stored.report is None:
+        raise UsageError(
+            f"The evaluation {stored.id} has no report: it is {stored.state}.",
+            hint="`byop history` lists the evaluations that have one.",
+        )
+    return stored, stored.report

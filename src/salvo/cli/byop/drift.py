@@ -1,4 +1,4 @@
-"""`byop drift`: how the reports of a subject went over time."""
+"""`byop drift`: the reports of a subject over time."""
 
 from __future__ import annotations
 
@@ -6,20 +6,13 @@ import click
 
 
 @click.command
-@click.option("--subject", default="default", show_default=True, help="The series to look at.")
+@click.option("--subject", default="default", show_default=True, help="The subject to show.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def drift(subject: str, as_json: bool) -> None:
     """Show the reports of a subject over time.
 
-    A row each, the oldest first: status, consistency and the outcome of each check.
+    Each row is a report, oldest first, with its status, its consistency and the outcome of each check.
     """
-    from salvo.cli.byop.database import open_store
-    from salvo.engine.jsonio import json_codec
-    from salvo.playbooks.report import timeline
+    from salvo.cli.byop import drift_command
 
-    with open_store() as store:
-        points = store.timeline(subject)
-    if as_json:
-        click.echo(json_codec.dumps(points, indent=2).decode())
-        return
-    click.echo("\n".join(timeline.lines(subject, points, colour=True)))
+    drift_command.drift(subject, as_json)

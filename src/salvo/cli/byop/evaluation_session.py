@@ -1,60 +1,59 @@
-"""Evaluations under way: their progress on stderr, and what came of them."""
+"""Run the evaluations of one command, with their progress on stderr."""
 
 from __future__ import annotations
 
 import asyncio
 import os
 import signal
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from salvo.cli.byop.lazy_store import LazyStore
 from salvo.cli.console import ProgressLine
 from salvo.cli.exit_codes import ExitCode
 from salvo.engine.runtime.pool import Pool, PoolStopped, gather
 from salvo.engine.wire.retry import Wait
 from salvo.errors import UsageError
-
-if TYPE_CHECKING:
-    from salvo.cli.byop.lazy_store import LazyStore
-    from salvo.playbooks.evaluate.request import EvaluationRequest
-    from salvo.playbooks.evaluate.runner import EvaluationOutcome, Event
-    from salvo.playbooks.evaluate.session import EvaluatorConfig
-    from salvo.playbooks.evaluate.votes import Vote
-    from salvo.playbooks.report.report import Report
+from salvo.playbooks.enums import Status
+from salvo.playbooks.evaluate.request import EvaluationRequest
+from salvo.playbooks.evaluate.runner import EvaluationOutcome, Event, evaluate
+from salvo.playbooks.evaluate.session import EvaluatorConfig
+from salvo.playbooks.evaluate.votes import Vote
+from salvo.playbooks.report.builder import judged_status
+from salvo.playbooks.report.report import Report
 
 
 @dataclass(frozen=True, slots=True)
 class EvaluationJob:
-    """One evaluator's work, with votes that it takes over. `already_stored`: the store has it and those votes."""
+    """The evaluation by one evaluator. `already_stored`: the store has the request and the earlier votes."""
 
-    desk: EvaluatorConfig
-    order: EvaluationRequest
-    earlier: Sequence[Vote] = ()
+    config: EvaluatorConfig
+    request: EvaluationRequest
+    earlier_votes: Sequence[Vote] = ()
     already_stored: bool = False
 
 
 class EvaluationSession:
-    """Every job at once, over one pool of calls."""
+    """Runs all jobs at the same time, with a common limit of calls."""
 
-    def __init__(self, jobs: Sequence[EvaluationJob], place: LazyStore | None, progress: ProgressLine) -> None:
+    def __init__(self, jobs: Sequence[EvaluationJob], lazy_store: LazyStore | None, progress: ProgressLine) -> None:
         self._jobs = jobs
-        self._place = place
+        self._lazy_store = lazy_store
         self._progress = progress
         self._interrupted = False
-        if place is not None and len(jobs) > 1:
-            place.group = min(job.order.report_id for job in jobs)
+        if lazy_store is not None and len(jobs) > 1:
+            lazy_store.group = min(job.request.report_id for job in jobs)
 
     def execute(self, concurrency: int) -> EvaluationResults:
-        for sentence in dict.fromkeys(map(destination_notice, self._jobs)):
-            self._progress.print(sentence)
+        for notice in dict.fromkeys(map(destination_notice, self._jobs)):
+            self._progress.print(notice)
         try:
-            done = asyncio.run(self._all(concurrency))
+            outcomes = asyncio.run(self._run_all(concurrency))
         finally:
             self._progress.clear()
-        return EvaluationResults(self._jobs, done, interrupted=self._interrupted)
+        return EvaluationResults(self._jobs, outcomes, interrupted=self._interrupted)
 
-    async def _all(self, concurrency: int) -> list[EvaluationOutcome]:
+    async def _run_all(self, concurrency: int) -> list[EvaluationOutcome]:
         pool = Pool(concurrency)
 
         def interrupt() -> None:
@@ -62,92 +61,85 @@ class EvaluationSession:
             pool.cancel("interrupted")
 
         asyncio.get_running_loop().add_signal_handler(signal.SIGINT, interrupt)
-        return await gather(self._one(job, pool) for job in self._jobs)
+        return await gather(self._run(job, pool) for job in self._jobs)
 
-    async def _one(self, job: EvaluationJob, pool: Pool) -> EvaluationOutcome:
-        from salvo.playbooks.evaluate.runner import evaluate
-
-        open_recorder = self._place.recorder if self._place else None
-        async with job.desk.session(pool=pool, open_recorder=open_recorder, on_event=self._listener(job)) as session:
-            return await evaluate(job.order, session, job.earlier, already_stored=job.already_stored)
+    async def _run(self, job: EvaluationJob, pool: Pool) -> EvaluationOutcome:
+        open_recorder = self._lazy_store.recorder if self._lazy_store else None
+        async with job.config.session(pool=pool, open_recorder=open_recorder, on_event=self._listener(job)) as context:
+            return await evaluate(job.request, context, job.earlier_votes, already_stored=job.already_stored)
 
     def _listener(self, job: EvaluationJob) -> Callable[[Event], None]:
-        who = f"{job.desk.name}: " if len(self._jobs) > 1 else ""
-        shown = ""
+        prefix = f"{job.config.name}: " if len(self._jobs) > 1 else ""
+        progress = ""
 
         def on_event(event: Event) -> None:
-            nonlocal shown
+            nonlocal progress
             if isinstance(event, Wait):
-                self._progress.update(f"{who}{shown} ({event})", milestone=event.seconds >= 1)
+                self._progress.update(f"{prefix}{progress} ({event})", milestone=event.seconds >= 1)
                 return
-            shown = event.progress
-            self._progress.update(f"{who}{shown}", milestone=True)
+            progress = event.progress
+            self._progress.update(f"{prefix}{progress}", milestone=True)
 
         return on_event
 
 
 @dataclass(frozen=True, slots=True)
 class EvaluationResults:
-    """What came of every job, and how the command ends."""
+    """The outcome of every job, and the exit code of the command."""
 
     jobs: Sequence[EvaluationJob]
-    done: Sequence[EvaluationOutcome]
+    outcomes: Sequence[EvaluationOutcome]
     interrupted: bool
 
     @property
     def reports(self) -> list[Report]:
-        return [each.report for each in self.done if not isinstance(each.report, PoolStopped)]
+        return [outcome.report for outcome in self.outcomes if not isinstance(outcome.report, PoolStopped)]
 
     @property
-    def kept(self) -> list[Report]:
-        """The reports that are in the store, where one was asked for."""
-        return [each.report for each in self.done if not (isinstance(each.report, PoolStopped) or each.store_error)]
+    def stored_reports(self) -> list[Report]:
+        return [
+            outcome.report
+            for outcome in self.outcomes
+            if not (isinstance(outcome.report, PoolStopped) or outcome.store_error)
+        ]
 
     @property
-    def told(self) -> Iterable[str]:
-        """What a person must know beside the reports."""
-        for job, each in zip(self.jobs, self.done, strict=True):
-            if each.store_error:
-                yield f"This could not be stored. {each.store_error}"
-            elif isinstance(each.report, PoolStopped):
-                yield f"Interrupted. What was judged is kept: byop run --resume {job.order.report_id} goes on."
+    def notices(self) -> Iterator[str]:
+        for job, outcome in zip(self.jobs, self.outcomes, strict=True):
+            if outcome.store_error:
+                yield f"This could not be stored. {outcome.store_error}"
+            elif isinstance(outcome.report, PoolStopped):
+                yield f"Interrupted. The votes are stored; continue with `byop run --resume {job.request.report_id}`."
 
     def exit_code(self, fail_on: str) -> ExitCode:
-        """By precedence: interrupted, failed, not judged."""
+        """Return the first that applies: interrupted, failed, not judged, or OK."""
         if self.interrupted:
             return ExitCode.INTERRUPTED
-        if any(_reaches(report, fail_on) for report in self.reports):
+        if any(judged_status(report).reaches(Status(fail_on.upper())) for report in self.reports):
             return ExitCode.FAILED
-        if any(each.store_error for each in self.done) or any(report.incomplete for report in self.reports):
+        if any(outcome.store_error for outcome in self.outcomes) or any(report.incomplete for report in self.reports):
             return ExitCode.NOT_JUDGED
         return ExitCode.OK
 
 
-def _reaches(report: Report, fail_on: str) -> bool:
-    from salvo.playbooks.enums import Status
-    from salvo.playbooks.report.builder import judged_status
-
-    return judged_status(report).reaches(Status(fail_on.upper()))
-
-
-def key_in(variable: str | None) -> str | None:
-    """The provider's key from a variable of the environment that somebody named."""
+def read_key_variable(variable: str | None) -> str | None:
+    """Return the API key from the environment variable that --key-variable names."""
     if variable is None:
         return None
     if not os.environ.get(variable):
-        raise UsageError(f"{variable} is not set, so there is no key to send.", hint="Set it, or leave the option out.")
+        raise UsageError(f"{variable} is not set, so there is no key to send.", hint="Set it, or omit the option.")
     return os.environ[variable]
 
 
 def destination_notice(job: EvaluationJob) -> str:
-    """Said before anything is sent."""
-    endpoint = job.desk.endpoint
-    order = job.order
-    questions = len(order.cases) - len(job.earlier)
+    """Return the sentence that is shown before anything is sent."""
+    endpoint = job.config.endpoint
+    request = job.request
     if endpoint is None:
-        return f"Evaluating with {order.evaluator}: nothing leaves this machine."
-    tokens = sum(len(text) for text in order.inputs.texts.values() if text) // 4
+        return f"Evaluating with {request.evaluator}: nothing leaves this machine."
+    questions = len(request.cases) - len(job.earlier_votes)
+    tokens = sum(len(text) for text in request.inputs.texts.values() if text) // 4
     return (
-        f"The text goes to {endpoint.host} ({order.evaluator}): {questions} questions, "
-        f"each with about {tokens:,} tokens of it."
+        f"The text is sent to {endpoint.host} ({request.evaluator}): {questions} questions "
+        f"with about {tokens:,} tokens of text each."
     )

@@ -1,37 +1,31 @@
-"""The texts that a person names on the command line."""
+"""The texts that a command reads from files or standard input."""
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from salvo.engine.runtime.files import read_up_to
 from salvo.errors import InputError
+from salvo.playbooks.evaluate.inputs import Inputs
 
-if TYPE_CHECKING:
-    from salvo.playbooks.evaluate.inputs import Inputs
-
-LARGEST = 20 * 1024 * 1024
-"""Bytes of a text; far more than anyone reads."""
+MAX_BYTES = 20 * 1024 * 1024
 
 
-def inputs(output_file: str, source: Path | None, prompt: Path | None, system: Path | None) -> Inputs:
-    """The texts to evaluate; - is standard input."""
-    from salvo.playbooks.evaluate.inputs import Inputs
-
-    given = sys.stdin.buffer.read(LARGEST + 1) if output_file == "-" else _text(Path(output_file))
-    if len(given) > LARGEST:
-        raise _too_large("Standard input")
-    return Inputs.from_texts(given, *(None if path is None else _text(path) for path in (source, prompt, system)))
-
-
-def _text(path: Path) -> bytes:
-    found = read_up_to(path, LARGEST)
-    if len(found) > LARGEST:
-        raise _too_large(str(path))
-    return found
+def read_inputs(output_file: str, source: Path | None, prompt: Path | None, system: Path | None) -> Inputs:
+    """Return the texts to evaluate. The output file "-" is standard input."""
+    if output_file == "-":
+        ai_output = _limited(sys.stdin.buffer.read(MAX_BYTES + 1), "Standard input")
+    else:
+        ai_output = _read(Path(output_file))
+    return Inputs.from_texts(ai_output, *(None if path is None else _read(path) for path in (source, prompt, system)))
 
 
-def _too_large(name: str) -> InputError:
-    return InputError(f"{name} is larger than {LARGEST // 1024**2} MB.", hint="Evaluate it in parts.")
+def _read(path: Path) -> bytes:
+    return _limited(read_up_to(path, MAX_BYTES), str(path))
+
+
+def _limited(content: bytes, name: str) -> bytes:
+    if len(content) > MAX_BYTES:
+        raise InputError(f"{name} is larger than {MAX_BYTES // 1024**2} MB.", hint="Evaluate it in parts.")
+    return content

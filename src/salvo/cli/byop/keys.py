@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import click
@@ -10,9 +9,9 @@ import click
 
 @click.group
 def keys() -> None:
-    """Make a key to sign reports with, and show its public half.
+    """Create a key to sign reports with, and show its public key.
 
-    Whoever has the public key can verify a signed report with `byop verify FILE --public-key KEY`, without the
+    Anyone with the public key can verify a signed report with `byop verify FILE --public-key KEY`, without the
     database.
     """
 
@@ -20,25 +19,22 @@ def keys() -> None:
 @keys.command
 @click.argument("file", required=False, type=click.Path(path_type=Path))
 def new(file: Path | None) -> None:
-    """Make a key, readable by you alone, and print its public half.
+    """Create a key that only you can read, and print its public key.
 
-    FILE defaults to salvo/byop-signing-key.pem in your folder for settings. An existing file is never overwritten.
+    FILE defaults to salvo/byop-signing-key.pem in your configuration folder. An existing file is never overwritten.
     """
-    from salvo.playbooks.audit.signing import default_key_file, new_key
+    from salvo.cli.byop import keys_command
 
-    target = file or default_key_file(os.environ, Path.home())
-    key = new_key(target)
-    click.echo(f"The key is in {target}. Keep it to yourself, and give others the public key:", err=True)
-    click.echo(key.public)
+    keys_command.new(file)
 
 
 @keys.command
 @click.argument("file", required=False, type=click.Path(path_type=Path))
 def show(file: Path | None) -> None:
-    """Print the public half of a key.
+    """Print the public key of a key.
 
-    FILE defaults to salvo/byop-signing-key.pem in your folder for settings.
+    FILE defaults to salvo/byop-signing-key.pem in your configuration folder.
     """
-    from salvo.playbooks.audit.signing import default_key_file, read_key
+    from salvo.cli.byop import keys_command
 
-    click.echo(read_key(file or default_key_file(os.environ, Path.home())).public)
+    keys_command.show(file)

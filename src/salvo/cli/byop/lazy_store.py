@@ -1,4 +1,4 @@
-"""Where evaluations are stored: known at once, opened when there is time for it."""
+"""A store that is opened when it is first used."""
 
 from __future__ import annotations
 
@@ -7,31 +7,31 @@ import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
+from salvo.playbooks.evaluate.recorder import StoreRecorder
+from salvo.playbooks.store.location import can_wait, database_url
+
 if TYPE_CHECKING:
-    from salvo.playbooks.evaluate.recorder import StoreRecorder
     from salvo.playbooks.store.store import EvaluationStore
 
 
 class LazyStore:
-    """Where evaluations are stored: known at once, opened when there is time for it, and closed at the end.
+    """Opens the store while the first questions are on their way, and closes it at the end of the command.
 
-    Until it is closed, what SQLite has written stands beside the file and not in it: a copy of the file alone would
-    lack the very evaluation that was just made.
+    Closing matters: until then SQLite keeps the newest data in a second file, so a copy of the database alone would
+    lack the evaluation that was just stored.
     """
 
     def __init__(self, *, hashes_only: bool = False) -> None:
-        from salvo.playbooks.store.location import can_wait, database_url
-
         self.group: str | None = None
-        """What is evaluated together, by the first id among them."""
+        """The first id of the evaluations that run together."""
         self._in_full = not hashes_only
         self._opening = threading.Lock()
         self._store: EvaluationStore | None = None
         if not can_wait(database_url(os.environ, Path.cwd())):
-            self.store().check_writable()  # what is wrong with it is said before anything is paid for
+            self.store().check_writable()  # report a problem before anything is paid for
 
     def store(self) -> EvaluationStore:
-        from salvo.cli.byop.database import open_store
+        from salvo.cli.byop.database import open_store  # SQLAlchemy takes longer to import than a model to answer
 
         with self._opening:
             if self._store is None:
@@ -46,6 +46,4 @@ class LazyStore:
             self._store.close()
 
     def recorder(self) -> StoreRecorder:
-        from salvo.playbooks.evaluate.recorder import StoreRecorder
-
         return StoreRecorder(self.store(), in_full=self._in_full, group=self.group)

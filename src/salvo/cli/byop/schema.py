@@ -1,21 +1,17 @@
-"""`byop schema`: what editors and auditors need to check a playbook or a report."""
+"""`byop schema`: the JSON Schemas of playbooks and reports."""
 
 from __future__ import annotations
-
-import json
 
 import click
 
 
 @click.command
-@click.argument("of", metavar="playbook|report", type=click.Choice(["playbook", "report"]))
-def schema(of: str) -> None:
+@click.argument("kind", metavar="playbook|report", type=click.Choice(["playbook", "report"]))
+def schema(kind: str) -> None:
     """Print the JSON Schema of a playbook or of a report.
 
-    Every playbook without an error fits it, and so does every report's file.
+    Every playbook without errors and every report file matches its schema.
     """
-    from salvo.playbooks.playbook.validate import playbook_schema
-    from salvo.playbooks.report.report import json_schema
+    from salvo.cli.byop import schema_command
 
-    shown = playbook_schema() if of == "playbook" else json_schema()
-    click.echo(json.dumps(shown, indent=2, ensure_ascii=False))
+    schema_command.schema(kind)

@@ -1,4 +1,4 @@
-"""The key that a report's files are signed with, where one is named."""
+"""The option --sign, and the key that it names."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import click
 
 if TYPE_CHECKING:
     from salvo.playbooks.audit.signing import SigningKey
-    from salvo.playbooks.report.report import Report, ReportFile
 
 sign_option = click.option(
     "--sign",
@@ -20,16 +19,9 @@ sign_option = click.option(
 )
 
 
-def read_key(path: Path | None) -> SigningKey | None:
-    """Before anything else is done, so that a key which cannot be read costs nothing."""
+def read_signing_key(path: Path | None) -> SigningKey | None:
     if path is None:
         return None
-    from salvo.playbooks.audit import signing
+    from salvo.playbooks.audit import signing  # cryptography is slow to import, and most runs do not sign
 
     return signing.read_key(path)
-
-
-def sealed(report: Report, key: SigningKey | None) -> ReportFile:
-    from salvo.playbooks.report.report import ReportFile
-
-    return ReportFile(report, None if key is None else key.sign(report))

@@ -1,0 +1,198 @@
+"""The body of `byop run`: prepare the jobs, run them, then show, write and store the reports."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+import click
+from click.core import ParameterSource
+
+from salvo.cli.byop.evaluation_session import EvaluationJob, EvaluationSession, read_key_variable
+from salvo.cli.byop.input_files import read_inputs
+from salvo.cli.byop.lazy_store import LazyStore
+from salvo.cli.byop.signing_option import read_signing_key
+from salvo.cli.console import ProgressLine
+from salvo.errors import UsageError
+from salvo.playbooks.enums import Mode
+from salvo.playbooks.evaluate.inputs import Inputs
+from salvo.playbooks.evaluate.judges import rules_judge
+from salvo.playbooks.evaluate.request import new_request, stored_request
+from salvo.playbooks.evaluate.session import EvaluatorConfig, default_evaluator
+from salvo.playbooks.playbook import library
+from salvo.playbooks.report import export, terminal
+from salvo.playbooks.report.export import json
+from salvo.playbooks.report.report import Report, ReportFile
+
+
+def run(
+    output_file: str | None,
+    source: Path | None,
+    prompt: Path | None,
+    system: Path | None,
+    playbook: str,
+    mode: str,
+    runs: int | None,
+    evaluators: tuple[str, ...],
+    base_url: str | None,
+    key_variable: str | None,
+    subject: str,
+    producer: str | None,
+    save_baseline: bool,
+    fail_on: str,
+    signing_key: Path | None,
+    outputs: tuple[Path, ...],
+    as_json: bool,
+    no_store: bool,
+    hashes_only: bool,
+    resume: str | None,
+    concurrency: int,
+) -> None:
+    context = click.get_current_context()
+    if (output_file is None) == (resume is None):
+        raise click.UsageError("Give the file with the AI output, - for standard input, or --resume ID.")
+    _check_options(mode, save_baseline=save_baseline, no_store=no_store, hashes_only=hashes_only)
+    for output in outputs:
+        export.check(output)
+    key = read_signing_key(signing_key)
+    lazy_store = None if no_store else context.with_resource(LazyStore(hashes_only=hashes_only))
+    if resume is not None:
+        _check_resume_options(context)
+        jobs = [_resumed_job(resume, lazy_store, base_url, key_variable)]
+    else:
+        chosen_playbook = library.find(playbook)
+        inputs = read_inputs(output_file or "-", source, prompt, system)
+        jobs = [
+            EvaluationJob(
+                config,
+                new_request(
+                    report_id=config.clock.new_id(),
+                    playbook=chosen_playbook,
+                    inputs=inputs,
+                    evaluator=config.name,
+                    mode=Mode(mode),
+                    runs=runs,
+                    subject=subject,
+                    producer=producer,
+                ),
+            )
+            for config in _configs(evaluators, base_url, key_variable)
+        ]
+    results = EvaluationSession(jobs, lazy_store, ProgressLine()).execute(concurrency)
+    files = [ReportFile(report, None if key is None else key.sign(report)) for report in results.reports]
+    several = len(jobs) > 1
+    _show(files, as_json=as_json, several=several)
+    for notice in results.notices:
+        click.echo(notice, err=True)
+    exports = _write(outputs, files, jobs[0].request.inputs, several=several)
+    if lazy_store is not None and results.stored_reports:
+        _record(results.stored_reports, exports, lazy_store, save_baseline=save_baseline)
+    raise SystemExit(results.exit_code(fail_on))
+
+
+def _check_options(mode: str, *, save_baseline: bool, no_store: bool, hashes_only: bool) -> None:
+    if no_store and (save_baseline or hashes_only):
+        raise click.UsageError("--no-store cannot be combined with --save-baseline or --hashes-only.")
+    if save_baseline and mode == "screening":
+        raise click.UsageError("A screening cannot be a baseline, because it is not comparable over time.")
+
+
+_REQUEST_OPTIONS = ("source", "prompt", "system", "playbook", "mode", "runs", "evaluators", "subject", "producer")
+"""What an evaluation is started with and keeps."""
+
+
+def _check_resume_options(context: click.Context) -> None:
+    names = [name for name in _REQUEST_OPTIONS if context.get_parameter_source(name) is ParameterSource.COMMANDLINE]
+    if names:
+        options = ", ".join(f"--{'evaluator' if name == 'evaluators' else name}" for name in names)
+        raise click.UsageError(f"--resume continues an evaluation as it was started: omit {options}.")
+
+
+def _configs(evaluators: Sequence[str], base_url: str | None, key_variable: str | None) -> list[EvaluatorConfig]:
+    """Return each evaluator once. Raise an error if a key is missing, before anything is sent."""
+    key = read_key_variable(key_variable)
+    names = dict.fromkeys(evaluators or [default_evaluator(os.environ)])
+    # A base URL is for the models. If the rules are the only evaluator, check() reports it as a mistake.
+    configs = [
+        EvaluatorConfig(name)
+        if name == rules_judge.NAME and len(names) > 1
+        else EvaluatorConfig(name, base_url=base_url, key=key)
+        for name in names
+    ]
+    for config in configs:
+        config.check()
+    return configs
+
+
+def _resumed_job(
+    evaluation_id: str, lazy_store: LazyStore | None, base_url: str | None, key_variable: str | None
+) -> EvaluationJob:
+    """Return a job for the unanswered questions. An incomplete report stays; a new one takes over its votes."""
+    if lazy_store is None:
+        raise click.UsageError("--resume cannot be combined with --no-store: it continues a stored evaluation.")
+    store = lazy_store.store()
+    stored = store.load(store.find(evaluation_id))
+    lazy_store.group = stored.group
+    request = stored_request(stored)
+    config = EvaluatorConfig(stored.evaluator, base_url=base_url, key=read_key_variable(key_variable))
+    config.check()
+    votes = [vote for _, vote in store.votes(stored.id) if vote.answer.result is not None]
+    if stored.report is None:
+        store.resume(stored.id)
+        return EvaluationJob(config, request, votes, already_stored=True)
+    if not stored.report.incomplete:
+        raise UsageError(f"The evaluation {stored.id} is complete: there is nothing to resume.")
+    return EvaluationJob(config, replace(request, report_id=config.clock.new_id()), votes)
+
+
+def _show(files: Sequence[ReportFile], *, as_json: bool, several: bool) -> None:
+    if as_json:
+        click.echo(json.render_all(files) if several else "".join(map(json.render, files)), nl=False)
+        return
+    width = shutil.get_terminal_size().columns
+    for file in files:
+        click.echo("\n".join(terminal.lines(file.byop_report, colour=True, width=width)))
+    if len(files) > 1:
+        click.echo("\n".join(terminal.agreement([file.byop_report for file in files], colour=True)))
+
+
+class _Export(NamedTuple):
+    report_id: str
+    form: str
+    content: bytes
+
+
+def _write(outputs: Sequence[Path], files: Sequence[ReportFile], inputs: Inputs, *, several: bool) -> list[_Export]:
+    """Write every report in every format. With several evaluators, their names are part of the file names."""
+    exports = []
+    for output in outputs:
+        for file in files:
+            report = file.byop_report
+            suffix = f"-{report.evaluator.replace('/', '-')}" if several else ""
+            path = output.with_name(f"{output.stem}{suffix}{output.suffix}")
+            content = export.write(path, file, inputs)
+            exports.append(_Export(report.report_id, path.suffix[1:].lower(), content))
+            click.echo(f"Written: {path}", err=True)
+    return exports
+
+
+def _record(
+    reports: Sequence[Report], exports: Sequence[_Export], lazy_store: LazyStore, *, save_baseline: bool
+) -> None:
+    """Record exports and baselines. This is last, because it may fail after the reports were paid for."""
+    store = lazy_store.store()
+    click.echo(f"Stored in {store.place}", err=True)
+    report_ids = {report.report_id for report in reports}
+    for exported in exports:
+        if exported.report_id in report_ids:
+            store.record_export(*exported)
+    for report in reports if save_baseline else ():
+        if report.incomplete:
+            click.echo(f"{report.report_id} is incomplete, so it was not saved as a baseline.", err=True)
+            continue
+        store.set_baseline(report.report_id)
+        click.echo(f"Saved as the baseline of the subject “{report.subject}”: {report.report_id}", err=True)

@@ -1,0 +1,30 @@
+"""The body of `byop show`."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import click
+
+from salvo.cli.byop.database import load_report, open_store
+from salvo.cli.byop.signing_option import read_signing_key
+from salvo.playbooks.report import export, terminal
+from salvo.playbooks.report.export import json
+from salvo.playbooks.report.report import ReportFile
+
+
+def show(evaluation_id: str, outputs: tuple[Path, ...], signing_key: Path | None, as_json: bool) -> None:
+    for output in outputs:
+        export.check(output)
+    key = read_signing_key(signing_key)
+    with open_store() as store:
+        stored, report = load_report(store, evaluation_id)
+        file = ReportFile(report, None if key is None else key.sign(report))
+        if as_json:
+            click.echo(json.render(file), nl=False)
+        else:
+            width = shutil.get_terminal_size().columns
+            click.echo("\n".join(terminal.lines(report, colour=True, width=width)))
+        for output in outputs:
+            store.record_export(stored.id, output.suffix[1:].lower(), export.write(output, file, stored.inputs))
