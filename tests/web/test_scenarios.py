@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from salvo.engine.jsonio import json_codec
-from salvo.scenarios.analysis.comparison_inputs import compared, pair_named
+from salvo.scenarios.analysis.comparison_inputs import compare_batches, find_pairs
 from salvo.scenarios.analysis.truncation import LONGEST
 from salvo.scenarios.report.comparison import document
 from salvo.scenarios.result import Outcome, ToolCall
@@ -190,7 +190,7 @@ class TestBatches:
     async def test_two_are_compared_as_the_command_does(self, page: Client, weeks: RunStore) -> None:
         pair = {"a": "1m7000000", "b": "1m7000001"}
         answer = await page.ask("POST", "/api/batches/compare", pair)
-        expected = document(compared(weeks, *pair_named(weeks, *pair.values(), whole=False)))
+        expected = document(compare_batches(weeks, *find_pairs(weeks, *pair.values(), all_scenarios=False)))
         assert answer.json() == json.loads(json_codec.dumps(expected))
         same = await page.ask("POST", "/api/batches/compare", {"a": "1m7000000", "b": "1m7000000stored"})
         assert (same.status, same.code) == (400, "bad_usage")

@@ -226,7 +226,7 @@ def test_json_has_every_number_and_the_sentence(store: RunStore) -> None:
         ({"seed": 3}, "seed: none against 3"),
         ({"threshold": 0.5}, "threshold: 0.8 against 0.5"),
         ({"salvo_version": "9.9"}, "salvo version: none against 9.9"),
-        ({"scenario": {}}, "what is known: the scenario of one side was not kept"),
+        ({"scenario": {}}, "unknown: the scenario of one side was not stored"),
     ],
 )
 def test_what_differs_is_named_before_any_number(store: RunStore, other: dict[str, Any], says: str) -> None:
@@ -298,7 +298,7 @@ def test_a_damaged_run_is_counted_and_not_dropped_in_silence(store: RunStore) ->
     fill(store, "01bb", 9)
     store.history.write_text("")
     (store.runs / "01bb-0001.json").write_text("{")
-    assert "Not to be read, and left out: 1 run." in salvo_compare("01aa", "01bb").stdout
+    assert "Left out, because unreadable: 1 run." in salvo_compare("01aa", "01bb").stdout
 
 
 LEAST = """
@@ -377,4 +377,4 @@ def test_swapping_the_sides_swaps_better_and_worse(pairs: list[tuple[BatchStats,
 def test_runs_that_stopped_when_sure_are_named_for_their_number_is_no_accident(store: RunStore) -> None:
     fill(store, "01aa", 9)
     fill(store, "01bb", 9, max_runs=50, confidence=0.95, min_pass_rate=0.5)
-    assert "B: runs were made until sure" in salvo_compare("01aa", "01bb").stdout
+    assert "B: the number of runs depends on their results (--until-sure)" in salvo_compare("01aa", "01bb").stdout

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from inline_snapshot import snapshot
 
-from salvo.scenarios.analysis.confidence_gate import evidence_of
+from salvo.scenarios.analysis.confidence_gate import gate_evidence
 from salvo.scenarios.analysis.summary import BatchVerdict, summarise
 from salvo.scenarios.report.terminal import verdict
 from salvo.scenarios.result import Cause, Outcome, SkippedRun
@@ -222,18 +222,18 @@ def test_runs_not_made_leave_it_open_only_where_they_could_decide() -> None:
 
 
 def test_a_batch_file_that_asks_for_nonsense_is_judged_as_if_it_asked_for_nothing() -> None:
-    assert evidence_of(batch(confidence=2.0, min_pass_rate=0.5), 1, 1) is None
-    assert evidence_of(batch(confidence=0.95, min_pass_rate=1.0), 1, 1) is None
+    assert gate_evidence(batch(confidence=2.0, min_pass_rate=0.5), 1, 1) is None
+    assert gate_evidence(batch(confidence=0.95, min_pass_rate=1.0), 1, 1) is None
 
 
 @given(st.integers(0, 40), st.integers(0, 40))
 def test_so_many_more_passing_runs_do_settle_it_and_one_fewer_does_not(passed: int, failed: int) -> None:
     made = batch(min_pass_rate=0.8, confidence=0.95)
-    found = evidence_of(made, passed, passed + failed)
+    found = gate_evidence(made, passed, passed + failed)
     assert found is not None
     if found.verdict == "inconclusive" and found.more is not None:
-        with_them = evidence_of(made, passed + found.more, passed + failed + found.more)
-        one_fewer = evidence_of(made, passed + found.more - 1, passed + failed + found.more - 1)
+        with_them = gate_evidence(made, passed + found.more, passed + failed + found.more)
+        one_fewer = gate_evidence(made, passed + found.more - 1, passed + failed + found.more - 1)
         assert with_them is not None
         assert one_fewer is not None
         assert (with_them.verdict, one_fewer.verdict) == ("pass", "inconclusive")
@@ -248,7 +248,7 @@ def test_the_gate_errs_at_most_as_often_as_it_says(rate: float, wrong: str, unti
 
     @cache  # the same counts come again and again
     def said(passed: int, runs: int) -> str:
-        found = evidence_of(made, passed, runs)
+        found = gate_evidence(made, passed, runs)
         assert found is not None
         return found.verdict
 

@@ -12,7 +12,8 @@ from salvo.engine.text.formatting import pluralize
 from salvo.engine.text.unicode_escape import printable
 from salvo.errors import UsageError
 from salvo.scenarios.analysis import baseline
-from salvo.scenarios.analysis.comparison_inputs import measured_of, named
+from salvo.scenarios.analysis.batch_stats import measure
+from salvo.scenarios.analysis.comparison_inputs import find_batches
 from salvo.scenarios.spec.project import Project
 from salvo.scenarios.store.store import RunStore
 
@@ -20,7 +21,8 @@ from salvo.scenarios.store.store import RunStore
 def bless(batches: Iterable[str], output: Path | None, *, as_json: bool) -> None:
     project = Project.find(Path.cwd())
     store = RunStore(project.store)
-    stats = [measured_of(batch, store.load_entries(batch.batch_id)) for text in batches for batch in named(store, text)]
+    found = [batch for text in batches for batch in find_batches(store, text)]
+    stats = [measure(batch, store.load_entries(batch.batch_id)) for batch in found]
     for item in stats:
         if not item.completed:
             raise UsageError(

@@ -13,11 +13,17 @@ from salvo.cli.exit_codes import ExitCode
 from salvo.cli.salvo.run_command import execute
 from salvo.engine.jsonio import json_codec
 from salvo.errors import NothingFoundError
-from salvo.scenarios.analysis.batch_stats import VERSION, fingerprints_of, settings_of
-from salvo.scenarios.analysis.comparison_inputs import compared, is_of, newest_of, pair_named, paired
+from salvo.scenarios.analysis.batch_stats import VERSION, run_fingerprints, run_settings
+from salvo.scenarios.analysis.compare import ComparisonReport
+from salvo.scenarios.analysis.comparison_inputs import (
+    compare_batches,
+    find_pairs,
+    newest_by_scenario,
+    pair_scenarios,
+    uses_model,
+)
 from salvo.scenarios.plan import RunSettings, plan_runs
 from salvo.scenarios.report import comparison
-from salvo.scenarios.report.comparison import ComparisonReport
 from salvo.scenarios.result import Batch
 from salvo.scenarios.run.adapters.factory import PROVIDER_ADAPTERS
 from salvo.scenarios.run.runner import RunLimits
@@ -50,7 +56,7 @@ def compare(
             raise click.UsageError("Name two batches, or two models with --a and --b.")
         if do_run:
             raise click.UsageError("--run runs models: name them with --a and --b.")
-        pairs, notes = pair_named(store, *what, whole=all_scenarios)
+        pairs, notes = find_pairs(store, *what, all_scenarios=all_scenarios)
     else:
         if model_a is None or model_b is None or len(what) > 1 or all_scenarios:
             raise click.UsageError("Two models are compared with --a MODEL --b MODEL, and at most one PATH.")
@@ -61,7 +67,7 @@ def compare(
             pairs, notes = _run_missing(project, (model_a, model_b), path, settings, limits)
         else:
             pairs, notes = _find_stored(store, project, (model_a, model_b), path)
-    report = compared(store, pairs, notes)
+    report = compare_batches(store, pairs, notes)
     _show(report, as_json=as_json, markdown=markdown)
     raise SystemExit(_exit_code(report))
 
@@ -75,7 +81,7 @@ def _find_stored(
         loaded = [load_scenario(file, environ=os.environ, root=project.root) for file in files]
         names = {file.model.scenario for file in loaded if file.model and not file.problems}
     stored = [batch for batch in store.newest_first() if names is None or batch.scenario_id in names]
-    sides = [newest_of(stored, partial(is_of, model=model)) for model in models]
+    sides = [newest_by_scenario(stored, partial(uses_model, model=model)) for model in models]
     for model, side in zip(models, sides, strict=True):
         if not side:
             stored_models = sorted({batch.model for batch in stored if batch.model})
@@ -83,7 +89,7 @@ def _find_stored(
                 f"No runs of {model} are stored{'' if path is None else f' for {path}'}.",
                 hint=f"Stored: {', '.join(stored_models) or 'none'}. --run runs what is missing.",
             )
-    return paired(sides[0], sides[1], "--run runs what is missing.")
+    return pair_scenarios(sides[0], sides[1], "--run runs what is missing.")
 
 
 def _run_missing(
@@ -108,7 +114,7 @@ def _run_missing(
     if work and execute(workspace, work, settings.recording, limits).interrupted:
         click.echo("Interrupted. Finished runs are saved; resume with: salvo run --resume latest", err=True)
         raise SystemExit(ExitCode.INTERRUPTED)
-    return paired(sides[0], sides[1])
+    return pair_scenarios(sides[0], sides[1])
 
 
 def _model_overrides(model: str) -> dict[str, str]:
@@ -129,8 +135,8 @@ def _find_current_batch(workspace: Workspace, stored: list[Batch], scenario: Sce
 
 
 def _configuration(batch: Batch) -> tuple[object, ...]:
-    settings = {name: value for name, value in settings_of(batch).items() if name != VERSION}
-    return batch.provider, batch.model, fingerprints_of(batch), settings
+    settings = {name: value for name, value in run_settings(batch).items() if name != VERSION}
+    return batch.provider, batch.model, run_fingerprints(batch), settings
 
 
 def _show(report: ComparisonReport, *, as_json: bool, markdown: bool) -> None:

@@ -22,12 +22,12 @@ from salvo.engine.wire.record import RecordingOptions
 from salvo.engine.wire.retry import Wait
 from salvo.errors import NothingFoundError, UsageError
 from salvo.scenarios.analysis import baseline as baseline_file
-from salvo.scenarios.analysis.batch_stats import BatchStats
-from salvo.scenarios.analysis.comparison_inputs import against, measured_of
+from salvo.scenarios.analysis.batch_stats import BatchStats, measure
+from salvo.scenarios.analysis.compare import ComparisonReport
+from salvo.scenarios.analysis.comparison_inputs import compare_with_baseline
 from salvo.scenarios.analysis.summary import BatchSummary, summarise
 from salvo.scenarios.plan import RunSettings, plan_resume, plan_runs
 from salvo.scenarios.report import comparison, files, terminal
-from salvo.scenarios.report.comparison import ComparisonReport
 from salvo.scenarios.result import AgentRunResult
 from salvo.scenarios.run.environment import PreparedScenario
 from salvo.scenarios.run.runner import RunLimits, RunListener, RunnerResult, ScenarioRuns
@@ -198,8 +198,8 @@ def _compare_with_baseline(store: RunStore, blessed: list[BatchStats], work: lis
         for item in work
         if item.batch.scenario_id not in in_baseline
     ]
-    now = [(measured_of(item.batch, item.entries), item.entries) for item in work]
-    return against(store, blessed, now, notes)
+    now = [(measure(item.batch, item.entries), item.entries) for item in work]
+    return compare_with_baseline(store, blessed, now, notes)
 
 
 def _show(

@@ -1,37 +1,39 @@
-"""What is known of one side of a comparison: counts, costs, and what the runs were made with. No texts.
+"""The statistics of one side of a comparison: counts, costs, and the configuration of the runs, without texts.
 
-It comes from a batch and its runs, or from a baseline file, and is the same either way.
+They come from a batch and its runs, or from a baseline file.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from salvo.engine.jsonio.canonical import stable_key
 from salvo.engine.stats import Tally
-from salvo.scenarios.analysis.summary import AssertionSummary, BatchSummary
+from salvo.scenarios.analysis.summary import AssertionSummary, summarise
+from salvo.scenarios.evaluators.llm_judge import DEFAULT_JUDGES
 from salvo.scenarios.result import CUSTOM, Batch, full_model
+from salvo.scenarios.store.index import IndexEntry
 
 VERSION = "salvo version"
 _HASH = 16
-"""Hexadecimal digits of a fingerprint: enough to tell two texts apart, and short enough to review."""
+"""Hexadecimal digits of a fingerprint: enough to distinguish two texts, and short enough to review."""
 
-_NOT_THE_RUNS = frozenset(
+_NOT_FINGERPRINTED = frozenset(
     {"scenario", "adapter", "model", "runs", "min_pass_rate", "confidence", "concurrency", "seed", "threshold"}
     | {"tags", "description", "assertions", "tools"}
 )
-"""Fields of a scenario that change no run, or that are told in another place."""
+"""Fields of a scenario that do not affect a run, or that are compared elsewhere."""
 
-_TOLD = frozenset({"timeout", "max_turns", "temperature"})
-"""Fields whose values are told; of the others only that they differ."""
+_SETTINGS = frozenset({"timeout", "max_turns", "temperature"})
+"""Fields whose values are shown. Of the others it is only said that they differ."""
 
 
 @dataclass(frozen=True, slots=True)
 class BatchStats:
-    """`settings` are told by their values, `fingerprints` only by their being different."""
+    """The values of `settings` are shown; `fingerprints` only say whether something differs."""
 
     scenario_id: str
     batch_id: str
@@ -63,14 +65,15 @@ class BatchStats:
 
 
 class ConfigDifference(NamedTuple):
-    """Something that was not the same on both sides; the values where they can be told."""
+    """Something that differs between the two sides, with its values if they can be shown."""
 
     what: str
     a: Any = None
     b: Any = None
 
 
-def measure(batch: Batch, summary: BatchSummary) -> BatchStats:
+def measure(batch: Batch, entries: Sequence[IndexEntry]) -> BatchStats:
+    summary = summarise(batch, entries)
     return BatchStats(
         scenario_id=batch.scenario_id,
         batch_id=batch.batch_id,
@@ -85,73 +88,78 @@ def measure(batch: Batch, summary: BatchSummary) -> BatchStats:
         average_cost=summary.cost.average,
         latency_p50=summary.latency.p50 if summary.latency else None,
         latency_p95=summary.latency.p95 if summary.latency else None,
-        settings=settings_of(batch),
-        fingerprints=fingerprints_of(batch),
+        settings=run_settings(batch),
+        fingerprints=run_fingerprints(batch),
     )
 
 
-def what_differs(a: BatchStats, b: BatchStats) -> list[ConfigDifference]:
-    """Scenario, tools, judges, version, seed and settings, in that order. The models are what is compared."""
-    found = []
+def config_differences(a: BatchStats, b: BatchStats) -> list[ConfigDifference]:
+    """Return the differences in scenario, tools, judges, version, seed and settings. Models may differ."""
+    differences = []
     if a.scenario_id != b.scenario_id:
-        found.append(ConfigDifference("the scenario's name", a.scenario_id, b.scenario_id))
+        differences.append(ConfigDifference("the scenario's name", a.scenario_id, b.scenario_id))
     if bool(a.fingerprints) != bool(b.fingerprints):
-        found.append(ConfigDifference("what is known: the scenario of one side was not kept"))
+        differences.append(ConfigDifference("unknown: the scenario of one side was not stored"))
     else:
-        found += _different_texts(a.fingerprints, b.fingerprints)
+        differences += _fingerprint_differences(a.fingerprints, b.fingerprints)
     for name in dict.fromkeys([*a.settings, *b.settings]):
         if a.settings.get(name) != b.settings.get(name):
-            found.append(ConfigDifference(name, a.settings.get(name), b.settings.get(name)))
-    return found
+            differences.append(ConfigDifference(name, a.settings.get(name), b.settings.get(name)))
+    return differences
 
 
-def fingerprints_of(batch: Batch) -> dict[str, str]:
-    """Every text that a run depends on, as a hash of it."""
+def run_fingerprints(batch: Batch) -> dict[str, str]:
+    """Return a hash of every text that a run depends on."""
     document = batch.scenario
     if not document:
         return {}
     texts = {
         f"the scenario's {name}": text
         for name, text in document.items()
-        if name not in _NOT_THE_RUNS | _TOLD and text not in (None, "", {}, [])
+        if name not in _NOT_FINGERPRINTED | _SETTINGS and text not in (None, "", {}, [])
     }
     tools = {f"the tool {name}": fingerprint for name, fingerprint in batch.tools.items()}
-    # A judge's model is told by its name, and may be the adapter's choice.
-    asked = {name: {**of, "model": None} if _judges(of) else of for name, of in _assertions(document)}
-    return {name: stable_key(text)[:_HASH] for name, text in {**texts, **tools, **asked}.items()}
+    # The model of a judge is compared by its name, and may be the default of the adapter.
+    assertions = {
+        name: {**assertion, "model": None} if _is_judge(assertion) else assertion
+        for name, assertion in _assertions(document)
+    }
+    return {name: stable_key(text)[:_HASH] for name, text in {**texts, **tools, **assertions}.items()}
 
 
-def settings_of(batch: Batch) -> dict[str, Any]:
-    """What a run depends on and can be told as it is."""
+def run_settings(batch: Batch) -> dict[str, Any]:
+    """Return the values that a run depends on and that can be shown."""
     document = batch.scenario
     settings: dict[str, Any] = {"adapter": batch.adapter} if batch.provider == CUSTOM else {}
-    settings |= {f"the model of {name}": _judge_model(of, batch) for name, of in _assertions(document) if _judges(of)}
-    settings |= {name: document.get(name) for name in sorted(_TOLD)} if document else {}
+    settings |= {
+        f"the model of {name}": _judge_model(assertion, batch)
+        for name, assertion in _assertions(document)
+        if _is_judge(assertion)
+    }
+    settings |= {name: document.get(name) for name in sorted(_SETTINGS)} if document else {}
     return settings | {"threshold": batch.threshold, "seed": batch.seed, VERSION: batch.salvo_version or None}
 
 
 def _assertions(document: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """By label and, where several share one, their order."""
-    met: Counter[str] = Counter()
+    """Yield the assertions with unique names: their labels, numbered if several have the same."""
+    counts: Counter[str] = Counter()
     for assertion in document.get("assertions", ()):
         path = assertion.get("path")
         label = assertion.get("name") or (str(path).rsplit(".", 1)[-1] if path else assertion.get("type"))
-        met[label] += 1
-        kind = "the judge" if _judges(assertion) else "the assertion"
-        yield f"{kind} {label}" + (f" ({met[label]})" if met[label] > 1 else ""), assertion
+        counts[label] += 1
+        kind = "the judge" if _is_judge(assertion) else "the assertion"
+        yield f"{kind} {label}" + (f" ({counts[label]})" if counts[label] > 1 else ""), assertion
 
 
-def _judges(assertion: Mapping[str, Any]) -> bool:
+def _is_judge(assertion: Mapping[str, Any]) -> bool:
     return assertion.get("type") == "llm_judge"
 
 
 def _judge_model(assertion: Mapping[str, Any], batch: Batch) -> str | None:
-    from salvo.scenarios.evaluators.llm_judge import DEFAULT_JUDGES
-
     return assertion.get("model") or DEFAULT_JUDGES.get(batch.adapter)
 
 
-def _different_texts(a: Mapping[str, str], b: Mapping[str, str]) -> Iterator[ConfigDifference]:
+def _fingerprint_differences(a: Mapping[str, str], b: Mapping[str, str]) -> Iterator[ConfigDifference]:
     for name in dict.fromkeys([*a, *b]):
         if name not in b:
             yield ConfigDifference(name, "there", "not there")

@@ -1,13 +1,13 @@
-"""Two sides of runs -> what can be said about their difference. Pure: no clock, no disk.
+"""Compare two sides of runs, A and B. Pure: no clock, no disk.
 
-Errors are no failures: the rates are over the completed runs, and how many could not be judged is told beside them.
+Errors are not failures. Rates are over the completed runs, and the number of errors is reported separately.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from salvo.engine.stats import (
@@ -20,14 +20,15 @@ from salvo.engine.stats import (
     newcombe,
     smallest_visible_difference,
 )
-from salvo.scenarios.analysis.batch_stats import BatchStats, ConfigDifference, what_differs
+from salvo.scenarios.analysis.batch_stats import BatchStats, ConfigDifference, config_differences
+from salvo.scenarios.analysis.divergence import Divergence
 from salvo.scenarios.analysis.summary import AssertionSummary
 
 ALPHA = 0.05
 
 
 class ComparisonFinding(StrEnum):
-    """What B is, beside A."""
+    """What B is, compared with A."""
 
     WORSE = "worse"
     BETTER = "better"
@@ -38,7 +39,7 @@ class ComparisonFinding(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class AssertionDifference:
-    """How often an assertion failed on each side. Not tested: it says where to look."""
+    """How often an assertion failed on each side. No test is made: it shows where to look."""
 
     scenario_id: str
     label: str
@@ -55,7 +56,7 @@ class AssertionDifference:
 
 @dataclass(frozen=True, slots=True)
 class ScenarioComparison:
-    """`p_value` is corrected for the number of scenarios, and decides; `uncorrected` is that of this test alone."""
+    """`p_value` is corrected for the number of scenarios and decides; `uncorrected` is that of this test alone."""
 
     scenario_id: str
     a: BatchStats
@@ -66,7 +67,7 @@ class ScenarioComparison:
     uncorrected: float | None
     p_value: float | None
     smallest: float | None
-    """The smallest difference that these runs could have shown, after correction; None where none could."""
+    """The smallest difference that these runs could have shown, after correction; None if they could show none."""
     differs: list[ConfigDifference]
 
 
@@ -74,9 +75,9 @@ class ScenarioComparison:
 class Comparison:
     scenarios: list[ScenarioComparison]
     overall: BlockedTest | None
-    """Over all scenarios, each compared with itself alone; None where only one could be compared."""
+    """Over all scenarios, each compared with itself; None if only one could be compared."""
     assertions: list[AssertionDifference]
-    """Those whose failure rates differ, the most different first."""
+    """Assertions whose failure rates differ, largest difference first."""
 
     @property
     def overall_finding(self) -> ComparisonFinding:
@@ -87,18 +88,28 @@ class Comparison:
     @property
     def worse(self) -> bool:
         """Whether B is significantly worse, on a scenario or over all of them."""
-        return ComparisonFinding.WORSE in (self.overall_finding, *(each.finding for each in self.scenarios))
+        return ComparisonFinding.WORSE in (self.overall_finding, *(scenario.finding for scenario in self.scenarios))
 
     @property
     def not_compared(self) -> bool:
-        return any(each.finding is ComparisonFinding.NOT_COMPARED for each in self.scenarios)
+        return any(scenario.finding is ComparisonFinding.NOT_COMPARED for scenario in self.scenarios)
+
+
+@dataclass(frozen=True, slots=True)
+class ComparisonReport:
+    """A comparison, with what is only in the run files."""
+
+    comparison: Comparison
+    divergences: dict[str, Divergence] = field(default_factory=dict)
+    """By scenario: where failing and passing runs diverge."""
+    notes: list[str] = field(default_factory=list)
+    """What was left out, and why."""
 
 
 def compare(pairs: Sequence[tuple[BatchStats, BatchStats]]) -> Comparison:
-    """Each pair is one scenario's, side A first."""
-    tested = [
-        (index, p) for index, (a, b) in enumerate(pairs) if (p := exact_p(a.tally, b.tally)) is not None
-    ]  # a side without completed runs has no test, and is none of those to correct for
+    """Compare pairs of the same scenario, side A first."""
+    # A pair with a side without completed runs has no test, so it does not count in the correction.
+    tested = [(index, p) for index, (a, b) in enumerate(pairs) if (p := exact_p(a.tally, b.tally)) is not None]
     p_values = [p for _, p in tested]
     corrected = dict(zip((index for index, _ in tested), benjamini_hochberg(p_values), strict=True))
     scenarios = []
@@ -116,11 +127,11 @@ def compare(pairs: Sequence[tuple[BatchStats, BatchStats]]) -> Comparison:
                 uncorrected=dict(tested).get(index),
                 p_value=corrected.get(index),
                 smallest=smallest_visible_difference(a.tally, b.completed, needed_p(others, ALPHA)),
-                differs=what_differs(a, b),
+                differs=config_differences(a, b),
             )
         )
     overall = blocked_test([(a.tally, b.tally) for a, b in pairs]) if len(tested) > 1 else None
-    return Comparison(scenarios, overall, sorted(_assertions(pairs), key=lambda of: -abs(of.difference)))
+    return Comparison(scenarios, overall, sorted(_assertions(pairs), key=lambda assertion: -abs(assertion.difference)))
 
 
 def _finding(p_value: float | None, difference: float | None) -> ComparisonFinding:
@@ -133,20 +144,27 @@ def _finding(p_value: float | None, difference: float | None) -> ComparisonFindi
 
 def _assertions(pairs: Sequence[tuple[BatchStats, BatchStats]]) -> Iterator[AssertionDifference]:
     for a, b in pairs:
-        before = dict(_told_apart(a.assertions))
-        for key, now in _told_apart(b.assertions):
+        before = dict(_with_keys(a.assertions))
+        for key, after in _with_keys(b.assertions):
             was = before.get(key)
-            if was is None or not was.judged or not now.judged:
+            if was is None or not was.judged or not after.judged:
                 continue
-            found = AssertionDifference(
-                b.scenario_id, now.label, was.judged - was.passed, was.judged, now.judged - now.passed, now.judged
+            change = AssertionDifference(
+                scenario_id=b.scenario_id,
+                label=after.label,
+                failed_a=was.judged - was.passed,
+                judged_a=was.judged,
+                failed_b=after.judged - after.passed,
+                judged_b=after.judged,
             )
-            if found.difference:
-                yield found
+            if change.difference:
+                yield change
 
 
-def _told_apart(assertions: Sequence[AssertionSummary]) -> Iterator[tuple[tuple[str, str, int], AssertionSummary]]:
-    met: Counter[tuple[str, str]] = Counter()
-    for of in assertions:
-        yield (of.label, of.type, met[of.label, of.type]), of
-        met[of.label, of.type] += 1
+def _with_keys(assertions: Sequence[AssertionSummary]) -> Iterator[tuple[tuple[str, str, int], AssertionSummary]]:
+    """Yield the assertions with unique keys: label, type, and which occurrence it is."""
+    counts: Counter[tuple[str, str]] = Counter()
+    for assertion in assertions:
+        same = assertion.label, assertion.type
+        yield (*same, counts[same]), assertion
+        counts[same] += 1

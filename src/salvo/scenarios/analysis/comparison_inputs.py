@@ -1,4 +1,4 @@
-"""The two sides of a comparison, from the store: which batches they are, what is known of them, where runs part."""
+"""What a comparison needs from the store: which batches are compared, their runs, and where the runs diverge."""
 
 from __future__ import annotations
 
@@ -9,134 +9,128 @@ from contextlib import suppress
 from salvo.engine.text.formatting import pluralize
 from salvo.errors import NothingFoundError, StoreError, TapeError, UsageError
 from salvo.scenarios.analysis.batch_stats import BatchStats, measure
-from salvo.scenarios.analysis.compare import compare
+from salvo.scenarios.analysis.compare import ComparisonReport, compare
 from salvo.scenarios.analysis.divergence import Divergence, find_divergence, nearest, tool_path
-from salvo.scenarios.analysis.summary import summarise
-from salvo.scenarios.report.comparison import ComparisonReport
 from salvo.scenarios.result import AgentRunResult, Batch, Outcome
 from salvo.scenarios.store.index import Entries, IndexEntry
 from salvo.scenarios.store.store import LATEST, RunStore
 
 MOST_READ = 50
-"""Run files that are read for each batch and outcome, to see where runs part: more would tell no more."""
+"""Run files that are read per batch and outcome. More would not change the result."""
 
 
-def compared(
+def compare_batches(
     store: RunStore,
     pairs: Sequence[tuple[Batch, Batch]],
     notes: Iterable[str] = (),
-    listed: Callable[[Iterable[str]], Entries] | None = None,
+    list_entries: Callable[[Iterable[str]], Entries] | None = None,
 ) -> ComparisonReport:
-    """Batches of the same scenario side by side, A first. `listed` is who knows their runs, if it is not the store."""
+    """Compare batches of the same scenario, A first. `list_entries` replaces `RunStore.listed`."""
     batch_ids = dict.fromkeys(batch.batch_id for pair in pairs for batch in pair)
-    entries = (listed or store.listed)(batch_ids)
-    of_batch: dict[str, list[IndexEntry]] = {batch_id: [] for batch_id in batch_ids}
+    entries = (list_entries or store.listed)(batch_ids)
+    by_batch: dict[str, list[IndexEntry]] = {batch_id: [] for batch_id in batch_ids}
     for entry in entries:
-        of_batch[entry.batch_id].append(entry)
-    measured = [(measured_of(a, of_batch[a.batch_id]), measured_of(b, of_batch[b.batch_id])) for a, b in pairs]
-    unread = [f"Not to be read, and left out: {pluralize(entries.skipped, 'run')}."] if entries.skipped else []
+        by_batch[entry.batch_id].append(entry)
+    stats = [(measure(a, by_batch[a.batch_id]), measure(b, by_batch[b.batch_id])) for a, b in pairs]
+    unreadable = [f"Left out, because unreadable: {pluralize(entries.skipped, 'run')}."] if entries.skipped else []
     return ComparisonReport(
-        compare(measured),
-        partings(store, [(b.scenario_id, [*of_batch[a.batch_id], *of_batch[b.batch_id]]) for a, b in pairs]),
-        [*notes, *unread, *_stopped_when_sure(pairs)],
+        compare(stats),
+        find_divergences(store, [(b.scenario_id, [*by_batch[a.batch_id], *by_batch[b.batch_id]]) for a, b in pairs]),
+        [*notes, *unreadable, *_sequential_note(pairs)],
     )
 
 
-def _stopped_when_sure(pairs: Sequence[tuple[Batch, Batch]]) -> list[str]:
+def _sequential_note(pairs: Sequence[tuple[Batch, Batch]]) -> list[str]:
     sides = [name for pair in pairs for name, batch in zip("AB", pair, strict=True) if batch.max_runs is not None]
     if not sides:
         return []
-    which = " and ".join(sorted(set(sides)))
-    return [f"{which}: runs were made until sure, so their number depends on their results, and p-values err a little."]
+    names = " and ".join(sorted(set(sides)))
+    return [f"{names}: the number of runs depends on their results (--until-sure), so p-values are slightly off."]
 
 
-def against(
+def compare_with_baseline(
     store: RunStore,
-    before: Sequence[BatchStats],
-    now: Sequence[tuple[BatchStats, Sequence[IndexEntry]]],
+    baseline: Sequence[BatchStats],
+    current: Sequence[tuple[BatchStats, Sequence[IndexEntry]]],
     notes: Iterable[str],
 ) -> ComparisonReport:
-    """What was measured before, as a baseline holds it, beside the runs of now."""
-    earlier = {of.scenario_id: of for of in before}
-    known = [(earlier[of.scenario_id], of) for of, _ in now if of.scenario_id in earlier]
-    runs = [(of.scenario_id, entries) for of, entries in now if of.scenario_id in earlier]
-    return ComparisonReport(compare(known), partings(store, runs), list(notes))
+    """Compare the current runs (B) with the statistics in a baseline (A)."""
+    by_scenario = {stats.scenario_id: stats for stats in baseline}
+    pairs = [(by_scenario[stats.scenario_id], stats) for stats, _ in current if stats.scenario_id in by_scenario]
+    runs = [(stats.scenario_id, entries) for stats, entries in current if stats.scenario_id in by_scenario]
+    return ComparisonReport(compare(pairs), find_divergences(store, runs), list(notes))
 
 
-def measured_of(batch: Batch, entries: Sequence[IndexEntry]) -> BatchStats:
-    return measure(batch, summarise(batch, entries))
-
-
-def partings(store: RunStore, scenarios: Iterable[tuple[str, Sequence[IndexEntry]]]) -> dict[str, Divergence]:
-    """Reads run files only where runs of one scenario both passed and failed."""
-    found: dict[str, Divergence] = {}
+def find_divergences(store: RunStore, scenarios: Iterable[tuple[str, Sequence[IndexEntry]]]) -> dict[str, Divergence]:
+    """Return the divergences by scenario. Run files are read only if runs of a scenario both passed and failed."""
+    divergences: dict[str, Divergence] = {}
     for scenario_id, entries in scenarios:
-        if len({of.outcome for of in entries} & {Outcome.PASSED, Outcome.FAILED}) < 2:
+        if len({entry.outcome for entry in entries} & {Outcome.PASSED, Outcome.FAILED}) < 2:
             continue
-        ways = [tool_path(result) for result in some_runs(store, entries)]
-        if (parted := find_divergence(ways)) is not None:
-            found[scenario_id] = parted
-    return found
+        divergence = find_divergence(tool_path(result) for result in sample_runs(store, entries))
+        if divergence is not None:
+            divergences[scenario_id] = divergence
+    return divergences
 
 
-def pair_named(
-    store: RunStore, text_a: str, text_b: str, *, whole: bool
+def find_pairs(
+    store: RunStore, text_a: str, text_b: str, *, all_scenarios: bool
 ) -> tuple[list[tuple[Batch, Batch]], list[str]]:
-    """Two batches, or with `whole` all that their commands began: each pair one scenario's; then what was left out."""
+    """Return two batches by their ids, or with `all_scenarios` all batches of their commands; and notes."""
     a, b = (store.load_batch(store.find_batch(text)) for text in (text_a, text_b))
     if a.batch_id == b.batch_id:
-        raise UsageError(f"{text_a} and {text_b} are the same batch.", hint="Name two.")
-    if not whole:
+        raise UsageError(f"{text_a} and {text_b} are the same batch.", hint="Name two batches.")
+    if not all_scenarios:
         return [(a, b)], []
-    sides = [{each.scenario_id: each for each in store.batches_of_command(batch)} for batch in (a, b)]
-    return paired(sides[0], sides[1])
+    by_scenario = [{item.scenario_id: item for item in store.batches_of_command(batch)} for batch in (a, b)]
+    return pair_scenarios(by_scenario[0], by_scenario[1])
 
 
-def paired(
-    a: Mapping[str, Batch], b: Mapping[str, Batch], mend: str = ""
+def pair_scenarios(
+    a: Mapping[str, Batch], b: Mapping[str, Batch], advice: str = ""
 ) -> tuple[list[tuple[Batch, Batch]], list[str]]:
-    """Those of the same scenario, and a note for each that has no counterpart; `mend` is what to do about it."""
+    """Return the batches of the same scenario, and a note for each scenario that has runs on one side only."""
     both = [name for name in sorted(a) if name in b]
     if not both:
         raise NothingFoundError(
             f"The two sides have no scenario in common: A has {', '.join(sorted(a))}, B has {', '.join(sorted(b))}.",
-            hint=mend,
+            hint=advice,
         )
     alone = [("A", name) for name in sorted(a) if name not in b] + [("B", name) for name in sorted(b) if name not in a]
     notes = [f"Only {side} has runs of {name}." for side, name in alone]
-    return [(a[name], b[name]) for name in both], [*notes, *([mend] if notes and mend else [])]
+    return [(a[name], b[name]) for name in both], [*notes, *([advice] if notes and advice else [])]
 
 
-def named(store: RunStore, text: str) -> list[Batch]:
-    """One batch by its id; `latest` means every batch of the newest command."""
+def find_batches(store: RunStore, text: str) -> list[Batch]:
+    """Return one batch by its id; for `latest`, every batch of the newest command."""
     batch = store.load_batch(store.find_batch(text))
     return store.batches_of_command(batch) if text == LATEST else [batch]
 
 
-def newest_of(batches: Iterable[Batch], wanted: Callable[[Batch], bool]) -> dict[str, Batch]:
-    """The newest that is wanted, by scenario; `batches` come newest first."""
-    found: dict[str, Batch] = {}
+def newest_by_scenario(batches: Iterable[Batch], matches: Callable[[Batch], bool]) -> dict[str, Batch]:
+    """Return the first matching batch of each scenario. The batches must be sorted, newest first."""
+    newest: dict[str, Batch] = {}
     for batch in batches:
-        if batch.scenario_id not in found and wanted(batch):
-            found[batch.scenario_id] = batch
-    return found
+        if batch.scenario_id not in newest and matches(batch):
+            newest[batch.scenario_id] = batch
+    return newest
 
 
-def is_of(batch: Batch, model: str) -> bool:
-    """Named alone, or with its provider."""
+def uses_model(batch: Batch, model: str) -> bool:
+    """Return whether a batch uses a model, given with or without its provider."""
     return model in (batch.model, f"{batch.provider}/{batch.model}")
 
 
-def some_runs(store: RunStore, entries: Sequence[IndexEntry]) -> Iterator[AgentRunResult]:
-    """Completed ones, whole: of each batch and outcome the first, as many as are worth reading."""
-    met: Counter[tuple[str, Outcome]] = Counter()
-    for of in entries:
-        if of.outcome not in (Outcome.PASSED, Outcome.FAILED):
+def sample_runs(store: RunStore, entries: Sequence[IndexEntry]) -> Iterator[AgentRunResult]:
+    """Yield completed runs in full: the first ones of each batch and outcome."""
+    counts: Counter[tuple[str, Outcome]] = Counter()
+    for entry in entries:
+        if entry.outcome not in (Outcome.PASSED, Outcome.FAILED):
             continue
-        met[of.batch_id, of.outcome] += 1
-        if met[of.batch_id, of.outcome] <= MOST_READ:
-            with suppress(StoreError, TapeError):  # it was counted; only its steps are not known
-                yield store.load_run(of.run_id)
+        counts[entry.batch_id, entry.outcome] += 1
+        if counts[entry.batch_id, entry.outcome] <= MOST_READ:
+            with suppress(StoreError, TapeError):  # the run was counted; only its steps are unknown
+                yield store.load_run(entry.run_id)
 
 
 def nearest_counterpart(store: RunStore, result: AgentRunResult, entries: Sequence[IndexEntry]) -> str | None:

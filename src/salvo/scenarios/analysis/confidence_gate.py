@@ -1,4 +1,4 @@
-"""What runs show about a pass rate, where a confidence is asked for. Pure."""
+"""What runs show about a pass rate, if a confidence is required. Pure."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from salvo.scenarios.result import Batch
 Method: TypeAlias = Literal["exact interval", "confidence sequence"]
 
 POWER = 0.9
-"""How often the fixed number of runs, with which stopping early is compared, would have settled it."""
+"""How often the fixed number of runs, with which stopping early is compared, would have settled the verdict."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,30 +19,30 @@ class GateEvidence:
     verdict: GateVerdict
     confidence: float
     method: Method
-    """The exact interval holds for a number of runs that was fixed; the sequence however often one looks."""
+    """An exact interval is valid for a fixed number of runs, a confidence sequence at every look."""
     interval: Interval
     more: int | None
-    """How many further runs, all of them passing, would settle it; None where it is, or where too many would."""
+    """How many more passing runs would settle the verdict; null if it is settled, or if too many would be needed."""
     fixed_runs: int | None = None
-    """Of runs that were stopped when it was settled: how many would have had to be planned instead, if that many were
-    enough for such a pass rate; None where it is not settled, or where thousands would not do."""
+    """For runs that stopped when the verdict was settled: how many runs a plan with a fixed number would have needed
+    for such a pass rate; null if the verdict is not settled, or if thousands would not have been enough."""
 
 
-def confidence_of(batch: Batch) -> float | None:
-    """None where nothing is asked for, or where what a file asks for makes no sense."""
-    sensible = batch.confidence is not None and 0 < batch.confidence < 1 and 0 <= batch.min_pass_rate < 1
-    return batch.confidence if sensible else None
+def required_confidence(batch: Batch) -> float | None:
+    """Return None if no confidence is required, or if the values in the file make no sense."""
+    valid = batch.confidence is not None and 0 < batch.confidence < 1 and 0 <= batch.min_pass_rate < 1
+    return batch.confidence if valid else None
 
 
-def evidence_of(batch: Batch, passed: int, completed: int) -> GateEvidence | None:
-    """None where no confidence is asked for."""
-    confidence, least = confidence_of(batch), batch.min_pass_rate
+def gate_evidence(batch: Batch, passed: int, completed: int) -> GateEvidence | None:
+    """Return None if no confidence is required."""
+    confidence, least = required_confidence(batch), batch.min_pass_rate
     if confidence is None:
         return None
     method: Method = "exact interval" if batch.max_runs is None else "confidence sequence"
     bounds = clopper_pearson if batch.max_runs is None else confidence_sequence
-    found = gate(passed, completed, least, confidence, bounds)
+    result = gate(passed, completed, least, confidence, bounds)
     fixed = None
-    if batch.max_runs is not None and found.verdict != "inconclusive":
+    if batch.max_runs is not None and result.verdict != "inconclusive":
         fixed = fixed_runs_needed(least, passed / completed, confidence, POWER)
-    return GateEvidence(found.verdict, confidence, method, found.interval, found.more, fixed)
+    return GateEvidence(result.verdict, confidence, method, result.interval, result.more, fixed)

@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import TypeAlias
 
 from salvo.engine.stats import Interval, pass_hat_k, percentile, wilson
-from salvo.scenarios.analysis.confidence_gate import GateEvidence, evidence_of
+from salvo.scenarios.analysis.confidence_gate import GateEvidence, gate_evidence
 from salvo.scenarios.result import Batch, Cause, Outcome, SkippedRun
 from salvo.scenarios.store.index import IndexEntry
 
@@ -165,7 +165,7 @@ def summarise(
     runs = max(batch.runs, len(made) + len(never))
     pass_rate = passed / len(completed) if completed else None
     unknown = runs - len(completed) - counts[Outcome.ERROR]
-    evidence = evidence_of(batch, passed, len(completed))
+    evidence = gate_evidence(batch, passed, len(completed))
     return BatchSummary(
         batch_id=batch.batch_id,
         scenario_id=batch.scenario_id,
@@ -226,7 +226,7 @@ def _verdict(batch: Batch, passed: int, completed: int, unmade: int, evidence: G
 
 
 def _decided(batch: Batch, passed: int, runs: int) -> BatchVerdict:
-    evidence = evidence_of(batch, passed, runs)
+    evidence = gate_evidence(batch, passed, runs)
     if evidence is not None:
         return _GATED[evidence.verdict]
     return BatchVerdict.PASSED if passed / runs >= batch.min_pass_rate else BatchVerdict.FAILED

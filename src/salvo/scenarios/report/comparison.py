@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from salvo.engine.stats import Interval
@@ -12,7 +12,13 @@ from salvo.engine.text.markdown import inline, markdown_table
 from salvo.engine.text.terminal import Paint, table
 from salvo.engine.text.unicode_escape import printable
 from salvo.scenarios.analysis.batch_stats import BatchStats, ConfigDifference
-from salvo.scenarios.analysis.compare import AssertionDifference, Comparison, ComparisonFinding, ScenarioComparison
+from salvo.scenarios.analysis.compare import (
+    AssertionDifference,
+    Comparison,
+    ComparisonFinding,
+    ComparisonReport,
+    ScenarioComparison,
+)
 from salvo.scenarios.analysis.divergence import Divergence
 from salvo.scenarios.report import labels
 from salvo.scenarios.report.headline import p_text, sentence
@@ -22,17 +28,6 @@ _ASSERTIONS = 5
 _COLOURS = {ComparisonFinding.WORSE: "red", ComparisonFinding.BETTER: "green", ComparisonFinding.NOT_COMPARED: "yellow"}
 _RATES = ("SCENARIO", "A", "B", "DIFFERENCE", "95%", "P", "VISIBLE", "FINDING")
 _COSTS = ("SCENARIO", "COST A", "COST B", "CHANGE", "P50 A", "P50 B", "CHANGE", "P95 A", "P95 B")
-
-
-@dataclass(frozen=True, slots=True)
-class ComparisonReport:
-    """A comparison, with what only run files can tell."""
-
-    comparison: Comparison
-    partings: dict[str, Divergence] = field(default_factory=dict)
-    """By scenario: where failing and passing runs part."""
-    notes: list[str] = field(default_factory=list)
-    """What was left out, and why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,31 +77,31 @@ class ComparisonDocument:
     assertions: list[AssertionDifference]
 
 
-def lines(compared: ComparisonReport, *, colour: bool = False) -> list[str]:
+def lines(report: ComparisonReport, *, colour: bool = False) -> list[str]:
     """The sentence, what was not the same, and only then the numbers."""
     paint = Paint(colour)
-    comparison = compared.comparison
+    comparison = report.comparison
     worse = "red" if comparison.worse else None
     colours = [_COLOURS.get(scenario.finding) if scenario.finding else None for scenario in comparison.scenarios]
     sections = [
-        [paint(sentence(comparison), worse, bold=True), *(paint(note, "yellow") for note in compared.notes)],
+        [paint(sentence(comparison), worse, bold=True), *(paint(note, "yellow") for note in report.notes)],
         list(_sides(comparison)),
         [paint(line, "yellow") for line in _not_the_same(comparison)],
         table(_RATES, [_rates(each) for each in comparison.scenarios], paint, colours),
         [paint(line, "yellow") for line in _left_out(comparison)],
         _assertion_lines(comparison.assertions),
         table(_COSTS, [_costs(each) for each in comparison.scenarios], paint),
-        [line for scenario_id, found in compared.partings.items() for line in _parted(scenario_id, found)],
+        [line for scenario_id, found in report.divergences.items() for line in _parted(scenario_id, found)],
     ]
     first, *rest = [section for section in sections if section]
     return [*first, *(line for section in rest for line in ("", *section))]
 
 
-def markdown(compared: ComparisonReport) -> str:
-    comparison = compared.comparison
+def markdown(report: ComparisonReport) -> str:
+    comparison = report.comparison
     parts = [
         f"**{inline(sentence(comparison))}**",
-        *map(inline, compared.notes),
+        *map(inline, report.notes),
         "\n".join(f"- {inline(line)}" for line in _sides(comparison)),
         "\n".join(
             inline(line) if number == 0 else f"- {inline(line)}" for number, line in enumerate(_lists(comparison))
@@ -117,28 +112,28 @@ def markdown(compared: ComparisonReport) -> str:
         _md_table(_COSTS, [_costs(each) for each in comparison.scenarios]),
         *(
             inline(" ".join(line.strip() for line in _parted(scenario_id, found)))
-            for scenario_id, found in compared.partings.items()
+            for scenario_id, found in report.divergences.items()
         ),
     ]
     return "\n\n".join(part for part in parts if part)
 
 
-def document(compared: ComparisonReport) -> ComparisonDocument:
+def document(report: ComparisonReport) -> ComparisonDocument:
     """For other programs. Shares are from 0 to 1, money in dollars, durations in seconds; null is not known."""
-    comparison = compared.comparison
+    comparison = report.comparison
     overall = comparison.overall
     return ComparisonDocument(
         salvo_comparison=VERSION,
         sentence=sentence(comparison),
         worse=comparison.worse,
-        notes=compared.notes,
-        scenarios=[_scenario(each, compared.partings) for each in comparison.scenarios],
+        notes=report.notes,
+        scenarios=[_scenario(each, report.divergences) for each in comparison.scenarios],
         overall=overall and OverallDocument(*overall, comparison.overall_finding),
         assertions=comparison.assertions,
     )
 
 
-def _scenario(each: ScenarioComparison, partings: dict[str, Divergence]) -> ScenarioDocument:
+def _scenario(each: ScenarioComparison, divergences: dict[str, Divergence]) -> ScenarioDocument:
     return ScenarioDocument(
         scenario_id=each.scenario_id,
         finding=each.finding,
@@ -150,7 +145,7 @@ def _scenario(each: ScenarioComparison, partings: dict[str, Divergence]) -> Scen
         p_value=each.p_value,
         uncorrected_p_value=each.uncorrected,
         smallest_visible_difference=each.smallest,
-        parting=partings.get(each.scenario_id),
+        parting=divergences.get(each.scenario_id),
     )
 
 

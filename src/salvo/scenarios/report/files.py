@@ -22,9 +22,9 @@ from typing import Any
 from salvo.engine.jsonio import json_codec
 from salvo.engine.runtime.files import write_document
 from salvo.errors import UsageError
+from salvo.scenarios.analysis.compare import ComparisonReport
 from salvo.scenarios.analysis.summary import BatchSummary
 from salvo.scenarios.report import comparison
-from salvo.scenarios.report.comparison import ComparisonReport
 from salvo.scenarios.report.junit import as_xml
 from salvo.scenarios.report.markdown import as_markdown
 from salvo.scenarios.result import AgentRunResult

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from salvo.engine.text.formatting import NamedValue, format_time, percent, pluralize, truncate
 from salvo.engine.text.html.templates import print_margins, render_page, stylesheet
-from salvo.scenarios.analysis.comparison_inputs import some_runs
+from salvo.scenarios.analysis.comparison_inputs import sample_runs
 from salvo.scenarios.analysis.divergence import Divergence, find_divergence, nearest, tool_path
 from salvo.scenarios.analysis.summary import AssertionSummary, BatchSummary, BatchVerdict, Failure, Group, summarise
 from salvo.scenarios.analysis.truncation import TruncationBudget
@@ -88,7 +88,7 @@ def export(store: RunStore, batch_id: str) -> Exported:
     """Return a stored batch as an HTML file."""
     batch, entries = store.load_batch(batch_id), store.load_entries(batch_id)
     summary = summarise(batch, entries)
-    runs = list(some_runs(store, entries))
+    runs = list(sample_runs(store, entries))
     return Exported(render(summary, batch, runs, entries.skipped), summary, entries.skipped)
 
 

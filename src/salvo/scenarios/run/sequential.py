@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from salvo.engine.stats import settled
-from salvo.scenarios.analysis.confidence_gate import confidence_of
+from salvo.scenarios.analysis.confidence_gate import required_confidence
 from salvo.scenarios.result import Batch, Outcome
 from salvo.scenarios.store.index import IndexEntry
 
@@ -20,7 +20,7 @@ def is_unsettled(batch: Batch, entries: Sequence[IndexEntry]) -> bool:
         return False
     completed = completed_runs(entries)
     passed = sum(entry.outcome is Outcome.PASSED for entry in completed)
-    confidence = confidence_of(batch)
+    confidence = required_confidence(batch)
     return confidence is not None and settled(passed, len(completed), batch.min_pass_rate, confidence) is None
 
 

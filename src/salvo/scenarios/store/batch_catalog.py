@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 from salvo.engine.runtime.clock import Clock
 from salvo.engine.stats import Interval
 from salvo.errors import StoreError, TapeError, UnknownIdError
-from salvo.scenarios.analysis.comparison_inputs import partings
+from salvo.scenarios.analysis.comparison_inputs import find_divergences
 from salvo.scenarios.analysis.divergence import Divergence
 from salvo.scenarios.analysis.summary import BatchSummary, BatchVerdict, Cost, Latency, summarise
 from salvo.scenarios.result import Batch
@@ -145,7 +145,7 @@ class BatchCatalog:
         with self._lock:
             cached = self._divergences.get(batch.row.batch_id)
             if cached is None or cached[0] is not batch:
-                cached = batch, partings(self.store, [(scenario_id, batch.entries)]).get(scenario_id)
+                cached = batch, find_divergences(self.store, [(scenario_id, batch.entries)]).get(scenario_id)
                 self._divergences[batch.row.batch_id] = cached
             if len(self._divergences) > _MOST_DIVERGENCES:
                 self._divergences.popitem(last=False)

@@ -11,7 +11,7 @@ from fastapi import APIRouter, Query, Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from salvo.engine.stats import Interval
-from salvo.scenarios.analysis.comparison_inputs import compared, pair_named
+from salvo.scenarios.analysis.comparison_inputs import compare_batches, find_pairs
 from salvo.scenarios.analysis.divergence import Divergence
 from salvo.scenarios.analysis.summary import BatchSummary, BatchVerdict, FailureGroup, failure_groups
 from salvo.scenarios.report import html
@@ -213,8 +213,8 @@ class BatchPair(BaseModel):
 def compare(pair: BatchPair, services: ServicesDep) -> JsonResponse:
     """Compare B with A: better, worse, or not distinguishable. The document of `salvo compare --json`."""
     store = services.catalog.store
-    pairs, notes = pair_named(store, pair.a, pair.b, whole=pair.whole)
-    return JsonResponse(document(compared(store, pairs, notes, services.catalog.listed)))
+    pairs, notes = find_pairs(store, pair.a, pair.b, all_scenarios=pair.whole)
+    return JsonResponse(document(compare_batches(store, pairs, notes, services.catalog.listed)))
 
 
 @dataclass(frozen=True, slots=True)
