@@ -1,32 +1,32 @@
-"""Every exception of ours. A person can mend each of them, so each says what happened and what to do.
+"""Every exception that Salvo raises. Each message says what happened and what to do about it.
 
 SalvoError
-├── UsageError                 asked for wrongly: an option, an argument, a name that does not exist
-│   ├── NothingFoundError          there is no scenario where one was looked for
-│   ├── UnknownIdError             no stored run or batch has this id, nor one that begins with it
-│   └── AmbiguousIdError           several stored ids begin with it
-├── InputError                 a file or a value is not what it must be
-│   ├── ScenarioFileError          a scenario's or a tool's file, with all its problems and where each stands
-│   └── PlaybookError              a playbook, with all its errors and the JSON path of each
-├── ProviderError              the provider gave no usable answer; never the fault of what is under test
-│   ├── WireError              nothing usable came back over the network
-│   │   ├── UnreachableError       refused, cut, no such host, TLS
+├── UsageError                 a wrong option or argument, or a name that does not exist
+│   ├── NothingFoundError          there is nothing to work on, such as no scenario in a folder
+│   ├── UnknownIdError             no stored run or batch has an id that begins like this
+│   └── AmbiguousIdError           several stored ids begin like this
+├── InputError                 a file or a value is not valid
+│   ├── ScenarioFileError          a scenario file or a tool file, with the place of each problem
+│   └── PlaybookError              a playbook, with the JSON path of each problem
+├── ProviderError              the provider gave no usable answer; the agent under test is not at fault
+│   ├── WireError              no usable reply came back over the network
+│   │   ├── UnreachableError       connection refused or lost, unknown host, TLS
 │   │   ├── ReplyTimeoutError      connected, but no answer in time
-│   │   └── ReplyTooLargeError     an answer larger than we are willing to hold
+│   │   └── ReplyTooLargeError     the answer is larger than the limit
 │   ├── MissingKeyError        no API key; nothing was sent
 │   ├── WrongKeyError          401, 403
 │   ├── UnknownModelError      404; retired or misspelt
-│   ├── QuotaError             the account has no money or quota left
-│   ├── RateLimitError         429, still, after all retries
-│   ├── OverloadedError        5xx or 529, still, after all retries
+│   ├── QuotaError             the account has no credit or quota left
+│   ├── RateLimitError         429 after all retries
+│   ├── OverloadedError        5xx or 529 after all retries
 │   ├── ContextTooLongError    the conversation does not fit the model
 │   ├── RequestRefusedError    any other 4xx
-│   └── BadReplyError          an answer that is not what the protocol says
+│   └── BadReplyError          the answer does not follow the protocol
 ├── StoreError                 the store cannot be written, or a file in it cannot be read
 └── TapeError                  a recording cannot be used
-    ├── TapeCorruptError           not a tape, or a damaged one
+    ├── TapeCorruptError           not a tape, or a damaged tape
     ├── TapeMissError              nothing was recorded for this request
-    └── NotReplayableError         recorded, but without the content that replay needs
+    └── NotReplayableError         the recording does not have the content that a replay needs
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from typing import Any, NamedTuple
 
 
 class SalvoError(Exception):
-    """What happened (`message`) and what to do about it (`hint`)."""
+    """An error with what happened (`message`) and what to do about it (`hint`)."""
 
     def __init__(self, message: str, *, hint: str = "") -> None:
         super().__init__(message)
@@ -48,27 +48,27 @@ class SalvoError(Exception):
 
 
 class UsageError(SalvoError):
-    """Asked for wrongly."""
+    """A wrong option or argument, or a name that does not exist."""
 
 
 class UnknownIdError(UsageError):
-    """No stored run or batch has this id, nor one that begins with it."""
+    """No stored run or batch has an id that begins like this."""
 
 
 class AmbiguousIdError(UsageError):
-    """Several stored ids begin with it."""
+    """Several stored ids begin like this."""
 
 
 class NothingFoundError(UsageError):
-    """There is nothing to do: no scenario where one was looked for."""
+    """There is nothing to work on, such as no scenario in a folder."""
 
 
 class InputError(SalvoError):
-    """A file or a value is not what it must be."""
+    """A file or a value is not valid."""
 
 
 class Problem(NamedTuple):
-    """What is wrong in a file, and where: lines and columns count from 1, `field` is empty for the whole of it."""
+    """A problem in a file. Lines and columns count from 1; `field` is empty where the whole file is meant."""
 
     file: str
     line: int
@@ -82,7 +82,7 @@ class Problem(NamedTuple):
 
 
 class ScenarioFileError(InputError):
-    """A scenario's or a tool's file, with all its problems: one line each."""
+    """A scenario file or a tool file that is not valid. The message has one line per problem."""
 
     def __init__(self, problems: Sequence[Problem]) -> None:
         super().__init__("\n".join(map(str, problems)))
@@ -90,7 +90,7 @@ class ScenarioFileError(InputError):
 
 
 class PlaybookError(InputError):
-    """A playbook that cannot be used, with all its errors: one line each, behind its JSON path."""
+    """A playbook that is not valid. The message has one line per problem, with its JSON path."""
 
     def __init__(self, name: str, errors: Sequence[str]) -> None:
         super().__init__(
@@ -112,45 +112,45 @@ class ProviderError(SalvoError):
 
 
 class WireError(ProviderError):
-    """Nothing usable came back over the network. `attempts` holds the tries before the final one."""
+    """No usable reply came back over the network. `attempts` holds the tries before the final one."""
 
     attempts: tuple[Any, ...] = ()
 
 
 class UnreachableError(WireError):
-    """Refused, cut, no such host, or no trust in its certificate."""
+    """The connection was refused or lost, the host is unknown, or its certificate is not trusted."""
 
 
 class ReplyTimeoutError(WireError):
-    """Connected, but no answer in time."""
+    """The connection was made, but no answer came in time."""
 
 
 class ReplyTooLargeError(WireError):
-    """An answer larger than we are willing to hold in memory."""
+    """The answer is larger than the limit."""
 
 
 class MissingKeyError(ProviderError):
-    """No API key; nothing was sent."""
+    """There is no API key, so nothing was sent."""
 
 
 class WrongKeyError(ProviderError):
-    """The provider does not accept the key, or not for this."""
+    """The provider does not accept the key, or the key has no access to this."""
 
 
 class UnknownModelError(ProviderError):
-    """The provider does not know the model: retired or misspelt."""
+    """The provider does not know the model: its name is misspelt, or it was retired."""
 
 
 class QuotaError(ProviderError):
-    """The account has no money or quota left."""
+    """The account has no credit or quota left."""
 
 
 class RateLimitError(ProviderError):
-    """Still limited after all retries."""
+    """The rate limit still applies after all retries."""
 
 
 class OverloadedError(ProviderError):
-    """Still failing on the provider's side after all retries."""
+    """The provider still fails after all retries."""
 
 
 class ContextTooLongError(ProviderError):
@@ -158,11 +158,11 @@ class ContextTooLongError(ProviderError):
 
 
 class RequestRefusedError(ProviderError):
-    """The provider refuses the request as it stands."""
+    """The provider refuses the request."""
 
 
 class BadReplyError(ProviderError):
-    """An answer that is not what the protocol says."""
+    """The answer does not follow the protocol."""
 
 
 class StoreError(SalvoError):
@@ -174,7 +174,7 @@ class TapeError(SalvoError):
 
 
 class TapeCorruptError(TapeError):
-    """Not a tape, or a damaged one."""
+    """The file is not a tape, or it is damaged."""
 
 
 class TapeMissError(TapeError):
@@ -182,4 +182,4 @@ class TapeMissError(TapeError):
 
 
 class NotReplayableError(TapeError):
-    """Recorded, but without the content that replay needs."""
+    """The recording does not have the content that a replay needs."""

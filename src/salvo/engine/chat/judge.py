@@ -79,9 +79,9 @@ async def _ask(model: ChatModel, request: ChatRequest, question: Question, befor
         return JudgeVote(None, reply.text, replies, problem="The judge refused to answer.")
     try:
         answer = parse_answer(reply.text)
-    except ValueError as fault:
+    except ValueError as error:
         cut = " It was cut at the token limit." if reply.stop is Stop.LENGTH else ""
-        return JudgeVote(None, reply.text, replies, problem=f"The answer is not a JSON object: {fault}.{cut}")
+        return JudgeVote(None, reply.text, replies, problem=f"The answer is not a JSON object: {error}.{cut}")
     wrong = problems(question.schema.schema, answer)
     if wrong:
         return JudgeVote(

@@ -72,9 +72,9 @@ class WiredModel:
         request_id = reply.headers.get("request-id") or reply.headers.get("x-request-id")
         try:
             body = reply.json()
-        except ValueError as fault:
-            reason = f"not JSON ({fault})" if reply.body.strip() else "empty"
-            raise self._bad(f"its answer is {reason}", request_id) from fault
+        except ValueError as error:
+            reason = f"not JSON ({error})" if reply.body.strip() else "empty"
+            raise self._bad(f"its answer is {reason}", request_id) from error
         if not isinstance(body, dict):
             raise self._bad("its answer is not a JSON object", request_id)
         if isinstance(body.get("error"), dict):  # some routers answer 200 and put the error inside
@@ -83,8 +83,8 @@ class WiredModel:
             raise self._bad(f"it says: {parse_error_body(reply).message}", request_id)
         try:
             read = self._dialect.read(body)
-        except ValueError as fault:
-            raise self._bad(f"its answer is not what the protocol says: {fault}", request_id) from fault
+        except ValueError as error:
+            raise self._bad(f"its answer is not what the protocol says: {error}", request_id) from error
         return ChatReply(
             message=read.message,
             stop=read.stop,

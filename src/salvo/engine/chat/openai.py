@@ -142,8 +142,8 @@ def parse_arguments(raw: str) -> tuple[dict[str, Any], str]:
         return {}, ""  # a tool without parameters is called with nothing
     try:
         arguments = json_codec.loads(raw)
-    except ValueError as fault:
-        return {}, f"The arguments are not JSON: {fault}."
+    except ValueError as error:
+        return {}, f"The arguments are not JSON: {error}."
     if isinstance(arguments, dict):
         return arguments, ""
     return {}, f"The arguments are not a JSON object but {type(arguments).__name__}."

@@ -53,7 +53,7 @@ class Listener(Protocol):
 
     def answered(self, call: Call, reply: WireReply) -> None: ...
 
-    def failed(self, call: Call, fault: SalvoError) -> None:
+    def failed(self, call: Call, error: SalvoError) -> None:
         """No reply came back that could be handed on."""
         ...
 
@@ -123,9 +123,9 @@ class Gateway:
             content = _shown(reply)
             if wants_stream and spoken is not None and reply.status == 200:
                 content = _streamed(content, spoken, body)
-        except SalvoError as fault:
-            self._listener.failed(call, fault)
-            return _refused(provider, getattr(fault, "status", None) or _STATUS, str(fault))
+        except SalvoError as error:
+            self._listener.failed(call, error)
+            return _refused(provider, getattr(error, "status", None) or _STATUS, str(error))
         self._listener.answered(call, reply)
         return _response(reply, content, streamed=wants_stream and reply.status == 200)
 
@@ -225,8 +225,8 @@ def _streamed(content: bytes, spoken: _Spoken, asked: dict[str, Any]) -> bytes:
         if not isinstance(reply, dict):
             raise ValueError("it is not a JSON object")  # noqa: TRY004 - every flaw of a reply is a ValueError
         return spoken.stream(reply, asked)
-    except ValueError as fault:
-        raise BadReplyError(f"The provider's answer cannot be made a stream: {fault}.", status=_STATUS) from fault
+    except ValueError as error:
+        raise BadReplyError(f"The provider's answer cannot be made a stream: {error}.", status=_STATUS) from error
 
 
 def _response(reply: WireReply, content: bytes, *, streamed: bool) -> web.Response:

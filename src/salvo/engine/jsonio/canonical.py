@@ -1,4 +1,4 @@
-"""One text for one value: `jcs` for hashes that others recompute, `stable_key` for our own look-ups."""
+"""Canonical forms of values: `jcs` for hashes that other programs recompute, `stable_key` for our own look-ups."""
 
 from __future__ import annotations
 
@@ -16,29 +16,29 @@ from salvo.errors import InputError
 
 _LONGEST_OUTLINE = 1_000_000
 _STABLE = json.JSONEncoder(sort_keys=True, separators=(",", ":"))
-_SAYS_ITS_VALUE = frozenset({"datetime", "decimal", "fractions", "uuid", "pathlib"})
-"""Modules whose objects have their value, and nothing else, in their repr."""
+_VALUE_REPRS = frozenset({"datetime", "decimal", "fractions", "uuid", "pathlib"})
+"""Modules whose objects have a repr that contains only their value."""
 
 
 def jcs(value: Any) -> bytes:
-    """The value as RFC 8785 canonical JSON, which anyone can compute again in any language.
+    """Return the value as RFC 8785 canonical JSON, which can be recomputed in any language.
 
-    What the standard has no form for (NaN, integers beyond 2^53, lone surrogates) is refused, not bent.
+    Raises InputError for what the standard does not cover: NaN, integers beyond 2^53, lone surrogates.
     """
     import rfc8785
 
     try:
         return rfc8785.dumps(value)
-    except (ValueError, RecursionError) as fault:
+    except (ValueError, RecursionError) as error:
         raise InputError(
-            f"This value has no canonical JSON form: {fault}.",
+            f"This value has no canonical JSON form: {error}.",
             hint="Use finite numbers, integers below 2^53 and well-formed Unicode.",
-        ) from fault
+        ) from error
 
 
 def escape_surrogates(text: str) -> str:
     r"""Return the text with each lone surrogate escaped as in JSON (\ud800); `jcs` accepts every other text."""
-    return _SURROGATE.sub(lambda found: f"\\u{ord(found.group()):04x}", text)
+    return _SURROGATE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 def escape_surrogates_in(value: Any) -> Any:
@@ -54,46 +54,47 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def sha256(content: bytes) -> str:
-    """The digest as reports write it: with the algorithm's name in front."""
+    """Return the SHA-256 digest with the prefix "sha256:"."""
     return f"sha256:{hashlib.sha256(content).hexdigest()}"
 
 
 def stable_key(value: Any) -> str:
-    """The same key for equal values in every process, for any value at all: never raises.
+    """Return the same key for equal values in every process. It accepts any value and never raises.
 
-    Not canonical JSON: NaN, huge integers and lone surrogates occur in what models and tools send, and a
-    recording must hold them too.
+    This is not canonical JSON: models and tools send NaN, huge integers and lone surrogates, and a recording must
+    hold them too.
     """
     return hashlib.sha256(stable_text(value).encode("ascii")).hexdigest()
 
 
 def stable_text(value: Any) -> str:
-    """ASCII text that is the same for equal values; it is JSON whenever the value is."""
+    """Return ASCII text that is the same for equal values. It is JSON where the value can be written as JSON."""
     try:
         return _STABLE.encode(value)
-    except Exception:  # noqa: BLE001 - a stranger's object may raise anything at all when it is looked at
+    except Exception:  # noqa: BLE001 - a user's object may raise any exception when it is inspected
         return _outlined(value)
 
 
 def _outlined(value: Any) -> str:
     try:
-        # A graph of objects may have more paths than anyone can walk: so far, and no further.
+        # A graph of objects may have too many paths to walk, so the number of steps is limited.
         return "".join(_outline(value, iter(range(_LONGEST_OUTLINE))))
     except Exception:  # noqa: BLE001 - as above
         return _type_name(value)
 
 
 class _Piece(NamedTuple):
-    """Finished text on the stack; `closes` is the container that ends with it."""
+    """Finished text on the stack. `closes` is the container that ends with it."""
 
     text: str
     closes: Any = None
 
 
 def _outline(root: Any, steps: Iterator[int], around: AbstractSet[int] = frozenset()) -> Iterator[str]:
-    """Writes what JSON cannot: odd keys and types, cycles, any depth (hence a stack, not recursion).
+    """Yield the text of a value that JSON cannot represent: other keys and types, cycles, any depth.
 
-    What JSON can write comes out as JSON has it, for how deep is too deep for JSON depends on the caller.
+    It uses a stack, because recursion has a limit. Values that JSON can represent are written as JSON, because the
+    depth at which the JSON encoder fails depends on the caller.
     """
     stack: list[Any] = [root]
     inside = set(around)
@@ -114,7 +115,7 @@ def _outline(root: Any, steps: Iterator[int], around: AbstractSet[int] = frozens
 
 
 class _Content(NamedTuple):
-    """What stands inside a container, in a fixed order, and around it."""
+    """The parts of a container in a fixed order, and the text around them."""
 
     opening: str
     parts: list[Any]
@@ -122,7 +123,7 @@ class _Content(NamedTuple):
 
 
 def _content(item: Any, steps: Iterator[int], around: AbstractSet[int]) -> _Content | None:
-    """None for what is no container."""
+    """Return the content of a container; None for other values."""
     if isinstance(item, Mapping):
         return _Content("{", _separated(_entries(item, steps, around)), "}")
     if isinstance(item, list | tuple):
@@ -160,10 +161,10 @@ def _scalar(item: Any) -> str:
         try:
             return json.dumps(item)
         except ValueError:
-            return hex(item)  # decimal refuses integers of thousands of digits
-    if isinstance(item, bytes) or type(item).__module__.partition(".")[0] in _SAYS_ITS_VALUE:
+            return hex(item)  # the decimal form of integers with thousands of digits is refused
+    if isinstance(item, bytes) or type(item).__module__.partition(".")[0] in _VALUE_REPRS:
         return ascii(item)
-    # repr() may hold an address, which differs in every process; the type is what is left to tell.
+    # repr() may contain an address, which differs in every process, so only the type is used.
     return _type_name(item)
 
 

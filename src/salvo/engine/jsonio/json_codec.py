@@ -1,10 +1,10 @@
-"""JSON to and from bytes: by the fast writer and reader, and by the standard library where those refuse.
+"""Convert JSON to and from bytes with pydantic_core, and with the standard library where pydantic_core refuses.
 
-The fast ones refuse lone surrogates and integers beyond all bounds, and both occur in what models and tools
-send: they must be sent, recorded and replayed like anything else.
+pydantic_core refuses lone surrogates and very large integers. Models and tools send both, so it must be possible to
+send, record and replay them.
 
-JSON has no NaN and no infinity. Read, they are refused; written, they are the texts "NaN", "Infinity" and "-Infinity":
-another program can read that, and nothing is passed off as null.
+JSON has no NaN and no infinity. They are refused when reading, and written as the texts "NaN", "Infinity" and
+"-Infinity", which other programs can read; null would hide them.
 """
 
 from __future__ import annotations
@@ -17,39 +17,38 @@ from typing import Any
 from pydantic_core import PydanticSerializationError, from_json, to_json
 
 MAX_DEPTH = 400
-"""Deeper than anyone nests on purpose, for what comes from elsewhere."""
+"""The limit on nesting for data from outside. Nobody nests deeper on purpose."""
 
 MAX_DEPTH_STORED = 500
-"""For files of our own, in which that stands a few levels deeper: what was written can be read again.
-No deeper than what was read can be written again, wherever that is done."""
+"""The limit for files that we write, in which data from outside is nested a few levels deeper."""
 
 
 def dumps(value: Any, *, indent: int | None = None) -> bytes:
     try:
         return to_json(value, indent=indent, inf_nan_mode="strings")
     except PydanticSerializationError:
-        return _written(value, indent).encode("ascii")
+        return _dumps_slowly(value, indent).encode("ascii")
 
 
-def _written(value: Any, indent: int | None) -> str:
+def _dumps_slowly(value: Any, indent: int | None) -> str:
     try:
         return json.dumps(value, indent=indent, default=_fields, allow_nan=False)
     except ValueError:
-        named = json.loads(json.dumps(value, default=_fields), parse_constant=str)
-        return json.dumps(named, indent=indent)
+        without_constants = json.loads(json.dumps(value, default=_fields), parse_constant=str)
+        return json.dumps(without_constants, indent=indent)
 
 
 def _fields(value: Any) -> dict[str, Any]:
-    """A dataclass as the fast writer has it; TypeError for what no writer has a form for."""
+    """Return the fields of a dataclass, as pydantic_core writes it. Raises TypeError for other types."""
     if not is_dataclass(value):
         raise TypeError(f"JSON has no form for {type(value).__name__}")
     return {part.name: getattr(value, part.name) for part in fields(value)}
 
 
 def loads(content: bytes | str, *, max_depth: int = MAX_DEPTH, nan: bool = False) -> Any:
-    """The value; ValueError where the content is not JSON, or nested deeper than anyone means.
+    """Return the value. Raises ValueError where the content is not JSON, or nested too deeply.
 
-    `nan` takes NaN and infinity all the same, for those who must read what others write.
+    `nan` accepts NaN and infinity, which some programs write.
     """
     try:
         return from_json(content, allow_inf_nan=nan)
@@ -64,7 +63,10 @@ def loads(content: bytes | str, *, max_depth: int = MAX_DEPTH, nan: bool = False
 
 
 def plain(value: Any) -> Any:
-    """The value as anyone will read it again; TypeError, ValueError or RecursionError where nobody could."""
+    """Return the value as it will be read again: only dicts, lists, strings, numbers, booleans and None.
+
+    Raises TypeError, ValueError or RecursionError where it cannot be written as JSON.
+    """
     return loads(dumps(value))
 
 
@@ -85,7 +87,7 @@ def _is_deeper(value: Any, levels: int) -> bool:
 
 
 def loads_or_text(text: str) -> Any:
-    """The value, where the whole text is JSON (a fence around it aside); else the text."""
+    """Return the value where the text is JSON, with or without a Markdown fence around it; else the text."""
     try:
         return loads(strip_fence(text))
     except ValueError:
@@ -93,7 +95,7 @@ def loads_or_text(text: str) -> Any:
 
 
 def strip_fence(text: str) -> str:
-    """The text without a Markdown fence around the whole of it, which models like to put there."""
+    """Return the text without the Markdown fence that models often put around it."""
     text = text.strip()
     fenced = _FENCED.match(text)
     return fenced.group(1) if fenced else text

@@ -1,4 +1,4 @@
-"""JSON Schema: what is wrong with a value, and a schema in the form that a provider takes."""
+"""JSON Schema: validate a value, and convert a schema to the form that a provider accepts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _BOUNDS = frozenset(
     {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength", "maxLength"}
     | {"pattern", "minItems", "maxItems", "uniqueItems", "minProperties", "maxProperties"}
-    | {"not"}  # a limit, too, and one that would forbid everything once there are no bounds in it
+    | {"not"}  # without the bounds inside it, it would forbid every value
 )
 _MAPS_OF_SCHEMAS = ("properties", "$defs", "definitions")
 _LISTS_OF_SCHEMAS = ("anyOf", "allOf", "oneOf", "prefixItems")
@@ -24,30 +24,30 @@ _SINGLE_SCHEMAS = ("items", "additionalProperties")
 
 
 def problems(schema: Mapping[str, Any], value: Any) -> list[str]:
-    """Every way in which the value does not fit, one sentence each; InputError where the schema is none."""
+    """Return every violation, one sentence each. Raises InputError where the schema is not valid."""
     text = stable_text(schema)
     if _is_plain(text) and _fits(schema, value):
-        return []  # what most values do; the library, which takes long to load, is for saying what is wrong
+        return []  # most values are valid; the slow library is imported only to word the errors
     from referencing.exceptions import Unresolvable
 
     try:
-        found = list(_validator(text).iter_errors(value))
-    except Unresolvable as fault:
+        errors = list(_validator(text).iter_errors(value))
+    except Unresolvable as error:
         raise InputError(
-            f"This JSON Schema refers to {getattr(fault, 'anchor', fault.ref)!r}, which is not in it.",
-            hint="Put what it refers to under $defs: nothing is fetched from elsewhere.",
-        ) from fault
-    except (RecursionError, OverflowError) as fault:
+            f"This JSON Schema refers to {getattr(error, 'anchor', error.ref)!r}, which is not in it.",
+            hint="Put the definition under $defs. Nothing is fetched from other places.",
+        ) from error
+    except (RecursionError, OverflowError) as error:
         raise InputError(
-            f"This JSON Schema cannot be applied to this value: {fault}.",
-            hint="Look for a $ref that leads back to itself, for very deep nesting, and for numbers beyond all bounds.",
-        ) from fault
-    found.sort(key=lambda error: [(type(step).__name__, step) for step in error.path])
-    return [f"{_place(error.path)}{error.message}" for error in found]
+            f"This JSON Schema cannot be applied to this value: {error}.",
+            hint="Look for a $ref that refers to itself, very deep nesting, and very large numbers.",
+        ) from error
+    errors.sort(key=lambda error: [(type(step).__name__, step) for step in error.path])
+    return [f"{_place(error.path)}{error.message}" for error in errors]
 
 
 def check(schema: Mapping[str, Any]) -> None:
-    """InputError where this is no JSON Schema."""
+    """Raise InputError where this is not a valid JSON Schema."""
     text = stable_text(schema)
     if not _is_plain(text):
         _validator(text)
@@ -55,7 +55,7 @@ def check(schema: Mapping[str, Any]) -> None:
 
 @lru_cache(maxsize=256)
 def _is_plain(text: str) -> bool:
-    """Whether a schema is one, and says nothing but what `_fits` understands."""
+    """Return whether the schema is valid and uses only keywords that `_fits` understands."""
     try:
         return _plain(json_codec.loads(text))
     except (ValueError, RecursionError):
@@ -79,7 +79,7 @@ def _plain(schema: Any) -> bool:
 
 
 def _fits(schema: Mapping[str, Any], value: Any) -> bool:
-    """False where it does not, and also where only the library can tell: 1.0 is an integer, too."""
+    """Return whether the value is surely valid. 1.0, for instance, may be an integer: only the library knows."""
     if "type" in schema and type(value) not in _PLAIN_TYPES[schema["type"]]:
         return False
     if "enum" in schema and not (isinstance(value, str) and value in schema["enum"]):
@@ -129,18 +129,18 @@ def _validator(text: str) -> Validator:
 
     try:
         schema = json_codec.loads(text)
-    except ValueError as fault:
-        raise InputError("This is not a JSON Schema: it holds something that JSON has no form for.") from fault
+    except ValueError as error:
+        raise InputError("This is not a JSON Schema: it contains a value that JSON cannot represent.") from error
     try:
         Draft202012Validator.check_schema(schema)
-    except SchemaError as fault:
-        raise InputError(f"This is not a JSON Schema: {_place(fault.path)}{fault.message}.") from fault
-    # An empty registry: a schema comes from a stranger's file, and must not make us fetch what it refers to.
+    except SchemaError as error:
+        raise InputError(f"This is not a JSON Schema: {_place(error.path)}{error.message}.") from error
+    # The empty registry keeps a schema from an untrusted file from making us fetch what it refers to.
     return Draft202012Validator(schema, registry=Registry())
 
 
 def without_bounds(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """The shape alone, for providers that refuse limits in a schema and want every object closed."""
+    """Return the schema without limits and with every object closed, for providers that require that."""
     shape = {name: part for name, part in schema.items() if name not in _BOUNDS}
     if _is_object(shape):
         shape["additionalProperties"] = False
@@ -148,7 +148,7 @@ def without_bounds(schema: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def is_strict(schema: Mapping[str, Any]) -> bool:
-    """Whether every object in it is closed and requires all its properties."""
+    """Return whether every object in the schema is closed and requires all its properties."""
     if _is_object(schema):
         closed = schema.get("additionalProperties") is False
         if not closed or set(schema.get("properties", {})) != set(schema.get("required", ())):
@@ -178,12 +178,12 @@ def _with_parts(schema: dict[str, Any], change: Callable[[Mapping[str, Any]], An
 
 
 def _parts(schema: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """The schemas that stand directly inside this one."""
-    found: list[Any] = [schema.get(name) for name in _SINGLE_SCHEMAS]
+    """Return the schemas directly inside this one."""
+    parts: list[Any] = [schema.get(name) for name in _SINGLE_SCHEMAS]
     for name in _MAPS_OF_SCHEMAS:
-        if isinstance(named := schema.get(name), Mapping):
-            found += named.values()
+        if isinstance(schemas := schema.get(name), Mapping):
+            parts += schemas.values()
     for name in _LISTS_OF_SCHEMAS:
-        if isinstance(listed := schema.get(name), list):
-            found += listed
-    return (part for part in found if isinstance(part, Mapping))
+        if isinstance(items := schema.get(name), list):
+            parts += items
+    return (part for part in parts if isinstance(part, Mapping))

@@ -21,10 +21,10 @@ def write_atomically(path: Path, content: bytes) -> None:
     try:
         write(aside, content)
         aside.replace(path)
-    except OSError as fault:
+    except OSError as error:
         with suppress(OSError):  # whatever keeps us from writing may keep us from cleaning up, too
             aside.unlink()
-        raise unwritable(path, fault) from fault
+        raise unwritable(path, error) from error
 
 
 def write_document(path: Path, content: bytes) -> None:
@@ -33,8 +33,8 @@ def write_document(path: Path, content: bytes) -> None:
     target = path.resolve()
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as fault:
-        raise unwritable(path, fault) from fault
+    except OSError as error:
+        raise unwritable(path, error) from error
     write_atomically(target, content)
 
 
@@ -77,9 +77,9 @@ def names(folder: Path, prefix: str = "") -> Iterator[str]:
                 yield entry.name
 
 
-def unwritable(path: Path, fault: OSError) -> StoreError:
-    reason = fault.strerror or str(fault)
-    if fault.errno in (errno.ENOSPC, errno.EDQUOT):
+def unwritable(path: Path, error: OSError) -> StoreError:
+    reason = error.strerror or str(error)
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
         hint = "Free some space; what was stored before is untouched."
     else:
         hint = "Give yourself the right to write there, or work in another folder."
@@ -93,5 +93,5 @@ def read_up_to(path: Path, limit: int) -> bytes:
             return file.read(limit + 1)
     except IsADirectoryError:
         raise InputError(f"{path} is a folder, not a file.") from None
-    except OSError as fault:
-        raise InputError(f"{path} cannot be read: {fault.strerror}.") from fault
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror}.") from error

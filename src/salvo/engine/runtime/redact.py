@@ -280,8 +280,8 @@ def _plainest_run(spelling: str) -> str:
 def _compiled(pattern: str) -> re.Pattern[str]:
     try:
         return re.compile(pattern)
-    except re.error as fault:
+    except re.error as error:
         raise UsageError(
-            f"The redaction pattern {pattern!r} is not a regular expression: {fault}.",
+            f"The redaction pattern {pattern!r} is not a regular expression: {error}.",
             hint="Patterns are Python regular expressions; escape special characters with a backslash.",
-        ) from fault
+        ) from error

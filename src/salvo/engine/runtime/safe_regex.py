@@ -47,8 +47,8 @@ def pattern_error(pattern: str) -> str:
     """What is wrong with a pattern, as a sentence; empty where it compiles."""
     try:
         _compiled(pattern, 0)
-    except (re.error, OverflowError, RecursionError) as fault:
-        return f"{excerpt(pattern)} is not a regular expression: {fault}."
+    except (re.error, OverflowError, RecursionError) as error:
+        return f"{excerpt(pattern)} is not a regular expression: {error}."
     return ""
 
 
@@ -112,10 +112,10 @@ def _apart(patterns: Sequence[str], text: str, *, flags: int, most: int, empty: 
             check=False,
         )
         output, why = child.stdout, f": its process ended with code {child.returncode}"
-    except subprocess.TimeoutExpired as fault:
-        output, why = fault.stdout or b"", f" after {SECONDS:g} seconds"
-    except OSError as fault:
-        output, why = b"", f": no process could be started for it ({fault.strerror})"
+    except subprocess.TimeoutExpired as error:
+        output, why = error.stdout or b"", f" after {SECONDS:g} seconds"
+    except OSError as error:
+        output, why = b"", f": no process could be started for it ({error.strerror})"
     done = [_read(line, most) for line in output.split(b"\n")[:-1]]
     return [*done, *_undone(patterns[len(done) :], f"was not done with a text of {len(text):,} characters{why}.")]
 

@@ -110,12 +110,12 @@ def _start(command: Sequence[str], folder: Path, environ: Mapping[str, str]) -> 
             bufsize=0,
             start_new_session=True,
         )
-    except (OSError, ValueError) as fault:
-        reason = fault.strerror if isinstance(fault, OSError) and fault.strerror else str(fault)
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise InputError(
             f"The program {command[0]} could not be started: {reason}.",
             hint="Check adapter_options.command and adapter_options.cwd.",
-        ) from fault
+        ) from error
 
 
 def _chunks(stream: IO[bytes] | None) -> Any:

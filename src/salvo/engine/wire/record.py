@@ -60,9 +60,9 @@ class RecordingWire:
             )
         try:
             reply = await self._inner.send(request)
-        except WireError as fault:
+        except WireError as error:
             exchange.reply = TapedFault(
-                type(fault).__name__, self._redactor.text(fault.message), fault.hint, fault.attempts
+                type(error).__name__, self._redactor.text(error.message), error.hint, error.attempts
             )
             raise
         except Exception:

@@ -74,9 +74,9 @@ def _again(exchange: Exchange) -> WireReply:
             hint="It was interrupted there; record it again to go on.",
         )
     if isinstance(taped, TapedFault):
-        fault = _FAULTS.get(taped.fault, WireError)(taped.message, hint=taped.hint)
-        fault.attempts = taped.attempts
-        raise fault
+        error = _FAULTS.get(taped.fault, WireError)(taped.message, hint=taped.hint)
+        error.attempts = taped.attempts
+        raise error
     return WireReply(taped.status, _body(taped.body, exchange), taped.headers, taped.seconds, taped.attempts)
 
 
@@ -92,8 +92,8 @@ def _body(content: Content, exchange: Exchange) -> bytes:
         return content.text.encode("utf-8", "surrogatepass")
     try:
         return base64.b64decode(content.base64, validate=True)
-    except binascii.Error as fault:
-        raise TapeCorruptError(f"The reply to {_named(exchange)} is damaged.", hint=RECORD_AGAIN) from fault
+    except binascii.Error as error:
+        raise TapeCorruptError(f"The reply to {_named(exchange)} is damaged.", hint=RECORD_AGAIN) from error
 
 
 def _named(exchange: Exchange) -> str:

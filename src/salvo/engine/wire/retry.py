@@ -41,7 +41,7 @@ class Wait:
 
 
 class RetryingWire:
-    """Around another wire. The reply, or the fault, that it ends with carries every attempt before it."""
+    """Around another wire. The reply, or the error, that it ends with carries every attempt before it."""
 
     def __init__(
         self,
@@ -77,8 +77,8 @@ class RetryingWire:
     async def _try(self, request: WireRequest) -> WireReply | WireError:
         try:
             return await self._inner.send(request)
-        except WireError as fault:
-            return fault
+        except WireError as error:
+            return error
 
     def _wait_after(self, outcome: WireReply | WireError, attempt: int, elapsed: float) -> float | None:
         """How long to wait before the next try; None where this outcome is final."""

@@ -110,8 +110,8 @@ class Tape:
 
         try:
             found = json_codec.loads(content, max_depth=json_codec.MAX_DEPTH_STORED)
-        except ValueError as fault:
-            raise TapeCorruptError(f"{name} is damaged: {fault}.", hint=RECORD_AGAIN) from fault
+        except ValueError as error:
+            raise TapeCorruptError(f"{name} is damaged: {error}.", hint=RECORD_AGAIN) from error
         version = found.get("salvo_tape") if isinstance(found, dict) else None
         if version is None:
             raise TapeCorruptError(f"{name} is not a recording of Salvo.", hint=RECORD_AGAIN)
@@ -122,9 +122,9 @@ class Tape:
             )
         try:
             return type_adapter(Tape).validate_python(found)
-        except ValidationError as fault:
-            where, what = first_error(fault)
-            raise TapeCorruptError(f"{name} is damaged at {where}: {what}.", hint=RECORD_AGAIN) from fault
+        except ValidationError as error:
+            where, what = first_error(error)
+            raise TapeCorruptError(f"{name} is damaged at {where}: {what}.", hint=RECORD_AGAIN) from error
 
 
 RECORD_AGAIN = "Restore it from version control or a backup, or record it again."
