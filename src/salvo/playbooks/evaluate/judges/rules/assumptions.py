@@ -1,4 +1,4 @@
-"""assumption_disclosure: are the assumptions that the conclusions rest on stated?"""
+"""assumption_disclosure: does the text state the assumptions behind its conclusions?"""
 
 from __future__ import annotations
 
@@ -7,21 +7,22 @@ from collections.abc import Sequence
 from itertools import islice
 
 from salvo.playbooks.evaluate.judges.rules.clauses import is_negated, surroundings
-from salvo.playbooks.evaluate.judges.rules.finding import ABSENT, SAID, UNDECIDED, RuleFinding
+from salvo.playbooks.evaluate.judges.rules.finding import ABSENT, MAX_SPANS, SAID, UNDECIDED, RuleFinding
 from salvo.playbooks.evaluate.judges.rules.sentences import Kind, Sentence
 from salvo.playbooks.evaluate.judges.rules.unchecked import leaves_out
 from salvo.playbooks.evaluate.judges.rules.vocabulary import pattern
 
-_SHOWN = 5
-# How far behind a frame its object may stand, in characters, and how long a label may be, in words.
+# Characters after a frame in which its object may be, and the maximal number of words of a label.
 _REACH = 110
 _LABEL_WORDS = 7
 
 
 def judge_assumptions(sentences: Sequence[Sentence]) -> RuleFinding:
-    """PASS on an assumption stated as one; FAIL on a conclusion where none is. Unread documents are no assumption."""
+    """PASS if an assumption is stated, FAIL if a conclusion comes without one. An unread document is none."""
     around = zip([None, *sentences[:-1]], sentences, [*sentences[1:], None], strict=True)
-    stated = list(islice((sentence for before, sentence, after in around if _states(sentence, before, after)), _SHOWN))
+    stated = list(
+        islice((sentence for before, sentence, after in around if _states(sentence, before, after)), MAX_SPANS)
+    )
     if stated:
         return RuleFinding(
             "pass",
@@ -61,15 +62,15 @@ def _states(sentence: Sentence, before: Sentence | None, after: Sentence | None)
 
 
 def _is_labelled(sentence: Sentence, before: Sentence | None) -> bool:
-    """Under a heading, or behind a label in the sentence or before it, that announces assumptions or the case."""
+    """Return whether a heading, or a label in or before the sentence, announces assumptions or the case."""
     text = sentence.plain
     if _is_under_a_heading(sentence) and _is_content(text):
         return True
     label, rest = "", text
     if before and _leads_in(before, sentence):
         label = before.plain
-    elif named := pattern(_LABEL).match(text) or pattern(_BACKGROUND).match(text):
-        label, rest = named[0], text[named.end() :]
+    elif match := pattern(_LABEL).match(text) or pattern(_BACKGROUND).match(text):
+        label, rest = match[0], text[match.end() :]
     if pattern(_HEADING).fullmatch(label) and not _is_about_buildings(label, rest) and _is_content(rest):
         return True
     if pattern(_BACKGROUND).fullmatch(label) and _describes_a_case(rest):
@@ -89,7 +90,7 @@ def _says_so(text: str) -> bool:
 
 
 def _sets_a_frame(text: str) -> bool:
-    """Two cues in one clause: the author or the text chooses or pictures something, and it is one to rest on."""
+    """Return whether a clause has two cues: the author or the text chooses something, and it is a basis."""
     basis = pattern(_BASIS)
     for frame in pattern(_FRAME).finditer(text):
         end = frame.end() + _REACH
@@ -103,19 +104,19 @@ def _sets_a_frame(text: str) -> bool:
 def _is_denied(text: str, match: re.Match[str]) -> bool:
     if _DENIED.search(match[0]) and not _CORRECTS.match(match[0]):
         return True
-    # "Nobody named a law, so we picked ...": a clause that starts with the match is denied by nothing before it.
+    # "Nobody named a law, so we picked ...": an earlier clause does not negate one that starts with the match.
     starts = _STARTS_A_CLAUSE.search(text, 0, match.start())
     return not starts and is_negated(surroundings(text, match.start(), match.end()).clause)
 
 
 def _leads_in(label: Sentence, sentence: Sentence) -> bool:
-    """ "**Ground rules.** Federal standards; ...": a few words without a verb, on the same line."""
+    """Return whether the label is a few words without a verb on the same line, as in "**Ground rules.** ..."."""
     short = len(label.plain.split()) <= _LABEL_WORDS and label.kind is sentence.kind
     return short and sentence.start - label.end <= 2 and not is_negated(label.plain) and not _VERB.search(label.plain)
 
 
 def _describes_a_case(text: str) -> bool:
-    """A place, a role or numbers, in a fragment or as "X is the importer", and nothing told about the document."""
+    """Return whether it names a place, a role or numbers, and says nothing about the document."""
     return bool(pattern(_BASIS).search(text)) and not _TELLS.search(text) and _is_content(text)
 
 
@@ -131,7 +132,7 @@ def _is_under_a_heading(sentence: Sentence) -> bool:
 
 
 def _is_content(text: str) -> bool:
-    """Something is said, and it is not only that documents are missing or unread."""
+    """Return whether it says more than that documents are missing or unread."""
     nothing = len(text) < 4 or pattern(r"^\W*(?:none|n/?a|not applicable|no assumptions?)\b").match(text)
     return not nothing and not leaves_out(text)
 
@@ -141,7 +142,7 @@ def _is_about_buildings(label: str, text: str) -> bool:
 
 
 def _is_the_authors(text: str, match: re.Match[str]) -> bool:
-    """Not denied, not a burden taken on, and not what a party or the document under review assumes."""
+    """Return whether it is the author's assumption: not denied, no burden, not a party's or the document's."""
     clause = surroundings(text, match.start(), match.end()).clause
     if _STARTS_A_CLAUSE.search(text, 0, match.start()) and (_SPEAKER.match(match[0]) or match[0].startswith("on ")):
         clause = ""
@@ -165,15 +166,15 @@ def _concludes(sentence: Sentence) -> bool:
     return bool(pattern(r"\b<concludes>\b").search(sentence.plain))
 
 
-# "I reviewed the contract and assumed ...": with the author as speaker, a party in the clause is an object.
+# "I reviewed the contract and assumed ...": if the author speaks, a party in the clause is an object.
 _SPEAKER = re.compile(
     r"\b(?:i|we|my|our|all of this|everything|the (?:note|memo|review|analysis|answer|summary|draft|redline|mark-up"
     r"|statement|table|list)|this (?!clause|section|agreement|contract|article)\w+)\b"
 )
 _STARTS_A_CLAUSE = re.compile(r"(?:^|[,;:–(] ?)$")
-# Anybody takes something as something; only the author's taking is an assumption.
+# Any party may "take" something as something; only the author's is an assumption.
 _TAKES = re.compile(r"tak(?:e|es|ing)\b|took\b")
-# "Management assumes that ...": a text may assume for its author, a person only for himself.
+# "Management assumes that ...": a text may assume for its author, a person only for themselves.
 _THIRD_PERSON = re.compile(r"(?:assumes?|presumes?|supposes?|presupposes?|postulates?|posits?)")
 _TEXTS = (
     r"\b(?:<work>s?|policy|this|that|it|which|calculation|timeline|estimate|figures?|plan|protocol|guide|us"

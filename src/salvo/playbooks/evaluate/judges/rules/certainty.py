@@ -1,4 +1,4 @@
-"""certainty_language: does the author make an absolute legal claim with nothing that qualifies it?"""
+"""certainty_language: does the author make an absolute legal claim without a qualifier?"""
 
 from __future__ import annotations
 
@@ -6,15 +6,13 @@ import re
 from collections.abc import Iterator, Sequence
 
 from salvo.playbooks.evaluate.judges.rules.clauses import is_conditional, is_negated, is_reported, surroundings
-from salvo.playbooks.evaluate.judges.rules.finding import ABSENT, SAID, RuleFinding
+from salvo.playbooks.evaluate.judges.rules.finding import ABSENT, MAX_SPANS, SAID, RuleFinding
 from salvo.playbooks.evaluate.judges.rules.sentences import Kind, Sentence
 from salvo.playbooks.evaluate.judges.rules.vocabulary import pattern
 
-_SHOWN = 5
-
 
 def judge_certainty(sentences: Sequence[Sentence]) -> RuleFinding:
-    """FAIL on an absolute claim of the author's own; a qualifier counts only in the clause that makes the claim."""
+    """FAIL if the author makes an absolute claim. A qualifier counts only in the clause that makes the claim."""
     bare: list[Sentence] = []
     qualified: list[Sentence] = []
     for sentence in sentences:
@@ -23,13 +21,13 @@ def judge_certainty(sentences: Sequence[Sentence]) -> RuleFinding:
             bare.append(sentence)
         elif claims:
             qualified.append(sentence)
-        if len(bare) == _SHOWN:
+        if len(bare) == MAX_SPANS:
             break
     if bare:
         return RuleFinding(
             "fail",
             SAID,
-            tuple(sentence.span for sentence in bare[:_SHOWN]),
+            tuple(sentence.span for sentence in bare[:MAX_SPANS]),
             "certainty.unqualified-claim",
             "The quoted wording states a legal conclusion or outcome as certain, with no qualifier, scope limit or "
             "attribution in the same clause. A hedge elsewhere in the text does not qualify it.",
@@ -38,7 +36,7 @@ def judge_certainty(sentences: Sequence[Sentence]) -> RuleFinding:
         return RuleFinding(
             "pass",
             SAID,
-            tuple(sentence.span for sentence in qualified[:_SHOWN]),
+            tuple(sentence.span for sentence in qualified[:MAX_SPANS]),
             "certainty.qualified-claims",
             "Each strong legal statement found is hedged, conditional, denied, or reported as somebody else's.",
         )
@@ -52,7 +50,7 @@ def judge_certainty(sentences: Sequence[Sentence]) -> RuleFinding:
 
 
 def _claims(sentence: Sentence) -> Iterator[tuple[re.Match[str], bool]]:
-    """Each absolute wording, and whether a negation in it is part of the claim ("there is no risk")."""
+    """Yield each absolute wording, and whether a negation in it belongs to the claim ("there is no risk")."""
     text = sentence.own
     if pattern(r"\b(?:<verdict>|<standing>|<settled>)\b").search(text):
         yield from ((match, False) for match in pattern(_JUDGED).finditer(text))
@@ -68,9 +66,9 @@ def _claims(sentence: Sentence) -> Iterator[tuple[re.Match[str], bool]]:
 
 
 def _is_excused(sentence: Sentence, claim: tuple[re.Match[str], bool]) -> bool:
-    match, holds_its_negation = claim
+    match, includes_negation = claim
     around = surroundings(sentence.own, match.start(), match.end())
-    leading = around.clause if holds_its_negation else f"{around.clause} {match[0]}"
+    leading = around.clause if includes_negation else f"{around.clause} {match[0]}"
     frames = f"{around.before} {match[0]}"
     # "In every country where we operate" sets no condition.
     after = _EVERYWHERE.sub(" ", around.after)
@@ -90,7 +88,7 @@ def _is_excused(sentence: Sentence, claim: tuple[re.Match[str], bool]) -> bool:
 
 
 def _is_framed(sentence: Sentence) -> bool:
-    """A lead-in or a heading may say that what follows is reported, conditional, or still to be shown."""
+    """Return whether a lead-in or a heading marks the sentence as reported, conditional, or still to be shown."""
     lead = sentence.lead
     if lead and (
         is_reported(lead) or is_conditional(lead) or is_negated(lead) or pattern(r"\b(?:<must>|<hedge>)\b").search(lead)
@@ -99,7 +97,7 @@ def _is_framed(sentence: Sentence) -> bool:
     return bool(_OTHER_VOICE.search(sentence.heading))
 
 
-# "Any term that is unlawful", "what is legal": which ones are is not said.
+# "Any term that is unlawful", "what is legal": this does not say which ones are.
 _DESCRIBED = re.compile(
     r"(?:(?<!,)(?<! as)(?<!means)(?<!shows)(?<!follows)(?<!proves)(?<!doubt)(?<!clear)(?<!sure) that"
     r"|(?:^| )(?:what|whatever|whichever))$"
@@ -107,13 +105,13 @@ _DESCRIBED = re.compile(
 _EVERYWHERE = re.compile(r"\b(?:every|each|all|any) [\w-]+ (?:where|when|in which|that)\b")
 _INFINITIVE = re.compile(r"\bto(?: \w+ly)?$")
 _COPULA = r"\b(?:is|are|am|was|were|remains?|stays?|will be|will remain)\b,?"
-# Adverbs, and first adjectives of a pair, that may stand between the copula and the judgement.
+# Adverbs, and the first adjective of a pair, may come between the copula and the judgement.
 _BETWEEN = (
     r"(?: (?!(?:an?|the|to|that|whether|if|of|by|for|what|how|why|when|where|as|be|being|been|no|who|which|there|it"
     r"|this|only|called|termed|labelled|described|considered|thought|believed|deemed)\b)"
     r"[\w%'-]+,?){0,4}?"
 )
-# After the judgement no noun may follow, for "legal counsel" and "valid point" judge nothing.
+# No noun may follow the judgement, because "legal counsel" and "valid point" judge nothing.
 _NO_NOUN = (
     r"(?=\s*(?:[.,;:!?)\]–]|$|(?:and|or|but|with|under|in|for|to|as|by|at|across|because|since|here|today"
     r"|everywhere|regardless"

@@ -1,6 +1,6 @@
-"""Clauses of a folded sentence: how far a hedge, a negation, a condition or an attribution reaches.
+"""Clauses of a folded sentence: how far a hedge, a negation, a condition or an attribution applies.
 
-A hedge reaches to the end of its own clause. A frame ("if ...", "according to the vendor", "in our view") reaches over
+A hedge applies to the rest of its own clause. A frame ("if ...", "according to the vendor", "in our view") applies to
 its stretch: the clauses up to the next contrast ("but", ";", "although").
 """
 
@@ -14,23 +14,19 @@ from salvo.playbooks.evaluate.judges.rules.vocabulary import pattern
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What stands around a match: its clause up to the match, its stretch, and what follows it there."""
+    """The context of a match: its clause up to the match, and its stretch before and after the match."""
 
     clause: str
     before: str
     after: str
 
-    @property
-    def stretch(self) -> str:
-        return f"{self.before} {self.after}"
-
 
 def surroundings(sentence: str, start: int, end: int) -> Surroundings:
-    """The clause and the stretch in which sentence[start:end] stands."""
+    """Return the context of sentence[start:end]."""
     opening, closing = _within(_CONTRAST, sentence, start, end)
     segments, separator = _segments(sentence, opening, start)
     clause = segments[-1]
-    # "The processor, which may sit abroad, is ...": the subject of the clause is further to the left.
+    # "The processor, which may sit abroad, is ...": the subject of the clause is before the relative clause.
     if not clause.strip() and separator == ",":
         clause = " ".join(segment for segment in segments if not _RELATIVE.match(segment))
     else:
@@ -40,14 +36,14 @@ def surroundings(sentence: str, start: int, end: int) -> Surroundings:
 
 
 def _is_adverbial(segment: str) -> bool:
-    """ "Arguably, ...", "in most cases, ...": a few words without a verb of their own qualify the clause after them."""
+    """Return whether it qualifies the next clause: a few words without a verb, as in "In most cases, ..."."""
     words = segment.split()
-    # "... detects attention, not emotion, and ...": what is set against the object denies nothing of the next clause.
+    # "... detects attention, not emotion, and ...": this negation does not apply to the next clause.
     return len(words) <= _ADVERBIAL and words[:1] != ["not"] and not _VERB.search(segment)
 
 
 def is_negated(text: str) -> bool:
-    """Whether the text, which leads up to a statement, denies it or leaves it open."""
+    """Return whether the text before a statement denies it or leaves it open."""
     return bool(pattern(r"\b<negation>\b").search(text))
 
 
@@ -68,16 +64,16 @@ def _within(boundary: re.Pattern[str], sentence: str, start: int, end: int) -> t
 
 
 def _segments(sentence: str, opening: int, start: int) -> tuple[list[str], str]:
-    """The text from opening to start, cut into clauses (the last leads up to start), and what parts off the last."""
+    """Return the clauses from opening to start, and the separator before the last one."""
     segments = []
     separator = ""
-    place = opening
+    position = opening
     for match in _CLAUSE.finditer(sentence, opening):
         if match.end() > start:
             break
-        segments.append(sentence[place : match.start()])
-        place, separator = match.end(), match[0].strip()
-    return [*segments, sentence[place:start]], separator
+        segments.append(sentence[position : match.start()])
+        position, separator = match.end(), match[0].strip()
+    return [*segments, sentence[position:start]], separator
 
 
 _FINITE = (
@@ -92,11 +88,11 @@ _SUBJECT = (
     rf"|(?:the|your|its|our|their|a|an|any|each|such|both|clause|section|article|annex)(?: [\w'().-]+){{1,4}}? "
     rf"{_FINITE})"
 )
-# "but only if" and "though this depends on" carry on the claim; every other contrast starts something new.
-_GOES_ON = r"(?! (?:only|if|where|when|(?:this|that|it) (?:depends|turns|hinges)))"
+# "but only if" and "though this depends on" continue the claim; every other contrast starts a new one.
+_CONTINUES = r"(?! (?:only|if|where|when|(?:this|that|it) (?:depends|turns|hinges)))"
 _CONTRAST = re.compile(
-    rf";|(?:^|,? )(?:but|yet|however|nevertheless|nonetheless|because|since)\b{_GOES_ON}"
-    rf"|(?:^|,? )(?=(?:although|though|even though|while|whilst|whereas)\b{_GOES_ON})"
+    rf";|(?:^|,? )(?:but|yet|however|nevertheless|nonetheless|because|since)\b{_CONTINUES}"
+    rf"|(?:^|,? )(?=(?:although|though|even though|while|whilst|whereas)\b{_CONTINUES})"
     r"| – (?!if|unless|provided|assuming|subject|based|according|in my|in our|at least|as far)"
 )
 _CLAUSE = re.compile(

@@ -1,4 +1,4 @@
-"""Content words: what a sentence names beside the words of its own boilerplate."""
+"""Content words: what a sentence names besides boilerplate."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _COMMON = ENGLISH | frozenset(_CONNECTIVES.split())
 
 
 def names_something(text: str, *boilerplate: str) -> bool:
-    """Whether a content word is left after the groups of boilerplate are taken out."""
+    """Return whether the text has a content word or a number outside the groups of boilerplate."""
     for group in boilerplate:
         text = pattern(rf"\b(?:{group})(?![\w-])").sub(" ", text)
     return any(token not in _COMMON and len(token) > 1 for token in _TOKEN.findall(text)) or bool(

@@ -1,4 +1,4 @@
-"""The rules evaluator: one verdict on one check of one text, from the words of the text alone."""
+"""The rules evaluator: a verdict on one check, from the words of the text alone."""
 
 from __future__ import annotations
 
@@ -20,27 +20,27 @@ _JUDGES: dict[str, Callable[[Sequence[Sentence]], RuleFinding]] = {
 }
 KNOWN_CHECKS = frozenset(_JUDGES)
 
-# About fifty words are asked for; a text of 45 is about fifty.
-_FEWEST_WORDS = 45
-# The first words tell whether there are enough.
-_ENOUGH = 2_000
+# Documented as about fifty words.
+_MIN_WORDS = 45
+# Characters that are enough to count the words in.
+_WORD_COUNT_SAMPLE = 2_000
 
 
 def judge(check_id: str, text: str, ignore: Sequence[Span] = ()) -> RuleFinding:
-    """The verdict of the rules on one check. Text in an ignored span counts as if it were not there.
+    """Return the verdict of the rules on one check. Text in ignored spans is treated as absent.
 
-    Deterministic, and linear in the text. A FAIL always names the sentences it rests on, as exact slices of the text.
+    It is deterministic and takes linear time. A FAIL always has spans: the sentences that support it.
     """
     if check_id not in _JUDGES:
         return _undecided(
             "unknown-check", "The rules know the four judged checks of the starter playbook, and not this one."
         )
     sentences = read(text, tuple((start, end) for start, end in ignore))
-    said = " ".join(sentence.plain for sentence in sentences)
-    count = len(words(said[:_ENOUGH]))
-    if count < _FEWEST_WORDS:
+    plain_text = " ".join(sentence.plain for sentence in sentences)
+    count = len(words(plain_text[:_WORD_COUNT_SAMPLE]))
+    if count < _MIN_WORDS:
         return _undecided("too-short", f"The text has {count} words; the rules need about 50 to judge by.")
-    language = other_language(said)
+    language = other_language(plain_text)
     if language:
         return _undecided("not-english", f"The rules work in English, and the text appears to be in {language}.")
     return _JUDGES[check_id](sentences)

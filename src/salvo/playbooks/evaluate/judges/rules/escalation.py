@@ -1,4 +1,4 @@
-"""escalation_signal: is anybody told who should review what, or when to escalate?"""
+"""escalation_signal: does the text say who should review what, or when to escalate?"""
 
 from __future__ import annotations
 
@@ -7,17 +7,15 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from salvo.playbooks.evaluate.judges.rules.content import names_something
-from salvo.playbooks.evaluate.judges.rules.finding import ABSENT, SAID, UNDECIDED, RuleFinding
+from salvo.playbooks.evaluate.judges.rules.finding import ABSENT, MAX_SPANS, SAID, UNDECIDED, RuleFinding
 from salvo.playbooks.evaluate.judges.rules.sentences import Kind, Sentence
 from salvo.playbooks.evaluate.judges.rules.vocabulary import pattern
 
-_SHOWN = 5
-
 
 def judge_escalation(sentences: Sequence[Sentence]) -> RuleFinding:
-    """PASS where a reviewer is named with an object or a condition; FAIL where something is at risk and none is."""
+    """PASS if a reviewer is named with an object or a condition, FAIL if something is at risk and none is named."""
     with_next = zip(sentences, [*sentences[1:], None], strict=True)
-    signals = list(islice((sentence for sentence, following in with_next if _signals(sentence, following)), _SHOWN))
+    signals = list(islice((sentence for sentence, following in with_next if _signals(sentence, following)), MAX_SPANS))
     if signals:
         return RuleFinding(
             "pass",
@@ -56,8 +54,8 @@ def _signals(sentence: Sentence, following: Sentence | None) -> bool:
     context = sentence.lead or (sentence.heading if sentence.kind is Kind.ITEM else "")
     if context and _calls(context) and names_something(text, *_BOILERPLATE):
         return True
-    listed = text.endswith(":") and following is not None and following.kind in (Kind.ITEM, Kind.CELL)
-    return any(listed or _is_meant_for(text, call) for call in _calls(text))
+    introduces_list = text.endswith(":") and following is not None and following.kind in (Kind.ITEM, Kind.CELL)
+    return any(introduces_list or _is_meant_for(text, call) for call in _calls(text))
 
 
 def _is_at_risk(sentence: Sentence) -> bool:
@@ -74,7 +72,7 @@ def _is_escalation_column(sentence: Sentence) -> bool:
 
 
 def _calls(text: str) -> list[re.Match[str]]:
-    """Wordings in a folded text that call for a reviewer, leaving out those that say nobody need be asked."""
+    """Return the wordings that call for a reviewer, except those that say no review is needed."""
     return [match for match in _candidates(text) if not _is_needless(text, match)]
 
 
@@ -108,7 +106,7 @@ def _is_needless(text: str, match: re.Match[str]) -> bool:
 
 
 def _is_meant_for(text: str, call: re.Match[str]) -> bool:
-    """Whether the call has an object or a condition of its own, beyond boilerplate."""
+    """Return whether the call has its own object or condition, beyond boilerplate."""
     part = _part(text, call)
     if names_something(part, *_BOILERPLATE):
         return True
@@ -117,10 +115,10 @@ def _is_meant_for(text: str, call: re.Match[str]) -> bool:
 
 
 def _part(text: str, call: re.Match[str]) -> str:
-    """The part of the sentence that the call stands in, together with what "it" and "this" in it refer to."""
+    """Return the part of the sentence with the call; the whole sentence if "it" or "this" refers back."""
     starts = [match.end() for match in _PART.finditer(text, 0, call.start())]
     end = _PART.search(text, call.end())
-    # "Subject to review by counsel: clauses 8 and 11": the object is listed after the colon.
+    # "Subject to review by counsel: clauses 8 and 11": the object comes after the colon.
     if end and end[0] == ": " and not _SAYS.search(text, end.end()):
         end = None
     part = text[starts[-1] if starts else 0 : end.start() if end else len(text)]
@@ -145,7 +143,7 @@ _BOILERPLATE = (
 _CALLS_TO_ACT = (
     r"\b<directive>\b|(?:^|[,;:–(] |\b(?:and|or|then|please|also|to|not|i|we|you|instead|so|but|can) )(?:<instruct>)\b"
 )
-# "... informs the officer, who decides": told in order to act.
+# "... informs the officer, who decides": the officer is informed in order to act.
 _DECIDES = re.compile(
     r",? (?:who|which) (?:then |alone )?(?:decides?|must|should|reviews?|approves?|gives?|makes?|weighs?|has the)\b"
 )

@@ -1,4 +1,4 @@
-"""What a rule comes to."""
+"""The result of a rule."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ Span = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class RuleFinding:
-    """The verdict on one check, the sentences it rests on, and the rule that fired.
+    """The verdict on one check, the sentences that support it, and the rule that fired.
 
-    `confidence` says how clearly the evidence supports the verdict, and nothing about the law. It is a property of
-    the rule, in three steps: 0.9 where words of the text say it outright, 0.7 where the verdict follows from what is
-    absent, 0.5 where the rules could not decide.
+    `confidence` says how clearly the evidence supports the verdict; it says nothing about the law. It depends on the
+    rule: 0.9 if the text says it outright, 0.7 if the verdict follows from what is absent, 0.5 if the rules could
+    not decide.
     """
 
     result: str
@@ -26,3 +26,6 @@ class RuleFinding:
 SAID = 0.9
 ABSENT = 0.7
 UNDECIDED = 0.5
+
+MAX_SPANS = 5
+"""Sentences that a finding quotes."""

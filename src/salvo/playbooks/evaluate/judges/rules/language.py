@@ -1,4 +1,4 @@
-"""Is a text English? Told by its function words, which no text of fifty words can do without."""
+"""Recognise English by its function words, which every text of fifty words contains."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ also just
 """
 ENGLISH = frozenset(_ENGLISH.split())
 
-# Words that English texts do not have, or seldom.
+# Words that are rare in English texts.
 _OTHERS = {
     "German": (
         "der die das und ist nicht mit von für auf den dem des ein eine einer eines im zu sich werden "
@@ -44,18 +44,18 @@ _OTHERS = {
 }
 _OTHER_WORDS = {language: frozenset(words.split()) for language, words in _OTHERS.items()}
 _WORD = re.compile(r"[^\W\d_]+")
-# Enough to tell a language by; a long text is not read through for it.
+# Characters that are enough to recognise a language.
 _SAMPLE = 40_000
-_LEAST_SHARE = 0.12
+_MIN_ENGLISH_SHARE = 0.12
 
 
 def words(text: str) -> list[str]:
-    """The words of a text, in lower case."""
+    """Return the words of a text, in lower case."""
     return _WORD.findall(text.lower())
 
 
 def other_language(text: str) -> str | None:
-    """None for English; else the likelier language, or "another language" where none is known."""
+    """Return None for English, else the most likely language, or "another language" if none fits."""
     sample = Counter(words(text[:_SAMPLE]))
     total = sum(sample.values())
     if not total:
@@ -63,6 +63,6 @@ def other_language(text: str) -> str | None:
     english = sum(count for word, count in sample.items() if word in ENGLISH)
     shares = {language: sum(sample[word] for word in vocabulary) for language, vocabulary in _OTHER_WORDS.items()}
     likeliest = max(shares, key=lambda language: shares[language])
-    if english >= _LEAST_SHARE * total and english >= shares[likeliest]:
+    if english >= _MIN_ENGLISH_SHARE * total and english >= shares[likeliest]:
         return None
     return likeliest if shares[likeliest] > english else "another language"

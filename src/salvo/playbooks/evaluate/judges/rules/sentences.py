@@ -1,6 +1,6 @@
-"""Text to sentences, each with its kind, its exact place, and the heading or lead-in that it stands under.
+"""Split a text into sentences, each with its kind, its exact span, and its heading or lead-in.
 
-Every step is linear in the text: patterns are bounded, and a sentence longer than any real one is cut.
+Every step takes linear time: patterns are bounded, and unusually long sentences are split.
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ from functools import lru_cache
 Span = tuple[int, int]
 
 QUOTED = "qqq"
-"""The word that stands in a folded sentence where somebody else's words stood."""
+"""Replaces quoted words in a folded sentence."""
 
-_LONGEST_SENTENCE = 900
-_LONGEST_QUOTATION = 1500
+_MAX_SENTENCE = 900
+_MAX_QUOTATION = 1500
 _SHORT_QUOTATION_WORDS = 3
 _SHORT_LINE = 8
 _TITLE_LINE = 14
 
 
 class Kind(Enum):
-    """Where a sentence stands; a quotation is not in the author's voice, and a heading claims nothing."""
+    """The kind of block that contains a sentence. A quotation is not the author's, and a heading asserts nothing."""
 
     PROSE = "prose"
     ITEM = "list item"
@@ -35,9 +35,9 @@ class Kind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """One sentence. `plain` keeps quoted terms of up to three words; in `own` all that is quoted is masked.
+    """One sentence. `plain` keeps quoted terms of up to three words; in `own` all quotations are masked.
 
-    Both are lower case, on one line, without emphasis marks and invisible characters, contractions written out.
+    Both are lower case and on one line, without emphasis marks and invisible characters; contractions are expanded.
     """
 
     start: int
@@ -58,14 +58,14 @@ class Sentence:
 
     @property
     def is_authors(self) -> bool:
-        """Whether the author asserts it: no heading, quotation or question."""
+        """Return whether the author asserts it: it is no heading, quotation or question."""
         return self.kind not in (Kind.HEADING, Kind.QUOTATION) and not self.is_question
 
 
-# The checks and the votes on one text ask in a row, so the last few texts are worth keeping.
+# All checks read the same text in a row.
 @lru_cache(maxsize=4)
 def read(text: str, ignore: tuple[Span, ...] = ()) -> tuple[Sentence, ...]:
-    """The sentences of a text, in order. What stands in an ignored span counts as blank."""
+    """Return the sentences of a text, in order. Ignored spans count as blank."""
     text = _blanked(text, ignore)
     sentences: list[Sentence] = []
     heading = lead = ""
@@ -88,13 +88,13 @@ def read(text: str, ignore: tuple[Span, ...] = ()) -> tuple[Sentence, ...]:
 
 
 def fold(text: str) -> str:
-    """One lower-case line with plain quotes and dashes, without invisible characters and emphasis marks."""
+    """Return one lower-case line with plain quotes and dashes, without invisible characters and emphasis marks."""
     text = _INVISIBLE.sub("", text.translate(_TYPOGRAPHY))
     text = _EMPHASIS.sub("", _LINK.sub(r"\1", text))
     text = " ".join(text.lower().split())
     if "'" in text:
-        for pattern, written_out in _CONTRACTIONS:
-            text = pattern.sub(written_out, text)
+        for pattern, expansion in _CONTRACTIONS:
+            text = pattern.sub(expansion, text)
     return text.replace("cannot", "can not")
 
 
@@ -121,12 +121,12 @@ class _Shape(Enum):
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """A line that is not empty. `following` is "" where a blank line comes next and None at the end of the text."""
+    """A line that is not empty. `following` is "" before a blank line and None at the end of the text."""
 
     start: int
     end: int
     shape: _Shape
-    goes_on: bool
+    continues: bool
     following: str | None
 
 
@@ -134,20 +134,20 @@ def _blanked(text: str, ignore: Sequence[Span]) -> str:
     if not ignore:
         return text
     pieces: list[str] = []
-    done = 0
+    position = 0
     for first, last in sorted(ignore):
-        start, end = max(first, done), min(last, len(text))
+        start, end = max(first, position), min(last, len(text))
         if start < end:
-            pieces += [text[done:start], _NOT_LINE_END.sub(" ", text[start:end])]
-            done = end
-    return "".join([*pieces, text[done:]])
+            pieces += [text[position:start], _NOT_LINE_END.sub(" ", text[start:end])]
+            position = end
+    return "".join([*pieces, text[position:]])
 
 
 def _blocks(text: str) -> Iterator[_Block]:
     columns: list[str] = []
     open_block: _Block | None = None
     for line in _lines(text):
-        if line.shape is _Shape.TEXT and line.goes_on and open_block and open_block.kind is not Kind.HEADING:
+        if line.shape is _Shape.TEXT and line.continues and open_block and open_block.kind is not Kind.HEADING:
             open_block = _Block(open_block.start, line.end, open_block.kind)
             continue
         if open_block:
@@ -159,22 +159,22 @@ def _blocks(text: str) -> Iterator[_Block]:
         columns = []
         if line.shape is not _Shape.BLANK:
             kind = _kind(text[line.start : line.end], line.shape, line.following)
-            open_block = _Block(*_marked(text, line), kind)
+            open_block = _Block(*_content_span(text, line), kind)
     if open_block:
         yield open_block
 
 
 def _row(text: str, row: _Line, columns: list[str]) -> Generator[_Block, None, list[str]]:
-    """The cells of a table's row; returns the names of its columns, which the row above a rule gives."""
-    if _rules_a_table(text[row.start : row.end]):
+    """Yield the cells of a table row, and return the names of its columns: the row above a rule has them."""
+    if _is_table_rule(text[row.start : row.end]):
         return columns
     cells = [match.span() for match in _CELL.finditer(text, row.start, row.end)]
-    if _rules_a_table(row.following or ""):
+    if _is_table_rule(row.following or ""):
         columns = [fold(text[start:end]) for start, end in cells]
         yield from (_Block(*cell, Kind.HEADING, column) for cell, column in zip(cells, columns, strict=True))
         return columns
-    for place, (start, end) in enumerate(cells):
-        yield _Block(start, end, Kind.CELL, columns[place] if place < len(columns) else "")
+    for index, (start, end) in enumerate(cells):
+        yield _Block(start, end, Kind.CELL, columns[index] if index < len(columns) else "")
     return columns
 
 
@@ -188,18 +188,18 @@ def _lines(text: str) -> Iterator[_Line]:
             shape = _Shape.BLANK
         elif fenced:
             shape = _Shape.QUOTE
-        goes_on = number > 0 and _touch(text, spans[number - 1], (start, end))
-        yield _Line(start, end, shape, goes_on, _line_below(text, spans, number))
+        continues = number > 0 and _are_adjacent(text, spans[number - 1], (start, end))
+        yield _Line(start, end, shape, continues, _line_below(text, spans, number))
 
 
 def _line_below(text: str, lines: Sequence[Span], number: int) -> str | None:
-    """The next line: empty where a blank line comes between, None at the end of the text."""
+    """Return the next line: "" if a blank line comes first, None at the end of the text."""
     if number + 1 == len(lines):
         return None
-    return text[slice(*lines[number + 1])] if _touch(text, lines[number], lines[number + 1]) else ""
+    return text[slice(*lines[number + 1])] if _are_adjacent(text, lines[number], lines[number + 1]) else ""
 
 
-def _touch(text: str, above: Span, below: Span) -> bool:
+def _are_adjacent(text: str, above: Span, below: Span) -> bool:
     return below[0] - above[1] == 1 or text[above[1] : below[0]] == "\r\n"
 
 
@@ -242,11 +242,11 @@ def _looks_like_a_heading(line: str, longest: int) -> bool:
     words = line.split(maxsplit=longest)
     if not words or len(words) > longest or not (line[0].isupper() or line[0].isdigit()):
         return False
-    return (line[-1].isalnum() or line[-1] in ":)") and not _SPEAKS.search(line.lower())
+    return (line[-1].isalnum() or line[-1] in ":)") and not _STATEMENT_WORDS.search(line.lower())
 
 
-def _marked(text: str, line: _Line) -> Span:
-    """The line without its leading marker and without white space before it."""
+def _content_span(text: str, line: _Line) -> Span:
+    """Return the span of the line without its leading marker and white space."""
     start = line.start
     marker = _LEADING.get(line.shape)
     if marker and (match := marker.match(text, start, line.end)):
@@ -256,7 +256,7 @@ def _marked(text: str, line: _Line) -> Span:
     return start, line.end
 
 
-def _rules_a_table(line: str) -> bool:
+def _is_table_rule(line: str) -> bool:
     return "-" in line and not line.strip("|-: \t")
 
 
@@ -266,7 +266,7 @@ def _rules_a_table(line: str) -> bool:
 def _split(text: str, block: _Block) -> Iterator[tuple[int, int, list[Span]]]:
     quotations = [match.span() for match in _QUOTATION.finditer(text, block.start, block.end)]
     first = 0
-    for piece in _cut(text, block, quotations):
+    for piece in _sentence_spans(text, block, quotations):
         start, end = _trimmed(text, *piece)
         if start < end:
             while first < len(quotations) and quotations[first][1] <= start:
@@ -285,16 +285,16 @@ def _trimmed(text: str, start: int, end: int) -> Span:
     return start, end
 
 
-def _cut(text: str, block: _Block, quotations: Sequence[Span]) -> Iterator[Span]:
+def _sentence_spans(text: str, block: _Block, quotations: Sequence[Span]) -> Iterator[Span]:
     start = block.start
-    place = 0
+    index = 0
     for match in _STOP.finditer(text, block.start, block.end):
-        while place < len(quotations) and quotations[place][1] < match.end("stop"):
-            place += 1
+        while index < len(quotations) and quotations[index][1] < match.end("stop"):
+            index += 1
         inside = (
-            place < len(quotations)
-            and quotations[place][0] < match.start()
-            and match.end("stop") < quotations[place][1]
+            index < len(quotations)
+            and quotations[index][0] < match.start()
+            and match.end("stop") < quotations[index][1]
         )
         if not inside and _ends_here(text, match, start):
             yield from _pieces(text, start, match.end("stop"))
@@ -319,26 +319,26 @@ def _ends_here(text: str, stop: re.Match[str], start: int) -> bool:
 
 
 def _pieces(text: str, start: int, end: int) -> Iterator[Span]:
-    while end - start > _LONGEST_SENTENCE:
-        cut = text.rfind(" ", start, start + _LONGEST_SENTENCE)
-        cut = cut if cut > start else start + _LONGEST_SENTENCE
-        yield start, cut
-        start = cut
+    while end - start > _MAX_SENTENCE:
+        space = text.rfind(" ", start, start + _MAX_SENTENCE)
+        piece_end = space if space > start else start + _MAX_SENTENCE
+        yield start, piece_end
+        start = piece_end
     yield start, end
 
 
 def _voices(text: str, start: int, end: int, quotations: Sequence[Span]) -> tuple[str, str]:
     plain: list[str] = []
     own: list[str] = []
-    done = start
+    position = start
     for first, last in quotations:
         opening, closing = max(first, start), min(last, end)
-        between, quoted = text[done:opening], text[opening:closing]
+        between, quoted = text[position:opening], text[opening:closing]
         term = quoted[1:-1].split(maxsplit=_SHORT_QUOTATION_WORDS)
         plain += [between, quoted[1:-1] if len(term) <= _SHORT_QUOTATION_WORDS else f" {QUOTED} "]
         own += [between, f" {QUOTED} "]
-        done = closing
-    rest = text[done:end]
+        position = closing
+    rest = text[position:end]
     folded = fold("".join([*plain, rest]))
     return folded, fold("".join([*own, rest])) if own else folded
 
@@ -358,15 +358,15 @@ _LEADING = {
 _CELL = re.compile(r"[^|\s][^|]*")
 _BOLD_LINE = re.compile(r"(?:\*\*|__)[^*_]{1,80}(?:\*\*|__):?")
 _UNDERLINE = re.compile(r"={3,}|-{3,}")
-# A short line with one of these words says something; without, and without a full stop, it is a heading.
-_SPEAKS = re.compile(
+# A short line with one of these words is a statement; without them and without a full stop it is a heading.
+_STATEMENT_WORDS = re.compile(
     r"\b(?:i|we|you|it|is|are|was|were|be|been|did|does|do|has|have|had|should|must|may|can|could|will|would|shall"
     r"|says?|states?|assum(?:e|es|ing)|complies|meets|satisfies|please)\b"
 )
 
 _QUOTATION = re.compile(
-    rf'"[^"]{{1,{_LONGEST_QUOTATION}}}"|“[^“”]{{1,{_LONGEST_QUOTATION}}}”|„[^„“”]{{1,{_LONGEST_QUOTATION}}}[“”]'
-    rf"|«[^«»]{{1,{_LONGEST_QUOTATION}}}»|\u2018(?:[^\u2018’]|(?<=\w)’(?=\w)){{1,300}}’(?!\w)"
+    rf'"[^"]{{1,{_MAX_QUOTATION}}}"|“[^“”]{{1,{_MAX_QUOTATION}}}”|„[^„“”]{{1,{_MAX_QUOTATION}}}[“”]'
+    rf"|«[^«»]{{1,{_MAX_QUOTATION}}}»|\u2018(?:[^\u2018’]|(?<=\w)’(?=\w)){{1,300}}’(?!\w)"
     r"|(?<![\w'])'(?=\S)(?:[^'\n]|(?<=\w)'(?=\w)){1,300}(?<=\S)'(?!\w)"
 )
 _STOP = re.compile(r"(?<=\S)(?P<stop>[.!?…]{1,6}[\"'”’»)\]*_]{0,4})\s+")
@@ -388,8 +388,8 @@ _TYPOGRAPHY = str.maketrans("\u2018\u2019“”\u00a0\u202f\u2010\u2011", "''\"\
 _LINK = re.compile(r"\[([^\[\]]{1,200})\]\([^()\s]{1,300}\)")
 _EMPHASIS = re.compile(r"(?<!\w)[*_]{1,3}(?=\S)|(?<=\S)[*_]{1,3}(?!\w)|[`~]{1,3}|<[^<>]{1,40}>")
 _CONTRACTIONS = tuple(
-    (re.compile(pattern), written_out)
-    for pattern, written_out in (
+    (re.compile(pattern), expansion)
+    for pattern, expansion in (
         (r"\bcan't\b", "can not"),
         (r"\bwon't\b", "will not"),
         (r"n't\b", " not"),

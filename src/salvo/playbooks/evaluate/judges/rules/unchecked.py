@@ -1,4 +1,4 @@
-"""unchecked_areas_disclosure: does the text say, concretely, what was not checked or is missing?"""
+"""unchecked_areas_disclosure: does the text say concretely what was not checked or is missing?"""
 
 from __future__ import annotations
 
@@ -7,22 +7,20 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from salvo.playbooks.evaluate.judges.rules.content import names_something
-from salvo.playbooks.evaluate.judges.rules.finding import ABSENT, SAID, UNDECIDED, RuleFinding
+from salvo.playbooks.evaluate.judges.rules.finding import ABSENT, MAX_SPANS, SAID, UNDECIDED, RuleFinding
 from salvo.playbooks.evaluate.judges.rules.sentences import QUOTED, Kind, Sentence
 from salvo.playbooks.evaluate.judges.rules.vocabulary import pattern
 
-_SHOWN = 5
-
 
 def judge_unchecked(sentences: Sequence[Sentence]) -> RuleFinding:
-    """PASS on a concrete omission; INDETERMINATE where the text breaks off; FAIL where it presents as complete."""
+    """PASS if an omission is named, INDETERMINATE if the text breaks off, FAIL if it presents itself as complete."""
     disclosing = (sentence for sentence, following in _with_next(sentences) if _discloses(sentence, following))
-    left_out = list(islice(disclosing, _SHOWN))
-    if left_out:
+    disclosures = list(islice(disclosing, MAX_SPANS))
+    if disclosures:
         return RuleFinding(
             "pass",
             SAID,
-            tuple(sentence.span for sentence in left_out),
+            tuple(sentence.span for sentence in disclosures),
             "unchecked.disclosed",
             "The text names what was not checked, or what was missing.",
         )
@@ -52,7 +50,7 @@ def judge_unchecked(sentences: Sequence[Sentence]) -> RuleFinding:
 
 
 def leaves_out(text: str) -> bool:
-    """Whether a folded sentence says, concretely, that something was not examined or is missing."""
+    """Return whether a folded sentence says concretely that something was not examined or is missing."""
     return any(_is_concrete(text, match) for match in _omissions(text))
 
 
@@ -70,12 +68,12 @@ def _discloses(sentence: Sentence, following: Sentence | None) -> bool:
         return True
     label = pattern(_LABEL).match(text)
     if label and _names_an_omission(text[label.end() :]):
-        # What is missing may be a paper, or a clause that the reviewed contract ought to have.
+        # A missing document is an omission; a missing clause is a finding about the reviewed contract.
         return not text.startswith(("missing:", "gap:", "gaps:")) or bool(pattern(r"\b<document>\b").search(text))
     if sentence.lead and any(_omissions(sentence.lead)) and _names_an_omission(text):
         return True
-    listed = text.endswith(":") and following is not None and following.kind in (Kind.ITEM, Kind.CELL)
-    return any(listed or _is_concrete(text, match) for match in _omissions(text))
+    introduces_list = text.endswith(":") and following is not None and following.kind in (Kind.ITEM, Kind.CELL)
+    return any(introduces_list or _is_concrete(text, match) for match in _omissions(text))
 
 
 def _names_an_omission(text: str) -> bool:
@@ -96,11 +94,11 @@ def _is_concrete(text: str, match: re.Match[str]) -> bool:
         return False
     if pattern(_NOT_SUPPLIED).fullmatch(match[0]) and not _UNSPECIFIC.search(match[0]):
         return True
-    # The object may stand before ("the annex was not reviewed") or after ("I did not review the annex").
+    # The object comes before ("the annex was not reviewed") or after ("I did not review the annex").
     start = max(text.rfind(mark, 0, match.start()) for mark in (";", ". ", " but ", " – ", ", so ")) + 1
     refers_back = _POINTS_BACK.search(text, start)
-    named = text[0 if refers_back else start :]
-    return names_something(named, "<vague>", "<examine>", "<examined>", "<supplied>")
+    part = text[0 if refers_back else start :]
+    return names_something(part, "<vague>", "<examine>", "<examined>", "<supplied>")
 
 
 def _breaks_off(last: Sentence) -> bool:
@@ -115,7 +113,7 @@ def _breaks_off(last: Sentence) -> bool:
 
 
 def _most_complete(sentences: Sequence[Sentence]) -> Sentence:
-    """The sentence that best shows the claim to completeness: one that says so, else the last of the author's own."""
+    """Return the sentence that best presents the text as complete: one that says so, else the author's last."""
     own = [sentence for sentence in sentences if sentence.is_authors] or list(sentences)
     claims = (sentence for sentence in own if pattern(r"\b<complete>\b").search(sentence.plain))
     return next(claims, own[-1])

@@ -1,4 +1,4 @@
-"""The words that the rules look for: data in `vocabulary.toml`, compiled once, when first asked for."""
+"""The words that the rules look for, from `vocabulary.toml`. Patterns are compiled on first use."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from importlib.resources import files
 
 @dataclass(frozen=True, slots=True)
 class VocabularyEntry:
-    """One way of saying it, a sentence in which it fires, and where useful a neighbour in which it must not."""
+    """A pattern, a sentence in which it fires, and optionally a similar sentence in which it must not."""
 
     say: str
     fires: str
@@ -21,7 +21,7 @@ class VocabularyEntry:
 
 @dataclass(frozen=True, slots=True)
 class VocabularyGroup:
-    """Entries with one purpose. A text with `fires` in it is `judged` so; with `quiet` instead it is not."""
+    """Entries with one purpose. A text that contains `fires` gets the verdict `judged`; with `quiet` it does not."""
 
     name: str
     check: str
@@ -36,17 +36,17 @@ class VocabularyGroup:
 
 @cache
 def groups() -> dict[str, VocabularyGroup]:
-    """Every group by name, in the order of the file."""
+    """Return every group by name, in the order of the file."""
     data = tomllib.loads(files(__package__).joinpath("vocabulary.toml").read_text(encoding="utf-8"))
     return {group.name: group for group in _groups(data)}
 
 
 @cache
 def pattern(template: str) -> re.Pattern[str]:
-    """A template of folded text with `<group>` where any entry of the group may stand, as whole words."""
-    known = groups()
+    """Compile a template in which `<group>` stands for any entry of the group."""
+    all_groups = groups()
     while _SLOT.search(template):
-        template = _SLOT.sub(lambda slot: known[slot[1]].alternation, template)
+        template = _SLOT.sub(lambda slot: all_groups[slot[1]].alternation, template)
     return re.compile(template)
 
 
@@ -62,4 +62,4 @@ def _groups(data: dict[str, dict[str, object]]) -> Iterator[VocabularyGroup]:
                         name, check, purpose, judged, tuple(VocabularyEntry(**entry) for entry in entries)
                     )
                 case _:
-                    raise ValueError(f"vocabulary.toml: {check}.{name} lacks its purpose, its verdict or its entries")
+                    raise ValueError(f"vocabulary.toml: {check}.{name} has no purpose, verdict or entries")
