@@ -103,7 +103,7 @@ async def job_events(job: Job, after: int) -> AsyncIterator[bytes]:
     """
     last_sent: dict[str, EventPayload] = {}
     while True:
-        changed, ended = job.changed, job.state.ended
+        changed, is_final = job.changed, job.state.is_final
         news = []
         for name, payload in _current_events(job, after):
             if isinstance(payload, VoteSummary):
@@ -114,7 +114,7 @@ async def job_events(job: Job, after: int) -> AsyncIterator[bytes]:
             news.append(event(name, payload))
         if news:
             yield b"".join(news)
-        if ended:
+        if is_final:
             return
         if job.waiting is None:
             last_sent.pop("waiting", None)
@@ -142,8 +142,8 @@ def _current_events(job: Job, after: int) -> Iterator[tuple[str, EventPayload]]:
         yield "began", StartedEvent(job.request.evaluator, job.total)
     yield from (("vote", vote) for vote in list(job.votes) if vote.sequence > after)
     if job.progress:
-        yield "progress", ProgressEvent(job.progress, job.done, job.total)
+        yield "progress", ProgressEvent(job.progress, job.answered, job.total)
     if job.waiting is not None:
         yield "waiting", job.waiting
-    if job.state.ended:
+    if job.state.is_final:
         yield job.state, EndedEvent(job.id if job.state is JobState.DONE else None, job.problem)

@@ -45,7 +45,7 @@ class JobState(StrEnum):
     """Because of an error in the server, or because it could not be stored."""
 
     @property
-    def ended(self) -> bool:
+    def is_final(self) -> bool:
         return self not in (JobState.QUEUED, JobState.RUNNING)
 
 
@@ -104,13 +104,13 @@ class Job:
         self.position: int | None = None
         self.votes = [VoteSummary.from_vote(sequence, vote) for sequence, vote in earlier_votes]
         self.total = len(request.cases)
-        self.done = len(self.votes)
+        self.answered = len(self.votes)
         self.progress = ""
         self.waiting: RetryNotice | None = None
         self.problem: ErrorDetail | None = None
         self.changed = asyncio.Event()
         """Set at the next change, and then replaced by a new event."""
-        self.ended = asyncio.Event()
+        self.finished = asyncio.Event()
         self._earlier_votes = [vote for _, vote in earlier_votes]
         self._end_state = JobState.INTERRUPTED
 
@@ -158,7 +158,7 @@ class Job:
         self.state = state
         self.position = None
         self.waiting = None
-        self.ended.set()
+        self.finished.set()
         self._notify()
 
     def _on_event(self, event: Event) -> None:
@@ -166,7 +166,7 @@ class Job:
             reason = "rate limited" if event.status == 429 else event.problem
             self.waiting = RetryNotice(round(event.seconds, 1), reason)
         else:
-            self.progress, self.done, self.total = event.progress, event.answered, event.total
+            self.progress, self.answered, self.total = event.progress, event.answered, event.total
         if isinstance(event, VoteEvent):
             self.waiting = None
             if event.sequence is not None:
@@ -313,7 +313,7 @@ class Jobs:
             await asyncio.to_thread(job.save_end_state, self._store)
             job.end(end_state)
             self._remove(job)
-        await job.ended.wait()
+        await job.finished.wait()
 
     def _remove(self, job: Job) -> None:
         self._jobs.pop(job.id, None)

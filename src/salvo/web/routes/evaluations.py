@@ -171,7 +171,7 @@ async def _stored_events(evaluation: Evaluation, after: int, services: Services)
             if vote.sequence > after:
                 after = vote.sequence
                 yield events.event("vote", vote)
-        if evaluation.state.ended:
+        if evaluation.state.is_final:
             yield events.event(evaluation.state, events.EndedEvent(evaluation.report_id, evaluation.problem))
             return
         progress = events.ProgressEvent(evaluation.progress, evaluation.done, evaluation.total)
@@ -191,7 +191,7 @@ def _job_evaluation(job: Job) -> Evaluation:
         created_at=job.created_at,
         queue_position=job.position,
         progress=job.progress,
-        done=job.done,
+        done=job.answered,
         total=job.total,
         votes=tuple(job.votes),
         waiting=job.waiting,
@@ -217,13 +217,13 @@ def _load_evaluation(evaluation_id: str, services: Services) -> Evaluation:
     request = EvaluationRequest(
         stored.id, playbook, _NO_INPUTS, stored.evaluator, stored.mode, stored.runs, stored.subject, stored.producer
     )
-    done = sum(vote.valid for vote in votes)
+    answered = sum(vote.valid for vote in votes)
     return Evaluation(
         created_at=stored.created_at,
         state=JobState.FAILED if problem else JobState(stored.state),
         queue_position=None,
-        progress=f"{done} of {len(request.cases)} questions are answered",
-        done=done,
+        progress=f"{answered} of {len(request.cases)} questions are answered",
+        done=answered,
         total=len(request.cases),
         votes=votes,
         waiting=None,
