@@ -68,7 +68,7 @@ def test_the_numbers_agree_with_each_other(
         assert (of.completed, of.verdict, of.latency, of.pass_hat) == (0, BatchVerdict.ERROR, None, {})
     else:
         assert of.interval.low <= of.pass_rate <= of.interval.high
-        assert of.unmade or of.verdict is (
+        assert of.without_result or of.verdict is (
             BatchVerdict.PASSED if of.pass_rate >= min_pass_rate else BatchVerdict.FAILED
         )
         assert of.pass_hat[1] == of.pass_rate

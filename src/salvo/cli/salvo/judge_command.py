@@ -16,7 +16,7 @@ from salvo.engine.runtime.pool import cancel_on_interrupt
 from salvo.engine.text.formatting import pluralize
 from salvo.engine.text.unicode_escape import printable
 from salvo.errors import NothingFoundError, UsageError
-from salvo.scenarios.analysis.rejudge import JUDGE, is_transcript, judges_of, still_to_do
+from salvo.scenarios.analysis.rejudge import JUDGE, is_transcript, missing_rejudgements, only_judges
 from salvo.scenarios.evaluators.llm_judge import JudgeFields
 from salvo.scenarios.report import rejudge_report
 from salvo.scenarios.report.rejudge_report import JudgeSummary
@@ -35,7 +35,7 @@ def judge(
     workspace = Workspace(Project.find(Path.cwd()))
     store = workspace.store()
     batch = store.load_batch(store.find_batch(batch_id))
-    scenario = judges_of(from_document(batch.scenario))
+    scenario = only_judges(from_document(batch.scenario))
     if not scenario.assertions:
         raise UsageError(
             f"{batch.scenario_id} has no assertion that a model judges.",
@@ -46,7 +46,9 @@ def judge(
     if not transcripts:
         raise NothingFoundError(f"The batch {batch.batch_id} has no run that was judged.")
     judgings = RejudgeStore(store.folder)
-    missing = [] if only_stored else still_to_do(transcripts, _stored_judgings(judgings, batch, scenario), times)
+    missing = (
+        [] if only_stored else missing_rejudgements(transcripts, _stored_judgings(judgings, batch, scenario), times)
+    )
     code = ExitCode.OK
     if missing:
         code = asyncio.run(_judge(workspace, batch, scenario, missing, judgings, concurrency, max_cost))

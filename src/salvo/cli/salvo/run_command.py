@@ -219,7 +219,7 @@ def _show(
         click.echo(files.as_json(summaries, results, **more))
     else:
         click.echo("\n\n".join("\n".join(terminal.batch_table(summary, colour=True)) for summary in summaries))
-        if sum(summary.unmade > 0 for summary in summaries) > 1:
+        if sum(summary.without_result > 0 for summary in summaries) > 1:
             click.echo("\nResume all of them with: salvo run --resume latest")
         if compared is not None:
             click.echo("\nAgainst the baseline (A):\n" + "\n".join(comparison.lines(compared, colour=True)))

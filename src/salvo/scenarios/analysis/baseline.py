@@ -1,4 +1,4 @@
-"""A baseline: what was measured and is to hold from now on, in one small file to review and commit. No texts.
+"""A baseline: the statistics that later runs are compared with, in one small file to review and commit. No texts.
 
     {"salvo_baseline": 1, "scenarios": {"refund": {"model": "gpt-5.4-mini", "passed": 19, "completed": 20, ...}}}
 
@@ -12,6 +12,8 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
+from pydantic import ValidationError
+
 from salvo.engine.jsonio import json_codec
 from salvo.engine.jsonio.type_adapters import first_error, type_adapter
 from salvo.engine.runtime.files import write_document
@@ -20,61 +22,59 @@ from salvo.scenarios.analysis.batch_stats import BatchStats
 
 VERSION = 1
 NAME = "baseline.json"
-"""In the store's folder, where it is not ignored by git as runs are."""
+"""In the folder of the store. Unlike the runs, it is not ignored by git."""
 
 
-def bless(path: Path, measured: Iterable[BatchStats]) -> list[BatchStats]:
-    """Writes these into the file, beside the scenarios that it has already; gives all that it now holds."""
-    known = {of.scenario_id: of for of in (read(path) if path.exists() else [])}
-    known |= {of.scenario_id: of for of in measured}
-    every = [known[name] for name in sorted(known)]
-    document = {"salvo_baseline": VERSION, "scenarios": {of.scenario_id: _written(of) for of in every}}
+def bless(path: Path, stats: Iterable[BatchStats]) -> list[BatchStats]:
+    """Add statistics to the file, or replace those of the same scenarios. Return everything that it now contains."""
+    by_scenario = {item.scenario_id: item for item in (read(path) if path.exists() else [])}
+    by_scenario |= {item.scenario_id: item for item in stats}
+    scenarios = {name: _fields(item) for name, item in sorted(by_scenario.items())}
+    document = {"salvo_baseline": VERSION, "scenarios": scenarios}
     write_document(path, json_codec.dumps(document, indent=2) + b"\n")
-    return every
+    return [by_scenario[name] for name in scenarios]
 
 
 def read(path: Path) -> list[BatchStats]:
-    """InputError where it is not there, or is none."""
-    from pydantic import ValidationError
-
+    """Return the statistics in a baseline file; InputError if it does not exist or is not a baseline."""
     try:
-        found = json_codec.loads(path.read_bytes())
-    except FileNotFoundError as fault:
+        document = json_codec.loads(path.read_bytes())
+    except FileNotFoundError as error:
         raise InputError(
             f"There is no baseline {path}.",
-            hint="Make one of a batch that is as it should be: salvo baseline bless BATCH",
-        ) from fault
-    except (OSError, ValueError) as fault:
-        raise _unusable(path, f"it cannot be read: {fault}") from fault
-    if not isinstance(found, dict) or found.get("salvo_baseline") != VERSION:
+            hint="Create one from a good batch: salvo baseline bless BATCH",
+        ) from error
+    except (OSError, ValueError) as error:
+        raise _unusable(path, f"it cannot be read: {error}") from error
+    if not isinstance(document, dict) or document.get("salvo_baseline") != VERSION:
         raise _unusable(path, f'it does not say "salvo_baseline": {VERSION}')
-    scenarios = found.get("scenarios")
-    if not isinstance(scenarios, dict) or not all(isinstance(of, dict) for of in scenarios.values()):
+    scenarios = document.get("scenarios")
+    if not isinstance(scenarios, dict) or not all(isinstance(values, dict) for values in scenarios.values()):
         raise _unusable(path, "it has no scenarios")
     try:
-        every = [
-            type_adapter(BatchStats).validate_python({**of, "scenario_id": name}) for name, of in scenarios.items()
+        stats = [
+            type_adapter(BatchStats).validate_python({**values, "scenario_id": name})
+            for name, values in scenarios.items()
         ]
-    except ValidationError as fault:
-        raise _unusable(path, ": ".join(first_error(fault))) from fault
-    for of in every:
-        counts = [(of.passed, of.completed), *((each.passed, each.judged) for each in of.assertions)]
+    except ValidationError as error:
+        raise _unusable(path, ": ".join(first_error(error))) from error
+    for item in stats:
+        counts = [(item.passed, item.completed), *((label.passed, label.judged) for label in item.assertions)]
         if any(not 0 <= passed <= runs for passed, runs in counts):
-            raise _unusable(path, f"more runs of {of.scenario_id} passed than there were")
-    return every
+            raise _unusable(path, f"more runs of {item.scenario_id} passed than were completed")
+    return stats
 
 
-def _written(of: BatchStats) -> dict[str, Any]:
-    content = {part.name: getattr(of, part.name) for part in fields(of) if part.name != "scenario_id"}
+def _fields(stats: BatchStats) -> dict[str, Any]:
     return {
-        **content,
-        "settings": dict(sorted(of.settings.items())),
-        "fingerprints": dict(sorted(of.fingerprints.items())),
+        **{field.name: getattr(stats, field.name) for field in fields(stats) if field.name != "scenario_id"},
+        "settings": dict(sorted(stats.settings.items())),
+        "fingerprints": dict(sorted(stats.fingerprints.items())),
     }
 
 
-def _unusable(path: Path, why: str) -> InputError:
+def _unusable(path: Path, reason: str) -> InputError:
     return InputError(
-        f"{path} cannot be used as a baseline: {why}.",
+        f"{path} cannot be used as a baseline: {reason}.",
         hint="Restore it from version control, or bless a batch again: salvo baseline bless BATCH",
     )

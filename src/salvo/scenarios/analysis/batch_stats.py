@@ -83,7 +83,7 @@ def measure(batch: Batch, entries: Sequence[IndexEntry]) -> BatchStats:
         passed=summary.passed,
         completed=summary.completed,
         errors=summary.errors,
-        unmade=summary.unmade,
+        unmade=summary.without_result,
         assertions=summary.assertions,
         average_cost=summary.cost.average,
         latency_p50=summary.latency.p50 if summary.latency else None,

@@ -1,6 +1,6 @@
-"""Stored transcripts judged again, without running the agent: is the variation the agent's, or the judge's?
+"""Judge stored transcripts again, without running the agent: does the agent vary, or the judge?
 
-The same questions as in the run, to the same judge, in lanes of their own. Nothing of the stored runs changes.
+The judge is asked the same questions as in the run, in separate lanes. The stored runs do not change.
 """
 
 from __future__ import annotations
@@ -29,22 +29,22 @@ JUDGE = "llm_judge"
 _NOT_STORED = "judgings cannot be stored"
 
 
-def judges_of(scenario: Scenario) -> Scenario:
-    """The scenario with those assertions alone that a model judges."""
+def only_judges(scenario: Scenario) -> Scenario:
+    """Return the scenario with only the assertions that a model judges."""
     judged = [assertion for assertion in scenario.assertions if assertion.type == JUDGE]
     return scenario.model_copy(update={"assertions": judged})
 
 
 def is_transcript(result: AgentRunResult) -> bool:
-    """A run that did not get to its end was never judged."""
+    """Return whether a run was judged: a run that did not finish was not."""
     return result.cause not in UNFINISHED and bool(result.eval_results)
 
 
-def still_to_do(
-    transcripts: Sequence[AgentRunResult], made: Iterable[Rejudgement], times: int
+def missing_rejudgements(
+    transcripts: Sequence[AgentRunResult], stored: Iterable[Rejudgement], times: int
 ) -> list[tuple[AgentRunResult, int]]:
-    """All first judgings before any second: what a budget cuts short is then still even."""
-    done = {(of.run_id, of.time) for of in made if of.voted}
+    """Return what is still to be judged. Every transcript comes once before any comes twice, in case a budget ends."""
+    done = {(rejudgement.run_id, rejudgement.time) for rejudgement in stored if rejudgement.voted}
     return [
         (result, time) for time in range(1, times + 1) for result in transcripts if (result.run_id, time) not in done
     ]
@@ -52,7 +52,7 @@ def still_to_do(
 
 @dataclass(frozen=True, slots=True)
 class RejudgeSession:
-    """What judging needs; the judges sit on it."""
+    """What is needed to judge transcripts again."""
 
     wire: Wire
     registry: Registry
@@ -65,7 +65,7 @@ class RejudgeSession:
     on_judged: Callable[[Rejudgement], None]
 
     async def judge(self, scenario: Scenario, work: Sequence[tuple[AgentRunResult, int]]) -> list[PoolStopped]:
-        """Each transcript once for each of its times to do; what was stopped is given back."""
+        """Judge each transcript in the list. Return what was stopped."""
         waiting = iter(work)
         stopped: list[PoolStopped] = []
 
@@ -79,46 +79,49 @@ class RejudgeSession:
         return stopped
 
     async def _once(self, scenario: Scenario, result: AgentRunResult, time: int) -> Rejudgement:
-        asked = [_Asked(self, scenario, place, time, Journal(self.clock)) for place in range(len(scenario.assertions))]
-        verdicts = await evaluate_all(scenario, result, self.registry, asked.__getitem__)
-        costs = [of.journal.cost if of.journal.model_calls else 0.0 for of in asked]
+        services = [
+            _JudgeServices(self, scenario, index, time, Journal(self.clock))
+            for index in range(len(scenario.assertions))
+        ]
+        verdicts = await evaluate_all(scenario, result, self.registry, services.__getitem__)
+        costs = [service.journal.cost if service.journal.model_calls else 0.0 for service in services]
         for cost in costs:
             self.pool.budget.spend(cost)
-        kept = [_kept(verdict, cost, self.redactor) for verdict, cost in zip(verdicts, costs, strict=True)]
-        judging = Rejudgement(result.run_id, time, self.version, kept)
+        stored = [_judge_verdict(verdict, cost, self.redactor) for verdict, cost in zip(verdicts, costs, strict=True)]
+        rejudgement = Rejudgement(result.run_id, time, self.version, stored)
         try:
-            self.judgings.append(result.batch_id, judging)
+            self.judgings.append(result.batch_id, rejudgement)
         except StoreError:
-            self.pool.stop(_NOT_STORED)  # what cannot be kept must not be bought
+            self.pool.stop(_NOT_STORED)  # do not pay for what cannot be stored
             raise
-        self.on_judged(judging)
-        return judging
+        self.on_judged(rejudgement)
+        return rejudgement
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
-    """The services of one assertion in one judging; what it asks is paid for apart."""
+class _JudgeServices:
+    """The services of one assertion in one rejudgement, with its own costs."""
 
-    bench: RejudgeSession
+    session: RejudgeSession
     scenario: Scenario
-    place: int
+    index: int
     time: int
     journal: Journal
 
     async def ask(self, model: str, question: Question, votes: int) -> list[JudgeVote]:
-        chat = catalog.chat_model(model, self.bench.wire)
-        lane = f"judging-{self.time}/{judging_lane(self.scenario, self.place)}"
-        cast = await judge.poll(chat, question, votes, lane)
-        for vote in cast:
+        chat = catalog.chat_model(model, self.session.wire)
+        lane = f"judging-{self.time}/{judging_lane(self.scenario, self.index)}"
+        replies = await judge.poll(chat, question, votes, lane)
+        for vote in replies:
             for reply in vote.replies:
                 self.journal.record_reply(chat.provider, reply)
-        return cast
+        return replies
 
     def load(self, path: str) -> Any:
-        return self.bench.load(path)
+        return self.session.load(path)
 
 
-def _kept(verdict: EvalResult, cost: float | None, redactor: Redactor) -> JudgeVerdict:
+def _judge_verdict(verdict: EvalResult, cost: float | None, redactor: Redactor) -> JudgeVerdict:
     votes = verdict.details.get("votes", ())
     return JudgeVerdict(
         assertion=verdict.name,

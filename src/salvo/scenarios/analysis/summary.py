@@ -1,4 +1,4 @@
-"""Entries of one batch -> its summary. Pure: no clock, no disk. What could not be judged is counted, never dropped."""
+"""Summarise the runs of a batch. Runs that could not be judged are counted separately. Pure: no clock, no disk."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ class BatchVerdict(StrEnum):
     PASSED = "passed"
     FAILED = "failed"
     ERROR = "error"
-    """Not one run was completed, so nothing can be said about the agent."""
+    """No run was completed, so nothing is known about the agent."""
     OPEN = "open"
-    """Not every run was made, and those that were not could still decide it either way."""
+    """Some runs have no result, and they could still change the verdict."""
     INCONCLUSIVE = "inconclusive"
-    """The runs cannot show with the confidence asked for whether the pass rate holds."""
+    """The runs cannot show with the required confidence whether the pass rate is reached."""
 
 
 @dataclass(frozen=True, slots=True)
 class AssertionSummary:
-    """`judged` counts the runs in which it passed or failed; `unjudged` those in which neither could be said."""
+    """`judged` counts the runs in which it passed or failed, `unjudged` those in which it could not be judged."""
 
     label: str
     type: str
@@ -41,7 +41,7 @@ class AssertionSummary:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A run that failed: by which assertions, or by what else."""
+    """A failed run, with the assertions or the other cause that made it fail."""
 
     run_id: str
     number: int
@@ -74,16 +74,16 @@ class Group:
 
     @property
     def why(self) -> str:
-        """Why these runs were not made: the same words wherever it is told."""
-        reason = self.message or (self.cause or "").replace("_", " ") or "no reason is known"
+        """Why these runs have no result."""
+        reason = self.message or (self.cause or "").replace("_", " ") or "unknown reason"
         return f"{self.outcome.replace('_', ' ')}: {reason}"
 
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """Dollars. `total` and `average` are None where a run's cost is not known; then `at_least` is what is known.
+    """Dollars. `total` and `average` are null if the cost of a run is not known; `at_least` is the known part.
 
-    The total is over all runs that were made; the average is over the completed ones.
+    The total is over all runs that were started, the average over the completed ones.
     """
 
     total: float | None
@@ -133,39 +133,38 @@ class BatchSummary:
     latency: Latency | None
     failures: list[Failure]
     stopped: dict[Cause, int]
-    """Failed runs by cause, where it was not an assertion."""
+    """The number of failed runs by cause, apart from assertions."""
     error_groups: list[Group]
     evidence: GateEvidence | None
-    """What decided, where a confidence is asked for."""
+    """What the verdict is based on, if a confidence is required."""
     not_made: list[Group]
-    """Runs that were not run, or were interrupted, by reason."""
+    """Runs that were not started or were interrupted, by reason."""
 
     @property
-    def unmade(self) -> int:
-        """All runs without an end: the verdict may still depend on them."""
+    def without_result(self) -> int:
+        """The number of runs without a result. The verdict may depend on them."""
         return self.not_run + self.interrupted + self.missing
 
 
 def summarise(
-    batch: Batch, entries: Sequence[IndexEntry], unmade: Mapping[int, SkippedRun] | None = None
+    batch: Batch, entries: Sequence[IndexEntry], skipped: Mapping[int, SkippedRun] | None = None
 ) -> BatchSummary:
-    """What the batch's runs show; entries of other batches are left aside, and of a repeated run the last counts.
+    """Return the summary of a batch. Entries of other batches are ignored, and the last entry of a run counts.
 
-    `unmade` has the runs that were not made, by number, where somebody knows why.
+    `skipped` has the runs without an entry whose reason is known, by number.
     """
-    made = sorted({of.number: of for of in entries if of.batch_id == batch.batch_id}.values(), key=lambda of: of.number)
-    counts = Counter(of.outcome for of in made)
-    completed = [of for of in made if of.outcome in (Outcome.PASSED, Outcome.FAILED)]
+    by_number = {entry.number: entry for entry in entries if entry.batch_id == batch.batch_id}
+    stored = sorted(by_number.values(), key=lambda entry: entry.number)
+    counts = Counter(entry.outcome for entry in stored)
+    completed = [entry for entry in stored if entry.outcome in (Outcome.PASSED, Outcome.FAILED)]
     passed = counts[Outcome.PASSED]
-    failures = [_failure(of) for of in completed if of.outcome is Outcome.FAILED]
-    numbers = {of.number for of in made}
-    never = {number: of for number, of in sorted((unmade or {}).items()) if number not in numbers}
-    counts.update(of.outcome for of in never.values())
-    cut = sum(of.outcome is Outcome.INTERRUPTED for of in never.values())
-    runs = max(batch.runs, len(made) + len(never))
-    pass_rate = passed / len(completed) if completed else None
-    unknown = runs - len(completed) - counts[Outcome.ERROR]
+    failures = [_failure(entry) for entry in completed if entry.outcome is Outcome.FAILED]
+    without_entry = {number: run for number, run in sorted((skipped or {}).items()) if number not in by_number}
+    counts.update(run.outcome for run in without_entry.values())
+    interrupted = sum(run.outcome is Outcome.INTERRUPTED for run in without_entry.values())
+    runs = max(batch.runs, len(stored) + len(without_entry))
     evidence = gate_evidence(batch, passed, len(completed))
+    undecided = runs - len(completed) - counts[Outcome.ERROR]
     return BatchSummary(
         batch_id=batch.batch_id,
         scenario_id=batch.scenario_id,
@@ -173,7 +172,7 @@ def summarise(
         model=batch.model,
         created_at=batch.created_at,
         source=batch.source,
-        verdict=_verdict(batch, passed, len(completed), unknown, evidence),
+        verdict=_verdict(batch, passed, len(completed), undecided, evidence),
         runs=runs,
         completed=len(completed),
         passed=passed,
@@ -181,51 +180,51 @@ def summarise(
         errors=counts[Outcome.ERROR],
         not_run=counts[Outcome.NOT_RUN],
         interrupted=counts[Outcome.INTERRUPTED],
-        missing=runs - len(made) - len(never),
-        pass_rate=pass_rate,
+        missing=runs - len(stored) - len(without_entry),
+        pass_rate=passed / len(completed) if completed else None,
         interval=wilson(passed, len(completed)),
         min_pass_rate=batch.min_pass_rate,
-        average_score=_mean([of.score for of in completed if of.score is not None]),
+        average_score=_mean([entry.score for entry in completed if entry.score is not None]),
         pass_hat=_pass_hat(passed, len(completed)),
-        assertions=_assertions(made),
-        cost=_cost(made, completed, "cost", cut),
-        judge_cost=_cost(made, completed, "judge_cost"),
-        latency=_latency([of.latency for of in completed]),
+        assertions=_assertions(stored),
+        cost=_cost(stored, completed, "cost", interrupted),
+        judge_cost=_cost(stored, completed, "judge_cost"),
+        latency=_latency([entry.latency for entry in completed]),
         failures=failures,
-        stopped=dict(Counter(of.cause for of in failures if of.cause not in (None, Cause.ASSERTION))),
+        stopped=dict(Counter(run.cause for run in failures if run.cause not in (None, Cause.ASSERTION))),
         evidence=evidence,
-        error_groups=_groups(_reason(of) for of in made if of.outcome is Outcome.ERROR),
+        error_groups=_groups(_reason(entry) for entry in stored if entry.outcome is Outcome.ERROR),
         not_made=_groups(
             [
-                *(_reason(of) for of in made if of.outcome in (Outcome.NOT_RUN, Outcome.INTERRUPTED)),
-                *((of.outcome, of.cause, of.reason, batch.run_id(number)) for number, of in never.items()),
+                *(_reason(entry) for entry in stored if entry.outcome in (Outcome.NOT_RUN, Outcome.INTERRUPTED)),
+                *((run.outcome, run.cause, run.reason, batch.run_id(number)) for number, run in without_entry.items()),
             ]
         ),
     )
 
 
 def failure_groups(failures: Iterable[Failure]) -> list[FailureGroup]:
-    """Failed runs by what they failed by, the largest group first."""
+    """Group failed runs by cause and failed assertions, largest group first."""
     groups: dict[tuple[Cause | None, tuple[str, ...]], list[str]] = {}
     for failure in failures:
         groups.setdefault((failure.cause, tuple(failure.assertions)), []).append(failure.run_id)
-    found = [FailureGroup(cause, list(failed), len(ids), ids) for (cause, failed), ids in groups.items()]
-    return sorted(found, key=lambda group: -group.count)
+    ordered = [FailureGroup(cause, list(labels), len(ids), ids) for (cause, labels), ids in groups.items()]
+    return sorted(ordered, key=lambda group: -group.count)
 
 
-def _verdict(batch: Batch, passed: int, completed: int, unmade: int, evidence: GateEvidence | None) -> BatchVerdict:
-    """Over the completed runs; open where it is not the same whether all others pass or all fail."""
+def _verdict(batch: Batch, passed: int, completed: int, undecided: int, evidence: GateEvidence | None) -> BatchVerdict:
+    """Return the verdict over the completed runs; OPEN if it depends on whether the undecided runs pass or fail."""
     if not completed:
         return BatchVerdict.ERROR
     if evidence is not None and batch.max_runs is not None:
-        # Its bounds hold whenever it was stopped, so what was not made leaves it open only where nothing is settled.
-        stopped = unmade > 0 or batch.runs < batch.max_runs
+        # The bounds are valid whenever the runs stop, so missing runs matter only if nothing is settled.
+        stopped = undecided > 0 or batch.runs < batch.max_runs
         return BatchVerdict.OPEN if stopped and evidence.verdict == "inconclusive" else _GATED[evidence.verdict]
-    worst, best = (_decided(batch, passed + more, completed + unmade) for more in (0, unmade))
+    worst, best = (_final_verdict(batch, passed + more, completed + undecided) for more in (0, undecided))
     return worst if worst is best else BatchVerdict.OPEN
 
 
-def _decided(batch: Batch, passed: int, runs: int) -> BatchVerdict:
+def _final_verdict(batch: Batch, passed: int, runs: int) -> BatchVerdict:
     evidence = gate_evidence(batch, passed, runs)
     if evidence is not None:
         return _GATED[evidence.verdict]
@@ -241,36 +240,33 @@ def _pass_hat(passed: int, completed: int) -> dict[int, float]:
 
 
 def _assertions(entries: Iterable[IndexEntry]) -> list[AssertionSummary]:
-    """In the scenario's order. A run that was stopped has none, so a label is met where it first stands."""
+    """Return the assertions in the order of the scenario. A run that was stopped has none."""
     tallies: dict[tuple[str, str, bool, int], Counter[bool | None]] = {}
     for entry in entries:
-        met: dict[tuple[str, str, bool], int] = {}
+        occurrences: Counter[tuple[str, str, bool]] = Counter()
         for judged in entry.assertions:
             same = (judged.label, judged.type, judged.required)
-            # Two assertions may look alike; they are told apart by their order.
-            key = (*same, met.get(same, 0))
-            if key not in tallies:
-                tallies[key] = Counter()
-            tallies[key][judged.passed] += 1
-            met[same] = key[-1] + 1
+            # Assertions that look the same are distinguished by their order.
+            tallies.setdefault((*same, occurrences[same]), Counter())[judged.passed] += 1
+            occurrences[same] += 1
     return [
         AssertionSummary(label, kind, required, tally[True], tally[True] + tally[False], tally[None])
         for (label, kind, required, _), tally in tallies.items()
     ]
 
 
-def _cost(made: Sequence[IndexEntry], completed: Sequence[IndexEntry], which: str, cut: int = 0) -> Cost:
-    """`cut` runs were ended in the middle: they have cost something, and nobody knows what."""
-    all_known = [*(getattr(of, which) for of in made if of.outcome is not Outcome.NOT_RUN), *[None] * cut]
-    of_completed = [getattr(of, which) for of in completed]
-    known, average_known = (sum(c for c in costs if c is not None) for costs in (all_known, of_completed))
-    average = average_known / len(completed) if completed else 0.0
+def _cost(stored: Sequence[IndexEntry], completed: Sequence[IndexEntry], name: str, interrupted: int = 0) -> Cost:
+    """Return the costs in a field of the entries. The cost of `interrupted` runs without an entry is not known."""
+    costs = [*(getattr(entry, name) for entry in stored if entry.outcome is not Outcome.NOT_RUN), *[None] * interrupted]
+    completed_costs = [getattr(entry, name) for entry in completed]
+    at_least = sum(filter(None, costs))
+    average = sum(filter(None, completed_costs)) / len(completed) if completed else 0.0
     return Cost(
-        total=None if None in all_known else known,
-        at_least=known,
-        average=None if None in of_completed or not completed else average,
+        total=None if None in costs else at_least,
+        at_least=at_least,
+        average=None if None in completed_costs or not completed else average,
         average_at_least=average,
-        unknown=all_known.count(None),
+        unknown=costs.count(None),
     )
 
 
@@ -301,12 +297,12 @@ def _reason(entry: IndexEntry) -> tuple[Outcome, Cause | None, str, str]:
 
 
 def _groups(reasons: Iterable[tuple[Outcome, Cause | None, str, str]]) -> list[Group]:
-    """Runs with the same outcome, cause and message together, the largest group first."""
+    """Group runs by outcome, cause and message, largest group first."""
     groups: dict[_Reason, list[str]] = {}
     for outcome, cause, message, run_id in reasons:
         groups.setdefault((outcome, cause, message), []).append(run_id)
-    found = [Group(*reason, len(run_ids), run_ids) for reason, run_ids in groups.items()]
-    return sorted(found, key=lambda group: -group.count)
+    ordered = [Group(*reason, len(run_ids), run_ids) for reason, run_ids in groups.items()]
+    return sorted(ordered, key=lambda group: -group.count)
 
 
 def _mean(values: Sequence[float]) -> float | None:

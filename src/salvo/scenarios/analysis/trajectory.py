@@ -1,17 +1,25 @@
-"""A run as the steps that a person follows, each assertion beside the step it concerns. Pure."""
+"""The steps of a run as a person follows them, each with the assertions about it. Pure."""
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, Literal, NamedTuple
+
+import jmespath
+from jmespath.exceptions import JMESPathError
+from jmespath.visitor import TreeInterpreter
+from pydantic import ValidationError
 
 from salvo.engine.jsonio.canonical import stable_text
-from salvo.scenarios.analysis.assertion_targets import END, AssertionTarget, assertion_target
-from salvo.scenarios.result import AgentRunResult, Cause, ToolCall, TraceEvent
+from salvo.scenarios.evaluators.jmespath import root_names
+from salvo.scenarios.evaluators.tool_sequence import ToolSequenceFields, first_mismatch
+from salvo.scenarios.result import AgentRunResult, Cause, EvalResult, ToolCall, TraceEvent
 
 StepKind = Literal["system", "message", "model", "tool", "event", "end"]
+_OUTPUT = frozenset({"final_output", "final_text"})
+_ABOUT_THE_END = frozenset({"llm_judge", "playbook", "custom"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,110 +28,122 @@ class TrajectoryStep:
     """From 1."""
     kind: StepKind
     title: str
-    """Of a tool, its name; of another event of the trace, its type."""
+    """The name of a tool, or the type of another event of the trace."""
     text: str | None = None
     """What was said."""
     arguments: Any = None
     result: Any = None
-    """What a tool answered; at the end, the final output; of another event, its data."""
+    """The result of a tool; at the end, the final output; for another event, its data."""
     error: str | None = None
     took: float | None = None
-    """Seconds, where they are known."""
+    """Seconds, if known."""
     tokens: int | None = None
     call: int | None = None
-    """Which of the run's tool calls this is, from 0."""
+    """The index of the tool call in the run, from 0."""
     assertions: list[int] = field(default_factory=list)
-    """Which of the run's eval_results concern this step, from 0."""
+    """The indexes of the eval_results about this step, from 0."""
     cut: dict[str, int] = field(default_factory=dict)
-    """Fields that are cut short here, each with the characters it has in full, as JSON where it is no text."""
+    """Fields that are truncated here, each with its full length in characters, as JSON if it is not a text."""
 
 
 @dataclass(frozen=True, slots=True)
 class Trajectory:
     steps: list[TrajectoryStep]
     overall: list[int]
-    """Which eval_results concern the run as a whole, or cannot be placed."""
+    """The indexes of the eval_results about the whole run, or about no known step."""
 
 
-def trajectory(result: AgentRunResult, scenario: Mapping[str, Any] | None = None) -> Trajectory:
-    """`scenario` is the batch's, as it was resolved: what was asked, and what the assertions are about."""
-    steps = [*_asked(scenario or {}), *_happened(result), _Unplaced(_end(result), END)]
-    places = {step.place: number for number, step in enumerate(steps) if step.place is not None}
-    concerned: dict[int, list[int]] = {}
-    overall = []
-    for index, concern in enumerate(_concerns(result, scenario or {})):
-        at = places.get(concern) if concern is not None else None
-        if at is None:
-            overall.append(index)
-        else:
-            concerned.setdefault(at, []).append(index)
-    return Trajectory(
-        [replace(of.step, number=at + 1, assertions=concerned.get(at, [])) for at, of in enumerate(steps)], overall
-    )
+class AssertionTarget(NamedTuple):
+    """What an assertion is about: a tool call, an event of the trace, or the end."""
+
+    kind: Literal["tool_calls", "trace", "end"]
+    number: int = 0
+    """From 0."""
+
+
+END = AssertionTarget("end")
 
 
 @dataclass(frozen=True, slots=True)
-class _Unplaced:
-    """A step that has no number yet, and what an assertion on it would name."""
-
+class _UnnumberedStep:
     step: TrajectoryStep
-    place: AssertionTarget | None = None
+    target: AssertionTarget | None = None
+    """What an assertion about this step has as its target."""
 
 
-def _asked(scenario: Mapping[str, Any]) -> Iterator[_Unplaced]:
-    texts: tuple[tuple[StepKind, str, str], ...] = (
+def trajectory(result: AgentRunResult, scenario: Mapping[str, Any] | None = None) -> Trajectory:
+    """Return the steps of a run. `scenario` is the resolved one of its batch: it has the prompts and the assertions."""
+    scenario = scenario or {}
+    steps = [*_inputs(scenario), *_events(result), _UnnumberedStep(_end(result), END)]
+    step_indexes = {step.target: index for index, step in enumerate(steps) if step.target is not None}
+    by_step: dict[int, list[int]] = {}
+    overall = []
+    for index, target in enumerate(_targets(result, scenario)):
+        step_index = step_indexes.get(target) if target is not None else None
+        if step_index is None:
+            overall.append(index)
+        else:
+            by_step.setdefault(step_index, []).append(index)
+    numbered = [
+        replace(item.step, number=index + 1, assertions=by_step.get(index, [])) for index, item in enumerate(steps)
+    ]
+    return Trajectory(numbered, overall)
+
+
+def _inputs(scenario: Mapping[str, Any]) -> Iterator[_UnnumberedStep]:
+    inputs: tuple[tuple[StepKind, str, str], ...] = (
         ("system", "System prompt", "system_prompt"),
         ("message", "User message", "user_message"),
     )
-    for kind, title, name in texts:
+    for kind, title, name in inputs:
         text = scenario.get(name)
         if isinstance(text, str) and text:
-            yield _Unplaced(TrajectoryStep(0, kind, title, text=text))
+            yield _UnnumberedStep(TrajectoryStep(0, kind, title, text=text))
 
 
-def _happened(result: AgentRunResult) -> Iterator[_Unplaced]:
-    """The trace, with the calls in their places; those that it does not tell of keep their order among the others."""
-    met = _met(result.trace, result.tool_calls)
-    untold = deque(index for index in range(len(result.tool_calls)) if index not in met.values())
+def _events(result: AgentRunResult) -> Iterator[_UnnumberedStep]:
+    """Yield the trace with the tool calls in it. Calls that the trace does not contain keep their order."""
+    calls_in_trace = _match_calls(result.trace, result.tool_calls)
+    others = deque(index for index in range(len(result.tool_calls)) if index not in calls_in_trace.values())
     for number, event in enumerate(result.trace):
-        index = met.get(number)
+        index = calls_in_trace.get(number)
         if index is None:
-            yield _Unplaced(_event(event), AssertionTarget("trace", number))
+            yield _UnnumberedStep(_event(event), AssertionTarget("trace", number))
             continue
-        while untold and untold[0] < index:
-            yield _call(result.tool_calls, untold.popleft())
+        while others and others[0] < index:
+            yield _call(result.tool_calls, others.popleft())
         yield _call(result.tool_calls, index)
-    for index in untold:
+    for index in others:
         yield _call(result.tool_calls, index)
 
 
-def _met(trace: Sequence[TraceEvent], calls: Sequence[ToolCall]) -> dict[int, int]:
-    """Events that tell of a call, by name and arguments: the number of each with that of its call."""
-    waiting: dict[str, deque[int]] = {}
+def _match_calls(trace: Sequence[TraceEvent], calls: Sequence[ToolCall]) -> dict[int, int]:
+    """Return the call of each event that has one, matched by name and arguments."""
+    unmatched: dict[str, deque[int]] = {}
     for index, call in enumerate(calls):
-        waiting.setdefault(stable_text([call.name, call.arguments]), deque()).append(index)
-    met = {}
+        unmatched.setdefault(stable_text([call.name, call.arguments]), deque()).append(index)
+    matches = {}
     for number, event in enumerate(trace):
         if event.type == "tool":
-            fitting = waiting.get(stable_text([event.data.get("name"), event.data.get("arguments")]))
-            if fitting:
-                met[number] = fitting.popleft()
-    return met
+            candidates = unmatched.get(stable_text([event.data.get("name"), event.data.get("arguments")]))
+            if candidates:
+                matches[number] = candidates.popleft()
+    return matches
 
 
-def _call(calls: Sequence[ToolCall], index: int) -> _Unplaced:
-    of = calls[index]
+def _call(calls: Sequence[ToolCall], index: int) -> _UnnumberedStep:
+    call = calls[index]
     step = TrajectoryStep(
         0,
         "tool",
-        of.name,
-        arguments=of.arguments,
-        result=of.result,
-        error=of.error,
-        took=_known(of.seconds),
+        call.name,
+        arguments=call.arguments,
+        result=call.result,
+        error=call.error,
+        took=_known(call.seconds),
         call=index,
     )
-    return _Unplaced(step, AssertionTarget("tool_calls", index))
+    return _UnnumberedStep(step, AssertionTarget("tool_calls", index))
 
 
 def _event(event: TraceEvent) -> TrajectoryStep:
@@ -133,7 +153,7 @@ def _event(event: TraceEvent) -> TrajectoryStep:
         return TrajectoryStep(
             0,
             "model",
-            _asks_for(data.get("tools")),
+            _model_title(data.get("tools")),
             text=data["text"],
             took=_known(event.seconds),
             tokens=tokens if isinstance(tokens, int) else None,
@@ -152,13 +172,13 @@ def _event(event: TraceEvent) -> TrajectoryStep:
     return TrajectoryStep(0, "event", event.type, result=data or None, took=_known(event.seconds))
 
 
-def _asks_for(tools: Any) -> str:
+def _model_title(tools: Any) -> str:
     names = [name for name in tools if isinstance(name, str)] if isinstance(tools, list) else []
     return f"The model asks for {', '.join(names)}" if names else "The model answers"
 
 
 def _known(seconds: float) -> float | None:
-    """A program's tools are seen in its traffic alone, and nobody knows how long they took."""
+    """Return None for 0: the tools of a program are seen in its traffic only, so their duration is not known."""
     return seconds or None
 
 
@@ -179,13 +199,85 @@ def _end(result: AgentRunResult) -> TrajectoryStep:
     return TrajectoryStep(0, "end", title, result=result.final_output, error=result.error)
 
 
-def _concerns(result: AgentRunResult, scenario: Mapping[str, Any]) -> Iterator[AssertionTarget | None]:
-    written = scenario.get("assertions")
-    # In the scenario's order. Where they are not those that were judged, what they are about is not known.
-    as_judged = (
-        isinstance(written, list)
-        and all(isinstance(of, Mapping) for of in written)
-        and [of.get("type") for of in written] == [of.type for of in result.eval_results]
+def _targets(result: AgentRunResult, scenario: Mapping[str, Any]) -> Iterator[AssertionTarget | None]:
+    definitions = scenario.get("assertions")
+    # They have the same order as the results. If they are not those that were judged, their targets are not known.
+    known = (
+        isinstance(definitions, list)
+        and all(isinstance(definition, Mapping) for definition in definitions)
+        and [definition.get("type") for definition in definitions] == [item.type for item in result.eval_results]
     )
-    for index, judged in enumerate(result.eval_results):
-        yield assertion_target(judged, written[index] if as_judged and isinstance(written, list) else None, result)
+    for index, eval_result in enumerate(result.eval_results):
+        definition = definitions[index] if known and isinstance(definitions, list) else None
+        yield _target(eval_result, definition, result)
+
+
+def _target(
+    eval_result: EvalResult, definition: Mapping[str, Any] | None, result: AgentRunResult
+) -> AssertionTarget | None:
+    """Return the target of an assertion, or None for the whole run. It is never guessed."""
+    if eval_result.type in _ABOUT_THE_END:
+        return END
+    if eval_result.type == "tool_sequence":
+        return _sequence_target(eval_result, definition, result)
+    if eval_result.type == "jmespath" and definition is not None and isinstance(definition.get("path"), str):
+        return _path_target(definition["path"], result)
+    return None
+
+
+def _sequence_target(
+    eval_result: EvalResult, definition: Mapping[str, Any] | None, result: AgentRunResult
+) -> AssertionTarget | None:
+    """Return the first call that differs from the expected ones, or the end if a call is missing or none differs."""
+    if eval_result.passed:
+        return END
+    if definition is None:
+        return None
+    values = {name: value for name, value in definition.items() if name in ToolSequenceFields.model_fields}
+    try:
+        mismatch = first_mismatch(ToolSequenceFields.model_validate(values), result.tool_calls)
+    except ValidationError:
+        return None
+    if mismatch is None or mismatch.call_index is None:
+        return END
+    return AssertionTarget("tool_calls", mismatch.call_index)
+
+
+def _path_target(path: str, result: AgentRunResult) -> AssertionTarget | None:
+    try:
+        tree = jmespath.compile(path).parsed
+        roots = set(root_names(tree))
+        if roots and roots <= _OUTPUT:
+            return END
+        if roots == {"tool_calls"}:
+            index = _item_index(result.tool_calls, tree)
+            return None if index is None else AssertionTarget("tool_calls", index)
+        if roots == {"trace"}:
+            index = _item_index(result.trace, tree)
+            return None if index is None else AssertionTarget("trace", index)
+    except (JMESPathError, ValueError, RecursionError):
+        pass  # a stored path may be anything
+    return None
+
+
+def _item_index(items: Sequence[ToolCall | TraceEvent], tree: Mapping[str, Any]) -> int | None:
+    """Return the item that a path selects: by its index, or by a filter that matches exactly one item."""
+    while tree["type"] in ("subexpression", "pipe", "projection") and tree["children"]:
+        tree = tree["children"][0]
+    if not tree["children"] or tree["children"][0]["type"] != "field":
+        return None
+    if tree["type"] == "index_expression" and tree["children"][1]["type"] == "index":
+        index = int(tree["children"][1]["value"])
+        index += len(items) if index < 0 else 0
+        return index if 0 <= index < len(items) else None
+    if tree["type"] == "filter_projection":
+        matches = [index for index, item in enumerate(items) if _matches(item, tree["children"][2])]
+        return matches[0] if len(matches) == 1 else None
+    return None
+
+
+def _matches(item: ToolCall | TraceEvent, condition: Any) -> bool:
+    identity = {"type": "identity", "children": []}
+    projection: Any = {"type": "filter_projection", "children": [identity, identity, condition]}
+    values = {attribute.name: getattr(item, attribute.name) for attribute in fields(item)}
+    return bool(TreeInterpreter().visit(projection, [values]))

@@ -31,8 +31,8 @@ def why(summary: BatchSummary) -> str:
     if summary.evidence is not None:
         return f"{passed}; {_shown(summary, summary.evidence)}; {asked}"
     if summary.verdict is BatchVerdict.OPEN:
-        return f"{passed}, and it depends on the {summary.unmade} not made; {asked}"
-    sure = f", whatever the {summary.unmade} not made would come to" if summary.unmade else ""
+        return f"{passed}, and it depends on the {summary.without_result} not made; {asked}"
+    sure = f", whatever the {summary.without_result} not made would come to" if summary.without_result else ""
     return f"{passed}; {asked}{sure}"
 
 
@@ -44,7 +44,7 @@ def _shown(summary: BatchSummary, evidence: GateEvidence) -> str:
     if summary.verdict is BatchVerdict.FAILED:
         return f"with {_sure(evidence)} confidence the pass rate is at most {at_most(high)}"
     if summary.verdict is BatchVerdict.OPEN and evidence.method == "exact interval":
-        return f"it depends on the {summary.unmade} not made"
+        return f"it depends on the {summary.without_result} not made"
     shown = f"with {_sure(evidence)} confidence it is {at_least(low)} to {at_most(high)}"
     if evidence.more is None:
         return f"{shown}, and thousands of passing runs would not settle it"

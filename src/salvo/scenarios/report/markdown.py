@@ -63,9 +63,9 @@ def _batch(summary: BatchSummary, made: dict[str, AgentRunResult]) -> Iterator[s
             f"{pluralize(summary.errors, 'run')} could not be judged (errors, not failures):",
             [_error(group) for group in summary.error_groups],
         )
-    if summary.unmade:
+    if summary.without_result:
         yield _list(
-            f"{pluralize(summary.unmade, 'run')} not made (`salvo run --resume {summary.batch_id}`):",
+            f"{pluralize(summary.without_result, 'run')} not made (`salvo run --resume {summary.batch_id}`):",
             [f"{group.count} × {_foreign(group.why, _MESSAGE)}" for group in summary.not_made],
         )
 
