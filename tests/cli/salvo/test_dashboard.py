@@ -57,7 +57,7 @@ def test_a_port_that_is_taken_is_a_sentence(command: object, tmp_path: Path, mon
         asked = [name, "--no-open", "--port", str(port)]
         ended = CliRunner().invoke(salvo if command is salvo else byop, asked)
     assert ended.exit_code == ExitCode.USAGE
-    assert f"Error: Nothing can listen on 127.0.0.1, port {port}.\n" in ended.output
+    assert f"Error: The server cannot listen on 127.0.0.1, port {port}.\n" in ended.output
 
 
 async def test_a_store_that_is_made_while_it_is_open_appears(tmp_path: Path) -> None:
