@@ -11,29 +11,28 @@ from __future__ import annotations
 import asyncio
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from salvo.cli.console import ProgressLine
 from salvo.cli.exit_codes import ExitCode
 from salvo.cli.salvo.exit_status import batch_exit_code
-from salvo.cli.salvo.run import DEFAULT_BASELINE
 from salvo.engine.wire.record import RecordingOptions
 from salvo.engine.wire.retry import Wait
 from salvo.errors import NothingFoundError, UsageError
-from salvo.scenarios.analysis import baseline as baseline_file
-from salvo.scenarios.analysis.batch_stats import BatchStats, measure
-from salvo.scenarios.analysis.compare import ComparisonReport
-from salvo.scenarios.analysis.comparison_inputs import compare_with_baseline
 from salvo.scenarios.analysis.summary import BatchSummary, summarise
 from salvo.scenarios.plan import RunSettings, plan_resume, plan_runs
-from salvo.scenarios.report import comparison, files, terminal
+from salvo.scenarios.report import terminal
 from salvo.scenarios.result import AgentRunResult
 from salvo.scenarios.run.environment import PreparedScenario
 from salvo.scenarios.run.runner import RunLimits, RunListener, RunnerResult, ScenarioRuns
 from salvo.scenarios.spec.project import Project
 from salvo.scenarios.store.store import RunStore
 from salvo.scenarios.workspace import ScenarioOverrides, Workspace
+
+if TYPE_CHECKING:
+    from salvo.cli.salvo.run_baseline import Baseline, BaselineComparison
 
 
 def run(
@@ -87,14 +86,14 @@ def run(
         workspace = Workspace(project, patterns=patterns)
         work = _plan(workspace, path, keyword, settings)
     if blessed is not None:
-        _check_baseline(blessed, work)
+        blessed.check(work)
 
     limits = RunLimits(concurrency, max_cost, stop_at_first_failure=exitfirst)
     outcome = execute(workspace, work, settings.recording, limits)
 
     store = workspace.store()
     summaries = [summarise(item.batch, item.entries, item.skipped) for item in work]
-    compared = None if blessed is None else _compare_with_baseline(store, blessed, work)
+    compared = None if blessed is None else blessed.compare(store, work)
     _show(store, summaries, compared, outputs, as_json=as_json)
     raise SystemExit(ExitCode.INTERRUPTED if outcome.interrupted else _exit_code(summaries, compared))
 
@@ -145,6 +144,10 @@ class _Progress(RunListener):
 
 def _check_outputs(outputs: tuple[Path, ...]) -> None:
     """Refuse a file that cannot be written before money is spent."""
+    if not outputs:
+        return
+    from salvo.scenarios.report import files  # most runs write no files
+
     for output in outputs:
         files.check(output)
         if not os.access(output.absolute().parent, os.W_OK):
@@ -172,62 +175,40 @@ def _plan(workspace: Workspace, path: Path | None, keyword: str | None, settings
     return plan_runs(workspace, scenarios)
 
 
-def _read_baseline(project: Project, name: str) -> list[BatchStats]:
-    path = project.store / baseline_file.NAME if name == DEFAULT_BASELINE else Path(name)
-    if path.is_dir() or path.suffix in (".yaml", ".yml"):
-        raise UsageError(
-            f"{path} is not a baseline.",
-            hint="Scenarios come before the option: salvo run PATH --against-baseline [FILE]",
-        )
-    return baseline_file.read(path)
+def _read_baseline(project: Project, name: str) -> Baseline:
+    from salvo.cli.salvo.run_baseline import Baseline  # most runs need none of its statistics
 
-
-def _check_baseline(blessed: list[BatchStats], work: list[ScenarioRuns]) -> None:
-    names = [item.batch.scenario_id for item in work]
-    if not {stats.scenario_id for stats in blessed} & set(names):
-        raise UsageError(
-            f"The baseline has none of these scenarios: {', '.join(names)}.",
-            hint="Bless a batch of them: salvo baseline bless BATCH. Nothing was run, and nothing was spent.",
-        )
-
-
-def _compare_with_baseline(store: RunStore, blessed: list[BatchStats], work: list[ScenarioRuns]) -> ComparisonReport:
-    in_baseline = {stats.scenario_id for stats in blessed}
-    notes = [
-        f"{item.batch.scenario_id} is not in the baseline. Add it: salvo baseline bless {item.batch.batch_id}"
-        for item in work
-        if item.batch.scenario_id not in in_baseline
-    ]
-    now = [(measure(item.batch, item.entries), item.entries) for item in work]
-    return compare_with_baseline(store, blessed, now, notes)
+    return Baseline.read(project, name)
 
 
 def _show(
     store: RunStore,
     summaries: list[BatchSummary],
-    compared: ComparisonReport | None,
+    compared: BaselineComparison | None,
     outputs: tuple[Path, ...],
     *,
     as_json: bool,
 ) -> None:
     """Print the table or JSON, and write the files. Of a resumed batch, the earlier runs are included."""
-    results: list[AgentRunResult] = []
-    if as_json or outputs:  # full results are read from the store only when needed: there may be very many
-        results = [result for summary in summaries for result in store.load_runs(summary.batch_id)]
-    if as_json:
-        more = {} if compared is None else {"comparison": comparison.document(compared)}
-        click.echo(files.as_json(summaries, results, **more))
-    else:
+    if not as_json:
         click.echo("\n\n".join("\n".join(terminal.batch_table(summary, colour=True)) for summary in summaries))
         if sum(summary.without_result > 0 for summary in summaries) > 1:
             click.echo("\nResume all of them with: salvo run --resume latest")
         if compared is not None:
-            click.echo("\nAgainst the baseline (A):\n" + "\n".join(comparison.lines(compared, colour=True)))
-    for output in outputs:
-        files.write(output, summaries, results, compared)
+            click.echo("\n" + "\n".join(compared.lines()))
+    if as_json or outputs:
+        from salvo.scenarios.report import files  # most runs write no files
+
+        # Full results are read from the store only now: there may be very many.
+        results = [result for summary in summaries for result in store.load_runs(summary.batch_id)]
+        if as_json:
+            more = {} if compared is None else {"comparison": compared.document()}
+            click.echo(files.as_json(summaries, results, **more))
+        for output in outputs:
+            files.write(output, summaries, results, None if compared is None else compared.report)
 
 
-def _exit_code(summaries: list[BatchSummary], compared: ComparisonReport | None) -> ExitCode:
-    if compared is not None and compared.comparison.worse:
+def _exit_code(summaries: list[BatchSummary], compared: BaselineComparison | None) -> ExitCode:
+    if compared is not None and compared.is_worse:
         return ExitCode.FAILED
     return batch_exit_code(summaries)
