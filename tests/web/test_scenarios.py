@@ -10,9 +10,13 @@ import pytest
 
 from salvo.engine.jsonio import json_codec
 from salvo.scenarios.analysis.comparison_inputs import compare_batches, find_pairs
+from salvo.scenarios.analysis.summary import summarise
 from salvo.scenarios.analysis.truncation import LONGEST
 from salvo.scenarios.report.comparison import document
-from salvo.scenarios.result import Outcome, ToolCall
+from salvo.scenarios.report.labels import describe_cause
+from salvo.scenarios.report.terminal import batch_table
+from salvo.scenarios.result import Cause, Outcome, ToolCall
+from salvo.scenarios.store.index import index_entry
 from salvo.scenarios.store.store import RunStore
 from salvo.web.routes import batches
 from salvo.web.settings import Settings
@@ -159,6 +163,15 @@ class TestBatches:
         parting = found["parting"]
         assert parting["failing"]["run_id"].startswith("1m7000001stored-")
         assert (await page.get("/api/batches/latest"))["batch"]["batch_id"] == weeks.newest_batches(1)[0]
+
+    async def test_causes_have_the_labels_of_the_terminal(self, api: Client, store: RunStore) -> None:
+        run = result(1, Outcome.ERROR, cause=Cause.PROVIDER, error="overloaded")
+        keep(store, run)
+        detail = await api.get(f"/api/batches/{run.batch_id}")
+        assert detail["cause_labels"] == {cause: describe_cause(cause) for cause in Cause}
+        assert (await api.get(f"/api/runs/{run.run_id}"))["run"]["cause_label"] == detail["cause_labels"]["provider"]
+        printed = batch_table(summarise(store.load_batch(run.batch_id), [index_entry(run)]))
+        assert any(f"{detail['cause_labels']['provider']}: overloaded" in line for line in printed)
 
     async def test_a_long_list_of_failures_is_cut_and_its_count_is_not(self, api: Client, store: RunStore) -> None:
         keep(store, *(result(number, Outcome.FAILED) for number in range(1, 61)))

@@ -702,7 +702,7 @@ export interface components {
         };
         /**
          * ArtifactFinding
-         * @description Something in the AI output that a reader should know of: text that addresses the evaluator, odd characters.
+         * @description Something in the AI output that a reader should know: text that addresses the evaluator, unusual characters.
          */
         ArtifactFinding: {
             /** Kind */
@@ -720,7 +720,7 @@ export interface components {
         };
         /**
          * AssertionDifference
-         * @description How often an assertion failed on each side. Not tested: it says where to look.
+         * @description How often an assertion failed on each side. No test is made: it shows where to look.
          */
         AssertionDifference: {
             /** Scenario Id */
@@ -852,6 +852,10 @@ export interface components {
             why: string;
             /** Failure Groups */
             failure_groups: components["schemas"]["FailureGroup"][];
+            /** Cause Labels */
+            cause_labels: {
+                [key: string]: string;
+            };
             batch: components["schemas"]["Batch"];
             parting: components["schemas"]["Divergence"] | null;
             /** Running */
@@ -899,7 +903,7 @@ export interface components {
         };
         /**
          * BatchRow
-         * @description A batch as it is listed: its summary without what is told of single runs.
+         * @description A batch in a list: its summary without single runs.
          */
         BatchRow: {
             /** Batch Id */
@@ -952,7 +956,7 @@ export interface components {
         };
         /**
          * BatchStats
-         * @description `settings` are told by their values, `fingerprints` only by their being different.
+         * @description The values of `settings` are shown; `fingerprints` only say whether something differs.
          */
         BatchStats: {
             /** Scenario Id */
@@ -1059,7 +1063,7 @@ export interface components {
         BatchVerdict: "passed" | "failed" | "error" | "open" | "inconclusive";
         /**
          * Branch
-         * @description What runs of one kind did at the step: the most frequent of it, with one run to look at.
+         * @description What most of the failing, or of the passing, runs did at the step, with one of them as an example.
          */
         Branch: {
             /** Did */
@@ -1159,7 +1163,7 @@ export interface components {
         };
         /**
          * Citation
-         * @description A quote. With a location it was found in the text, and `span` is what stands there; without, it was not.
+         * @description A quote. With a location, it was found in the text and `span` is the text there; without, it was not found.
          */
         Citation: {
             /** Span */
@@ -1194,7 +1198,7 @@ export interface components {
         };
         /**
          * ComparisonFinding
-         * @description What B is, beside A.
+         * @description What B is, compared with A.
          * @enum {string}
          */
         ComparisonFinding: "worse" | "better" | "no difference seen" | "not compared";
@@ -1261,7 +1265,7 @@ export interface components {
         };
         /**
          * DriftSummary
-         * @description What changed against a baseline, and whether the judge or the output changed with it.
+         * @description What changed compared with a baseline, and whether the judge or the text changed.
          */
         DriftSummary: {
             /**
@@ -1694,7 +1698,7 @@ export interface components {
         };
         /**
          * HistoryRow
-         * @description An evaluation as it is listed. Names are as they can be indexed: the very long ones are cut.
+         * @description An evaluation in a list. Very long names are shortened, as in the index.
          */
         HistoryRow: {
             /** Id */
@@ -1731,7 +1735,7 @@ export interface components {
         };
         /**
          * IndexEntry
-         * @description A run as it is listed. Fields without a default are in every line; later versions may add others.
+         * @description A run as lists show it. Every line has the fields without a default; later versions may add fields.
          */
         IndexEntry: {
             /** Run Id */
@@ -1806,7 +1810,7 @@ export interface components {
         JobState: "queued" | "running" | "done" | "cancelled" | "interrupted" | "failed";
         /**
          * Judged
-         * @description What one assertion came to in one run; `passed` is None where it could not be judged.
+         * @description The result of one assertion in one run; `passed` is None if it could not be judged.
          */
         Judged: {
             /** Label */
@@ -1834,7 +1838,7 @@ export interface components {
         };
         /**
          * Location
-         * @description Where a quote stands in the normalised AI output: code points from 0, `end` exclusive; lines from 1.
+         * @description The position of a quote in the normalised AI output: code points from 0, `end` exclusive; lines from 1.
          */
         Location: {
             /** Start */
@@ -1992,7 +1996,7 @@ export interface components {
         };
         /**
          * RawRun
-         * @description One run of a check, as it was. `valid` is False where it is no vote, and `problem` says why.
+         * @description One run of a check. `valid` is False if it gave no vote; `problem` says why.
          */
         RawRun: {
             /** Run */
@@ -2181,7 +2185,7 @@ export interface components {
         };
         /**
          * Result
-         * @description What a check came to. Indeterminate is a result of its own, never a failure in disguise.
+         * @description The result of a check. Indeterminate is a result of its own, not a failure.
          * @enum {string}
          */
         Result: "pass" | "fail" | "indeterminate";
@@ -2231,6 +2235,8 @@ export interface components {
             seed: number | null;
             outcome: components["schemas"]["Outcome"];
             cause: components["schemas"]["Cause"] | null;
+            /** Cause Label */
+            cause_label: string;
             /** Passed */
             passed: boolean;
             /** Weighted Score */
@@ -2423,7 +2429,7 @@ export interface components {
         State: "running" | "done" | "interrupted" | "cancelled" | "failed";
         /**
          * Status
-         * @description What a report adds up to, the gravest first.
+         * @description The overall status of a report, most severe first.
          * @enum {string}
          */
         Status: "ALERT" | "REVIEW" | "OBSERVE" | "STABLE";

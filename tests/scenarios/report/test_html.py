@@ -197,7 +197,7 @@ Errors (not failures)
 These runs could not be judged. No rate counts them.
 By reason
 Runs  Reason  Run ids
-1  provider: overloaded  01k9batch-0003
+1  the provider failed: overloaded  01k9batch-0003
 Resolved scenario
 scenario  book_flight
 model  gpt-4o
@@ -319,13 +319,13 @@ def test_a_batch_in_which_nothing_was_completed_claims_nothing() -> None:
     outline = Outline(page(made, errors))
     assert "No run was completed, so nothing is known about the agent." in outline.text
     assert "svg" not in outline.by_element
-    assert "provider: overloaded" in outline.text
+    assert "the provider failed: overloaded" in outline.text
 
 
 def test_many_reasons_are_told_in_groups_the_largest_first_and_the_rest_counted() -> None:
     errors = [result(n, Outcome.ERROR, cause=Cause.PROVIDER, error=f"fault {max(n, 8)}") for n in range(1, 41)]
     read = Outline(page(batch(runs=40), errors)).text
-    assert "8provider: fault 8" in read
+    assert "8the provider failed: fault 8" in read
     assert "13other reasons" in read
 
 

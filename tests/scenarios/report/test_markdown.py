@@ -58,7 +58,7 @@ def test_a_batch_in_which_everything_happened() -> None:
 
 1 run could not be judged (errors, not failures):
 
-- 1 × judge: No votes. (`salvo report 01k9batch-0003`)
+- 1 × the judge failed: No votes. (`salvo report 01k9batch-0003`)
 
 2 runs not made (`salvo run --resume 01k9batch`):
 

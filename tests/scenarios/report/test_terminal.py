@@ -94,7 +94,7 @@ book_flight  8/20 runs  pass-rate: 25%  avg-score: 0.25
 polite        2/7 passed   1 not judged
 cost_limit    1/1 passed   avg: at least $0.028
 ─────────────────────────────────────────────────────────
-1 run failed: the agent ran out of time.
+1 run failed: the agent timed out.
 6 failures not recorded: replay needs `salvo run --record`. Look at:
   salvo report 01k9batch-0006
   salvo report 01k9batch-0007
@@ -102,8 +102,8 @@ cost_limit    1/1 passed   avg: at least $0.028
   … and 3 more
 
 3 runs could not be judged (errors, not failures):
-  2 × provider: openai is overloaded, still, after 5 tries.  (01k9batch-0003)
-  1 × judge: No majority:\\x1b[2J 1 of 3 votes could be read.  (01k9batch-0005)
+  2 × the provider failed: openai is overloaded, still, after 5 tries.  (01k9batch-0003)
+  1 × the judge failed: No majority:\\x1b[2J 1 of 3 votes could be read.  (01k9batch-0005)
 
 Of 20 runs: 4 not run, 1 interrupted, 4 without a result.
   4 × not run: the budget is spent  (01k9batch-0013)
@@ -125,7 +125,7 @@ book_flight  0/1 runs  pass-rate: unknown  avg-score: unknown
 ─────────────────────────────────────────────────────────────
 
 1 run could not be judged (errors, not failures):
-  1 × provider: no key  (01k9batch-0001)
+  1 × the provider failed: no key  (01k9batch-0001)
 
 verdict    error: no run was completed, so nothing is known about the agent
 cost       unknown

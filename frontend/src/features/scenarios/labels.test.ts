@@ -1,6 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { IndexEntry } from "@/api/types";
-import { completionCounts, describeFailure, describeNotPassed, outcomeSentence } from "./labels";
+import { type CauseLabels, completionCounts, describeFailure, describeNotPassed, outcomeSentence } from "./labels";
+
+const CAUSES = { provider: "the provider failed", turn_limit: "reached the turn limit" } as CauseLabels;
 
 describe("labels", () => {
   const entry: Pick<IndexEntry, "outcome" | "cause" | "assertions" | "error"> = {
@@ -14,24 +16,26 @@ describe("labels", () => {
     error: null,
   };
   test("a failed run names its failed assertions, and separately those that were not judged", () => {
-    expect(describeNotPassed(entry)).toBe("cheapest; not judged: polite");
-    expect(describeNotPassed({ ...entry, outcome: "passed" })).toBe("");
+    expect(describeNotPassed(entry, CAUSES)).toBe("cheapest; not judged: polite");
+    expect(describeNotPassed({ ...entry, outcome: "passed" }, CAUSES)).toBe("");
   });
   test("an error names its cause and its message", () => {
-    expect(describeNotPassed({ ...entry, outcome: "error", cause: "provider", assertions: [], error: "503" })).toBe(
-      "the provider failed; 503",
-    );
+    expect(
+      describeNotPassed({ ...entry, outcome: "error", cause: "provider", assertions: [], error: "503" }, CAUSES),
+    ).toBe("the provider failed; 503");
   });
   test("a failure names what the agent did, the assertions, or the score", () => {
-    expect(describeFailure({ cause: "turn_limit", assertions: [] })).toBe("the agent reached the turn limit");
-    expect(describeFailure({ cause: "assertion", assertions: ["a", "b"] })).toBe("a, b failed");
-    expect(describeFailure({ cause: "assertion", assertions: [] })).toBe("the score is below the threshold");
+    expect(describeFailure({ cause: "turn_limit", assertions: [] }, CAUSES)).toBe("the agent reached the turn limit");
+    expect(describeFailure({ cause: "assertion", assertions: ["a", "b"] }, CAUSES)).toBe("a, b failed");
+    expect(describeFailure({ cause: "assertion", assertions: [] }, CAUSES)).toBe("the score is below the threshold");
   });
   test("a run that could not be judged is not counted against the agent", () => {
-    expect(outcomeSentence({ outcome: "error", cause: "judge", eval_results: [] })).toBe(
-      "Not counted against the agent: the judge failed.",
+    expect(
+      outcomeSentence({ outcome: "error", cause: "judge", cause_label: "the judge failed", eval_results: [] }),
+    ).toBe("Not counted against the agent: the judge failed.");
+    expect(outcomeSentence({ outcome: "failed", cause: "timeout", cause_label: "timed out", eval_results: [] })).toBe(
+      "The agent timed out.",
     );
-    expect(outcomeSentence({ outcome: "failed", cause: "timeout", eval_results: [] })).toBe("The agent timed out.");
   });
   test("completed runs are counted, and the others named", () => {
     expect(completionCounts({ runs: 10, completed: 7, errors: 1 })).toEqual(["7 of 10", "1 error", "2 not run"]);

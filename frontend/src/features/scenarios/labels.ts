@@ -1,5 +1,5 @@
 /** Labels and sentences about batches and runs. Pure. */
-import type { Cause, FailureGroup, IndexEntry, Outcome, RunGroup, RunHead, Verdict } from "@/api/types";
+import type { BatchDetail, FailureGroup, IndexEntry, Outcome, RunGroup, RunHead, Verdict } from "@/api/types";
 import { formatCount, pluralize } from "@/lib/format";
 
 export const VERDICT_MEANINGS: Record<Verdict, string> = {
@@ -10,50 +10,36 @@ export const VERDICT_MEANINGS: Record<Verdict, string> = {
   inconclusive: "These runs cannot show whether the required pass rate is reached.",
 };
 
-const CAUSE_LABELS: Record<Cause, string> = {
-  assertion: "an assertion failed",
-  turn_limit: "reached the turn limit",
-  timeout: "timed out",
-  refusal: "refused to continue",
-  length: "was cut off by the token limit",
-  context: "exceeded the model’s context window",
-  exit: "exited with an error",
-  provider: "the provider failed",
-  adapter: "the adapter failed",
-  judge: "the judge failed",
-  evaluator: "an evaluator failed",
-  price_unknown: "the price is unknown",
-  store: "the run could not be stored",
-  budget: "the budget was used up",
-  stop_first: "an earlier run failed",
-  interrupted: "interrupted",
-};
-
-function describeCause(cause: Cause | null): string {
-  return cause === null ? "" : CAUSE_LABELS[cause];
-}
+/** The labels of causes, sent with a batch. */
+export type CauseLabels = BatchDetail["cause_labels"];
 
 /** Why runs failed. */
-export function describeFailure({ cause, assertions }: Pick<FailureGroup, "cause" | "assertions">): string {
+export function describeFailure(
+  { cause, assertions }: Pick<FailureGroup, "cause" | "assertions">,
+  causes: CauseLabels,
+): string {
   const labels = assertions.join(", ");
   if (cause !== null && cause !== "assertion") {
-    return `the agent ${describeCause(cause)}${labels ? `; ${labels} failed` : ""}`;
+    return `the agent ${causes[cause]}${labels ? `; ${labels} failed` : ""}`;
   }
   return labels ? `${labels} failed` : "the score is below the threshold";
 }
 
 /** Why runs have no result. */
-export function describeReason({ cause, message }: Pick<RunGroup, "cause" | "message">): string {
-  return [describeCause(cause), message].filter(Boolean).join(": ") || "reason unknown";
+export function describeReason({ cause, message }: Pick<RunGroup, "cause" | "message">, causes: CauseLabels): string {
+  return [cause && causes[cause], message].filter(Boolean).join(": ") || "reason unknown";
 }
 
 /** Why a run in a list did not pass: its cause, then the assertions. */
-export function describeNotPassed(entry: Pick<IndexEntry, "outcome" | "cause" | "assertions" | "error">): string {
+export function describeNotPassed(
+  entry: Pick<IndexEntry, "outcome" | "cause" | "assertions" | "error">,
+  causes: CauseLabels,
+): string {
   if (entry.outcome === "passed") return "";
   const failed = entry.assertions.filter(({ passed }) => passed === false).map(({ label }) => label);
   const unjudged = entry.assertions.filter(({ passed }) => passed === null).map(({ label }) => label);
   return [
-    entry.cause && entry.cause !== "assertion" ? describeCause(entry.cause) : "",
+    entry.cause && entry.cause !== "assertion" ? causes[entry.cause] : "",
     failed.join(", "),
     unjudged.length ? `not judged: ${unjudged.join(", ")}` : "",
     entry.outcome === "failed" ? "" : (entry.error ?? ""),
@@ -63,12 +49,12 @@ export function describeNotPassed(entry: Pick<IndexEntry, "outcome" | "cause" | 
 }
 
 /** The outcome of a run, as a sentence. */
-export function outcomeSentence(run: Pick<RunHead, "outcome" | "cause" | "eval_results">): string {
+export function outcomeSentence(run: Pick<RunHead, "outcome" | "cause" | "cause_label" | "eval_results">): string {
   if (run.outcome === "passed") return "The score reaches the threshold and no required assertion failed.";
   if (run.outcome !== "failed") {
-    return `Not counted against the agent: ${describeCause(run.cause) || "it could not be judged"}.`;
+    return `Not counted against the agent: ${run.cause_label || "it could not be judged"}.`;
   }
-  if (run.cause !== null && run.cause !== "assertion") return `The agent ${describeCause(run.cause)}.`;
+  if (run.cause !== null && run.cause !== "assertion") return `The agent ${run.cause_label}.`;
   const failed = run.eval_results.filter(({ passed }) => passed === false).map(({ name, type }) => name || type);
   return failed.length ? `Failed: ${failed.join(", ")}.` : "The score is below the threshold.";
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from salvo.engine.text.formatting import NamedValue, at_least, at_most, money, percent, pluralize, seconds
 from salvo.scenarios.analysis.confidence_gate import GateEvidence
@@ -11,15 +11,25 @@ from salvo.scenarios.analysis.summary import AssertionSummary, BatchSummary, Bat
 from salvo.scenarios.result import AgentRunResult, Cause, EvalResult, Outcome
 
 _SETTLED = (BatchVerdict.PASSED, BatchVerdict.FAILED)
-_CAUSES = {
+CAUSES: Mapping[Cause, str] = {
+    Cause.ASSERTION: "an assertion failed",
     Cause.TURN_LIMIT: "reached the turn limit",
-    Cause.TIMEOUT: "ran out of time",
-    Cause.REFUSAL: "refused to go on",
-    Cause.LENGTH: "was cut off by the limit on tokens",
-    Cause.CONTEXT: "filled the model's context",
-    Cause.EXIT: "ended by an error of its own",
-    Cause.PRICE_UNKNOWN: "price unknown",
+    Cause.TIMEOUT: "timed out",
+    Cause.REFUSAL: "refused to continue",
+    Cause.LENGTH: "was cut off by the token limit",
+    Cause.CONTEXT: "exceeded the model's context window",
+    Cause.EXIT: "exited with an error",
+    Cause.PROVIDER: "the provider failed",
+    Cause.ADAPTER: "the adapter failed",
+    Cause.JUDGE: "the judge failed",
+    Cause.EVALUATOR: "an evaluator failed",
+    Cause.PRICE_UNKNOWN: "the price is unknown",
+    Cause.STORE: "the run could not be stored",
+    Cause.BUDGET: "the budget was used up",
+    Cause.STOP_FIRST: "an earlier run failed",
+    Cause.INTERRUPTED: "interrupted",
 }
+"""What the agent did in the first causes, up to EXIT; in the others, what else happened."""
 
 
 def why(summary: BatchSummary) -> str:
@@ -138,7 +148,7 @@ def stopped(summary: BatchSummary) -> Iterator[str]:
 
 def describe_cause(cause: Cause | None) -> str:
     """What the agent did, or what else was the matter."""
-    return _CAUSES.get(cause, str(cause)) if cause else ""
+    return CAUSES[cause] if cause else ""
 
 
 def error(group: Group) -> str:

@@ -130,7 +130,7 @@ def run_view(run: AgentRunResult, scenario: Mapping[str, Any], budget: Truncatio
 def _facts(run: AgentRunResult) -> Iterator[NamedValue]:
     yield NamedValue("Score", labels.score(run.weighted_score))
     if run.cause not in (None, Cause.ASSERTION):
-        yield NamedValue("The agent", labels.describe_cause(run.cause))
+        yield NamedValue("Reason", labels.describe_cause(run.cause))
     yield from (NamedValue(row.name.capitalize(), row.value) for row in labels.metrics(run))
     yield NamedValue("Started", format_time(run.timestamp))
     if run.seed is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Annotated
 
@@ -16,8 +16,8 @@ from salvo.scenarios.analysis.divergence import Divergence
 from salvo.scenarios.analysis.summary import BatchSummary, BatchVerdict, FailureGroup, failure_groups
 from salvo.scenarios.report import html
 from salvo.scenarios.report.comparison import ComparisonDocument, document
-from salvo.scenarios.report.labels import why
-from salvo.scenarios.result import Batch, Outcome
+from salvo.scenarios.report.labels import CAUSES, why
+from salvo.scenarios.result import Batch, Cause, Outcome
 from salvo.scenarios.store.batch_catalog import BatchRow
 from salvo.scenarios.store.index import IndexEntry
 from salvo.scenarios.store.watcher import StoreWatcher
@@ -225,6 +225,8 @@ class BatchDetail:
     """The reason for the verdict, as in the terminal."""
     failure_groups: list[FailureGroup]
     """All failed runs by the assertions that failed, largest group first. Lists of runs have at most 50 entries."""
+    cause_labels: Mapping[Cause, str]
+    """As in the terminal."""
     batch: Batch
     parting: Divergence | None
     """Where failed and passed runs diverge, from the first 50 of each."""
@@ -250,6 +252,7 @@ def show(batch_id: str, services: ServicesDep) -> JsonResponse:
             summary=summary,
             why=why(cached.summary),
             failure_groups=[replace(group, run_ids=group.run_ids[:MAX_LISTED]) for group in groups],
+            cause_labels=CAUSES,
             batch=cached.batch,
             parting=services.catalog.divergence(cached),
             running=services.catalog.is_running(cached),

@@ -18,6 +18,7 @@ from salvo.scenarios.analysis.truncation import (
     truncate_side_by_side,
     truncate_trajectory,
 )
+from salvo.scenarios.report.labels import describe_cause
 from salvo.scenarios.result import AgentRunResult, Cause, EvalResult, Outcome, Replayable, RunMetrics
 from salvo.web.responses import JsonResponse
 from salvo.web.services import Services, ServicesDep
@@ -39,6 +40,8 @@ class RunHead:
     seed: int | None
     outcome: Outcome
     cause: Cause | None
+    cause_label: str
+    """As in the terminal; empty without a cause."""
     passed: bool
     weighted_score: float | None
     error: str | None
@@ -132,6 +135,7 @@ def _head(run: AgentRunResult, budget: TruncationBudget) -> RunHead:
         seed=run.seed,
         outcome=run.outcome,
         cause=run.cause,
+        cause_label=describe_cause(run.cause),
         passed=run.passed,
         weighted_score=run.weighted_score,
         error=budget.fit(run.error)[0],

@@ -96,6 +96,7 @@ function CheckRow({ checkId, data }: { checkId: string; data: ComparedReports })
   const changed = data.comparison.changed_checks.find(({ check_id }) => check_id === checkId);
   const quotes = data.comparison.evidence.find(({ check_id }) => check_id === checkId);
   const find = (report: Report) => report.check_results.find(({ check_id }) => check_id === checkId);
+  const [a, b] = [find(data.a), find(data.b)];
   return (
     <li
       data-tone={changed ? (changed.worse ? "red" : "green") : "plain"}
@@ -106,13 +107,13 @@ function CheckRow({ checkId, data }: { checkId: string; data: ComparedReports })
         {changed ? (
           <Label tone={changed.worse ? "red" : "green"}>{changed.worse ? "↓ worse" : "↑ better"}</Label>
         ) : (
-          <span className="font-normal text-soft">unchanged</span>
+          <span className="font-normal text-soft">{a?.result === b?.result ? "unchanged" : "not compared"}</span>
         )}
       </h3>
       <div className="mt-2 grid gap-4 md:grid-cols-2">
         <CheckVerdict
           side="A"
-          check={find(data.a)}
+          check={a}
           votes={data.labels_a.checks[checkId]?.votes}
           quotes={quotes?.lost ?? []}
           sign="−"
@@ -120,7 +121,7 @@ function CheckRow({ checkId, data }: { checkId: string; data: ComparedReports })
         />
         <CheckVerdict
           side="B"
-          check={find(data.b)}
+          check={b}
           votes={data.labels_b.checks[checkId]?.votes}
           quotes={quotes?.gained ?? []}
           sign="+"

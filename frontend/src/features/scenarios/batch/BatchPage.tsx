@@ -59,7 +59,7 @@ function BatchView({ detail }: { detail: BatchDetail }) {
         />
       </Section>
       <Section title="Failures" aside={<Count count={summary.failed} label="failed run" />}>
-        <Failures groups={detail.failure_groups} completed={summary.completed} />
+        <Failures detail={detail} />
       </Section>
       {detail.parting ? (
         <Section title="Where runs diverge">
@@ -71,16 +71,17 @@ function BatchView({ detail }: { detail: BatchDetail }) {
           <p className="mb-2 max-w-prose text-soft">
             These runs could not be judged. They are not included in any rate and do not count against the agent.
           </p>
-          <Errors summary={summary} />
+          <Errors detail={detail} />
         </Section>
       ) : null}
       {skipped ? (
         <Section title="Runs not executed">
-          <SkippedRuns summary={summary} running={detail.running} />
+          <SkippedRuns detail={detail} />
         </Section>
       ) : null}
       <Section title="Runs" id="runs">
         <RunTable
+          causes={detail.cause_labels}
           batch={batch.batch_id}
           labels={summary.assertions.map(({ label }) => label)}
           params={params}

@@ -1,28 +1,34 @@
 /** Why runs did not pass: failures by reason, and separately errors that are not the agent's fault. */
 import { useState } from "react";
-import type { BatchSummary, FailureGroup, RunGroup } from "@/api/types";
+import type { BatchDetail, RunGroup } from "@/api/types";
 import { Button } from "@/components/Button";
 import { CopyButton } from "@/components/CopyButton";
 import { VisibleText } from "@/components/VisibleText";
 import { formatCount, pluralize } from "@/lib/format";
-import { describeFailure, describeReason, OUTCOME_LABELS } from "../labels";
+import { type CauseLabels, describeFailure, describeReason, OUTCOME_LABELS } from "../labels";
 import { RunLink } from "../RunLink";
 
 const INITIAL_RUNS = 8;
 const INITIAL_REASONS = 8;
 
-export function Failures({ groups, completed }: { groups: readonly FailureGroup[]; completed: number }) {
-  if (!groups.length) return <p className="text-soft">{completed ? "No failures." : "No run was completed."}</p>;
-  return <ReasonList tone="red" reasons={groups.map((group) => toReason(describeFailure(group), group))} />;
+export function Failures({ detail }: { detail: BatchDetail }) {
+  const { failure_groups: groups, cause_labels: causes, summary } = detail;
+  if (!groups.length) {
+    return <p className="text-soft">{summary.completed ? "No failures." : "No run was completed."}</p>;
+  }
+  return <ReasonList tone="red" reasons={groups.map((group) => toReason(describeFailure(group, causes), group))} />;
 }
 
-export function Errors({ summary }: { summary: BatchSummary }) {
+export function Errors({ detail: { summary, cause_labels: causes } }: { detail: BatchDetail }) {
   return (
-    <ReasonList tone="amber" reasons={summary.error_groups.map((group) => toReason(describeReason(group), group))} />
+    <ReasonList
+      tone="amber"
+      reasons={summary.error_groups.map((group) => toReason(describeReason(group, causes), group))}
+    />
   );
 }
 
-export function SkippedRuns({ summary, running }: { summary: BatchSummary; running: boolean }) {
+export function SkippedRuns({ detail: { summary, running, cause_labels: causes } }: { detail: BatchDetail }) {
   const skippedCounts = [
     summary.not_run ? `${formatCount(summary.not_run)} not run` : "",
     summary.interrupted ? `${formatCount(summary.interrupted)} interrupted` : "",
@@ -36,7 +42,7 @@ export function SkippedRuns({ summary, running }: { summary: BatchSummary; runni
       </p>
       <ReasonList
         tone="plain"
-        reasons={summary.not_made.map((group) => toReason(describeSkipped(group), group))}
+        reasons={summary.not_made.map((group) => toReason(describeSkipped(group, causes), group))}
         withoutRuns
       />
       {running ? null : (
@@ -48,8 +54,8 @@ export function SkippedRuns({ summary, running }: { summary: BatchSummary; runni
   );
 }
 
-function describeSkipped(group: RunGroup): string {
-  return `${OUTCOME_LABELS[group.outcome]}: ${describeReason(group)}`;
+function describeSkipped(group: RunGroup, causes: CauseLabels): string {
+  return `${OUTCOME_LABELS[group.outcome]}: ${describeReason(group, causes)}`;
 }
 
 interface Reason {

@@ -12,7 +12,7 @@ import { formatCount, formatScore, formatSeconds } from "@/lib/format";
 import type { FilterChange } from "@/lib/useFilters";
 import { OutcomeBadge } from "../Badges";
 import { formatDollars } from "../format";
-import { describeNotPassed, OUTCOME_LABELS } from "../labels";
+import { type CauseLabels, describeNotPassed, OUTCOME_LABELS } from "../labels";
 import { RunLink } from "../RunLink";
 
 const LIMIT = 50;
@@ -21,12 +21,13 @@ const COLUMNS = ["Run", "Outcome", "Reason", "Score", "Cost", "Latency", "Tool c
 interface RunTableProps {
   batch: string;
   labels: readonly string[];
+  causes: CauseLabels;
   params: URLSearchParams;
   onFilter: (change: FilterChange) => void;
 }
 
 /** The runs by number, so that new ones are added at the end and no row moves. */
-export function RunTable({ batch, labels, params, onFilter }: RunTableProps) {
+export function RunTable({ batch, labels, causes, params, onFilter }: RunTableProps) {
   const outcome = (params.get("outcome") ?? "") as Outcome | "";
   const assertion = params.get("assertion") ?? "";
   const offset = Number(params.get("offset")) || 0;
@@ -67,7 +68,7 @@ export function RunTable({ batch, labels, params, onFilter }: RunTableProps) {
         <div aria-busy={isFetching}>
           <Table label="Runs" columns={COLUMNS}>
             {data.rows.map((row) => (
-              <RunRow key={row.run_id} row={row} />
+              <RunRow key={row.run_id} row={row} reason={describeNotPassed(row, causes)} />
             ))}
           </Table>
           <Pagination
@@ -90,7 +91,7 @@ export function RunTable({ batch, labels, params, onFilter }: RunTableProps) {
   );
 }
 
-function RunRow({ row }: { row: IndexEntry }) {
+function RunRow({ row, reason }: { row: IndexEntry; reason: string }) {
   return (
     <ClickableRow to={`/scenarios/runs/${row.run_id}`}>
       <td className={TD}>
@@ -101,7 +102,7 @@ function RunRow({ row }: { row: IndexEntry }) {
       </td>
       <td className={`${TD} min-w-56`}>
         <span className="foreign line-clamp-3">
-          <VisibleText>{describeNotPassed(row)}</VisibleText>
+          <VisibleText>{reason}</VisibleText>
         </span>
       </td>
       <td className={`${TD} tabular-nums`}>{row.score === null ? "–" : formatScore(row.score)}</td>
