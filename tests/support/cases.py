@@ -5,7 +5,7 @@ from typing import Any
 from salvo.playbooks.enums import Severity
 from salvo.playbooks.evaluate.inputs import Inputs
 from salvo.playbooks.evaluate.judges.base import Case
-from salvo.playbooks.playbook.schema import Check
+from salvo.playbooks.playbook.definition import Check
 
 OUTPUT = """\
 Our review of the data processing agreement:

@@ -10,7 +10,7 @@ from salvo.playbooks.audit.integrity import with_hash
 from salvo.playbooks.enums import Aggregation, Mode, Result, Severity, Status
 from salvo.playbooks.evaluate.inputs import Inputs
 from salvo.playbooks.evaluate.votes import CallMetrics, JudgeAnswer, RawCitation, Vote
-from salvo.playbooks.playbook.schema import Check, Playbook, Variance
+from salvo.playbooks.playbook.definition import Check, Playbook, Variance
 from salvo.playbooks.report.report import (
     SPEC_VERSION,
     CheckResult,

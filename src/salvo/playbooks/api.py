@@ -18,7 +18,7 @@ from salvo.playbooks.evaluate.request import DEFAULT_SUBJECT, EvaluationRequest,
 from salvo.playbooks.evaluate.runner import EvaluationOutcome, evaluate
 from salvo.playbooks.evaluate.session import EvaluatorConfig, default_evaluator
 from salvo.playbooks.playbook import library
-from salvo.playbooks.playbook.schema import Playbook
+from salvo.playbooks.playbook.definition import Playbook
 from salvo.playbooks.playbook.validate import playbook as validated
 
 

@@ -13,7 +13,7 @@ from salvo.playbooks.evaluate.judges import rules_judge
 from salvo.playbooks.evaluate.request import DEFAULT_SUBJECT, EvaluationRequest, new_request
 from salvo.playbooks.evaluate.session import EvaluatorConfig
 from salvo.playbooks.playbook import library
-from salvo.playbooks.playbook.schema import Playbook
+from salvo.playbooks.playbook.definition import Playbook
 from salvo.playbooks.playbook.validate import playbook as validated
 from salvo.playbooks.playbook.validate import read
 from salvo.web.settings import Settings

@@ -9,7 +9,7 @@ from salvo.engine.runtime import safe_regex as engine
 from salvo.playbooks.enums import Severity
 from salvo.playbooks.evaluate.inputs import Span
 from salvo.playbooks.evaluate.patterns import MAX_HITS, Hit, Scan, scan
-from salvo.playbooks.playbook.schema import Check
+from salvo.playbooks.playbook.definition import Check
 
 
 def check(*patterns: str) -> Check:

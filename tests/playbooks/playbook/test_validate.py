@@ -11,8 +11,8 @@ from inline_snapshot import snapshot
 from salvo.engine.jsonio import json_schema
 from salvo.errors import InputError, PlaybookError
 from salvo.playbooks.enums import Aggregation, Result, Severity
+from salvo.playbooks.playbook.definition import Check, Variance
 from salvo.playbooks.playbook.document import DEEPEST, LARGEST
-from salvo.playbooks.playbook.schema import Check, Variance
 from salvo.playbooks.playbook.validate import examine, playbook, playbook_schema, problems, read
 from tests.support.playbook import changed, document
 

@@ -13,7 +13,7 @@ from salvo.playbooks.evaluate.inputs import Inputs
 from salvo.playbooks.evaluate.request import EvaluationRequest
 from salvo.playbooks.evaluate.votes import CallMetrics, JudgeAnswer, RawCitation, Vote
 from salvo.playbooks.playbook import library
-from salvo.playbooks.playbook.schema import Playbook
+from salvo.playbooks.playbook.definition import Playbook
 from salvo.playbooks.report import comparison_text
 from salvo.playbooks.report.builder import BaselineReport, JudgedBy, ScanResult, build_report, judged_status
 from salvo.playbooks.report.compare import compare

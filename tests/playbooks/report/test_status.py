@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from salvo.playbooks.enums import Mode, Result, Severity, Status
-from salvo.playbooks.playbook.schema import Variance
+from salvo.playbooks.playbook.definition import Variance
 from salvo.playbooks.report.status import StatusOutcome, overall
 
 HIGH, MEDIUM = Severity.HIGH, Severity.MEDIUM

@@ -12,7 +12,7 @@ import click
 from salvo.engine.text.terminal import table
 from salvo.engine.text.unicode_escape import printable
 from salvo.playbooks.playbook import library
-from salvo.playbooks.playbook.schema import Check, Playbook
+from salvo.playbooks.playbook.definition import Check, Playbook
 
 WIDTH = 100
 

@@ -23,7 +23,7 @@ from salvo.playbooks.audit.audit_log import AuditEntry
 from salvo.playbooks.audit.integrity import canonical, report_hash
 from salvo.playbooks.audit.text_hashing import is_withheld, withheld
 from salvo.playbooks.evaluate.inputs import NAMES, Inputs
-from salvo.playbooks.playbook.schema import Playbook, Variance
+from salvo.playbooks.playbook.definition import Playbook, Variance
 from salvo.playbooks.report.report import Signature, read_report
 from salvo.playbooks.store.records import RawEvaluation, RawVote, State
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from salvo.engine.runtime.safe_regex import occurrences
 from salvo.engine.text.messages import excerpt
 from salvo.playbooks.evaluate.inputs import Span
-from salvo.playbooks.playbook.schema import Check
+from salvo.playbooks.playbook.definition import Check
 
 MAX_HITS = 100
 """Hits of one pattern that are kept for the judge and the report."""

@@ -8,7 +8,7 @@ from typing import Final
 from salvo.errors import NotReplayableError, UsageError
 from salvo.playbooks.enums import Mode
 from salvo.playbooks.evaluate.inputs import NAMES, Inputs
-from salvo.playbooks.playbook.schema import Check, Playbook
+from salvo.playbooks.playbook.definition import Check, Playbook
 from salvo.playbooks.playbook.validate import playbook as validate_playbook
 from salvo.playbooks.report.report import ModelFingerprint
 from salvo.playbooks.store.records import StoredEvaluation

@@ -18,7 +18,7 @@ from salvo.playbooks.evaluate.judges.base import Case, Judge
 from salvo.playbooks.evaluate.recorder import EvaluationRecorder, StoreRecorder
 from salvo.playbooks.evaluate.request import EvaluationRequest
 from salvo.playbooks.evaluate.votes import JudgeAnswer, Vote
-from salvo.playbooks.playbook.schema import Check
+from salvo.playbooks.playbook.definition import Check
 from salvo.playbooks.report.builder import JudgedBy, ScanResult, build_report, character_findings
 from salvo.playbooks.report.checks import location
 from salvo.playbooks.report.report import ArtifactFinding, Report

@@ -1,95 +1,18 @@
-"""A playbook: as the program uses it, and as its file is written.
+"""The models of a playbook's file, by BYOP v0.1 of Vasile Tiple (CC BY 4.0).
 
-The file's models follow BYOP v0.1 by Vasile Tiple (CC BY 4.0). Fields that they do not name are kept in the document,
-and are part of its hash. `validate` reads a file with them and reports every problem.
+Fields that they do not name are kept in the document, and are part of its hash. `validate` reads a file with them and
+reports every problem.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from functools import cached_property
-from typing import Annotated, Any, Final, Literal, TypeAlias, TypeVar
+from typing import Annotated, Any, Final, Literal, TypeVar
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag
 
-from salvo.engine.jsonio.canonical import jcs, sha256
 from salvo.engine.jsonio.pydantic_errors import EXPECTED_KIND, NOT_BLANK
 from salvo.engine.runtime import safe_regex
-from salvo.playbooks.enums import DERIVED, Aggregation, Result, Severity
-
-DetectionType: TypeAlias = Literal["deterministic", "pattern", "semantic", "hybrid"]
-
-
-@dataclass(frozen=True, slots=True)
-class Check:
-    id: str
-    severity: Severity
-    question: str
-    type: DetectionType
-    instructions: str = ""
-    patterns: tuple[str, ...] = ()
-    on_match: Result = Result.FAIL
-    """The result of a hit if there are no instructions, so that patterns alone decide."""
-    require_citations: bool = False
-    min_citations_per_fail: int = 0
-
-    @property
-    def derived(self) -> bool:
-        return self.id in DERIVED
-
-    @property
-    def needs_judge(self) -> bool:
-        """Return whether an evaluator is asked: always if there are instructions."""
-        return not self.derived and bool(self.instructions)
-
-
-@dataclass(frozen=True, slots=True)
-class Variance:
-    min_runs: int = 3
-    aggregation: Aggregation = Aggregation.MAJORITY_VOTE
-    ok: float = 0.85
-    """From this consistency on, findings are stable."""
-    warn: float = 0.70
-    """Below this consistency, findings are not reliable for decisions."""
-
-
-_INPUTS = {
-    "ai_output_text": "ai_output",
-    "source_document_text": "source_document",
-    "user_prompt": "prompt",
-    "system_instructions": "system_instructions",
-}
-"""The specification's names of the inputs, and ours."""
-
-
-@dataclass(frozen=True)
-class Playbook:
-    id: str
-    version: str
-    checks: tuple[Check, ...]
-    variance: Variance
-    document: Mapping[str, Any] = field(repr=False)
-    """The whole file."""
-
-    @cached_property
-    def logic_hash(self) -> str:
-        """Return the hash of the whole playbook in canonical form (RFC 8785), without its two dates."""
-        metadata = {
-            name: value for name, value in self.document["metadata"].items() if name not in ("created_at", "updated_at")
-        }
-        return sha256(jcs({**self.document, "metadata": metadata}))
-
-    @property
-    def required_inputs(self) -> tuple[str, ...]:
-        """Return the inputs that its contract requires, by our names. A tool trace is not supported."""
-        required = self.document.get("input_contract", {}).get("required_inputs", ())
-        return tuple(_INPUTS[name] for name in required if name in _INPUTS)
-
-    @property
-    def judged_checks(self) -> tuple[Check, ...]:
-        return tuple(check for check in self.checks if check.needs_judge)
-
+from salvo.playbooks.playbook.definition import DetectionType, Variance
 
 EXPECTED: Final = "expected"
 """Marks a field that the specification asks for. An evaluation can do without it, so its absence is a warning."""

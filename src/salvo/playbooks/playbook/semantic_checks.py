@@ -11,8 +11,9 @@ from typing import Any
 from salvo.engine.jsonio.pydantic_errors import FieldPath
 from salvo.engine.text.messages import excerpt, nearest
 from salvo.playbooks.enums import DERIVED, Result
+from salvo.playbooks.playbook.definition import Variance
 from salvo.playbooks.playbook.document import PlaybookProblem, error, json_path, warning
-from salvo.playbooks.playbook.schema import ARTIFACT_TYPES, MAX_CHECKS, Variance
+from salvo.playbooks.playbook.schema import ARTIFACT_TYPES, MAX_CHECKS
 
 _DATE_LENGTH = 60
 """Characters of an invalid date in a message."""

@@ -20,17 +20,15 @@ from salvo.engine.text.messages import nearest
 from salvo.engine.text.unicode_escape import printable
 from salvo.errors import PlaybookError
 from salvo.playbooks.enums import Aggregation, Result, Severity
+from salvo.playbooks.playbook.definition import Check, Playbook, Variance
 from salvo.playbooks.playbook.document import PlaybookProblem, error, parse, uncanonical, warning
 from salvo.playbooks.playbook.schema import (
     EXPECTED,
     MAX_CHECKS,
-    Check,
     ContractSection,
     FileCheck,
     FileSection,
-    Playbook,
     PlaybookFile,
-    Variance,
     VarianceHandling,
 )
 from salvo.playbooks.playbook.semantic_checks import contradictions

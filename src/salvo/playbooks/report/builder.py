@@ -15,7 +15,7 @@ from salvo.playbooks.evaluate.inputs import Span
 from salvo.playbooks.evaluate.patterns import Scan
 from salvo.playbooks.evaluate.request import UNKNOWN, EvaluationRequest, producer_fingerprint
 from salvo.playbooks.evaluate.votes import CallMetrics, JudgeAnswer, Vote
-from salvo.playbooks.playbook.schema import Variance
+from salvo.playbooks.playbook.definition import Variance
 from salvo.playbooks.report import advice, checks, drift, status, variance
 from salvo.playbooks.report.drift import Drift, Snapshot
 from salvo.playbooks.report.evidence import Locator

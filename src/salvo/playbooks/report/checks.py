@@ -11,7 +11,7 @@ from salvo.playbooks.evaluate.inputs import Inputs, Span
 from salvo.playbooks.evaluate.patterns import Hit, Scan
 from salvo.playbooks.evaluate.request import EvaluationRequest
 from salvo.playbooks.evaluate.votes import JudgeAnswer
-from salvo.playbooks.playbook.schema import Check
+from salvo.playbooks.playbook.definition import Check
 from salvo.playbooks.report import claims
 from salvo.playbooks.report.evidence import Locator
 from salvo.playbooks.report.report import CheckResult, Citation, Dissent, Location, PatternHit, RawRun, Tokens

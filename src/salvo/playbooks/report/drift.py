@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from salvo.playbooks.enums import Result, Severity
-from salvo.playbooks.playbook.schema import Variance
+from salvo.playbooks.playbook.definition import Variance
 from salvo.playbooks.report.report import ChangedCheck, CheckResult, DriftKind, DriftSummary, Fingerprints
 
 DEGRADATION = 0.15

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from salvo.playbooks.enums import Mode, Result, Severity, Status
-from salvo.playbooks.playbook.schema import Variance
+from salvo.playbooks.playbook.definition import Variance
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from salvo.engine.stats import voting, wilson
 from salvo.engine.text.formatting import percent
 from salvo.playbooks.enums import Aggregation, Mode, Result, Severity
 from salvo.playbooks.evaluate.votes import JudgeAnswer
-from salvo.playbooks.playbook.schema import Variance
+from salvo.playbooks.playbook.definition import Variance
 
 _DECIMALS = 9
 """Two shares that agree to this many decimals are equal: rounding errors must not decide at a threshold."""

@@ -12,7 +12,7 @@ from salvo.playbooks.evaluate.inputs import Inputs
 from salvo.playbooks.report.report import Report
 
 if TYPE_CHECKING:
-    from salvo.playbooks.playbook.schema import Playbook
+    from salvo.playbooks.playbook.definition import Playbook
 
 RUN_HINT = "Begin with `byop run FILE`, FILE being what an AI wrote."
 

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict
 from salvo.playbooks.enums import Mode, Status
 from salvo.playbooks.evaluate.request import DEFAULT_SUBJECT
 from salvo.playbooks.playbook import validate
-from salvo.playbooks.playbook.schema import Variance
+from salvo.playbooks.playbook.definition import Variance
 from salvo.playbooks.store.records import BaselineRecord, HistoryRow, TimelinePoint
 from salvo.web.request_models import MAX_NAME_LENGTH, Name
 from salvo.web.responses import JsonResponse

@@ -10,8 +10,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from salvo.errors import UnknownIdError
 from salvo.playbooks.playbook import library
+from salvo.playbooks.playbook.definition import Playbook
 from salvo.playbooks.playbook.document import Level
-from salvo.playbooks.playbook.schema import Playbook
 from salvo.playbooks.playbook.validate import examine, problems
 from salvo.playbooks.playbook.validate import playbook as validated
 from salvo.playbooks.store.records import UsedPlaybook

@@ -10,7 +10,7 @@ from salvo.engine.wire.base import Wire
 from salvo.playbooks.evaluate.inputs import Inputs, Span
 from salvo.playbooks.evaluate.patterns import Hit
 from salvo.playbooks.evaluate.votes import JudgeAnswer
-from salvo.playbooks.playbook.schema import Check
+from salvo.playbooks.playbook.definition import Check
 
 
 @dataclass(frozen=True, slots=True)

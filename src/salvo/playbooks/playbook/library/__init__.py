@@ -9,8 +9,8 @@ from pathlib import Path
 from salvo.engine.runtime.files import read_up_to
 from salvo.engine.text.messages import did_you_mean
 from salvo.errors import UsageError
+from salvo.playbooks.playbook.definition import Playbook
 from salvo.playbooks.playbook.document import LARGEST
-from salvo.playbooks.playbook.schema import Playbook
 from salvo.playbooks.playbook.validate import read
 
 STARTER = "ai_plugin_observability_v1"
