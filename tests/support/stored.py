@@ -1,6 +1,9 @@
 """Evaluations in a store."""
 
+from collections.abc import Callable
 from typing import Any
+
+from click.testing import Result
 
 from salvo.playbooks.enums import Mode
 from salvo.playbooks.evaluate.inputs import Inputs
@@ -9,6 +12,10 @@ from salvo.playbooks.report.report import Report
 from salvo.playbooks.store.records import NewEvaluation
 from salvo.playbooks.store.store import EvaluationStore
 from tests.support.playbooks import a_playbook, a_report, some_inputs, some_votes
+
+NAMES = ("01k9aaaaaaaaaaaa", "01k9bbbbbbbbbbbb", "01k9cccccccccccc")
+"""Ids of evaluations that have a common prefix."""
+Byop = Callable[..., Result]
 
 
 def begun(store: EvaluationStore, name: str = "id-0001", *, inputs: Inputs | None = None, **changes: Any) -> str:

@@ -1,13 +1,19 @@
-"""An office for the tests that evaluate."""
+"""An office for the tests that evaluate, and a store for the tests of the other commands."""
 
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
+from salvo.cli.byop import byop
+from salvo.playbooks.enums import Mode
 from salvo.playbooks.store.store import EvaluationStore
 from tests.support.clock import HeldClock
 from tests.support.office import Office
+from tests.support.playbooks import a_vote
+from tests.support.stored import NAMES, Byop, begun, finished
 
 
 @pytest.fixture(scope="session")
@@ -22,3 +28,33 @@ def a_database(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def office(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, a_database: Path) -> Office:
     shutil.copy(a_database, tmp_path / "byop_runs.db")
     return Office(tmp_path, monkeypatch)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("DATABASE_URL", raising=False)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "settings"))
+    return tmp_path
+
+
+@pytest.fixture
+def run(folder: Path) -> Byop:
+    return lambda *arguments, **more: CliRunner().invoke(byop, arguments, catch_exceptions=False, **more)
+
+
+@pytest.fixture
+def store(folder: Path) -> Iterator[EvaluationStore]:
+    with EvaluationStore.open(f"sqlite:///{folder / 'byop_runs.db'}", HeldClock()) as opened:
+        yield opened
+
+
+@pytest.fixture
+def three(store: EvaluationStore) -> EvaluationStore:
+    """A finished evaluation, an interrupted one, and a screening of which only hashes are stored."""
+    finished(store, NAMES[0], subject="DPA \x1b[31mreview")
+    begun(store, NAMES[1], evaluator="rules")
+    store.save_votes(NAMES[1], [a_vote()])
+    store.interrupt(NAMES[1])
+    finished(store, NAMES[2], mode=Mode.SCREENING, stored_in_full=False)
+    return store

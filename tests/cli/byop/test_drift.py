@@ -75,6 +75,8 @@ def test_another_model_behind_the_same_name_is_another_judge_and_a_changed_backe
 
 
 _JUDGED = ("assumption_disclosure", "certainty_language", "escalation_signal", "unchecked_areas_disclosure")
+
+
 _PASS = {"result": "pass", "confidence": 1.0, "evidence_citations": [], "notes": "It is there."}
 
 
@@ -124,45 +126,3 @@ TEXT shows whether the text is the same as in the row above, EVALUATOR who judge
 There is no report on the subject “DPX” yet.
 Create one: byop run FILE --subject DPX
 """)
-
-
-def test_two_reports_side_by_side(office: Office) -> None:
-    first = evaluate(office)
-    office.write("output.md", f"{TEXT}\nA new paragraph.")
-    second = evaluate(office, "-o", "second.json", votes=WORSE)
-    shown = office.byop("compare", first["report_id"], "second.json")
-    assert (shown.exit_code, masked(shown.stdout)) == snapshot(
-        (
-            0,
-            """\
-This is an observability report, not legal advice.
-Pass ≠ safe. Fail ≠ wrong. Indeterminate is expected.
-Report describes behavior under this playbook and inputs.
-
-A  ID  TIME  STABLE  consistency 1.00
-   anthropic/claude-sonnet-4-6  subject default
-B  ID  TIME  ALERT  consistency 1.00
-   anthropic/claude-sonnet-4-6  subject default
-
-The evaluator is the same and the text is different, so a difference is attributed to the text.
-
-Checks
-  worse   high    certainty_language: pass → fail
-  Consistency 1.00 → 1.00 (+0.00)
-""",
-        )
-    )
-    document = json.loads(office.byop("compare", first["report_id"], "latest", "--json").stdout)
-    assert document["after"]["report_id"] == second["report_id"]
-    assert [each["check_id"] for each in document["changed_checks"]] == ["certainty_language"]
-    itself = office.byop("compare", "latest", "latest")
-    assert "No difference in the checks that can be compared." in itself.stdout
-    assert "Evidence" not in itself.stdout
-
-
-def test_what_has_no_report_cannot_be_compared(office: Office) -> None:
-    office.write("no-report.json", "{}")
-    refused = office.byop("compare", "no-report.json", "no-report.json")
-    assert (refused.exit_code, "is not a BYOP report" in refused.stderr) == (2, True)
-    unknown = office.byop("compare", "zzz", "zzz")
-    assert unknown.exit_code == 2

@@ -1,0 +1,74 @@
+"""`byop serve`: the address, the port, the token and the page."""
+
+import os
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.support.project import BIN
+from tests.support.web import client, server_process
+
+
+def test_it_says_where_it_is_and_how_to_get_the_page_and_stops_when_asked(tmp_path: Path) -> None:
+    with server_process(tmp_path) as server:
+        assert server.url.startswith("http://127.0.0.1:")
+        os.kill(server.process.pid, signal.SIGINT)
+        assert server.process.wait(20) == 0
+    said = server.log.read_text()
+    assert "byop_runs.db" in said
+    assert "Stopped." in said
+
+
+def test_an_address_with_a_password_is_not_allowed(tmp_path: Path) -> None:
+    address = "http://me:password@127.0.0.1/v1"
+    refused = subprocess.run(
+        [str(BIN / "byop"), "serve", "--no-open", "--allow-base-url", address],
+        check=False,
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+    )
+    assert refused.returncode == 2
+    assert "cannot contain a password" in refused.stderr
+
+
+def test_a_port_that_is_taken_is_a_sentence(tmp_path: Path) -> None:
+    with server_process(tmp_path) as server:
+        port = server.url.rpartition(":")[2]
+        second = subprocess.run(
+            [str(BIN / "byop"), "serve", "--no-open", "--port", port],
+            check=False,
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+    assert second.returncode == 2
+    assert f"The server cannot listen on 127.0.0.1, port {port}." in second.stderr
+    assert "Traceback" not in second.stderr
+
+
+async def test_another_address_than_loopback_needs_the_token_that_is_printed_once(tmp_path: Path) -> None:
+    with server_process(tmp_path, "--host", "0.0.0.0") as server:  # noqa: S104 - that is what is tested
+        address = server.url.replace("0.0.0.0", "127.0.0.1")  # noqa: S104 - as printed
+        base, token = address.split("/login?token=")
+        async with client(base) as api:
+            stranger = await api.ask("GET", "/api/about")
+            assert (stranger.status, stranger.code) == (401, "token_needed")
+            assert (await api.ask("GET", "/")).status == 401
+            assert (await api.ask("GET", "/login?token=guess")).status == 401
+            assert (await api.ask("GET", "/api/about", authorization="Bearer guess")).status == 401
+            assert (await api.ask("GET", "/api/about", authorization=f"Bearer {token}")).status == 200
+            welcome = await api.ask("GET", f"/login?token={token}")
+            assert (welcome.status, welcome.headers["Location"]) == (303, "/")
+            cookie = welcome.headers["Set-Cookie"]
+            assert "HttpOnly" in cookie
+            assert (await api.ask("GET", "/api/about", cookie=cookie.partition(";")[0])).status == 200
+    assert token not in server.log.read_text()
+
+
+@pytest.fixture(autouse=True)
+def _no_database_url(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("DATABASE_URL", raising=False)

@@ -1,0 +1,108 @@
+"""`byop verify`, on a real database and on files."""
+
+import json
+import sqlite3
+from pathlib import Path
+
+from inline_snapshot import snapshot
+
+from salvo.engine.jsonio import json_codec
+from salvo.playbooks.audit import signing
+from salvo.playbooks.report.report import ReportFile
+from salvo.playbooks.store.store import EvaluationStore
+from tests.support.playbooks import a_report, masked
+from tests.support.stored import NAMES, Byop, finished
+
+
+def test_what_holds_is_verified_with_0(run: Byop, three: EvaluationStore) -> None:
+    shown = run("verify", "01k9a")
+    assert shown.exit_code == 0
+    assert masked(shown.stdout) == snapshot("""\
+holds    playbook   The playbook is the one that was used: sha256:….
+holds    inputs     The texts are those that were evaluated: sha256:….
+holds    report     The report is as it was stored: sha256:….
+holds    votes      All 6 votes and the calls behind them are as they were stored.
+holds    history    The history lists what the report says.
+holds    evidence   All 9 located quotes stand in the text where the report says.
+holds    audit log  The audit log is whole: 2 entries, each with the hash of the one before.
+
+Nothing was altered.
+""")
+    assert run("verify", NAMES[1]).exit_code == 0
+    assert run("verify", "latest").exit_code == 0
+
+
+def test_what_was_altered_is_named_with_1(run: Byop, three: EvaluationStore, folder: Path) -> None:
+    with sqlite3.connect(folder / "byop_runs.db") as other:
+        other.execute("UPDATE byop_evaluations SET report = replace(report, 'ALERT', 'STABLE') WHERE id LIKE '01k9a%'")
+    other.close()
+    shown = run("verify", "01k9a")
+    assert shown.exit_code == 1
+    assert "summary.overall_status is STABLE, the audit log says ALERT" in shown.stdout
+    assert shown.stdout.endswith("\n2 parts were altered.\n")
+    found = json.loads(run("verify", "01k9a", "--json").stdout)
+    assert found["altered"] == 2
+    assert [part["part"] for part in found["findings"] if part["standing"] == "altered"] == ["report", "history"]
+
+
+def test_an_unknown_id_and_a_file_that_is_no_report_end_with_2(run: Byop, three: EvaluationStore, folder: Path) -> None:
+    (folder / "notes.txt").write_text("notes")
+    assert run("verify", "nowhere").exit_code == 2
+    refused = run("verify", "notes.txt")
+    assert (refused.exit_code, refused.stderr) == (
+        2,
+        snapshot("Error: notes.txt is not JSON: Expecting value: line 1 column 1 (char 0).\n"),
+    )
+    assert run("verify", "01k9").exit_code == 2
+    assert run("verify", "01k9a", "--public-key", "x").exit_code == 2
+
+
+def test_a_signed_file_is_verified_without_the_database(run: Byop, folder: Path) -> None:
+    made = run("keys", "new")
+    public = made.stdout.strip()
+    assert made.stderr.replace(str(folder), "") == snapshot(
+        "The key is in /settings/salvo/byop-signing-key.pem. Keep it secret, and give others the public key:\n"
+    )
+    assert run("keys", "show").stdout.strip() == public
+    key = signing.read_key(folder / "settings/salvo/byop-signing-key.pem")
+    (folder / "report.json").write_bytes(json_codec.dumps(ReportFile(a_report(), key.sign(a_report()))))
+    shown = run("verify", "report.json", "--public-key", public)
+    assert shown.exit_code == 0
+    assert masked(shown.stdout).replace(public, "KEY") == snapshot("""\
+holds    report     The report has the hash that it names: sha256:….
+holds    signature  The report was signed by the key that you named: KEY.
+unknown  database   The database here does not know this report.
+
+Nothing was altered, as far as this can be checked.
+""")
+    other = run("keys", "new", "other.pem").stdout.strip()
+    assert run("verify", "report.json", "--public-key", other).exit_code == 1
+    (folder / "other.pub").write_text(other)
+    assert run("verify", "report.json", "--public-key", "other.pub").exit_code == 1
+    assert not (folder / "byop_runs.db").exists()
+
+
+def test_a_file_is_compared_with_the_database_where_that_knows_it(
+    run: Byop, store: EvaluationStore, folder: Path
+) -> None:
+    report = finished(store)
+    (folder / "report.json").write_bytes(json_codec.dumps(ReportFile(report)))
+    shown = run("verify", "report.json")
+    assert (shown.exit_code, "The audit log has this report" in shown.stdout) == (0, True)
+    (folder / "byop_runs.db").write_bytes(b"no database " * 100)
+    (folder / "byop_runs.db-wal").unlink(missing_ok=True)
+    shown = run("verify", "report.json")
+    assert (shown.exit_code, "The database could not be asked." in shown.stdout) == (0, True)
+
+
+def test_a_kept_head_is_looked_for(run: Byop, three: EvaluationStore) -> None:
+    head = run("audit", "--head").stdout.strip()
+    assert run("verify", "--head", head).exit_code == 0
+    assert run("verify", "01k9a", "--head", head).exit_code == 0
+    assert run("verify").exit_code == 0
+    with three._database.writing() as connection:
+        connection.exec_driver_sql("DELETE FROM byop_audit WHERE sequence = 2")
+    assert run("verify").exit_code == 0
+    cut = run("verify", "--head", head)
+    assert cut.exit_code == 1
+    assert "was cut off or made anew" in cut.stdout
