@@ -119,3 +119,19 @@ def test_json_has_its_own_words() -> None:
 def test_no_more_errors_are_returned_than_a_person_reads() -> None:
     _, errors = validate(Whole, {f"field {number}": 1 for number in range(1000)})
     assert len(errors) == MAX_ERRORS
+
+
+def test_a_missing_object_is_named_with_the_fields_it_needs() -> None:
+    class Around(BaseModel):
+        part: Part
+        parts: list[Part]
+
+    assert validate(Around, {})[1] == [
+        FieldError(("part",), "is missing; it needs tool"),
+        FieldError(("parts",), "is missing"),
+    ]
+
+
+def test_a_choice_in_capitals_is_recognised() -> None:
+    [error] = validate(Whole, {"choice": " SUBSTE"})[1]
+    assert error.message == 'must be one of exact, subset; did you mean "subset"?'

@@ -58,8 +58,8 @@ class InjectionPattern:
     """The pattern is searched only if one of these occurs in the lower-case text."""
 
 
-# A verb that commands: it begins a sentence, as its capital or what stands before it shows. "The processor shall
-# disregard prior instructions" reports a duty and commands nobody.
+# A command starts its sentence: its capital letter, or what comes before it, shows that. "The processor shall
+# disregard prior instructions" states a duty and is no command.
 _YOU_MUST = r"(?i:\b(?:please|kindly|now|simply|then|you (?:must|should|shall|will|are to|to)) )"
 _BEFORE = rf"(?:\A|(?<=[.!?:>\]] )|(?<=[.!?:>\]])|{_YOU_MUST})"
 
@@ -268,7 +268,7 @@ PATTERNS: Sequence[InjectionPattern] = (
     ),
     InjectionPattern("hidden_text", "lines", r"[\u202d\u202e][^\u202c\n]{0,200}", ("\u202d", "\u202e")),
     InjectionPattern("hidden_text", "lines", r"[\u200b-\u200d\u2060\ufeff]{8,}+"),
-    # Flags of regions are written with tags, too; those are no secret.
+    # The flags of regions are written with tag characters too; they hide nothing.
     InjectionPattern("hidden_text", "lines", r"(?<![\U0001f3f4\U000e0020-\U000e007f])[\U000e0000-\U000e007f]++"),
 )
 

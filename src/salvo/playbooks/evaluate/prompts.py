@@ -1,11 +1,11 @@
-"""What a model is asked about one check: the documents' words and ours, in an order that lets calls share a cache.
+"""The prompt for one check, in an order that lets calls share the provider's cache.
 
-The rules come first and are the same for every check, then the texts under evaluation, and the check comes last:
-all calls of an evaluation share one prefix, byte for byte, up to the end of the texts.
+The instructions come first and are the same for every check, then the texts under evaluation, then the check. So all
+calls of an evaluation share one prefix, byte for byte, up to the end of the texts.
 
-The passages that address the evaluator (`Case.addressed`) are not pointed out. The rules already say what such text
-is worth; a pointer to an honest sentence that was taken for one would make the judge discount it, and without
-pointers a poisoned text differs from its clean twin between its own fences and nowhere else.
+The prompt does not point out passages that address the evaluator (`Case.addressed`). Its instructions already say how
+to treat such text. Pointing at an honest sentence by mistake would make the judge discount it, and without pointers
+the prompt of a manipulated text differs from that of the original only inside the text's own block.
 """
 
 from __future__ import annotations

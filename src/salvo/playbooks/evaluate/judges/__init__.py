@@ -1,1 +1,1 @@
-"""Who judges: a model, or rules that need no key."""
+"""The judges: a model, or rules that need no key."""
