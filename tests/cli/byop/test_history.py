@@ -58,7 +58,7 @@ def test_an_empty_history_says_how_to_begin_and_makes_no_file(run: Byop, folder:
     assert (shown.exit_code, shown.stdout) == (5, "")
     assert shown.stderr.replace(str(folder), "") == snapshot("""\
 Error: No evaluation is stored in /byop_runs.db yet.
-Begin with `byop run FILE`, FILE being what an AI wrote.
+Start with `byop run FILE`, where FILE has the AI output.
 """)
     assert list(folder.iterdir()) == []
     assert [run(*command).exit_code for command in (["audit"], ["baseline", "list"], ["verify", "latest"])] == [5, 5, 2]

@@ -13,7 +13,7 @@ def test_keys_are_never_overwritten(run: Byop, folder: Path) -> None:
     assert (refused.exit_code, refused.stderr) == (
         2,
         snapshot("""\
-Error: key.pem is there already, and a key is never overwritten.
+Error: key.pem already exists, and a key is never overwritten.
 Name another file, or move that one away.
 """),
     )

@@ -138,15 +138,15 @@ def test_each_way_to_alter_the_chain_is_named() -> None:
     }
     assert {name: broken and broken.message for name, broken in found.items()} == snapshot(
         {
-            "an entry edited": "Entry 2 of the audit log was altered (export of id-0001, 2026-11-15T12:00:02): it does not have its hash any more.",
-            "an entry edited and hashed again": "Entry 2 of the audit log was replaced (export of id-0001, 2026-11-15T12:00:02): entry 3 was made after another one.",
+            "an entry edited": "Entry 2 of the audit log was altered (export of id-0001, 2026-11-15T12:00:02): it no longer matches its hash.",
+            "an entry edited and hashed again": "Entry 2 of the audit log was replaced (export of id-0001, 2026-11-15T12:00:02): entry 3 follows a different entry.",
             "an entry removed": "The audit log has a gap: entry 2 was removed.",
             "two entries removed": "The audit log has a gap: entries 2 to 3 were removed.",
             "the first removed": "The audit log has a gap: entry 1 was removed.",
-            "removed and numbered anew": "Entry 2 of the audit log was moved: it says that it is 3.",
-            "not JSON any more": "Entry 2 of the audit log was altered: it does not have its hash any more.",
-            "another start": "The start is gone: entry 1 was made after another one.",
-            "a hash edited": "Entry 2 of the audit log was altered (export of id-0001, 2026-11-15T12:00:02): it does not have its hash any more.",
+            "removed and numbered anew": "Entry 2 of the audit log was moved: its own number is 3.",
+            "not JSON any more": "Entry 2 of the audit log was altered: it no longer matches its hash.",
+            "another start": "The start of the audit log is missing: entry 1 follows a different entry.",
+            "a hash edited": "Entry 2 of the audit log was altered (export of id-0001, 2026-11-15T12:00:02): it no longer matches its hash.",
         }
     )
     assert [broken and broken.sequence for broken in found.values()] == snapshot([2, 3, 3, 4, 2, 2, 2, 1, 2])

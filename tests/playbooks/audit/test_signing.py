@@ -68,7 +68,7 @@ def test_a_key_is_never_shown(key_file: Path) -> None:
 def test_a_key_that_others_can_read_is_refused(key_file: Path) -> None:
     signing.new_key(key_file)
     key_file.chmod(0o640)
-    with pytest.raises(InputError, match="can be read by others") as refused:
+    with pytest.raises(InputError, match="can be read by other users") as refused:
         signing.read_key(key_file)
     assert refused.value.hint == f"chmod 600 {key_file}"
 
@@ -111,7 +111,7 @@ def test_what_is_no_key_is_refused_with_a_sentence(tmp_path: Path, key_file: Pat
     for name, content in files.items():
         (tmp_path / name).write_bytes(content)
         (tmp_path / name).chmod(0o600)
-        with pytest.raises(InputError, match="is not an Ed25519 private key"):
+        with pytest.raises(InputError, match="is not an unencrypted Ed25519 private key"):
             signing.read_key(tmp_path / name)
         with pytest.raises(InputError, match="is not a public key"):
             signing.read_public_key(str(tmp_path / name))
@@ -122,7 +122,7 @@ def test_what_is_no_key_is_refused_with_a_sentence(tmp_path: Path, key_file: Pat
     with pytest.raises(InputError) as missing:
         signing.read_key(Path("nowhere.pem"))
     assert str(missing.value) == snapshot(
-        "nowhere.pem cannot be read: No such file or directory. `byop keys new` makes a key and says where."
+        "nowhere.pem cannot be read: No such file or directory. `byop keys new` creates a key and prints its location."
     )
     with pytest.raises(InputError, match="cannot be written"):
         signing.new_key(tmp_path / "notes" / "key.pem")

@@ -67,11 +67,11 @@ def test_what_nobody_touched_holds(store: EvaluationStore) -> None:
         [
             "playbook: The playbook is the one that was used: sha256:….",
             "inputs: The texts are those that were evaluated: sha256:….",
-            "report: The report is as it was stored: sha256:….",
-            "votes: All 6 votes and the calls behind them are as they were stored.",
-            "history: The history lists what the report says.",
-            "evidence: All 9 located quotes stand in the text where the report says.",
-            "audit log: The audit log is whole: 2 entries, each with the hash of the one before.",
+            "report: The report is unchanged: sha256:….",
+            "votes: All 6 votes and their recorded calls are unchanged.",
+            "history: The history agrees with the report.",
+            "evidence: All 9 located quotes are in the text where the report says.",
+            "audit log: The audit log is intact: 2 entries, each with the hash of the previous one.",
         ]
     )
 
@@ -81,7 +81,7 @@ def test_hashes_only_holds_as_far_as_it_can_be_told(store: EvaluationStore) -> N
     assert not_holding(verified(store)) == snapshot(
         {
             "inputs": "The texts are not stored, only their fingerprint: sha256:….",
-            "evidence": "The quotes cannot be looked up: the text is not stored.",
+            "evidence": "The quotes cannot be checked: the text is not stored.",
         }
     )
 
@@ -92,7 +92,7 @@ def test_an_altered_status_is_named(store: EvaluationStore) -> None:
     assert altered(verified(store)) == snapshot(
         {
             "report": "The report was altered after it was stored: summary.overall_status is STABLE, the audit log says ALERT.",
-            "history": 'What the history lists is not what the report says: status: the report says "STABLE", it is listed as "ALERT".',
+            "history": 'The history differs from the report: status: the report says "STABLE", the history says "ALERT".',
         }
     )
 
@@ -126,14 +126,14 @@ def test_an_altered_status_is_named_even_where_every_hash_was_made_again(store: 
         ),
         (
             lambda report: report["check_results"][1]["raw_runs"][0].update(raw_answer="{}"),
-            "raw_answer of run 1 of certainty_language is not that of its vote",
+            "raw_answer of run 1 of certainty_language differs from its vote",
         ),
         (
             lambda report: report["model_fingerprints"]["evaluator"].update(temperature=0.7),
             "model_fingerprints.evaluator.temperature: the audit log says 0, it is 0.7",
         ),
-        (lambda report: report.update(limitations=[]), "Which part cannot be told"),
-        (lambda report: report.update(added=True), "Which part cannot be told"),
+        (lambda report: report.update(limitations=[]), "The changed part is unknown"),
+        (lambda report: report.update(added=True), "The changed part is unknown"),
         (lambda report: report.pop("integrity"), "was removed or damaged"),
     ],
 )
@@ -155,14 +155,14 @@ def test_an_altered_part_of_the_report_is_named_as_well_as_can_be_known(
         (
             "UPDATE byop_evaluations SET status = 'STABLE'",
             "history",
-            'status: the report says "ALERT", it is listed as "STABLE"',
+            'status: the report says "ALERT", the history says "STABLE"',
         ),
         ("UPDATE byop_evaluations SET consistency = 0.1", "history", "consistency: the report says 1.0"),
-        ("UPDATE byop_playbooks SET document = '[]'", "playbook", "it is no playbook any more"),
+        ("UPDATE byop_playbooks SET document = '[]'", "playbook", "it is no longer a playbook"),
         (
             "UPDATE byop_votes SET vote = '{}' WHERE sequence = 2",
             "votes",
-            "run 2 of assumption_disclosure is not the one",
+            "run 2 of assumption_disclosure does not match its hash",
         ),
         (
             "UPDATE byop_votes SET result = 'pass' WHERE sequence = 4",
@@ -172,7 +172,7 @@ def test_an_altered_part_of_the_report_is_named_as_well_as_can_be_known(
         (
             "UPDATE byop_votes SET exchanges = '[]' WHERE sequence = 1",
             "votes",
-            "the recorded calls of run 1 of assumption_disclosure are not those",
+            "the recorded calls of run 1 of assumption_disclosure do not match their hash",
         ),
         ("DELETE FROM byop_votes WHERE sequence = 6", "votes", "run 3 of certainty_language was removed"),
         ("UPDATE byop_votes SET run = 9 WHERE sequence = 6", "votes", "run 9 of certainty_language was added"),
@@ -196,7 +196,7 @@ def test_an_altered_text_is_named_and_so_are_the_quotes_that_stand_there_no_more
     assert altered(verified(store)) == snapshot(
         {
             "inputs": "The texts were altered after they were stored (The AI output): their fingerprint is sha256:…, the audit log says sha256:….",
-            "evidence": "Quotes do not stand where the report says: check_results[1].evidence_citations[0] does not stand at 0 to 43; check_results[1].raw_runs[0].evidence_citations[0] does not stand at 0 to 43; check_results[1].raw_runs[1].evidence_citations[0] does not stand at 0 to 43; check_results[1].raw_runs[2].evidence_citations[0] does not stand at 0 to 43.",
+            "evidence": "Quotes are not in the text where the report says: check_results[1].evidence_citations[0] is not at 0 to 43; check_results[1].raw_runs[0].evidence_citations[0] is not at 0 to 43; check_results[1].raw_runs[1].evidence_citations[0] is not at 0 to 43; check_results[1].raw_runs[2].evidence_citations[0] is not at 0 to 43.",
         }
     )
 
@@ -215,7 +215,7 @@ def test_a_quote_that_does_not_stand_there_is_named(store: EvaluationStore) -> N
     finished(store)
     change_report(store, lambda report: report["check_results"][0]["evidence_citations"][0].update(span="It is fine."))
     assert altered(verified(store))["evidence"] == snapshot(
-        "Quotes do not stand where the report says: check_results[0].evidence_citations[0] does not stand at 44 to 78."
+        "Quotes are not in the text where the report says: check_results[0].evidence_citations[0] is not at 44 to 78."
     )
 
 
@@ -225,8 +225,8 @@ def test_an_altered_log_is_named_and_nothing_is_measured_by_it(store: Evaluation
     change(store, "UPDATE byop_audit SET entry = replace(entry, 'ALERT', 'STABLE') WHERE sequence = 1")
     assert not_holding(verified(store)) == snapshot(
         {
-            "report": "The audit log's own entry for id-0001 was altered: there is nothing to measure the report by.",
-            "audit log": "Entry 1 of the audit log was altered (evaluation of id-0001, 2026-11-15T12:00:00.000+00:00): it does not have its hash any more.",
+            "report": "The audit log's entry for id-0001 was altered: the report cannot be checked against it.",
+            "audit log": "Entry 1 of the audit log was altered (evaluation of id-0001, 2026-11-15T12:00:00.000+00:00): it no longer matches its hash.",
         }
     )
     assert list(altered(verified(store, "id-0002"))) == ["audit log"]
@@ -248,20 +248,18 @@ def test_what_was_deleted_is_told_from_what_was_removed(store: EvaluationStore) 
     change(store, "DELETE FROM byop_evaluations WHERE id = 'id-0002'")
     assert not_holding(verified(store, "id-0001")) == snapshot(
         {
-            "evaluation": "The evaluation id-0001 was deleted on 2026-11-15T12:00:00.000+00:00, as the audit log says. Its texts are gone."
+            "evaluation": "The evaluation id-0001 was deleted on 2026-11-15T12:00:00.000+00:00, according to the audit log."
         }
     )
     assert altered(verified(store, "id-0002")) == snapshot(
-        {"evaluation": "The evaluation id-0002 was removed, and the audit log has no deletion of it."}
+        {"evaluation": "The evaluation id-0002 was removed, but the audit log records no deletion."}
     )
 
 
 def test_a_report_that_the_log_does_not_have_was_put_there(store: EvaluationStore) -> None:
     finished(store)
     change(store, "DELETE FROM byop_audit")
-    assert altered(verified(store)) == snapshot(
-        {"report": "The audit log has no entry for the report id-0001, which every report gets."}
-    )
+    assert altered(verified(store)) == snapshot({"report": "The audit log has no entry for the report id-0001."})
 
 
 def test_an_evaluation_without_a_report_has_nothing_to_verify_yet(store: EvaluationStore) -> None:
@@ -277,7 +275,7 @@ def test_a_kept_head_shows_that_the_end_was_cut_off(store: EvaluationStore) -> N
     assert verify.chain(log, log[0].hash).standing is VerificationState.HOLDS
     assert verify.chain(log[:1]).standing is VerificationState.HOLDS
     assert masked(verify.chain(log[:1], log[1].hash).message) == snapshot(
-        "The audit log was cut off or made anew: sha256:… is not in it."
+        "The audit log was truncated or replaced: sha256:… is not in it."
     )
 
 
@@ -316,28 +314,28 @@ def test_a_file_holds_by_itself(tmp_path: Path) -> None:
     } == snapshot(
         {
             "unsigned": [
-                "holds report: The report has the hash that it names: sha256:….",
-                "unknown signature: The report is not signed: whoever altered it could have made its hash again.",
+                "holds report: The report matches the hash that it names: sha256:….",
+                "unknown signature: The report is not signed: after a change, its hash could have been recomputed.",
             ],
             "unsigned, and a key was named": [
-                "holds report: The report has the hash that it names: sha256:….",
-                "altered signature: The report is not signed, by the key that you named or by any other.",
+                "holds report: The report matches the hash that it names: sha256:….",
+                "altered signature: The report is not signed, neither with the key that you named nor with another.",
             ],
             "signed": [
-                "holds report: The report has the hash that it names: sha256:….",
-                "holds signature: The signature is valid for the key KEY. Who owns that key is not known: name the one you expect with --public-key.",
+                "holds report: The report matches the hash that it names: sha256:….",
+                "holds signature: The signature is valid for the key KEY. The owner of that key is not known: name the key that you expect with --public-key.",
             ],
             "signed by whom we expect": [
-                "holds report: The report has the hash that it names: sha256:….",
-                "holds signature: The report was signed by the key that you named: KEY.",
+                "holds report: The report matches the hash that it names: sha256:….",
+                "holds signature: The report was signed with the key that you named: KEY.",
             ],
             "signed by another": [
-                "holds report: The report has the hash that it names: sha256:….",
-                "altered signature: The report was signed by another key: KEY, not OTHER.",
+                "holds report: The report matches the hash that it names: sha256:….",
+                "altered signature: The report was signed with a different key: KEY, not OTHER.",
             ],
             "signed and altered": [
-                "altered report: The report was altered: its hash is sha256:…, and it says that it is sha256:….",
-                "altered signature: The signature does not fit: the report was altered after the key KEY signed it.",
+                "altered report: The report was altered: its hash is sha256:…, but it names sha256:….",
+                "altered signature: The signature of the key KEY is invalid: the report or the signature was altered.",
             ],
         }
     )
@@ -377,14 +375,14 @@ def test_a_file_is_compared_with_the_database(store: EvaluationStore) -> None:
     } == snapshot(
         {
             "as stored": {
-                "holds database": "The audit log has this report, with this hash, since 2026-11-15T12:00:00.000+00:00.",
-                "holds audit log": "The audit log is whole: 1 entry, each with the hash of the one before.",
+                "holds database": "The audit log has had this report, with this hash, since 2026-11-15T12:00:00.000+00:00.",
+                "holds audit log": "The audit log is intact: 1 entry, each with the hash of the previous one.",
             },
             "altered, and its hash made again": {
-                "altered database": 'The report in the file is not the one that was stored: summary.overall_status: it was stored as "ALERT", the file has "STABLE".',
-                "holds audit log": "The audit log is whole: 1 entry, each with the hash of the one before.",
+                "altered database": 'The report in the file differs from the stored one: summary.overall_status: the database has "ALERT", the file has "STABLE".',
+                "holds audit log": "The audit log is intact: 1 entry, each with the hash of the previous one.",
             },
-            "another's": {"unknown database": "The database here does not know this report."},
+            "another's": {"unknown database": "This database does not have the report."},
         }
     )
     store.delete("id-0001")

@@ -210,7 +210,7 @@ def test_ids_are_found_by_their_beginning_or_as_the_latest(store: EvaluationStor
 
 
 def test_nothing_stored_says_how_to_begin(store: EvaluationStore) -> None:
-    with pytest.raises(UnknownIdError, match="Begin with `byop run FILE`"):
+    with pytest.raises(UnknownIdError, match="Start with `byop run FILE`"):
         store.find("latest")
     with pytest.raises(UnknownIdError, match="There is no evaluation id-1"):
         store.load("id-1")

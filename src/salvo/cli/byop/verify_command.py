@@ -43,14 +43,14 @@ def _verify_file(file: Path, public_key: str | None) -> list[VerificationFinding
         raise InputError(f"{file} cannot be read: {error.strerror}.", hint="Check its permissions.") from error
     name = str(file)
     findings = verification.file(content, name, public_key=key)
-    report_id = verification.report_id_of(content, name)
+    report_id = verification.read_report_id(content, name)
     try:
         with open_store() as store:
             return [*findings, *verification.against_database(content, store.load_raw(report_id), store.audit_log())]
     except UnknownIdError:
         return [*findings, *verification.against_database(content, None, [])]
     except StoreError as error:
-        return [*findings, verification.not_asked(str(error))]  # a file can be verified without a database
+        return [*findings, verification.database_unavailable(str(error))]  # a file can be verified without a database
 
 
 def _verify_stored(name: str) -> list[VerificationFinding]:

@@ -1,10 +1,10 @@
-"""The audit log: a chain of entries, each holding the hash of the one before it. Pure; the store appends.
+"""The audit log: a chain of entries, each with the hash of the previous one. Pure; the store appends.
 
-An entry of an evaluation has the ten log fields of the specification. Two of them are kept by reference, so that the
-chain holds no text and outlives a deletion: `raw_runs` is each run's result with the sha256 of the vote and of the
-exchanges behind it as they are stored, and `byop_report` is the report's id, hash and status.
+An entry for an evaluation has the ten log fields of the specification. Two of them are references, so that the chain
+contains no text and survives a deletion: `raw_runs` has each run's result with the sha256 of the stored vote and of its
+exchanges, and `byop_report` has the report's id, hash and status.
 
-What the chain cannot show from inside is that its newest entries were cut off: for that, keep its head elsewhere.
+The chain alone cannot show that its newest entries were removed: for that, keep the hash of the last entry elsewhere.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from salvo.playbooks.audit.integrity import canonical
 from salvo.playbooks.report.report import Report
 
 START = "sha256:" + "0" * 64
-"""What the first entry names as the one before it."""
+"""The previous hash in the first entry."""
 
 EVALUATION = "evaluation"
 BASELINE_SET = "baseline_set"
@@ -32,7 +32,7 @@ DELETION = "deletion"
 
 @dataclass(frozen=True)
 class AuditEntry:
-    """As it is stored. Everything it says is in its text, and so under its hash."""
+    """A stored entry. Its hash covers its text, which has all of its content."""
 
     sequence: int
     text: str
@@ -40,16 +40,16 @@ class AuditEntry:
 
     @cached_property
     def content(self) -> dict[str, Any]:
-        """Empty where the text is no JSON object any more."""
+        """The parsed text; empty if it is not a JSON object."""
         try:
-            found = json_codec.loads(self.text)
+            content = json_codec.loads(self.text)
         except ValueError:
             return {}
-        return found if isinstance(found, dict) else {}
+        return content if isinstance(content, dict) else {}
 
     @property
     def intact(self) -> bool:
-        """Whether its text still has its hash. That says nothing yet of its place in the chain."""
+        """Whether the text still matches the hash. Its place in the chain is not checked."""
         return sha256(self.text.encode("utf-8", "surrogatepass")) == self.hash
 
     @property
@@ -68,72 +68,70 @@ class AuditEntry:
 
 @dataclass(frozen=True, slots=True)
 class RawRunRecord:
-    """A run as the chain knows it."""
+    """What the audit log records of a run."""
 
     check_id: str
     run: int
     result: str
     valid: bool
     sha256: str
-    """Of the vote's JSON text, as it is stored."""
+    """Of the stored JSON text of the vote."""
     exchanges_sha256: str
 
 
 @dataclass(frozen=True, slots=True)
 class ChainBreak:
-    """The first entry at which the chain does not hold."""
+    """The first entry at which the chain is broken."""
 
     sequence: int
     message: str
 
 
-def seal(content: Mapping[str, Any], before: AuditEntry | None) -> AuditEntry:
-    """The next entry of the chain."""
-    sequence = before.sequence + 1 if before else 1
-    linked = {**content, "sequence": sequence, "previous_hash": before.hash if before else START}
-    text = canonical(linked)
+def seal(content: Mapping[str, Any], previous: AuditEntry | None) -> AuditEntry:
+    """Return the next entry of the chain."""
+    sequence = previous.sequence + 1 if previous else 1
+    text = canonical({**content, "sequence": sequence, "previous_hash": previous.hash if previous else START})
     return AuditEntry(sequence, text.decode("utf-8"), sha256(text))
 
 
 def check(entries: Iterable[AuditEntry]) -> ChainBreak | None:
-    """Where the chain is broken first, and how; `entries` in the order of their numbers."""
-    before: AuditEntry | None = None
+    """Return the first break in the chain, or None; `entries` are in the order of their numbers."""
+    previous: AuditEntry | None = None
     for entry in entries:
-        if said := _broken(entry, before):
-            return ChainBreak(entry.sequence, said)
-        before = entry
+        if message := _break_message(entry, previous):
+            return ChainBreak(entry.sequence, message)
+        previous = entry
     return None
 
 
-def _broken(entry: AuditEntry, before: AuditEntry | None) -> str | None:
-    expected = before.sequence + 1 if before else 1
+def _break_message(entry: AuditEntry, previous: AuditEntry | None) -> str | None:
+    expected = previous.sequence + 1 if previous else 1
     if entry.sequence != expected:
-        missing = (
-            f"entry {expected}" if entry.sequence == expected + 1 else f"entries {expected} to {entry.sequence - 1}"
-        )
-        return f"The audit log has a gap: {missing} {'was' if ' to ' not in missing else 'were'} removed."
+        if entry.sequence == expected + 1:
+            return f"The audit log has a gap: entry {expected} was removed."
+        return f"The audit log has a gap: entries {expected} to {entry.sequence - 1} were removed."
     if not entry.intact:
         return (
-            f"Entry {entry.sequence} of the audit log was altered{_known(entry)}: it does not have its hash any more."
+            f"Entry {entry.sequence} of the audit log was altered{_description(entry)}: it no longer matches its hash."
         )
     if entry.content.get("sequence") != entry.sequence:
-        return f"Entry {entry.sequence} of the audit log was moved: it says that it is {entry.content.get('sequence')}."
-    if entry.content.get("previous_hash") != (before.hash if before else START):
-        whose = (
-            f"Entry {before.sequence} of the audit log was replaced{_known(before)}" if before else "The start is gone"
-        )
-        return f"{whose}: entry {entry.sequence} was made after another one."
+        return f"Entry {entry.sequence} of the audit log was moved: its own number is {entry.content.get('sequence')}."
+    if entry.content.get("previous_hash") != (previous.hash if previous else START):
+        if previous is None:
+            return f"The start of the audit log is missing: entry {entry.sequence} follows a different entry."
+        replaced = f"Entry {previous.sequence} of the audit log was replaced{_description(previous)}"
+        return f"{replaced}: entry {entry.sequence} follows a different entry."
     return None
 
 
-def _known(entry: AuditEntry) -> str:
-    """What kind of entry it says it is, where it still says so."""
+def _description(entry: AuditEntry) -> str:
+    """Return what kind of entry it is, if its content still says so."""
     about = f" of {entry.report_id}" if entry.report_id else ""
     return f" ({entry.action}{about}, {entry.at})" if entry.action else ""
 
 
 def evaluation(report: Report, raw_runs: Iterable[RawRunRecord], *, at: str, stored: Report) -> dict[str, Any]:
-    """`stored` is the report as it is kept: the same one, or the one without its texts."""
+    """Return the content of the entry. `stored` is the report as it is stored: the same, or without its texts."""
     runner, _, version = report.integrity.runner_fingerprint.partition("/")
     reference = _reference(report.report_id, report.integrity.report_hash, str(report.summary.overall_status))
     if stored is not report:
@@ -167,7 +165,7 @@ def baseline(
 
 
 def export(report_id: str, report_hash: str, *, form: str, digest: str, at: str) -> dict[str, Any]:
-    """`digest` is the sha256 of the file that was written."""
+    """Return the content of the entry; `digest` is the sha256 of the exported file."""
     return {
         "action": EXPORT,
         "at": at,

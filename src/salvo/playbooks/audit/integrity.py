@@ -1,4 +1,4 @@
-"""The hashes of a report: over RFC 8785, so that anyone can compute them again in any language."""
+"""The hashes of a report, over its RFC 8785 form, so that they can be recomputed in any language."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from salvo.playbooks.report.report import Report
 
 
 def canonical(document: Mapping[str, Any]) -> bytes:
-    """What is hashed and signed: canonical JSON, a lone surrogate spelled out."""
+    """Return the canonical JSON that is hashed and signed; lone surrogates are escaped."""
     return jcs(escape_surrogates_in(document))
 
 
 def report_hash(document: Mapping[str, Any]) -> str:
-    """Over the whole report, with the place of this hash left empty."""
+    """Return the hash of the whole report, with the field of the hash itself empty."""
     return sha256(canonical({**document, "integrity": {**document["integrity"], "report_hash": ""}}))
 
 
 def with_hash(report: Report) -> Report:
-    """The report with its own hash in its place."""
+    """Return the report with its own hash in it."""
     return replace(report, integrity=replace(report.integrity, report_hash=report_hash(report.document())))

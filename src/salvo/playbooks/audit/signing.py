@@ -1,6 +1,6 @@
-"""Signatures: whoever has the public key can tell who made a report, and that it is as it was. Needs no database.
+"""Sign reports. With the public key, anyone can check who signed a report and that it is unchanged, without a database.
 
-The key is a file of its own, which only its owner can read. It is never in the database, and never overwritten.
+The private key is a file that only its owner can read. It is never stored in the database and never overwritten.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from salvo.errors import InputError
 from salvo.playbooks.audit.integrity import canonical
 from salvo.playbooks.report.report import Report, Signature
 
+# cryptography is slow to import, and only signing and verifying signatures need it: functions import it.
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
@@ -25,26 +26,26 @@ _PUBLIC_BYTES = 32
 
 @dataclass(frozen=True, slots=True)
 class SigningKey:
-    """A private key. `public` is what others need to know of it: base64 of its 32 bytes."""
+    """A private key. `public` is its public key: base64 of 32 bytes."""
 
     public: str
     _private: Ed25519PrivateKey = field(repr=False)
 
     def sign(self, report: Report) -> Signature:
-        signed = self._private.sign(canonical(report.document()))
-        return Signature("ed25519", self.public, base64.b64encode(signed).decode())
+        signature = self._private.sign(canonical(report.document()))
+        return Signature("ed25519", self.public, base64.b64encode(signature).decode())
 
 
 def default_key_file(environ: Mapping[str, str], home: Path) -> Path:
-    """In the user's folder for settings."""
+    """Return the default location, in the user's configuration folder."""
     configured = environ.get("XDG_CONFIG_HOME", "")
-    # The standard has relative ones ignored.
+    # The XDG specification says that relative paths are ignored.
     folder = Path(configured) if Path(configured).is_absolute() else home / ".config"
     return folder / "salvo" / "byop-signing-key.pem"
 
 
 def new_key(file: Path) -> SigningKey:
-    """Makes a key and writes it, for its owner's eyes only."""
+    """Create a key, and write it to a file that only its owner can read."""
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
     from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
@@ -52,39 +53,41 @@ def new_key(file: Path) -> SigningKey:
     content = private.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
     try:
         file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        # Only ever a new file: a key that was overwritten is gone, with all that it could prove.
+        # Only a new file: an overwritten key could not be recovered.
         descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    except OSError as fault:
+    except OSError as error:
         if file.exists():
             raise InputError(
-                f"{file} is there already, and a key is never overwritten.",
+                f"{file} already exists, and a key is never overwritten.",
                 hint="Name another file, or move that one away.",
-            ) from fault
-        raise InputError(f"{file} cannot be written: {fault.strerror}.", hint="Name another file.") from fault
+            ) from error
+        raise InputError(f"{file} cannot be written: {error.strerror}.", hint="Name another file.") from error
     with os.fdopen(descriptor, "wb") as opened:
         opened.write(content)
-    return _of(private)
+    return _signing_key(private)
 
 
 def read_key(file: Path) -> SigningKey:
-    """A private key that `new_key` wrote, or any unencrypted Ed25519 key in PEM."""
+    """Read a private key that `new_key` wrote, or any unencrypted Ed25519 key in PEM."""
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
     from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
     content = _content(file)
     if os.name == "posix" and file.stat().st_mode & 0o077:
-        raise InputError(f"{file} can be read by others, so it proves nothing.", hint=f"chmod 600 {file}")
+        raise InputError(
+            f"{file} can be read by other users, so a signature with it proves nothing.", hint=f"chmod 600 {file}"
+        )
     try:
-        found = load_pem_private_key(content, password=None)
-    except (ValueError, TypeError) as fault:  # TypeError: it is encrypted
-        raise _no_key(file) from fault
-    if not isinstance(found, Ed25519PrivateKey):
-        raise _no_key(file)
-    return _of(found)
+        private = load_pem_private_key(content, password=None)
+    except (ValueError, TypeError) as error:  # TypeError: it is encrypted
+        raise _not_a_key(file) from error
+    if not isinstance(private, Ed25519PrivateKey):
+        raise _not_a_key(file)
+    return _signing_key(private)
 
 
 def read_public_key(text: str) -> str:
-    """A public key as it was given: itself in base64, or a file that holds it, in base64 or in PEM."""
+    """Return a public key in base64; `text` is the key itself, or a file that has it in base64 or PEM."""
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
     from cryptography.hazmat.primitives.serialization import load_pem_public_key
 
@@ -95,16 +98,17 @@ def read_public_key(text: str) -> str:
     try:
         if _is_public_key(content.decode("ascii")):
             return content.decode("ascii")
-        found = load_pem_public_key(content)
-    except ValueError as fault:
-        raise InputError(f"{text} is not a public key.", hint="`byop keys show FILE` prints that of a key.") from fault
-    if not isinstance(found, Ed25519PublicKey):
-        raise InputError(f"{text} is not an Ed25519 key.", hint="`byop keys new` makes one.")
-    return _text(found)
+        public = load_pem_public_key(content)
+    except ValueError as error:
+        hint = "`byop keys show FILE` prints the public key of a private key."
+        raise InputError(f"{text} is not a public key.", hint=hint) from error
+    if not isinstance(public, Ed25519PublicKey):
+        raise InputError(f"{text} is not an Ed25519 key.", hint="`byop keys new` creates one.")
+    return _base64(public)
 
 
 def is_valid(document: Mapping[str, Any], signature: Signature) -> bool:
-    """Whether the key that the signature names signed exactly this report."""
+    """Return whether the key named in the signature signed exactly this report."""
     from cryptography.exceptions import InvalidSignature
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
@@ -118,11 +122,11 @@ def is_valid(document: Mapping[str, Any], signature: Signature) -> bool:
     return True
 
 
-def _of(private: Ed25519PrivateKey) -> SigningKey:
-    return SigningKey(_text(private.public_key()), private)
+def _signing_key(private: Ed25519PrivateKey) -> SigningKey:
+    return SigningKey(_base64(private.public_key()), private)
 
 
-def _text(public: Ed25519PublicKey) -> str:
+def _base64(public: Ed25519PublicKey) -> str:
     return base64.b64encode(public.public_bytes_raw()).decode()
 
 
@@ -136,13 +140,11 @@ def _is_public_key(text: str) -> bool:
 def _content(file: Path) -> bytes:
     try:
         return file.read_bytes()
-    except OSError as fault:
+    except OSError as error:
         raise InputError(
-            f"{file} cannot be read: {fault.strerror}.", hint="`byop keys new` makes a key and says where."
-        ) from fault
+            f"{file} cannot be read: {error.strerror}.", hint="`byop keys new` creates a key and prints its location."
+        ) from error
 
 
-def _no_key(file: Path) -> InputError:
-    return InputError(
-        f"{file} is not an Ed25519 private key in PEM without a password.", hint="`byop keys new` makes one."
-    )
+def _not_a_key(file: Path) -> InputError:
+    return InputError(f"{file} is not an unencrypted Ed25519 private key in PEM.", hint="`byop keys new` creates one.")

@@ -1,8 +1,8 @@
-"""Reports and votes without their texts: what a store keeps where only fingerprints and verdicts may be kept.
+"""Replace the texts in reports and votes by their hashes, for stores that may keep only fingerprints and verdicts.
 
-Everything that may repeat the text under evaluation, or what a judge wrote about it, gives way to its hash: quotes,
-notes, raw answers, and the sentences that are made from them. Results, confidences, offsets and hashes stay. So
-whoever has the text can still prove what was quoted, and nobody else learns it.
+This covers everything that may repeat the text under evaluation or what an evaluator wrote about it: quotes, notes, raw
+answers, and sentences made from them. Results, confidences, offsets and hashes stay. Someone who has the text can still
+prove what was quoted; others learn nothing about it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _MARK = "withheld:"
 
 
 def without_texts(report: Report) -> Report:
-    """With a hash of its own: it is another report than the one with the texts, and says so."""
+    """Return the report without its texts. It differs from the original, so it has its own hash."""
     if report.texts_withheld:
         return report
     return with_hash(
@@ -28,8 +28,8 @@ def without_texts(report: Report) -> Report:
             texts_withheld=True,
             summary=replace(
                 report.summary,
-                key_risks=_each(report.summary.key_risks),
-                recommended_next_steps=_each(report.summary.recommended_next_steps),
+                key_risks=_withheld_all(report.summary.key_risks),
+                recommended_next_steps=_withheld_all(report.summary.recommended_next_steps),
                 mending_prompt=report.summary.mending_prompt and withheld(report.summary.mending_prompt),
             ),
             check_results=tuple(map(_check, report.check_results)),
@@ -37,19 +37,19 @@ def without_texts(report: Report) -> Report:
             assumptions_extracted=tuple(
                 replace(assumption, text=withheld(assumption.text)) for assumption in report.assumptions_extracted
             ),
-            uncertainty=_each(report.uncertainty),
+            uncertainty=_withheld_all(report.uncertainty),
             unchecked_areas=tuple(map(_area, report.unchecked_areas)),
         )
     )
 
 
 def vote_without_texts(vote: Vote) -> Vote:
-    """No exchanges either: they hold the whole text, and without it there is nothing to replay."""
-    return Vote(vote.check_id, vote.run, _ballot(vote.answer))
+    """Return the vote without texts and exchanges: those contain the whole text, which a replay would need."""
+    return Vote(vote.check_id, vote.run, _answer_without_texts(vote.answer))
 
 
 def withheld(text: str) -> str:
-    """What stands in a text's place; nothing stays nothing."""
+    """Return the replacement for a text; an empty text stays empty."""
     return _MARK + sha256(text.encode("utf-8", "surrogatepass")) if text else ""
 
 
@@ -57,7 +57,7 @@ def is_withheld(text: str) -> bool:
     return text.startswith(f"{_MARK}sha256:")
 
 
-def _each(texts: Iterable[str]) -> tuple[str, ...]:
+def _withheld_all(texts: Iterable[str]) -> tuple[str, ...]:
     return tuple(map(withheld, texts))
 
 
@@ -66,7 +66,7 @@ def _check(check: CheckResult) -> CheckResult:
         check,
         evidence_citations=_citations(check.evidence_citations),
         rejected_citations=_citations(check.rejected_citations),
-        # What follows from the other checks says nothing of the text.
+        # The notes of a derived check contain nothing of the text.
         notes=check.notes if check.decided_by == "derived" else withheld(check.notes),
         raw_runs=tuple(map(_raw_run, check.raw_runs)),
         dissent=tuple(map(_dissent, check.dissent)),
@@ -102,11 +102,11 @@ def _area(area: UncheckedArea) -> UncheckedArea:
     return area if area.stated_by == "runner" else replace(area, area=withheld(area.area))
 
 
-def _ballot(ballot: JudgeAnswer) -> JudgeAnswer:
+def _answer_without_texts(answer: JudgeAnswer) -> JudgeAnswer:
     return replace(
-        ballot,
-        citations=tuple(RawCitation(withheld(cited.span), withheld(cited.context)) for cited in ballot.citations),
-        notes=withheld(ballot.notes),
-        raw=withheld(ballot.raw),
-        problem=withheld(ballot.problem),
+        answer,
+        citations=tuple(RawCitation(withheld(cited.span), withheld(cited.context)) for cited in answer.citations),
+        notes=withheld(answer.notes),
+        raw=withheld(answer.raw),
+        problem=withheld(answer.problem),
     )

@@ -1,7 +1,7 @@
-"""Is what is stored, or what stands in a file, still what was made? Pure: takes what was read, gives sentences.
+"""Verify that a stored evaluation or a report file is unaltered. Pure.
 
-The audit log is the measure: it says which hashes everything had. A report's own hash and signature are the measure
-where there is no log.
+Everything is checked against the hashes in the audit log. Without a log, a report is checked against its own hash and
+its signature.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ from salvo.playbooks.playbook.definition import Playbook, Variance
 from salvo.playbooks.report.report import Signature, read_report
 from salvo.playbooks.store.records import RawEvaluation, RawVote, State
 
-_SHOWN = 5
-"""Differences that a sentence names."""
+_MAX_DIFFERENCES = 5
+"""The number of differences that a message names."""
 
 
 class VerificationState(StrEnum):
     HOLDS = "holds"
     ALTERED = "altered"
     UNKNOWN = "unknown"
-    """It cannot be told: what it takes is not there."""
+    """It cannot be determined, because something is missing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,158 +45,158 @@ class VerificationFinding:
     message: str
 
 
-def stored(report_id: str, found: RawEvaluation | None, log: Sequence[AuditEntry]) -> list[VerificationFinding]:
-    """An evaluation in the database, against the whole audit log."""
-    entry = _entry_of(report_id, log)
-    if found is None:
-        return [_gone(report_id, log), chain(log)]
+def stored(report_id: str, evaluation: RawEvaluation | None, log: Sequence[AuditEntry]) -> list[VerificationFinding]:
+    """Verify an evaluation in the database against the whole audit log."""
+    entry = _find_entry(report_id, log)
+    if evaluation is None:
+        return [_check_deletion(report_id, log), chain(log)]
     if entry is None:
-        return [_unlogged(found), chain(log)]
+        return [_check_unlogged(evaluation), chain(log)]
     if not entry.intact:
-        said = f"The audit log's own entry for {report_id} was altered: there is nothing to measure the report by."
-        return [VerificationFinding("report", VerificationState.UNKNOWN, said), chain(log)]
-    document = _object(found.report)
-    inputs = _inputs(found.inputs)
+        message = f"The audit log's entry for {report_id} was altered: the report cannot be checked against it."
+        return [_unknown("report", message), chain(log)]
+    document = _parse_object(evaluation.report)
+    inputs = _inputs(evaluation.inputs)
     return [
-        _playbook(found, entry),
-        _texts(found, inputs, entry),
-        _report(found, document, entry),
-        _votes(found, entry),
-        _listed(found, document),
-        _evidence(document, inputs),
+        _check_playbook(evaluation, entry),
+        _check_inputs(evaluation, inputs, entry),
+        _check_report(evaluation, document, entry),
+        _check_votes(evaluation, entry),
+        _check_history(evaluation, document),
+        _check_evidence(document, inputs),
         chain(log),
     ]
 
 
 def file(content: bytes, name: str, *, public_key: str | None = None) -> list[VerificationFinding]:
-    """A report's file by itself, without any database. InputError where it is no report."""
+    """Verify a report file without a database. InputError if it is not a report."""
     signature = read_report(content, name).signature
     document = json_codec.loads(content)["byop_report"]
-    return [_own_hash(document), _signature(document, signature, public_key)]
+    return [_check_own_hash(document), _check_signature(document, signature, public_key)]
 
 
 def against_database(
-    content: bytes, found: RawEvaluation | None, log: Sequence[AuditEntry]
+    content: bytes, evaluation: RawEvaluation | None, log: Sequence[AuditEntry]
 ) -> list[VerificationFinding]:
-    """The same file, against the database if that knows the report."""
+    """Verify a report file against the database, if the database has the report."""
     document = json_codec.loads(content)["byop_report"]
-    entry = _entry_of(document["report_id"], log)
+    entry = _find_entry(document["report_id"], log)
     if entry is None:
-        return [
-            VerificationFinding("database", VerificationState.UNKNOWN, "The database here does not know this report.")
-        ]
-    return [_against_log(document, found, entry), chain(log)]
+        return [_unknown("database", "This database does not have the report.")]
+    return [_check_against_log(document, evaluation, entry), chain(log)]
 
 
-def not_asked(why: str) -> VerificationFinding:
-    return VerificationFinding("database", VerificationState.UNKNOWN, f"The database could not be asked. {why}")
+def database_unavailable(reason: str) -> VerificationFinding:
+    return _unknown("database", f"The database could not be read. {reason}")
 
 
 def chain(log: Sequence[AuditEntry], head: str | None = None) -> VerificationFinding:
-    """The audit log by itself; `head` is the hash that somebody kept elsewhere."""
-    broken = audit_log.check(log)
-    if broken:
-        return _altered("audit log", broken.message)
+    """Verify the audit log itself; `head` is the hash of an entry that was kept elsewhere."""
+    chain_break = audit_log.check(log)
+    if chain_break:
+        return _altered("audit log", chain_break.message)
     if head is not None and head not in {entry.hash for entry in log}:
-        return _altered("audit log", f"The audit log was cut off or made anew: {head} is not in it.")
+        return _altered("audit log", f"The audit log was truncated or replaced: {head} is not in it.")
     if not log:
-        return VerificationFinding("audit log", VerificationState.UNKNOWN, "The audit log is empty.")
-    kept = "" if head is None else " The hash that you kept is in it."
+        return _unknown("audit log", "The audit log is empty.")
+    head_note = "" if head is None else " The hash that you kept is in it."
     entries = pluralize(len(log), "entry", "entries")
-    return _holds("audit log", f"The audit log is whole: {entries}, each with the hash of the one before.{kept}")
+    return _holds(
+        "audit log", f"The audit log is intact: {entries}, each with the hash of the previous one.{head_note}"
+    )
 
 
-def report_id_of(content: bytes, name: str) -> str:
-    """Whose report a file says that it is."""
+def read_report_id(content: bytes, name: str) -> str:
+    """Return the report id in a report file."""
     return read_report(content, name).byop_report.report_id
 
 
-def _entry_of(report_id: str, log: Sequence[AuditEntry]) -> AuditEntry | None:
+def _find_entry(report_id: str, log: Sequence[AuditEntry]) -> AuditEntry | None:
     return next((entry for entry in log if entry.action == audit_log.EVALUATION and entry.report_id == report_id), None)
 
 
-def _gone(report_id: str, log: Sequence[AuditEntry]) -> VerificationFinding:
+def _check_deletion(report_id: str, log: Sequence[AuditEntry]) -> VerificationFinding:
     for entry in log:
         if entry.action == audit_log.DELETION and entry.report_id == report_id:
-            said = f"The evaluation {report_id} was deleted on {entry.at}, as the audit log says. Its texts are gone."
-            return VerificationFinding("evaluation", VerificationState.UNKNOWN, said)
-    return _altered("evaluation", f"The evaluation {report_id} was removed, and the audit log has no deletion of it.")
+            message = f"The evaluation {report_id} was deleted on {entry.at}, according to the audit log."
+            return _unknown("evaluation", message)
+    return _altered("evaluation", f"The evaluation {report_id} was removed, but the audit log records no deletion.")
 
 
-def _unlogged(found: RawEvaluation) -> VerificationFinding:
-    if found.state == State.DONE:
-        return _altered("report", f"The audit log has no entry for the report {found.id}, which every report gets.")
-    said = f"The evaluation {found.id} has no report: it is {found.state}. Its votes are in the audit log when it has."
-    return VerificationFinding("report", VerificationState.UNKNOWN, said)
+def _check_unlogged(evaluation: RawEvaluation) -> VerificationFinding:
+    if evaluation.state == State.DONE:
+        return _altered("report", f"The audit log has no entry for the report {evaluation.id}.")
+    message = f"The evaluation {evaluation.id} has no report yet: it is {evaluation.state}."
+    return _unknown("report", f"{message} It is added to the audit log when it is done.")
 
 
-def _playbook(found: RawEvaluation, entry: AuditEntry) -> VerificationFinding:
-    said = entry.content.get("playbook_logic_hash")
+def _check_playbook(evaluation: RawEvaluation, entry: AuditEntry) -> VerificationFinding:
+    logged = entry.content.get("playbook_logic_hash")
     try:
-        computed = Playbook("", "", (), Variance(), _object(found.playbook) or {}).logic_hash
+        computed = Playbook("", "", (), Variance(), _parse_object(evaluation.playbook) or {}).logic_hash
     except (KeyError, AttributeError, InputError):
-        return _altered("playbook", "The playbook was altered after it was stored: it is no playbook any more.")
-    if computed != said or found.playbook_hash != said:
+        return _altered("playbook", "The playbook was altered after it was stored: it is no longer a playbook.")
+    if computed != logged or evaluation.playbook_hash != logged:
         return _altered(
             "playbook",
-            f"The playbook was altered after it was stored: its hash is {computed}, the audit log says {said}.",
+            f"The playbook was altered after it was stored: its hash is {computed}, the audit log says {logged}.",
         )
     return _holds("playbook", f"The playbook is the one that was used: {computed}.")
 
 
-def _texts(found: RawEvaluation, inputs: Inputs | None, entry: AuditEntry) -> VerificationFinding:
-    said = entry.content.get("inputs_fingerprint")
-    if found.inputs is None and not found.stored_in_full:
-        return VerificationFinding(
-            "inputs", VerificationState.UNKNOWN, f"The texts are not stored, only their fingerprint: {said}."
-        )
+def _check_inputs(evaluation: RawEvaluation, inputs: Inputs | None, entry: AuditEntry) -> VerificationFinding:
+    logged = entry.content.get("inputs_fingerprint")
+    if evaluation.inputs is None and not evaluation.stored_in_full:
+        return _unknown("inputs", f"The texts are not stored, only their fingerprint: {logged}.")
     if inputs is None:
         return _altered("inputs", "The texts were removed or damaged after they were stored.")
-    if inputs.fingerprint != said:
+    if inputs.fingerprint != logged:
         return _altered(
             "inputs",
             f"The texts were altered after they were stored{_suspects(inputs)}: "
-            f"their fingerprint is {inputs.fingerprint}, the audit log says {said}.",
+            f"their fingerprint is {inputs.fingerprint}, the audit log says {logged}.",
         )
-    if found.inputs_fingerprint != said:
-        return _altered("inputs", f"The fingerprint of the texts was altered after it was stored: it was {said}.")
-    return _holds("inputs", f"The texts are those that were evaluated: {said}.")
+    if evaluation.inputs_fingerprint != logged:
+        return _altered("inputs", f"The fingerprint of the texts was altered after it was stored: it was {logged}.")
+    return _holds("inputs", f"The texts are those that were evaluated: {logged}.")
 
 
 def _suspects(inputs: Inputs) -> str:
-    """Which they may be: those that are not byte by byte what came in."""
-    kept = inputs.raw_hashes or {}
+    """Return which texts may be altered: those that differ from the original bytes."""
+    raw_hashes = inputs.raw_hashes or {}
     differing = [
         NAMES[name]
         for name, text in inputs.texts.items()
-        if text is not None and kept.get(name) != sha256(text.encode("utf-8", "surrogatepass"))
+        if text is not None and raw_hashes.get(name) != sha256(text.encode("utf-8", "surrogatepass"))
     ]
     return f" ({' or '.join(differing)})" if differing else ""
 
 
-def _report(found: RawEvaluation, document: Mapping[str, Any] | None, entry: AuditEntry) -> VerificationFinding:
-    said = _hashes(entry)[-1]
+def _check_report(
+    evaluation: RawEvaluation, document: Mapping[str, Any] | None, entry: AuditEntry
+) -> VerificationFinding:
+    logged = _logged_hashes(entry)[-1]
     try:
         computed = report_hash(document or {})
     except (KeyError, TypeError, InputError):
         return _altered("report", "The report was removed or damaged after it was stored.")
-    if computed == said and found.report_hash == said:
-        return _holds("report", f"The report is as it was stored: {said}.")
-    parts = list(islice(_known_differences(_normal(document or {}), found.votes, entry), _SHOWN))
-    told = "; ".join(parts) or f"its hash is {computed}, the audit log says {said}. Which part cannot be told"
-    return _altered("report", f"The report was altered after it was stored: {told}.")
+    if computed == logged and evaluation.report_hash == logged:
+        return _holds("report", f"The report is unchanged: {logged}.")
+    parts = list(islice(_known_differences(_normal(document or {}), evaluation.votes, entry), _MAX_DIFFERENCES))
+    changes = "; ".join(parts) or f"its hash is {computed}, the audit log says {logged}. The changed part is unknown"
+    return _altered("report", f"The report was altered after it was stored: {changes}.")
 
 
-def _hashes(entry: AuditEntry) -> list[str]:
-    """The report's hash as it was made, and as it is stored where that differs."""
+def _logged_hashes(entry: AuditEntry) -> list[str]:
+    """Return the report's hash, and that of the stored report if it differs."""
     reference = entry.content.get("byop_report", {})
     return [reference[name] for name in ("report_hash", "stored_without_texts") if name in reference]
 
 
 def _known_differences(document: Mapping[str, Any], votes: Sequence[RawVote], entry: AuditEntry) -> Iterator[str]:
-    """What the log and the votes have to say about single parts."""
+    """Return the differences between the report and what the log and the votes record."""
     log = entry.content
-    known = {
+    expected = {
         "playbook_id": log.get("playbook_id"),
         "playbook_version": log.get("playbook_version"),
         "timestamp": log.get("timestamp"),
@@ -204,56 +204,56 @@ def _known_differences(document: Mapping[str, Any], votes: Sequence[RawVote], en
         "integrity.playbook_logic_hash": log.get("playbook_logic_hash"),
         "integrity.inputs_fingerprint": log.get("inputs_fingerprint"),
     }
-    for path, value in known.items():
-        if (is_now := _at(document, path)) != value:
-            yield f"{path} is {is_now}, the audit log says {value}"
+    for path, value in expected.items():
+        if (actual := _at(document, path)) != value:
+            yield f"{path} is {actual}, the audit log says {value}"
     for part in differences(log.get("model_fingerprint"), _at(document, "model_fingerprints"), "model_fingerprints"):
         yield part.text("the audit log says", "it is")
     logged = _logged_runs(entry)
-    cast = {(vote.check_id, vote.run): _object(vote.vote) or {} for vote in votes}
+    stored_votes = {(vote.check_id, vote.run): _parse_object(vote.vote) or {} for vote in votes}
     for check in document.get("check_results", ()):
         for run in check.get("raw_runs", ()):
             place = (check["check_id"], run["run"])
-            yield from _run_differences(place, run, logged.get(place), cast.get(place, {}).get("ballot", {}))
+            yield from _run_differences(place, run, logged.get(place), stored_votes.get(place, {}).get("ballot", {}))
 
 
 def _run_differences(
-    place: tuple[str, int], run: Mapping[str, Any], logged: Mapping[str, Any] | None, ballot: Mapping[str, Any]
+    place: tuple[str, int], run: Mapping[str, Any], logged: Mapping[str, Any] | None, answer: Mapping[str, Any]
 ) -> Iterator[str]:
     check, number = place
     for name in ("result", "valid"):
         if logged is not None and run.get(name) != logged[name]:
             yield f"{name} of run {number} of {check} is {run.get(name)}, the audit log says {logged[name]}"
-    for name, as_cast in (("confidence", "confidence"), ("raw_answer", "raw")):
-        if as_cast in ballot and run.get(name) != ballot[as_cast]:
-            yield f"{name} of run {number} of {check} is not that of its vote"
+    for name, stored_name in (("confidence", "confidence"), ("raw_answer", "raw")):
+        if stored_name in answer and run.get(name) != answer[stored_name]:
+            yield f"{name} of run {number} of {check} differs from its vote"
 
 
-def _votes(found: RawEvaluation, entry: AuditEntry) -> VerificationFinding:
+def _check_votes(evaluation: RawEvaluation, entry: AuditEntry) -> VerificationFinding:
     logged = _logged_runs(entry)
-    cast = {(vote.check_id, vote.run): vote for vote in found.votes}
-    wrong = [
-        *(f"{_run(place)} was removed" for place in logged if place not in cast),
-        *(f"{_run(place)} was added" for place in cast if place not in logged),
-        *(said for place, vote in cast.items() if place in logged and (said := _altered_vote(vote, logged[place]))),
+    votes = {(vote.check_id, vote.run): vote for vote in evaluation.votes}
+    changes = [
+        *(f"{_run(place)} was removed" for place in logged if place not in votes),
+        *(f"{_run(place)} was added" for place in votes if place not in logged),
+        *filter(None, (_vote_change(vote, logged[place]) for place, vote in votes.items() if place in logged)),
     ]
-    if wrong:
-        return _altered("votes", f"Votes were altered after they were stored: {'; '.join(wrong[:_SHOWN])}.")
-    return _holds("votes", f"All {len(cast)} votes and the calls behind them are as they were stored.")
+    if changes:
+        return _altered("votes", f"Votes were altered after they were stored: {'; '.join(changes[:_MAX_DIFFERENCES])}.")
+    return _holds("votes", f"All {len(votes)} votes and their recorded calls are unchanged.")
 
 
 def _logged_runs(entry: AuditEntry) -> dict[tuple[str, int], Mapping[str, Any]]:
     return {(run["check_id"], run["run"]): run for run in entry.content.get("raw_runs", ())}
 
 
-def _altered_vote(vote: RawVote, logged: Mapping[str, Any]) -> str | None:
+def _vote_change(vote: RawVote, logged: Mapping[str, Any]) -> str | None:
     place = _run((vote.check_id, vote.run))
     if (vote.result, vote.valid) != (logged["result"], logged["valid"]):
         return f"{place} is {vote.result}, the audit log says {logged['result']}"
     if sha256(vote.vote.encode()) != logged["sha256"]:
-        return f"{place} is not the one whose hash the audit log has"
+        return f"{place} does not match its hash in the audit log"
     if sha256(vote.exchanges.encode()) != logged["exchanges_sha256"]:
-        return f"the recorded calls of {place} are not those whose hash the audit log has"
+        return f"the recorded calls of {place} do not match their hash in the audit log"
     return None
 
 
@@ -261,8 +261,8 @@ def _run(place: tuple[str, int]) -> str:
     return f"run {place[1]} of {place[0]}"
 
 
-def _listed(found: RawEvaluation, document: Mapping[str, Any] | None) -> VerificationFinding:
-    """What history and drift read instead of the report."""
+def _check_history(evaluation: RawEvaluation, document: Mapping[str, Any] | None) -> VerificationFinding:
+    """Verify the columns that history and drift read instead of the report."""
     report = document or {}
     expected = {
         "status": _at(report, "summary.overall_status"),
@@ -270,36 +270,35 @@ def _listed(found: RawEvaluation, document: Mapping[str, Any] | None) -> Verific
         "incomplete": report.get("incomplete"),
         "outcomes": {check.get("check_id"): check.get("result") for check in report.get("check_results", ())},
     }
-    listed = {
-        "status": found.status,
-        "consistency": found.consistency,
-        "incomplete": found.incomplete,
-        "outcomes": _object(found.outcomes),
+    columns = {
+        "status": evaluation.status,
+        "consistency": evaluation.consistency,
+        "incomplete": evaluation.incomplete,
+        "outcomes": _parse_object(evaluation.outcomes),
     }
-    wrong = [part.text("the report says", "it is listed as") for part in differences(expected, listed)]
-    if wrong:
-        return _altered("history", f"What the history lists is not what the report says: {'; '.join(wrong[:_SHOWN])}.")
-    return _holds("history", "The history lists what the report says.")
+    changes = [part.text("the report says", "the history says") for part in differences(expected, columns)]
+    if changes:
+        return _altered("history", f"The history differs from the report: {'; '.join(changes[:_MAX_DIFFERENCES])}.")
+    return _holds("history", "The history agrees with the report.")
 
 
-def _evidence(document: Mapping[str, Any] | None, inputs: Inputs | None) -> VerificationFinding:
+def _check_evidence(document: Mapping[str, Any] | None, inputs: Inputs | None) -> VerificationFinding:
     if inputs is None:
-        return VerificationFinding(
-            "evidence", VerificationState.UNKNOWN, "The quotes cannot be looked up: the text is not stored."
-        )
+        return _unknown("evidence", "The quotes cannot be checked: the text is not stored.")
     quotes = list(_quotes(document or {}))
-    wrong = [
-        f"{path} does not stand at {start} to {end}"
+    misplaced = [
+        f"{path} is not at {start} to {end}"
         for path, span, start, end in quotes
-        if not _stands(span, inputs.ai_output[start:end])
+        if not _matches(span, inputs.ai_output[start:end])
     ]
-    if wrong:
-        return _altered("evidence", f"Quotes do not stand where the report says: {'; '.join(wrong[:_SHOWN])}.")
-    return _holds("evidence", f"All {len(quotes)} located quotes stand in the text where the report says.")
+    if misplaced:
+        places = "; ".join(misplaced[:_MAX_DIFFERENCES])
+        return _altered("evidence", f"Quotes are not in the text where the report says: {places}.")
+    return _holds("evidence", f"All {len(quotes)} located quotes are in the text where the report says.")
 
 
 def _quotes(part: Any, path: str = "") -> Iterator[tuple[str, str, int, int]]:
-    """Wherever there is a text with a location: in citations, runs, dissent, pattern hits and findings."""
+    """Return every text with a location: in citations, runs, dissent, pattern hits and findings."""
     if isinstance(part, dict):
         place = part.get("location")
         text = next((part[name] for name in ("span", "text", "area") if isinstance(part.get(name), str)), None)
@@ -312,73 +311,81 @@ def _quotes(part: Any, path: str = "") -> Iterator[tuple[str, str, int, int]]:
             yield from _quotes(below, f"{path}[{number}]")
 
 
-def _stands(span: str, text: str) -> bool:
+def _matches(span: str, text: str) -> bool:
     return span == (withheld(text) if is_withheld(span) else text)
 
 
-def _own_hash(document: Mapping[str, Any]) -> VerificationFinding:
-    computed, said = report_hash(document), document["integrity"].get("report_hash")
-    if computed != said:
-        return _altered("report", f"The report was altered: its hash is {computed}, and it says that it is {said}.")
-    return _holds("report", f"The report has the hash that it names: {said}.")
+def _check_own_hash(document: Mapping[str, Any]) -> VerificationFinding:
+    computed, claimed = report_hash(document), document["integrity"].get("report_hash")
+    if computed != claimed:
+        return _altered("report", f"The report was altered: its hash is {computed}, but it names {claimed}.")
+    return _holds("report", f"The report matches the hash that it names: {claimed}.")
 
 
-def _signature(document: Mapping[str, Any], signature: Signature | None, public_key: str | None) -> VerificationFinding:
+def _check_signature(
+    document: Mapping[str, Any], signature: Signature | None, public_key: str | None
+) -> VerificationFinding:
     if signature is None and public_key is None:
-        said = "The report is not signed: whoever altered it could have made its hash again."
-        return VerificationFinding("signature", VerificationState.UNKNOWN, said)
+        return _unknown("signature", "The report is not signed: after a change, its hash could have been recomputed.")
     if signature is None:
-        return _altered("signature", "The report is not signed, by the key that you named or by any other.")
+        return _altered("signature", "The report is not signed, neither with the key that you named nor with another.")
     if not signing.is_valid(document, signature):
-        said = f"The signature does not fit: the report was altered after the key {signature.public_key} signed it."
-        return _altered("signature", said)
+        message = (
+            f"The signature of the key {signature.public_key} is invalid: the report or the signature was altered."
+        )
+        return _altered("signature", message)
     if public_key is None:
         return _holds(
             "signature",
-            f"The signature is valid for the key {signature.public_key}. Who owns that key is not known: "
-            "name the one you expect with --public-key.",
+            f"The signature is valid for the key {signature.public_key}. The owner of that key is not known: "
+            "name the key that you expect with --public-key.",
         )
     if signature.public_key != public_key:
-        return _altered("signature", f"The report was signed by another key: {signature.public_key}, not {public_key}.")
-    return _holds("signature", f"The report was signed by the key that you named: {public_key}.")
+        return _altered(
+            "signature", f"The report was signed with a different key: {signature.public_key}, not {public_key}."
+        )
+    return _holds("signature", f"The report was signed with the key that you named: {public_key}.")
 
 
-def _against_log(document: Mapping[str, Any], found: RawEvaluation | None, entry: AuditEntry) -> VerificationFinding:
+def _check_against_log(
+    document: Mapping[str, Any], evaluation: RawEvaluation | None, entry: AuditEntry
+) -> VerificationFinding:
     computed = report_hash(document)
-    if computed in _hashes(entry):
-        return _holds("database", f"The audit log has this report, with this hash, since {entry.at}.")
-    original = _object(found.report) if found is not None else None
-    if original is not None and report_hash(original) == _hashes(entry)[0]:
+    if computed in _logged_hashes(entry):
+        return _holds("database", f"The audit log has had this report, with this hash, since {entry.at}.")
+    original = _parse_object(evaluation.report) if evaluation is not None else None
+    if original is not None and report_hash(original) == _logged_hashes(entry)[0]:
         parts: Iterator[str] = (
-            part.text("it was stored as", "the file has")
+            part.text("the database has", "the file has")
             for part in differences(_normal(original), _normal(document))
             if part.path != "integrity.report_hash"
         )
     else:
         parts = _known_differences(_normal(document), (), entry)
-    told = "; ".join(islice(parts, _SHOWN)) or f"its hash is {computed}, the audit log says {_hashes(entry)[0]}"
-    return _altered("database", f"The report in the file is not the one that was stored: {told}.")
+    hashes = f"its hash is {computed}, the audit log says {_logged_hashes(entry)[0]}"
+    changes = "; ".join(islice(parts, _MAX_DIFFERENCES)) or hashes
+    return _altered("database", f"The report in the file differs from the stored one: {changes}.")
 
 
 def _normal(document: Mapping[str, Any]) -> Any:
-    """1.0 and 1 are the same number in canonical JSON, and so for a hash."""
+    """Normalise numbers: 1.0 and 1 are the same in canonical JSON, and so for a hash."""
     return json.loads(canonical(document))
 
 
 def _inputs(text: str | None) -> Inputs | None:
-    document = _object(text)
+    document = _parse_object(text)
     if document is None or not isinstance(document.get("ai_output"), str):
         return None
     return Inputs.from_stored(document)
 
 
-def _object(text: str | None) -> dict[str, Any] | None:
-    """None where it is no JSON object, or none any more."""
+def _parse_object(text: str | None) -> dict[str, Any] | None:
+    """Return the JSON object, or None if the text is not one."""
     try:
-        found = json_codec.loads(text or "")
+        document = json_codec.loads(text or "")
     except ValueError:
         return None
-    return found if isinstance(found, dict) else None
+    return document if isinstance(document, dict) else None
 
 
 def _at(document: Any, path: str) -> Any:
@@ -393,3 +400,7 @@ def _holds(part: str, message: str) -> VerificationFinding:
 
 def _altered(part: str, message: str) -> VerificationFinding:
     return VerificationFinding(part, VerificationState.ALTERED, message)
+
+
+def _unknown(part: str, message: str) -> VerificationFinding:
+    return VerificationFinding(part, VerificationState.UNKNOWN, message)

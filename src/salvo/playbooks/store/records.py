@@ -14,7 +14,7 @@ from salvo.playbooks.report.report import Report
 if TYPE_CHECKING:
     from salvo.playbooks.playbook.definition import Playbook
 
-RUN_HINT = "Begin with `byop run FILE`, FILE being what an AI wrote."
+RUN_HINT = "Start with `byop run FILE`, where FILE has the AI output."
 
 
 class State(StrEnum):
