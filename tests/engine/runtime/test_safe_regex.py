@@ -19,14 +19,14 @@ LARGE = "Nothing is said here. " * 230_000  # 5 MB
     "pattern", ["^[A-Z]{6}$", r"refund(ed)?", r"\d{4}-\d{2}-\d{2}", "^ok", r"(yes|no|maybe)\b", "(?i)total: .*€"]
 )
 def test_a_pattern_that_people_write_is_matched_without_a_process(pattern: str) -> None:
-    assert safe_regex.steps(pattern, 1_000) <= safe_regex.STEPS
+    assert safe_regex.steps(pattern, 1_000) <= safe_regex.MAX_STEPS
 
 
 @pytest.mark.parametrize(
     "pattern", ["(a+)+", "(a|b)*c", "(?:(?:a?){9}){9}", r"(a*)\1*b", "(?>a+)+", ".*.*.*x", "(x)(?(1)a|b)"]
 )
 def test_a_pattern_whose_steps_cannot_be_bounded_is_never_matched_here(pattern: str) -> None:
-    assert safe_regex.steps(pattern, 10_000) > safe_regex.STEPS
+    assert safe_regex.steps(pattern, 10_000) > safe_regex.MAX_STEPS
 
 
 def test_a_python_whose_patterns_cannot_be_read_matches_every_one_in_a_process_of_its_own(
@@ -34,7 +34,7 @@ def test_a_python_whose_patterns_cannot_be_read_matches_every_one_in_a_process_o
 ) -> None:
     monkeypatch.setitem(sys.modules, "re._parser", None)
     safe_regex._tree.cache_clear()
-    assert safe_regex.steps("^[A-Z]+$", 3) > safe_regex.STEPS
+    assert safe_regex.steps("^[A-Z]+$", 3) > safe_regex.MAX_STEPS
     assert search("^[A-Z]+$", "ABC")
     assert not search("^[A-Z]+$", "abc")
     assert occurrences(["b"], "abcb", most=9) == [Occurrences([(1, 2), (3, 4)])]
@@ -45,28 +45,28 @@ def test_a_python_whose_patterns_cannot_be_read_matches_every_one_in_a_process_o
 def test_a_match_that_would_never_end_is_ended_and_says_so(
     pattern: str, text: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(safe_regex, "SECONDS", 0.5)
-    with pytest.raises(InputError, match=r"was not done with a text of \d+ characters after 0.5 seconds"):
+    monkeypatch.setattr(safe_regex, "TIMEOUT", 0.5)
+    with pytest.raises(InputError, match=r"did not finish on a text of \d+ characters after 0.5 seconds"):
         search(pattern, text)
     [result] = occurrences([pattern], text, most=9)
     assert (result.spans, result.more) == ((), False)
-    assert "was not done with a text of" in result.problem
+    assert "did not finish on a text of" in result.problem
 
 
 def test_one_pattern_that_never_ends_takes_nothing_from_those_that_surely_do(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(safe_regex, "SECONDS", 1.5)
+    monkeypatch.setattr(safe_regex, "TIMEOUT", 1.5)
     text = "a" * 60 + "! www.eu.example.com"
     bounded = r"(?:[a-z0-9]+\.){3}com"
-    assert safe_regex.STEPS < safe_regex.steps(bounded, len(text)) < safe_regex.steps("(a+)+$", len(text))
+    assert safe_regex.MAX_STEPS < safe_regex.steps(bounded, len(text)) < safe_regex.steps("(a+)+$", len(text))
     never, here, apart, waiting = occurrences(["(a+)+$", "example", bounded, "(a+)+b"], text, most=9)
     assert here == Occurrences([(69, 76)])
     assert apart == Occurrences([(62, 80)])
     assert never.problem == (
-        'The regular expression "(a+)+$" was not done with a text of 80 characters after 1.5 seconds.'
+        'The regular expression "(a+)+$" did not finish on a text of 80 characters after 1.5 seconds.'
     )
     assert waiting.problem == (
         'The regular expression "(a+)+b" was not tried, '
-        'because "(a+)+$" was not done with a text of 80 characters after 1.5 seconds.'
+        'because "(a+)+$" did not finish on a text of 80 characters after 1.5 seconds.'
     )
 
 
@@ -87,7 +87,7 @@ def test_a_process_that_dies_leaves_a_problem_and_no_answer(monkeypatch: pytest.
     monkeypatch.setattr(safe_regex, "_CHILD", "raise SystemExit(3)")
     [result] = occurrences(["(a+)+"], "aaa", most=9)
     assert result.problem == (
-        'The regular expression "(a+)+" was not done with a text of 3 characters: its process ended with code 3.'
+        'The regular expression "(a+)+" did not finish on a text of 3 characters: its process ended with code 3.'
     )
 
 
@@ -95,7 +95,7 @@ def test_a_process_that_dies_leaves_a_problem_and_no_answer(monkeypatch: pytest.
 def test_a_machine_without_room_for_a_process_leaves_a_problem(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.executable", "/nowhere/python")
     [result] = occurrences(["(a+)+"], "aaa", most=9)
-    assert "no process could be started for it (No such file or directory)" in result.problem
+    assert "no process could be started (No such file or directory)" in result.problem
 
 
 def test_five_megabytes_are_searched() -> None:

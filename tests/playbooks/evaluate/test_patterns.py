@@ -63,7 +63,7 @@ def test_a_pattern_that_ran_out_of_time_is_named_and_is_not_no_hit(monkeypatch: 
     assert [unscanned.pattern for unscanned in found.unscanned] == ["(a+)+$"]
     assert found.notes == snapshot(
         (
-            'The regular expression "(a+)+$" was not done with a text of 67 characters after 0.5 seconds. Whether it occurs is not known.',
+            'The regular expression "(a+)+$" did not finish on a text of 67 characters after 0.5 seconds. Whether it occurs is not known.',
         )
     )
 

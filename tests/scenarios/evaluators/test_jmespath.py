@@ -223,7 +223,7 @@ async def test_a_match_that_would_never_end_is_ended_and_leaves_the_assertion_un
     )
     assert time.monotonic() - started < 10
     assert (found.passed, found.cause) == (None, Cause.EVALUATOR)
-    assert "was not done with a text" in found.message
+    assert "did not finish on a text" in found.message
 
 
 async def test_a_pattern_that_only_looks_dangerous_is_matched_in_a_process_of_its_own() -> None:

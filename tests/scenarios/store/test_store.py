@@ -195,7 +195,7 @@ def test_a_store_that_cannot_be_written_is_said_before_money_is_spent(
     spoil(tmp_path / ".salvo")
     with pytest.raises(StoreError, match=r"\.salvo.* cannot be written") as raised:
         RunStore(tmp_path / ".salvo").prepare()
-    assert "Give yourself the right to write there" in raised.value.hint
+    assert "Check the permissions" in raised.value.hint
 
 
 def test_a_full_disk_is_said_before_money_is_spent(store: RunStore, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""The only door to time and to new ids, so that a test or a replay can hold both still."""
+"""The only source of time and of new ids, so that tests and replays can control both."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ _SERIALS = 32**_SERIAL_DIGITS
 
 class Clock(Protocol):
     def now(self) -> datetime:
-        """The time of day, in UTC."""
+        """Return the current time in UTC."""
         ...
 
     def monotonic(self) -> float:
-        """Seconds that never run backwards, for durations."""
+        """Return seconds that never decrease, for durations."""
         ...
 
     async def sleep(self, seconds: float) -> None: ...
 
     def new_id(self) -> str:
-        """Sixteen characters that sort by the time they were made."""
+        """Return sixteen characters that sort by time of creation."""
         ...
 
 
 class SystemClock:
-    """The machine's clock. Ids of one instance sort as they were made, even within a millisecond."""
+    """The system clock. Ids of one instance sort by creation, even within a millisecond."""
 
     def __init__(self) -> None:
         self._last = 0
-        self._drawing = threading.Lock()
+        self._lock = threading.Lock()
 
     def now(self) -> datetime:
         return datetime.now(UTC)
@@ -48,10 +48,10 @@ class SystemClock:
         await asyncio.sleep(seconds)
 
     def new_id(self) -> str:
-        with self._drawing:  # tools and requests run in threads
-            drawn = time.time_ns() // 1_000_000 * _SERIALS + secrets.randbelow(_SERIALS)
-            # A clock that stands still, or is set back, must not break the order.
-            self._last = drawn if drawn > self._last else self._last + 1
+        with self._lock:  # tools and requests run in threads
+            candidate = time.time_ns() // 1_000_000 * _SERIALS + secrets.randbelow(_SERIALS)
+            # A clock that stops or is set back must not break the order.
+            self._last = candidate if candidate > self._last else self._last + 1
             return _base32(self._last)
 
 

@@ -1,4 +1,4 @@
-"""Files: written whole or not at all, by processes that may be killed at any moment; read so far and no further."""
+"""Write files completely or not at all, and read files up to a limit."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ _numbers = count(1)
 
 
 def write_atomically(path: Path, content: bytes) -> None:
-    """Under its final name the file is the old one or the new one, never a part of it."""
-    aside = temporary_beside(path)
+    """Write the file so that its final name always has the complete old or the complete new content."""
+    temporary = temporary_beside(path)
     try:
-        write(aside, content)
-        aside.replace(path)
+        write(temporary, content)
+        temporary.replace(path)
     except OSError as error:
-        with suppress(OSError):  # whatever keeps us from writing may keep us from cleaning up, too
-            aside.unlink()
+        with suppress(OSError):  # what prevents writing may prevent deleting too
+            temporary.unlink()
         raise unwritable(path, error) from error
 
 
 def write_document(path: Path, content: bytes) -> None:
-    """Where a person wants it: in a folder that may have to be made."""
-    # Through a link to the file it names, or the link would be replaced.
+    """Write a file at a path that a user named, and create its folder where needed."""
+    # A link is resolved, because it would be replaced otherwise.
     target = path.resolve()
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -39,23 +39,23 @@ def write_document(path: Path, content: bytes) -> None:
 
 
 def write(path: Path, content: bytes) -> None:
-    # Not tempfile: its files can be read by their owner alone, and a store is shared and committed.
+    # Not tempfile: only the owner could read its files, and a store is shared and committed.
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_BINARY", 0), 0o666)
     try:
-        rest = memoryview(content)
-        while rest:
-            rest = rest[os.write(descriptor, rest) :]
+        remaining = memoryview(content)
+        while remaining:
+            remaining = remaining[os.write(descriptor, remaining) :]
     finally:
         os.close(descriptor)
 
 
 def temporary_beside(path: Path) -> Path:
-    """In the same folder, so that renaming is atomic; hidden, so that no listing takes it for what it will be."""
+    """Return a temporary path in the same folder, so that renaming is atomic; hidden, so that listings skip it."""
     return path.with_name(f".{path.name}.{os.getpid()}-{next(_numbers)}.tmp")
 
 
 def move_folder(folder: Path, final: Path) -> None:
-    """A folder cannot take another's place in one step: the old one is put aside first."""
+    """Move a folder to its final place. An older one is moved away first, because it cannot be replaced in one step."""
     if not final.exists():
         folder.rename(final)
         return
@@ -66,13 +66,13 @@ def move_folder(folder: Path, final: Path) -> None:
 
 
 def names(folder: Path, prefix: str = "") -> Iterator[str]:
-    """What is in a folder, in no order; nothing where there is no folder."""
+    """Yield the visible names in a folder, in no order; none where the folder does not exist."""
     try:
-        found = os.scandir(folder)
+        entries = os.scandir(folder)
     except (FileNotFoundError, NotADirectoryError):
         return
-    with found:
-        for entry in found:
+    with entries:
+        for entry in entries:
             if entry.name.startswith(prefix) and not entry.name.startswith("."):
                 yield entry.name
 
@@ -80,14 +80,14 @@ def names(folder: Path, prefix: str = "") -> Iterator[str]:
 def unwritable(path: Path, error: OSError) -> StoreError:
     reason = error.strerror or str(error)
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
-        hint = "Free some space; what was stored before is untouched."
+        hint = "Free some space. What was stored before is not affected."
     else:
-        hint = "Give yourself the right to write there, or work in another folder."
+        hint = "Check the permissions, or work in another folder."
     return StoreError(f"{path} cannot be written: {reason}.", hint=hint)
 
 
 def read_up_to(path: Path, limit: int) -> bytes:
-    """The file, or one byte more than the limit of it, so that it shows: a stranger's name may lead to anything."""
+    """Return the content of a file, or the first `limit + 1` bytes of a longer one."""
     try:
         with path.open("rb") as file:
             return file.read(limit + 1)

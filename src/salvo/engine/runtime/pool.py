@@ -1,4 +1,4 @@
-"""Bounded concurrency: so many jobs at once, nothing new once it is stopped or the money is spent."""
+"""Limited concurrency: a pool of jobs that starts no more once it is stopped or the budget is spent."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 
 class Budget:
-    """Money that may be spent. It counts what is known; calls of unknown cost are counted apart, not as 0."""
+    """A limit on the cost. Jobs of unknown cost are counted in `unpriced`, not as 0."""
 
     def __init__(self, limit: float | None = None) -> None:
         self.limit = limit
@@ -34,22 +34,22 @@ class Budget:
 
 @dataclass(frozen=True, slots=True)
 class PoolStopped:
-    """Instead of a job's value: it never started, or it was cancelled in the middle, and why."""
+    """Returned instead of the value of a job that never started or was cancelled, with the reason."""
 
     reason: str
     started: bool
 
 
 class Pool:
-    """Runs jobs, at most `limit` at once, in the order they were handed in.
+    """Runs at most `limit` jobs at once, in the order of submission.
 
-    `stop` lets the running ones finish and starts no more; `cancel` ends those too. Either way each caller gets
-    a Stopped for a job that did not finish, so that what did finish is never lost with what did not.
+    `stop` lets running jobs finish and starts no more; `cancel` ends the running jobs too. The caller of a job that
+    did not finish gets a PoolStopped, so the results of the other jobs are not lost.
     """
 
     def __init__(self, limit: int, budget: Budget | None = None) -> None:
         if limit < 1:
-            raise ValueError(f"a pool needs room for at least one job, not {limit}")
+            raise ValueError(f"a pool must allow at least one job, not {limit}")
         self.limit = limit
         self.budget = budget or Budget()
         self._slots = asyncio.Semaphore(limit)
@@ -58,11 +58,11 @@ class Pool:
         self._cancelled = ""
 
     def stop(self, reason: str) -> None:
-        """Starts nothing new. The first reason given is the one that is told."""
+        """Start no more jobs. The first reason counts."""
         self._stopped = self._stopped or reason
 
     def cancel(self, reason: str) -> None:
-        """Starts nothing new and ends what runs; that is told this reason, whatever had stopped the others before."""
+        """Start no more jobs and cancel the running ones, which get this reason."""
         self.stop(reason)
         self._cancelled = self._cancelled or reason
         for job in self._running:
@@ -73,7 +73,7 @@ class Pool:
         return bool(self._cancelled)
 
     async def run(self, job: Callable[[], Awaitable[T]]) -> T | PoolStopped:
-        """The job's value, once there was room for it. What the job raises is raised here."""
+        """Wait for a free slot, run the job and return its value. Exceptions of the job are raised here."""
         async with self._slots:
             if self.budget.exhausted:
                 self.stop(f"the budget of ${self.budget.limit:g} is spent")
@@ -85,7 +85,7 @@ class Pool:
                 return await running
             except asyncio.CancelledError:
                 task = asyncio.current_task()
-                # Cancelled from outside means that the caller wants to end, too; that is not ours to swallow.
+                # If the caller itself was cancelled, the cancellation must go on.
                 if not self._cancelled or (task is not None and task.cancelling()):
                     raise
                 return PoolStopped(self._cancelled, started=True)
@@ -94,13 +94,13 @@ class Pool:
 
 
 async def gather(jobs: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
-    """All at once, their values in the order given; the first to fail ends the others and is raised as itself."""
-    waiting = list(jobs)
-    if len(waiting) == 1:  # as most often: a group and a task for it would only cost
-        return [await waiting[0]]
+    """Run all jobs at once and return their values in order. The first error cancels the others and is raised."""
+    coroutines = list(jobs)
+    if len(coroutines) == 1:  # the most common case needs no task
+        return [await coroutines[0]]
     try:
         async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(job) for job in waiting]
+            tasks = [group.create_task(job) for job in coroutines]
     except BaseExceptionGroup as failures:
         raise failures.exceptions[0] from None
     return [task.result() for task in tasks]

@@ -1,6 +1,6 @@
-"""Nothing secret reaches a disk, a log or an error message: everything on its way there passes a Redactor.
+"""Remove secrets from everything that is stored, logged or put into an error message.
 
-Redacting twice changes nothing, and JSON stays JSON, also where it stands as text inside JSON.
+Redacting twice changes nothing, and JSON stays JSON, also where it is text inside JSON.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from salvo.errors import InputError, UsageError
 PLACEHOLDER = "[redacted]"
 
 SHORTEST_SECRET = 8
-"""Shorter values of secret-looking variables ("true", "1234") stand in too many innocent places."""
+"""Shorter values of secret-looking variables ("true", "1234") occur in too many harmless places."""
 
-# "TOKENS" counts something ("MAX_TOKENS"), and a name that ends in a place says where a secret is, not what it is.
+# "TOKENS" is a number ("MAX_TOKENS"), and a name such as KEY_FILE says where a secret is, not what it is.
 _SECRET_NAME = re.compile(
     r"(?:(?:^|_)(?:key|auth|pass|credential)s?|(?:apikey|secret|password|passwd|passphrase)s?|token|_pwd)(?:_|$)"
     r"(?!(?:\w*_)?(?:file|path|dir|sock)$)",
     re.IGNORECASE,
 )
 
-# Written by the protocols themselves, with every reply: no place for a secret, and not worth a look each time.
+# These headers come with every reply and never contain a secret, so they are not searched.
 _PLAIN_HEADERS = frozenset({"content-type", "anthropic-version", "request-id", "x-request-id", "retry-after"})
 
 _CREDENTIAL_HEADERS = frozenset(
@@ -36,24 +36,24 @@ _CREDENTIAL_HEADERS = frozenset(
 )
 _CREDENTIAL_FIELDS = ("authorization", "api-key", "cookie")
 
-# A key starts a word, or follows an escape such as \n where JSON stands as text inside JSON.
+# A key starts a word, or follows an escape such as \n in JSON that is text inside JSON.
 _ESCAPED = r"(?<=\\[bfnrt])|(?<=\\u[0-9a-fA-F]{4})"
 _START = rf"(?:(?<![A-Za-z0-9])|{_ESCAPED})"
 
-# Every token character; and a run that is plainly words ("bearer instruments"), which is no token.
+# The characters of a token; and runs of plain words ("bearer instruments"), which are not tokens.
 _TOKEN = r"[A-Za-z0-9._~+/=-]"  # noqa: S105 - a pattern for tokens, not one
 _WORD = r"(?:[A-Z]?[a-z]{1,18}|[A-Z]{1,19})"
 _WORDS = rf"{_WORD}(?:[./=-]{_WORD})*+[./=-]*+(?!{_TOKEN})"
 
-# Between a header's name and its value, also where they stand in JSON or in code.
+# Between a header's name and its value, also in JSON and in code.
 _COLON = r"[\\\"' ]{0,8}:[\\\"' ]{0,8}"
 
 
 class _KeyShape(NamedTuple):
-    """What a kind of key looks like. Without one of its markers in a text, the pattern need not be tried.
+    """A kind of key. The pattern is tried only in a text that contains one of the markers.
 
-    Each pattern is a bounded prefix and greedy runs that can neither be split in two ways nor begin inside one
-    another, and it takes a whole run: so no text, however hostile, makes it slow.
+    Each pattern is a bounded prefix and greedy runs that cannot be split in two ways or begin inside one another, and
+    it matches a whole run. So no text, however hostile, makes it slow.
     """
 
     markers: tuple[str, ...]
@@ -99,39 +99,39 @@ _KEY_SHAPES = (
     ),
 )
 
-# Inside JSON as our writer has it: JSON that stands there as text, and spells letters or slashes as escapes.
+# Escapes in JSON that is text inside JSON.
 _NESTED_ESCAPES = (r"\\u", r"\\/")
 
 _PLAIN_RUN = re.compile(r"[A-Za-z0-9_-]+")
 _NESTINGS = 3
-_DEEPEST = 25_000
+_MAX_DEPTH = 25_000
 
 _Walk: TypeAlias = Generator[Any, Any, Any]
-"""Yields the parts of a value, is sent each part clean, and returns the clean value."""
+"""A generator that yields the parts of a value, receives each part redacted, and returns the redacted value."""
 
 
 def environment_secrets(environ: Mapping[str, str]) -> list[str]:
-    """The values of the variables whose names look secret."""
+    """Return the values of the variables whose names look secret."""
     return [value for name, value in environ.items() if _SECRET_NAME.search(name)]
 
 
 def _hide(pattern: str, text: str) -> str:
-    """Compiled when its marker is met for the first time: most of the shapes never are."""
-    return _shape(pattern).sub(PLACEHOLDER, text)
+    """Replace the matches of a key shape. It is compiled at first use; most shapes never occur."""
+    return _compiled_shape(pattern).sub(PLACEHOLDER, text)
 
 
-_shape = cache(re.compile)
+_compiled_shape = cache(re.compile)
 
 
 class _Rule(NamedTuple):
-    """Where the marker is in a text, `hide` puts placeholders in the place of secrets."""
+    """`hide` replaces secrets by placeholders, and is called where the text contains the marker."""
 
     marker: str
     hide: Callable[[str], str]
 
 
 class Redactor:
-    """Replaces what looks like a key, what is known to be secret, and what the user's own patterns match."""
+    """Replaces what looks like a key, known secrets, and matches of the user's patterns."""
 
     def __init__(self, secrets: Iterable[str] = (), patterns: Iterable[str] = ()) -> None:
         spellings = _spellings(secrets)
@@ -144,44 +144,44 @@ class Redactor:
         self._markers.update(_NESTED_ESCAPES, (rule.marker for rule in self._rules[len(spellings) :]))
 
     def text(self, text: str) -> str:
-        """The text without its secrets."""
-        # Each rule sees only what stands between placeholders, and all of them look again until nothing changes.
-        # So what is left shrinks with every replacement: the loop ends, and redacting twice is redacting once.
+        """Return the text without its secrets."""
+        # Each rule sees only the text between placeholders, and all rules run again until nothing changes. The rest
+        # shrinks with every replacement, so the loop ends, and redacting twice changes nothing.
         while (redacted := self._once(text)) != text:
             text = redacted
         return text
 
     def json(self, value: Any) -> Any:
-        """The JSON value without its secrets; the very same object where there was nothing to hide."""
-        # Most values hold none, and a look at their text costs far less than the walk.
+        """Return the JSON value without its secrets; the same object where there are none."""
+        # Most values have none, and searching their text is much faster than the walk.
         return self._walked(value) if self.may_touch(stable_text(value)) else value
 
     def _walked(self, value: Any) -> Any:
-        # Unrolled recursion: how deep a model nests its JSON must not decide whether it can be stored.
+        # No recursion, because deeply nested JSON must be storable too.
         walks = [self._walk(value)]
         clean: Any = None
         while walks:
             try:
                 part = walks[-1].send(clean)
-            except StopIteration as done:
+            except StopIteration as finished:
                 walks.pop()
-                clean = done.value
+                clean = finished.value
             else:
-                if len(walks) == _DEEPEST:
+                if len(walks) == _MAX_DEPTH:
                     raise InputError("This value cannot be stored: it is nested too deeply, or it contains itself.")
                 walks.append(self._walk(part))
                 clean = None
         return clean
 
     def headers(self, headers: Mapping[str, str]) -> dict[str, str]:
-        """The headers, those that carry credentials without their value."""
+        """Return the headers, with placeholders for credentials."""
         return {name: value if name in _PLAIN_HEADERS else self._header(name, value) for name, value in headers.items()}
 
     def _header(self, name: str, value: str) -> str:
         return PLACEHOLDER if name.lower() in _CREDENTIAL_HEADERS else self.text(value)
 
     def may_touch(self, serialised: str) -> bool:
-        """A quick look at a JSON value's text, as we write it, before the long walk: False if it holds no secret."""
+        """Return False where the text of a JSON value surely contains no secret. This is much faster than the walk."""
         for marker in self._markers:  # noqa: SIM110 - any() over a generator takes twice as long, on every call sent
             if marker in serialised:
                 return True
@@ -204,35 +204,35 @@ class Redactor:
 
     def _list(self, value: list[Any]) -> _Walk:
         clean = list(value)
-        for place, item in enumerate(value):
-            clean[place] = yield item
+        for index, item in enumerate(value):
+            clean[index] = yield item
         return value if all(map(operator.is_, value, clean)) else clean
 
     def _object(self, value: dict[str, Any]) -> _Walk:
         clean: dict[str, Any] = {}
-        taken: Counter[str] = Counter()
+        duplicates: Counter[str] = Counter()
         for name, item in value.items():
             clean_name = yield name
             while clean_name in clean:  # two secret names must not become one field
-                taken[clean_name] += 1
-                clean_name = self._numbered(clean_name, taken[clean_name])
+                duplicates[clean_name] += 1
+                clean_name = self._numbered(clean_name, duplicates[clean_name])
             clean[clean_name] = PLACEHOLDER if self._is_credential(name, item) else (yield item)
         same = list(value) == list(clean) and all(map(operator.is_, value.values(), clean.values()))
         return value if same else clean
 
     def _string(self, text: str) -> _Walk:
-        """A string is redacted as text, unless it is JSON itself: then inside, so that it stays JSON."""
+        """Redact a string as text; if it is JSON, redact the values inside, so that it stays JSON."""
         if not text.lstrip().startswith(("{", "[", '"')):
             return self.text(text)
         try:
             nested = json.loads(text)
             clean = yield nested
-            # As our own writer has it: a result that is written again from what was stored must come out the same.
+            # In the form of our own writer: a stored result that is written again must not change.
             redacted = text if clean is nested else json.dumps(clean, ensure_ascii=False, separators=(",", ":"))
         except (ValueError, RecursionError):
             redacted = self.text(text)
-            return text if redacted == text else (yield redacted)  # it may be JSON now, without a secret in the way
-        # A secret may be JSON itself, or stand under a name that is given again, where no reader sees it.
+            return text if redacted == text else (yield redacted)  # without the secret it may be JSON
+        # A secret may be JSON itself, or be under a duplicate name, which the parser drops.
         return redacted if self.text(redacted) == redacted else json.dumps(PLACEHOLDER)
 
     def _number(self, value: Any) -> Any:
@@ -243,7 +243,7 @@ class Redactor:
         return value if self.text(number) == number else PLACEHOLDER
 
     def _is_credential(self, name: Any, value: Any) -> bool:
-        """Whether a field is a header whose value would be hidden if the two stood in one line of text."""
+        """Return whether the field is a header whose value would be hidden in a line of text."""
         if not isinstance(name, str) or not name.lower().endswith(_CREDENTIAL_FIELDS):
             return False
         header = f"{name}: {value}"
@@ -255,25 +255,27 @@ class Redactor:
 
 
 def _hidden(match: re.Match[str]) -> str:
-    """A pattern that also matches nothing at all ("x*") must not put placeholders everywhere."""
+    """Return the replacement of a match. A pattern such as "x*" matches nothing everywhere, which stays nothing."""
     return PLACEHOLDER if match.group() else ""
 
 
 def _spellings(secrets: Iterable[str]) -> list[str]:
-    """Each secret as it is and as it looks inside JSON that stands as text in JSON; the longest first.
+    """Return each secret as it is and as it looks inside nested JSON text.
 
-    The longest first, because a secret may contain another one.
+    The longest come first, because a secret may contain another one.
     """
     forms = {form for secret in secrets for form in (secret, secret.strip(), secret.strip().strip("\"'"))}
-    found = {form for form in forms if len(form) >= SHORTEST_SECRET and form.strip()}
+    spellings = {form for form in forms if len(form) >= SHORTEST_SECRET and form.strip()}
     for _ in range(_NESTINGS):
-        written = {json.dumps(form, ensure_ascii=ascii_only)[1:-1] for form in found for ascii_only in (True, False)}
-        found |= written | {form.replace("/", r"\/") for form in written}  # some writers escape slashes
-    return sorted(found, key=lambda form: (-len(form), form))
+        escaped = {
+            json.dumps(form, ensure_ascii=only_ascii)[1:-1] for form in spellings for only_ascii in (True, False)
+        }
+        spellings |= escaped | {form.replace("/", r"\/") for form in escaped}  # some writers escape slashes
+    return sorted(spellings, key=lambda form: (-len(form), form))
 
 
 def _plainest_run(spelling: str) -> str:
-    """The longest part of a secret that no JSON writer ever escapes."""
+    """Return the longest part of a secret that no JSON writer escapes."""
     return max(_PLAIN_RUN.findall(spelling), key=len, default="")
 
 

@@ -1,9 +1,9 @@
-"""Regular expressions of strangers on text of strangers, which may be written to make a match take for ever.
+"""Match untrusted regular expressions on untrusted text without letting a match run forever.
 
-A match of `re` cannot be interrupted: it holds the GIL, so neither a thread nor a time-out of the event loop ends it.
-Telling dangerous patterns from harmless ones is a guess, and refusing them would refuse useful ones. So the steps are
-bounded from above, by the pattern's shape and the text's length: what is surely quick is matched here, and the rest in
-a process of its own that is killed when its time is up. Of the patterns people write, nearly all are quick.
+A match of `re` cannot be interrupted: it holds the GIL, so neither a thread nor a timeout of the event loop ends it.
+There is no sure way to recognise dangerous patterns, and a strict rule would refuse useful ones. So this module
+computes an upper bound for the steps from the pattern and the length of the text. A match that is surely quick runs
+here. Any other match runs in a separate process, which is killed after TIMEOUT. Nearly all patterns are quick.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ from typing import Any, NamedTuple
 from salvo.engine.text.messages import excerpt
 from salvo.errors import InputError
 
-STEPS = 5_000_000
-"""What may be matched in this process: a tenth of a second at the very most."""
-SECONDS = 5.0
-"""What the matches in a process of its own may take; mostly for the start of that process on a busy machine."""
+MAX_STEPS = 5_000_000
+"""The limit for a match in this process: at most a tenth of a second."""
+TIMEOUT = 5.0
+"""Seconds for the matches in a separate process. Most of it is for starting that process on a busy machine."""
 
 _HINT = "Avoid repetitions inside repetitions, as in (a+)+."
 
 
 class Occurrences(NamedTuple):
-    """Where a pattern occurs, in code points; `more` where it occurs oftener than that.
+    """The places where a pattern matches, in code points. `more` says that there are further ones.
 
-    With a `problem` that is not known, and there are no spans: having no time is not the same as not occurring.
+    If `problem` is set, the search did not finish, and there are no spans: whether the pattern matches is unknown.
     """
 
     spans: Sequence[tuple[int, int]] = ()
@@ -44,7 +44,7 @@ class Occurrences(NamedTuple):
 
 
 def pattern_error(pattern: str) -> str:
-    """What is wrong with a pattern, as a sentence; empty where it compiles."""
+    """Return what is wrong with the pattern, as a sentence; empty where it compiles."""
     try:
         _compiled(pattern, 0)
     except (re.error, OverflowError, RecursionError) as error:
@@ -53,30 +53,33 @@ def pattern_error(pattern: str) -> str:
 
 
 def search(pattern: str, text: str) -> bool:
-    """Whether the pattern occurs in the text; InputError where that is not known in time. May block: see `SECONDS`."""
-    if steps(pattern, len(text)) <= STEPS:
+    """Return whether the pattern matches somewhere in the text. May block for TIMEOUT.
+
+    Raises InputError where the search did not finish.
+    """
+    if steps(pattern, len(text)) <= MAX_STEPS:
         return _compiled(pattern, 0).search(text) is not None
-    [result] = _apart([pattern], text, flags=0, most=0, empty=True)
+    [result] = _search_in_process([pattern], text, flags=0, most=0, empty=True)
     if result.problem:
         raise InputError(result.problem, hint=_HINT)
     return result.more
 
 
 def occurrences(patterns: Sequence[str], text: str, *, most: int, flags: int = 0) -> list[Occurrences]:
-    """For each pattern the first places, `most` at most, where it matches at least one character. May block: `SECONDS`.
+    """Return for each pattern up to `most` places where it matches at least one character. May block for TIMEOUT.
 
-    Those that may take long share one process and its time, the quicker ones first: one that never ends takes nothing
-    from those that were sure to.
+    Slow patterns share one process and its time, in the order of their step bounds, so a pattern that never ends takes
+    no time from quicker ones.
     """
     bounds = {pattern: steps(pattern, len(text), flags) for pattern in patterns}
-    quick = {pattern: bound <= STEPS for pattern, bound in bounds.items()}
-    results = {pattern: _here(pattern, text, flags, most) for pattern in bounds if quick[pattern]}
+    quick = {pattern: bound <= MAX_STEPS for pattern, bound in bounds.items()}
+    results = {pattern: _search_here(pattern, text, flags, most) for pattern in bounds if quick[pattern]}
     if slow := sorted((pattern for pattern in bounds if not quick[pattern]), key=lambda pattern: bounds[pattern]):
-        results.update(zip(slow, _apart(slow, text, flags=flags, most=most, empty=False), strict=True))
+        results.update(zip(slow, _search_in_process(slow, text, flags=flags, most=most, empty=False), strict=True))
     return [results[pattern] for pattern in patterns]
 
 
-def _here(pattern: str, text: str, flags: int, most: int) -> Occurrences:
+def _search_here(pattern: str, text: str, flags: int, most: int) -> Occurrences:
     spans: list[tuple[int, int]] = []
     for match in _compiled(pattern, flags).finditer(text):
         if match.end() > match.start():
@@ -86,61 +89,62 @@ def _here(pattern: str, text: str, flags: int, most: int) -> Occurrences:
     return Occurrences(spans)
 
 
-# One line for each pattern as it is done: what was done before the time was up is not lost.
+# It prints one line per pattern, so the results before a timeout are not lost.
 _CHILD = """
 import json, re, sys
-asked = json.load(sys.stdin)
-for pattern in asked["patterns"]:
+request = json.load(sys.stdin)
+for pattern in request["patterns"]:
     spans = []
-    for match in re.finditer(pattern, asked["text"], asked["flags"]):
-        if asked["empty"] or match.end() > match.start():
+    for match in re.finditer(pattern, request["text"], request["flags"]):
+        if request["empty"] or match.end() > match.start():
             spans.append(match.span())
-            if len(spans) > asked["most"]:
+            if len(spans) > request["most"]:
                 break
     print(json.dumps(spans), flush=True)
 """
 
 
-def _apart(patterns: Sequence[str], text: str, *, flags: int, most: int, empty: bool) -> list[Occurrences]:
-    asked = {"patterns": patterns, "text": text, "flags": int(flags), "most": most, "empty": empty}
+def _search_in_process(patterns: Sequence[str], text: str, *, flags: int, most: int, empty: bool) -> list[Occurrences]:
+    request = {"patterns": patterns, "text": text, "flags": int(flags), "most": most, "empty": empty}
     try:
         child = subprocess.run(  # noqa: S603 - our own interpreter with our own text
             [sys.executable, "-I", "-S", "-W", "ignore", "-c", _CHILD],
-            input=json.dumps(asked).encode("ascii"),
+            input=json.dumps(request).encode("ascii"),
             capture_output=True,
-            timeout=SECONDS,
+            timeout=TIMEOUT,
             check=False,
         )
-        output, why = child.stdout, f": its process ended with code {child.returncode}"
+        output, reason = child.stdout, f": its process ended with code {child.returncode}"
     except subprocess.TimeoutExpired as error:
-        output, why = error.stdout or b"", f" after {SECONDS:g} seconds"
+        output, reason = error.stdout or b"", f" after {TIMEOUT:g} seconds"
     except OSError as error:
-        output, why = b"", f": no process could be started for it ({error.strerror})"
-    done = [_read(line, most) for line in output.split(b"\n")[:-1]]
-    return [*done, *_undone(patterns[len(done) :], f"was not done with a text of {len(text):,} characters{why}.")]
+        output, reason = b"", f": no process could be started ({error.strerror})"
+    finished = [_parse_line(line, most) for line in output.split(b"\n")[:-1]]
+    problem = f"did not finish on a text of {len(text):,} characters{reason}."
+    return [*finished, *_unfinished(patterns[len(finished) :], problem)]
 
 
-def _read(line: bytes, most: int) -> Occurrences:
+def _parse_line(line: bytes, most: int) -> Occurrences:
     spans = [(start, end) for start, end in json.loads(line)]
     return Occurrences(spans[:most], more=len(spans) > most)
 
 
-def _undone(patterns: Sequence[str], why: str) -> Iterator[Occurrences]:
-    """The first was at work when the process ended, the others still waited for it."""
-    for place, pattern in enumerate(patterns):
-        said = why if place == 0 else f"was not tried, because {excerpt(patterns[0])} {why}"
-        yield Occurrences(problem=f"The regular expression {excerpt(pattern)} {said}")
+def _unfinished(patterns: Sequence[str], problem: str) -> Iterator[Occurrences]:
+    """Yield the results of patterns without one: the first was running when the process ended, the others waited."""
+    for index, pattern in enumerate(patterns):
+        outcome = problem if index == 0 else f"was not tried, because {excerpt(patterns[0])} {problem}"
+        yield Occurrences(problem=f"The regular expression {excerpt(pattern)} {outcome}")
 
 
 @lru_cache(maxsize=256)
 def _compiled(pattern: str, flags: int) -> re.Pattern[str]:
-    # What Python finds odd in a stranger's pattern is nothing that the person at the screen can do anything about.
+    # The user can do nothing about Python's warnings for a pattern from elsewhere.
     with _quiet():
         return re.compile(pattern, flags)
 
 
 def steps(pattern: str, length: int, flags: int = 0) -> float:
-    """No search of this pattern in a text of that length takes more steps than this (times a small constant)."""
+    """Return an upper bound for the steps of a search in a text of this length, up to a small constant factor."""
     tree = _tree(pattern, flags)
     return math.inf if tree is None else (length + 1) * _ways(tree, length)
 
@@ -148,28 +152,28 @@ def steps(pattern: str, length: int, flags: int = 0) -> float:
 @lru_cache(maxsize=256)
 def _tree(pattern: str, flags: int) -> Any:
     try:
-        # The reader of `re` itself, so that what is counted is what is matched. It is not public: where a later Python
-        # has none, or other nodes, every pattern is matched in a process of its own, which is slow but right.
-        reader = importlib.import_module("re._parser")
+        # The parser of `re` itself, so that the bound is for what is matched. It is not public: if a later Python has
+        # none, or other nodes, every pattern is matched in a separate process, which is slow but correct.
+        parser = importlib.import_module("re._parser")
         with _quiet():
-            return reader.parse(pattern, flags)
+            return parser.parse(pattern, flags)
     except (ImportError, AttributeError, RecursionError):
         return None
 
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    with _ONE_AT_A_TIME, warnings.catch_warnings():
+    with _warnings_lock, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield
 
 
-_ONE_AT_A_TIME = Lock()
-"""Warnings are turned off for the whole process: two threads that did so at once could leave them off."""
+_warnings_lock = Lock()
+"""Warnings are turned off for the whole process, and two threads at once could leave them off."""
 
 
 def _ways(tree: Any, length: int) -> float:
-    """How many ways a backtracking search may try at one place of the text: the choices of each part, multiplied."""
+    """Return how many ways a backtracking search may try at one position: the product over the parts."""
     return math.prod((_choices(str(kind), part, length) for kind, part in tree), start=1.0)
 
 

@@ -1,4 +1,4 @@
-"""A program, run to its end within bounds: what it wrote, how it ended, and nothing of it left behind."""
+"""Run a program with limits on its time and output, and end its whole process group."""
 
 from __future__ import annotations
 
@@ -15,78 +15,78 @@ from typing import IO, Any
 from salvo.engine.runtime.threads import in_thread
 from salvo.errors import InputError
 
-LARGEST_OUTPUT = 10 * 1024 * 1024
-_LAST_ERRORS = 8 * 1024
+MAX_OUTPUT = 10 * 1024 * 1024
+_MAX_ERRORS = 8 * 1024
 _GRACE = 1.0
-"""Seconds between asking a program to end and ending it."""
+"""Seconds between SIGTERM and SIGKILL."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProcessResult:
-    """`exit_code` is negative for the signal that ended it, and None where we did."""
+    """The result of a program. `exit_code` is negative for a signal, and None where we ended the program."""
 
     exit_code: int | None
     output: str
     errors: str
-    """The last of what it wrote to its standard error."""
-    too_much: bool = False
+    """The end of what it wrote to its standard error."""
+    output_truncated: bool = False
 
 
 async def run_program(
-    command: Sequence[str], *, folder: Path, environ: Mapping[str, str], given: bytes, until: asyncio.Future[Any]
+    command: Sequence[str], *, folder: Path, environ: Mapping[str, str], stdin: bytes, until: asyncio.Future[Any]
 ) -> ProcessResult:
-    """Runs it with `given` on its standard input, at most until something else is over.
+    """Run the program with `stdin` on its standard input, until it ends or `until` is done.
 
-    In a process group of its own: when we leave, however that comes, the whole group is ended.
+    It gets a process group of its own, and the whole group is ended when this function returns or raises.
     """
     running = _Running(_start(command, folder, environ))
     exited = asyncio.ensure_future(in_thread(running.process.wait))
     streams = [
         asyncio.ensure_future(in_thread(work))
-        for work in (running.read_output, running.read_errors, lambda: running.feed(given))
+        for work in (running.read_output, running.read_errors, lambda: running.feed(stdin))
     ]
     try:
         await asyncio.wait({exited, until}, return_when=asyncio.FIRST_COMPLETED)
-        by_itself = exited.done()
+        ended_by_itself = exited.done()
     finally:
         await _end(running, exited, streams)
     return ProcessResult(
-        exit_code=running.process.returncode if by_itself else None,
+        exit_code=running.process.returncode if ended_by_itself else None,
         output=bytes(running.output).decode("utf-8", "replace"),
         errors=bytes(running.errors).decode("utf-8", "replace"),
-        too_much=running.too_much,
+        output_truncated=running.output_truncated,
     )
 
 
 class _Running:
-    """Threads, not the event loop's pipes: what a program left running may hold those open for ever."""
+    """A running program. Threads read its pipes, because a process it left behind may keep them open forever."""
 
     def __init__(self, process: subprocess.Popen[bytes]) -> None:
         self.process = process
         self.output = bytearray()
         self.errors = bytearray()
-        self.too_much = False
+        self.output_truncated = False
 
     def read_output(self) -> None:
         for chunk in _chunks(self.process.stdout):
-            if self.too_much:
+            if self.output_truncated:
                 continue
             self.output += chunk
-            if len(self.output) > LARGEST_OUTPUT:
-                del self.output[LARGEST_OUTPUT:]
-                self.too_much = True
+            if len(self.output) > MAX_OUTPUT:
+                del self.output[MAX_OUTPUT:]
+                self.output_truncated = True
                 self.signal(signal.SIGTERM)
 
     def read_errors(self) -> None:
         for chunk in _chunks(self.process.stderr):
             self.errors += chunk
-            del self.errors[:-_LAST_ERRORS]
+            del self.errors[:-_MAX_ERRORS]
 
-    def feed(self, given: bytes) -> None:
+    def feed(self, content: bytes) -> None:
         stream = self.process.stdin
         if stream is not None:
-            with suppress(OSError):  # it need not read what it is given
-                stream.write(given)
+            with suppress(OSError):  # the program need not read its input
+                stream.write(content)
             with suppress(OSError):
                 stream.close()
 
@@ -100,7 +100,7 @@ class _Running:
 
 def _start(command: Sequence[str], folder: Path, environ: Mapping[str, str]) -> subprocess.Popen[bytes]:
     try:
-        return subprocess.Popen(  # noqa: S603 - the command stands in the user's own scenario
+        return subprocess.Popen(  # noqa: S603 - the command is in the user's own scenario
             list(command),
             cwd=folder,
             env=dict(environ),
@@ -131,7 +131,7 @@ async def _end(running: _Running, exited: asyncio.Future[Any], streams: Sequence
             await asyncio.wait({exited}, timeout=_GRACE)
     finally:
         running.signal(signal.SIGKILL if hasattr(signal, "SIGKILL") else signal.SIGTERM)
-        # With the group gone its pipes are closed, unless one of it left the group: then what came is what there is.
+        # The pipes are closed with the group, unless a process left it; then the output so far is all there is.
         await asyncio.wait([exited, *streams], timeout=_GRACE)
         if all(stream.done() for stream in streams):
             for pipe in (running.process.stdout, running.process.stderr):

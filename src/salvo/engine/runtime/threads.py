@@ -1,4 +1,4 @@
-"""Run blocking code of other people beside the event loop, in threads that nobody has to wait for.
+"""Run a user's blocking code in threads that never keep the process from ending.
 
 Not `asyncio.to_thread`: its few threads form a queue, which would count as time of what is under test, and the
 interpreter waits for them at exit, forever if one hangs. Here a call gets a thread at once: an idle one, or a new one
@@ -29,7 +29,7 @@ async def in_thread(function: Callable[..., T], *arguments: Any) -> T:
     context = contextvars.copy_context()
 
     def settle(value: T | None, error: BaseException | None) -> None:
-        if future.done():  # nobody waits any more
+        if future.done():  # the caller was cancelled
             _discard(value)
         elif error is not None:
             future.set_exception(_as_exception(error))
@@ -65,7 +65,7 @@ class _Worker:
         """Start the thread. False if it died before it could run anything.
 
         It can: with a trace function (coverage, a debugger), Python 3.11 refuses to start two threads at the same
-        moment, and ends one of them without telling whoever started it.
+        moment, and ends one of them without an error in the starting thread.
         """
         self._thread.start()
         while not self._ready.wait(_START_CHECK_SECONDS):
@@ -110,13 +110,13 @@ def _new_worker() -> _Worker:
 
 
 def _discard(value: object) -> None:
-    """Close a coroutine that nobody will await, so that Python does not warn of it."""
+    """Close a coroutine that will not be awaited, so that Python does not warn of it."""
     if inspect.iscoroutine(value):
         value.close()
 
 
 def _as_exception(error: BaseException) -> Exception:
-    """Wrap what must not pass through an event loop (an exit, the end of an iteration) in an error that names it."""
+    """Wrap exceptions that must not pass through an event loop, such as SystemExit and StopIteration."""
     if isinstance(error, Exception) and not isinstance(error, StopIteration):
         return error
     return RuntimeError(f"{type(error).__name__}: {error}").with_traceback(error.__traceback__)

@@ -56,7 +56,7 @@ class Scan:
 
 
 def scan(check: Check, text: str) -> Scan:
-    """Return where the patterns of a check occur in the text. May block, for `safe_regex.SECONDS` at most."""
+    """Return where the patterns of a check occur in the text. May block, for `safe_regex.TIMEOUT` at most."""
     if not check.patterns:
         return Scan()
     patterns = dict.fromkeys(check.patterns)

@@ -21,7 +21,7 @@ from salvo.engine.chat.base import Stop
 from salvo.engine.gateway.server import HOST, Gateway
 from salvo.engine.jsonio import json_codec
 from salvo.engine.jsonio.pydantic_errors import FieldError, FieldPath, validate
-from salvo.engine.runtime.subprocesses import LARGEST_OUTPUT, ProcessResult, run_program
+from salvo.engine.runtime.subprocesses import MAX_OUTPUT, ProcessResult, run_program
 from salvo.errors import ContextTooLongError, InputError
 from salvo.scenarios.result import AdapterRequest, AdapterResponse, Stopped
 from salvo.scenarios.run.adapters.base import BaseAdapter
@@ -81,7 +81,7 @@ class CommandAdapter(BaseAdapter):
                         words,
                         folder=options.folder(self._file, self._root),
                         environ=_environ(options, request, self._environ, gateway.environ),
-                        given=given,
+                        stdin=given,
                         until=traffic.over,
                     )
         finally:
@@ -197,8 +197,8 @@ def _response(ended: ProcessResult, traffic: ProgramTrace) -> AdapterResponse:
     if traffic.fault is not None:
         raise traffic.fault
     text = ended.output.rstrip("\r\n")
-    if ended.too_much:
-        error = f"The program wrote more than {LARGEST_OUTPUT:,} bytes."
+    if ended.output_truncated:
+        error = f"The program wrote more than {MAX_OUTPUT:,} bytes."
         return AdapterResponse(None, stopped=Stopped.EXIT, error=error, details=_details(ended))
     if ended.exit_code:
         stopped = Stopped.CONTEXT if isinstance(traffic.refused, ContextTooLongError) else Stopped.EXIT
