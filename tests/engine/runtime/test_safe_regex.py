@@ -73,7 +73,7 @@ def test_one_pattern_that_never_ends_takes_nothing_from_those_that_surely_do(mon
 @pytest.fixture
 def apart(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every pattern is matched in a process of its own."""
-    monkeypatch.setattr(safe_regex, "STEPS", 0)
+    monkeypatch.setattr(safe_regex, "MAX_STEPS", 0)
 
 
 @pytest.fixture(params=["here", "apart"])

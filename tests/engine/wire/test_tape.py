@@ -105,7 +105,7 @@ async def test_identical_requests_in_flight_together_without_a_lane_mark_the_tap
             await recording.send(openai_request("other"))
     [warning] = replay_of(recording).ambiguous
     assert warning == snapshot(
-        "Identical requests to /chat/completions were in flight together without a lane, so which reply belongs to which is the order of sending."
+        "Identical requests to /chat/completions were in flight at the same time without a lane, so their replies are matched in the order of sending."
     )
 
 
@@ -241,7 +241,7 @@ async def test_a_request_that_was_still_unanswered_when_recording_ended_says_so(
             with pytest.raises(TimeoutError):
                 async with asyncio.timeout(0.2):
                     await recording.send(openai_request())
-    with pytest.raises(NotReplayableError, match="still unanswered"):
+    with pytest.raises(NotReplayableError, match="ends before the request"):
         await replay_of(recording).send(openai_request())
 
 
@@ -272,7 +272,7 @@ async def test_a_miss_shows_the_nearest_recorded_request_and_the_fields_that_dif
     changed.body["temperature"] = 0
     assert await miss(record, changed) == snapshot("""\
 Nothing was recorded for this request to /chat/completions in lane 'agent'.
-The nearest that was recorded is the request to /chat/completions in lane 'agent'. It differs in:
+The nearest recorded request is the request to /chat/completions in lane 'agent'. It differs in:
   messages[0].content: recorded …FO to JFK on March 15", now …FO to JFK on March 16"
   temperature: recorded missing, now 0\
 """)
@@ -283,9 +283,9 @@ async def test_a_miss_of_a_request_asked_too_often_says_that() -> None:
     await recording.send(openai_request("same", "agent"))
     replay = replay_of(recording)
     await replay.send(openai_request("same", "agent"))
-    with pytest.raises(TapeMissError, match="recorded 1 times and is now asked once more"):
+    with pytest.raises(TapeMissError, match="recorded 1 time and is now sent once more"):
         await replay.send(openai_request("same", "agent"))
-    with pytest.raises(TapeMissError, match="Everything that was recorded has been asked for already"):
+    with pytest.raises(TapeMissError, match="All recorded requests have been answered already"):
         await replay.send(openai_request("new", "agent"))
 
 
@@ -302,9 +302,9 @@ async def test_a_miss_against_a_request_without_content_tells_what_is_known() ->
     [
         (b"", "is damaged"),
         (b'{"salvo_tape": 1, "exchanges": [', "is damaged"),
-        (b"[]", "is not a recording of Salvo"),
-        (b'{"hello": 1}', "is not a recording of Salvo"),
-        (b'{"salvo_tape": 99, "exchanges": []}', "has version 99, and this Salvo reads version 1"),
+        (b"[]", "is not a Salvo recording"),
+        (b'{"hello": 1}', "is not a Salvo recording"),
+        (b'{"salvo_tape": 99, "exchanges": []}', "has version 99; this version of Salvo reads version 1"),
         (b'{"salvo_tape": 1, "exchanges": [{"lane": 7}]}', r"is damaged at exchanges\.0\.lane"),
         (b"\xff\xfe\x00", "is damaged"),
         (b"[" * 100_000, "is damaged"),

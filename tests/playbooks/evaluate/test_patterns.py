@@ -56,7 +56,7 @@ def test_so_many_hits_of_a_pattern_are_kept_and_the_rest_is_mentioned() -> None:
 
 
 def test_a_pattern_that_ran_out_of_time_is_named_and_is_not_no_hit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engine, "SECONDS", 0.5)
+    monkeypatch.setattr(engine, "TIMEOUT", 0.5)
     found = scan(check("(a+)+$", "legal"), "legal " + "a" * 60 + "!")
     assert [hit.pattern for hit in found.hits] == ["legal"]
     assert not found.complete

@@ -216,7 +216,7 @@ async def test_text_with_lone_surrogates_can_be_asserted_on() -> None:
 async def test_a_match_that_would_never_end_is_ended_and_leaves_the_assertion_unjudged(
     pattern: str, text: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(safe_regex, "SECONDS", 0.5)
+    monkeypatch.setattr(safe_regex, "TIMEOUT", 0.5)
     started = time.monotonic()
     found = await evaluate(
         {"type": "jmespath", "path": "final_output", "operator": "regex", "value": pattern}, run(text)

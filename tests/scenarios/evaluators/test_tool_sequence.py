@@ -151,7 +151,7 @@ async def test_thousands_of_calls_are_paired_in_time() -> None:
 
 
 async def test_a_regex_that_would_never_end_leaves_the_assertion_unjudged(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(safe_regex, "SECONDS", 0.5)
+    monkeypatch.setattr(safe_regex, "TIMEOUT", 0.5)
     expected = [{"name": "book_flight", "arguments": {"legs": [{"to": {"regex": "(a+)+$"}}]}}]
     found = await sequence(expected, book(legs=[{"to": "a" * 60 + "!"}]))
     assert (found.passed, found.cause) == (None, Cause.EVALUATOR)

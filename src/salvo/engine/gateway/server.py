@@ -21,7 +21,7 @@ from salvo.engine.gateway.responses_sse import response_stream
 from salvo.engine.gateway.sse import anthropic_stream, openai_stream
 from salvo.engine.jsonio import json_codec
 from salvo.engine.wire.base import Wire, WireReply, WireRequest
-from salvo.engine.wire.reasoning_redaction import presented
+from salvo.engine.wire.reasoning_redaction import with_placeholder_texts
 from salvo.errors import BadReplyError, RequestRefusedError, SalvoError
 
 HOST = "127.0.0.1"
@@ -215,8 +215,8 @@ def _shown(reply: WireReply) -> bytes:
         body = reply.json()
     except ValueError:
         return reply.body
-    shown = presented(body)
-    return reply.body if shown is body else json_codec.dumps(shown)
+    readable = with_placeholder_texts(body)
+    return reply.body if readable is body else json_codec.dumps(readable)
 
 
 def _streamed(content: bytes, spoken: _Spoken, asked: dict[str, Any]) -> bytes:

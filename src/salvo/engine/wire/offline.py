@@ -1,4 +1,4 @@
-"""No socket at all: while this is on, whoever tries to connect gets an error, also code that is not ours."""
+"""Block the network for the whole process during a replay, also for a user's code."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _EVENTS = frozenset({"socket.connect", "socket.sendto", "socket.sendmsg", "socke
 
 @contextmanager
 def offline() -> Iterator[None]:
-    """Refuses the network in the whole process: a user's code may start threads of its own."""
+    """Make every connection attempt in this process raise TapeMissError, in all threads."""
     if not _state["watching"]:
-        sys.addaudithook(_refuse)  # cannot be taken away again, so it is added once, and asks whether it is meant
+        sys.addaudithook(_refuse)  # an audit hook cannot be removed, so it is added once and checks the state
         _state["watching"] = 1
     _state["refusing"] += 1
     try:
@@ -29,6 +29,6 @@ def offline() -> Iterator[None]:
 def _refuse(event: str, _arguments: tuple[Any, ...]) -> None:
     if event in _EVENTS and _state["refusing"]:
         raise TapeMissError(
-            "In a replay nothing may use the network, and the code under test tried to.",
-            hint="What it sends through the wire of its RunContext is recorded and replayed.",
+            "The code under test tried to use the network, which is blocked during a replay.",
+            hint="Send requests through the wire of the RunContext: those are recorded and replayed.",
         )

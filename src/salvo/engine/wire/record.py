@@ -1,4 +1,4 @@
-"""RecordingWire: a wire around a wire, never a patch. It passes everything through and keeps it on a tape."""
+"""RecordingWire: a wire around another wire that records every request and reply on a tape."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from salvo.engine.wire.tape import (
     OmittedContent,
     RequestKeys,
     Tape,
-    TapedFault,
+    TapedError,
     TapedReply,
     TapedRequest,
     TextContent,
-    cleaned,
-    parsed,
+    clean_body,
+    parse_content,
 )
 from salvo.errors import WireError
 
 
 @dataclass(frozen=True, slots=True)
 class RecordingOptions:
-    """What keeps recordings small or private. Replay needs a request's key alone, but a reply's content."""
+    """Limits that keep recordings small or private. A replay needs the content of replies, but not of requests."""
 
     max_request_bytes: int = 256 * 1024
     max_reply_bytes: int = 5 * 1024 * 1024
@@ -38,43 +38,43 @@ class RecordingOptions:
 
 
 class RecordingWire:
-    """Passes everything through, and keeps what a replay needs on `tape`."""
+    """Sends requests through the inner wire, and records on `tape` what a replay needs."""
 
     def __init__(self, inner: Wire, redactor: Redactor, options: RecordingOptions | None = None) -> None:
         self.tape = Tape()
         self._inner = inner
         self._redactor = redactor
         self._options = options or RecordingOptions()
-        self._numbering = RequestKeys(redactor)
+        self._keys = RequestKeys(redactor)
         self._in_flight: Counter[tuple[str, str]] = Counter()
 
     async def send(self, request: WireRequest) -> WireReply:
         exchange = self._begin(request)
-        twins = (exchange.lane, exchange.key)
-        self._in_flight[twins] += 1
-        if self._in_flight[twins] == 2:
+        lane_and_key = (exchange.lane, exchange.key)
+        self._in_flight[lane_and_key] += 1
+        if self._in_flight[lane_and_key] == 2:
             lane = f"in the lane {request.lane!r}" if request.lane else "without a lane"
             self.tape.ambiguous.append(
-                f"Identical requests to {request.path} were in flight together {lane}, "
-                f"so which reply belongs to which is the order of sending."
+                f"Identical requests to {request.path} were in flight at the same time {lane}, "
+                f"so their replies are matched in the order of sending."
             )
         try:
             reply = await self._inner.send(request)
         except WireError as error:
-            exchange.reply = TapedFault(
+            exchange.reply = TapedError(
                 type(error).__name__, self._redactor.text(error.message), error.hint, error.attempts
             )
             raise
         except Exception:
-            self.tape.exchanges.remove(exchange)  # nothing was sent: a missing key, a wrong address
+            self.tape.exchanges.remove(exchange)  # nothing was sent, for example because a key is missing
             raise
         finally:
-            self._in_flight[twins] -= 1
-        exchange.reply = self._taped(reply)
+            self._in_flight[lane_and_key] -= 1
+        exchange.reply = self._taped_reply(reply)
         return reply
 
     def _begin(self, request: WireRequest) -> Exchange:
-        (lane, key, occurrence), text = self._numbering.next(request)
+        (lane, key, occurrence), text = self._keys.next(request)
         exchange = Exchange(
             lane,
             key,
@@ -84,14 +84,14 @@ class RecordingWire:
                 request.endpoint,
                 request.path,
                 self._redactor.headers(request.headers),
-                # From its text, not the caller's object: that one may still change after it was sent.
-                self._withheld(text, self._options.max_request_bytes) or parsed(text),
+                # From its text, because the caller may change the object after sending it.
+                self._omit(text, self._options.max_request_bytes) or parse_content(text),
             ),
         )
         self.tape.exchanges.append(exchange)
         return exchange
 
-    def _taped(self, reply: WireReply) -> TapedReply:
+    def _taped_reply(self, reply: WireReply) -> TapedReply:
         return TapedReply(
             reply.status,
             self._redactor.headers(reply.headers),
@@ -103,10 +103,10 @@ class RecordingWire:
     def _reply_content(self, body: bytes) -> Content:
         limit = self._options.max_reply_bytes
         try:
-            value, text = cleaned(json_codec.loads(body), self._redactor)
+            value, text = clean_body(json_codec.loads(body), self._redactor)
         except ValueError:
             return self._reply_text(body, limit)
-        return self._withheld(text, limit) or JsonContent(value)
+        return self._omit(text, limit) or JsonContent(value)
 
     def _reply_text(self, body: bytes, limit: int) -> Content:
         try:
@@ -114,10 +114,10 @@ class RecordingWire:
         except UnicodeDecodeError:
             clean = self._redactor.text(body.decode("latin-1")).encode("latin-1")
             text = base64.b64encode(clean).decode()
-            return self._withheld(text, limit) or BinaryContent(text)
-        return self._withheld(text, limit) or TextContent(text)
+            return self._omit(text, limit) or BinaryContent(text)
+        return self._omit(text, limit) or TextContent(text)
 
-    def _withheld(self, text: str, limit: int) -> OmittedContent | None:
+    def _omit(self, text: str, limit: int) -> OmittedContent | None:
         if self._options.hashes_only:
             reason = "only hashes were recorded"
         elif len(text) > limit:

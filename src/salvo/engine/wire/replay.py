@@ -1,4 +1,4 @@
-"""ReplayWire: a wire around nothing. It answers from a tape, and a request it does not know explains itself."""
+"""ReplayWire: a wire that answers from a tape, and explains each request that was not recorded."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 from salvo.engine.jsonio import json_codec
 from salvo.engine.jsonio.json_diff import Difference, differences
 from salvo.engine.runtime.redact import Redactor
+from salvo.engine.text.formatting import pluralize
 from salvo.engine.wire.base import WireReply, WireRequest
 from salvo.engine.wire.tape import (
     RECORD_AGAIN,
@@ -19,9 +20,9 @@ from salvo.engine.wire.tape import (
     OmittedContent,
     RequestKeys,
     Tape,
-    TapedFault,
+    TapedError,
     TextContent,
-    parsed,
+    parse_content,
 )
 from salvo.errors import (
     NotReplayableError,
@@ -33,15 +34,15 @@ from salvo.errors import (
     WireError,
 )
 
-_FAULTS = {kind.__name__: kind for kind in (UnreachableError, ReplyTimeoutError, ReplyTooLargeError)}
+_WIRE_ERRORS = {kind.__name__: kind for kind in (UnreachableError, ReplyTimeoutError, ReplyTooLargeError)}
 
 
 class ReplayWire:
-    """Answers from a tape. It opens no socket, needs no key, and a request it does not know is an error."""
+    """Answers from a tape, without a socket and without a key. A request that was not recorded is an error."""
 
     def __init__(self, tape: Tape, redactor: Redactor) -> None:
         self._tape = tape
-        self._numbering = RequestKeys(redactor)
+        self._keys = RequestKeys(redactor)
         self._recorded: dict[Address, Exchange] = {
             (exchange.lane, exchange.key, exchange.occurrence): exchange for exchange in tape.exchanges
         }
@@ -49,32 +50,32 @@ class ReplayWire:
 
     @property
     def ambiguous(self) -> list[str]:
-        """Why an identical outcome may be luck; empty where it cannot be."""
+        """Why replies may be matched to the wrong requests; empty where they cannot be."""
         return self._tape.ambiguous
 
     @property
     def unasked(self) -> list[Exchange]:
-        """What was recorded and not asked for again."""
+        """The recorded exchanges that were not requested again."""
         return [exchange for address, exchange in self._recorded.items() if address not in self._answered]
 
     async def send(self, request: WireRequest) -> WireReply:
-        address, text = self._numbering.next(request)
+        address, text = self._keys.next(request)
         exchange = self._recorded.get(address)
         if exchange is None:
             raise _miss(request, address, text, self.unasked)
         self._answered.add(address)
-        return _again(exchange)
+        return _reply_from(exchange)
 
 
-def _again(exchange: Exchange) -> WireReply:
+def _reply_from(exchange: Exchange) -> WireReply:
     taped = exchange.reply
     if taped is None:
         raise NotReplayableError(
-            f"The recording ends while {_named(exchange)} was still unanswered.",
-            hint="It was interrupted there; record it again to go on.",
+            f"The recording ends before {_describe(exchange)} was answered.",
+            hint="The recorded run was interrupted. Record it again.",
         )
-    if isinstance(taped, TapedFault):
-        error = _FAULTS.get(taped.fault, WireError)(taped.message, hint=taped.hint)
+    if isinstance(taped, TapedError):
+        error = _WIRE_ERRORS.get(taped.fault, WireError)(taped.message, hint=taped.hint)
         error.attempts = taped.attempts
         raise error
     return WireReply(taped.status, _body(taped.body, exchange), taped.headers, taped.seconds, taped.attempts)
@@ -83,8 +84,8 @@ def _again(exchange: Exchange) -> WireReply:
 def _body(content: Content, exchange: Exchange) -> bytes:
     if isinstance(content, OmittedContent):
         raise NotReplayableError(
-            f"The reply to {_named(exchange)} was not kept ({content.withheld}), so it cannot be replayed.",
-            hint="Record it again, with its content and with a higher limit where that was the reason.",
+            f"The reply to {_describe(exchange)} was not stored ({content.withheld}), so it cannot be replayed.",
+            hint="Record it again with its content, and with a higher limit if it was too large.",
         )
     if isinstance(content, JsonContent):
         return json_codec.dumps(content.json)
@@ -93,53 +94,53 @@ def _body(content: Content, exchange: Exchange) -> bytes:
     try:
         return base64.b64decode(content.base64, validate=True)
     except binascii.Error as error:
-        raise TapeCorruptError(f"The reply to {_named(exchange)} is damaged.", hint=RECORD_AGAIN) from error
+        raise TapeCorruptError(f"The reply to {_describe(exchange)} is damaged.", hint=RECORD_AGAIN) from error
 
 
-def _named(exchange: Exchange) -> str:
+def _describe(exchange: Exchange) -> str:
     lane = f"in lane {exchange.lane!r}" if exchange.lane else "without a lane"
-    repeated = f" (asked for the {exchange.occurrence}. time)" if exchange.occurrence > 1 else ""
+    repeated = f" (occurrence {exchange.occurrence})" if exchange.occurrence > 1 else ""
     return f"the request to {exchange.request.path} {lane}{repeated}"
 
 
 def _miss(request: WireRequest, address: Address, text: str, unasked: list[Exchange]) -> TapeMissError:
-    """Says what was asked, and what the nearest recorded request would have been."""
+    """Return the error for a request that was not recorded; it shows the nearest recorded request."""
     lane, _, occurrence = address
-    asked = f"Nothing was recorded for this request to {request.path} in lane {lane!r}."
+    message = f"Nothing was recorded for this request to {request.path} in lane {lane!r}."
     if occurrence > 1:
         return TapeMissError(
-            f"{asked} It was recorded {occurrence - 1} times and is now asked once more.",
-            hint="The code under test asks more often than it did when it was recorded.",
+            f"{message} It was recorded {pluralize(occurrence - 1, 'time')} and is now sent once more.",
+            hint="The code under test sends more requests than it did when it was recorded.",
         )
     if not unasked:
         return TapeMissError(
-            f"{asked} Everything that was recorded has been asked for already.",
-            hint="The code under test asks more than it did when it was recorded.",
+            f"{message} All recorded requests have been answered already.",
+            hint="The code under test sends more requests than it did when it was recorded.",
         )
     same_lane = [exchange for exchange in unasked if exchange.lane == lane]
-    exchange, found = _nearest(request, parsed(text), same_lane or unasked)
-    lines = [difference.text("recorded", "now") for difference in found[:_SHOWN_DIFFERENCES]]
-    if len(found) > len(lines):
-        lines.append(f"and {len(found) - len(lines)} more")
+    exchange, changes = _nearest(request, parse_content(text), same_lane or unasked)
+    lines = [difference.text("recorded", "now") for difference in changes[:_MAX_DIFFERENCES]]
+    if len(changes) > len(lines):
+        lines.append(f"and {len(changes) - len(lines)} more")
     listing = "".join(f"\n  {line}" for line in lines)
-    return TapeMissError(f"{asked}\nThe nearest that was recorded is {_named(exchange)}. It differs in:{listing}")
+    return TapeMissError(f"{message}\nThe nearest recorded request is {_describe(exchange)}. It differs in:{listing}")
 
 
-_SHOWN_DIFFERENCES = 5
+_MAX_DIFFERENCES = 5
 
 
 def _nearest(request: WireRequest, body: Content, candidates: list[Exchange]) -> tuple[Exchange, list[Difference]]:
-    now = _outlined(request.method, request.path, request.lane, body)
+    now = _comparable(request.method, request.path, request.lane, body)
     compared = (
-        (exchange, list(differences(_outlined(taped.method, taped.path, exchange.lane, taped.body), now)))
+        (exchange, list(differences(_comparable(taped.method, taped.path, exchange.lane, taped.body), now)))
         for exchange in candidates
         for taped in (exchange.request,)
     )
     return min(compared, key=lambda pair: len(pair[1]))
 
 
-def _outlined(method: str, path: str, lane: str, body: Content) -> dict[str, Any]:
-    """A request as a person compares it: the fields of its body beside method, path and lane."""
+def _comparable(method: str, path: str, lane: str, body: Content) -> dict[str, Any]:
+    """Return the request as one flat value: method, path, lane and the fields of its body."""
     if isinstance(body, JsonContent):
         fields = body.json if isinstance(body.json, dict) else {"body": body.json}
     else:

@@ -1,4 +1,4 @@
-"""RetryingWire: tries again what may go better the next time, and says so while it waits."""
+"""RetryingWire: retries requests that may succeed the next time, and reports each wait."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from salvo.engine.runtime.clock import Clock, SystemClock
 from salvo.engine.wire.base import Attempt, Wire, WireReply, WireRequest
 from salvo.errors import ReplyTooLargeError, WireError
 
-_TRY_AGAIN = frozenset({408, 409, 429})
+_RETRY_STATUSES = frozenset({408, 409, 429})
 
 
 @dataclass(frozen=True, slots=True)
 class RetryPolicy:
-    """Seconds, and how often. `max_seconds` bounds one call from its first try to the start of its last."""
+    """Limits for retries. `max_seconds` is from the first try of a call to the start of its last."""
 
     max_attempts: int = 6
     max_seconds: float = 300.0
@@ -27,7 +27,7 @@ class RetryPolicy:
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """What a listener is told before each wait, so that a display can say "rate limited, retrying in 4 s"."""
+    """A wait before a retry. As text it reads "rate limited, retrying in 4 s"."""
 
     request: WireRequest
     attempt: int
@@ -41,7 +41,7 @@ class Wait:
 
 
 class RetryingWire:
-    """Around another wire. The reply, or the error, that it ends with carries every attempt before it."""
+    """A wire around another wire. Its replies and errors contain the attempts before the final one."""
 
     def __init__(
         self,
@@ -56,20 +56,20 @@ class RetryingWire:
         self._policy = policy or RetryPolicy()
         self._clock = clock or SystemClock()
         self._listener = listener
-        self._chance = chance or random.Random()  # noqa: S311 - spreads retries out; nothing secret hangs on it
+        self._chance = chance or random.Random()  # noqa: S311 - jitter, not a secret
 
     async def send(self, request: WireRequest) -> WireReply:
         attempts: tuple[Attempt, ...] = ()
         started = self._clock.monotonic()
         while True:
-            tried = self._clock.monotonic()
+            attempt_started = self._clock.monotonic()
             outcome = await self._try(request)
             now = self._clock.monotonic()
             wait = self._wait_after(outcome, len(attempts) + 1, now - started)
             if wait is None:
-                return _ended(outcome, attempts)
-            status, problem = _told(outcome)
-            attempts += (Attempt(status, problem, seconds=now - tried, waited=wait),)
+                return _finish(outcome, attempts)
+            status, problem = _describe(outcome)
+            attempts += (Attempt(status, problem, seconds=now - attempt_started, waited=wait),)
             if self._listener is not None:
                 self._listener(Wait(request, len(attempts), status, problem, wait))
             await self._clock.sleep(wait)
@@ -81,49 +81,49 @@ class RetryingWire:
             return error
 
     def _wait_after(self, outcome: WireReply | WireError, attempt: int, elapsed: float) -> float | None:
-        """How long to wait before the next try; None where this outcome is final."""
+        """Return the seconds to wait before the next try; None where this outcome is final."""
         policy = self._policy
-        if attempt >= policy.max_attempts or not _may_go_better(outcome):
+        if attempt >= policy.max_attempts or not _may_succeed_later(outcome):
             return None
-        asked = _asked_wait(outcome, self._clock) if isinstance(outcome, WireReply) else None
-        if asked is None:
+        requested = _requested_wait(outcome, self._clock) if isinstance(outcome, WireReply) else None
+        if requested is None:
             longest = min(policy.longest_wait, policy.first_wait * 2 ** (attempt - 1))
             wait = longest * self._chance.uniform(0.5, 1.0)
         else:
-            # A little later than asked: all who were told the same must not come back in the same moment.
-            wait = asked * self._chance.uniform(1.0, 1.1)
+            # A little later than requested, so that all clients do not come back at the same moment.
+            wait = requested * self._chance.uniform(1.0, 1.1)
         return wait if elapsed + wait <= policy.max_seconds else None
 
 
-def _may_go_better(outcome: WireReply | WireError) -> bool:
+def _may_succeed_later(outcome: WireReply | WireError) -> bool:
     if isinstance(outcome, WireError):
         return not isinstance(outcome, ReplyTooLargeError)
-    if outcome.status < 500 and outcome.status not in _TRY_AGAIN:
+    if outcome.status < 500 and outcome.status not in _RETRY_STATUSES:
         return False
-    # Some 429 say that the account is empty, which no wait mends.
+    # Some 429 replies mean that the account has no credit, which no wait changes.
     return outcome.headers.get("x-should-retry") != "false" and b"insufficient_quota" not in outcome.body
 
 
-def _asked_wait(reply: WireReply, clock: Clock) -> float | None:
-    """What the provider asked for: `retry-after-ms`, or `retry-after` in seconds or as a date."""
+def _requested_wait(reply: WireReply, clock: Clock) -> float | None:
+    """Return the wait that the provider requests: `retry-after-ms`, or `retry-after` in seconds or as a date."""
     milliseconds = _number(reply.headers.get("retry-after-ms"))
     if milliseconds is not None:
         return milliseconds / 1000
-    asked = reply.headers.get("retry-after")
-    seconds = _number(asked)
-    if seconds is not None or asked is None:
+    retry_after = reply.headers.get("retry-after")
+    seconds = _number(retry_after)
+    if seconds is not None or retry_after is None:
         return seconds
     try:
-        until = email.utils.parsedate_to_datetime(asked)
+        until = email.utils.parsedate_to_datetime(retry_after)
     except ValueError:
         return None
-    if until.tzinfo is None:  # "-0000" means UTC of an unknown place
+    if until.tzinfo is None:  # "-0000" means UTC with an unknown local zone
         until = until.replace(tzinfo=UTC)
     return max(0.0, (until - clock.now()).total_seconds())
 
 
 def _number(text: str | None) -> float | None:
-    """A finite number that is not negative; a provider's header is not to be trusted with more."""
+    """Return a finite number that is not negative; None for anything else that a header may contain."""
     try:
         number = float(text or "")
     except ValueError:
@@ -131,13 +131,13 @@ def _number(text: str | None) -> float | None:
     return number if 0 <= number < float("inf") else None
 
 
-def _told(outcome: WireReply | WireError) -> tuple[int | None, str]:
+def _describe(outcome: WireReply | WireError) -> tuple[int | None, str]:
     if isinstance(outcome, WireError):
         return None, outcome.message
     return outcome.status, f"status {outcome.status}"
 
 
-def _ended(outcome: WireReply | WireError, attempts: tuple[Attempt, ...]) -> WireReply:
+def _finish(outcome: WireReply | WireError, attempts: tuple[Attempt, ...]) -> WireReply:
     if isinstance(outcome, WireReply):
         return replace(outcome, attempts=attempts) if attempts else outcome
     outcome.attempts = attempts

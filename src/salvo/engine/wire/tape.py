@@ -1,8 +1,8 @@
-"""The tape: what was asked and what came back, as versioned JSON, and how a request finds its reply again.
+"""The tape: requests and replies as versioned JSON, and how a request is matched to its recorded reply.
 
-A request is matched by its lane (who asks), its key (what is asked, after redaction) and its occurrence (the
-how-manieth time the lane asks it, counted at sending). So calls in flight together, identical ones too, find
-their own replies again, whatever order those come in.
+A request is matched by its lane (who sends it), its key (a hash of the redacted request) and its occurrence (which
+time the lane sends this key, counted when it is sent). So concurrent requests, even identical ones, get their own
+replies, in whatever order the replies arrive.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class BinaryContent:
 
 @dataclass(frozen=True, slots=True)
 class OmittedContent:
-    """Not kept, and why; its hash still tells whether two were the same."""
+    """Content that was not stored, with the reason. Its hash still shows whether two contents are equal."""
 
     withheld: str
     bytes: int
@@ -69,8 +69,8 @@ class TapedReply:
 
 
 @dataclass(frozen=True, slots=True)
-class TapedFault:
-    """No reply came back: which of the wire's faults it was, in its own words."""
+class TapedError:
+    """A request without a reply. `fault` is the name of the error class."""
 
     fault: str
     message: str
@@ -80,13 +80,13 @@ class TapedFault:
 
 @dataclass(slots=True, eq=False)
 class Exchange:
-    """One request and what came of it; None where the recording ended before anything did."""
+    """One request and its reply or error; None where the recording ended before either."""
 
     lane: str
     key: str
     occurrence: int
     request: TapedRequest
-    reply: TapedReply | TapedFault | None = None
+    reply: TapedReply | TapedError | None = None
 
 
 Address: TypeAlias = tuple[str, str, int]
@@ -94,7 +94,7 @@ Address: TypeAlias = tuple[str, str, int]
 
 @dataclass(slots=True)
 class Tape:
-    """Exchanges in the order of sending. `ambiguous` names what replay can only match by luck, and why."""
+    """Exchanges in the order of sending. `ambiguous` lists replies that a replay may match wrongly, and why."""
 
     salvo_tape: int = VERSION
     ambiguous: list[str] = field(default_factory=list)
@@ -105,48 +105,48 @@ class Tape:
 
     @classmethod
     def from_json(cls, content: bytes, name: str = "The tape") -> Tape:
-        """Reads a tape, `name` being what messages call it; TapeCorruptError says what is wrong where."""
+        """Read a tape. `name` is for messages. Raises TapeCorruptError with what is wrong and where."""
         from pydantic import ValidationError
 
         try:
-            found = json_codec.loads(content, max_depth=json_codec.MAX_DEPTH_STORED)
+            document = json_codec.loads(content, max_depth=json_codec.MAX_DEPTH_STORED)
         except ValueError as error:
             raise TapeCorruptError(f"{name} is damaged: {error}.", hint=RECORD_AGAIN) from error
-        version = found.get("salvo_tape") if isinstance(found, dict) else None
+        version = document.get("salvo_tape") if isinstance(document, dict) else None
         if version is None:
-            raise TapeCorruptError(f"{name} is not a recording of Salvo.", hint=RECORD_AGAIN)
+            raise TapeCorruptError(f"{name} is not a Salvo recording.", hint=RECORD_AGAIN)
         if version != VERSION:
             raise TapeCorruptError(
-                f"{name} has version {version}, and this Salvo reads version {VERSION}.",
+                f"{name} has version {version}; this version of Salvo reads version {VERSION}.",
                 hint="Replay it with the version that recorded it, or record it again.",
             )
         try:
-            return type_adapter(Tape).validate_python(found)
+            return type_adapter(Tape).validate_python(document)
         except ValidationError as error:
-            where, what = first_error(error)
-            raise TapeCorruptError(f"{name} is damaged at {where}: {what}.", hint=RECORD_AGAIN) from error
+            path, message = first_error(error)
+            raise TapeCorruptError(f"{name} is damaged at {path}: {message}.", hint=RECORD_AGAIN) from error
 
 
 RECORD_AGAIN = "Restore it from version control or a backup, or record it again."
 
 
 class RequestKeys:
-    """Tells requests apart: the same for recording and replay, or neither would find the other."""
+    """Computes the addresses of requests, for recording and for replay."""
 
     def __init__(self, redactor: Redactor) -> None:
         self._redactor = redactor
-        self._asked: Counter[tuple[str, str]] = Counter()
+        self._counts: Counter[tuple[str, str]] = Counter()
 
     def next(self, request: WireRequest) -> tuple[Address, str]:
-        """The request's address, and its body as text: redacted, and without reasoning."""
-        _, text = cleaned(request.body, self._redactor)
+        """Return the address of the request, and its body as text, redacted and without reasoning."""
+        _, text = clean_body(request.body, self._redactor)
         key = hashlib.sha256(f"{request.method} {request.path}\n{text}".encode()).hexdigest()
-        self._asked[request.lane, key] += 1
-        return (request.lane, key, self._asked[request.lane, key]), text
+        self._counts[request.lane, key] += 1
+        return (request.lane, key, self._counts[request.lane, key]), text
 
 
-def cleaned(body: Any, redactor: Redactor) -> tuple[Any, str]:
-    """A body as it may be stored, and its text."""
+def clean_body(body: Any, redactor: Redactor) -> tuple[Any, str]:
+    """Return the body as it may be stored, and its text."""
     text = stable_text(body)
     if may_hold_reasoning(text):
         body = without_reasoning(body)
@@ -157,8 +157,8 @@ def cleaned(body: Any, redactor: Redactor) -> tuple[Any, str]:
     return body, text
 
 
-def parsed(text: str) -> JsonContent | TextContent:
-    """The JSON behind a stable text; the text itself where it stands for something JSON has no form for."""
+def parse_content(text: str) -> JsonContent | TextContent:
+    """Return the JSON value of a stable text; the text itself where JSON cannot represent the value."""
     try:
         return JsonContent(json_codec.loads(text))
     except ValueError:
