@@ -127,7 +127,7 @@ def test_two_tabs_watch_the_same_evaluation(site: Site, visit: Visit) -> None:
 def test_beyond_the_limit_the_place_in_line_is_shown(
     serve_here: ServeHere, visit: Visit, provider: LoopbackProvider
 ) -> None:
-    page = visit(serve_here(base_urls=(provider.openai_url,), at_once=1).url).open()
+    page = visit(serve_here(base_urls=(provider.openai_url,), max_evaluations=1).url).open()
     provider.hold()
     asked = {"ai_output": CARELESS, "evaluator": GPT, "base_url": provider.openai_url}
     first, second = [ask(page.request, "POST", "/api/evaluations", asked, x_api_key=KEY)["id"] for _ in range(2)]

@@ -738,7 +738,7 @@ export interface components {
         };
         /**
          * AssertionSummary
-         * @description `judged` counts the runs in which it passed or failed; `unjudged` those in which neither could be said.
+         * @description `judged` counts the runs in which it passed or failed, `unjudged` those in which it could not be judged.
          */
         AssertionSummary: {
             /** Label */
@@ -1204,9 +1204,9 @@ export interface components {
         ComparisonFinding: "worse" | "better" | "no difference seen" | "not compared";
         /**
          * Cost
-         * @description Dollars. `total` and `average` are None where a run's cost is not known; then `at_least` is what is known.
+         * @description Dollars. `total` and `average` are null if the cost of a run is not known; `at_least` is the known part.
          *
-         *     The total is over all runs that were made; the average is over the completed ones.
+         *     The total is over all runs that were started, the average over the completed ones.
          */
         Cost: {
             /** Total */
@@ -1613,7 +1613,7 @@ export interface components {
         };
         /**
          * Failure
-         * @description A run that failed: by which assertions, or by what else.
+         * @description A failed run, with the assertions or the other cause that made it fail.
          */
         Failure: {
             /** Run Id */

@@ -4,6 +4,11 @@ import { EvaluatePage } from "@/features/playbooks/evaluate/EvaluatePage";
 import { NotFound } from "./NotFound";
 import { Shell } from "./Shell";
 
+/** A page that is loaded when it is first visited. */
+function lazyRoute(path: string, load: () => Promise<React.ComponentType>): RouteObject {
+  return { path, lazy: async () => ({ Component: await load() }) };
+}
+
 /** The first page is part of the initial load; the others are loaded when they are first visited. */
 const routes: RouteObject[] = [
   {
@@ -12,56 +17,29 @@ const routes: RouteObject[] = [
     hydrateFallbackElement: <Loading label="the page" />,
     children: [
       { index: true, element: <EvaluatePage /> },
-      {
-        path: "evaluations/:id",
-        lazy: async () => ({ Component: (await import("@/features/playbooks/progress/ProgressPage")).ProgressPage }),
-      },
-      {
-        path: "reports/:id",
-        lazy: async () => ({ Component: (await import("@/features/playbooks/report/ReportPage")).ReportPage }),
-      },
-      {
-        path: "history",
-        lazy: async () => ({ Component: (await import("@/features/playbooks/history/HistoryPage")).HistoryPage }),
-      },
-      {
-        path: "compare",
-        lazy: async () => ({
-          Component: (await import("@/features/playbooks/compare/CompareReportsPage")).CompareReportsPage,
-        }),
-      },
-      {
-        path: "timeline",
-        lazy: async () => ({ Component: (await import("@/features/playbooks/timeline/TimelinePage")).TimelinePage }),
-      },
-      {
-        path: "playbooks",
-        lazy: async () => ({ Component: (await import("@/features/playbooks/library/PlaybooksPage")).PlaybooksPage }),
-      },
-      {
-        path: "scenarios",
-        lazy: async () => ({ Component: (await import("@/features/scenarios/list/ScenariosPage")).ScenariosPage }),
-      },
-      {
-        path: "scenarios/batches/:id",
-        lazy: async () => ({ Component: (await import("@/features/scenarios/batch/BatchPage")).BatchPage }),
-      },
-      {
-        path: "scenarios/runs/:id",
-        lazy: async () => ({ Component: (await import("@/features/scenarios/run/RunPage")).RunPage }),
-      },
-      {
-        path: "scenarios/runs/:a/beside/:b",
-        lazy: async () => ({
-          Component: (await import("@/features/scenarios/compare-runs/CompareRunsPage")).CompareRunsPage,
-        }),
-      },
-      {
-        path: "scenarios/compare",
-        lazy: async () => ({
-          Component: (await import("@/features/scenarios/compare-batches/CompareBatchesPage")).CompareBatchesPage,
-        }),
-      },
+      lazyRoute(
+        "evaluations/:id",
+        async () => (await import("@/features/playbooks/progress/ProgressPage")).ProgressPage,
+      ),
+      lazyRoute("reports/:id", async () => (await import("@/features/playbooks/report/ReportPage")).ReportPage),
+      lazyRoute("history", async () => (await import("@/features/playbooks/history/HistoryPage")).HistoryPage),
+      lazyRoute(
+        "compare",
+        async () => (await import("@/features/playbooks/compare/CompareReportsPage")).CompareReportsPage,
+      ),
+      lazyRoute("timeline", async () => (await import("@/features/playbooks/timeline/TimelinePage")).TimelinePage),
+      lazyRoute("playbooks", async () => (await import("@/features/playbooks/library/PlaybooksPage")).PlaybooksPage),
+      lazyRoute("scenarios", async () => (await import("@/features/scenarios/list/ScenariosPage")).ScenariosPage),
+      lazyRoute("scenarios/batches/:id", async () => (await import("@/features/scenarios/batch/BatchPage")).BatchPage),
+      lazyRoute("scenarios/runs/:id", async () => (await import("@/features/scenarios/run/RunPage")).RunPage),
+      lazyRoute(
+        "scenarios/runs/:a/beside/:b",
+        async () => (await import("@/features/scenarios/compare-runs/CompareRunsPage")).CompareRunsPage,
+      ),
+      lazyRoute(
+        "scenarios/compare",
+        async () => (await import("@/features/scenarios/compare-batches/CompareBatchesPage")).CompareBatchesPage,
+      ),
       { path: "*", element: <NotFound /> },
     ],
   },

@@ -2,6 +2,7 @@ import { useState } from "react";
 import { formatBytes } from "@/lib/format";
 import { truncate } from "@/lib/text";
 import { Button } from "./Button";
+import { ScrollRegion } from "./layout";
 import { VisibleText } from "./VisibleText";
 
 const PREVIEW_LINES = 24;
@@ -20,19 +21,25 @@ interface LongTextProps {
 /** Untrusted text of any length: a preview, and the rest on demand. */
 export function LongText({ text, label, mono = true, expanded = false }: LongTextProps) {
   const [limit, setLimit] = useState(expanded ? CHUNK : 0);
-  const truncated = limit
-    ? truncate(text, limit, Number.POSITIVE_INFINITY)
-    : truncate(text, PREVIEW_CHARACTERS, PREVIEW_LINES);
+  const preview = truncate(text, PREVIEW_CHARACTERS, PREVIEW_LINES);
+  const truncated = limit ? truncate(text, limit, Number.POSITIVE_INFINITY) : preview;
   if (!text) return <p className="text-soft text-sm">(empty)</p>;
+  const content = (
+    <div className={`foreign ${mono ? "font-mono text-[0.82rem] leading-normal" : ""}`}>
+      <VisibleText>{truncated.text}</VisibleText>
+      {truncated.omitted ? <span aria-hidden="true"> …</span> : null}
+    </div>
+  );
   return (
     <div>
-      <ScrollBox label={label} enabled={limit > 0}>
-        <div className={`foreign ${mono ? "font-mono text-[0.82rem] leading-normal" : ""}`}>
-          <VisibleText>{truncated.text}</VisibleText>
-          {truncated.omitted ? <span aria-hidden="true"> …</span> : null}
-        </div>
-      </ScrollBox>
-      {truncated.omitted || limit ? (
+      {limit ? (
+        <ScrollRegion label={label} className="max-h-[32rem] overflow-auto print:max-h-none">
+          {content}
+        </ScrollRegion>
+      ) : (
+        content
+      )}
+      {preview.omitted ? (
         <p className="mt-1 flex gap-3 print:hidden">
           {truncated.omitted ? (
             <Button
@@ -57,19 +64,5 @@ export function LongText({ text, label, mono = true, expanded = false }: LongTex
         </p>
       ) : null}
     </div>
-  );
-}
-
-function ScrollBox({ label, enabled, children }: { label: string; enabled: boolean; children: React.ReactNode }) {
-  if (!enabled) return children;
-  return (
-    <section
-      aria-label={label}
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard
-      tabIndex={0}
-      className="max-h-[32rem] overflow-auto print:max-h-none"
-    >
-      {children}
-    </section>
   );
 }

@@ -112,19 +112,27 @@ export function TextList({ items, emptyText }: { items: readonly string[]; empty
   );
 }
 
-/** A region that scrolls horizontally, also by keyboard, when it is wider than the page. */
-export function ScrollRegion({ label, children }: { label: string; children: React.ReactNode }) {
+interface ScrollRegionProps {
+  label: string;
+  className?: string;
+  children: React.ReactNode;
+}
+
+/** A region that scrolls, also by keyboard; by default horizontally, when it is wider than the page. */
+export function ScrollRegion({ label, className = WIDE_TABLE, children }: ScrollRegionProps) {
   return (
     <section
       aria-label={label}
       // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard
       tabIndex={0}
-      className="overflow-x-auto rounded border border-rule bg-card print:overflow-visible"
+      className={className}
     >
       {children}
     </section>
   );
 }
+
+const WIDE_TABLE = "overflow-x-auto rounded border border-rule bg-card print:overflow-visible";
 
 interface TableProps {
   label: string;

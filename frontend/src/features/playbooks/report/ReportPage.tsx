@@ -9,8 +9,9 @@ import { CopyButton } from "@/components/CopyButton";
 import { Details } from "@/components/Details";
 import { Disclaimers } from "@/components/Disclaimers";
 import { LongText } from "@/components/LongText";
-import { type Fact, FactRows, Facts, PageTitle, Section, TextList, useTitle } from "@/components/layout";
+import { type Fact, FactRows, Facts, PageTitle, ScrollRegion, Section, TextList, useTitle } from "@/components/layout";
 import { RawJson } from "@/components/RawJson";
+import { StatusBanner } from "@/components/StatusBanner";
 import { ErrorNotice, Loading, Notice } from "@/components/states";
 import { VisibleText } from "@/components/VisibleText";
 import { formatTime } from "@/lib/format";
@@ -83,14 +84,12 @@ function ReportView({ stored }: { stored: StoredReport }) {
               <p className="mb-2 text-sm text-soft">
                 Evidence is highlighted and numbered by check. Other places that the report mentions are underlined.
               </p>
-              <section
-                aria-label="Text with evidence highlighted"
-                // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard
-                tabIndex={0}
+              <ScrollRegion
+                label="Text with evidence highlighted"
                 className="rounded border border-rule bg-card py-4 pr-5 xl:min-h-0 xl:overflow-y-auto print:overflow-visible print:border-0"
               >
                 <FrozenText text={texts.ai_output} places={places} target={target} onCheck={goToCheck} />
-              </section>
+              </ScrollRegion>
             </>
           ) : (
             <Notice>Only fingerprints of the texts were stored, so the text cannot be shown.</Notice>
@@ -110,24 +109,17 @@ function ReportHeader({ stored }: { stored: StoredReport }) {
   return (
     <header>
       <h1 className="text-3xl leading-tight">BYOP observability report</h1>
-      <p className="mt-1 text-soft">{labels.mode}</p>
-      <section
-        aria-label="Status"
-        data-tone={badgeTone(status)}
-        className="mt-4 flex flex-wrap items-start gap-x-5 gap-y-2 rounded border-(--tone) border-l-[0.4rem] bg-(--tint) px-5 py-4"
-      >
-        <Badge value={status} large />
-        <div className="min-w-0 flex-1 basis-72">
-          <p className="font-semibold">{labels.status}</p>
-          <ul className="mt-1 list-disc pl-5">
-            {report.summary.status_reasons.map((reason) => (
-              <li key={reason}>
-                <VisibleText>{reason}</VisibleText>
-              </li>
-            ))}
-          </ul>
-        </div>
-      </section>
+      <p className="mt-1 mb-4 text-soft">{labels.mode}</p>
+      <StatusBanner label="Status" tone={badgeTone(status)} badge={<Badge value={status} large />}>
+        <p className="font-semibold">{labels.status}</p>
+        <ul className="mt-1 list-disc pl-5">
+          {report.summary.status_reasons.map((reason) => (
+            <li key={reason}>
+              <VisibleText>{reason}</VisibleText>
+            </li>
+          ))}
+        </ul>
+      </StatusBanner>
       <div className="mt-4 space-y-3 empty:hidden">
         {report.incomplete ? <IncompleteNotice report={report} text={labels.incomplete} /> : null}
         {report.texts_withheld ? <Notice>{labels.texts_withheld}</Notice> : null}

@@ -1,8 +1,9 @@
 import type { TimelineReport } from "@/api/types";
 import { badgeSign, badgeTone } from "@/components/Badge";
+import { EndLabels, HorizontalLine } from "@/components/chart";
 import { formatScore, formatTime } from "@/lib/format";
 import { linePaths } from "@/lib/plot";
-import { BOTTOM, chartPoints, consistencyY, HEIGHT, LEFT, RIGHT, stepPath, WIDTH } from "./geometry";
+import { chartPoints, consistencyY, FRAME, stepPath } from "./geometry";
 
 const THRESHOLDS = [
   { field: "threshold_ok", label: "stable" },
@@ -12,27 +13,16 @@ const THRESHOLDS = [
 /** Consistency as a line, status as a sign on it, baselines with a ring. The table below has the same data. */
 export function TimelineChart({ points, onOpen }: { points: readonly TimelineReport[]; onOpen: (id: string) => void }) {
   const plotted = chartPoints(points);
-  const floor = HEIGHT - BOTTOM;
+  const floor = FRAME.height - FRAME.bottom;
   return (
     <svg
-      viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
+      viewBox={`0 0 ${FRAME.width} ${FRAME.height}`}
       role="img"
       aria-label={`Consistency and status of ${points.length} reports over time. The table below has the same data.`}
       className="block w-full rounded border border-rule bg-card"
     >
       {[0, 0.5, 1].map((value) => (
-        <g key={value}>
-          <line
-            x1={LEFT}
-            x2={WIDTH - RIGHT}
-            y1={consistencyY(value)}
-            y2={consistencyY(value)}
-            className="stroke-rule"
-          />
-          <text x={LEFT - 8} y={consistencyY(value) + 4} textAnchor="end" className="fill-soft text-[11px]">
-            {value.toFixed(1)}
-          </text>
-        </g>
+        <HorizontalLine key={value} frame={FRAME} value={value} label={value.toFixed(1)} />
       ))}
       {THRESHOLDS.map(({ field, label }) => {
         const values = points.map((point) => point[field]);
@@ -40,7 +30,12 @@ export function TimelineChart({ points, onOpen }: { points: readonly TimelineRep
         return (
           <g key={field}>
             <path d={stepPath(values)} fill="none" strokeDasharray="4 4" className="stroke-edge" />
-            <text x={WIDTH - RIGHT} y={consistencyY(latest) - 4} textAnchor="end" className="fill-soft text-[10px]">
+            <text
+              x={FRAME.width - FRAME.right}
+              y={consistencyY(latest) - 4}
+              textAnchor="end"
+              className="fill-soft text-[10px]"
+            >
               {label} {formatScore(latest)}
             </text>
           </g>
@@ -67,29 +62,10 @@ export function TimelineChart({ points, onOpen }: { points: readonly TimelineRep
           </text>
         </g>
       ))}
-      <DateLabels points={points} y={HEIGHT - 10} />
-      <text x={LEFT} y={16} className="fill-soft text-[11px]">
+      <EndLabels frame={FRAME} labels={points.map(({ created_at }) => formatTime(created_at))} />
+      <text x={FRAME.left} y={16} className="fill-soft text-[11px]">
         Consistency
       </text>
     </svg>
-  );
-}
-
-function DateLabels({ points, y }: { points: readonly TimelineReport[]; y: number }) {
-  const first = points[0];
-  const last = points.at(-1);
-  return (
-    <>
-      {first ? (
-        <text x={LEFT} y={y} className="fill-soft text-[11px]">
-          {formatTime(first.created_at)}
-        </text>
-      ) : null}
-      {last && last !== first ? (
-        <text x={WIDTH - RIGHT} y={y} textAnchor="end" className="fill-soft text-[11px]">
-          {formatTime(last.created_at)}
-        </text>
-      ) : null}
-    </>
   );
 }

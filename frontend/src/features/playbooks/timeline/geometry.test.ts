@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { TimelineReport } from "@/api/types";
 import { linePaths } from "@/lib/plot";
-import { chartPoints, consistencyY, LEFT, RIGHT, stepPath, WIDTH } from "./geometry";
+import { chartPoints, consistencyY, FRAME, stepPath } from "./geometry";
 
 function point(consistency: number | null): TimelineReport {
   return {
@@ -33,7 +33,8 @@ test("a single report is a point without a line", () => {
 });
 test("a threshold that changes is drawn as steps across the whole chart", () => {
   const [low, high] = [0.5, 0.9].map((value) => consistencyY(value).toFixed(1));
-  const middle = (LEFT + (WIDTH - LEFT - RIGHT) / 2).toFixed(1);
-  expect(stepPath([0.5, 0.9])).toBe(`M${LEFT} ${low}H${middle}V${high}H${(WIDTH - RIGHT).toFixed(1)}`);
+  const end = FRAME.width - FRAME.right;
+  const middle = ((FRAME.left + end) / 2).toFixed(1);
+  expect(stepPath([0.5, 0.9])).toBe(`M${FRAME.left} ${low}H${middle}V${high}H${end.toFixed(1)}`);
   expect(stepPath([])).toBe("");
 });

@@ -2,13 +2,7 @@
 import type { TimelineReport } from "@/api/types";
 import { type Frame, xPosition, yPosition } from "@/lib/plot";
 
-export const WIDTH = 720;
-export const HEIGHT = 250;
-export const LEFT = 40;
-export const RIGHT = 16;
-const TOP = 40;
-export const BOTTOM = 34;
-const FRAME: Frame = { width: WIDTH, height: HEIGHT, left: LEFT, right: RIGHT, top: TOP, bottom: BOTTOM };
+export const FRAME: Frame = { width: 720, height: 250, left: 40, right: 16, top: 40, bottom: 34 };
 
 export interface ChartPoint {
   point: TimelineReport;
@@ -31,11 +25,12 @@ export function consistencyY(consistency: number): number {
 
 /** An SVG path with one horizontal step per report: playbooks with different thresholds may follow one another. */
 export function stepPath(values: readonly number[]): string {
-  const width = (WIDTH - LEFT - RIGHT) / Math.max(values.length, 1);
+  const { left, right } = FRAME;
+  const width = (FRAME.width - left - right) / Math.max(values.length, 1);
   return values
     .map((value, index) => {
       const y = consistencyY(value).toFixed(1);
-      return `${index ? `V${y}` : `M${LEFT} ${y}`}H${(LEFT + width * (index + 1)).toFixed(1)}`;
+      return `${index ? `V${y}` : `M${left} ${y}`}H${(left + width * (index + 1)).toFixed(1)}`;
     })
     .join("");
 }

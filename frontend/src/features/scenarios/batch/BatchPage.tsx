@@ -9,6 +9,7 @@ import { ButtonLink, DownloadLink } from "@/components/Button";
 import { Details } from "@/components/Details";
 import { type Fact, FactRows, Facts, PageTitle, Section } from "@/components/layout";
 import { RawJson } from "@/components/RawJson";
+import { StatusBanner } from "@/components/StatusBanner";
 import { ErrorNotice, Loading } from "@/components/states";
 import { VisibleText } from "@/components/VisibleText";
 import { formatCount, formatScore, formatSeconds, formatTime, pluralize, UNKNOWN } from "@/lib/format";
@@ -126,20 +127,17 @@ function BatchHeader({ detail }: { detail: BatchDetail }) {
       >
         {summary.scenario_id}
       </PageTitle>
-      <section
-        aria-label="Verdict"
-        data-tone={verdictTone(summary.verdict)}
-        className="flex flex-wrap items-start gap-x-5 gap-y-2 rounded border-(--tone) border-l-[0.4rem] bg-(--tint) px-5 py-4"
+      <StatusBanner
+        label="Verdict"
+        tone={verdictTone(summary.verdict)}
+        badge={<VerdictBadge verdict={summary.verdict} large />}
+        aside={detail.running ? <Label tone="blue">running: {completionCounts(summary).join(", ")}</Label> : null}
       >
-        <VerdictBadge verdict={summary.verdict} large />
-        <div className="min-w-0 flex-1 basis-72">
-          <p className="font-semibold first-letter:uppercase">
-            <VisibleText>{detail.why}</VisibleText>.
-          </p>
-          <p className="mt-1">{VERDICT_MEANINGS[summary.verdict]}</p>
-        </div>
-        {detail.running ? <Label tone="blue">running: {completionCounts(summary).join(", ")}</Label> : null}
-      </section>
+        <p className="font-semibold first-letter:uppercase">
+          <VisibleText>{detail.why}</VisibleText>.
+        </p>
+        <p className="mt-1">{VERDICT_MEANINGS[summary.verdict]}</p>
+      </StatusBanner>
       <div className="mt-5">
         <p className="text-[0.8rem] text-soft">
           Pass rate, {summary.evidence ? evidenceLabel(summary.evidence) : "95% interval"}, and the required pass rate

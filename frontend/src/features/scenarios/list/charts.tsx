@@ -1,7 +1,8 @@
 import { useNavigate } from "react-router";
 import type { SeriesPoint, Verdict } from "@/api/types";
+import { EndLabels, HorizontalLine } from "@/components/chart";
 import { formatTime } from "@/lib/format";
-import { linePaths, yPosition } from "@/lib/plot";
+import { linePaths } from "@/lib/plot";
 import { verdictTone } from "../Badges";
 import { formatInterval, formatPercent } from "../format";
 import { maxValue, RATE_FRAME, rateBars, SPARKLINE_FRAME, sparklinePoints } from "./geometry";
@@ -21,34 +22,11 @@ export function RateChart({ points, name }: { points: readonly SeriesPoint[]; na
       className="block w-full"
     >
       {[0, 0.5, 1].map((share) => (
-        <g key={share}>
-          <line
-            x1={RATE_FRAME.left}
-            x2={RATE_FRAME.width - RATE_FRAME.right}
-            y1={yPosition(share, RATE_FRAME)}
-            y2={yPosition(share, RATE_FRAME)}
-            className="stroke-rule"
-          />
-          <text
-            x={RATE_FRAME.left - 5}
-            y={yPosition(share, RATE_FRAME) + 4}
-            textAnchor="end"
-            className="fill-soft text-[11px]"
-          >
-            {formatPercent(share)}
-          </text>
-        </g>
+        <HorizontalLine key={share} frame={RATE_FRAME} value={share} label={formatPercent(share)} />
       ))}
       {minimum === undefined ? null : (
         <g>
-          <line
-            x1={RATE_FRAME.left}
-            x2={RATE_FRAME.width - RATE_FRAME.right}
-            y1={yPosition(minimum, RATE_FRAME)}
-            y2={yPosition(minimum, RATE_FRAME)}
-            strokeDasharray="4 4"
-            className="stroke-edge"
-          />
+          <HorizontalLine frame={RATE_FRAME} value={minimum} dashed />
           <title>{`Required: ${formatPercent(minimum)}`}</title>
         </g>
       )}
@@ -75,7 +53,7 @@ export function RateChart({ points, name }: { points: readonly SeriesPoint[]; na
           <VerdictShape verdict={point.verdict} x={x} y={y ?? FLOOR} />
         </g>
       ))}
-      <DateLabels points={points} />
+      <EndLabels frame={RATE_FRAME} labels={points.map(({ created_at }) => formatDay(created_at))} />
     </svg>
   );
 }
@@ -120,26 +98,6 @@ export function Legend() {
   );
 }
 
-function DateLabels({ points }: { points: readonly SeriesPoint[] }) {
-  const first = points[0];
-  const last = points.at(-1);
-  const y = RATE_FRAME.height - 7;
-  return (
-    <>
-      {first ? (
-        <text x={RATE_FRAME.left} y={y} className="fill-soft text-[11px]">
-          {formatDay(first.created_at)}
-        </text>
-      ) : null}
-      {last && last !== first ? (
-        <text x={RATE_FRAME.width - RATE_FRAME.right} y={y} textAnchor="end" className="fill-soft text-[11px]">
-          {formatDay(last.created_at)}
-        </text>
-      ) : null}
-    </>
-  );
-}
-
 const DAY = new Intl.DateTimeFormat(undefined, { dateStyle: "medium" });
 
 function formatDay(stamp: string): string {
@@ -157,13 +115,7 @@ export function Sparkline({ lower, upper }: { lower: readonly (number | null)[];
       aria-hidden="true"
       className="block w-full max-w-60"
     >
-      <line
-        x1={SPARKLINE_FRAME.left}
-        x2={SPARKLINE_FRAME.width - SPARKLINE_FRAME.right}
-        y1={yPosition(0, SPARKLINE_FRAME)}
-        y2={yPosition(0, SPARKLINE_FRAME)}
-        className="stroke-rule"
-      />
+      <HorizontalLine frame={SPARKLINE_FRAME} value={0} />
       {upper
         ? linePaths(sparklinePoints(upper, max)).map((path) => (
             <path key={path} d={path} fill="none" strokeDasharray="3 3" className="stroke-link" />

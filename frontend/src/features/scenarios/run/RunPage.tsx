@@ -9,6 +9,7 @@ import { CopyButton } from "@/components/CopyButton";
 import { LazyDetails } from "@/components/Details";
 import { LongText } from "@/components/LongText";
 import { type Fact, Facts, PageTitle, Section } from "@/components/layout";
+import { StatusBanner } from "@/components/StatusBanner";
 import { ErrorNotice, Loading } from "@/components/states";
 import { VisibleText } from "@/components/VisibleText";
 import { formatScore, formatSeconds, formatTime, pluralize } from "@/lib/format";
@@ -106,23 +107,20 @@ function RunHeader({ run, partner }: Pick<RunDetail, "run" | "partner">) {
       >
         {`Run ${run.number} of ${run.scenario_id}`}
       </PageTitle>
-      <section
-        aria-label="Outcome"
-        data-tone={outcomeTone(run.outcome)}
-        className="flex flex-wrap items-start gap-x-5 gap-y-2 rounded border-(--tone) border-l-[0.4rem] bg-(--tint) px-5 py-4"
+      <StatusBanner
+        label="Outcome"
+        tone={outcomeTone(run.outcome)}
+        badge={<OutcomeBadge outcome={run.outcome} large />}
       >
-        <OutcomeBadge outcome={run.outcome} large />
-        <div className="min-w-0 flex-1 basis-72">
-          <p className="font-semibold [overflow-wrap:anywhere]">
-            <VisibleText>{outcomeSentence(run)}</VisibleText>
+        <p className="font-semibold [overflow-wrap:anywhere]">
+          <VisibleText>{outcomeSentence(run)}</VisibleText>
+        </p>
+        {run.error ? (
+          <p className="foreign mt-1">
+            <VisibleText>{run.error.length > 600 ? `${run.error.slice(0, 600)} …` : run.error}</VisibleText>
           </p>
-          {run.error ? (
-            <p className="foreign mt-1">
-              <VisibleText>{run.error.length > 600 ? `${run.error.slice(0, 600)} …` : run.error}</VisibleText>
-            </p>
-          ) : null}
-        </div>
-      </section>
+        ) : null}
+      </StatusBanner>
       <div className="mt-5">
         <Facts facts={headFacts(run)} />
       </div>
