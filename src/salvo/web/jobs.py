@@ -19,7 +19,7 @@ from salvo.playbooks.evaluate.request import EvaluationRequest
 from salvo.playbooks.evaluate.runner import Event, VoteEvent, evaluate
 from salvo.playbooks.evaluate.session import CONCURRENCY, EvaluatorConfig
 from salvo.playbooks.evaluate.votes import Vote
-from salvo.playbooks.report.checks import visible_note
+from salvo.playbooks.report.checks import withhold_claims
 from salvo.playbooks.store.records import StoredError
 from salvo.playbooks.store.store import EvaluationStore
 from salvo.web.responses import BusyError, ErrorDetail, error_detail
@@ -73,8 +73,8 @@ class VoteSummary:
             result=ballot.result or Result.INDETERMINATE,
             valid=ballot.result is not None,
             confidence=ballot.confidence,
-            notes=visible_note(ballot.notes),
-            problem=visible_note(ballot.problem),
+            notes=withhold_claims(ballot.notes),
+            problem=withhold_claims(ballot.problem),
         )
 
 

@@ -5,11 +5,9 @@ from dataclasses import replace
 import pytest
 from inline_snapshot import snapshot
 
-from salvo.playbooks.enums import Mode, Result, Status
-from salvo.playbooks.report import comparison_text, timeline
+from salvo.playbooks.enums import Mode, Result
 from salvo.playbooks.report.compare import agreement, compare
 from salvo.playbooks.report.report import Fingerprints, Report
-from salvo.playbooks.store.records import TimelinePoint
 from tests.support.playbooks import a_playbook, a_report, some_inputs
 
 HERE = a_report()
@@ -54,44 +52,6 @@ def test_what_keeps_two_reports_from_being_comparable_is_said() -> None:
     assert (found.same_playbook, found.consistency_delta) == (False, None)
 
 
-def test_what_changed_as_lines_of_text() -> None:
-    assumptions, certainty, *derived = HERE.check_results
-    [quote] = certainty.evidence_citations
-    other = replace(
-        HERE,
-        report_id="id-0002",
-        check_results=(
-            replace(certainty, result=Result.PASS, evidence_citations=(replace(quote, span="An\x1b[31mother."),)),
-            replace(assumptions, check_id="my_own"),
-            *derived,
-        ),
-    )
-    assert "\n".join(comparison_text.lines(compare(HERE, other), width=80)) == snapshot("""\
-This is an observability report, not legal advice.
-Pass ≠ safe. Fail ≠ wrong. Indeterminate is expected.
-Report describes behavior under this playbook and inputs.
-
-A  id-0001  2026-11-15T12:00:00+00:00  ALERT  consistency 1.00
-   anthropic/claude-sonnet-4-6  subject default
-B  id-0002  2026-11-15T12:00:00+00:00  ALERT  consistency 1.00
-   anthropic/claude-sonnet-4-6  subject default
-
-The text and the evaluator are the same, so a difference is evaluator
-   instability.
-
-Checks
-  better  high    certainty_language: fail → pass
-  only in A: assumption_disclosure
-  only in B: my_own
-  Consistency 1.00 → 1.00 (+0.00)
-
-Evidence
-  certainty_language
-    − “The clause is fully compliant with the law.”
-    + “An\\x1b[31mother.”\
-""")
-
-
 def test_a_judge_that_could_not_judge_is_no_party_to_an_agreement() -> None:
     assumptions, certainty, *derived = HERE.check_results
     cut = replace(assumptions, result=Result.INDETERMINATE, incomplete=True)
@@ -100,35 +60,3 @@ def test_a_judge_that_could_not_judge_is_no_party_to_an_agreement() -> None:
         ("assumption_disclosure", None),
         ("certainty_language", True),
     ]
-
-
-def test_a_timeline_marks_what_is_special() -> None:
-    points = [
-        TimelinePoint(
-            id=name,
-            created_at="2026-11-15T12:00:00.000+00:00",
-            mode=mode,
-            evaluator="ru\x1bles",
-            status=Status.REVIEW,
-            consistency=consistency,
-            incomplete=incomplete,
-            baseline=baseline,
-            inputs_fingerprint=fingerprint,
-            playbook_hash="p",
-            outcomes=outcomes,
-        )
-        for name, mode, consistency, incomplete, baseline, fingerprint, outcomes in (
-            ("a", Mode.FULL, 1.0, False, True, "x", {"one": Result.PASS, "two": Result.FAIL}),
-            ("b", Mode.SCREENING, None, True, False, "x", {"two": Result.INDETERMINATE}),
-            ("c", Mode.FULL, 0.5, False, False, "y", {"two": Result.PASS, "three": Result.PASS}),
-        )
-    ]
-    assert "\n".join(timeline.lines("s", points)) == snapshot("""\
-REPORT  TIME                 STATUS  CONSISTENCY  TEXT     EVALUATOR  1  2  3
-a       2026-11-15T12:00:00  REVIEW  1.00                  ru\\x1bles  P  F  –  baseline
-b       2026-11-15T12:00:00  REVIEW  unknown      same     ru\\x1bles  –  ?  –  screening, incomplete
-c       2026-11-15T12:00:00  REVIEW  0.50         changed  ru\\x1bles  –  P  P
-
-P pass, F fail, ? indeterminate, – not in that playbook. 1 one; 2 two; 3 three.
-TEXT shows whether the text is the same as in the row above, EVALUATOR who judged it.\
-""")

@@ -11,15 +11,21 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+from cryptography.hazmat.primitives.serialization import (
+    Encoding,
+    NoEncryption,
+    PrivateFormat,
+    load_pem_private_key,
+    load_pem_public_key,
+)
 
 from salvo.errors import InputError
 from salvo.playbooks.audit.integrity import canonical
 from salvo.playbooks.report.report import Report, Signature
-
-# cryptography is slow to import, and only signing and verifying signatures need it: functions import it.
-if TYPE_CHECKING:
-    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
 _PUBLIC_BYTES = 32
 
@@ -46,9 +52,6 @@ def default_key_file(environ: Mapping[str, str], home: Path) -> Path:
 
 def new_key(file: Path) -> SigningKey:
     """Create a key, and write it to a file that only its owner can read."""
-    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-    from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
-
     private = Ed25519PrivateKey.generate()
     content = private.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
     try:
@@ -69,9 +72,6 @@ def new_key(file: Path) -> SigningKey:
 
 def read_key(file: Path) -> SigningKey:
     """Read a private key that `new_key` wrote, or any unencrypted Ed25519 key in PEM."""
-    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-    from cryptography.hazmat.primitives.serialization import load_pem_private_key
-
     content = _content(file)
     if os.name == "posix" and file.stat().st_mode & 0o077:
         raise InputError(
@@ -88,9 +88,6 @@ def read_key(file: Path) -> SigningKey:
 
 def read_public_key(text: str) -> str:
     """Return a public key in base64; `text` is the key itself, or a file that has it in base64 or PEM."""
-    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
-    from cryptography.hazmat.primitives.serialization import load_pem_public_key
-
     if _is_public_key(text):
         return text
     file = Path(text)
@@ -109,9 +106,6 @@ def read_public_key(text: str) -> str:
 
 def is_valid(document: Mapping[str, Any], signature: Signature) -> bool:
     """Return whether the key named in the signature signed exactly this report."""
-    from cryptography.exceptions import InvalidSignature
-    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
-
     if not _is_public_key(signature.public_key):
         return False
     try:

@@ -18,7 +18,7 @@ from salvo.engine.jsonio.canonical import sha256
 from salvo.engine.jsonio.json_diff import differences
 from salvo.engine.text.formatting import pluralize
 from salvo.errors import InputError
-from salvo.playbooks.audit import audit_log, signing
+from salvo.playbooks.audit import audit_log
 from salvo.playbooks.audit.audit_log import AuditEntry
 from salvo.playbooks.audit.integrity import canonical, report_hash
 from salvo.playbooks.audit.text_hashing import is_withheld, withheld
@@ -329,6 +329,9 @@ def _check_signature(
         return _unknown("signature", "The report is not signed: after a change, its hash could have been recomputed.")
     if signature is None:
         return _altered("signature", "The report is not signed, neither with the key that you named nor with another.")
+    # Imported here because cryptography is slow to import, and most verifications check no signature.
+    from salvo.playbooks.audit import signing
+
     if not signing.is_valid(document, signature):
         message = (
             f"The signature of the key {signature.public_key} is invalid: the report or the signature was altered."

@@ -70,7 +70,7 @@ class ScanResult:
 
 
 def build_report(
-    order: EvaluationRequest,
+    request: EvaluationRequest,
     votes: Iterable[Vote],
     scan_result: ScanResult,
     judge: JudgedBy,
@@ -79,89 +79,89 @@ def build_report(
     baseline: BaselineReport | str,
 ) -> Report:
     """Build the report. `baseline` is the report to compare with, or the reason why there is none."""
-    ballots = _by_check(votes)
-    measured = [ballot.measured for runs in ballots.values() for ballot in runs.values()]
-    fingerprints = Fingerprints(_evaluator(judge, measured), producer_fingerprint(order.producer))
-    decided = _decided(order, ballots, scan_result)
+    answers = _by_check(votes)
+    measured = [answer.measured for runs in answers.values() for answer in runs.values()]
+    fingerprints = Fingerprints(_evaluator(judge, measured), producer_fingerprint(request.producer))
+    decided = _decided(request, answers, scan_result)
     consistency = variance.overall(
         (check.severity, check.per_check_consistency) for check in decided if check.decided_by == "evaluator"
     )
-    drifted = _drift(order, decided, consistency, fingerprints, timestamp, baseline)
-    results = tuple(_with_derived(order, decided, consistency, drifted))
+    drifted = _drift(request, decided, consistency, fingerprints, timestamp, baseline)
+    results = tuple(_with_derived(request, decided, consistency, drifted))
     overall, reasons = status.overall(
-        [_outcome(check, drifted) for check in results], consistency, order.playbook.variance, order.mode
+        [_outcome(check, drifted) for check in results], consistency, request.playbook.variance, request.mode
     )
     incomplete = any(check.incomplete for check in results)
     report = Report(
         spec_version=SPEC_VERSION,
-        report_id=order.report_id,
-        playbook_id=order.playbook.id,
-        playbook_version=order.playbook.version,
-        execution_mode=order.mode,
+        report_id=request.report_id,
+        playbook_id=request.playbook.id,
+        playbook_version=request.playbook.version,
+        execution_mode=request.mode,
         timestamp=timestamp,
-        subject=order.subject,
-        evaluator=order.evaluator,
+        subject=request.subject,
+        evaluator=request.evaluator,
         incomplete=incomplete,
         summary=Summary(
             overall_status=overall,
             status_reasons=reasons,
             key_risks=advice.key_risks(results, scan_result.findings),
-            recommended_next_steps=advice.next_steps(results, drifted.summary, order.mode, incomplete=incomplete),
+            recommended_next_steps=advice.next_steps(results, drifted.summary, request.mode, incomplete=incomplete),
             mending_prompt=advice.mending_prompt(results),
         ),
         check_results=results,
         variance_summary=VarianceSummary(
-            num_runs=order.runs,
+            num_runs=request.runs,
             consistency_score=consistency,
-            divergent_findings=_divergent(decided, order),
-            threshold_ok=order.playbook.variance.ok,
-            threshold_warn=order.playbook.variance.warn,
-            aggregation=order.playbook.variance.aggregation,
-            note=variance.what_it_shows(order.runs, deterministic=judge.deterministic),
+            divergent_findings=_divergent(decided, request),
+            threshold_ok=request.playbook.variance.ok,
+            threshold_warn=request.playbook.variance.warn,
+            aggregation=request.playbook.variance.aggregation,
+            note=variance.what_it_shows(request.runs, deterministic=judge.deterministic),
         ),
         drift_summary=drifted.summary,
         artifact_findings=scan_result.findings,
         assumptions_extracted=_assumptions(results),
         uncertainty=_uncertainty(results),
-        unchecked_areas=_unchecked(order, results),
-        limitations=_limitations(order, judge, measured, scan_result, incomplete=incomplete),
+        unchecked_areas=_unchecked(request, results),
+        limitations=_limitations(request, judge, measured, scan_result, incomplete=incomplete),
         model_fingerprints=fingerprints,
         spent=_spent(measured),
         integrity=Integrity(
-            playbook_logic_hash=order.playbook.logic_hash,
-            inputs_fingerprint=order.inputs.fingerprint,
+            playbook_logic_hash=request.playbook.logic_hash,
+            inputs_fingerprint=request.inputs.fingerprint,
             runner_fingerprint=RUNNER_FINGERPRINT,
-            raw_inputs=dict(order.inputs.raw_hashes or {}),
+            raw_inputs=dict(request.inputs.raw_hashes or {}),
         ),
-        presentation_rules=PresentationRules(label=order.mode.label),
+        presentation_rules=PresentationRules(label=request.mode.label),
     )
     return with_hash(report)
 
 
 def _by_check(votes: Iterable[Vote]) -> dict[str, dict[int, JudgeAnswer]]:
-    ballots: dict[str, dict[int, JudgeAnswer]] = {}
+    answers: dict[str, dict[int, JudgeAnswer]] = {}
     for vote in votes:
-        ballots.setdefault(vote.check_id, {})[vote.run] = vote.answer
-    return ballots
+        answers.setdefault(vote.check_id, {})[vote.run] = vote.answer
+    return answers
 
 
 def _decided(
-    order: EvaluationRequest, ballots: Mapping[str, Mapping[int, JudgeAnswer]], scan_result: ScanResult
+    request: EvaluationRequest, answers: Mapping[str, Mapping[int, JudgeAnswer]], scan_result: ScanResult
 ) -> list[CheckResult]:
     """Return the results of all checks that are not derived from the others."""
-    locator = Locator(order.inputs.ai_output)
+    locator = Locator(request.inputs.ai_output)
     results = []
-    for check in order.playbook.checks:
+    for check in request.playbook.checks:
         scan = scan_result.patterns.get(check.id, Scan())
         if check.needs_judge:
-            results.append(checks.from_votes(check, ballots.get(check.id, {}), order, locator, scan.hits))
+            results.append(checks.from_votes(check, answers.get(check.id, {}), request, locator, scan.hits))
         elif not check.derived:
-            results.append(checks.from_patterns(check, scan, order.inputs))
+            results.append(checks.from_patterns(check, scan, request.inputs))
     return results
 
 
 def _drift(
-    order: EvaluationRequest,
+    request: EvaluationRequest,
     decided: list[CheckResult],
     consistency: float | None,
     fingerprints: Fingerprints,
@@ -170,8 +170,8 @@ def _drift(
 ) -> Drift:
     if isinstance(baseline, str):
         return drift.not_compared(baseline)
-    now = Snapshot(order.report_id, timestamp, order.inputs.fingerprint, tuple(decided), consistency, fingerprints)
-    return drift.compare(now, snapshot(baseline.report), saved=baseline.saved, thresholds=order.playbook.variance)
+    now = Snapshot(request.report_id, timestamp, request.inputs.fingerprint, tuple(decided), consistency, fingerprints)
+    return drift.compare(now, snapshot(baseline.report), saved=baseline.saved, thresholds=request.playbook.variance)
 
 
 def snapshot(report: Report) -> Snapshot:
@@ -186,13 +186,13 @@ def snapshot(report: Report) -> Snapshot:
 
 
 def _with_derived(
-    order: EvaluationRequest, decided: list[CheckResult], consistency: float | None, drifted: Drift
+    request: EvaluationRequest, decided: list[CheckResult], consistency: float | None, drifted: Drift
 ) -> Iterable[CheckResult]:
-    """Return all results in the playbook's order."""
+    """Return all results in the order of the playbook."""
     by_id = {check.check_id: check for check in decided}
-    for check in order.playbook.checks:
+    for check in request.playbook.checks:
         if check.id == RUN_VARIANCE:
-            yield checks.derived(check, *variance.run_variance(consistency, order.playbook.variance, order.mode))
+            yield checks.derived(check, *variance.run_variance(consistency, request.playbook.variance, request.mode))
         elif check.id == DRIFT:
             yield checks.derived(check, drifted.result, drifted.notes)
         else:
@@ -217,11 +217,11 @@ def judged_status(report: Report) -> Status:
     return status.overall(outcomes, report.variance_summary.consistency_score, thresholds, report.execution_mode)[0]
 
 
-def _divergent(decided: Iterable[CheckResult], order: EvaluationRequest) -> tuple[str, ...]:
+def _divergent(decided: Iterable[CheckResult], request: EvaluationRequest) -> tuple[str, ...]:
     return tuple(
         check.check_id
         for check in decided
-        if check.per_check_consistency is not None and check.per_check_consistency < order.playbook.variance.ok
+        if check.per_check_consistency is not None and check.per_check_consistency < request.playbook.variance.ok
     )
 
 
@@ -254,7 +254,7 @@ def _uncertainty(results: Iterable[CheckResult]) -> tuple[str, ...]:
     return tuple(sentences)
 
 
-def _unchecked(order: EvaluationRequest, results: Iterable[CheckResult]) -> tuple[UncheckedArea, ...]:
+def _unchecked(request: EvaluationRequest, results: Iterable[CheckResult]) -> tuple[UncheckedArea, ...]:
     stated = [
         UncheckedArea(citation.span, "output", citation.location)
         for check in results
@@ -264,16 +264,16 @@ def _unchecked(order: EvaluationRequest, results: Iterable[CheckResult]) -> tupl
     unchecked = [
         "Whether the text is legally correct: a playbook examines how a text is written, not whether it is right."
     ]
-    if order.inputs.source_document is None:
+    if request.inputs.source_document is None:
         unchecked.append("Whether the text agrees with its source: no source document was given.")
-    if order.inputs.prompt is None:
+    if request.inputs.prompt is None:
         unchecked.append("Whether the text answers its prompt: no prompt was given.")
     unchecked += [f"{check.check_id}: not enough votes." for check in results if check.incomplete]
     return (*stated, *(UncheckedArea(area, "runner") for area in unchecked))
 
 
 def _limitations(
-    order: EvaluationRequest,
+    request: EvaluationRequest,
     judge: JudgedBy,
     measured: Sequence[CallMetrics],
     scan_result: ScanResult,
@@ -281,8 +281,8 @@ def _limitations(
     incomplete: bool,
 ) -> tuple[str, ...]:
     sentences = [f"{check_id}: {note}" for check_id, scan in scan_result.patterns.items() for note in scan.notes]
-    if order.mode is Mode.SCREENING:
-        sentences.append(f"{order.mode.label}: one run per check, no baseline, no drift.")
+    if request.mode is Mode.SCREENING:
+        sentences.append(f"{request.mode.label}: one run per check, no baseline, no drift.")
     if judge.deterministic:
         sentences.append(
             "The evaluator is deterministic: it always agrees with itself, so its consistency says nothing about how "
@@ -290,7 +290,7 @@ def _limitations(
         )
     elif any(facts.calls and facts.temperature is None for facts in measured):
         sentences.append(
-            f"At least one call to {order.evaluator} was made without a temperature, so its answers may vary."
+            f"At least one call to {request.evaluator} was made without a temperature, so its answers may vary."
         )
     if not judge.deterministic:
         sentences.append(

@@ -22,14 +22,14 @@ NOT_ASKED = "This run was not made."
 
 
 def from_votes(
-    check: Check, ballots: Mapping[int, JudgeAnswer], order: EvaluationRequest, locator: Locator, hits: Sequence[Hit]
+    check: Check, answers: Mapping[int, JudgeAnswer], request: EvaluationRequest, locator: Locator, hits: Sequence[Hit]
 ) -> CheckResult:
-    """Return the result of the evaluator's votes; `ballots` are by run number."""
-    runs = range(1, order.runs + 1)
-    voted = tally([ballots.get(run) for run in runs], order.playbook.variance.aggregation, order.mode)
-    supporting = {run: ballot for run, ballot in sorted(ballots.items()) if ballot.result is voted.result}
-    opposing = {run: ballot for run, ballot in sorted(ballots.items()) if ballot.result not in (None, voted.result)}
-    quotes = _citations(supporting, order.inputs, locator)
+    """Return the result of the evaluator's votes; `answers` are by run number."""
+    runs = range(1, request.runs + 1)
+    voted = tally([answers.get(run) for run in runs], request.playbook.variance.aggregation, request.mode)
+    supporting = {run: answer for run, answer in sorted(answers.items()) if answer.result is voted.result}
+    opposing = {run: answer for run, answer in sorted(answers.items()) if answer.result not in (None, voted.result)}
+    quotes = _citations(supporting, request.inputs, locator)
     located = tuple(quote for quote in quotes if quote.location is not None)
     unproven = voted.result is Result.FAIL and len(located) < check.min_citations_per_fail
     return CheckResult(
@@ -42,14 +42,16 @@ def from_votes(
         per_check_consistency=voted.consistency,
         evidence_citations=located,
         rejected_citations=tuple(quote for quote in quotes if quote.location is None),
-        notes=_notes(supporting.values(), ballots, order.runs, unproven=unproven),
+        notes=_notes(supporting.values(), answers, request.runs, unproven=unproven),
         dissent=tuple(
-            Dissent(run, ballot.result, visible_note(ballot.notes), _citations({run: ballot}, order.inputs, locator))
-            for run, ballot in opposing.items()
-            if ballot.result is not None
+            Dissent(
+                run, answer.result, withhold_claims(answer.notes), _citations({run: answer}, request.inputs, locator)
+            )
+            for run, answer in opposing.items()
+            if answer.result is not None
         ),
-        pattern_hits=pattern_hits(hits, order.inputs),
-        raw_runs=tuple(_raw_run(run, ballots.get(run), order.inputs, locator) for run in runs),
+        pattern_hits=pattern_hits(hits, request.inputs),
+        raw_runs=tuple(_raw_run(run, answers.get(run), request.inputs, locator) for run in runs),
         incomplete=voted.incomplete,
     )
 
@@ -110,7 +112,7 @@ def location(span: Span, inputs: Inputs) -> Location:
     return Location(span.start, span.end, inputs.line_number(span.start))
 
 
-def visible_note(note: str) -> str:
+def withhold_claims(note: str) -> str:
     """Return the note, or a notice if it makes a forbidden claim. The raw answer keeps the note."""
     forbidden = claims.forbidden_claims(note)
     if not forbidden:
@@ -119,12 +121,12 @@ def visible_note(note: str) -> str:
     return f"[This note by the evaluator is withheld: it asserts {quoted}, which a report must not claim.]"
 
 
-def _citations(ballots: Mapping[int, JudgeAnswer], inputs: Inputs, locator: Locator) -> tuple[Citation, ...]:
+def _citations(answers: Mapping[int, JudgeAnswer], inputs: Inputs, locator: Locator) -> tuple[Citation, ...]:
     """Return each quote once, in the order of the text, with the runs that gave it; unlocated quotes come last."""
     quotes: dict[Span | str, tuple[list[int], str]] = {}
-    for run, ballot in ballots.items():
-        for cited in ballot.citations:
-            runs, _ = quotes.setdefault(locator.find(cited.span) or cited.span, ([], visible_note(cited.context)))
+    for run, answer in answers.items():
+        for cited in answer.citations:
+            runs, _ = quotes.setdefault(locator.find(cited.span) or cited.span, ([], withhold_claims(cited.context)))
             if run not in runs:
                 runs.append(run)
     located = {place: quote for place, quote in quotes.items() if isinstance(place, Span)}
@@ -142,15 +144,15 @@ def _citations(ballots: Mapping[int, JudgeAnswer], inputs: Inputs, locator: Loca
     )
 
 
-def _notes(supporting: Iterable[JudgeAnswer], ballots: Mapping[int, JudgeAnswer], runs: int, *, unproven: bool) -> str:
+def _notes(supporting: Iterable[JudgeAnswer], answers: Mapping[int, JudgeAnswer], runs: int, *, unproven: bool) -> str:
     """Return the notes of the majority, each once; without a majority, the reason."""
-    notes = " ".join(dict.fromkeys(visible_note(ballot.notes) for ballot in supporting if ballot.notes))
+    notes = " ".join(dict.fromkeys(withhold_claims(answer.notes) for answer in supporting if answer.notes))
     if unproven:
         return f"{EVIDENCE_NOT_MET} {notes}".rstrip()
     if notes:
         return notes
-    problems = dict.fromkeys(ballot.problem for ballot in ballots.values() if ballot.problem)
-    votes = [ballot.result for ballot in ballots.values() if ballot.result is not None]
+    problems = dict.fromkeys(answer.problem for answer in answers.values() if answer.problem)
+    votes = [answer.result for answer in answers.values() if answer.result is not None]
     counts = ", ".join(f"{votes.count(result)} {result}" for result in Result if result in votes) or "none"
     return f"No verdict: {len(votes)} of {pluralize(runs, 'run')} gave a vote ({counts}). {' '.join(problems)}".rstrip()
 
@@ -159,23 +161,23 @@ def token_counts(usage: Usage) -> Tokens:
     return Tokens(usage.input, usage.output, usage.cache_read, usage.cache_write)
 
 
-def _raw_run(run: int, ballot: JudgeAnswer | None, inputs: Inputs, locator: Locator) -> RawRun:
-    if ballot is None:
+def _raw_run(run: int, answer: JudgeAnswer | None, inputs: Inputs, locator: Locator) -> RawRun:
+    if answer is None:
         return RawRun(run, Result.INDETERMINATE, False, None, (), "", "", problem=NOT_ASKED)
-    usage = ballot.measured.usage
+    usage = answer.measured.usage
     return RawRun(
         run=run,
-        result=ballot.result or Result.INDETERMINATE,
-        valid=ballot.result is not None,
-        confidence=ballot.confidence,
-        evidence_citations=_citations({run: ballot}, inputs, locator),
-        notes=visible_note(ballot.notes),
-        raw_answer=ballot.raw,
-        problem=ballot.problem,
-        rule=ballot.rule,
-        model=ballot.measured.model,
-        system_fingerprint=ballot.measured.system_fingerprint,
+        result=answer.result or Result.INDETERMINATE,
+        valid=answer.result is not None,
+        confidence=answer.confidence,
+        evidence_citations=_citations({run: answer}, inputs, locator),
+        notes=withhold_claims(answer.notes),
+        raw_answer=answer.raw,
+        problem=answer.problem,
+        rule=answer.rule,
+        model=answer.measured.model,
+        system_fingerprint=answer.measured.system_fingerprint,
         tokens=None if usage is None else token_counts(usage),
-        cost_usd=ballot.measured.cost_usd,
-        seconds=ballot.measured.seconds,
+        cost_usd=answer.measured.cost_usd,
+        seconds=answer.measured.seconds,
     )

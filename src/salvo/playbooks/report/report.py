@@ -277,6 +277,7 @@ class ReportFile:
 
 def read_report(content: bytes, name: str = "The report") -> ReportFile:
     """Read a report from a file or a database; InputError says what is wrong with it and where."""
+    # Imported here because a list of evaluations is read without pydantic, which is slow to import.
     from pydantic import ValidationError
 
     try:

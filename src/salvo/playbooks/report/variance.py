@@ -25,15 +25,15 @@ class VoteTally:
     incomplete: bool
 
 
-def tally(ballots: Sequence[JudgeAnswer | None], aggregation: Aggregation, mode: Mode) -> VoteTally:
+def tally(answers: Sequence[JudgeAnswer | None], aggregation: Aggregation, mode: Mode) -> VoteTally:
     """Combine the answers, one per run; None, or an answer without a result, is not a vote."""
-    votes = [ballot.result if ballot else None for ballot in ballots]
+    votes = [answer.result if answer else None for answer in answers]
     winner = _unanimous(votes) if aggregation is Aggregation.CONSENSUS_REQUIRED else voting.majority(votes)
     result = winner or Result.INDETERMINATE
     agreeing = [
-        ballot.confidence
-        for ballot in ballots
-        if ballot is not None and ballot.result is result and ballot.confidence is not None
+        answer.confidence
+        for answer in answers
+        if answer is not None and answer.result is result and answer.confidence is not None
     ]
     return VoteTally(
         result=result,
