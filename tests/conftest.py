@@ -23,3 +23,14 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> UserProject:
     user_project.write("scenarios/book_flight.yaml", BOOK_FLIGHT)
     user_project.write("tools.py", TOOLS)
     return user_project
+
+
+@pytest.fixture(scope="session")
+def empty_database(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A database with its tables and no evaluations. Copying it takes a hundredth of the time of creating one."""
+    from salvo.playbooks.store.store import EvaluationStore  # most tests do without SQLAlchemy
+    from tests.support.clock import HeldClock
+
+    file = tmp_path_factory.mktemp("database") / "byop_runs.db"
+    EvaluationStore.open(f"sqlite:///{file}", HeldClock()).close()
+    return file

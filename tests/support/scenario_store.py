@@ -11,6 +11,7 @@ from salvo.engine.jsonio import json_codec
 from salvo.scenarios.result import AgentRunResult, Batch, Cause, EvalResult, Outcome, RunMetrics, ToolCall, TraceEvent
 from salvo.scenarios.store.index import index_entry
 from salvo.scenarios.store.store import RunStore
+from tests.support import runs as support_runs
 
 FIRST_DAY = datetime(2026, 11, 1, 9, tzinfo=UTC)
 MODELS = (("openai", "gpt-5.4-mini", 0.95), ("anthropic", "claude-haiku-4-5", 0.7))
@@ -218,3 +219,10 @@ def _broken(batch: Batch, number: int, began: datetime, calls: list[ToolCall]) -
         metrics=RunMetrics(latency=30.0, tool_count=len(calls), model_calls=1, retries=3),
         salvo_version="0.1.0",
     )
+
+
+def save_runs(store: RunStore, *runs: AgentRunResult, **settings: Any) -> None:
+    """Save a batch of these runs."""
+    store.save_batch(support_runs.batch(runs=len(runs), **settings))
+    for run in runs:
+        store.save_run(run)

@@ -1,5 +1,6 @@
-"""A server with a database of its own, and a client for it."""
+"""A server with its own database, a shared server, and a client for each."""
 
+import shutil
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -18,8 +19,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 @pytest.fixture
-def database(tmp_path: Path) -> Path:
-    return tmp_path / "byop_runs.db"
+def database(tmp_path: Path, empty_database: Path) -> Path:
+    return Path(shutil.copy(empty_database, tmp_path / "byop_runs.db"))
 
 
 @pytest.fixture
@@ -27,8 +28,8 @@ def serve(database: Path, tmp_path: Path) -> Iterator[Callable[..., WebServer]]:
     with ExitStack() as servers:
 
         def serve(**settings: Any) -> WebServer:
-            given = {"static": tmp_path / "static"} | settings
-            return servers.enter_context(WebServer(Settings(f"sqlite:///{database}", **given)))
+            defaults = {"project": tmp_path, "static": tmp_path / "static"}
+            return servers.enter_context(WebServer(Settings(f"sqlite:///{database}", **defaults | settings)))
 
         yield serve
 
@@ -41,9 +42,15 @@ async def api(serve: Callable[..., WebServer]) -> AsyncIterator[Client]:
 
 @pytest.fixture(scope="session")
 def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WebServer]:
-    """One server for all that only ask, with a few stored runs of scenarios."""
+    """One server for all tests that leave nothing behind, with a few stored scenario runs."""
     folder = tmp_path_factory.mktemp("shared")
     fill(folder, days=1, runs=3)
     settings = Settings(f"sqlite:///{folder / 'byop_runs.db'}", project=folder, static=folder / "static")
     with WebServer(settings) as server:
         yield server
+
+
+@pytest.fixture
+async def shared_api(shared: WebServer) -> AsyncIterator[Client]:
+    async with client(shared.url) as ready:
+        yield ready

@@ -1,6 +1,6 @@
 """Who may ask, and what an answer may do."""
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 
 import pytest
 from inline_snapshot import snapshot
@@ -13,10 +13,8 @@ _VARY = ("date", "content-length")
 
 
 @pytest.fixture
-async def api(shared: WebServer) -> AsyncIterator[Client]:
-    """None of these tests leaves anything behind."""
-    async with client(shared.url) as ready:
-        yield ready
+def api(shared_api: Client) -> Client:
+    return shared_api
 
 
 @pytest.mark.parametrize("host", ["evil.example", "127.0.0.1", "127.0.0.1:1", "localhost.evil.example:{port}", ""])

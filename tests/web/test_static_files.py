@@ -1,36 +1,36 @@
 """The built page, and what is served where it is missing."""
 
-from collections.abc import Callable
-from pathlib import Path
+from collections.abc import Iterator
 
 import pytest
 
+from salvo.web.settings import Settings
 from tests.support.web import Client, WebServer, client
 
-Serve = Callable[..., WebServer]
 
-
-@pytest.fixture
-def built(tmp_path: Path) -> Path:
-    static = tmp_path / "static"
+@pytest.fixture(scope="module")
+def page_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WebServer]:
+    folder = tmp_path_factory.mktemp("page")
+    static = folder / "static"
     (static / "assets").mkdir(parents=True)
     (static / "index.html").write_text('<div id="root"></div>')
     (static / "assets" / "index-1a2b.js").write_text("console.log('a page');" * 500)
-    (tmp_path / "secret.txt").write_text("not for the page")
-    return static
+    (folder / "secret.txt").write_text("not for the page")
+    with WebServer(Settings(f"sqlite:///{folder / 'byop_runs.db'}", project=folder, static=static)) as server:
+        yield server
 
 
 @pytest.mark.parametrize("path", ["/", "/reports/1m00", "/history", "/compare?a=1&b=2", "/reports/a.b"])
-async def test_every_address_that_is_not_the_apis_loads_the_page(built: Path, serve: Serve, path: str) -> None:
-    async with client(serve(static=built).url) as api:
+async def test_every_address_that_is_not_the_apis_loads_the_page(page_server: WebServer, path: str) -> None:
+    async with client(page_server.url) as api:
         page = await api.ask("GET", path)
     assert (page.status, page.body, page.headers["Cache-Control"]) == (200, b'<div id="root"></div>', "no-cache")
 
 
 async def test_a_file_whose_name_changes_with_its_content_is_kept_for_ever_and_sent_packed(
-    built: Path, serve: Serve
+    page_server: WebServer,
 ) -> None:
-    async with client(serve(static=built).url) as api:
+    async with client(page_server.url) as api:
         file = await api.ask("GET", "/assets/index-1a2b.js", accept_encoding="identity")
         assert file.headers["Cache-Control"] == "public, max-age=31536000, immutable"
         assert file.headers["Content-Type"].startswith("text/javascript")
@@ -44,8 +44,8 @@ async def test_a_file_whose_name_changes_with_its_content_is_kept_for_ever_and_s
 
 
 @pytest.mark.parametrize("path", ["/../secret.txt", "/%2e%2e/secret.txt", "/assets/..%2f..%2fsecret.txt", "/%00"])
-async def test_nothing_outside_the_page_is_served(built: Path, serve: Serve, path: str) -> None:
-    async with client(serve(static=built).url) as api:
+async def test_nothing_outside_the_page_is_served(page_server: WebServer, path: str) -> None:
+    async with client(page_server.url) as api:
         assert b"not for the page" not in (await api.ask("GET", path)).body
 
 

@@ -16,17 +16,9 @@ from tests.support.playbooks import a_vote
 from tests.support.stored import NAMES, Byop, begun, finished
 
 
-@pytest.fixture(scope="session")
-def a_database(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """With its tables and nothing in them, to be copied: making them takes ten times as long."""
-    file = tmp_path_factory.mktemp("database") / "byop_runs.db"
-    EvaluationStore.open(f"sqlite:///{file}", HeldClock()).close()
-    return file
-
-
 @pytest.fixture
-def office(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, a_database: Path) -> Office:
-    shutil.copy(a_database, tmp_path / "byop_runs.db")
+def office(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, empty_database: Path) -> Office:
+    shutil.copy(empty_database, tmp_path / "byop_runs.db")
     return Office(tmp_path, monkeypatch)
 
 

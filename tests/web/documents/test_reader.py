@@ -2,24 +2,21 @@
 
 import io
 import zipfile
-from collections.abc import AsyncIterator
 
 import docx
 import pytest
 from pypdf import PdfWriter
 
-from salvo.web.documents import reader
+from salvo.web.documents import reader, worker
 from tests.support.documents import pdf, written
-from tests.support.web import Client, Reply, WebServer, client
+from tests.support.web import Client, Reply
 
 SENTENCES = ["1. Liability is limited.", "2. German law applies."]
 
 
 @pytest.fixture
-async def api(shared: WebServer) -> AsyncIterator[Client]:
-    """Nothing is stored of a file."""
-    async with client(shared.url) as ready:
-        yield ready
+def api(shared_api: Client) -> Client:
+    return shared_api
 
 
 async def test_a_text_file_is_its_text(api: Client) -> None:
@@ -60,7 +57,7 @@ async def test_a_file_that_cannot_be_read_is_a_sentence(api: Client) -> None:
         "cut.pdf": pdf(*SENTENCES)[:200],
         "scanned.pdf": pdf(""),
         "encrypted.pdf": written(encrypted),
-        "thick.pdf": pdf(*[""] * 10_000),
+        "thick.pdf": pdf(*[""] * 2_001),
         "not.docx": b"hello",
         "old.docx": b"\xd0\xcf\x11\xe0" + b"\0" * 600,
         "empty.docx": _packed(docx.Document()),
@@ -79,7 +76,7 @@ async def test_a_file_that_cannot_be_read_is_a_sentence(api: Client) -> None:
         "cut.pdf": "The file is not a readable PDF.",
         "scanned.pdf": "The file contains no text. It may be a scan.",
         "encrypted.pdf": "The file is encrypted and needs a password.",
-        "thick.pdf": "The file has 10,000 pages; at most 2,000 are allowed.",
+        "thick.pdf": "The file has 2,001 pages; at most 2,000 are allowed.",
         "not.docx": "The file is not a readable .docx.",
         "old.docx": "The file is encrypted, or in the old .doc format.",
         "empty.docx": "The file contains no text. It may be a scan.",
@@ -88,10 +85,17 @@ async def test_a_file_that_cannot_be_read_is_a_sentence(api: Client) -> None:
 
 
 async def test_a_zip_bomb_is_not_unpacked(api: Client) -> None:
-    bomb = _zip({"word/document.xml": b"0" * (250 * 1024 * 1024)})
-    assert len(bomb) < 1024 * 1024
+    bomb = _zip({"word/document.xml": b"0" * (20 * 1024 * 1024)})
+    assert len(bomb) * worker.MAX_UNPACKED_RATIO < 20 * 1024 * 1024
     reply = await _read(api, "bomb.docx", bomb)
     assert (reply.status, reply.json()["error"]["message"]) == (422, "The file becomes too large when it is unpacked.")
+
+
+def test_an_archive_that_declares_too_much_is_refused_whatever_its_own_size() -> None:
+    with zipfile.ZipFile(io.BytesIO(_zip({"word/document.xml": b"0"}))) as archive:
+        archive.infolist()[0].file_size = worker.MAX_UNPACKED_BYTES + 1
+        with pytest.raises(worker.UnreadableDocumentError, match="too large when it is unpacked"):
+            worker._check_archive(archive, 100 * 1024 * 1024)
 
 
 async def test_entities_that_multiply_are_not_followed(api: Client) -> None:

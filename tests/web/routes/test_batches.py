@@ -1,76 +1,32 @@
-"""The stored runs of scenarios, over the API."""
+"""/api/batches: the list, its pages and filters, one batch, its runs, comparisons and events."""
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import aiohttp
 import pytest
 
 from salvo.engine.jsonio import json_codec
 from salvo.scenarios.analysis.comparison_inputs import compare_batches, find_pairs
 from salvo.scenarios.analysis.summary import summarise
-from salvo.scenarios.analysis.truncation import LONGEST
 from salvo.scenarios.report.comparison import document
 from salvo.scenarios.report.labels import describe_cause
 from salvo.scenarios.report.terminal import batch_table
-from salvo.scenarios.result import Cause, Outcome, ToolCall
+from salvo.scenarios.result import Cause, Outcome
 from salvo.scenarios.store.index import index_entry
 from salvo.scenarios.store.store import RunStore
 from salvo.web.routes import batches
-from salvo.web.settings import Settings
-from tests.support.runs import batch, judged, result
-from tests.support.scenario_store import MODELS, SCENARIOS, fill
+from tests.support.runs import result
+from tests.support.scenario_store import MODELS, SCENARIOS, fill, save_runs
 from tests.support.web import Client, WebServer, client
 
 Serve = Callable[..., WebServer]
+
+
 REFUND, FLIGHT = SCENARIOS
-REFUSED = [(404, "unknown_id"), (404, "not_found"), (409, "ambiguous_id"), (503, "store")]
-
-
-@pytest.fixture
-async def api(serve: Serve, tmp_path: Path) -> AsyncIterator[Client]:
-    async with client(serve(project=tmp_path).url) as ready:
-        yield ready
-
-
-@pytest.fixture
-def filled(tmp_path: Path) -> RunStore:
-    """Three days: twelve batches of eight runs."""
-    return fill(tmp_path, days=3, runs=8)
-
-
-@pytest.fixture(scope="module")
-def weeks(tmp_path_factory: pytest.TempPathFactory) -> RunStore:
-    """The same, for all that only look."""
-    return fill(tmp_path_factory.mktemp("weeks"), days=3, runs=8)
-
-
-@pytest.fixture(scope="module")
-def showing(weeks: RunStore) -> Iterator[WebServer]:
-    folder = weeks.folder.parent
-    with WebServer(Settings(f"sqlite:///{folder / 'byop_runs.db'}", project=folder, static=folder)) as server:
-        yield server
-
-
-@pytest.fixture
-async def page(showing: WebServer) -> AsyncIterator[Client]:
-    async with client(showing.url) as ready:
-        yield ready
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> RunStore:
-    store = RunStore(tmp_path / ".salvo")
-    store.prepare()
-    return store
-
-
-def keep(store: RunStore, *runs: Any, **settings: Any) -> None:
-    store.save_batch(batch(runs=len(runs), **settings))
-    for run in runs:
-        store.save_run(run)
 
 
 class TestBatches:
@@ -166,7 +122,7 @@ class TestBatches:
 
     async def test_causes_have_the_labels_of_the_terminal(self, api: Client, store: RunStore) -> None:
         run = result(1, Outcome.ERROR, cause=Cause.PROVIDER, error="overloaded")
-        keep(store, run)
+        save_runs(store, run)
         detail = await api.get(f"/api/batches/{run.batch_id}")
         assert detail["cause_labels"] == {cause: describe_cause(cause) for cause in Cause}
         assert (await api.get(f"/api/runs/{run.run_id}"))["run"]["cause_label"] == detail["cause_labels"]["provider"]
@@ -174,7 +130,7 @@ class TestBatches:
         assert any(f"{detail['cause_labels']['provider']}: overloaded" in line for line in printed)
 
     async def test_a_long_list_of_failures_is_cut_and_its_count_is_not(self, api: Client, store: RunStore) -> None:
-        keep(store, *(result(number, Outcome.FAILED) for number in range(1, 61)))
+        save_runs(store, *(result(number, Outcome.FAILED) for number in range(1, 61)))
         summary = (await api.get("/api/batches/latest"))["summary"]
         assert (len(summary["failures"]), summary["failed"]) == (batches.MAX_LISTED, 60)
 
@@ -209,84 +165,6 @@ class TestBatches:
         assert (same.status, same.code) == (400, "bad_usage")
 
 
-class TestRuns:
-    async def test_a_run_has_its_steps_and_each_assertion_beside_the_one_it_concerns(
-        self, page: Client, weeks: RunStore
-    ) -> None:
-        failed = (await page.get("/api/batches/1m7000001/runs?outcome=failed"))["rows"][0]["run_id"]
-        found = await page.get(f"/api/runs/{failed}")
-        kinds = [step["kind"] for step in found["trajectory"]["steps"]]
-        assert kinds[:4] == ["system", "message", "model", "tool"]
-        assert kinds[-2:] == ["model", "end"]
-        placed = [index for step in found["trajectory"]["steps"] for index in step["assertions"]]
-        assert sorted([*placed, *found["trajectory"]["overall"]]) == list(range(len(found["run"]["eval_results"])))
-        assert found["trajectory"]["overall"] == [4]
-        assert found["partner"] in {
-            row["run_id"] for row in (await page.get("/api/batches/1m7000001/runs?outcome=passed"))["rows"]
-        }
-
-    async def test_two_runs_stand_side_by_side_with_their_first_difference(self, page: Client, weeks: RunStore) -> None:
-        failed = (await page.get("/api/batches/1m7000001/runs?outcome=failed"))["rows"][0]["run_id"]
-        partner = (await page.get(f"/api/runs/{failed}"))["partner"]
-        found = await page.get(f"/api/runs/{failed}/beside/{partner}")
-        assert (found["a"]["run_id"], found["b"]["run_id"]) == (failed, partner)
-        rows, first = found["steps"]["rows"], found["steps"]["first_difference"]
-        assert all(row["same"] for row in rows[:first])
-        assert not rows[first]["same"]
-
-    async def test_what_is_huge_is_cut_and_says_so_and_the_file_has_all_of_it(
-        self, api: Client, store: RunStore
-    ) -> None:
-        huge = "x" * 5_000_000
-        keep(store, result(final_output=huge, eval_results=[judged("x", False, actual=huge)]))
-        shown = await api.ask("GET", "/api/runs/latest")
-        assert len(shown.body) < 10 * LONGEST
-        end = shown.json()["trajectory"]["steps"][-1]
-        assert (end["result"], end["cut"]) == ("x" * LONGEST + "…", {"result": len(huge)})
-        assert shown.json()["run"]["cut"] == {"0.actual": len(huge)}
-        file = await api.ask("GET", "/api/runs/latest/raw")
-        assert file.headers["Content-Disposition"] == 'attachment; filename="salvo-run-01k9batch-0001.json"'
-        assert file.json()["final_output"] == huge
-
-    async def test_hostile_content_stays_data(self, api: Client, store: RunStore) -> None:
-        hostile = "<script>alert(1)</script>\u202e\ud800\x00"
-        keep(store, result(final_output=hostile, tool_calls=[ToolCall(hostile, {hostile: hostile}, error=hostile)]))
-        found = await api.get("/api/runs/latest")
-        call, end = found["trajectory"]["steps"]
-        assert (call["title"], call["arguments"], call["error"]) == (hostile, {hostile: hostile}, hostile)
-        assert end["result"] == hostile
-
-    async def test_a_run_without_its_batch_is_shown_without_what_was_asked(self, api: Client, store: RunStore) -> None:
-        keep(store, result(eval_results=[judged("x", True)]))
-        (store.batches / "01k9batch.json").unlink()
-        found = await api.get("/api/runs/01k9batch-0001")
-        assert ([step["kind"] for step in found["trajectory"]["steps"]], found["partner"]) == (["end"], None)
-        assert found["trajectory"]["overall"] == [0]
-
-    @pytest.mark.parametrize(
-        "named",
-        ["..%2f..%2fsecret", "%2e%2e", "a%00b", "..", "x" * 300, "%F0%9F%98%80", "secret", "01k9batch-0001.json"],
-    )
-    async def test_no_id_leads_out_of_the_store(self, api: Client, store: RunStore, tmp_path: Path, named: str) -> None:
-        keep(store, result())
-        (tmp_path / "secret.json").write_bytes((store.runs / "01k9batch-0001.json").read_bytes())
-        (store.runs / "secret.json").symlink_to(tmp_path / "secret.json")
-        for path in (
-            f"/api/runs/{named}",
-            f"/api/runs/{named}/raw",
-            f"/api/batches/{named}",
-            f"/api/batches/{named}/runs",
-        ):
-            answer = await api.ask("GET", path)
-            assert (answer.status, answer.code) in REFUSED, path
-
-    async def test_a_damaged_run_is_a_clear_error(self, api: Client, store: RunStore) -> None:
-        keep(store, result())
-        (store.runs / "01k9batch-0001.json").write_text('{"run_id": 7}')
-        answer = await api.ask("GET", "/api/runs/01k9batch-0001")
-        assert (answer.status, answer.code) == (503, "store")
-
-
 class TestEvents:
     async def test_whoever_watches_is_told_of_new_runs(
         self, api: Client, store: RunStore, monkeypatch: pytest.MonkeyPatch
@@ -296,7 +174,7 @@ class TestEvents:
             told = api.listen("/api/batches/events")
             first = await anext(told)
             assert (first.event, first.data) == ("watching", {"place": str(store.folder)})
-            keep(store, result(), batch_id="01k9batch")
+            save_runs(store, result(), batch_id="01k9batch")
             changed = {batch_id for each in [await anext(told)] for batch_id in each.data["batches"]}
             assert changed == {"01k9batch"}
             await told.aclose()
@@ -309,6 +187,14 @@ class TestEvents:
             stopping = asyncio.create_task(asyncio.to_thread(server.stop))
             assert [each async for each in told] == []
             await stopping
+
+
+async def test_whoever_watches_the_batches_is_told_at_once_that_it_does(api: Client) -> None:
+    async with aiohttp.ClientSession() as session, session.get(f"{api.url}/api/batches/events") as response:
+        assert (response.status, response.content_type) == (200, "text/event-stream")
+        assert await response.content.readline() == b"event: watching\n"
+        name, _, data = (await response.content.readline()).decode().partition(": ")
+        assert (name, list(json.loads(data))) == ("data", ["place"])
 
 
 async def test_what_guards_the_others_guards_these(serve: Serve, filled: RunStore, tmp_path: Path) -> None:
@@ -327,11 +213,13 @@ async def test_what_guards_the_others_guards_these(serve: Serve, filled: RunStor
 
 
 async def test_looking_at_runs_makes_no_database_and_asking_for_evaluations_does(
-    api: Client, filled: RunStore, database: Path
+    serve: Serve, filled: RunStore, database: Path
 ) -> None:
-    await api.get("/api/about")
-    await api.get("/api/batches")
-    assert not database.exists()  # noqa: ASYNC240 - a file of the test's
-    many = await asyncio.gather(*(api.get("/api/history") for _ in range(8)))
-    assert [page["rows"] for page in many] == [[]] * 8
-    assert database.exists()  # noqa: ASYNC240 - as above
+    database.unlink()  # noqa: ASYNC240 - a file of the test's
+    async with client(serve().url) as api:
+        await api.get("/api/about")
+        await api.get("/api/batches")
+        assert not database.exists()  # noqa: ASYNC240 - as above
+        many = await asyncio.gather(*(api.get("/api/history") for _ in range(8)))
+        assert [page["rows"] for page in many] == [[]] * 8
+        assert database.exists()  # noqa: ASYNC240 - as above

@@ -1,0 +1,30 @@
+"""/api/history, /api/subjects, /api/timeline and /api/baselines."""
+
+from tests.support.web import Client
+
+
+async def test_the_history_is_paged_filtered_and_searched(api: Client) -> None:
+    ids = [(await api.report(mode="screening", subject=subject))["report"]["report_id"] for subject in "aab"]
+    page = await api.get("/api/history?limit=2")
+    assert ([row["id"] for row in page["rows"]], page["more"]) == ([ids[2], ids[1]], True)
+    rest = await api.get("/api/history?limit=2&offset=2")
+    assert ([row["id"] for row in rest["rows"]], rest["more"]) == ([ids[0]], False)
+    assert len((await api.get("/api/history?subject=a"))["rows"]) == 2
+    assert len((await api.get("/api/history?search=ALERT"))["rows"]) == 3
+    assert (await api.get("/api/history?search=nowhere"))["rows"] == []
+    assert len((await api.get("/api/history?status=ALERT&mode=screening"))["rows"]) == 3
+    assert (await api.get("/api/history?status=STABLE"))["rows"] == []
+    assert (await api.get("/api/history?mode=full"))["rows"] == []
+    assert await api.get("/api/subjects") == [{"name": "b", "reports": 1}, {"name": "a", "reports": 2}]
+    assert [point["id"] for point in await api.get("/api/timeline?subject=a")] == ids[:2]
+
+
+async def test_a_baseline_is_saved_listed_and_cleared(api: Client) -> None:
+    report = (await api.report())["report"]["report_id"]
+    screening = (await api.report(mode="screening"))["report"]["report_id"]
+    assert (await api.ask("POST", "/api/baselines", {"report_id": report})).status == 204
+    refused = await api.ask("POST", "/api/baselines", {"report_id": screening})
+    assert (refused.status, refused.code) == (400, "bad_usage")
+    assert [each["evaluation_id"] for each in await api.get("/api/baselines")] == [report]
+    assert (await api.ask("DELETE", f"/api/baselines/{report}")).status == 204
+    assert await api.get("/api/baselines") == []

@@ -1,0 +1,30 @@
+"""/api/playbooks."""
+
+from inline_snapshot import snapshot
+
+from tests.support.web import Client
+
+
+async def test_the_library_is_listed_and_shown(api: Client) -> None:
+    [listed] = await api.get("/api/playbooks")
+    shown = await api.get(f"/api/playbooks/{listed['id']}")
+    assert (listed["checks"], listed["judged"], listed["min_runs"]) == (6, 4, 3)
+    assert (shown["listed"], shown["document"]["metadata"]["id"]) == (listed, listed["id"])
+
+
+async def test_a_playbook_is_validated_with_the_place_of_each_finding(api: Client) -> None:
+    document = (await api.get("/api/playbooks/ai_plugin_observability_v1"))["document"]
+    found = (await api.ask("POST", "/api/playbooks/validate", {"playbook": document})).json()
+    assert (found["valid"], found["playbook"]["logic_hash"][:7]) == (True, "sha256:")
+    document["checks"][0]["severity"] = "hihg"
+    found = (await api.ask("POST", "/api/playbooks/validate", {"playbook": document})).json()
+    assert (found["valid"], found["playbook"]) == (False, None)
+    assert found["findings"][0] == snapshot(
+        {
+            "path": "$.checks[0].severity",
+            "level": "error",
+            "message": 'must be one of high, medium; did you mean "high"?',
+        }
+    )
+    found = (await api.ask("POST", "/api/playbooks/validate", {"playbook": '{"a": 1, "a": 2'})).json()
+    assert (found["valid"], found["findings"][0]["path"]) == (False, "$")
