@@ -291,10 +291,10 @@ class ScenarioItem(pytest.Item):
         self._scenario = scenario
 
     def runtest(self) -> None:
-        from salvo.scenarios.report.junit import properties_of
+        from salvo.scenarios.report.junit import suite_properties
 
         result = self._work.run(self._work.workshop, self._scenario, self.path)
-        self.user_properties += [("batch", result.batch_id), *properties_of(result.summary).items()]
+        self.user_properties += [("batch", result.batch_id), *suite_properties(result.summary).items()]
         if not _judged(result).passed:
             pytest.fail(str(result), pytrace=False)
         self.add_report_section("call", "salvo", str(result))

@@ -69,7 +69,10 @@ def test_a_run_that_is_worse_exits_1_with_the_same_sentence(blessed: UserProject
         ran = blessed.salvo("run", "-n", "10", "--against-baseline", "-o", "out.md", "-o", "out.json")
     assert ran.exit_code == 1
     worse = "B is worse on greet (0% against 100%, p < 0.001)."
-    assert f"### Against the baseline (A)\n\n**{worse}**".replace("<", "\\<") in (blessed.folder / "out.md").read_text()
+    assert (
+        f"### Compared with the baseline (A)\n\n**{worse}**".replace("<", "\\<")
+        in (blessed.folder / "out.md").read_text()
+    )
     assert json.loads((blessed.folder / "out.json").read_text())["comparison"]["sentence"] == worse
     after = ran.stdout.split("Against the baseline (A):\n")[1]
     assert after.splitlines()[0] == worse
@@ -89,7 +92,7 @@ def test_what_has_changed_since_is_named(blessed: UserProject) -> None:
     with LoopbackProvider(Say("hi")) as provider:
         blessed.reach(provider)
         ran = blessed.salvo("run", "-n", "10", "--against-baseline", ".salvo/baseline.json")
-    assert "Not the same on both sides: the scenario's system_prompt." in ran.stdout
+    assert "A and B differ in the scenario's system_prompt." in ran.stdout
 
 
 def test_scenarios_that_it_does_not_hold_are_named_and_others_stay(blessed: UserProject) -> None:

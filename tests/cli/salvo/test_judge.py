@@ -58,12 +58,12 @@ def test_a_steady_judge_leaves_all_variation_to_the_agent(greeted: UserProject) 
         assert len(provider.asked) - asked == 6 * 4 * 3
     assert (shown.exit_code, shown.stderr.splitlines()[-1][:19]) == (0, "24/24 judgings done")
     assert tidy(shown.stdout) == snapshot("""\
-polite: the judge always came to the same verdict on each of 6 transcripts; 0% of the variation of a single vote is the judge's, 100% the agent's.
+polite: the judge always gave the same verdict on each of 6 transcripts; 0% of the variation of single votes comes from the judge, 100% from the agent.
   flip rate  0% of the verdicts (3 votes each), 0% of single votes
   agreement  100% of the verdicts, 100% of the votes; Krippendorff's alpha 1.00
   verdicts   12 of 24 passed
-  stored     0 of 6 stored verdicts would most often be another
-  next       more runs would help, more votes would help less (the standard error is 22.4 points; 22.4 with two more votes a run, 17.4 with more runs for the same money)
+  stored     0 of 6 stored verdicts differ from most judgings
+  next       more runs would help, more votes would help less (the standard error is 22.4 points; 22.4 with two more votes per run, 17.4 with more runs for the same cost)
   cost       $0.025
 
 greet, batch BATCH: 24 judgings.

@@ -92,7 +92,7 @@ Final output
 
 Metrics
   latency  TIME
-  cost     $0.0039; judge apart: $0
+  cost     $0.0039; judge: $0
   tokens   1372 in, 42 out
   calls    4 model calls, 3 tool calls, 0 tool errors, 0 retries
 

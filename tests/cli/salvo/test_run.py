@@ -68,7 +68,7 @@ latency_limit      10/10 passed   avg: TIME
 verdict    failed: 8 of 10 completed runs passed; min_pass_rate is 100%
 pass rate  80%, 95% interval 49% to 95%: 8 of 10 shows at least 49%
 pass^k     1: 80%  3: 47%  5: 22%  10: 0%  (the chance that k runs all pass)
-cost       $0.038, $0.0039 a run
+cost       $0.038, $0.0039 per run
 latency    p50 TIME  p95 TIME  max TIME
 """)
     assert ran.exit_code == 1
@@ -239,7 +239,9 @@ def test_a_budget_stops_starting_runs_and_says_what_was_not_run(project: UserPro
     assert len(project.runs()) == 1
     assert "Of 5 runs: 4 not run." in ran.stdout
     assert "4 × not run: the budget of $0.0001 is spent" in ran.stdout
-    assert "verdict    open: 1 of 1 completed runs passed, and it depends on the 4 not made" in ran.stdout
+    assert (
+        "verdict    open: 1 of 1 completed runs passed, and the verdict depends on the 4 without a result" in ran.stdout
+    )
     assert ran.exit_code == 3, "what was not run is not known to pass"
     assert "open" in project.salvo("report").stdout
 

@@ -78,21 +78,21 @@ def test_the_sentence_comes_first_then_what_differs_then_the_numbers(store: RunS
     shown = salvo_compare("01aa", "01bb")
     assert shown.exit_code == 1
     assert shown.stdout == snapshot("""\
-Not the same on both sides: the tool find_order and seed. B is worse on refund (40% against 90%, p = 0.02).
+A and B differ in the tool find_order and seed. B is worse on refund (40% against 90%, p = 0.02).
 
 A  openai/gpt-4o  (01aa)
 B  openai/gpt-5.4-mini  (01bb)
 
-Between A and B these are not the same, and may explain a difference:
+A and B differ in the following, which may explain a result:
   the tool find_order: not there against there
   seed: none against 7
 
 SCENARIO  A         B         DIFFERENCE  95%        P     VISIBLE  FINDING
 refund    9/10 90%  4/10 40%  −50         −75 to −8  0.02  50       worse
 
-refund, B: 2 runs could not be judged (errors, not failures), and in no rate above.
+refund, B: 2 runs could not be judged (errors, not failures). No rate above counts them.
 
-The assertions whose failure rates differ most (not tested; where to look):
+Assertions whose failure rates differ most (without a significance test):
   refund: refunded failed in 6 of 10 in B, 1 of 10 in A (+50 points)
 
 SCENARIO  COST A  COST B  CHANGE  P50 A  P50 B  CHANGE  P95 A  P95 B
@@ -111,7 +111,7 @@ def test_many_scenarios_are_corrected_for_and_tested_together(store: RunStore) -
     shown = salvo_compare("--a", "gpt-4o", "--b", "openai/gpt-5.4-mini")
     assert shown.exit_code == 1
     assert shown.stdout == snapshot("""\
-B is worse on s0 (20% against 100%, p < 0.001); on the other four no difference could be seen, and with 20 runs each only one of 30 to 40 points or more, by scenario, would have been. Over all of them together B is worse: it passes 20 points less often (p < 0.001).
+B is worse on s0 (20% against 100%, p < 0.001); no difference was detected on the other four; with 20 runs each, only one of 30 to 40 points or more (depending on the scenario) would have been. Across all scenarios, B is worse: it passes 20 points less often (p < 0.001).
 
 A  openai/gpt-4o  (01a0, 01a1, 01a2, 01a3, 01a4)
 B  openai/gpt-5.4-mini  (01b0, 01b1, 01b2, 01b3, 01b4)
@@ -123,7 +123,7 @@ s2        19/20 95%   17/20 85%  −10         −31 to +11  1.00     35       n
 s3        20/20 100%  19/20 95%  −5          −24 to +12  1.00     30       no difference seen
 s4        15/20 75%   14/20 70%  −5          −31 to +22  1.00     40       no difference seen
 
-The assertions whose failure rates differ most (not tested; where to look):
+Assertions whose failure rates differ most (without a significance test):
   s0: refunded failed in 16 of 20 in B, 0 of 20 in A (+80 points)
   s2: refunded failed in 3 of 20 in B, 1 of 20 in A (+10 points)
   s3: refunded failed in 1 of 20 in B, 0 of 20 in A (+5 points)
@@ -160,7 +160,7 @@ def test_no_difference_seen_says_how_large_one_would_have_had_to_be(store: RunSt
     shown = salvo_compare("01aa", "01bb")
     assert shown.exit_code == 0
     assert shown.stdout.splitlines()[0] == snapshot(
-        "No difference could be seen on refund, and with 10 runs each only one of 50 points or more would have been."
+        "No difference was detected on refund; with 10 runs each, only one of 50 points or more would have been."
     )
 
 
@@ -170,7 +170,7 @@ def test_two_runs_each_could_show_nothing_and_say_so(store: RunStore) -> None:
     shown = salvo_compare("01aa", "01bb")
     assert shown.exit_code == 0
     assert shown.stdout.splitlines()[0] == snapshot(
-        "No difference could be seen on refund, and with 2 runs each none could have been."
+        "No difference was detected on refund; with 2 runs each, none would have been."
     )
 
 
@@ -189,7 +189,7 @@ def test_markdown_is_for_a_pull_request_and_takes_no_markup_from_names(store: Ru
 | --- | --- | --- | --- | --- | --- | --- | --- |
 | re\\_fund | 9/10 90% | 4/10 40% | −50 | −75 to −8 | 0.02 | 50 | worse |
 
-The assertions whose failure rates differ most (not tested; where to look):
+Assertions whose failure rates differ most (without a significance test):
 - re\\_fund: refunded failed in 6 of 10 in B, 1 of 10 in A (+50 points)
 
 | scenario | cost a | cost b | change | p50 a | p50 b | change | p95 a | p95 b |

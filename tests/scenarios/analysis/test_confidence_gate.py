@@ -137,14 +137,14 @@ greet  20/20 runs  pass-rate: 95%  avg-score: 0.95
 ─────────────────────────────────────────────────────────
 final_output    19/20 passed
 ─────────────────────────────────────────────────────────
-1 failure not recorded: replay needs `salvo run --record`. Look at:
+1 failure not recorded (`salvo run --record` records runs). Show with:
   salvo report RUN
 
 verdict    passed: 19 of 20 completed runs passed; with 95% confidence the pass rate is at least 67%; min_pass_rate is 60%
 pass rate  95%, 95% confidence sequence 67% to 100%: 19 of 20 shows at least 67%
-saving     settled after 20 runs; planned beforehand, 16 would settle a pass rate of 95% 9 times in 10: no saving
+saving     settled after 20 runs; a fixed number of 16 would settle a pass rate of 95% 9 times in 10: no saving
 pass^k     1: 95%  3: 85%  5: 75%  10: 50%  20: 0%  (the chance that k runs all pass)
-cost       $0.00023, $0.000011 a run
+cost       $0.00023, $0.000011 per run
 latency    p50 TIME  p95 TIME  max TIME
 """)
 
@@ -217,7 +217,7 @@ def test_runs_not_made_leave_it_open_only_where_they_could_decide() -> None:
     assert gated(60, 60, 1).verdict is BatchVerdict.PASSED
     assert gated(0, 30, 2).verdict is BatchVerdict.FAILED
     assert gated(16, 16, 4).verdict is BatchVerdict.OPEN
-    assert "it depends on the 4 not made" in verdict(gated(16, 16, 4))
+    assert "the verdict depends on the 4 without a result" in verdict(gated(16, 16, 4))
     assert gated(8, 10, 1).verdict is BatchVerdict.INCONCLUSIVE
 
 

@@ -108,7 +108,7 @@ Results
 min_pass_rate 100%
 Pass rate  50%, 95% interval 9% to 91%: 1 of 2 shows at least 9%
 Pass^k  1: 50%  (the chance that k runs all pass)
-Cost  $0.092, $0.030 a run
+Cost  $0.092, $0.030 per run
 Latency  p50 4.0s  p95 6.2s  max 6.5s
 Assertions
 Over all runs in which they were judged
@@ -153,7 +153,7 @@ Run 2
 ✗ FAILED
 Score  0.20
 Latency  6.5s
-Cost  $0.030; judge apart: $0
+Cost  $0.030; judge: $0
 Calls  1 model call, 2 tool calls, 0 tool errors, 0 retries
 Started  2026-11-15 12:00
 Run  01k9batch-0002

@@ -43,7 +43,7 @@ def test_a_batch_in_which_everything_happened() -> None:
 
 ### book\\_flight: open
 
-1 of 2 completed runs passed, and it depends on the 2 not made; min\\_pass\\_rate is 50%. Asked: openai/gpt-4o; batch `01k9batch`.
+1 of 2 completed runs passed, and the verdict depends on the 2 without a result; min\\_pass\\_rate is 50%. Model: openai/gpt-4o; batch `01k9batch`.
 
 | assertion | passed |  |
 | --- | --- | --- |
@@ -60,7 +60,7 @@ def test_a_batch_in_which_everything_happened() -> None:
 
 - 1 × the judge failed: No votes. (`salvo report 01k9batch-0003`)
 
-2 runs not made (`salvo run --resume 01k9batch`):
+2 runs without a result (`salvo run --resume 01k9batch`):
 
 - 1 × not run: budget\
 """)

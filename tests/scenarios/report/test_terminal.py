@@ -36,7 +36,7 @@ latency_limit       9/10 passed   avg: 8.2s
 verdict    failed: 8 of 10 completed runs passed; min_pass_rate is 100%
 pass rate  80%, 95% interval 49% to 95%: 8 of 10 shows at least 49%
 pass^k     1: 80%  3: 47%  5: 22%  10: 0%  (the chance that k runs all pass)
-cost       $0.320, $0.032 a run
+cost       $0.320, $0.032 per run
 latency    p50 7.4s  p95 11.8s  max 15.4s
 """)
 
@@ -95,7 +95,7 @@ polite        2/7 passed   1 not judged
 cost_limit    1/1 passed   avg: at least $0.028
 ─────────────────────────────────────────────────────────
 1 run failed: the agent timed out.
-6 failures not recorded: replay needs `salvo run --record`. Look at:
+6 failures not recorded (`salvo run --record` records runs). Show with:
   salvo report 01k9batch-0006
   salvo report 01k9batch-0007
   salvo report 01k9batch-0008
@@ -110,10 +110,10 @@ Of 20 runs: 4 not run, 1 interrupted, 4 without a result.
   1 × interrupted: Ctrl-C was pressed  (01k9batch-0012)
   salvo run --resume 01k9batch
 
-verdict    open: 2 of 8 completed runs passed, and it depends on the 9 not made; min_pass_rate is 50%
+verdict    open: 2 of 8 completed runs passed, and the verdict depends on the 9 without a result; min_pass_rate is 50%
 pass rate  25%, 95% interval 7% to 60%: 2 of 8 shows at least 7%
 pass^k     1: 25%  3: 0%  5: 0%  (the chance that k runs all pass)
-cost       at least $0.352, at least $0.028 a run; judge apart: $0.0040 (unknown for 1 run)
+cost       at least $0.352, at least $0.028 per run; judge: $0.0040 (unknown for 1 run)
 latency    p50 8.2s  p95 8.2s  max 8.2s
 """)
 
@@ -143,7 +143,7 @@ No failures.
 verdict    passed: 1 of 1 completed runs passed; min_pass_rate is 100%
 pass rate  100%, 95% interval 20% to 100%: 1 of 1 shows at least 20%
 pass^k     1: 100%  (the chance that k runs all pass)
-cost       $0.032, $0.032 a run
+cost       $0.032, $0.032 per run
 latency    p50 8.2s  p95 8.2s  max 8.2s
 """)
 
@@ -198,7 +198,7 @@ Final output
 
 Metrics
   latency  8.2s
-  cost     $0.032; judge apart: $0.00040
+  cost     $0.032; judge: $0.00040
   tokens   900 in, 120 out, 300 read from the cache
   calls    3 model calls, 2 tool calls, 1 tool error, 1 retry
 
@@ -219,11 +219,11 @@ Final output
 
 Metrics
   latency  0ms
-  cost     unknown; judge apart: unknown
+  cost     unknown; judge: unknown
   calls    0 model calls, 0 tool calls, 0 tool errors, 0 retries
 
 Replay
-  not recorded; `salvo run --record` makes replay possible
+  not recorded; record runs with `salvo run --record`
 """)
 
 

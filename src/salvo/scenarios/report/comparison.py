@@ -1,4 +1,4 @@
-"""A comparison as lines for a terminal, as Markdown for a pull request, and as plain data. Pure."""
+"""A comparison as lines for a terminal, as Markdown for a pull request, and as data for other programs. Pure."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from salvo.scenarios.analysis.compare import (
 )
 from salvo.scenarios.analysis.divergence import Divergence
 from salvo.scenarios.report import labels
-from salvo.scenarios.report.headline import p_text, sentence
+from salvo.scenarios.report.headline import format_p, headline
 
 VERSION = 1
 _ASSERTIONS = 5
@@ -32,7 +32,7 @@ _COSTS = ("SCENARIO", "COST A", "COST B", "CHANGE", "P50 A", "P50 B", "CHANGE", 
 
 @dataclass(frozen=True, slots=True)
 class DiffersDocument:
-    """Something that was not the same on both sides; the values where they can be told."""
+    """Something that differs between the two sides, with its values if they can be shown."""
 
     what: str
     a: Any
@@ -57,20 +57,20 @@ class ScenarioDocument:
     difference: float | None
     interval: Interval | None
     p_value: float | None
-    """Corrected for the number of scenarios: it decides."""
+    """Corrected for the number of scenarios. This one decides."""
     uncorrected_p_value: float | None
     smallest_visible_difference: float | None
-    """The smallest that these runs could have shown; None where none could."""
+    """The smallest difference that these runs could have shown; null if they could show none."""
     parting: Divergence | None
 
 
 @dataclass(frozen=True, slots=True)
 class ComparisonDocument:
     salvo_comparison: int
-    """The number changes when a field changes its meaning or goes away."""
+    """The number changes when a field changes its meaning or is removed."""
     sentence: str
     worse: bool
-    """Whether B is significantly worse, on a scenario or over all of them."""
+    """Whether B is significantly worse, on a scenario or across all of them."""
     notes: list[str]
     scenarios: list[ScenarioDocument]
     overall: OverallDocument | None
@@ -78,20 +78,20 @@ class ComparisonDocument:
 
 
 def lines(report: ComparisonReport, *, colour: bool = False) -> list[str]:
-    """The sentence, what was not the same, and only then the numbers."""
+    """Return the headline, what else differs, and then the numbers."""
     paint = Paint(colour)
     comparison = report.comparison
     worse = "red" if comparison.worse else None
     colours = [_COLOURS.get(scenario.finding) if scenario.finding else None for scenario in comparison.scenarios]
     sections = [
-        [paint(sentence(comparison), worse, bold=True), *(paint(note, "yellow") for note in report.notes)],
+        [paint(headline(comparison), worse, bold=True), *(paint(note, "yellow") for note in report.notes)],
         list(_sides(comparison)),
-        [paint(line, "yellow") for line in _not_the_same(comparison)],
-        table(_RATES, [_rates(each) for each in comparison.scenarios], paint, colours),
-        [paint(line, "yellow") for line in _left_out(comparison)],
+        [paint(line, "yellow") for line in _other_differences(comparison)],
+        table(_RATES, [_rates(scenario) for scenario in comparison.scenarios], paint, colours),
+        [paint(line, "yellow") for line in _not_counted(comparison)],
         _assertion_lines(comparison.assertions),
-        table(_COSTS, [_costs(each) for each in comparison.scenarios], paint),
-        [line for scenario_id, found in report.divergences.items() for line in _parted(scenario_id, found)],
+        table(_COSTS, [_costs(scenario) for scenario in comparison.scenarios], paint),
+        [line for name, divergence in report.divergences.items() for line in _divergence(name, divergence)],
     ]
     first, *rest = [section for section in sections if section]
     return [*first, *(line for section in rest for line in ("", *section))]
@@ -100,106 +100,99 @@ def lines(report: ComparisonReport, *, colour: bool = False) -> list[str]:
 def markdown(report: ComparisonReport) -> str:
     comparison = report.comparison
     parts = [
-        f"**{inline(sentence(comparison))}**",
+        f"**{inline(headline(comparison))}**",
         *map(inline, report.notes),
         "\n".join(f"- {inline(line)}" for line in _sides(comparison)),
-        "\n".join(
-            inline(line) if number == 0 else f"- {inline(line)}" for number, line in enumerate(_lists(comparison))
-        ),
-        _md_table(_RATES, [_rates(each) for each in comparison.scenarios]),
-        "\n".join(f"- {inline(line)}" for line in _left_out(comparison)),
+        _md_list(_other_differences(comparison)),
+        _md_table(_RATES, [_rates(scenario) for scenario in comparison.scenarios]),
+        "\n".join(f"- {inline(line)}" for line in _not_counted(comparison)),
         _md_list(_assertion_lines(comparison.assertions)),
-        _md_table(_COSTS, [_costs(each) for each in comparison.scenarios]),
+        _md_table(_COSTS, [_costs(scenario) for scenario in comparison.scenarios]),
         *(
-            inline(" ".join(line.strip() for line in _parted(scenario_id, found)))
-            for scenario_id, found in report.divergences.items()
+            inline(" ".join(line.strip() for line in _divergence(name, divergence)))
+            for name, divergence in report.divergences.items()
         ),
     ]
     return "\n\n".join(part for part in parts if part)
 
 
 def document(report: ComparisonReport) -> ComparisonDocument:
-    """For other programs. Shares are from 0 to 1, money in dollars, durations in seconds; null is not known."""
+    """Return the data. Shares are from 0 to 1, money is in dollars, durations are in seconds; null is unknown."""
     comparison = report.comparison
     overall = comparison.overall
     return ComparisonDocument(
         salvo_comparison=VERSION,
-        sentence=sentence(comparison),
+        sentence=headline(comparison),
         worse=comparison.worse,
         notes=report.notes,
-        scenarios=[_scenario(each, report.divergences) for each in comparison.scenarios],
+        scenarios=[_scenario(scenario, report.divergences) for scenario in comparison.scenarios],
         overall=overall and OverallDocument(*overall, comparison.overall_finding),
         assertions=comparison.assertions,
     )
 
 
-def _scenario(each: ScenarioComparison, divergences: dict[str, Divergence]) -> ScenarioDocument:
+def _scenario(scenario: ScenarioComparison, divergences: dict[str, Divergence]) -> ScenarioDocument:
     return ScenarioDocument(
-        scenario_id=each.scenario_id,
-        finding=each.finding,
-        differs=[DiffersDocument(*differs) for differs in each.differs],
-        a=each.a,
-        b=each.b,
-        difference=each.difference,
-        interval=each.interval,
-        p_value=each.p_value,
-        uncorrected_p_value=each.uncorrected,
-        smallest_visible_difference=each.smallest,
-        parting=divergences.get(each.scenario_id),
+        scenario_id=scenario.scenario_id,
+        finding=scenario.finding,
+        differs=[DiffersDocument(*difference) for difference in scenario.differs],
+        a=scenario.a,
+        b=scenario.b,
+        difference=scenario.difference,
+        interval=scenario.interval,
+        p_value=scenario.p_value,
+        uncorrected_p_value=scenario.uncorrected,
+        smallest_visible_difference=scenario.smallest,
+        parting=divergences.get(scenario.scenario_id),
     )
 
 
 def _sides(comparison: Comparison) -> Iterator[str]:
     for name, sides in (
-        ("A", [each.a for each in comparison.scenarios]),
-        ("B", [each.b for each in comparison.scenarios]),
+        ("A", [scenario.a for scenario in comparison.scenarios]),
+        ("B", [scenario.b for scenario in comparison.scenarios]),
     ):
         models = ", ".join(dict.fromkeys(printable(side.full_model) for side in sides))
         batches = ", ".join(dict.fromkeys(printable(side.batch_id) for side in sides))
         yield f"{name}  {models}  ({batches})"
 
 
-def _not_the_same(comparison: Comparison) -> list[str]:
-    """Grouped: what differs in the same way on several scenarios is told once."""
-    groups: dict[str, list[str]] = {}
-    for each in comparison.scenarios:
-        for differs in each.differs:
-            groups.setdefault(_differs(differs), []).append(printable(each.scenario_id))
-    if not groups:
+def _other_differences(comparison: Comparison) -> list[str]:
+    """Return what else differs between A and B. The same difference on several scenarios is listed once."""
+    names: dict[str, list[str]] = {}
+    for scenario in comparison.scenarios:
+        for difference in scenario.differs:
+            names.setdefault(_difference(difference), []).append(printable(scenario.scenario_id))
+    if not names:
         return []
-    whole = len(comparison.scenarios)
-    places = {text: "" if len(where) == whole else f"  ({', '.join(where)})" for text, where in groups.items()}
+    total = len(comparison.scenarios)
     return [
-        "Between A and B these are not the same, and may explain a difference:",
-        *(f"  {text}{where}" for text, where in places.items()),
+        "A and B differ in the following, which may explain a result:",
+        *(f"  {text}" + ("" if len(where) == total else f"  ({', '.join(where)})") for text, where in names.items()),
     ]
 
 
-def _differs(of: ConfigDifference) -> str:
-    if of.a is None and of.b is None:
-        return printable(of.what)
-    return f"{printable(of.what)}: {_told(of.a)} against {_told(of.b)}"
+def _difference(difference: ConfigDifference) -> str:
+    if difference.a is None and difference.b is None:
+        return printable(difference.what)
+    return f"{printable(difference.what)}: {_setting(difference.a)} against {_setting(difference.b)}"
 
 
-def _told(of: Any) -> str:
-    return "none" if of is None else printable(of) if isinstance(of, str) else display_json(of)
+def _setting(value: Any) -> str:
+    return "none" if value is None else printable(value) if isinstance(value, str) else display_json(value)
 
 
-def _lists(comparison: Comparison) -> list[str]:
-    return [line.strip() for line in _not_the_same(comparison)]
-
-
-def _rates(each: ScenarioComparison) -> tuple[str, ...]:
-    interval = f"{_signed(each.interval.low)} to {_signed(each.interval.high)}" if each.interval else ""
+def _rates(scenario: ScenarioComparison) -> tuple[str, ...]:
+    interval = f"{_signed(scenario.interval.low)} to {_signed(scenario.interval.high)}" if scenario.interval else ""
     return (
-        truncate(printable(each.scenario_id), 40),
-        _rate(each.a),
-        _rate(each.b),
-        "" if each.difference is None else _signed(each.difference),
+        truncate(printable(scenario.scenario_id), 40),
+        _rate(scenario.a),
+        _rate(scenario.b),
+        "" if scenario.difference is None else _signed(scenario.difference),
         interval,
-        "" if each.p_value is None else p_text(each.p_value).removeprefix("p = ").removeprefix("p "),
-        "none" if each.smallest is None else f"{round(each.smallest * 100)}",
-        str(each.finding),
+        "" if scenario.p_value is None else format_p(scenario.p_value).removeprefix("p = ").removeprefix("p "),
+        "none" if scenario.smallest is None else f"{round(scenario.smallest * 100)}",
+        str(scenario.finding),
     )
 
 
@@ -208,42 +201,43 @@ def _rate(side: BatchStats) -> str:
 
 
 def _signed(difference: float) -> str:
-    shown = round(difference * 100)
-    return f"{'+' if shown > 0 else '−' if shown < 0 else ''}{abs(shown)}"
+    points = round(difference * 100)
+    return f"{'+' if points > 0 else '−' if points < 0 else ''}{abs(points)}"
 
 
-def _left_out(comparison: Comparison) -> Iterator[str]:
-    """What is in no rate is said, and never dropped in silence."""
-    for each in comparison.scenarios:
-        for name, side in (("A", each.a), ("B", each.b)):
-            missing = [f"{pluralize(side.errors, 'run')} could not be judged (errors, not failures)"] * bool(
-                side.errors
-            )
-            missing += [f"{pluralize(side.unmade, 'run')} not made"] * bool(side.unmade)
-            if missing:
-                yield f"{printable(each.scenario_id)}, {name}: {' and '.join(missing)}, and in no rate above."
+def _not_counted(comparison: Comparison) -> Iterator[str]:
+    """Yield the runs that no rate counts."""
+    for scenario in comparison.scenarios:
+        for name, side in (("A", scenario.a), ("B", scenario.b)):
+            counts = []
+            if side.errors:
+                counts.append(f"{pluralize(side.errors, 'run')} could not be judged (errors, not failures)")
+            if side.unmade:
+                counts.append(f"{pluralize(side.unmade, 'run')} without a result")
+            if counts:
+                yield f"{printable(scenario.scenario_id)}, {name}: {' and '.join(counts)}. No rate above counts them."
 
 
 def _assertion_lines(assertions: Sequence[AssertionDifference]) -> list[str]:
     if not assertions:
         return []
-    shown = [
-        f"  {printable(of.scenario_id)}: {printable(of.label)} failed in {of.failed_b} of {of.judged_b} in B, "
-        f"{of.failed_a} of {of.judged_a} in A ({_signed(of.difference)} points)"
-        for of in assertions[:_ASSERTIONS]
+    lines = [
+        f"  {printable(item.scenario_id)}: {printable(item.label)} failed in {item.failed_b} of {item.judged_b} in B, "
+        f"{item.failed_a} of {item.judged_a} in A ({_signed(item.difference)} points)"
+        for item in assertions[:_ASSERTIONS]
     ]
     more = len(assertions) - _ASSERTIONS
     return [
-        "The assertions whose failure rates differ most (not tested; where to look):",
-        *shown,
+        "Assertions whose failure rates differ most (without a significance test):",
+        *lines,
         *([f"  … and {more} more"] if more > 0 else []),
     ]
 
 
-def _costs(each: ScenarioComparison) -> tuple[str, ...]:
-    a, b = each.a, each.b
+def _costs(scenario: ScenarioComparison) -> tuple[str, ...]:
+    a, b = scenario.a, scenario.b
     return (
-        truncate(printable(each.scenario_id), 40),
+        truncate(printable(scenario.scenario_id), 40),
         _money(a.average_cost),
         _money(b.average_cost),
         _change(a.average_cost, b.average_cost),
@@ -270,11 +264,11 @@ def _change(before: float | None, after: float | None) -> str:
     return f"{'+' if change > 0 else '−' if change < 0 else ''}{abs(change)}%"
 
 
-def _parted(scenario_id: str, found: Divergence) -> list[str]:
-    sides = ((found.failing, "failing"), (found.passing, "passing"))
+def _divergence(scenario_id: str, divergence: Divergence) -> list[str]:
+    branches = ((divergence.failing, "failing"), (divergence.passing, "passing"))
     return [
-        f"{printable(scenario_id)}: {labels.divergence(found)}.",
-        *(f"  {printable(labels.branch(of, kind))}  (salvo report {of.run_id})" for of, kind in sides),
+        f"{printable(scenario_id)}: {labels.divergence(divergence)}.",
+        *(f"  {printable(labels.branch(branch, kind))}  (salvo report {branch.run_id})" for branch, kind in branches),
     ]
 
 
@@ -283,5 +277,6 @@ def _md_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return markdown_table(names, [[inline(cell) for cell in row] for row in rows])
 
 
-def _md_list(listed: Sequence[str]) -> str:
-    return "\n".join(inline(line) if number == 0 else f"- {inline(line.strip())}" for number, line in enumerate(listed))
+def _md_list(lines: Sequence[str]) -> str:
+    """Return the first line as a paragraph and the others as a list."""
+    return "\n".join(inline(line) if number == 0 else f"- {inline(line.strip())}" for number, line in enumerate(lines))

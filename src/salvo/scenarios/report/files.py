@@ -1,15 +1,15 @@
-"""Results as files for other programs, by their suffix.
+"""Results as files for other programs. The suffix decides the format.
 
 .json   {"salvo_report": 1, "batches": [{...BatchSummary, "results": [AgentRunResult, ...]}, ...]}
-.jsonl  a line for each batch, followed by a line for each of its runs:
+.jsonl  a line per batch, each followed by a line per run:
         {"salvo_report": 1, "kind": "batch", ...BatchSummary}
         {"salvo_report": 1, "kind": "run", ...AgentRunResult}
 .xml    JUnit
 .md     Markdown, for a pull request
 
-The fields are those of `report.data.BatchSummary` and of `result.AgentRunResult`, as in `.salvo/runs/`. The number in
-`salvo_report` changes when a field changes its meaning or goes away; new fields may come at any time. Shares are from
-0 to 1, money in dollars, durations in seconds, `interval` is [low, high]; null means that it is not known.
+The fields are those of `analysis.summary.BatchSummary` and of `result.AgentRunResult`, as in `.salvo/runs/`. The
+number in `salvo_report` changes when a field changes its meaning or is removed; fields may be added at any time. Shares
+are from 0 to 1, money is in dollars, durations are in seconds, `interval` is [low, high]; null means unknown.
 """
 
 from __future__ import annotations
@@ -36,25 +36,25 @@ def write(
     path: Path,
     summaries: Sequence[BatchSummary],
     results: Sequence[AgentRunResult],
-    compared: ComparisonReport | None = None,
+    report: ComparisonReport | None = None,
 ) -> None:
-    """The whole document or, if that fails, what was there before. JSON and Markdown tell the comparison as well."""
-    content = _writer(path)(summaries, results, compared)
+    """Write the file; if that fails, an earlier file is unchanged. JSON and Markdown include the comparison."""
+    content = _writer(path)(summaries, results, report)
     write_document(path, content + b"\n")
 
 
 def check(path: Path) -> None:
-    """UsageError where the suffix is none we write: to be asked before anything is paid for."""
+    """Raise a UsageError if the suffix is unknown. Call this before anything is paid for."""
     _writer(path)
 
 
 def as_json(summaries: Sequence[BatchSummary], results: Sequence[AgentRunResult] | None = None, **more: Any) -> bytes:
-    """Without results, the summaries alone. `more` stands beside them."""
+    """Return summaries as JSON, with results if there are any. `more` are further fields of the document."""
     batches = []
     for summary in summaries:
         batch = _fields(summary)
         if results is not None:
-            batch["results"] = _of(summary, results)
+            batch["results"] = _batch_results(summary, results)
         batches.append(batch)
     return json_codec.dumps({"salvo_report": VERSION, "batches": batches, **more}, indent=2)
 
@@ -66,21 +66,21 @@ def as_jsonl(summaries: Sequence[BatchSummary], results: Sequence[AgentRunResult
 def _lines(summaries: Sequence[BatchSummary], results: Sequence[AgentRunResult]) -> Iterator[dict[str, Any]]:
     for summary in summaries:
         yield {"salvo_report": VERSION, "kind": "batch", **_fields(summary)}
-        for result in _of(summary, results):
+        for result in _batch_results(summary, results):
             yield {"salvo_report": VERSION, "kind": "run", **_fields(result)}
 
 
 def _json(
-    summaries: Sequence[BatchSummary], results: Sequence[AgentRunResult], compared: ComparisonReport | None
+    summaries: Sequence[BatchSummary], results: Sequence[AgentRunResult], report: ComparisonReport | None
 ) -> bytes:
-    more = {} if compared is None else {"comparison": comparison.document(compared)}
+    more = {} if report is None else {"comparison": comparison.document(report)}
     return as_json(summaries, results, **more)
 
 
 def _markdown(
-    summaries: Sequence[BatchSummary], results: Sequence[AgentRunResult], compared: ComparisonReport | None
+    summaries: Sequence[BatchSummary], results: Sequence[AgentRunResult], report: ComparisonReport | None
 ) -> bytes:
-    more = "" if compared is None else f"\n\n### Against the baseline (A)\n\n{comparison.markdown(compared)}"
+    more = "" if report is None else f"\n\n### Compared with the baseline (A)\n\n{comparison.markdown(report)}"
     return as_markdown(summaries, results) + more.encode()
 
 
@@ -98,14 +98,14 @@ def _writer(path: Path) -> _Writer:
         return _WRITERS[path.suffix.lower()]
     except KeyError:
         raise UsageError(
-            f"What to write into {path} is not known from its suffix.",
+            f"The suffix of {path} is not that of a known format.",
             hint="Use one of .json, .jsonl, .xml (JUnit), .md.",
         ) from None
 
 
-def _of(summary: BatchSummary, results: Sequence[AgentRunResult]) -> list[AgentRunResult]:
+def _batch_results(summary: BatchSummary, results: Sequence[AgentRunResult]) -> list[AgentRunResult]:
     return sorted((run for run in results if run.batch_id == summary.batch_id), key=lambda run: run.number)
 
 
-def _fields(of: BatchSummary | AgentRunResult) -> dict[str, Any]:
-    return {part.name: getattr(of, part.name) for part in fields(of)}
+def _fields(item: BatchSummary | AgentRunResult) -> dict[str, Any]:
+    return {field.name: getattr(item, field.name) for field in fields(item)}

@@ -122,7 +122,7 @@ def render(summary: BatchSummary, batch: Batch, runs: Sequence[AgentRunResult], 
         runs=[run_view(run, batch.scenario, budget) for run in shown],
         open_runs=_OPEN,
         errors=_group_rows((group, labels.error(group)) for group in summary.error_groups),
-        skipped=labels.not_made(summary),
+        skipped=labels.skipped(summary),
         skipped_groups=_group_rows((group, group.why) for group in summary.not_made),
         scenario_fields=[NamedValue(name, _one_line(value)) for name, value in resolved.items() if _is_short(value)],
         scenario_values=list(_scenario_values(resolved)),
@@ -140,7 +140,7 @@ def _remarks(summary: BatchSummary) -> Iterator[str]:
     yield from labels.stopped(summary)
     if summary.errors:
         yield f"{pluralize(summary.errors, 'run')} could not be judged (errors, not failures)."
-    if skipped := labels.not_made(summary):
+    if skipped := labels.skipped(summary):
         yield skipped
 
 

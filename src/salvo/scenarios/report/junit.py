@@ -1,4 +1,4 @@
-"""JUnit XML: a testsuite for each batch, a testcase for each run. Failure, error and skipped are three things."""
+"""JUnit XML: a testsuite per batch and a testcase per run, which may be a failure, an error or skipped."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ _UNKNOWN = "This run has no result: it is still running, or was stopped."
 
 def as_xml(summaries: Sequence[BatchSummary], results: Sequence[AgentRunResult]) -> bytes:
     root = ET.Element("testsuites", name="salvo")
-    of_batch: dict[str, list[AgentRunResult]] = {}
+    by_batch: dict[str, list[AgentRunResult]] = {}
     for result in results:
-        of_batch.setdefault(result.batch_id, []).append(result)
+        by_batch.setdefault(result.batch_id, []).append(result)
     for summary in summaries:
-        _add_suite(root, summary, sorted(of_batch.get(summary.batch_id, []), key=lambda run: run.number))
+        _add_suite(root, summary, sorted(by_batch.get(summary.batch_id, []), key=lambda run: run.number))
     for total in ("tests", "failures", "errors", "skipped"):
         root.set(total, str(sum(int(suite.get(total, "0")) for suite in root)))
     ET.indent(root)
@@ -42,22 +42,22 @@ def _add_suite(root: ET.Element, summary: BatchSummary, results: Sequence[AgentR
         time=f"{sum(result.metrics.latency for result in results):.3f}",
     )
     properties = ET.SubElement(suite, "properties")
-    for name, text in properties_of(summary).items():
+    for name, text in suite_properties(summary).items():
         ET.SubElement(properties, "property", name=name, value=visible(text))
     reasons = {run_id: group.why for group in summary.not_made for run_id in group.run_ids}
     for result in results:
         _add_case(suite, result, reasons)
-    made = {result.number for result in results}
+    numbers = {result.number for result in results}
     for number in range(1, summary.runs + 1):
-        if number not in made and missing > 0:
+        if number not in numbers and missing > 0:
             case = ET.SubElement(suite, "testcase", classname=visible(summary.scenario_id), name=f"run {number}")
             reason = reasons.get(f"{summary.batch_id}-{number:04d}", _UNKNOWN)
             ET.SubElement(case, "skipped", message=visible(reason))
             missing -= 1
 
 
-def properties_of(summary: BatchSummary) -> dict[str, str]:
-    """What the runs of a batch come to, for those who read JUnit."""
+def suite_properties(summary: BatchSummary) -> dict[str, str]:
+    """Return the verdict and the statistics of a batch."""
     evidence = summary.evidence
     gate = (
         {
@@ -98,25 +98,25 @@ def _add_case(suite: ET.Element, result: AgentRunResult, reasons: Mapping[str, s
     ET.SubElement(properties, "property", name="score", value=_number(result.weighted_score))
     match result.outcome:
         case Outcome.FAILED:
-            _add_reason(case, "failure", result, [of for of in result.eval_results if of.passed is False])
+            _add_reason(case, "failure", result, [item for item in result.eval_results if item.passed is False])
         case Outcome.ERROR:
-            _add_reason(case, "error", result, [of for of in result.eval_results if of.passed is None])
+            _add_reason(case, "error", result, [item for item in result.eval_results if item.passed is None])
         case Outcome.NOT_RUN | Outcome.INTERRUPTED:
             ET.SubElement(case, "skipped", message=visible(reasons.get(result.run_id, _UNKNOWN)))
 
 
 def _add_reason(case: ET.Element, tag: str, result: AgentRunResult, results: Sequence[EvalResult]) -> None:
-    what = pluralize(len(results), "assertion") + (" failed" if tag == "failure" else " could not be judged")
+    count = pluralize(len(results), "assertion") + (" failed" if tag == "failure" else " could not be judged")
     reason = ET.SubElement(
-        case, tag, type=visible(result.cause or tag), message=visible(result.error or (what if results else tag))
+        case, tag, type=visible(result.cause or tag), message=visible(result.error or (count if results else tag))
     )
-    reason.text = visible("\n".join(_reason_line(of) for of in results)) or None
+    reason.text = visible("\n".join(_reason_line(item) for item in results)) or None
 
 
-def _reason_line(of: EvalResult) -> str:
-    line = f"{of.name or of.type}: {of.message or of.error or ''}"
-    if of.expected is not None or of.actual is not None:
-        line += f"\n  expected {display_json(of.expected)}\n  actual   {display_json(of.actual)}"
+def _reason_line(result: EvalResult) -> str:
+    line = f"{result.name or result.type}: {result.message or result.error or ''}"
+    if result.expected is not None or result.actual is not None:
+        line += f"\n  expected {display_json(result.expected)}\n  actual   {display_json(result.actual)}"
     return line
 
 

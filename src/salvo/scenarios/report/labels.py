@@ -1,4 +1,4 @@
-"""What a batch came to, in the words that its renderings share. Texts from outside are passed on as they are. Pure."""
+"""The texts about batches and runs that all renderings share. Foreign texts are returned unescaped. Pure."""
 
 from __future__ import annotations
 
@@ -33,42 +33,46 @@ CAUSES: Mapping[Cause, str] = {
 
 
 def why(summary: BatchSummary) -> str:
-    """What the verdict rests on: the end of a sentence that begins with it."""
+    """Return the reason for the verdict, as the end of a sentence that begins with the verdict."""
     if summary.verdict is BatchVerdict.ERROR:
         return "no run was completed, so nothing is known about the agent"
     passed = f"{summary.passed} of {summary.completed} completed runs passed"
-    asked = f"min_pass_rate is {percent(summary.min_pass_rate)}"
+    target = f"min_pass_rate is {percent(summary.min_pass_rate)}"
     if summary.evidence is not None:
-        return f"{passed}; {_shown(summary, summary.evidence)}; {asked}"
+        return f"{passed}; {_evidence(summary, summary.evidence)}; {target}"
     if summary.verdict is BatchVerdict.OPEN:
-        return f"{passed}, and it depends on the {summary.without_result} not made; {asked}"
-    sure = f", whatever the {summary.without_result} not made would come to" if summary.without_result else ""
-    return f"{passed}; {asked}{sure}"
+        return f"{passed}, and {_depends(summary)}; {target}"
+    missing = f", whatever the {summary.without_result} without a result would show" if summary.without_result else ""
+    return f"{passed}; {target}{missing}"
 
 
-def _shown(summary: BatchSummary, evidence: GateEvidence) -> str:
-    """What the runs show with the confidence asked for, and what would settle it."""
+def _depends(summary: BatchSummary) -> str:
+    return f"the verdict depends on the {summary.without_result} without a result"
+
+
+def _evidence(summary: BatchSummary, evidence: GateEvidence) -> str:
+    """Return what the runs show with the required confidence, and what would settle the verdict."""
     low, high = evidence.interval
     if summary.verdict is BatchVerdict.PASSED:
-        return f"with {_sure(evidence)} confidence the pass rate is at least {at_least(low)}"
+        return f"with {_confidence(evidence)} confidence the pass rate is at least {at_least(low)}"
     if summary.verdict is BatchVerdict.FAILED:
-        return f"with {_sure(evidence)} confidence the pass rate is at most {at_most(high)}"
+        return f"with {_confidence(evidence)} confidence the pass rate is at most {at_most(high)}"
     if summary.verdict is BatchVerdict.OPEN and evidence.method == "exact interval":
-        return f"it depends on the {summary.without_result} not made"
-    shown = f"with {_sure(evidence)} confidence it is {at_least(low)} to {at_most(high)}"
+        return _depends(summary)
+    text = f"with {_confidence(evidence)} confidence it is {at_least(low)} to {at_most(high)}"
     if evidence.more is None:
-        return f"{shown}, and thousands of passing runs would not settle it"
-    return f"{shown}, and {pluralize(evidence.more, 'more passing run')} would settle it"
+        return f"{text}, and thousands of passing runs would not settle it"
+    return f"{text}, and {pluralize(evidence.more, 'more passing run')} would settle it"
 
 
 def figures(summary: BatchSummary) -> Iterator[NamedValue]:
-    """Pass rate, what it can show, cost and latency, each as far as it is known."""
+    """Yield pass rate, pass^k, cost and latency, as far as they are known."""
     if summary.completed:
         low, high = summary.evidence.interval if summary.evidence else summary.interval
-        what = f"{_sure(summary.evidence)} {summary.evidence.method}" if summary.evidence else "95% interval"
+        method = f"{_confidence(summary.evidence)} {summary.evidence.method}" if summary.evidence else "95% interval"
         yield NamedValue(
             "pass rate",
-            f"{rate(summary)}, {what} {at_least(low)} to {at_most(high)}: "
+            f"{rate(summary)}, {method} {at_least(low)} to {at_most(high)}: "
             f"{summary.passed} of {summary.completed} shows at least {at_least(low)}",
         )
     if summary.evidence and summary.evidence.method == "confidence sequence" and summary.verdict in _SETTLED:
@@ -84,16 +88,16 @@ def figures(summary: BatchSummary) -> Iterator[NamedValue]:
         )
 
 
-def _sure(evidence: GateEvidence) -> str:
+def _confidence(evidence: GateEvidence) -> str:
     return f"{evidence.confidence * 100:.4g}%"
 
 
 def _saving(evidence: GateEvidence, summary: BatchSummary) -> str:
     settled = f"settled after {pluralize(summary.completed, 'run')}"
     if evidence.fixed_runs is None:
-        return f"{settled}; planned beforehand, no number up to 5,000 would have settled such a pass rate 9 times in 10"
+        return f"{settled}; a fixed number up to 5,000 would not settle such a pass rate 9 times in 10"
     saved = evidence.fixed_runs - summary.completed
-    planned = f"planned beforehand, {evidence.fixed_runs} would settle a pass rate of {rate(summary)} 9 times in 10"
+    planned = f"a fixed number of {evidence.fixed_runs} would settle a pass rate of {rate(summary)} 9 times in 10"
     return f"{settled}; {planned}: " + (f"{pluralize(saved, 'run')} saved" if saved > 0 else "no saving")
 
 
@@ -101,16 +105,16 @@ def rate(summary: BatchSummary) -> str:
     return "unknown" if summary.pass_rate is None else percent(summary.pass_rate)
 
 
-def score(of: float | None) -> str:
-    return "unknown" if of is None else f"{of:.2f}"
+def score(value: float | None) -> str:
+    return "unknown" if value is None else f"{value:.2f}"
 
 
 def _cost(summary: BatchSummary) -> str:
     text = total(summary.cost)
     if summary.completed and text != "unknown":
-        text += f", {_average(summary.cost)} a run"
+        text += f", {_average(summary.cost)} per run"
     if summary.judge_cost.unknown or summary.judge_cost.at_least:
-        text += f"; judge apart: {total(summary.judge_cost)}"
+        text += f"; judge: {total(summary.judge_cost)}"
     if summary.cost.unknown and text != "unknown":
         text += f" (unknown for {pluralize(summary.cost.unknown, 'run')})"
     return text
@@ -131,7 +135,7 @@ def _known(dollars: float | None, least: float) -> str:
 
 
 def notes(assertion: AssertionSummary, summary: BatchSummary) -> Iterator[str]:
-    """What there is to an assertion beyond how often it passed."""
+    """Yield what else is to be said about an assertion."""
     if assertion.type == "cost_limit" and summary.completed:
         yield f"avg: {_average(summary.cost)}"
     if assertion.type == "latency_limit" and summary.latency:
@@ -141,22 +145,22 @@ def notes(assertion: AssertionSummary, summary: BatchSummary) -> Iterator[str]:
 
 
 def stopped(summary: BatchSummary) -> Iterator[str]:
-    """Failures that no assertion is needed for."""
-    for of, number in summary.stopped.items():
-        yield f"{pluralize(number, 'run')} failed: the agent {describe_cause(of)}."
+    """Yield the failures that have another cause than an assertion."""
+    for cause, number in summary.stopped.items():
+        yield f"{pluralize(number, 'run')} failed: the agent {describe_cause(cause)}."
 
 
 def describe_cause(cause: Cause | None) -> str:
-    """What the agent did, or what else was the matter."""
+    """Return what the agent did, or what else happened."""
     return CAUSES[cause] if cause else ""
 
 
 def error(group: Group) -> str:
-    """Why runs could not be judged."""
-    return ": ".join(filter(None, [describe_cause(group.cause), group.message])) or "no reason is known"
+    """Return why a group of runs could not be judged."""
+    return ": ".join(filter(None, [describe_cause(group.cause), group.message])) or "unknown reason"
 
 
-def not_made(summary: BatchSummary) -> str | None:
+def skipped(summary: BatchSummary) -> str | None:
     counts = [
         f"{number} {word}"
         for number, word in (
@@ -169,42 +173,42 @@ def not_made(summary: BatchSummary) -> str | None:
     return f"Of {pluralize(summary.runs, 'run')}: {', '.join(counts)}." if counts else None
 
 
-def divergence(found: Divergence) -> str:
-    return f"failing and passing runs diverge at step {found.step}"
+def divergence(divergence: Divergence) -> str:
+    return f"failing and passing runs diverge at step {divergence.step}"
 
 
-def branch(of: Branch, kind: str) -> str:
-    return f"{of.count} of {of.of} {kind} runs {of.did}"
+def branch(branch: Branch, kind: str) -> str:
+    return f"{branch.count} of {branch.of} {kind} runs {branch.did}"
 
 
-def label(of: EvalResult) -> str:
-    return of.name or of.type
+def label(result: EvalResult) -> str:
+    return result.name or result.type
 
 
-def outcome(of: EvalResult) -> Outcome:
-    return Outcome.ERROR if of.passed is None else Outcome.PASSED if of.passed else Outcome.FAILED
+def outcome(result: EvalResult) -> Outcome:
+    return Outcome.ERROR if result.passed is None else Outcome.PASSED if result.passed else Outcome.FAILED
 
 
 def metrics(result: AgentRunResult) -> Iterator[NamedValue]:
-    """What a run took."""
-    of = result.metrics
-    yield NamedValue("latency", seconds(of.latency))
-    cost = "unknown" if of.cost is None else money(of.cost)
+    """Yield the latency, cost, tokens and calls of a run."""
+    metrics = result.metrics
+    yield NamedValue("latency", seconds(metrics.latency))
+    cost = "unknown" if metrics.cost is None else money(metrics.cost)
     judge = "unknown" if result.judge_cost is None else money(result.judge_cost)
-    yield NamedValue("cost", f"{cost}; judge apart: {judge}")
-    if of.tokens:
-        cached = f", {of.tokens.cache_read} read from the cache" if of.tokens.cache_read else ""
-        yield NamedValue("tokens", f"{of.tokens.input} in, {of.tokens.output} out{cached}")
+    yield NamedValue("cost", f"{cost}; judge: {judge}")
+    if metrics.tokens:
+        cached = f", {metrics.tokens.cache_read} read from the cache" if metrics.tokens.cache_read else ""
+        yield NamedValue("tokens", f"{metrics.tokens.input} in, {metrics.tokens.output} out{cached}")
     yield NamedValue(
         "calls",
-        f"{pluralize(of.model_calls, 'model call')}, {pluralize(of.tool_count, 'tool call')}, "
-        f"{pluralize(of.tool_errors, 'tool error')}, {pluralize(of.retries, 'retry', 'retries')}",
+        f"{pluralize(metrics.model_calls, 'model call')}, {pluralize(metrics.tool_count, 'tool call')}, "
+        f"{pluralize(metrics.tool_errors, 'tool error')}, {pluralize(metrics.retries, 'retry', 'retries')}",
     )
 
 
 def replay(result: AgentRunResult) -> str:
-    """How to, or why not."""
+    """Return the command that replays a run, or why there is none."""
     if not result.recorded:
-        return "not recorded; `salvo run --record` makes replay possible"
+        return "not recorded; record runs with `salvo run --record`"
     note = f"  ({result.replay_note})" if result.replay_note else ""
     return f"salvo replay {result.run_id}{note}"

@@ -1,4 +1,4 @@
-"""Batches as Markdown for a pull request: the verdicts first, then what failed and how to look at it."""
+"""Batches as Markdown for a pull request: first the verdicts, then what failed and the commands to inspect it."""
 
 from __future__ import annotations
 
@@ -11,52 +11,53 @@ from salvo.scenarios.analysis.summary import AssertionSummary, BatchSummary, Fai
 from salvo.scenarios.report import labels
 from salvo.scenarios.result import AgentRunResult
 
-_LISTED = 10
-"""Failures, and groups of errors, that are told one by one. A summary on GitHub may have 1 MB."""
+_MOST_LINES = 10
+"""Failures, and groups of errors, that are listed. A summary on GitHub may have up to 1 MB."""
 _MESSAGE = 300
 _COLUMNS = ("scenario", "verdict", "runs", "passed", "pass rate", "95% interval", "score", "p95", "cost")
 
 
 def as_markdown(summaries: Sequence[BatchSummary], results: Sequence[AgentRunResult]) -> bytes:
-    made = {result.run_id: result for result in results}
+    by_id = {result.run_id: result for result in results}
     blocks = [
-        f"**{_sentence(summaries)}**",
+        f"**{_headline(summaries)}**",
         markdown_table(_COLUMNS, [_row(summary) for summary in summaries]),
-        *(block for summary in summaries for block in _batch(summary, made)),
+        *(block for summary in summaries for block in _batch(summary, by_id)),
     ]
     return "\n\n".join(blocks).encode()
 
 
-def _sentence(summaries: Sequence[BatchSummary]) -> str:
+def _headline(summaries: Sequence[BatchSummary]) -> str:
     counts = Counter(summary.verdict.value for summary in summaries)
-    told = ", ".join(f"{number} {verdict}" for verdict, number in sorted(counts.items()))
-    return f"{pluralize(len(summaries), 'scenario')}: {told}."
+    verdicts = ", ".join(f"{number} {verdict}" for verdict, number in sorted(counts.items()))
+    return f"{pluralize(len(summaries), 'scenario')}: {verdicts}."
 
 
 def _row(summary: BatchSummary) -> tuple[str, ...]:
-    known = summary.completed > 0
+    completed = summary.completed > 0
     return (
         _foreign(summary.scenario_id, 40),
         f"**{summary.verdict}**",
         f"{summary.completed} of {summary.runs}",
         str(summary.passed),
         labels.rate(summary),
-        f"{at_least(summary.interval.low)} to {at_most(summary.interval.high)}" if known else "unknown",
+        f"{at_least(summary.interval.low)} to {at_most(summary.interval.high)}" if completed else "unknown",
         labels.score(summary.average_score),
         seconds(summary.latency.p95) if summary.latency else "unknown",
         inline(labels.total(summary.cost)),
     )
 
 
-def _batch(summary: BatchSummary, made: dict[str, AgentRunResult]) -> Iterator[str]:
+def _batch(summary: BatchSummary, by_id: dict[str, AgentRunResult]) -> Iterator[str]:
     yield f"### {_foreign(summary.scenario_id, 100)}: {summary.verdict}"
     model = "/".join(filter(None, [summary.provider, summary.model]))
-    yield f"{inline(labels.why(summary))}. Asked: {_foreign(model, 100)}; batch {code(summary.batch_id)}."
+    yield f"{inline(labels.why(summary))}. Model: {_foreign(model, 100)}; batch {code(summary.batch_id)}."
     if summary.assertions:
-        yield markdown_table(("assertion", "passed", ""), [_assertion(of) for of in summary.assertions])
+        yield markdown_table(("assertion", "passed", ""), [_assertion(assertion) for assertion in summary.assertions])
     if summary.failures:
         yield _list(
-            f"{pluralize(len(summary.failures), 'run')} failed:", [_failure(of, made) for of in summary.failures]
+            f"{pluralize(len(summary.failures), 'run')} failed:",
+            [_failure(failure, by_id) for failure in summary.failures],
         )
     if summary.errors:
         yield _list(
@@ -65,37 +66,37 @@ def _batch(summary: BatchSummary, made: dict[str, AgentRunResult]) -> Iterator[s
         )
     if summary.without_result:
         yield _list(
-            f"{pluralize(summary.without_result, 'run')} not made (`salvo run --resume {summary.batch_id}`):",
+            f"{pluralize(summary.without_result, 'run')} without a result (`salvo run --resume {summary.batch_id}`):",
             [f"{group.count} × {_foreign(group.why, _MESSAGE)}" for group in summary.not_made],
         )
 
 
-def _assertion(of: AssertionSummary) -> tuple[str, str, str]:
-    notes = ["required"] * of.required + [f"{of.unjudged} not judged"] * bool(of.unjudged)
-    return _foreign(of.label, 60), f"{of.passed} of {of.judged}", ", ".join(notes)
+def _assertion(assertion: AssertionSummary) -> tuple[str, str, str]:
+    notes = ["required"] * assertion.required + [f"{assertion.unjudged} not judged"] * bool(assertion.unjudged)
+    return _foreign(assertion.label, 60), f"{assertion.passed} of {assertion.judged}", ", ".join(notes)
 
 
-def _failure(of: Failure, made: dict[str, AgentRunResult]) -> str:
-    look = f"salvo {'replay' if of.recorded else 'report'} {of.run_id}"
-    result = made.get(of.run_id)
-    judged = [each for each in result.eval_results if each.passed is False] if result else []
-    told = [": ".join(filter(None, [labels.label(each), each.message])) for each in judged]
-    why = "; ".join(filter(None, [of.error or "", *(told or of.assertions)]))
-    return f"run {of.number}: {_foreign(why, _MESSAGE) or 'no reason is known'} ({code(look)})"
+def _failure(failure: Failure, by_id: dict[str, AgentRunResult]) -> str:
+    command = f"salvo {'replay' if failure.recorded else 'report'} {failure.run_id}"
+    result = by_id.get(failure.run_id)
+    failed = [item for item in result.eval_results if item.passed is False] if result else []
+    messages = [": ".join(filter(None, [labels.label(item), item.message])) for item in failed]
+    reason = "; ".join(filter(None, [failure.error or "", *(messages or failure.assertions)]))
+    return f"run {failure.number}: {_foreign(reason, _MESSAGE) or 'unknown reason'} ({code(command)})"
 
 
 def _error(group: Group) -> str:
-    why = _foreign(labels.error(group), _MESSAGE)
-    return f"{group.count} × {why} ({code(f'salvo report {group.run_ids[0]}')})"
+    reason = _foreign(labels.error(group), _MESSAGE)
+    return f"{group.count} × {reason} ({code(f'salvo report {group.run_ids[0]}')})"
 
 
 def _list(heading: str, lines: Sequence[str]) -> str:
-    more = len(lines) - _LISTED
+    more = len(lines) - _MOST_LINES
     return "\n".join(
-        [heading, "", *(f"- {line}" for line in lines[:_LISTED]), *([f"- … and {more} more"] if more > 0 else [])]
+        [heading, "", *(f"- {line}" for line in lines[:_MOST_LINES]), *([f"- … and {more} more"] if more > 0 else [])]
     )
 
 
 def _foreign(text: str, length: int) -> str:
-    """Names and what agents did may hold anything."""
+    """Return a text of a scenario or an agent, truncated and escaped."""
     return inline(truncate(text, length))

@@ -1,4 +1,4 @@
-"""Judgings of the same transcripts -> how far the judges can be relied on. Pure."""
+"""How reliable judges are, from judging the same transcripts several times. Pure."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from salvo.scenarios.store.rejudge_store import Rejudgement
 
 @dataclass(frozen=True, slots=True)
 class JudgeSummary:
-    """Of one assertion. `verdicts` are the majorities, `votes` what they are made of."""
+    """The judge of one assertion. `verdicts` are the majorities of `votes`."""
 
     label: str
     transcripts: int
     judgings: int
     no_verdict: int
-    """Judgings that came to none: too few votes, or no majority."""
+    """Judgings without a verdict: too few votes, or no majority."""
     passed: int
-    """Judgings that passed it."""
+    """Judgings that passed the assertion."""
     verdicts: Reliability
     votes: Reliability
     changed: int | None
-    """Transcripts on which most judgings came to another verdict than the stored run; None where it has none."""
+    """Transcripts on which most judgings differ from the stored verdict; None if no verdict is stored."""
     components: Components | None
     advice: Advice | None
     cost: float | None
@@ -43,17 +43,17 @@ def summarise(
     stored: Mapping[str, Sequence[bool | None]],
     run_cost: float | None,
 ) -> list[JudgeSummary]:
-    """`labels` and `votes` are the judges', in order; `stored` has the verdicts of each run in the same order."""
+    """Return a summary per judge. `labels`, `votes` and the verdicts of each run in `stored` have the same order."""
     return [
-        _summary(label, asked, place, judgings, stored, run_cost)
-        for place, (label, asked) in enumerate(zip(labels, votes, strict=True))
+        _summary(label, vote_count, index, judgings, stored, run_cost)
+        for index, (label, vote_count) in enumerate(zip(labels, votes, strict=True))
     ]
 
 
 def _summary(
     label: str,
-    asked: int,
-    place: int,
+    vote_count: int,
+    index: int,
     judgings: Sequence[Rejudgement],
     stored: Mapping[str, Sequence[bool | None]],
     run_cost: float | None,
@@ -61,26 +61,26 @@ def _summary(
     verdicts: dict[str, list[bool | None]] = {}
     votes: dict[str, list[bool | None]] = {}
     costs: list[float | None] = []
-    for of in judgings:
-        said = of.verdicts[place]
-        verdicts.setdefault(of.run_id, []).append(said.passed)
-        votes.setdefault(of.run_id, []).extend(said.votes)
-        costs.append(said.cost)
-    cost = None if None in costs else sum(each for each in costs if each is not None)
-    every = [verdict for row in verdicts.values() for verdict in row]
-    found = components(list(votes.values()))
-    vote_cost = None if cost is None or not every else cost / (len(every) * asked)
+    for judging in judgings:
+        verdict = judging.verdicts[index]
+        verdicts.setdefault(judging.run_id, []).append(verdict.passed)
+        votes.setdefault(judging.run_id, []).extend(verdict.votes)
+        costs.append(verdict.cost)
+    cost = None if None in costs else sum(filter(None, costs))
+    results = [passed for row in verdicts.values() for passed in row]
+    variance = components(list(votes.values()))
+    vote_cost = None if cost is None or not results else cost / (len(results) * vote_count)
     return JudgeSummary(
         label=label,
         transcripts=len(verdicts),
-        judgings=len(every),
-        no_verdict=every.count(None),
-        passed=every.count(True),
+        judgings=len(results),
+        no_verdict=results.count(None),
+        passed=results.count(True),
         verdicts=reliability(list(verdicts.values())),
         votes=reliability(list(votes.values())),
-        changed=_changed(verdicts, {run_id: of[place] for run_id, of in stored.items() if place < len(of)}),
-        components=found,
-        advice=more_runs_or_votes(found, len(verdicts), asked, run_cost, vote_cost) if found else None,
+        changed=_changed(verdicts, {run_id: row[index] for run_id, row in stored.items() if index < len(row)}),
+        components=variance,
+        advice=more_runs_or_votes(variance, len(verdicts), vote_count, run_cost, vote_cost) if variance else None,
         cost=cost,
     )
 
@@ -96,83 +96,91 @@ def _changed(verdicts: Mapping[str, Sequence[bool | None]], stored: Mapping[str,
 
 
 def lines(summaries: Sequence[JudgeSummary], votes: Sequence[int]) -> list[str]:
-    return [line for of, asked in zip(summaries, votes, strict=True) for line in ("", *_lines(of, asked))][1:]
+    return [line for summary, count in zip(summaries, votes, strict=True) for line in ("", *_lines(summary, count))][1:]
 
 
-def sentence(of: JudgeSummary) -> str:
-    """What it comes to, before the numbers."""
-    if of.verdicts.flip_rate is None:
-        return f"{printable(of.label)}: no transcript was judged twice, so nothing is known about the judge"
-    flips = round(of.verdicts.flip_rate * of.verdicts.transcripts)
+def headline(summary: JudgeSummary) -> str:
+    """Return the result in a sentence, which comes before the numbers."""
+    if summary.verdicts.flip_rate is None:
+        return f"{printable(summary.label)}: no transcript was judged twice, so nothing is known about the judge"
+    flips = round(summary.verdicts.flip_rate * summary.verdicts.transcripts)
     how = (
-        f"always came to the same verdict on each of {pluralize(of.verdicts.transcripts, 'transcript')}"
+        f"always gave the same verdict on each of {pluralize(summary.verdicts.transcripts, 'transcript')}"
         if not flips
-        else f"contradicted itself on {flips} of {pluralize(of.verdicts.transcripts, 'transcript')}"
+        else f"contradicted itself on {flips} of {pluralize(summary.verdicts.transcripts, 'transcript')}"
     )
-    return f"{printable(of.label)}: the judge {how}{_whose(of)}"
+    return f"{printable(summary.label)}: the judge {how}{_source(summary)}"
 
 
-def _whose(of: JudgeSummary) -> str:
-    share = of.judge_share
+def _source(summary: JudgeSummary) -> str:
+    share = summary.judge_share
     if share is None:
-        return "" if of.components is None or of.components.agent is None else "; nothing varied"
-    return f"; {percent(share)} of the variation of a single vote is the judge's, {percent(1 - share)} the agent's"
+        return "" if summary.components is None or summary.components.agent is None else "; nothing varied"
+    return (
+        f"; {percent(share)} of the variation of single votes comes from the judge, {percent(1 - share)} from the agent"
+    )
 
 
-def _lines(of: JudgeSummary, asked: int) -> Iterator[str]:
-    yield f"{sentence(of)}."
-    if of.verdicts.flip_rate is not None:
+def _lines(summary: JudgeSummary, vote_count: int) -> Iterator[str]:
+    yield f"{headline(summary)}."
+    if summary.verdicts.flip_rate is not None:
         yield (
-            f"  flip rate  {percent(of.verdicts.flip_rate)} of the verdicts ({asked} votes each), "
-            f"{percent(of.votes.flip_rate or 0.0)} of single votes"
+            f"  flip rate  {percent(summary.verdicts.flip_rate)} of the verdicts ({vote_count} votes each), "
+            f"{percent(summary.votes.flip_rate or 0.0)} of single votes"
         )
-        agreement = f"{_share(of.verdicts.agreement)} of the verdicts, {_share(of.votes.agreement)} of the votes"
-        yield f"  agreement  {agreement}{_alpha(of)}"
-    none = f", {pluralize(of.no_verdict, 'judging')} without a verdict (errors, not failures)" if of.no_verdict else ""
-    yield f"  verdicts   {of.passed} of {of.judgings - of.no_verdict} passed{none}"
-    if of.changed is not None:
-        yield f"  stored     {of.changed} of {of.transcripts} stored verdicts would most often be another"
-    if (advice := _advice(of.advice)) is not None:
+        agreement = (
+            f"{_share(summary.verdicts.agreement)} of the verdicts, {_share(summary.votes.agreement)} of the votes"
+        )
+        yield f"  agreement  {agreement}{_alpha(summary)}"
+    none = (
+        f", {pluralize(summary.no_verdict, 'judging')} without a verdict (errors, not failures)"
+        if summary.no_verdict
+        else ""
+    )
+    yield f"  verdicts   {summary.passed} of {summary.judgings - summary.no_verdict} passed{none}"
+    if summary.changed is not None:
+        yield f"  stored     {summary.changed} of {summary.transcripts} stored verdicts differ from most judgings"
+    if (advice := _advice(summary.advice)) is not None:
         yield f"  next       {advice}"
-    yield f"  cost       {'unknown' if of.cost is None else money(of.cost)}"
+    yield f"  cost       {'unknown' if summary.cost is None else money(summary.cost)}"
 
 
 def _share(share: float | None) -> str:
     return "unknown" if share is None else percent(share)
 
 
-def _alpha(of: JudgeSummary) -> str:
-    return "" if of.votes.alpha is None else f"; Krippendorff's alpha {of.votes.alpha:.2f}"
+def _alpha(summary: JudgeSummary) -> str:
+    return "" if summary.votes.alpha is None else f"; Krippendorff's alpha {summary.votes.alpha:.2f}"
 
 
 def _advice(advice: Advice | None) -> str | None:
-    """In points of the pass rate: what the next money buys."""
+    """Return whether more runs or more votes would help, with standard errors in points of the pass rate."""
     if advice is None:
         return None
     now = f"the standard error is {advice.error * 100:.1f} points"
-    votes = f"{advice.error_with_votes * 100:.1f} with two more votes a run"
+    votes = f"{advice.error_with_votes * 100:.1f} with two more votes per run"
     if advice.error_with_runs is not None:
-        votes += f", {advice.error_with_runs * 100:.1f} with more runs for the same money"
+        votes += f", {advice.error_with_runs * 100:.1f} with more runs for the same cost"
     words = {
         "runs": "more runs would help, more votes would help less",
         "votes": "more votes would help, more runs would help less",
-        None: "which of more runs and more votes helps cannot be said" if advice.error else "nothing varied",
+        None: "it is unknown whether more runs or more votes would help" if advice.error else "nothing varied",
     }
     return f"{words[advice.better]} ({now}; {votes})"
 
 
-def document(of: JudgeSummary) -> dict[str, Any]:
+def document(summary: JudgeSummary) -> dict[str, Any]:
     return {
-        "assertion": of.label,
-        "sentence": sentence(of),
-        "transcripts": of.transcripts,
-        "judgings": of.judgings,
-        "no_verdict": of.no_verdict,
-        "passed": of.passed,
-        "stored_verdicts_changed": of.changed,
-        "verdicts": of.verdicts._asdict(),
-        "votes": of.votes._asdict(),
-        "variance": of.components and {**of.components._asdict(), "judge_share": of.judge_share},
-        "advice": of.advice and of.advice._asdict(),
-        "cost": of.cost,
+        "assertion": summary.label,
+        "sentence": headline(summary),
+        "transcripts": summary.transcripts,
+        "judgings": summary.judgings,
+        "no_verdict": summary.no_verdict,
+        "passed": summary.passed,
+        "stored_verdicts_changed": summary.changed,
+        "verdicts": summary.verdicts._asdict(),
+        "votes": summary.votes._asdict(),
+        "variance": summary.components and {**summary.components._asdict(), "judge_share": summary.judge_share},
+        "advice": summary.advice and summary.advice._asdict(),
+        "cost": summary.cost,
     }

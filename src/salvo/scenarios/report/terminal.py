@@ -1,4 +1,4 @@
-"""Summaries and runs as lines of text. Pure: the caller prints them, and says whether they may be coloured."""
+"""Summaries and runs as lines of text. Pure: the caller prints them, and decides whether they are coloured."""
 
 from __future__ import annotations
 
@@ -41,17 +41,17 @@ class _Paint(Paint):
 
 
 def batch_table(summary: BatchSummary, *, colour: bool = False, width: int | None = None) -> list[str]:
-    """The batch as one table, and below it what its runs can and cannot show."""
+    """Return a batch as a table, followed by its verdict and statistics."""
     paint = _Paint(colour)
     header = _header(summary)
     rows = list(_assertion_rows(summary))
     length = max([RULE, len(header), *(len(row) for _, row in rows)])
     rule = paint("─" * min(length, width or length), dim=True)
-    shown = [*(paint(row, _row_colour(assertion)) for assertion, row in rows), rule] if rows else []
+    body = [*(paint(row, _row_colour(assertion)) for assertion, row in rows), rule] if rows else []
     sections = [
-        [paint(header, bold=True), rule, *shown, *_failures(summary)],
+        [paint(header, bold=True), rule, *body, *_failures(summary)],
         list(_errors(summary, paint)),
-        list(_not_made(summary, paint)),
+        list(_skipped(summary, paint)),
         list(_numbers(summary, paint)),
     ]
     first, *rest = [section for section in sections if section]
@@ -59,9 +59,9 @@ def batch_table(summary: BatchSummary, *, colour: bool = False, width: int | Non
 
 
 def _header(summary: BatchSummary) -> str:
-    made = f"{summary.completed}/{summary.runs} runs"
+    runs = f"{summary.completed}/{summary.runs} runs"
     rate, score = labels.rate(summary), labels.score(summary.average_score)
-    return f"{printable(summary.scenario_id)}  {made}  pass-rate: {rate}  avg-score: {score}"
+    return f"{printable(summary.scenario_id)}  {runs}  pass-rate: {rate}  avg-score: {score}"
 
 
 def _assertion_rows(summary: BatchSummary) -> Iterator[tuple[AssertionSummary, str]]:
@@ -88,16 +88,16 @@ def _failures(summary: BatchSummary) -> Iterator[str]:
         yield f"{pluralize(len(recorded), 'failure')} recorded. Replay with:"
         yield from _some(f"salvo replay {run_id}" for run_id in recorded)
     if unrecorded := [failure.run_id for failure in summary.failures if not failure.recorded]:
-        yield f"{pluralize(len(unrecorded), 'failure')} not recorded: replay needs `salvo run --record`. Look at:"
+        yield f"{pluralize(len(unrecorded), 'failure')} not recorded (`salvo run --record` records runs). Show with:"
         yield from _some(f"salvo report {run_id}" for run_id in unrecorded)
     if not summary.failures and summary.completed:
         yield "No failures."
 
 
 def _some(lines: Iterable[str]) -> list[str]:
-    listed = list(lines)
-    more = [f"… and {len(listed) - _REPLAYS} more"] if len(listed) > _REPLAYS else []
-    return [f"  {line}" for line in [*listed[:_REPLAYS], *more]]
+    every = list(lines)
+    more = [f"… and {len(every) - _REPLAYS} more"] if len(every) > _REPLAYS else []
+    return [f"  {line}" for line in [*every[:_REPLAYS], *more]]
 
 
 def _errors(summary: BatchSummary, paint: _Paint) -> Iterator[str]:
@@ -106,8 +106,8 @@ def _errors(summary: BatchSummary, paint: _Paint) -> Iterator[str]:
         yield from _grouped(summary.error_groups, labels.error)
 
 
-def _not_made(summary: BatchSummary, paint: _Paint) -> Iterator[str]:
-    if counts := labels.not_made(summary):
+def _skipped(summary: BatchSummary, paint: _Paint) -> Iterator[str]:
+    if counts := labels.skipped(summary):
         yield paint(counts, "yellow")
         yield from _grouped(summary.not_made, lambda group: group.why)
         yield f"  salvo run --resume {summary.batch_id}"
@@ -130,7 +130,7 @@ def verdict(summary: BatchSummary, paint: _Paint | None = None) -> str:
 
 
 def list_batches(summaries: Sequence[BatchSummary], *, colour: bool = False) -> list[str]:
-    """One line a batch, in the order given."""
+    """Return one line per batch, in the given order."""
     paint = _Paint(colour)
     header = ("BATCH", "SCENARIO", "MODEL", "WHEN", "RUNS", "PASS-RATE", "95%", "SCORE", "ERRORS", "COST", "VERDICT")
     return _coloured_table(header, [_batch_row(summary) for summary in summaries], paint)
@@ -153,7 +153,7 @@ def _batch_row(summary: BatchSummary) -> tuple[str, ...]:
 
 
 def list_failures(summaries: Sequence[BatchSummary], *, colour: bool = False) -> list[str]:
-    """One line a failed run; what could not be judged is counted below, for it is no failure."""
+    """Return one line per failed run, and the number of runs that could not be judged."""
     paint = _Paint(colour)
     rows = [
         (
@@ -187,7 +187,7 @@ def _coloured_table(header: Sequence[str], rows: Sequence[tuple[str, ...]], pain
 
 
 def run_in_full(result: AgentRunResult, *, colour: bool = False) -> list[str]:
-    """Everything about one run that helps to see what went wrong."""
+    """Return everything about one run that helps to see what went wrong."""
     paint = _Paint(colour)
     return [
         *_run_header(result, paint),
@@ -201,9 +201,9 @@ def run_in_full(result: AgentRunResult, *, colour: bool = False) -> list[str]:
 
 
 def failed_run(result: AgentRunResult) -> list[str]:
-    """What a run failed by."""
+    """Return the header of a run and the assertions that did not pass."""
     paint = _Paint(False)
-    failed = [of for of in result.eval_results if not of.passed]
+    failed = [item for item in result.eval_results if not item.passed]
     return [*_run_header(result, paint), *(f"  {line}" for line in _eval_lines(failed, paint))]
 
 
@@ -221,29 +221,29 @@ def _run_header(result: AgentRunResult, paint: _Paint) -> Iterator[str]:
 
 
 def _section(title: str, lines: Iterable[str], paint: _Paint) -> list[str]:
-    listed = [f"  {line}" for line in lines]
-    return ["", paint(title, bold=True), *listed] if listed else []
+    indented = [f"  {line}" for line in lines]
+    return ["", paint(title, bold=True), *indented] if indented else []
 
 
 def _eval_lines(results: Sequence[EvalResult], paint: _Paint) -> Iterator[str]:
-    for of in results:
-        word = labels.outcome(of)
-        label = printable(labels.label(of))
-        kind = f" ({of.type})" if label != of.type else ""
-        required = ", required" if of.required else ""
-        yield f"{paint(word.ljust(6), _COLOURS[word])}  {label}{kind}{required}, weight {of.weight:g}"
-        if of.message:
-            yield f"        {printable(of.message)}"
-        if not of.passed and (of.expected is not None or of.actual is not None):
-            yield f"        expected  {display_json(of.expected)}"
-            yield f"        actual    {display_json(of.actual)}"
+    for result in results:
+        word = labels.outcome(result)
+        label = printable(labels.label(result))
+        kind = f" ({result.type})" if label != result.type else ""
+        required = ", required" if result.required else ""
+        yield f"{paint(word.ljust(6), _COLOURS[word])}  {label}{kind}{required}, weight {result.weight:g}"
+        if result.message:
+            yield f"        {printable(result.message)}"
+        if not result.passed and (result.expected is not None or result.actual is not None):
+            yield f"        expected  {display_json(result.expected)}"
+            yield f"        actual    {display_json(result.actual)}"
 
 
 def _call_lines(calls: Sequence[ToolCall]) -> Iterator[str]:
     for number, call in enumerate(calls, 1):
         yield f"{number}. {printable(call.name)}  {display_json(call.arguments)}"
-        came = f"error: {printable(call.error)}" if call.error is not None else display_json(call.result)
-        yield f"   → {truncate(came, 200)}  ({seconds(call.seconds)})"
+        result = f"error: {printable(call.error)}" if call.error is not None else display_json(call.result)
+        yield f"   → {truncate(result, 200)}  ({seconds(call.seconds)})"
 
 
 def _trace_lines(trace: Sequence[TraceEvent]) -> Iterator[str]:
