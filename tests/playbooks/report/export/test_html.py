@@ -182,6 +182,13 @@ def test_marks_may_overlap_and_leave_the_text_as_it_is(text: str, data: st.DataO
     assert set(outline.values("id")) == {annotated_text.anchor(place.location) for place in within}
 
 
+def test_no_white_space_is_added_to_the_frozen_text() -> None:
+    marked = [annotated_text.PassagePosition(Location(0, 3, 1), "evidence", 1)]
+    assert annotated("one\n two", marked).strip() == snapshot(
+        '<ol class="box frozen"><li><mark id="text-0" class="evidence">one</mark><a class="ref" href="#check-1">1</a></li><li> two</li></ol>'
+    )
+
+
 def test_a_place_outside_the_text_is_left_out() -> None:
     assert "mark" not in annotated("short", [annotated_text.PassagePosition(Location(3, 99, 1), "evidence", 1)])
 
