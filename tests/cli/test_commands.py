@@ -85,8 +85,8 @@ def test_an_error_is_two_lines_on_stderr_and_no_traceback() -> None:
     assert failed.returncode == ExitCode.USAGE
     assert failed.stdout == ""
     assert failed.stderr == snapshot("""\
-Error: Which provider serves the model 'my-model' is not known.
-Write provider/model, with one of: anthropic, openai. A server that is compatible with OpenAI's is openai/my-model with a base URL.
+Error: The provider of the model 'my-model' is not known.
+Write provider/model, with one of: anthropic, openai. For a server that is compatible with OpenAI's API, write openai/my-model and set a base URL.
 """)
 
 

@@ -46,7 +46,7 @@ def _row(name: str) -> _Row:
     return _Row(
         name=f"{provider.name}/{model}",
         key="set" if endpoint.key else f"{provider.key_variable} is not set" if endpoint.key_variable else "not needed",
-        temperature=("refused" if "temperature" in facts.refuses else "taken") if facts.known else "unknown",
+        temperature=("refused" if "temperature" in facts.refuses else "taken") if facts.is_known else "unknown",
         price=f"${prices.tiers[0].input:g} / ${prices.tiers[0].output:g}" if prices else "unknown",
         ends=str(facts.ends or ""),
     )

@@ -55,7 +55,7 @@ def test_a_name_that_could_be_anyones_is_a_usage_error_that_says_how_to_write_it
 def test_what_a_model_accepts_is_known_by_its_longest_matching_name(name: str, takes_temperature: bool) -> None:
     provider, model = catalog.find(name)
     facts = provider.facts(model)
-    assert facts.known
+    assert facts.is_known
     assert ("temperature" not in facts.refuses) is takes_temperature
 
 
@@ -63,7 +63,7 @@ def test_a_longer_name_of_another_version_is_not_covered() -> None:
     openai = catalog.providers()["openai"]
     assert openai.facts("gpt-5").ends == date(2026, 12, 11)
     assert openai.facts("gpt-5.5").ends is None
-    assert not openai.facts("gpt-7").known
+    assert not openai.facts("gpt-7").is_known
 
 
 def test_every_current_model_is_of_its_provider_and_none_has_ended() -> None:

@@ -76,11 +76,11 @@ async def test_errors_read_like_sentences() -> None:
             "OpenAI answered 401: Incorrect API key provided: sk-********6789. You can find your API key at https://platform.openai.com/account/api-keys. Check the key (in the environment: OPENAI_API_KEY), and that its account may use gpt-5.4-mini.",
             "Anthropic answered 404: model: claude-sonet-4-6. Did you mean claude-sonnet-4-6? Current models: claude-sonnet-4-6, claude-haiku-4-5, claude-opus-4-8, claude-sonnet-5-5, claude-haiku-5-5, claude-opus-5-5.",
             "Anthropic answered 404: model: claude-sonnet-4-20250514. The end of claude-sonnet-4-20250514 was announced for 2026-06-15. Current models: claude-sonnet-4-6, claude-haiku-4-5, claude-opus-4-8, claude-sonnet-5-5, claude-haiku-5-5, claude-opus-5-5.",
-            "Anthropic answered 400: Your credit balance is too low to access the Anthropic API. Please go to Plans & Billing to upgrade or purchase credits. The account has no credit or quota left: add some at the provider, or use another key.",
+            "Anthropic answered 400: Your credit balance is too low to access the Anthropic API. Please go to Plans & Billing to upgrade or purchase credits. The account has no credit or quota left. Add some at the provider, or use another key.",
             "OpenAI answered 429: Rate limit reached for gpt-5.4-mini in organization org-loopback on requests per min (RPM): Limit 3, Used 3, Requested 1. Please try again in 20s. Visit https://platform.openai.com/account/rate-limits to learn more. It was tried 3 times. Lower the concurrency, or wait until the limit is reset.",
-            "Anthropic answered 400: prompt is too long: 200001 tokens > 200000 maximum. The conversation does not fit claude-sonnet-4-6: shorten it, or use a larger model.",
-            "OpenAI answered 502: 502 Bad Gateway nginx. It was tried 3 times. The fault is on the provider's side: try again later.",
-            "OpenAI answered 307. It redirects to https://example.com/login; no redirect is followed with a key. Check the base URL.",
+            "Anthropic answered 400: prompt is too long: 200001 tokens > 200000 maximum. The conversation does not fit claude-sonnet-4-6. Shorten it, or use a model with a larger context.",
+            "OpenAI answered 502: 502 Bad Gateway nginx. It was tried 3 times. The provider failed. Try again later.",
+            "OpenAI answered 307. It redirects to https://example.com/login. No redirect is followed, because it would get the key. Check the base URL.",
         ]
     )
 

@@ -248,7 +248,7 @@ async def test_the_judge_goes_by_the_adapter_unless_it_is_named(
     "fields, adapter, place, said",
     [
         ({}, "mine:Agent", "model", "llm_judge needs a model, because the adapter mine:Agent implies none."),
-        ({"model": "palantir/x"}, "openai", "model", "Which provider serves the model 'palantir/x' is not known."),
+        ({"model": "palantir/x"}, "openai", "model", "The provider of the model 'palantir/x' is not known."),
         ({"rubric": " \n"}, "openai", "rubric", "The rubric is empty."),
         ({"k": 0}, "openai", "k", "must be at least 1"),
         ({"votes": 2.5}, "openai", "votes", "must be a whole number, not a number"),

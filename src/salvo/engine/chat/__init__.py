@@ -1,1 +1,1 @@
-"""Talking to a model: one method, `ChatModel.complete(ChatRequest) -> ChatReply`, whole replies only."""
+"""Chat models behind one method, `ChatModel.complete(ChatRequest) -> ChatReply`, without streaming."""

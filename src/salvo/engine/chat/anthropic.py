@@ -21,7 +21,7 @@ from salvo.engine.chat.base import (
 from salvo.engine.chat.dialect import ParsedReply, object_list, string_or_empty, token_count
 from salvo.engine.jsonio.json_schema import without_bounds
 
-# Thinking counts in max_tokens on current models, and they think by default: a low limit would cut answers.
+# On current models thinking is on by default and counts in max_tokens, so a low limit would cut off answers.
 _DEFAULT_MAX_TOKENS = 8192
 
 _STOPS = {
@@ -36,7 +36,7 @@ _STOPS = {
 
 class AnthropicDialect:
     path = "/v1/messages"
-    # Pinned: later versions refuse sampling parameters on every model, and a measurement must not move by itself.
+    # Pinned: later versions refuse sampling parameters, and a measurement must not change by itself.
     headers: Mapping[str, str] = {"anthropic-version": "2023-06-01"}
     optional: Mapping[str, str] = {"temperature": "temperature", "output_config": "output_schema"}
 
@@ -61,7 +61,7 @@ class AnthropicDialect:
             message=AssistantMessage(
                 text="".join(string_or_empty(block.get("text")) for block in blocks if block.get("type") == "text"),
                 tool_uses=tuple(_tool_use(block) for block in blocks if block.get("type") == "tool_use"),
-                verbatim=tuple(_resent(block) for block in blocks),
+                verbatim=tuple(_resendable(block) for block in blocks),
             ),
             stop=_STOPS.get(stop, Stop.OTHER),
             stop_raw=stop,
@@ -80,10 +80,10 @@ def _content(prompt: Prompt) -> str | list[dict[str, Any]]:
     return [
         {
             "type": "text",
-            "text": piece.text,
-            **({"cache_control": {"type": "ephemeral"}} if piece.cache else {}),
+            "text": part.text,
+            **({"cache_control": {"type": "ephemeral"}} if part.cache else {}),
         }
-        for piece in prompt
+        for part in prompt
     ]
 
 
@@ -101,11 +101,11 @@ def _message(message: Message) -> dict[str, Any]:
             for answer in message.answers
         ]
         return {"role": "user", "content": answers}
-    return {"role": "assistant", "content": list(message.verbatim) or _spoken(message)}
+    return {"role": "assistant", "content": list(message.verbatim) or _content_blocks(message)}
 
 
-def _spoken(message: AssistantMessage) -> list[dict[str, Any]]:
-    """An assistant's message that did not come from this provider, so nothing is there to give back verbatim."""
+def _content_blocks(message: AssistantMessage) -> list[dict[str, Any]]:
+    """Return the content of an assistant message that did not come from this provider."""
     # The API refuses empty text blocks.
     blocks: list[dict[str, Any]] = [{"type": "text", "text": message.text}] if message.text else []
     uses = [
@@ -114,8 +114,8 @@ def _spoken(message: AssistantMessage) -> list[dict[str, Any]]:
     return blocks + uses
 
 
-def _resent(block: dict[str, Any]) -> dict[str, Any]:
-    """A block as it goes back: text and tool use by the fields that a request may have, all else untouched."""
+def _resendable(block: dict[str, Any]) -> dict[str, Any]:
+    """Return a block as it is sent back: text and tool use with the fields of a request, others unchanged."""
     if block.get("type") == "text":
         return {"type": "text", "text": block.get("text")}
     if block.get("type") == "tool_use":
@@ -124,13 +124,15 @@ def _resent(block: dict[str, Any]) -> dict[str, Any]:
 
 
 def _tool_use(block: dict[str, Any]) -> ToolUse:
-    given = block.get("input")
-    problem = "" if isinstance(given, dict) else f"The arguments are not a JSON object but {type(given).__name__}."
+    arguments = block.get("input")
+    problem = (
+        "" if isinstance(arguments, dict) else f"The arguments are not a JSON object but {type(arguments).__name__}."
+    )
     return ToolUse(
         id=string_or_empty(block.get("id")),
         name=string_or_empty(block.get("name")),
-        arguments=given if isinstance(given, dict) else {},
-        raw=json.dumps(given, ensure_ascii=False),
+        arguments=arguments if isinstance(arguments, dict) else {},
+        raw=json.dumps(arguments, ensure_ascii=False),
         problem=problem,
     )
 

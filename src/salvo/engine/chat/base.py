@@ -1,4 +1,4 @@
-"""The neutral message, tool, usage and reply types, and the one method that every model has."""
+"""The messages, tools, usage and replies of all providers, and the protocol of a chat model."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ JsonObject: TypeAlias = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class PromptPart:
-    """A piece of a prompt. `cache` hints that everything up to its end will be sent again soon."""
+    """A part of a prompt. `cache` says that everything up to its end will be sent again soon."""
 
     text: str
     cache: bool = False
@@ -25,7 +25,7 @@ Prompt: TypeAlias = str | tuple[PromptPart, ...]
 
 @dataclass(frozen=True, slots=True)
 class ToolDefinition:
-    """A tool as the model sees it; `parameters` is a JSON Schema of an object."""
+    """A tool as the model sees it. `parameters` is a JSON Schema of an object."""
 
     name: str
     description: str
@@ -34,7 +34,7 @@ class ToolDefinition:
 
 @dataclass(frozen=True, slots=True)
 class ToolUse:
-    """The model asks for a tool. Where its arguments are no JSON object, `problem` says so and `raw` holds them."""
+    """A tool call by the model. If the arguments are not a JSON object, `problem` says so; `raw` is their text."""
 
     id: str
     name: str
@@ -45,7 +45,7 @@ class ToolUse:
 
 @dataclass(frozen=True, slots=True)
 class ToolAnswer:
-    """What the tool said to one ToolUse."""
+    """The answer of a tool to one ToolUse."""
 
     id: str
     content: str
@@ -59,7 +59,7 @@ class UserMessage:
 
 @dataclass(frozen=True, slots=True)
 class AssistantMessage:
-    """What the model said. `verbatim` is what its provider must get back unchanged, opaque to everyone else."""
+    """A message of the model. `verbatim` must be sent back to its provider unchanged; nothing else reads it."""
 
     text: str
     tool_uses: tuple[ToolUse, ...] = ()
@@ -68,7 +68,7 @@ class AssistantMessage:
 
 @dataclass(frozen=True, slots=True)
 class ToolMessage:
-    """The answers to all tool uses of the assistant's message before."""
+    """The answers to all tool uses of the preceding assistant message."""
 
     answers: tuple[ToolAnswer, ...]
 
@@ -78,7 +78,7 @@ Message: TypeAlias = UserMessage | AssistantMessage | ToolMessage
 
 @dataclass(frozen=True, slots=True)
 class OutputSchema:
-    """The final text must be JSON of this shape; asked of the model where it can be, and never assumed."""
+    """The JSON Schema of the final text. It is sent to models that support it, and the text is always checked."""
 
     name: str
     schema: JsonObject
@@ -102,17 +102,17 @@ class Stop(StrEnum):
     END = "end"
     TOOL_USE = "tool_use"
     LENGTH = "length"
-    """It ran into the limit on tokens, so the text is cut."""
+    """The token limit was reached, so the text is cut off."""
     REFUSAL = "refusal"
     CONTEXT = "context"
-    """The conversation filled the model's context."""
+    """The context window is full."""
     OTHER = "other"
-    """A reason this version does not know; `ChatReply.stop_raw` has the provider's word."""
+    """An unknown reason; `ChatReply.stop_raw` has the provider's word."""
 
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens in four buckets that do not overlap: `input` is what was neither read from a cache nor written to it."""
+    """Tokens in four separate counts: `input` excludes tokens that were read from a cache or written to one."""
 
     input: int = 0
     output: int = 0
@@ -130,19 +130,19 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class ChatReply:
-    """The model's whole answer, and what is known about how it came about."""
+    """The complete answer of a model, with its usage, duration and attempts."""
 
     message: AssistantMessage
     stop: Stop
     usage: Usage | None
-    """None where the provider did not say: unknown, not zero."""
+    """None where the provider did not report it."""
     model: str
-    """The id the provider returned, which may be more precise than the one asked for."""
+    """The model id in the reply, which may be more precise than the one in the request."""
     stop_raw: str = ""
     system_fingerprint: str | None = None
     request_id: str | None = None
     dropped: tuple[str, ...] = ()
-    """Parameters of the ChatRequest that this model did not get, because it takes none."""
+    """Parameters of the ChatRequest that were not sent, because the model does not accept them."""
     seconds: float = 0.0
     attempts: tuple[Attempt, ...] = ()
 
@@ -154,9 +154,9 @@ class ChatReply:
 class ChatModel(Protocol):
     @property
     def name(self) -> str:
-        """Provider and model, as in "anthropic/claude-sonnet-4-6"."""
+        """The provider and model, such as "anthropic/claude-sonnet-4-6"."""
         ...
 
     async def complete(self, request: ChatRequest) -> ChatReply:
-        """One turn; raises ProviderError where there is no usable answer."""
+        """Return the reply to one request. Raises ProviderError where there is no usable answer."""
         ...

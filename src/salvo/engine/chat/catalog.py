@@ -1,4 +1,4 @@
-"""From a name like "anthropic/claude-sonnet-4-6" to a ChatModel, and what each model accepts."""
+"""Find the ChatModel for a name such as "anthropic/claude-sonnet-4-6", and what each model accepts."""
 
 from __future__ import annotations
 
@@ -11,17 +11,19 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from salvo.engine.chat.anthropic import AnthropicDialect
 from salvo.engine.chat.dialect import Dialect
 from salvo.engine.chat.model import WiredModel
+from salvo.engine.chat.openai import OpenAIDialect
 from salvo.engine.wire.base import Endpoint, Wire
 from salvo.errors import UsageError
 
 
 @dataclass(frozen=True, slots=True)
 class ModelFacts:
-    """What is known about a model. An unknown one is tried with everything."""
+    """What is known about a model. An unknown model gets every parameter."""
 
-    known: bool
+    is_known: bool
     refuses: frozenset[str]
     cache_floor: int
     with_tools: Mapping[str, Any]
@@ -48,7 +50,7 @@ class Provider:
         covering = [name for name in self.models if model == name or model.startswith(f"{name}-")]
         entry = self.models[max(covering, key=len)] if covering else {}
         return ModelFacts(
-            known=bool(covering),
+            is_known=bool(covering),
             refuses=self.refuses | frozenset(entry.get("refuses", ())),
             cache_floor=entry.get("cache_floor", self.cache_floor),
             with_tools=entry.get("with_tools", {}),
@@ -56,7 +58,7 @@ class Provider:
         )
 
     def about(self, model: str) -> str:
-        """What to tell someone whose model the provider does not know."""
+        """Return a hint for a model that the provider does not know."""
         ends = self.facts(model).ends
         near = difflib.get_close_matches(model, [*self.current, *self.models], n=1, cutoff=0.8)
         if ends is not None:
@@ -89,29 +91,29 @@ def _provider(name: str, entry: dict[str, Any]) -> Provider:
 
 
 def find(name: str) -> ModelName:
-    """The provider and model that a name means: "openai/gpt-5.4-mini", or a bare name of a known family."""
-    known = providers()
+    """Return the provider and model of a name: "openai/gpt-5.4-mini", or a bare name of a known family."""
+    by_name = providers()
     prefix, slash, model = name.partition("/")
-    if slash and prefix in known and model:
-        return ModelName(known[prefix], model)
+    if slash and prefix in by_name and model:
+        return ModelName(by_name[prefix], model)
     if not slash:
-        for provider in known.values():
+        for provider in by_name.values():
             if name.startswith(provider.bare_names):
                 return ModelName(provider, name)
     raise UsageError(
-        f"Which provider serves the model {name!r} is not known.",
-        hint=f"Write provider/model, with one of: {', '.join(known)}. A server that is compatible with OpenAI's "
-        f"is openai/{name} with a base URL.",
+        f"The provider of the model {name!r} is not known.",
+        hint=f"Write provider/model, with one of: {', '.join(by_name)}. For a server that is compatible with "
+        f"OpenAI's API, write openai/{name} and set a base URL.",
     )
 
 
 def endpoint(
     provider: Provider, environ: Mapping[str, str], *, base_url: str | None = None, key: str | None = None
 ) -> Endpoint:
-    """Where a provider's requests go, from arguments or else from the environment.
+    """Return the endpoint of a provider, from the arguments or else from the environment.
 
-    A key of the environment goes to the provider's own address or to the one the environment names, never to
-    an address from elsewhere: a stranger's file could name its own server and collect keys.
+    A key of the environment is sent only to the provider's own address or to the one that the environment names. A
+    scenario file could otherwise name its own server and collect keys.
     """
     address = base_url or environ.get(provider.base_url_variable) or provider.base_url
     if key is None and base_url is None:
@@ -127,12 +129,12 @@ def endpoint(
 
 
 def endpoints(environ: Mapping[str, str]) -> dict[str, Endpoint]:
-    """Every known provider, as the environment says."""
+    """Return the endpoint of every provider, from the environment."""
     return {name: endpoint(provider, environ) for name, provider in providers().items()}
 
 
 def chat_model(name: str, wire: Wire, *, endpoint_name: str | None = None) -> WiredModel:
-    """The model of that name over this wire; at the endpoint of its provider, or at another of the wire's."""
+    """Return the model of that name on this wire, at the endpoint of its provider or at `endpoint_name`."""
     provider, model = find(name)
     facts = provider.facts(model)
     return WiredModel(
@@ -150,9 +152,5 @@ def chat_model(name: str, wire: Wire, *, endpoint_name: str | None = None) -> Wi
 
 def _dialect(provider: Provider, facts: ModelFacts) -> Dialect:
     if provider.dialect == "anthropic":
-        from salvo.engine.chat.anthropic import AnthropicDialect
-
         return AnthropicDialect()
-    from salvo.engine.chat.openai import OpenAIDialect
-
-    return OpenAIDialect(official=facts.known, with_tools=facts.with_tools)
+    return OpenAIDialect(official=facts.is_known, with_tools=facts.with_tools)

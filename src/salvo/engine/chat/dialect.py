@@ -1,4 +1,4 @@
-"""A dialect: how one provider's protocol writes a request and reads a reply. Pure; the wire is elsewhere."""
+"""The dialect protocol: how to write the requests of a provider and read its replies. Pure."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from salvo.engine.chat.base import AssistantMessage, ChatRequest, Stop, Usage
 
 @dataclass(frozen=True, slots=True)
 class ParsedReply:
-    """What a dialect finds in a reply's body."""
+    """The content of a reply's body."""
 
     message: AssistantMessage
     stop: Stop
@@ -27,20 +27,20 @@ class Dialect(Protocol):
 
     @property
     def optional(self) -> Mapping[str, str]:
-        """Fields of a body that a request can do without, and the ChatRequest's parameter behind each."""
+        """The optional fields of a request body, each with its parameter of ChatRequest."""
         ...
 
     def write(self, model: str, request: ChatRequest, refused: frozenset[str]) -> dict[str, Any]:
-        """A request's body, without the fields that are known to be refused."""
+        """Return the body of a request, without the fields that the model refuses."""
         ...
 
     def read(self, body: dict[str, Any]) -> ParsedReply:
-        """What a successful reply says; ValueError where it is not what the protocol says."""
+        """Return the content of a successful reply. Raises ValueError where it does not follow the protocol."""
         ...
 
 
 def string_or_empty(value: Any) -> str:
-    """A string of a reply, where null and nothing mean empty; anything else is not the protocol."""
+    """Return a string of a reply; empty for null. Raises ValueError for other types."""
     if value is None:
         return ""
     if isinstance(value, str):
@@ -49,7 +49,7 @@ def string_or_empty(value: Any) -> str:
 
 
 def token_count(usage: Mapping[str, Any], name: str) -> int:
-    """A number of tokens; absent and null mean none. A provider's number is not trusted to be one."""
+    """Return a number of tokens; 0 where it is missing or null. Raises ValueError for anything else."""
     value = usage.get(name)
     if value is None:
         return 0
@@ -59,7 +59,7 @@ def token_count(usage: Mapping[str, Any], name: str) -> int:
 
 
 def object_list(holder: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
-    """A list of objects in a reply; null and nothing mean none."""
+    """Return a list of objects of a reply; empty where it is missing or null. Raises ValueError for anything else."""
     value = holder.get(name)
     if value is None:
         return []

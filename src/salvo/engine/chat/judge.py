@@ -1,4 +1,4 @@
-"""One question, k independent votes. An answer that cannot be read is no vote, and is kept as what it was."""
+"""Ask a model one question several times. An answer that cannot be parsed is not a vote, but it is kept."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from salvo.errors import ProviderError
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What a judge is asked, and the shape its answer must have."""
+    """A question for a judge, and the schema of its answer."""
 
     system: Prompt
     prompt: Prompt
@@ -35,9 +35,9 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class JudgeVote:
-    """One answer; `answer` is None where there is none that counts, and `problem` says why.
+    """One vote. `answer` is None where there is no valid answer, and `problem` says why.
 
-    `replies` holds every reply that was paid for, readable or not; `error` is set where the provider gave none.
+    `replies` has every reply, valid or not, because all of them cost money. `error` is set where the provider failed.
     """
 
     answer: dict[str, Any] | None
@@ -48,12 +48,12 @@ class JudgeVote:
 
 
 async def poll(model: ChatModel, question: Question, votes: int, lane: str) -> list[JudgeVote]:
-    """Asks `votes` times at once, each in a lane of its own."""
+    """Ask `votes` times at once, each in its own lane."""
     return await gather(vote(model, question, f"{lane}/vote-{number}") for number in range(1, votes + 1))
 
 
 async def vote(model: ChatModel, question: Question, lane: str) -> JudgeVote:
-    """Asks, and once more where the answer is malformed."""
+    """Ask once, and once more where the answer is malformed."""
     request = ChatRequest(
         messages=(UserMessage(question.prompt),),
         system=question.system,
@@ -65,7 +65,7 @@ async def vote(model: ChatModel, question: Question, lane: str) -> JudgeVote:
     first = await _ask(model, request, question, ())
     if first.answer is not None or first.error is not None or first.replies[-1].stop is Stop.REFUSAL:
         return first
-    return await _ask(model, _again(request, first), question, first.replies)
+    return await _ask(model, _correction(request, first), question, first.replies)
 
 
 async def _ask(model: ChatModel, request: ChatRequest, question: Question, before: tuple[ChatReply, ...]) -> JudgeVote:
@@ -80,44 +80,43 @@ async def _ask(model: ChatModel, request: ChatRequest, question: Question, befor
     try:
         answer = parse_answer(reply.text)
     except ValueError as error:
-        cut = " It was cut at the token limit." if reply.stop is Stop.LENGTH else ""
-        return JudgeVote(None, reply.text, replies, problem=f"The answer is not a JSON object: {error}.{cut}")
-    wrong = problems(question.schema.schema, answer)
-    if wrong:
+        note = " It was cut at the token limit." if reply.stop is Stop.LENGTH else ""
+        return JudgeVote(None, reply.text, replies, problem=f"The answer is not a JSON object: {error}.{note}")
+    if violations := problems(question.schema.schema, answer):
         return JudgeVote(
-            None, reply.text, replies, problem=f"The answer does not have the shape asked for: {wrong[0]}."
+            None, reply.text, replies, problem=f"The answer does not have the shape asked for: {violations[0]}."
         )
     return JudgeVote(answer, reply.text, replies)
 
 
-def _again(request: ChatRequest, malformed: JudgeVote) -> ChatRequest:
-    correction = UserMessage(
+def _correction(request: ChatRequest, malformed: JudgeVote) -> ChatRequest:
+    message = UserMessage(
         f"That answer cannot be used. {malformed.problem} Answer again with only the JSON object, nothing around it."
     )
-    # No provider takes an empty message back.
-    said = (AssistantMessage(malformed.raw),) if malformed.raw.strip() else ()
-    return replace(request, messages=(*request.messages, *said, correction))
+    # Providers refuse empty messages.
+    answer = (AssistantMessage(malformed.raw),) if malformed.raw.strip() else ()
+    return replace(request, messages=(*request.messages, *answer, message))
 
 
 def parse_answer(text: str) -> dict[str, Any]:
-    """The one JSON object that the text is; ValueError for anything else.
+    """Return the JSON object that the text consists of. Raises ValueError for anything else.
 
-    A fence around the whole is allowed, words around it are not: what else it says may take the verdict back.
-    Names given twice, NaN and Infinity are refused, because readers would differ on what they mean.
+    A fence around it is allowed, but no other text, because that text may contradict the verdict. Duplicate names, NaN
+    and Infinity are refused, because parsers treat them differently.
     """
     try:
         answer = json.loads(
-            json_codec.strip_fence(text), object_pairs_hook=_once_each, parse_constant=json_codec.reject_constant
+            json_codec.strip_fence(text), object_pairs_hook=_unique_names, parse_constant=json_codec.reject_constant
         )
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
     if not isinstance(answer, dict):
-        raise ValueError(f"it is {type(answer).__name__}")  # noqa: TRY004 - every flaw of an answer is a ValueError
+        raise ValueError(f"it is {type(answer).__name__}")  # noqa: TRY004 - every error in an answer is a ValueError
     return answer
 
 
-def _once_each(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+def _unique_names(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    result = dict(pairs)
+    if len(result) < len(pairs):
         raise ValueError("a name is given twice")
-    return found
+    return result

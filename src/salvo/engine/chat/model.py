@@ -1,4 +1,4 @@
-"""A model over the wire, in whatever dialect its provider speaks."""
+"""A chat model that sends requests over a wire, in the dialect of its provider."""
 
 from __future__ import annotations
 
@@ -7,15 +7,16 @@ from typing import Any
 
 from salvo.engine.chat.base import ChatReply, ChatRequest
 from salvo.engine.chat.dialect import Dialect
+from salvo.engine.chat.provider_errors import parse_error_body, provider_error, refused_parameter
 from salvo.engine.wire.base import Wire, WireReply, WireRequest
 from salvo.errors import BadReplyError, ProviderError
 
 
 class WiredModel:
-    """One model of one provider. Parameters it is known to refuse are not sent; others are tried.
+    """One model of one provider. Parameters that it is known to refuse are not sent; others are tried.
 
-    What it turns out to refuse is remembered within a lane only. A lane asks one thing after the other, so the
-    requests of a lane never depend on what happens elsewhere at the same time, and a replay sends the same.
+    Parameters that it refuses are remembered per lane. A lane sends one request after the other, so its requests never
+    depend on concurrent ones, and a replay sends the same requests.
     """
 
     def __init__(
@@ -53,19 +54,17 @@ class WiredModel:
             )
             if reply.status == 200:
                 return self._read(reply, self._dropped(request, body))
-            from salvo.engine.chat.provider_errors import parse_error_body, provider_error, refused_parameter
-
-            trouble = parse_error_body(reply)
-            field = refused_parameter(trouble, [name for name in dialect.optional if name in body])
+            error_body = parse_error_body(reply)
+            field = refused_parameter(error_body, [name for name in dialect.optional if name in body])
             if field is None:
                 raise provider_error(
-                    trouble,
+                    error_body,
                     title=self._title,
                     model=self.model,
                     key_variable=self._key_variable,
                     about_models=self._about_models,
                 )
-            # Free of charge, and once for each parameter: the body shrinks every time.
+            # A refused request is free, and the body has one parameter less each time.
             self._learned[request.lane] = refused | {field}
 
     def _read(self, reply: WireReply, dropped: tuple[str, ...]) -> ChatReply:
@@ -77,21 +76,19 @@ class WiredModel:
             raise self._bad(f"its answer is {reason}", request_id) from error
         if not isinstance(body, dict):
             raise self._bad("its answer is not a JSON object", request_id)
-        if isinstance(body.get("error"), dict):  # some routers answer 200 and put the error inside
-            from salvo.engine.chat.provider_errors import parse_error_body
-
+        if isinstance(body.get("error"), dict):  # some routers answer 200 with an error inside
             raise self._bad(f"it says: {parse_error_body(reply).message}", request_id)
         try:
-            read = self._dialect.read(body)
+            parsed = self._dialect.read(body)
         except ValueError as error:
-            raise self._bad(f"its answer is not what the protocol says: {error}", request_id) from error
+            raise self._bad(f"its answer does not follow the protocol: {error}", request_id) from error
         return ChatReply(
-            message=read.message,
-            stop=read.stop,
-            stop_raw=read.stop_raw,
-            usage=read.usage,
-            model=read.model or self.model,
-            system_fingerprint=read.system_fingerprint,
+            message=parsed.message,
+            stop=parsed.stop,
+            stop_raw=parsed.stop_raw,
+            usage=parsed.usage,
+            model=parsed.model or self.model,
+            system_fingerprint=parsed.system_fingerprint,
             request_id=request_id,
             dropped=dropped,
             seconds=reply.seconds,
@@ -99,14 +96,14 @@ class WiredModel:
         )
 
     def _dropped(self, request: ChatRequest, body: dict[str, Any]) -> tuple[str, ...]:
-        sent = {self._dialect.optional.get(name, name) for name in body}
-        asked = ("temperature", "seed", "max_tokens", "output_schema")
-        return tuple(name for name in asked if getattr(request, name) is not None and name not in sent)
+        sent_names = {self._dialect.optional.get(name, name) for name in body}
+        names = ("temperature", "seed", "max_tokens", "output_schema")
+        return tuple(name for name in names if getattr(request, name) is not None and name not in sent_names)
 
     def _bad(self, reason: str, request_id: str | None) -> ProviderError:
         return BadReplyError(
             f"{self._title} did not answer with a completion: {reason.rstrip('.')}.",
-            hint="Try again; if it stays, check that the base URL speaks this provider's protocol.",
+            hint="Try again. If it keeps happening, check that the base URL is that of this provider's API.",
             status=200,
             request_id=request_id,
         )

@@ -1,4 +1,4 @@
-"""OpenAI's Chat Completions API, which every compatible server speaks too."""
+"""OpenAI's Chat Completions API, which compatible servers offer too."""
 
 from __future__ import annotations
 
@@ -44,9 +44,9 @@ class OpenAIDialect:
     }
 
     def __init__(self, *, official: bool, with_tools: Mapping[str, Any] | None = None) -> None:
-        """`official`: OpenAI's current models want the new name of the token limit, many servers know the old one.
+        """`official`: models of OpenAI need the new name of the token limit; many servers know only the old one.
 
-        `with_tools`: what this model wants said besides when tools are offered.
+        `with_tools`: fields that this model needs in requests with tools.
         """
         new, old = "max_completion_tokens", "max_tokens"
         self._limit_names = (new, old) if official else (old, new)
@@ -76,7 +76,7 @@ class OpenAIDialect:
             raise ValueError("choices is empty")
         message = choices[0].get("message")
         if not isinstance(message, dict):
-            raise ValueError("choices[0].message is missing")  # noqa: TRY004 - every flaw of a reply is a ValueError
+            raise ValueError("choices[0].message is missing")  # noqa: TRY004 - every error in a reply is a ValueError
         uses = tuple(_tool_use(call) for call in object_list(message, "tool_calls"))
         stop = string_or_empty(choices[0].get("finish_reason"))
         refusal = string_or_empty(message.get("refusal"))
@@ -91,7 +91,7 @@ class OpenAIDialect:
 
 
 def _stop(stop: str, uses: tuple[ToolUse, ...]) -> Stop:
-    # Some servers say "stop" although they ask for tools.
+    # Some servers send "stop" although they call tools.
     return Stop.TOOL_USE if stop == "stop" and uses else _STOPS.get(stop, Stop.OTHER)
 
 
@@ -101,45 +101,45 @@ def _tool(tool: ToolDefinition) -> dict[str, Any]:
 
 
 def _content(prompt: Prompt) -> str:
-    # One string, not parts: its cache works by prefix without hints, and small servers know nothing else.
-    return prompt if isinstance(prompt, str) else "".join(piece.text for piece in prompt)
+    # One string, not parts: the cache needs no hints, and small servers accept only strings.
+    return prompt if isinstance(prompt, str) else "".join(part.text for part in prompt)
 
 
 def _messages(message: Message) -> list[dict[str, Any]]:
     if isinstance(message, UserMessage):
         return [{"role": "user", "content": _content(message.content)}]
     if isinstance(message, ToolMessage):
-        # The protocol has no place for "this is an error"; the text must say so.
+        # The protocol has no field for errors, so the text must say so.
         return [{"role": "tool", "tool_call_id": answer.id, "content": answer.content} for answer in message.answers]
-    spoken: dict[str, Any] = {"role": "assistant", "content": message.text or None}
+    assistant: dict[str, Any] = {"role": "assistant", "content": message.text or None}
     if message.tool_uses:
-        spoken["tool_calls"] = [
+        assistant["tool_calls"] = [
             {"id": use.id, "type": "function", "function": {"name": use.name, "arguments": use.raw}}
             for use in message.tool_uses
         ]
-    return [spoken]
+    return [assistant]
 
 
 def _response_format(output: OutputSchema) -> dict[str, Any]:
-    named = {"name": output.name, "strict": is_strict(output.schema), "schema": output.schema}
-    return {"type": "json_schema", "json_schema": named}
+    json_schema = {"name": output.name, "strict": is_strict(output.schema), "schema": output.schema}
+    return {"type": "json_schema", "json_schema": json_schema}
 
 
 def _tool_use(call: dict[str, Any]) -> ToolUse:
     function = call.get("function")
     if not isinstance(function, dict):
-        raise ValueError("a tool call has no function")  # noqa: TRY004 - every flaw of a reply is a ValueError
-    given = function.get("arguments")
-    # The protocol says a string of JSON; some servers send the object itself.
-    raw = given if isinstance(given, str) else json.dumps({} if given is None else given, ensure_ascii=False)
+        raise ValueError("a tool call has no function")  # noqa: TRY004 - every error in a reply is a ValueError
+    value = function.get("arguments")
+    # The protocol requires a JSON string; some servers send the object itself.
+    raw = value if isinstance(value, str) else json.dumps({} if value is None else value, ensure_ascii=False)
     arguments, problem = parse_arguments(raw)
     return ToolUse(string_or_empty(call.get("id")), string_or_empty(function.get("name")), arguments, raw, problem)
 
 
 def parse_arguments(raw: str) -> tuple[dict[str, Any], str]:
-    """A tool's arguments from their JSON, or what is wrong with it."""
+    """Return the arguments of a tool call from their JSON text, and what is wrong with the text."""
     if not raw.strip():
-        return {}, ""  # a tool without parameters is called with nothing
+        return {}, ""  # a call of a tool without parameters
     try:
         arguments = json_codec.loads(raw)
     except ValueError as error:
@@ -156,7 +156,7 @@ def _usage(usage: Any) -> Usage | None:
     details = details if isinstance(details, dict) else {}
     cache_read, cache_write = token_count(details, "cached_tokens"), token_count(details, "cache_write_tokens")
     return Usage(
-        # prompt_tokens counts the cached ones too; our buckets do not overlap.
+        # prompt_tokens includes cached tokens; our counts do not overlap.
         input=max(0, token_count(usage, "prompt_tokens") - cache_read - cache_write),
         output=token_count(usage, "completion_tokens"),
         cache_read=cache_read,

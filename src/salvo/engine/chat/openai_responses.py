@@ -1,6 +1,6 @@
-"""OpenAI's Responses API, as far as a program of somebody else's speaks it through the gateway: replies are read.
+"""Read replies of OpenAI's Responses API, which programs use through the gateway.
 
-We ask in Chat Completions ourselves, which every compatible server speaks too.
+Our own requests use Chat Completions, which compatible servers offer too.
 """
 
 from __future__ import annotations
@@ -14,28 +14,28 @@ from salvo.engine.chat.openai import parse_arguments
 
 PATH = "/responses"
 
-_CUT = {"max_output_tokens": Stop.LENGTH, "content_filter": Stop.REFUSAL}
+_INCOMPLETE_STOPS = {"max_output_tokens": Stop.LENGTH, "content_filter": Stop.REFUSAL}
 
 
 def read(body: dict[str, Any]) -> ParsedReply:
-    """What a reply says; ValueError where it is not what the protocol says."""
+    """Return the content of a reply. Raises ValueError where it does not follow the protocol."""
     if "output" not in body:
         raise ValueError("output is missing")
     items = object_list(body, "output")
-    text = "".join(_spoken(items, "output_text", "text"))
-    refusal = "".join(_spoken(items, "refusal", "refusal"))
+    text = "".join(_texts(items, "output_text", "text"))
+    refusal = "".join(_texts(items, "refusal", "refusal"))
     uses = tuple(_uses(items))
-    status, cut = string_or_empty(body.get("status")), _reason(body.get("incomplete_details"))
+    status, reason = string_or_empty(body.get("status")), _reason(body.get("incomplete_details"))
     return ParsedReply(
         message=AssistantMessage(text=text or refusal, tool_uses=uses),
-        stop=Stop.REFUSAL if refusal else _stop(status, cut, uses),
-        stop_raw=cut or status,
+        stop=Stop.REFUSAL if refusal else _stop(status, reason, uses),
+        stop_raw=reason or status,
         usage=_usage(body.get("usage")),
         model=string_or_empty(body.get("model")),
     )
 
 
-def _spoken(items: list[dict[str, Any]], kind: str, field: str) -> Iterator[str]:
+def _texts(items: list[dict[str, Any]], kind: str, field: str) -> Iterator[str]:
     for item in items:
         if item.get("type") == "message":
             yield from (
@@ -44,7 +44,7 @@ def _spoken(items: list[dict[str, Any]], kind: str, field: str) -> Iterator[str]
 
 
 def _uses(items: list[dict[str, Any]]) -> Iterator[ToolUse]:
-    """The tools that the program is asked to use; those that run at the provider's are none of its affair."""
+    """Yield the tool calls for the program. Tools that run at the provider are left out."""
     for item in items:
         id_, name = string_or_empty(item.get("call_id")), string_or_empty(item.get("name"))
         if item.get("type") == "function_call":
@@ -52,13 +52,13 @@ def _uses(items: list[dict[str, Any]]) -> Iterator[ToolUse]:
             arguments, problem = parse_arguments(raw)
             yield ToolUse(id_, name, arguments, raw, problem)
         elif item.get("type") == "custom_tool_call":
-            given = string_or_empty(item.get("input"))
-            yield ToolUse(id_, name, {"input": given}, given)
+            text = string_or_empty(item.get("input"))
+            yield ToolUse(id_, name, {"input": text}, text)
 
 
-def _stop(status: str, cut: str, uses: tuple[ToolUse, ...]) -> Stop:
+def _stop(status: str, reason: str, uses: tuple[ToolUse, ...]) -> Stop:
     if status == "incomplete":
-        return _CUT.get(cut, Stop.OTHER)
+        return _INCOMPLETE_STOPS.get(reason, Stop.OTHER)
     if status != "completed":
         return Stop.OTHER
     return Stop.TOOL_USE if uses else Stop.END
@@ -73,7 +73,7 @@ def _usage(usage: Any) -> Usage | None:
         return None
     cache_read, cache_write = (token_count(_details(usage), name) for name in ("cached_tokens", "cache_write_tokens"))
     return Usage(
-        # input_tokens counts the cached ones too; our buckets do not overlap.
+        # input_tokens includes cached tokens; our counts do not overlap.
         input=max(0, token_count(usage, "input_tokens") - cache_read - cache_write),
         output=token_count(usage, "output_tokens"),
         cache_read=cache_read,

@@ -1,4 +1,4 @@
-"""What a provider says when it does not answer, turned into our errors: its words, and what to do."""
+"""Turn the error replies of providers into our errors, with the provider's message and a hint."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from salvo.errors import (
     WrongKeyError,
 )
 
-_LONGEST_MESSAGE = 400
-_LONGEST_PAGE = 20_000
+_MAX_MESSAGE = 400
+_MAX_PAGE = 20_000
 _MARKUP = re.compile(r"<(head|style|script)\b.*?</\1\s*>|<[^>]*>", re.DOTALL | re.IGNORECASE)
 _REFUSAL = re.compile(
     r"unsupported|not support|deprecated|not permitted|unknown|unrecognized|unexpected|not allowed|removed|extra input",
@@ -31,12 +31,12 @@ _TOO_LONG = re.compile(
     r"context_length_exceeded|maximum context length|prompt is too long|request_too_large|exceeds? the context",
     re.IGNORECASE,
 )
-_NO_MONEY = re.compile(r"insufficient_quota|credit balance|billing_(?:error|not_active|hard_limit)", re.IGNORECASE)
+_NO_CREDIT = re.compile(r"insufficient_quota|credit balance|billing_(?:error|not_active|hard_limit)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class ErrorBody:
-    """A provider's error in neutral terms. Both protocols wrap it in `error`; proxies send anything at all."""
+    """An error reply. Both protocols have it in `error`; proxies send anything."""
 
     status: int
     message: str
@@ -55,90 +55,92 @@ class ErrorBody:
 
 def parse_error_body(reply: WireReply) -> ErrorBody:
     try:
-        found = reply.json()
+        body = reply.json()
     except ValueError:
-        found = None
-    details = found.get("error") if isinstance(found, dict) else None
+        body = None
+    details = body.get("error") if isinstance(body, dict) else None
     if isinstance(details, str):
         details = {"message": details}
     if not isinstance(details, dict):
         details = {}
     return ErrorBody(
         status=reply.status,
-        message=_sentence(_string(details, "message") or _string(found, "message") or _plain(reply.body)),
+        message=_sentence(_string(details, "message") or _string(body, "message") or _plain(reply.body)),
         kind=_string(details, "type"),
         code=_string(details, "code"),
         parameter=_string(details, "param"),
         location=reply.headers.get("location", ""),
         request_id=reply.headers.get("request-id") or reply.headers.get("x-request-id"),
         attempts=len(reply.attempts) + 1,
-        is_json=isinstance(found, dict),
+        is_json=isinstance(body, dict),
     )
 
 
-def refused_parameter(complaint: ErrorBody, sent: Collection[str]) -> str | None:
-    """The parameter that the provider refuses by name, among those that a request can do without.
+def refused_parameter(error_body: ErrorBody, optional: Collection[str]) -> str | None:
+    """Return the optional parameter that the provider refuses by name, or None.
 
-    A value out of range is the caller's mistake and is not dropped in silence: the words must say that the
-    parameter itself is not taken.
+    A value out of range is a mistake of the caller, and its parameter is not dropped: the message must say that the
+    parameter itself is not supported.
     """
-    if complaint.status not in (400, 422):
+    if error_body.status not in (400, 422):
         return None
-    if complaint.code not in _REFUSAL_CODES and not _REFUSAL.search(complaint.message):
+    if error_body.code not in _REFUSAL_CODES and not _REFUSAL.search(error_body.message):
         return None
-    if complaint.parameter in sent:
-        return complaint.parameter
-    # The parameter that a sentence is about comes first in it ("use 'max_completion_tokens' instead" follows).
-    named = [(match.start(), name) for name in sent if (match := re.search(rf"\b{name}\b", complaint.message))]
-    return min(named)[1] if named else None
+    if error_body.parameter in optional:
+        return error_body.parameter
+    # The refused parameter comes first in the sentence, before "use 'max_completion_tokens' instead".
+    mentioned = [(match.start(), name) for name in optional if (match := re.search(rf"\b{name}\b", error_body.message))]
+    return min(mentioned)[1] if mentioned else None
 
 
 def provider_error(
-    complaint: ErrorBody, *, title: str, model: str, key_variable: str, about_models: Callable[[], str]
+    error_body: ErrorBody, *, title: str, model: str, key_variable: str, about_models: Callable[[], str]
 ) -> ProviderError:
-    """The error that fits; `about_models` has what to say about a model the provider does not know."""
-    status = complaint.status
-    said = f"{title} answered {status}: {complaint.message}" if complaint.message else f"{title} answered {status}."
-    kind, hint = _judged(complaint, model=model, key_variable=key_variable, about_models=about_models)
-    if complaint.attempts > 1:
-        said += f" It was tried {complaint.attempts} times."
-    return kind(said, hint=hint, status=status, request_id=complaint.request_id)
+    """Return the error for an error reply. `about_models` returns the hint for an unknown model."""
+    status = error_body.status
+    message = (
+        f"{title} answered {status}: {error_body.message}" if error_body.message else f"{title} answered {status}."
+    )
+    kind, hint = _classify(error_body, model=model, key_variable=key_variable, about_models=about_models)
+    if error_body.attempts > 1:
+        message += f" It was tried {error_body.attempts} times."
+    return kind(message, hint=hint, status=status, request_id=error_body.request_id)
 
 
-def _judged(
-    complaint: ErrorBody, *, model: str, key_variable: str, about_models: Callable[[], str]
+def _classify(
+    error_body: ErrorBody, *, model: str, key_variable: str, about_models: Callable[[], str]
 ) -> tuple[type[ProviderError], str]:
-    status = complaint.status
-    if _NO_MONEY.search(complaint.words) or status == 402:
+    status = error_body.status
+    if _NO_CREDIT.search(error_body.words) or status == 402:
         return (
             QuotaError,
-            "The account has no credit or quota left: add some at the provider, or use another key.",
+            "The account has no credit or quota left. Add some at the provider, or use another key.",
         )
-    if _TOO_LONG.search(complaint.words) or status == 413:
+    if _TOO_LONG.search(error_body.words) or status == 413:
         return (
             ContextTooLongError,
-            f"The conversation does not fit {model}: shorten it, or use a larger model.",
+            f"The conversation does not fit {model}. Shorten it, or use a model with a larger context.",
         )
     if status in (401, 403):
         return (
             WrongKeyError,
             f"Check the key (in the environment: {key_variable}), and that its account may use {model}.",
         )
-    if status == 404 and complaint.is_json:
+    if status == 404 and error_body.is_json:
         return UnknownModelError, about_models()
     if status == 429:
         return RateLimitError, "Lower the concurrency, or wait until the limit is reset."
     if status >= 500:
-        return OverloadedError, "The fault is on the provider's side: try again later."
+        return OverloadedError, "The provider failed. Try again later."
     if 300 <= status < 400:
-        where = f" to {complaint.location}" if complaint.location else ""
+        where = f" to {error_body.location}" if error_body.location else ""
         return (
             RequestRefusedError,
-            f"It redirects{where}; no redirect is followed with a key. Check the base URL.",
+            f"It redirects{where}. No redirect is followed, because it would get the key. Check the base URL.",
         )
     if status == 404:
-        return RequestRefusedError, "There is no such API at this address: check the base URL."
-    return RequestRefusedError, "The provider does not take the request as it stands."
+        return RequestRefusedError, "There is no such API at this address. Check the base URL."
+    return RequestRefusedError, "The provider does not accept this request."
 
 
 def _string(holder: Any, name: str) -> str:
@@ -147,8 +149,8 @@ def _string(holder: Any, name: str) -> str:
 
 
 def _plain(body: bytes) -> str:
-    """The words of an error page: whatever is left without markup."""
-    text = body[:_LONGEST_PAGE].decode("utf-8", "replace")
+    """Return the text of an error page without its markup."""
+    text = body[:_MAX_PAGE].decode("utf-8", "replace")
     return " ".join(_MARKUP.sub(" ", text).split())
 
 
@@ -156,6 +158,6 @@ def _sentence(message: str) -> str:
     message = " ".join(message.split())
     if not message:
         return ""
-    if len(message) > _LONGEST_MESSAGE:
-        message = message[: _LONGEST_MESSAGE - 1] + "…"
+    if len(message) > _MAX_MESSAGE:
+        message = message[: _MAX_MESSAGE - 1] + "…"
     return message if message.endswith((".", "!", "?", "…")) else f"{message}."

@@ -244,7 +244,7 @@ def test_a_judge_says_who_it_is() -> None:
     judge: Judge = ModelJudge("claude-sonnet-4-6", HeldClock())
     assert (judge.name, judge.provider, judge.deterministic) == (CLAUDE, "anthropic", False)
     assert judge.prompt_id == prompts.PROMPT_ID
-    with pytest.raises(UsageError, match="Which provider serves"):
+    with pytest.raises(UsageError, match="The provider of the model"):
         ModelJudge("palantir/x", HeldClock())
 
 
