@@ -1,4 +1,4 @@
-"""A browser and a server for all tests of a worker, and a fresh visitor for each of them."""
+"""Fixtures: a browser and a server per worker, and a new visitor per test."""
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -20,12 +20,12 @@ Visit = Callable[..., Visitor]
 Serve = Callable[..., ServerProcess]
 ServeHere = Callable[..., WebServer]
 
-expect.set_options(timeout=30_000)  # for a machine that is busy; what is there is seen at once
+expect.set_options(timeout=30_000)  # for busy machines; visible elements are found immediately
 
 
 @pytest.fixture(scope="package")
 def _playwright() -> Iterator[Playwright]:
-    """Not for the session: while it lives, no other test of this process could run an event loop."""
+    """Package scope, because other tests of the process cannot run an event loop while it is open."""
     with sync_playwright() as playwright:
         yield playwright
 
@@ -43,13 +43,13 @@ def browser(_playwright: Playwright) -> Iterator[Browser]:
 
 @pytest.fixture(scope="package")
 def _contexts() -> dict[str, BrowserContext]:
-    """By the server's address. A window is a second of work for the browser, and what it loaded once it keeps."""
+    """Browser contexts by server address. Opening one takes a second, and an open one keeps its cache."""
     return {}
 
 
 @pytest.fixture
 def visit(browser: Browser, _contexts: dict[str, BrowserContext]) -> Iterator[Visit]:
-    """Somebody new at the server with this address; with options, in a context that nobody was in before."""
+    """Open a new visitor at a server address; with options, in a new browser context."""
     with ExitStack() as visitors:
 
         def visit(url: str, **options: Any) -> Visitor:
@@ -57,14 +57,14 @@ def visit(browser: Browser, _contexts: dict[str, BrowserContext]) -> Iterator[Vi
                 return visitors.enter_context(Visitor(browser, url, **options))
             if url not in _contexts:
                 _contexts[url] = a_context(browser, url)
-                _contexts[url].new_page()  # holds the window open from one test to the next
+                _contexts[url].new_page()  # keeps the window open between tests
             return visitors.enter_context(Visitor(browser, url, within=_contexts[url]))
 
         yield visit
 
 
 class Site(NamedTuple):
-    """`byop serve`, and the provider that it may be told to ask."""
+    """`byop serve`, and the provider that it may use."""
 
     server: ServerProcess
     provider: LoopbackProvider
@@ -85,14 +85,14 @@ def _site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
 
 @pytest.fixture
 def site(_site: Site) -> Iterator[Site]:
-    """The same for all, as starting it takes longer than most tests: what is stored there, others stored as well."""
+    """One server for all tests, because starting it takes longer than most tests. Its database is shared."""
     _site.provider.play(Judging())
     yield _site
     _site.provider.let_go()
 
 
 class Stored(NamedTuple):
-    """What there is to look at: two reports of one subject, and one that was cancelled."""
+    """Stored data: two reports on one subject, and a cancelled evaluation."""
 
     subject: str
     baseline: str
@@ -128,14 +128,14 @@ def provider() -> Iterator[LoopbackProvider]:
 
 @pytest.fixture
 def serve(tmp_path: Path) -> Iterator[Serve]:
-    """`byop serve` with a database of its own, for what only a process can show."""
+    """Start `byop serve` as a process with its own database."""
     with ExitStack() as servers:
         yield lambda *options: servers.enter_context(server_process(tmp_path, *options))
 
 
 @pytest.fixture
 def serve_here(tmp_path: Path) -> Iterator[ServeHere]:
-    """The same server with a database of its own, sooner: in a thread."""
+    """Start the server in a thread, which is faster, with its own database."""
     database = f"sqlite:///{tmp_path / 'byop_runs.db'}"
     with ExitStack() as servers:
         yield lambda **settings: servers.enter_context(WebServer(Settings(database, **settings)))

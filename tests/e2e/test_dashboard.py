@@ -1,4 +1,4 @@
-"""The stored runs of scenarios on the page: 2,000 of them, and those that are made while somebody looks."""
+"""The dashboard with 2,000 stored runs, and with runs that are added while it is open."""
 
 import os
 import re
@@ -72,7 +72,7 @@ def board(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Board]:
 
 
 def _save_hostile(store: RunStore) -> None:
-    """A scenario, a tool and an answer that want to be more than text. It is the oldest batch of all."""
+    """Save a batch with hostile texts, older than all others."""
     batch, runs = a_batch(0, "refund_order", MODELS[1], 5, Random(3))
     batch.batch_id, batch.scenario_id = "1a0hostile", "refund\u202e<b>order</b>"
     store.save_batch(batch)
@@ -85,7 +85,7 @@ def _save_hostile(store: RunStore) -> None:
         store.save_run(run)
 
 
-def test_the_way_from_the_list_to_where_a_failing_run_leaves_a_passing_one(board: Board, visit: Visit) -> None:
+def test_navigate_from_the_list_to_the_first_difference_of_two_runs(board: Board, visit: Visit) -> None:
     page = visit(board.url).open("/scenarios")
     expect(page.get_by_role("heading", level=1)).to_have_text("Batches of runs")
     expect(page.get_by_role("img", name="Pass rate of refund_order with " + HAIKU)).to_be_visible()
@@ -111,7 +111,7 @@ def test_the_way_from_the_list_to_where_a_failing_run_leaves_a_passing_one(board
     expect(page.get_by_text("Row 1: identical")).to_be_visible()
 
 
-def test_two_batches_are_picked_and_compared_what_differs_before_any_number(board: Board, visit: Visit) -> None:
+def test_comparing_two_batches_shows_config_differences_before_figures(board: Board, visit: Visit) -> None:
     page = visit(board.url).open("/scenarios?scenario=refund_order")
     rows = _rows(page, "Batches")
     rows.filter(has_text=HAIKU).first.get_by_role("checkbox").check()
@@ -125,7 +125,7 @@ def test_two_batches_are_picked_and_compared_what_differs_before_any_number(boar
     expect(page.get_by_role("heading", level=1)).to_have_text("refund_order")
 
 
-def test_filters_stand_in_the_address(board: Board, visit: Visit) -> None:
+def test_filters_are_kept_in_the_url(board: Board, visit: Visit) -> None:
     page = visit(board.url).open("/scenarios")
     page.get_by_label("Scenario").select_option("book_flight")
     page.get_by_label("Model").select_option(HAIKU)
@@ -149,8 +149,8 @@ def test_filters_stand_in_the_address(board: Board, visit: Visit) -> None:
     expect(page.get_by_role("button", name="Newer")).to_be_visible()
 
 
-def test_the_runs_of_a_batch_are_filtered_by_outcome_and_by_assertion(board: Board, visit: Visit) -> None:
-    batch = next(each for each in _batches(board) if each.scenario_id == "refund_order" and "haiku" in each.model)
+def test_runs_are_filtered_by_outcome_and_assertion(board: Board, visit: Visit) -> None:
+    batch = next(batch for batch in _batches(board) if batch.scenario_id == "refund_order" and "haiku" in batch.model)
     page = visit(board.url).open(f"/scenarios/batches/{batch.batch_id}")
     runs = _rows(page, "Runs")
     expect(runs).to_have_count(20)
@@ -164,15 +164,15 @@ def test_the_runs_of_a_batch_are_filtered_by_outcome_and_by_assertion(board: Boa
     expect(runs.first).to_be_visible()
 
 
-def test_a_batch_is_kept_as_one_file(board: Board, visit: Visit) -> None:
+def test_a_batch_is_downloaded_as_html(board: Board, visit: Visit) -> None:
     page = visit(board.url).open(f"/scenarios/batches/{_batches(board)[0].batch_id}")
-    with page.expect_download() as kept:
+    with page.expect_download() as download:
         page.get_by_role("link", name="Download as HTML").click()
-    assert kept.value.suggested_filename.endswith(".html")
-    assert "completed runs passed" in kept.value.path().read_text(encoding="utf-8")
+    assert download.value.suggested_filename.endswith(".html")
+    assert "completed runs passed" in download.value.path().read_text(encoding="utf-8")
 
 
-def test_new_runs_appear_and_what_is_read_does_not_move(board: Board, visit: Visit) -> None:
+def test_new_runs_appear_without_moving_other_rows(board: Board, visit: Visit) -> None:
     page = visit(board.url).open("/scenarios")
     rows = _rows(page, "Batches")
     address = rows.nth(20).get_by_role("link").get_attribute("href")
@@ -183,8 +183,8 @@ def test_new_runs_appear_and_what_is_read_does_not_move(board: Board, visit: Vis
     new = rows.filter(has_text="custom")
     expect(new.get_by_text("new", exact=True)).to_be_visible()
     expect(new).to_contain_text("10 of 10")
-    said = page.get_by_role("status").filter(has_text="book_flight finished: failed, 8 of 10 passed.")
-    expect(said).to_be_attached()
+    announcement = page.get_by_role("status").filter(has_text="book_flight finished: failed, 8 of 10 passed.")
+    expect(announcement).to_be_attached()
     assert abs(_top(read) - before) < 2
 
     new.get_by_role("link").click()
@@ -193,7 +193,7 @@ def test_new_runs_appear_and_what_is_read_does_not_move(board: Board, visit: Vis
     expect(page.get_by_text(f"salvo replay {run}")).to_be_visible()
 
 
-def test_a_batch_that_is_open_grows_by_its_runs(board: Board, visit: Visit) -> None:
+def test_an_open_batch_shows_new_runs(board: Board, visit: Visit) -> None:
     batch, runs = a_batch(900, "book_flight", MODELS[0], 12, Random(5))
     board.store.save_batch(batch)
     for run in runs[:3]:
@@ -208,7 +208,7 @@ def test_a_batch_that_is_open_grows_by_its_runs(board: Board, visit: Visit) -> N
     expect(page.get_by_role("status").filter(has_text="book_flight finished")).to_be_attached()
 
 
-def test_everything_can_be_done_by_keyboard(board: Board, visit: Visit) -> None:
+def test_keyboard_navigation(board: Board, visit: Visit) -> None:
     page = visit(board.url).open("/scenarios?scenario=refund_order")
     rows = _rows(page, "Batches")
     for row in (rows.filter(has_text=HAIKU).first, rows.filter(has_text="gpt-5.4-mini").first):
@@ -231,7 +231,7 @@ def test_everything_can_be_done_by_keyboard(board: Board, visit: Visit) -> None:
     expect(page.get_by_text('"run_id"')).to_be_visible()
 
 
-def test_hostile_content_is_only_text(board: Board, visit: Visit) -> None:
+def test_hostile_content_is_shown_as_text(board: Board, visit: Visit) -> None:
     visitor = visit(board.url, viewport=NARROW)
     page = visitor.open("/scenarios/runs/1a0hostile-0001")
     expect(page.get_by_role("heading", level=1)).to_contain_text("U+202E")
@@ -248,10 +248,10 @@ def test_hostile_content_is_only_text(board: Board, visit: Visit) -> None:
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_nobody_is_kept_out(board: Board, visit: Visit, theme: Theme) -> None:
-    batch = next(each for each in _batches(board) if each.scenario_id == "refund_order" and "haiku" in each.model)
-    other = next(each for each in _batches(board) if each.scenario_id == "refund_order" and "gpt" in each.model)
-    runs = [each for each in board.store.last(200) if each.batch_id == batch.batch_id]
+def test_pages_are_accessible(board: Board, visit: Visit, theme: Theme) -> None:
+    batch = next(item for item in _batches(board) if item.scenario_id == "refund_order" and "haiku" in item.model)
+    other = next(item for item in _batches(board) if item.scenario_id == "refund_order" and "gpt" in item.model)
+    runs = [run for run in board.store.last(200) if run.batch_id == batch.batch_id]
     failed = next(run.run_id for run in runs if run.outcome == "failed")
     passed = next(run.run_id for run in runs if run.outcome == "passed")
     page = visit(board.url, color_scheme=theme).open("/scenarios")
@@ -269,7 +269,7 @@ def test_nobody_is_kept_out(board: Board, visit: Visit, theme: Theme) -> None:
         assert barriers(page) == [], path
 
 
-def test_a_folder_without_runs_says_how_to_get_some(visit: Visit, tmp_path: Path) -> None:
+def test_a_folder_without_runs_says_how_to_create_some(visit: Visit, tmp_path: Path) -> None:
     (tmp_path / ".salvo").mkdir()
     with WebServer(Settings(f"sqlite:///{tmp_path}/salvo.db", project=tmp_path)) as server:
         visitor = visit(server.url)
@@ -283,7 +283,7 @@ def test_a_folder_without_runs_says_how_to_get_some(visit: Visit, tmp_path: Path
         expect(page.get_by_text("Connection lost.")).to_be_visible()
 
 
-def test_what_is_not_there_is_said(board: Board, visit: Visit) -> None:
+def test_missing_runs_and_batches_are_reported(board: Board, visit: Visit) -> None:
     visitor = visit(board.url)
     visitor.forgive("status of 404")
     page = visitor.open("/scenarios/runs/nothing")
@@ -304,12 +304,12 @@ def _batches(board: Board) -> list[Batch]:
     return [batch for batch in board.store.newest_first() if batch.batch_id.startswith("1m7000")]
 
 
-def _top(of: Locator) -> float:
-    box = of.bounding_box()
+def _top(locator: Locator) -> float:
+    box = locator.bounding_box()
     assert box is not None
     return box["y"]
 
 
 def _fits(page: Page) -> None:
-    """Nothing makes the page itself wider than the window."""
+    """Assert that the page is not wider than the window."""
     assert page.evaluate("() => document.documentElement.scrollWidth <= document.documentElement.clientWidth")

@@ -1,4 +1,4 @@
-"""What is filled in before an evaluation is run."""
+"""The form of the Evaluate page."""
 
 import json
 import re
@@ -7,29 +7,29 @@ from playwright.sync_api import FilePayload, Locator, Page, expect
 
 from tests.e2e.conftest import Site, Visit
 from tests.support.documents import pdf, word_file
-from tests.support.playbook_page import ask, card, drop, fill_in, give_key, run, see_report
+from tests.support.playbook_page import ask, card, drop, enter_key, fill_form, run, wait_for_report
 from tests.support.web import CARELESS
 
 LINES = ("The agreement is fully compliant.", "You can sign it today.")
 
 
-def test_one_click_on_an_example_and_one_on_run_show_a_report(site: Site, visit: Visit) -> None:
+def test_an_example_is_evaluated_with_two_clicks(site: Site, visit: Visit) -> None:
     page = visit(site.url).open()
     page.get_by_role("button", name="A review that is too sure of itself").click()
     expect(page.get_by_label("AI output")).to_have_value(re.compile("fully compliant with the GDPR"))
     expect(page.get_by_label("Source document")).to_have_value(re.compile("DATA PROCESSING AGREEMENT"))
     expect(page.get_by_label("Subject")).to_have_value("example: contract review")
     run(page)
-    see_report(page)
+    wait_for_report(page)
     expect(page.get_by_role("region", name="Status")).to_contain_text("ALERT")
 
 
-def test_what_is_missing_is_said_and_where_the_text_would_go_before_it_goes(site: Site, visit: Visit) -> None:
+def test_missing_input_and_the_destination_are_shown_before_a_run(site: Site, visit: Visit) -> None:
     visitor = visit(site.url)
     page = visitor.open()
     button = page.get_by_role("button", name="Run Full Evaluation")
     expect(button).to_have_accessible_description("Paste the AI output first.")
-    fill_in(page, CARELESS)
+    fill_form(page, CARELESS)
     expect(button).to_have_accessible_description("")
     page.get_by_label("Provider").select_option("anthropic")
     expect(button).to_have_accessible_description("Enter the API key first.")
@@ -37,27 +37,27 @@ def test_what_is_missing_is_said_and_where_the_text_would_go_before_it_goes(site
     estimate = page.get_by_test_id("estimate")
     expect(estimate).to_contain_text("api.anthropic.com")
     expect(estimate).to_contain_text(re.compile(r"about [\d,]+ tokens.*\$"))
-    give_key(page)
+    enter_key(page)
     expect(button).to_have_accessible_description("")
     page.get_by_label("Screening (1 run, quick)").check()
     expect(page.get_by_role("button", name="Run Screening")).to_be_visible()
     assert all("/api/evaluations" not in request.url for request in visitor.requests)
 
 
-def test_a_file_dropped_on_a_field_becomes_its_text(site: Site, visit: Visit) -> None:
+def test_a_dropped_file_fills_the_field(site: Site, visit: Visit) -> None:
     page = visit(site.url).open()
-    for label, name, content, said in (
+    for label, name, content, summary in (
         ("AI output", "review.docx", word_file(*LINES), "From review.docx: 56 characters"),
         ("Source document", "review.pdf", pdf(*LINES), "From review.pdf: 2 pages, 57 characters"),
         ("Prompt", "review.md", "\n".join(LINES).encode(), "From review.md: 56 characters"),
     ):
         field = page.get_by_label(label)
         drop(field, name, content)
-        expect(page.get_by_text(said)).to_be_visible()
+        expect(page.get_by_text(summary)).to_be_visible()
         assert field.input_value().split() == " ".join(LINES).split()
 
 
-def test_a_file_that_cannot_be_read_is_a_sentence_and_leaves_the_field_alone(site: Site, visit: Visit) -> None:
+def test_an_unreadable_file_shows_an_error_and_keeps_the_field(site: Site, visit: Visit) -> None:
     visitor = visit(site.url)
     visitor.forgive("status of 422")
     page = visitor.open()
@@ -68,22 +68,22 @@ def test_a_file_that_cannot_be_read_is_a_sentence_and_leaves_the_field_alone(sit
     expect(source).to_have_value("As it was.")
 
 
-def test_a_playbook_of_ones_own_is_validated_and_used(site: Site, visit: Visit) -> None:
+def test_an_uploaded_playbook_is_validated_and_used(site: Site, visit: Visit) -> None:
     page = visit(site.url).open()
     document = ask(page.request, "GET", "/api/playbooks/ai_plugin_observability_v1")["document"]
     document["metadata"]["id"] = "house_rules"
     document["checks"] = [check for check in document["checks"] if check["id"] == "certainty_language"]
     _upload(page, "house.json", json.dumps(document))
     expect(page.get_by_text(re.compile("^house.json can be used"))).to_be_visible()
-    fill_in(page, CARELESS)
+    fill_form(page, CARELESS)
     run(page)
-    see_report(page)
+    wait_for_report(page)
     expect(page.get_by_text("house_rules")).to_be_visible()
     expect(card(page, "certainty_language")).to_be_visible()
     expect(page.get_by_role("article")).to_have_count(1)
 
 
-def test_a_playbook_with_errors_is_refused_with_its_findings(site: Site, visit: Visit) -> None:
+def test_an_invalid_playbook_is_rejected_with_its_findings(site: Site, visit: Visit) -> None:
     page = visit(site.url).open()
     document = ask(page.request, "GET", "/api/playbooks/ai_plugin_observability_v1")["document"]
     document["checks"][0]["severity"] = "<img src=x onerror=alert(1)>"
@@ -97,9 +97,9 @@ def test_a_playbook_with_errors_is_refused_with_its_findings(site: Site, visit: 
     expect(page.get_by_label("Choose a playbook")).to_have_value("ai_plugin_observability_v1")
 
 
-def test_everything_can_be_done_by_keyboard(site: Site, visit: Visit) -> None:
+def test_keyboard_navigation(site: Site, visit: Visit) -> None:
     page = visit(site.url).open()
-    expect(page.get_by_label("AI output")).to_be_visible()  # or there is nothing yet that Tab could go to
+    expect(page.get_by_label("AI output")).to_be_visible()  # wait until Tab has a target
     page.keyboard.press("Tab")
     expect(page.get_by_role("link", name="Skip to content")).to_be_focused()
     page.keyboard.press("Enter")
@@ -111,7 +111,7 @@ def test_everything_can_be_done_by_keyboard(site: Site, visit: Visit) -> None:
     page.keyboard.press("ArrowUp")
     _tab_to(page, page.get_by_role("button", name="Run Full Evaluation"))
     page.keyboard.press("Enter")
-    see_report(page)
+    wait_for_report(page)
     quote = card(page, "certainty_language").locator("[data-quote]").first
     _tab_to(page, quote)
     page.keyboard.press("Enter")

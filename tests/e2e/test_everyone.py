@@ -1,11 +1,11 @@
-"""Every page for everybody: both themes, narrow screens, and little to load."""
+"""Accessibility, themes, narrow screens and the size of the first load."""
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from tests.e2e.conftest import ServeHere, Site, Stored, Visit
 from tests.support.browser import Theme, barriers
-from tests.support.playbook_page import answers, choose_model, fill_in, run
+from tests.support.playbook_page import answers, choose_model, fill_form, run
 from tests.support.web import CARELESS
 
 PAGES = {
@@ -20,21 +20,21 @@ PAGES = {
 }
 THEMES: tuple[Theme, ...] = ("light", "dark")
 FIRST_LOAD = 250_000
-"""Bytes, as they are sent."""
+"""Bytes on the wire."""
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_no_page_has_a_barrier(site: Site, stored: Stored, visit: Visit, name: str) -> None:
+def test_every_page_is_accessible(site: Site, stored: Stored, visit: Visit, name: str) -> None:
     page = visit(site.url).open(PAGES[name].format(**stored._asdict()))
     _settled(page)
     _open_everything(page)
     _assert_no_barrier(page)
 
 
-def test_no_barrier_before_and_while_a_model_is_asked(site: Site, visit: Visit) -> None:
+def test_pages_are_accessible_before_and_during_an_evaluation(site: Site, visit: Visit) -> None:
     visitor = visit(site.url)
     page = visitor.open()
-    fill_in(page, CARELESS)
+    fill_form(page, CARELESS)
     choose_model(page, site.provider.openai_url)
     expect(page.get_by_test_id("estimate")).to_contain_text("tokens")
     _assert_no_barrier(page)
@@ -44,7 +44,7 @@ def test_no_barrier_before_and_while_a_model_is_asked(site: Site, visit: Visit) 
     _assert_no_barrier(page)
 
 
-def test_where_nothing_was_evaluated_yet_the_pages_lead_on(serve_here: ServeHere, visit: Visit) -> None:
+def test_empty_pages_link_to_the_evaluation(serve_here: ServeHere, visit: Visit) -> None:
     page = visit(serve_here().url).open("/history")
     expect(page.get_by_text("No evaluations yet")).to_be_visible()
     _assert_no_barrier(page)
@@ -53,7 +53,7 @@ def test_where_nothing_was_evaluated_yet_the_pages_lead_on(serve_here: ServeHere
     _assert_no_barrier(page)
 
 
-def test_nothing_is_wider_than_a_narrow_screen(site: Site, stored: Stored, visit: Visit) -> None:
+def test_pages_fit_a_narrow_screen(site: Site, stored: Stored, visit: Visit) -> None:
     page = visit(site.url, viewport={"width": 320, "height": 640}).open()
     for name, path in PAGES.items():
         page.goto(path.format(**stored._asdict()))
@@ -62,7 +62,7 @@ def test_nothing_is_wider_than_a_narrow_screen(site: Site, stored: Stored, visit
         assert page.evaluate("document.documentElement.scrollWidth") <= 320, name
 
 
-def test_the_theme_that_is_chosen_stays(site: Site, visit: Visit) -> None:
+def test_the_chosen_theme_is_kept(site: Site, visit: Visit) -> None:
     page = visit(site.url, color_scheme="light").open()
     button = page.get_by_role("button", name="Theme")
     before = page.evaluate("getComputedStyle(document.body).backgroundColor")
@@ -75,8 +75,8 @@ def test_the_theme_that_is_chosen_stays(site: Site, visit: Visit) -> None:
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") != before
 
 
-def test_the_first_load_is_light(site: Site, visit: Visit) -> None:
-    visitor = visit(site.url, color_scheme="light")  # with nothing in the cache
+def test_the_first_load_is_small(site: Site, visit: Visit) -> None:
+    visitor = visit(site.url, color_scheme="light")  # an empty cache
     visitor.open().wait_for_load_state("networkidle")
     sizes = {request.url: request.sizes() for request in visitor.requests}
     assert any(url.endswith(".js") for url in sizes)

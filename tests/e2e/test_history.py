@@ -1,4 +1,4 @@
-"""Past evaluations: found, opened, laid side by side, and followed over time."""
+"""History, comparison and timeline of evaluations."""
 
 import re
 
@@ -27,7 +27,7 @@ def test_the_history_is_searched_filtered_and_opened(site: Site, stored: Stored,
     expect(page).to_have_url(re.compile(f"/reports/{stored.baseline}$"))
 
 
-def test_two_that_are_picked_are_laid_side_by_side_with_what_changed(site: Site, stored: Stored, visit: Visit) -> None:
+def test_two_selected_reports_are_compared(site: Site, stored: Stored, visit: Visit) -> None:
     page = visit(site.url).open(f"/history?subject={stored.subject}")
     page.get_by_label(f"Select {stored.worse} to compare").check()
     expect(page.get_by_text("One selected.")).to_be_visible()
@@ -44,7 +44,7 @@ def test_two_that_are_picked_are_laid_side_by_side_with_what_changed(site: Site,
     expect(page.get_by_text(DISCLAIMER)).to_be_visible()
 
 
-def test_a_subject_is_followed_over_time_with_its_baselines(site: Site, stored: Stored, visit: Visit) -> None:
+def test_the_timeline_of_a_subject_shows_its_baselines(site: Site, stored: Stored, visit: Visit) -> None:
     page = visit(site.url).open(f"/reports/{stored.worse}")
     page.get_by_role("link", name="Timeline of this subject").click()
     chart = page.get_by_role("img", name=re.compile("^Consistency and status of 2 reports over time"))

@@ -1,4 +1,4 @@
-"""What a user should be able to do, from the paste to the exported file, by rules and by a model."""
+"""The whole workflow, from pasting a text to the exported file, with rules and with a model."""
 
 import re
 import subprocess
@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 
 from tests.e2e.conftest import Site, Visit
 from tests.support.office import BIN
-from tests.support.playbook_page import answers, card, choose_model, fill_in, run, see_report
+from tests.support.playbook_page import answers, card, choose_model, fill_form, run, wait_for_report
 from tests.support.web import CAREFUL, CARELESS, Judging
 
 QUOTE = "courts always uphold caps of this kind"
@@ -27,7 +27,7 @@ def test_paste_run_watch_read_jump_save_run_again_and_export(
     page = visit(site.url).open()
     subject = f"nine steps by {evaluator}"
 
-    fill_in(page, CAREFUL, subject=subject)
+    fill_form(page, CAREFUL, subject=subject)
     estimate = page.get_by_test_id("estimate")
     if by_model:
         choose_model(page, site.provider.openai_url)
@@ -44,17 +44,17 @@ def test_paste_run_watch_read_jump_save_run_again_and_export(
         expect(page.locator("progress")).to_have_attribute("value", "4")
         expect(page.get_by_role("listitem").get_by_text("PASS")).to_have_count(4)
         site.provider.let_go()
-    first = see_report(page)
+    first = wait_for_report(page)
     _save_as_baseline(page)
 
     page.get_by_role("link", name="Evaluate", exact=True).click()
-    fill_in(page, CARELESS)
+    fill_form(page, CARELESS)
     site.provider.play(Judging(quote=QUOTE))
     run(page)
-    second = see_report(page)
+    second = wait_for_report(page)
     assert second != first
     _read_cards(page)
-    _jump_to_the_evidence(page)
+    _go_to_the_evidence(page)
     _look_at_variance(page)
     drift = page.locator("#drift")
     expect(drift).to_contain_text("Output drift: a different text, judged by the same evaluator.")
@@ -78,14 +78,14 @@ def _read_cards(page: Page) -> None:
     expect(card(page, "drift_over_time_support")).to_contain_text("Derived from the other results")
 
 
-def _jump_to_the_evidence(page: Page) -> None:
+def _go_to_the_evidence(page: Page) -> None:
     quote = card(page, "certainty_language").locator("[data-quote]").first
-    said = quote.inner_text().strip("“”")
+    quoted = quote.inner_text().strip("“”")
     quote.click()
     mark = page.locator(f"mark.evidence#text-{quote.get_attribute('data-quote')}")
     expect(mark).to_be_focused()
     expect(mark).to_be_in_viewport()
-    assert said.startswith(mark.inner_text())
+    assert quoted.startswith(mark.inner_text())
     page.get_by_role("link", name="Evidence for check 2: go to the check").first.click()
     expect(page.locator("#check-2")).to_be_focused()
 

@@ -1,4 +1,4 @@
-"""The library of playbooks, and the validator."""
+"""The playbook library and the validator."""
 
 import json
 import re
@@ -9,7 +9,7 @@ from tests.e2e.conftest import Site, Visit
 from tests.support.playbook_page import ask
 
 
-def test_a_playbook_is_looked_into_and_another_is_validated(site: Site, visit: Visit) -> None:
+def test_playbook_details_and_validation(site: Site, visit: Visit) -> None:
     page = visit(site.url).open("/playbooks")
     listed, *others = ask(page.request, "GET", "/api/playbooks")
     starter = page.get_by_role("article").first

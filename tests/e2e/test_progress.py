@@ -1,4 +1,4 @@
-"""An evaluation under way: watched, lost and found again, held up, refused, ended."""
+"""A running evaluation: watching, reconnecting, retrying, failing, cancelling."""
 
 import re
 from urllib.parse import urlsplit
@@ -6,21 +6,21 @@ from urllib.parse import urlsplit
 from playwright.sync_api import Page, expect
 
 from tests.e2e.conftest import Serve, ServeHere, Site, Visit
-from tests.support.playbook_page import answers, ask, choose_model, fill_in, give_key, run, see_report
+from tests.support.playbook_page import answers, ask, choose_model, enter_key, fill_form, run, wait_for_report
 from tests.support.provider import Fault, LoopbackProvider
 from tests.support.web import CARELESS, GPT, KEY, Judging
 
 GONE = r"net::ERR_(CONNECTION_REFUSED|INCOMPLETE_CHUNKED_ENCODING|CONNECTION_RESET|EMPTY_RESPONSE)"
 
 
-def test_a_reload_in_the_middle_picks_up_where_it_was(site: Site, visit: Visit) -> None:
+def test_a_reload_during_an_evaluation_resumes_watching(site: Site, visit: Visit) -> None:
     page = visit(site.url).open()
     _begin(page, site.provider, after=5)
     page.reload()
     expect(answers(page)).to_have_text("5 of 12 answers")
     expect(page.get_by_role("listitem").get_by_text("FAIL")).to_have_count(5)
     site.provider.let_go()
-    see_report(page)
+    wait_for_report(page)
     assert len(site.provider.asked) == 12
 
 
@@ -31,11 +31,11 @@ def test_a_closed_tab_loses_nothing(site: Site, visit: Visit) -> None:
     address = page.url
     page.close()
     site.provider.let_go()
-    see_report(visitor.open(address))
+    wait_for_report(visitor.open(address))
     assert len(site.provider.asked) == 12
 
 
-def test_a_server_killed_in_the_middle_is_missed_and_what_was_judged_is_resumed_with_the_key_given_again(
+def test_an_evaluation_is_resumed_after_the_server_was_killed(
     serve: Serve, visit: Visit, provider: LoopbackProvider
 ) -> None:
     allowed = ("--allow-base-url", provider.openai_url)
@@ -55,49 +55,49 @@ def test_a_server_killed_in_the_middle_is_missed_and_what_was_judged_is_resumed_
     page.reload()
     resume = page.get_by_role("button", name="Resume: request missing votes")
     expect(resume).to_be_disabled()
-    give_key(page)
+    enter_key(page)
     resume.click()
-    see_report(page)
+    wait_for_report(page)
     assert len(provider.asked) == 7
 
 
-def test_faults_of_the_provider_are_waited_out_and_told_meanwhile(site: Site, visit: Visit) -> None:
+def test_provider_errors_are_retried_with_a_notice(site: Site, visit: Visit) -> None:
     page = visit(site.url).open()
     judging = Judging()
     faults = [Fault.server_error()] * 4 + [Fault.rate_limited(retry_after=1)] * 4
     site.provider.play(lambda asked: faults.pop(0) if faults else judging(asked))
     site.provider.hold(after=8)
-    fill_in(page, CARELESS)
+    fill_form(page, CARELESS)
     page.get_by_label("Screening (1 run, quick)").check()
     choose_model(page, site.provider.openai_url)
     run(page)
     waiting = page.get_by_text(re.compile("^Retrying a call in .*: rate limited"))
     expect(waiting).to_be_visible()
-    expect(waiting).to_be_hidden()  # it is over, though no vote has come yet
+    expect(waiting).to_be_hidden()  # the wait is over, although no vote has arrived yet
     site.provider.let_go()
-    see_report(page)
+    wait_for_report(page)
     expect(page.get_by_text("Non-auditable quick check (not comparable over time)").first).to_be_visible()
     expect(page.get_by_text("This report is incomplete")).to_be_hidden()
 
 
-def test_a_wrong_key_is_a_clear_sentence_and_the_right_one_completes_the_report(site: Site, visit: Visit) -> None:
+def test_a_wrong_key_is_reported_and_the_right_one_completes_the_report(site: Site, visit: Visit) -> None:
     judging = Judging()
     site.provider.play(lambda asked: judging(asked) if asked.key == KEY else Fault.unauthorized())
     page = visit(site.url).open()
-    fill_in(page, CARELESS)
+    fill_form(page, CARELESS)
     choose_model(page, site.provider.openai_url, key="sk-wrong-0123456789")
     run(page)
-    wrong = see_report(page)
+    wrong = wait_for_report(page)
     expect(page.get_by_text("This report is incomplete")).to_be_visible()
     expect(page.locator("main header").get_by_text("Incorrect API key provided")).to_be_visible()
-    give_key(page)
+    enter_key(page)
     page.get_by_role("button", name="Resume: request missing votes").click()
     page.wait_for_url(lambda url: "/reports/" in url and wrong not in url)
     expect(page.get_by_role("region", name="Status")).to_contain_text("ALERT")
     expect(page.get_by_text("This report is incomplete")).to_be_hidden()
 
 
-def test_cancelled_it_keeps_what_was_judged(site: Site, visit: Visit) -> None:
+def test_a_cancelled_evaluation_keeps_its_votes(site: Site, visit: Visit) -> None:
     page = visit(site.url).open()
     _begin(page, site.provider, after=5)
     page.get_by_role("button", name="Cancel").click()
@@ -108,9 +108,9 @@ def test_cancelled_it_keeps_what_was_judged(site: Site, visit: Visit) -> None:
 
 def test_a_double_click_starts_one_evaluation(site: Site, visit: Visit) -> None:
     page = visit(site.url).open()
-    fill_in(page, CARELESS, subject="clicked twice")
+    fill_form(page, CARELESS, subject="clicked twice")
     page.get_by_role("button", name="Run Full Evaluation").dblclick()
-    see_report(page)
+    wait_for_report(page)
     assert len(ask(page.request, "GET", "/api/history?subject=clicked+twice")["rows"]) == 1
 
 
@@ -121,30 +121,28 @@ def test_two_tabs_watch_the_same_evaluation(site: Site, visit: Visit) -> None:
     other = visitor.open(page.url)
     expect(answers(other)).to_have_text("5 of 12 answers")
     site.provider.let_go()
-    assert see_report(page) == see_report(other)
+    assert wait_for_report(page) == wait_for_report(other)
 
 
-def test_beyond_the_limit_the_place_in_line_is_shown(
-    serve_here: ServeHere, visit: Visit, provider: LoopbackProvider
-) -> None:
+def test_the_queue_position_is_shown(serve_here: ServeHere, visit: Visit, provider: LoopbackProvider) -> None:
     page = visit(serve_here(base_urls=(provider.openai_url,), max_evaluations=1).url).open()
     provider.hold()
     asked = {"ai_output": CARELESS, "evaluator": GPT, "base_url": provider.openai_url}
     first, second = [ask(page.request, "POST", "/api/evaluations", asked, x_api_key=KEY)["id"] for _ in range(2)]
-    fill_in(page, CARELESS)
+    fill_form(page, CARELESS)
     run(page)
     expect(page.get_by_role("heading", name="Evaluation queued")).to_be_visible()
     expect(page.get_by_text("Number 2 in the queue")).to_be_visible()
     ask(page.request, "POST", f"/api/evaluations/{first}/cancel")
     expect(page.get_by_text("Next in the queue")).to_be_visible()
     ask(page.request, "POST", f"/api/evaluations/{second}/cancel")
-    see_report(page)
+    wait_for_report(page)
 
 
 def _begin(page: Page, provider: LoopbackProvider, *, after: int) -> None:
-    """Until so many answers are there, and seen."""
+    """Start an evaluation and wait until this many answers are shown."""
     provider.hold(after)
-    fill_in(page, CARELESS)
+    fill_form(page, CARELESS)
     choose_model(page, provider.openai_url)
     run(page)
     expect(answers(page)).to_have_text(f"{after} of 12 answers")

@@ -1,4 +1,4 @@
-"""A report at its own address: what it shows, and what it shows nobody."""
+"""The report page."""
 
 import re
 
@@ -7,7 +7,7 @@ from playwright.sync_api import Page, expect
 
 from tests.e2e.conftest import Site, Visit
 from tests.support.office import ESCALATED, QUOTES, TEXT, ScriptedJudge, verdict
-from tests.support.playbook_page import card, choose_model, drop, fill_in, run, see_report
+from tests.support.playbook_page import card, choose_model, drop, fill_form, run, wait_for_report
 from tests.support.provider import Say
 from tests.support.web import CARELESS
 
@@ -24,22 +24,22 @@ HOSTILE = (
 
 
 @pytest.mark.load
-def test_a_hostile_text_of_two_megabytes_is_shown_and_does_nothing(site: Site, visit: Visit) -> None:
-    """That nothing was run, opened or fetched, the visitor notices."""
+def test_a_hostile_text_of_two_megabytes_is_shown_as_text(site: Site, visit: Visit) -> None:
+    """The visitor fails the test if anything is executed, opened or fetched."""
     text = HOSTILE + ("x" * 1000 + "\n") * 2000 + CARELESS
     assert len(text) > 2_000_000
     page = visit(site.url).open()
-    page.set_default_timeout(60_000)  # the evaluator reads for some seconds, and more on a machine that is busy
+    page.set_default_timeout(60_000)  # the evaluator takes some seconds, longer on a busy machine
     drop(page.get_by_label("AI output"), "review.txt", text.encode())
     expect(page.get_by_text("From review.txt")).to_be_visible()
     page.get_by_text("More options: system instructions").click()
     page.get_by_label("Subject").fill("<img src=x onerror=alert(4)>")
     page.get_by_label("Screening (1 run, quick)").check()
     run(page)
-    see_report(page)
+    wait_for_report(page)
     frozen = page.get_by_label("Text with evidence highlighted")
-    for said in ("<script>alert(1)</script><img src=x onerror=alert(2)>", "javascript:alert(3)", "U+202E", "U+200B"):
-        expect(frozen).to_contain_text(said)
+    for text_shown in ("<script>alert(1)</script><img src=x onerror=alert(2)>", "javascript:alert(3)", "U+202E", "U+200B"):
+        expect(frozen).to_contain_text(text_shown)
     expect(page.get_by_text("<img src=x onerror=alert(4)>", exact=True)).to_be_visible()
     assert page.locator("main :is(script, img, iframe, object, a[href^=javascript])").count() == 0
     certainty = card(page, "certainty_language")
@@ -51,7 +51,7 @@ def test_a_hostile_text_of_two_megabytes_is_shown_and_does_nothing(site: Site, v
     expect(mark).to_be_in_viewport()
 
 
-def test_dissent_is_told_and_a_quote_that_is_nowhere_in_the_text_is_struck_through(site: Site, visit: Visit) -> None:
+def test_dissent_is_shown_and_a_quote_not_in_the_text_is_struck_through(site: Site, visit: Visit) -> None:
     invented = "The agreement has no risk at all."
     site.provider.play(
         ScriptedJudge(
@@ -88,14 +88,14 @@ def test_the_disclaimers_cannot_be_closed_and_are_printed(site: Site, visit: Vis
     assert len(page.pdf()) > 10_000
 
 
-def test_a_screening_says_what_it_is_not(site: Site, visit: Visit) -> None:
+def test_a_screening_is_labelled_and_cannot_be_a_baseline(site: Site, visit: Visit) -> None:
     page = _report_by_rules(site, visit, mode="Screening (1 run, quick)")
     expect(page.get_by_text("Non-auditable quick check (not comparable over time)").first).to_be_visible()
     expect(page.get_by_text("A screening cannot be a baseline.")).to_be_visible()
     expect(page.get_by_role("button", name="Save as Baseline")).to_be_hidden()
 
 
-def test_hashes_prompt_and_json_are_there_to_be_copied(site: Site, visit: Visit) -> None:
+def test_hashes_prompt_and_json_can_be_copied(site: Site, visit: Visit) -> None:
     page = _report_by_rules(site, visit, mode="Full (3 runs, auditable)")
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     shown = page.get_by_text(re.compile(r"^sha256:[0-9a-f]{64}$")).first
@@ -109,7 +109,7 @@ def test_hashes_prompt_and_json_are_there_to_be_copied(site: Site, visit: Visit)
     expect(page.get_by_role("region", name="Raw JSON")).to_contain_text('"byop_report"')
 
 
-def test_an_address_where_nothing_is_leads_on(site: Site, visit: Visit) -> None:
+def test_unknown_addresses_show_an_error_and_links(site: Site, visit: Visit) -> None:
     visitor = visit(site.url)
     visitor.forgive("status of 404")
     page = visitor.open("/reports/1m00000000000000")
@@ -122,17 +122,17 @@ def test_an_address_where_nothing_is_leads_on(site: Site, visit: Visit) -> None:
 
 def _report_by_rules(site: Site, visit: Visit, *, mode: str) -> Page:
     page = visit(site.url).open()
-    fill_in(page, CARELESS)
+    fill_form(page, CARELESS)
     page.get_by_label(mode).check()
     run(page)
-    see_report(page)
+    wait_for_report(page)
     return page
 
 
 def _report_by_model(site: Site, visit: Visit) -> Page:
     page = visit(site.url).open()
-    fill_in(page, TEXT)
+    fill_form(page, TEXT)
     choose_model(page, site.provider.openai_url)
     run(page)
-    see_report(page)
+    wait_for_report(page)
     return page

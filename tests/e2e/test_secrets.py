@@ -1,11 +1,11 @@
-"""Where a key is while it is needed, and that it is nowhere else, then or later."""
+"""The API key is sent with one request and stored nowhere."""
 
 import re
 
 from playwright.sync_api import Request, expect
 
 from tests.e2e.conftest import Serve, Visit
-from tests.support.playbook_page import choose_model, fill_in, run, see_report
+from tests.support.playbook_page import choose_model, fill_form, run, wait_for_report
 from tests.support.provider import LoopbackProvider
 from tests.support.web import CARELESS, KEY, everything_in
 
@@ -22,11 +22,11 @@ def test_the_key_is_in_one_header_of_one_request_and_nowhere_else(
     server = serve("--allow-base-url", provider.openai_url)
     visitor = visit(server.url)
     page = visitor.open()
-    fill_in(page, CARELESS)
+    fill_form(page, CARELESS)
     choose_model(page, provider.openai_url)
     assert page.get_by_label(re.compile("^API key")).get_attribute("type") == "password"
     run(page)
-    report = see_report(page)
+    report = wait_for_report(page)
     with page.expect_download() as download:
         page.get_by_role("link", name="Export JSON").click()
     exported = download.value.path().read_bytes()
@@ -38,14 +38,14 @@ def test_the_key_is_in_one_header_of_one_request_and_nowhere_else(
     expect(page.get_by_label(re.compile("^API key"))).to_have_value("")
 
     carriers = [request for request in visitor.requests if KEY in _sent(request)]
-    assert [(each.method, each.url) for each in carriers] == [("POST", f"{server.url}/api/evaluations")]
+    assert [(request.method, request.url) for request in carriers] == [("POST", f"{server.url}/api/evaluations")]
     assert [name for name, value in carriers[0].all_headers().items() if KEY in value] == ["x-api-key"]
     assert KEY not in (carriers[0].post_data or "") + carriers[0].url
     assert KEY not in page.evaluate(STORED)
     assert visitor.context.cookies() == []
-    kept = everything_in(server.log.parent)
-    assert b"byop_evaluations" in kept  # the database was among what was searched
-    assert KEY.encode() not in kept + exported
+    stored = everything_in(server.log.parent)
+    assert b"byop_evaluations" in stored  # the search includes the database
+    assert KEY.encode() not in stored + exported
     assert all(asked.key == KEY for asked in provider.asked)
 
 

@@ -1,4 +1,4 @@
-"""What every test of the page notices, whatever it is about."""
+"""The checks that every browser test makes."""
 
 import pytest
 from playwright.sync_api import Browser
@@ -17,19 +17,19 @@ BREACHES = {
 }
 
 
-def test_a_visitor_notes_what_must_not_happen(browser: Browser, site: Site) -> None:
+def test_a_visitor_records_errors_and_foreign_requests(browser: Browser, site: Site) -> None:
     visitor = Visitor(browser, site.url)
     page = visitor.open()
     assert visitor.faults == []
-    for script, told in BREACHES.items():
+    for script, message in BREACHES.items():
         page.evaluate(f"() => {{ {script} }}")
-        while not any(told in fault for fault in visitor.faults):
+        while not any(message in fault for fault in visitor.faults):
             page.wait_for_timeout(10)
     with pytest.raises(AssertionError, match="nobody caught it"), visitor:
         pass
 
 
-def test_what_a_test_brings_about_is_forgiven(browser: Browser, site: Site) -> None:
+def test_expected_errors_are_ignored(browser: Browser, site: Site) -> None:
     with Visitor(browser, site.url) as visitor:
         visitor.forgive("status of 404")
         page = visitor.open()
@@ -38,8 +38,8 @@ def test_what_a_test_brings_about_is_forgiven(browser: Browser, site: Site) -> N
     assert visitor.faults != []
 
 
-def test_barriers_are_found_with_their_place(browser: Browser, site: Site) -> None:
+def test_barriers_are_reported_with_their_element(browser: Browser, site: Site) -> None:
     with Visitor(browser, site.url) as visitor:
         page = visitor.open()
         page.evaluate("() => document.body.insertAdjacentHTML('beforeend', '<img id=bare src=/icon.svg>')")
-        assert [(found.rule, found.where) for found in barriers(page)] == [("image-alt", "#bare")]
+        assert [(barrier.rule, barrier.where) for barrier in barriers(page)] == [("image-alt", "#bare")]

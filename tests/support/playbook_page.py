@@ -1,4 +1,4 @@
-"""What somebody does on the page of the playbooks, in the words that they read there."""
+"""Actions on the playbook pages."""
 
 import base64
 import json
@@ -11,7 +11,7 @@ from tests.support.office import until
 from tests.support.web import GPT, KEY
 
 
-def fill_in(page: Page, ai_output: str, *, subject: str = "") -> None:
+def fill_form(page: Page, ai_output: str, *, subject: str = "") -> None:
     page.get_by_label("AI output").fill(ai_output)
     if subject:
         page.get_by_text("More options: system instructions").click()
@@ -28,7 +28,7 @@ _DROP = """(field, { name, content }) => {
 
 
 def drop(field: Locator, name: str, content: bytes) -> None:
-    """A file on a field."""
+    """Drop a file on a field."""
     field.evaluate(_DROP, {"name": name, "content": base64.b64encode(content).decode()})
 
 
@@ -37,10 +37,10 @@ def choose_model(page: Page, address: str, key: str = KEY) -> None:
     page.get_by_label("Provider").select_option(provider)
     page.get_by_label("Model").fill(model)
     page.get_by_label("Base URL").select_option(address)
-    give_key(page, key)
+    enter_key(page, key)
 
 
-def give_key(page: Page, key: str = KEY) -> None:
+def enter_key(page: Page, key: str = KEY) -> None:
     page.get_by_label(re.compile("^API key")).fill(key)
 
 
@@ -48,15 +48,15 @@ def run(page: Page) -> None:
     page.get_by_role("button", name=re.compile("^Run (Full Evaluation|Screening)$")).click()
 
 
-def see_report(page: Page) -> str:
-    """Its id, once it is there."""
+def wait_for_report(page: Page) -> str:
+    """Wait for the report and return its id."""
     page.wait_for_url("**/reports/*")
     expect(page.get_by_role("heading", name="BYOP observability report")).to_be_visible()
     return page.url.rpartition("/")[2]
 
 
 def answers(page: Page) -> Locator:
-    """How far an evaluation is: "4 of 12 answers"."""
+    """The progress of an evaluation: "4 of 12 answers"."""
     return page.get_by_text(re.compile(r"^\d+ of \d+ answers$"))
 
 
@@ -65,7 +65,7 @@ def card(page: Page, check: str) -> Locator:
 
 
 def ask(api: APIRequestContext, method: str, path: str, body: Any = None, **headers: str) -> Any:
-    """The API, as a program would."""
+    """Call the API and return its JSON."""
     named = {name.replace("_", "-"): value for name, value in headers.items()}
     data = None if body is None else json.dumps(body)
     if data:
@@ -76,7 +76,7 @@ def ask(api: APIRequestContext, method: str, path: str, body: Any = None, **head
 
 
 def evaluate(api: APIRequestContext, ai_output: str, *, answers: int | None = None, **asked: Any) -> str:
-    """To the end, or until so many answers are there: its id."""
+    """Run an evaluation to its end, or until it has this many answers, and return its id."""
     evaluation = ask(api, "POST", "/api/evaluations", {"ai_output": ai_output, **asked}, x_api_key=KEY)
 
     def there() -> bool:
