@@ -1222,7 +1222,7 @@ export interface components {
         };
         /**
          * DiffersDocument
-         * @description Something that was not the same on both sides; the values where they can be told.
+         * @description Something that differs between the two sides, with its values if they can be shown.
          */
         DiffersDocument: {
             /** What */
