@@ -101,9 +101,9 @@ def _fill(folder: Path, batch_id: str, model: str, rate: float) -> None:
                 trace=trace,
                 metrics=RunMetrics(latency=1.0 + number % 7, cost=0.01, tool_count=3, model_calls=4),
                 eval_results=[
-                    EvalResult(passed, float(passed), name="tool_sequence", type="tool_sequence"),
-                    EvalResult(True, 1.0, name="status", type="jmespath"),
-                    EvalResult(True, 1.0, name="cost_limit", type="cost_limit"),
+                    EvalResult(passed=passed, score=float(passed), name="tool_sequence", type="tool_sequence"),
+                    EvalResult(passed=True, score=1.0, name="status", type="jmespath"),
+                    EvalResult(passed=True, score=1.0, name="cost_limit", type="cost_limit"),
                 ],
             )
         )

@@ -147,7 +147,7 @@ def _fill(folder: Path, runs: int) -> None:
                     outcome=Outcome.PASSED,
                     passed=True,
                     weighted_score=1.0,
-                    eval_results=[EvalResult(True, 1.0, name="tool_sequence", type="tool_sequence")],
+                    eval_results=[EvalResult(passed=True, score=1.0, name="tool_sequence", type="tool_sequence")],
                 )
             )
 

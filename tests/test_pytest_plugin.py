@@ -177,7 +177,7 @@ six_times_seven  0/2 runs  pass-rate: unknown  avg-score: unknown
 ─────────────────────────────────────────────────────────────────
 
 2 runs could not be judged (errors, not failures):
-  2 × adapter: RuntimeError: the line is dead (agents.py, line 17)  (BATCH-0001)
+  2 × the adapter failed: RuntimeError: the line is dead (agents.py, line 17)  (BATCH-0001)
 
 verdict    error: no run was completed, so nothing is known about the agent
 cost       unknown\

@@ -1,6 +1,6 @@
-"""Salvo measures how far an AI can be relied on, by never trusting one run.
+"""Salvo measures how reliable an AI is by running it many times.
 
-What people need to extend it is here, and is loaded when it is first used: importing salvo is cheap.
+The names below are the public Python API. Each is imported when it is first used, so `import salvo` is cheap.
 """
 
 from __future__ import annotations
@@ -11,25 +11,44 @@ from typing import TYPE_CHECKING
 from salvo.version import __version__
 
 if TYPE_CHECKING:
-    from salvo.engine.chat.base import ToolDefinition
+    from salvo.engine.chat.base import (
+        AssistantMessage,
+        ChatModel,
+        ChatReply,
+        ChatRequest,
+        OutputSchema,
+        Stop,
+        ToolAnswer,
+        ToolDefinition,
+        ToolMessage,
+        ToolUse,
+        Usage,
+        UserMessage,
+    )
     from salvo.scenarios.result import (
         AdapterRequest,
         AdapterResponse,
         AgentRunResult,
+        Cause,
         EvalResult,
+        Outcome,
         RunMetrics,
+        Stopped,
         ToolCall,
         TraceEvent,
     )
     from salvo.scenarios.run.adapters.base import BaseAdapter, RunContext
     from salvo.scenarios.run.tools.function import tool
 
-_HOMES = {
-    "salvo.engine.chat.base": ("ToolDefinition",),
+_MODULES = {
+    "salvo.engine.chat.base": (
+        *("AssistantMessage", "ChatModel", "ChatReply", "ChatRequest", "OutputSchema", "Stop"),
+        *("ToolAnswer", "ToolDefinition", "ToolMessage", "ToolUse", "Usage", "UserMessage"),
+    ),
     "salvo.scenarios.run.adapters.base": ("BaseAdapter", "RunContext"),
     "salvo.scenarios.result": (
-        *("AdapterRequest", "AdapterResponse", "AgentRunResult"),
-        *("EvalResult", "RunMetrics", "ToolCall", "TraceEvent"),
+        *("AdapterRequest", "AdapterResponse", "AgentRunResult", "Cause", "EvalResult"),
+        *("Outcome", "RunMetrics", "Stopped", "ToolCall", "TraceEvent"),
     ),
     "salvo.scenarios.run.tools.function": ("tool",),
 }
@@ -38,20 +57,34 @@ __all__ = [
     "AdapterRequest",
     "AdapterResponse",
     "AgentRunResult",
+    "AssistantMessage",
     "BaseAdapter",
+    "Cause",
+    "ChatModel",
+    "ChatReply",
+    "ChatRequest",
     "EvalResult",
+    "Outcome",
+    "OutputSchema",
     "RunContext",
     "RunMetrics",
+    "Stop",
+    "Stopped",
+    "ToolAnswer",
     "ToolCall",
     "ToolDefinition",
+    "ToolMessage",
+    "ToolUse",
     "TraceEvent",
+    "Usage",
+    "UserMessage",
     "__version__",
     "tool",
 ]
 
 
 def __getattr__(name: str) -> object:
-    for module, names in _HOMES.items():
+    for module, names in _MODULES.items():
         if name in names:
             return getattr(import_module(module), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

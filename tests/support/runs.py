@@ -60,7 +60,7 @@ def stored(folder: Path, *batches: tuple[Batch, list[AgentRunResult]]) -> RunSto
 
 def judged(name: str, passed: bool | None, kind: str = "jmespath", **settings: Any) -> EvalResult:
     score = None if passed is None else float(passed)
-    return EvalResult(passed, score, name=name, type=kind, **settings)
+    return EvalResult(passed=passed, score=score, name=name, type=kind, **settings)
 
 
 def book_flight() -> tuple[Batch, list[AgentRunResult]]:

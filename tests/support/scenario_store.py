@@ -149,7 +149,7 @@ def _flight(batch: Batch, number: int, began: datetime, chance: Random, rate: fl
 
 
 def _judged(name: str, passed: bool, kind: str, message: str = "", **more: Any) -> EvalResult:
-    return EvalResult(passed, float(passed), message, name=name, type=kind, **more)
+    return EvalResult(passed=passed, score=float(passed), message=message, name=name, type=kind, **more)
 
 
 def _run(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal
@@ -35,7 +35,7 @@ MakeAdapter = Callable[[Scenario, Path], Callable[[], BaseAdapter]]
 Load = Callable[[str, Path], Any]
 
 _OWN_TO_EACH_RUN = frozenset(
-    {"run_id", "batch_id", "timestamp", "recorded", "replayable", "replay_note", "salvo_version"}
+    {"run_id", "batch_id", "timestamp", "recorded", "replayable", "replay_note", "salvo_version", "reported_metrics"}
     | {"eval_results", "weighted_score", "passed", "outcome", "cause", "error", "judge_cost"}
 )
 
@@ -169,7 +169,7 @@ class Replayer:
         again = EvaluatedAgain(batch, scenario, notes=self._notes(batch, scenario, source))
         for run_id in run_ids:
             stored, _, recording = self._kept(run_id)
-            result = replace(stored, cause=_agents_own(stored.cause))
+            result = stored.model_copy(update={"cause": _agents_own(stored.cause)})
             with offline():
                 await judge(prepared, result, self._environment(recording, stored, prepared), self.registry)
             again.runs.append((stored, result))
@@ -244,7 +244,7 @@ class Replayer:
 def _with_verdict(result: AgentRunResult, stored: AgentRunResult) -> AgentRunResult:
     """A replay judges nothing: what the run came to is what was stored."""
     verdict = {name: getattr(stored, name) for name in _OWN_TO_EACH_RUN}
-    return replace(result, **verdict)
+    return result.model_copy(update=verdict)
 
 
 def _agents_own(cause: Cause | None) -> Cause | None:

@@ -1,18 +1,32 @@
-"""What a run is, from the request an adapter gets to the result that is stored. Plain data throughout."""
+"""The data of a run, from the request that an adapter gets to the result that is stored."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, Strict
 
 from salvo.engine.chat.base import ToolDefinition, Usage
 
 
-@dataclass(slots=True)
-class AdapterRequest:
-    """What an adapter is asked to do, once."""
+def _with_text_keys(value: Any) -> Any:
+    return {str(key): item for key, item in value.items()} if isinstance(value, dict) else value
+
+
+def _as_usage(value: Any) -> Any:
+    return Usage(input=value) if isinstance(value, int) and not isinstance(value, bool) else value
+
+
+Details = Annotated[dict[str, Any], BeforeValidator(_with_text_keys)]
+
+
+class AdapterRequest(BaseModel):
+    """What an adapter is asked to do in one run."""
+
+    model_config = ConfigDict(extra="forbid")
 
     model: str
     system_prompt: str
@@ -23,12 +37,12 @@ class AdapterRequest:
     temperature: float | None = None
     max_turns: int = 20
     output_schema: Mapping[str, Any] | None = None
-    options: Mapping[str, Any] = field(default_factory=dict)
+    options: Mapping[str, Any] = Field(default_factory=dict)
 
 
 @dataclass(slots=True)
 class ToolCall:
-    """A tool that was asked for, and what came of it. `error` is what the agent was told instead of a result."""
+    """A call of a tool. `error` is what the agent got instead of a result."""
 
     name: str
     arguments: Any
@@ -39,66 +53,92 @@ class ToolCall:
 
 @dataclass(slots=True)
 class TraceEvent:
-    """A safe event: what was said and done, never private reasoning."""
+    """An event of a run: a reply, a tool call or another step, never private reasoning."""
 
     type: str
     data: dict[str, Any] = field(default_factory=dict)
     seconds: float = 0.0
 
 
-@dataclass(slots=True)
-class RunMetrics:
-    """Latency in seconds without our own waits; cost in dollars, None where it is not known."""
+class RunMetrics(BaseModel):
+    """The metrics of a run: latency in seconds without waits between retries, cost in dollars, None if unknown.
+
+    `tokens` can be a plain number, which counts as input tokens.
+    """
+
+    model_config = ConfigDict(ser_json_inf_nan="strings")
 
     latency: float = 0.0
-    tokens: Usage | None = None
+    tokens: Annotated[Usage | None, BeforeValidator(_as_usage)] = None
     cost: float | None = None
     tool_count: int = 0
     tool_errors: int = 0
     model_calls: int = 0
     retries: int = 0
 
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            *,
+            latency: float = 0.0,
+            tokens: Usage | int | None = None,
+            cost: float | None = None,
+            tool_count: int = 0,
+            tool_errors: int = 0,
+            model_calls: int = 0,
+            retries: int = 0,
+        ) -> None: ...
+
 
 class Stopped(StrEnum):
-    """Why an agent ended without having finished. Its own fault, each of them."""
+    """Why an agent stopped before it had finished. All of these count against the agent."""
 
     TURN_LIMIT = "turn_limit"
     REFUSAL = "refusal"
     LENGTH = "length"
     CONTEXT = "context"
     EXIT = "exit"
-    """A program ended by an error of its own."""
+    """A program ended with an error."""
 
 
-@dataclass(slots=True)
-class AdapterResponse:
+class AdapterResponse(BaseModel):
     """What an agent did. An adapter that calls tools through its RunContext need not list them again."""
 
+    model_config = ConfigDict(extra="forbid")
+
     final_output: Any
-    tool_calls: list[ToolCall] = field(default_factory=list)
-    trace: list[TraceEvent] = field(default_factory=list)
-    metrics: RunMetrics = field(default_factory=RunMetrics)
+    tool_calls: list[ToolCall] = Field(default_factory=list)
+    trace: list[TraceEvent] = Field(default_factory=list)
+    metrics: RunMetrics = Field(default_factory=RunMetrics)
+    """What the adapter measured. It is stored as `reported_metrics`. Assertions use what Salvo measured; only tokens,
+    cost and calls are taken from here where no model was called through the RunContext."""
     stopped: Stopped | None = None
     error: str | None = None
-    """What there is to say about `stopped`."""
-    details: dict[str, Any] = field(default_factory=dict)
-    """What is known beyond the contract: returned models, fingerprints, parameters dropped, prices used."""
+    """An explanation of `stopped`."""
+    details: Details = Field(default_factory=dict)
+    """Anything else worth storing."""
+
+    def __init__(self, final_output: Any, **fields: Any) -> None:
+        super().__init__(final_output=final_output, **fields)
 
 
-@dataclass(slots=True)
-class EvalResult:
-    """What one assertion came to. `passed` is None where it could not be judged, and `error` says why."""
+class EvalResult(BaseModel):
+    """The result of one assertion. `passed` is None if it could not be judged; `error` says why."""
 
-    passed: bool | None
-    score: float | None
+    model_config = ConfigDict(ser_json_inf_nan="strings")
+
+    passed: Annotated[bool | None, Strict()]
+    score: Annotated[float | None, Strict()] = None
+    """From 0 to 1; None means 1 if it passed and 0 if not."""
     message: str = ""
     expected: Any = None
     actual: Any = None
     error: str | None = None
     cause: Cause | None = None
-    details: dict[str, Any] = field(default_factory=dict)
-    attachments: dict[str, Any] = field(default_factory=dict)
-    """What an evaluator wants stored beside the run."""
+    details: Details = Field(default_factory=dict)
+    attachments: Details = Field(default_factory=dict)
+    """What an evaluator wants to store with the run."""
     name: str = ""
     type: str = ""
     required: bool = False
@@ -106,11 +146,11 @@ class EvalResult:
 
     @classmethod
     def judged(cls, passed: bool, message: str = "", *, expected: Any = None, actual: Any = None) -> EvalResult:
-        return cls(passed, 1.0 if passed else 0.0, message, expected, actual)
+        return cls(passed=passed, score=1.0 if passed else 0.0, message=message, expected=expected, actual=actual)
 
     @classmethod
     def unjudged(cls, error: str, cause: Cause) -> EvalResult:
-        return cls(None, None, error, error=error, cause=cause)
+        return cls(passed=None, message=error, error=error, cause=cause)
 
 
 class Outcome(StrEnum):
@@ -123,7 +163,7 @@ class Outcome(StrEnum):
 
 
 class Cause(StrEnum):
-    """Why a run did not pass: the agent's own faults, then what is not its fault, then what was never tried."""
+    """Why a run did not pass: faults of the agent, then faults of others, then reasons why it was skipped."""
 
     ASSERTION = "assertion"
     TURN_LIMIT = "turn_limit"
@@ -144,11 +184,12 @@ class Cause(StrEnum):
 
 
 UNFINISHED = frozenset({Cause.TURN_LIMIT, Cause.TIMEOUT, Cause.CONTEXT, Cause.EXIT, Cause.PROVIDER, Cause.ADAPTER})
-"""How an agent ended without having finished: nothing is left to evaluate. The other causes are the evaluation's."""
+"""The causes of runs that did not finish, so that there is nothing to evaluate."""
 
 
-class SkippedRun(NamedTuple):
-    """A run that was never started, or was ended in the middle. It is not stored, so that it can be resumed."""
+@dataclass(frozen=True, slots=True)
+class SkippedRun:
+    """A run that was not started, or was interrupted. It is not stored, so that it can be resumed."""
 
     outcome: Outcome
     cause: Cause
@@ -163,16 +204,17 @@ COMMAND = "command"
 
 
 def full_model(provider: str, model: str) -> str:
-    """As people name it: with its provider, where both are known."""
+    """Return the model's name with its provider, where both are known."""
     return "/".join(filter(None, [provider, model]))
 
 
 Replayable = Literal["full", "model-only", "frozen-tools", "no"]
 
 
-@dataclass(slots=True)
-class AgentRunResult:
+class AgentRunResult(BaseModel):
     """One run, as it is stored and as JMESPath sees it."""
+
+    model_config = ConfigDict(ser_json_inf_nan="strings")
 
     run_id: str
     batch_id: str
@@ -189,21 +231,24 @@ class AgentRunResult:
     error: str | None = None
     final_output: Any = None
     final_text: str | None = None
-    tool_calls: list[ToolCall] = field(default_factory=list)
-    trace: list[TraceEvent] = field(default_factory=list)
-    metrics: RunMetrics = field(default_factory=RunMetrics)
+    tool_calls: list[ToolCall] = Field(default_factory=list)
+    trace: list[TraceEvent] = Field(default_factory=list)
+    metrics: RunMetrics = Field(default_factory=RunMetrics)
+    """What Salvo measured. The assertions use these."""
+    reported_metrics: RunMetrics | None = None
+    """What a custom adapter reported; None if it reported nothing."""
     judge_cost: float | None = 0.0
-    eval_results: list[EvalResult] = field(default_factory=list)
+    eval_results: list[EvalResult] = Field(default_factory=list)
     recorded: bool = False
     replayable: Replayable = "no"
     replay_note: str = ""
-    details: dict[str, Any] = field(default_factory=dict)
+    details: Details = Field(default_factory=dict)
     salvo_version: str = ""
 
 
 @dataclass(slots=True)
 class Batch:
-    """The N runs of one command on one scenario. Written before the first call, so that a crash can be resumed."""
+    """The runs of one scenario in one command. It is stored before the first call, so that a crash can be resumed."""
 
     batch_id: str
     scenario_id: str
@@ -217,20 +262,20 @@ class Batch:
     min_pass_rate: float
     recorded: bool
     scenario: dict[str, Any]
-    """The scenario as it was resolved, includes and options filled in, secrets redacted."""
+    """The scenario with its imports and options resolved and secrets redacted."""
     source: str = ""
-    """Where the scenario came from, relative to the project's root."""
+    """The scenario's file, relative to the project's root."""
     tools: dict[str, str] = field(default_factory=dict)
-    """Each tool's name and a hash of what it is: two different tools make no one batch."""
+    """The fingerprint of each tool by its name. All runs of a batch use the same tools."""
     settings: dict[str, Any] = field(default_factory=dict)
     salvo_version: str = ""
     confidence: float | None = None
-    """With which the runs must show that the pass rate holds, or does not; None: the pass rate itself decides."""
+    """The confidence with which the runs must show whether the pass rate holds; None: the observed rate decides."""
     max_runs: int | None = None
-    """Runs are made in rounds until it is settled, at most so many; `runs` are those begun so far. None: `runs`."""
+    """With --until-sure: the most runs. `runs` is then the number of runs of all rounds so far."""
     command: str = ""
-    """What the batches of one command share: they go on together. It sorts before their ids."""
+    """The id that all batches of one command share. It sorts before their ids."""
 
     def run_id(self, number: int) -> str:
-        """Of the number-th run, from 1. Runs of a batch sort behind it and among themselves."""
+        """Return the id of a run by its number, from 1."""
         return f"{self.batch_id}-{number:04d}"

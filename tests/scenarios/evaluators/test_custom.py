@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from salvo.scenarios.evaluators.registry import builtin_registry
-from salvo.scenarios.result import AgentRunResult, Cause, EvalResult
+from salvo.scenarios.result import AgentRunResult, Cause, EvalResult, TraceEvent
 from salvo.scenarios.spec.schema import Assertion, Scenario
 from tests.support.evaluation import FakeServices, evaluate, findings, run
 
@@ -29,7 +29,15 @@ def is_done(scenario: Scenario, assertion: Assertion, result: AgentRunResult) ->
 async def test_a_function_gets_the_scenario_the_assertion_and_the_result() -> None:
     found = await called(is_done, params={"output": "done"}, name="mine", required=True, weight=2)
     assert found == EvalResult(
-        True, 1.0, "looked at it", "done", "done", name="mine", type="custom", required=True, weight=2
+        passed=True,
+        score=1.0,
+        message="looked at it",
+        expected="done",
+        actual="done",
+        name="mine",
+        type="custom",
+        required=True,
+        weight=2,
     )
 
 
@@ -198,6 +206,6 @@ def test_a_function_that_cannot_be_called_is_refused_before_any_call(
     assert sentence.startswith(said)
 
 
-@pytest.mark.parametrize("function", [is_done, functools.partial(is_done), max, lambda *_: True, EvalResult])
+@pytest.mark.parametrize("function", [is_done, functools.partial(is_done), max, lambda *_: True, TraceEvent])
 def test_whatever_takes_three_arguments_is_accepted(function: Callable[..., Any]) -> None:
     assert findings({"type": "custom", "function": "m.f"}, load=lambda path: function) == []

@@ -16,7 +16,7 @@ FAILED = Outcome.FAILED, Cause.ASSERTION, False
 
 
 def judged(points: float, weight: float = 1.0, *, required: bool = False) -> EvalResult:
-    return EvalResult(points == 1.0, points, weight=weight, required=required)
+    return EvalResult(passed=points == 1.0, score=points, weight=weight, required=required)
 
 
 def unjudged(cause: Cause = Cause.JUDGE, *, required: bool = False) -> EvalResult:
@@ -42,9 +42,9 @@ def test_a_required_failure_scores_zero_and_fails_at_every_threshold(threshold: 
 
 
 def test_a_required_assertion_fails_by_its_verdict_not_by_its_score() -> None:
-    partly = EvalResult(True, 0.5, required=True)
+    partly = EvalResult(passed=True, score=0.5, required=True)
     assert score([partly], 0.5) == RunVerdict(*PASSED, 0.5)
-    assert score([EvalResult(False, 0.5, required=True)], 0.5) == RunVerdict(*FAILED, 0.0)
+    assert score([EvalResult(passed=False, score=0.5, required=True)], 0.5) == RunVerdict(*FAILED, 0.0)
 
 
 def test_a_required_failure_stands_although_another_could_not_be_judged() -> None:
@@ -80,7 +80,9 @@ def test_a_partial_score_counts_in_part() -> None:
 
 
 def test_a_verdict_without_a_score_counts_whole() -> None:
-    assert score([EvalResult(True, None), EvalResult(False, None)], 0.5) == RunVerdict(*PASSED, 0.5)
+    assert score([EvalResult(passed=True, score=None), EvalResult(passed=False, score=None)], 0.5) == RunVerdict(
+        *PASSED, 0.5
+    )
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,11 @@ def nested(depth: int) -> Any:
     return value
 
 
+def unchecked(**fields: Any) -> EvalResult:
+    """As a function can make it that assigns to the fields of a result."""
+    return EvalResult.model_construct(**fields)
+
+
 def returned(value: Any) -> EvalResult:
     return as_eval_result(value, "my_evals.check")
 
@@ -29,11 +34,11 @@ def test_a_bool_or_a_score_is_a_verdict_too(value: float, passed: bool, score: f
 
 
 def test_an_eval_result_without_a_score_gets_the_one_of_its_verdict() -> None:
-    assert returned(EvalResult(False, None)).score == 0.0
+    assert returned(EvalResult(passed=False, score=None)).score == 0.0
 
 
 def test_a_function_may_say_itself_that_it_could_not_judge() -> None:
-    found = returned(EvalResult(None, 0.5, message="no network"))
+    found = returned(EvalResult(passed=None, score=0.5, message="no network"))
     assert (found.passed, found.score, found.error, found.cause) == (None, None, "no network", Cause.EVALUATOR)
     assert returned(EvalResult.unjudged("x", Cause.JUDGE)).cause is Cause.JUDGE
 
@@ -47,20 +52,38 @@ def test_a_function_may_say_itself_that_it_could_not_judge() -> None:
         (1.0001, "my_evals.check returned 1.0001."),
         (-1, "my_evals.check returned -1."),
         ("x" * 1_000, "my_evals.check returned 'xxx"),
-        (EvalResult(True, 1.5), "my_evals.check returned score=1.5. A score lies between 0 and 1."),
-        (EvalResult(True, float("nan")), "my_evals.check returned score=nan."),
-        (EvalResult(True, True), "my_evals.check returned score=True."),
-        (EvalResult("yes", 1.0), "my_evals.check returned passed='yes'."),  # type: ignore[arg-type]
-        (EvalResult(True, 1.0, message=123), "my_evals.check returned message=123. It must be text."),  # type: ignore[arg-type]
-        (EvalResult(True, 1.0, cause="odd"), "my_evals.check returned cause='odd'. It must be a Cause or None."),  # type: ignore[arg-type]
-        (EvalResult(True, 1.0, details=[1]), "my_evals.check returned details=[1]. It must be a dict."),  # type: ignore[arg-type]
+        (EvalResult(passed=True, score=1.5), "my_evals.check returned score=1.5. A score lies between 0 and 1."),
+        (EvalResult(passed=True, score=float("nan")), "my_evals.check returned score=nan."),
+        (unchecked(passed=True, score=True), "my_evals.check returned score=True."),
+        (unchecked(passed="yes", score=1.0), "my_evals.check returned passed='yes'."),
         (
-            EvalResult(True, 1.0, details={"x": object()}),
+            unchecked(passed=True, score=1.0, message=123),
+            "my_evals.check returned message=123. It must be text.",
+        ),
+        (
+            unchecked(passed=True, score=1.0, cause="odd"),
+            "my_evals.check returned cause='odd'. It must be a Cause or None.",
+        ),
+        (
+            unchecked(passed=True, score=1.0, details=[1]),
+            "my_evals.check returned details=[1]. It must be a dict.",
+        ),
+        (
+            EvalResult(passed=True, score=1.0, details={"x": object()}),
             "my_evals.check returned something in details that cannot be stored: JSON has no form for object.",
         ),
-        (EvalResult(True, 1.0, actual=b"\xff"), "my_evals.check returned something in actual that cannot be stored: "),
-        (EvalResult(None, None, expected=nested(450)), "my_evals.check returned something in expected that"),
-        (EvalResult(True, 1.0, attachments={"x": nested(5000)}), "my_evals.check returned something in attachments"),
+        (
+            EvalResult(passed=True, score=1.0, actual=b"\xff"),
+            "my_evals.check returned something in actual that cannot be stored: ",
+        ),
+        (
+            EvalResult(passed=None, score=None, expected=nested(450)),
+            "my_evals.check returned something in expected that",
+        ),
+        (
+            EvalResult(passed=True, score=1.0, attachments={"x": nested(5000)}),
+            "my_evals.check returned something in attachments",
+        ),
     ],
 )
 def test_anything_else_leaves_the_assertion_unjudged(value: Any, said: str) -> None:
@@ -72,7 +95,14 @@ def test_anything_else_leaves_the_assertion_unjudged(value: Any, said: str) -> N
 
 
 def test_a_result_is_what_will_be_read_again() -> None:
-    odd = EvalResult(True, 1, "\ud800", (1, float("nan")), {2}, details={1: b"x"})  # type: ignore[dict-item]
+    odd = EvalResult(
+        passed=True,
+        score=1,
+        message="\ud800",
+        expected=(1, float("nan")),
+        actual={2},
+        details={1: b"x"},
+    )
     found = returned(odd)
     assert (found.message, found.expected, found.actual, found.details) == ("\ud800", [1, "NaN"], [2], {"1": "x"})
 

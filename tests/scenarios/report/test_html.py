@@ -415,7 +415,7 @@ def everywhere(text: str) -> str:
         "tool_calls": [ToolCall(text, {text: text}, text), ToolCall("book", text, error=text)],
         "trace": [TraceEvent("model", {"text": text, "tools": [text]}), TraceEvent(f"odd{text}", {text: text})],
         "eval_results": [
-            EvalResult(False, 0.0, type=kind, **about)
+            EvalResult(passed=False, score=0.0, type=kind, **about)
             for kind in ("tool_sequence", "jmespath", "jmespath", "latency_limit")
         ],
     }

@@ -100,7 +100,7 @@ def test_nothing_that_an_agent_did_or_a_name_says_is_markup(text: str) -> None:
     assert _kinds(shown(_poisoned(summaries, text), results)) == harmless
     for run in results:
         run.error = text
-        run.eval_results = [replace(of, name=text, message=text) for of in run.eval_results]
+        run.eval_results = [item.model_copy(update={"name": text, "message": text}) for item in run.eval_results]
     foreign = [summarise(batch(runs=5, min_pass_rate=0.5), [index_entry(run) for run in results])]
     assert _kinds(shown(foreign, results)) <= harmless | {"code_inline"}
 

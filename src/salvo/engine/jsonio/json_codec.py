@@ -40,6 +40,8 @@ def _dumps_slowly(value: Any, indent: int | None) -> str:
 
 def _fields(value: Any) -> dict[str, Any]:
     """Return the fields of a dataclass, as pydantic_core writes it. Raises TypeError for other types."""
+    if hasattr(type(value), "model_fields"):  # a pydantic model
+        return dict(value)
     if not is_dataclass(value):
         raise TypeError(f"JSON has no form for {type(value).__name__}")
     return {part.name: getattr(value, part.name) for part in fields(value)}

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from pydantic_core import ValidationError
+
 if TYPE_CHECKING:
-    from pydantic import TypeAdapter, ValidationError
+    from pydantic import TypeAdapter
 
 T = TypeVar("T")
 _adapters: dict[type, TypeAdapter[Any]] = {}
@@ -24,3 +26,11 @@ def first_error(error: ValidationError) -> tuple[str, str]:
     """Return the path of the first invalid value, such as "a.0.b", and what is wrong with it."""
     first = error.errors(include_url=False)[0]
     return ".".join(map(str, first["loc"])), first["msg"]
+
+
+def exception_text(error: BaseException) -> str:
+    """Return the message of an exception; of a ValidationError only the first line that matters."""
+    if isinstance(error, ValidationError):
+        path, message = first_error(error)
+        return f"{error.title}.{path}: {message}" if path else f"{error.title}: {message}"
+    return str(error)

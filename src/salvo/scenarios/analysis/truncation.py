@@ -57,7 +57,7 @@ def truncate_assertions(results: list[EvalResult], budget: TruncationBudget) -> 
         fields, lengths = _truncate_fields(result, _ASSERTION_FIELDS, budget)
         # These must stay objects, and a part of an object is not one.
         fields |= {name: {} for name in ("details", "attachments") if name in lengths}
-        truncated.append(replace(result, **fields) if lengths else result)
+        truncated.append(result.model_copy(update=fields) if lengths else result)
         cut |= {f"{number}.{name}": length for name, length in lengths.items()}
     return truncated, cut
 

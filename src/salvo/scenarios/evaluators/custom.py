@@ -18,7 +18,7 @@ from pydantic import AliasChoices, ConfigDict, Field
 
 from salvo.engine.jsonio import json_codec
 from salvo.engine.jsonio.pydantic_errors import FieldPath
-from salvo.engine.jsonio.type_adapters import type_adapter
+from salvo.engine.jsonio.type_adapters import exception_text, type_adapter
 from salvo.engine.runtime.threads import in_thread
 from salvo.errors import SalvoError
 from salvo.scenarios.evaluators.base import EvalServices, Evaluate, EvaluatorType, LoadObject, with_alias
@@ -116,7 +116,7 @@ def _ends_task(error: BaseException) -> bool:
 
 
 def _raised(name: str, function: Callable[..., Any], error: BaseException) -> EvalResult:
-    description = f"{type(error).__name__}: {error}".removesuffix(": ")
+    description = f"{type(error).__name__}: {exception_text(error)}".removesuffix(": ")
     frame = _user_frame(function, error)
     where = f" ({Path(frame.filename).name}, line {frame.lineno})" if frame else ""
     result = unjudged(f"{name} raised {description}{where}.")

@@ -6,7 +6,6 @@ a value hold for it, and order, `contains` and `regex` fail. Nothing is coerced:
 
 from __future__ import annotations
 
-import dataclasses
 import operator
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from typing import Any, Literal, NamedTuple, TypeAlias
@@ -159,7 +158,7 @@ def _path_errors(path: str) -> Iterator[str]:
         reason = str(error).splitlines()[0].rstrip(":").removeprefix("Invalid jmespath expression: ")
         yield f"{excerpt(path)} is not a JMESPath expression: {reason}."
         return
-    names = [field.name for field in dataclasses.fields(AgentRunResult)]
+    names = list(AgentRunResult.model_fields)
     for name in root_names(tree):
         if name not in names:
             suggestion = did_you_mean(name, names)

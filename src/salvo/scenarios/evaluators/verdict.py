@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from types import UnionType
 from typing import Any
 
@@ -19,7 +18,13 @@ def as_eval_result(returned: Any, name: str, min_score: float = 1.0) -> EvalResu
     if isinstance(returned, bool):
         return EvalResult.judged(returned)
     if _is_score(returned):
-        return EvalResult(returned >= min_score, float(returned), f"score {returned:g}", min_score, float(returned))
+        return EvalResult(
+            passed=returned >= min_score,
+            score=float(returned),
+            message=f"score {returned:g}",
+            expected=min_score,
+            actual=float(returned),
+        )
     return unjudged(f"{name} returned {_repr(returned)}. It must be an EvalResult, a bool or a number from 0 to 1.")
 
 
@@ -65,7 +70,7 @@ def _storable(result: EvalResult, name: str, **changes: Any) -> EvalResult:
             except (TypeError, ValueError, RecursionError) as error:
                 reason = "it is nested too deeply" if isinstance(error, RecursionError) else error
                 return unjudged(f"{name} returned something in {field} that cannot be stored: {reason}.")
-    return replace(result, **contents, **changes)
+    return result.model_copy(update={**contents, **changes})
 
 
 def _is_score(value: Any) -> bool:

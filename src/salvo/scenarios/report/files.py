@@ -108,4 +108,6 @@ def _batch_results(summary: BatchSummary, results: Sequence[AgentRunResult]) -> 
 
 
 def _fields(item: BatchSummary | AgentRunResult) -> dict[str, Any]:
+    if isinstance(item, AgentRunResult):
+        return dict(item)
     return {field.name: getattr(item, field.name) for field in fields(item)}

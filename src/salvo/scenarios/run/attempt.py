@@ -14,7 +14,7 @@ from pydantic import ValidationError
 
 from salvo import __version__
 from salvo.engine.jsonio import json_codec
-from salvo.engine.jsonio.type_adapters import first_error, type_adapter
+from salvo.engine.jsonio.type_adapters import exception_text, first_error, type_adapter
 from salvo.engine.runtime.clock import Clock
 from salvo.engine.runtime.redact import Redactor
 from salvo.engine.wire.base import Wire
@@ -175,7 +175,7 @@ def describe_exception(error: BaseException) -> str:
     """Return the message of an exception in a user's code, and the line it comes from."""
     frames = traceback.extract_tb(error.__traceback__)
     line = f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else ""
-    return f"{type(error).__name__}: {error}{line}"
+    return f"{type(error).__name__}: {exception_text(error)}{line}"
 
 
 def build_result(
@@ -207,6 +207,7 @@ def build_result(
         tool_calls=calls,
         trace=response.trace or environment.journal.events,
         metrics=_metrics(response.metrics, calls, environment),
+        reported_metrics=response.metrics if response.metrics.model_fields_set else None,
         details=_details(response, environment),
         salvo_version=__version__,
     )

@@ -45,9 +45,9 @@ class Recording:
 
     def without_content(self) -> Recording:
         """For those who must not keep what was said: the tape has hashes already, and the rest goes, too."""
-        result = replace(
-            self.result, final_output=None, final_text=None, tool_calls=[], trace=[], eval_results=[], error=None
-        )
+        omitted: dict[str, Any] = {"tool_calls": [], "trace": [], "eval_results": []}
+        omitted |= dict.fromkeys(("final_output", "final_text", "error"))
+        result = self.result.model_copy(update=omitted)
         return replace(self, batch=replace(self.batch, scenario={}), tools=[], calls=[], result=result)
 
     def to_files(self, redactor: Redactor) -> dict[str, bytes]:
