@@ -2561,7 +2561,7 @@ export interface components {
         };
         /**
          * Usage
-         * @description Tokens in four buckets that do not overlap: `input` is what was neither read from a cache nor written to it.
+         * @description Tokens in four separate counts: `input` excludes tokens that were read from a cache or written to one.
          */
         Usage: {
             /**
