@@ -114,25 +114,25 @@ def _constant(name: str) -> float:
 
 def _repeated_keys(document: Any, repeated: _RepeatedKeys) -> Iterator[PlaybookProblem]:
     names = {id(item): names for item, names in repeated}
-    for container in _containers(document) if names else ():
-        for name in names.get(id(container.value), ()):
-            yield error((*container.path, name), "occurs more than once: it is not clear which one counts")
+    for path, container in _containers(document) if names else ():
+        for name in names.get(id(container), ()):
+            yield error((*path, name), "occurs more than once: it is not clear which one counts")
 
 
 def _uncanonical(document: Any) -> Iterator[PlaybookProblem]:
     if (message := _scalar_error(document)) is not None:
         yield error((), message)
-    for container in _containers(document):
-        if container.depth >= DEEPEST:
-            yield _too_deep(container.path)
-        for name, item in _items(container.value):
-            if isinstance(container.value, dict) and not isinstance(name, str):
-                yield error(container.path, f"has a key that is not text: {name!r:.60}")
+    for path, container in _containers(document):
+        if len(path) >= DEEPEST:
+            yield _too_deep(path)
+        for name, item in _items(container):
+            if isinstance(container, dict) and not isinstance(name, str):
+                yield error(path, f"has a key that is not text: {name!r:.60}")
                 continue
             if isinstance(name, str) and _SURROGATE.search(name):
-                yield error((*container.path, name), "has half a character (a lone surrogate) in its name")
+                yield error((*path, name), "has half a character (a lone surrogate) in its name")
             if (message := _scalar_error(item)) is not None:
-                yield error((*container.path, name), message)
+                yield error((*path, name), message)
 
 
 def _scalar_error(value: Any) -> str | None:
@@ -152,35 +152,16 @@ def _too_deep(path: FieldPath) -> PlaybookProblem:
     return error(path[:2], f"is nested too deeply: {DEEPEST} levels are allowed")
 
 
-_Link: TypeAlias = "tuple[_Link, str | int] | None"
-
-
-class _Container(NamedTuple):
-    """An object or a list. Its path is a linked list, because few paths are ever needed."""
-
-    value: Any
-    link: _Link
-    depth: int
-
-    @property
-    def path(self) -> FieldPath:
-        steps, link = [], self.link
-        while link is not None:
-            link, step = link
-            steps.append(step)
-        return tuple(reversed(steps))
-
-
-def _containers(document: Any) -> Iterator[_Container]:
+def _containers(document: Any) -> Iterator[tuple[FieldPath, Any]]:
     """Yield every object and list in the order of the document, down to one level too deep."""
-    stack = [_Container(document, None, 0)]
+    stack: list[tuple[FieldPath, Any]] = [((), document)]
     while stack:
-        container = stack.pop()
-        yield container
-        if container.depth < DEEPEST:
+        path, container = stack.pop()
+        yield path, container
+        if len(path) < DEEPEST:
             inside = [
-                _Container(item, (container.link, step), container.depth + 1)
-                for step, item in _items(container.value)
+                ((*path, step), item)
+                for step, item in _items(container)
                 if isinstance(item, dict | list | tuple) and isinstance(step, str | int)
             ]
             stack.extend(reversed(inside))

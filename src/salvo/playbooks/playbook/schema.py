@@ -75,9 +75,7 @@ class Metadata(FileSection):
     id: Text = Field(description="What the playbook is called, the same in all its versions.")
     version: Text = Field(description="Which version of it this is.")
     author: Expected[TextOrTexts] = Field("", description="Who wrote it.")
-    created_at: Expected[Text] = Field(
-        "", description="The day it was written, as in 2026-02-07. Not part of the hash."
-    )
+    created_at: Expected[Text] = Field("", description="The day it was written: 2026-02-07. Not part of the hash.")
     updated_at: Text = Field("", description="The day it was changed last. Not part of the hash.")
     jurisdiction: Expected[TextOrTexts] = Field("", description="Whose law it has in mind, or neutral.")
     intended_use: Expected[TextOrTexts] = Field("", description="What it is for.")
@@ -102,13 +100,11 @@ class DetectionMethod(FileSection):
     type: DetectionType = Field(description="How the check is decided.")
     instructions: Text = Field("", description="What the evaluator is told. With them, the evaluator decides.")
     pattern_hints: Patterns = Field(
-        [],
-        description="Regular expressions, ignoring case; one of letters, digits and spaces only matches whole words.",
+        [], description="Regular expressions, ignoring case. Letters, digits and spaces alone match whole words."
     )
     patterns: Patterns = Field([], description="The same as pattern_hints.")
     on_match: Literal["pass", "fail"] = Field(
-        "fail",
-        description="Without instructions: the result if a pattern occurs. If none occurs, it is the opposite.",
+        "fail", description="Without instructions: the result if a pattern occurs. Otherwise it is the opposite."
     )
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache
 
-Span = tuple[int, int]
+from salvo.playbooks.evaluate.judges.rules.finding import Span
 
 QUOTED = "qqq"
 """Replaces quoted words in a folded sentence."""
