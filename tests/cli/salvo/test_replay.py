@@ -380,7 +380,7 @@ def test_a_damaged_recording_is_a_clear_error(project: UserProject) -> None:
 @pytest.mark.parametrize(
     "file, content, says",
     [
-        ("request.json", b"[]", "it is no object"),
+        ("request.json", b"[]", "it is not an object"),
         ("request.json", b'{"salvo_tape": 1, "requests": []}', "do not belong together"),
         ("response.json", b'{"salvo_tape": 1}', "do not belong together"),
     ],

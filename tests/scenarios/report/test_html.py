@@ -523,4 +523,4 @@ def test_what_cannot_be_written_is_said_in_a_sentence(
 def test_an_empty_store_says_how_to_fill_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / ".salvo").mkdir()
     monkeypatch.chdir(tmp_path)
-    assert "Make one with `salvo run`." in report("--html", "a.html").stderr
+    assert "Create one with `salvo run`." in report("--html", "a.html").stderr

@@ -392,7 +392,7 @@ class TestIds:
     def test_an_empty_store_says_how_to_fill_it(self, tmp_path: Path, id: str) -> None:  # noqa: A002
         empty = RunStore(tmp_path / "nowhere")
         for find in (empty.find_run, empty.find_batch):
-            with pytest.raises(UnknownIdError, match=r"is stored yet\. Make one with `salvo run`"):
+            with pytest.raises(UnknownIdError, match=r"is stored yet\. Create one with `salvo run`"):
                 find(id)
         assert empty.last(10) == []
         assert empty.rebuild_index() == (0, 0)

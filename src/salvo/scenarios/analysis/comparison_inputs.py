@@ -25,9 +25,9 @@ def compare_batches(
     notes: Iterable[str] = (),
     list_entries: Callable[[Iterable[str]], Entries] | None = None,
 ) -> ComparisonReport:
-    """Compare batches of the same scenario, A first. `list_entries` replaces `RunStore.listed`."""
+    """Compare batches of the same scenario, A first. `list_entries` replaces that of the store."""
     batch_ids = dict.fromkeys(batch.batch_id for pair in pairs for batch in pair)
-    entries = (list_entries or store.listed)(batch_ids)
+    entries = (list_entries or store.list_entries)(batch_ids)
     by_batch: dict[str, list[IndexEntry]] = {batch_id: [] for batch_id in batch_ids}
     for entry in entries:
         by_batch[entry.batch_id].append(entry)

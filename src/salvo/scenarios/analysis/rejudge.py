@@ -31,8 +31,8 @@ _NOT_STORED = "judgings cannot be stored"
 
 def only_judges(scenario: Scenario) -> Scenario:
     """Return the scenario with only the assertions that a model judges."""
-    judged = [assertion for assertion in scenario.assertions if assertion.type == JUDGE]
-    return scenario.model_copy(update={"assertions": judged})
+    assertions = [assertion for assertion in scenario.assertions if assertion.type == JUDGE]
+    return scenario.model_copy(update={"assertions": assertions})
 
 
 def is_transcript(result: AgentRunResult) -> bool:
@@ -44,9 +44,12 @@ def missing_rejudgements(
     transcripts: Sequence[AgentRunResult], stored: Iterable[Rejudgement], times: int
 ) -> list[tuple[AgentRunResult, int]]:
     """Return what is still to be judged. Every transcript comes once before any comes twice, in case a budget ends."""
-    done = {(rejudgement.run_id, rejudgement.time) for rejudgement in stored if rejudgement.voted}
+    stored_keys = {(rejudgement.run_id, rejudgement.time) for rejudgement in stored if rejudgement.voted}
     return [
-        (result, time) for time in range(1, times + 1) for result in transcripts if (result.run_id, time) not in done
+        (result, time)
+        for time in range(1, times + 1)
+        for result in transcripts
+        if (result.run_id, time) not in stored_keys
     ]
 
 

@@ -140,7 +140,7 @@ def _call(calls: Sequence[ToolCall], index: int) -> _UnnumberedStep:
         arguments=call.arguments,
         result=call.result,
         error=call.error,
-        took=_known(call.seconds),
+        took=_seconds(call.seconds),
         call=index,
     )
     return _UnnumberedStep(step, AssertionTarget("tool_calls", index))
@@ -155,7 +155,7 @@ def _event(event: TraceEvent) -> TrajectoryStep:
             "model",
             _model_title(data.get("tools")),
             text=data["text"],
-            took=_known(event.seconds),
+            took=_seconds(event.seconds),
             tokens=tokens if isinstance(tokens, int) else None,
         )
     if event.type == "tool" and isinstance(data.get("name"), str):
@@ -167,9 +167,9 @@ def _event(event: TraceEvent) -> TrajectoryStep:
             arguments=data.get("arguments"),
             result=data.get("result"),
             error=error if isinstance(error, str) else None,
-            took=_known(event.seconds),
+            took=_seconds(event.seconds),
         )
-    return TrajectoryStep(0, "event", event.type, result=data or None, took=_known(event.seconds))
+    return TrajectoryStep(0, "event", event.type, result=data or None, took=_seconds(event.seconds))
 
 
 def _model_title(tools: Any) -> str:
@@ -177,7 +177,7 @@ def _model_title(tools: Any) -> str:
     return f"The model asks for {', '.join(names)}" if names else "The model answers"
 
 
-def _known(seconds: float) -> float | None:
+def _seconds(seconds: float) -> float | None:
     """Return None for 0: the tools of a program are seen in its traffic only, so their duration is not known."""
     return seconds or None
 
@@ -202,13 +202,13 @@ def _end(result: AgentRunResult) -> TrajectoryStep:
 def _targets(result: AgentRunResult, scenario: Mapping[str, Any]) -> Iterator[AssertionTarget | None]:
     definitions = scenario.get("assertions")
     # They have the same order as the results. If they are not those that were judged, their targets are not known.
-    known = (
+    same_types = (
         isinstance(definitions, list)
         and all(isinstance(definition, Mapping) for definition in definitions)
         and [definition.get("type") for definition in definitions] == [item.type for item in result.eval_results]
     )
     for index, eval_result in enumerate(result.eval_results):
-        definition = definitions[index] if known and isinstance(definitions, list) else None
+        definition = definitions[index] if same_types and isinstance(definitions, list) else None
         yield _target(eval_result, definition, result)
 
 

@@ -21,13 +21,13 @@ BEGINNING = 200
 class TruncationBudget:
     """The characters that may still be shown."""
 
-    left: int = LONGEST_IN_ALL
+    remaining: int = LONGEST_IN_ALL
 
     def fit(self, value: Any) -> tuple[Any, int | None]:
         """Return the value, or its beginning as text together with its full length."""
         text = value if isinstance(value, str) else json_codec.dumps(value).decode("utf-8", "replace")
-        most = LONGEST if self.left > LONGEST else BEGINNING
-        self.left -= min(len(text), most)
+        most = LONGEST if self.remaining > LONGEST else BEGINNING
+        self.remaining -= min(len(text), most)
         return (value, None) if len(text) <= most else (f"{text[:most]}…", len(text))
 
 
@@ -52,14 +52,14 @@ def truncate_side_by_side(aligned: SideBySide) -> SideBySide:
 def truncate_assertions(results: list[EvalResult], budget: TruncationBudget) -> tuple[list[EvalResult], dict[str, int]]:
     """Return the results, and the fields that were cut, such as "0.actual", each with its full length."""
     truncated: list[EvalResult] = []
-    cut: dict[str, int] = {}
+    full_lengths: dict[str, int] = {}
     for number, result in enumerate(results):
         fields, lengths = _truncate_fields(result, _ASSERTION_FIELDS, budget)
         # These must stay objects, and a part of an object is not one.
         fields |= {name: {} for name in ("details", "attachments") if name in lengths}
         truncated.append(result.model_copy(update=fields) if lengths else result)
-        cut |= {f"{number}.{name}": length for name, length in lengths.items()}
-    return truncated, cut
+        full_lengths |= {f"{number}.{name}": length for name, length in lengths.items()}
+    return truncated, full_lengths
 
 
 def _truncate_step(step: TrajectoryStep, budget: TruncationBudget) -> TrajectoryStep:

@@ -97,7 +97,7 @@ def render(summary: BatchSummary, batch: Batch, runs: Sequence[AgentRunResult], 
     ordered = sorted((run for run in runs if run.batch_id == batch.batch_id), key=lambda run: run.number)
     failed = [run for run in ordered if run.outcome is Outcome.FAILED]
     passed = [run for run in ordered if run.outcome is Outcome.PASSED]
-    shown = failed[:MOST_FAILURES]
+    in_full = failed[:MOST_FAILURES]
     budget = TruncationBudget(_BUDGET)
     reason = labels.why(summary)
     resolved = {name: value for name, value in batch.scenario.items() if value not in _EMPTY}
@@ -117,9 +117,9 @@ def render(summary: BatchSummary, batch: Batch, runs: Sequence[AgentRunResult], 
         figures=[NamedValue(row.name.capitalize(), row.value) for row in labels.figures(summary)],
         assertions=[_assertion_row(assertion, summary) for assertion in summary.assertions],
         divergence=_divergence(failed, passed, batch.scenario) if failed and passed else None,
-        failures=_failure_rows(summary, shown),
-        omitted=_omitted(summary, shown),
-        runs=[run_view(run, batch.scenario, budget) for run in shown],
+        failures=_failure_rows(summary, in_full),
+        omitted=_omitted(summary, in_full),
+        runs=[run_view(run, batch.scenario, budget) for run in in_full],
         open_runs=_OPEN,
         errors=_group_rows((group, labels.error(group)) for group in summary.error_groups),
         skipped=labels.skipped(summary),
@@ -205,8 +205,8 @@ def _pair(
     return failed[0], by_id[near.run_id] if near else passed[0]
 
 
-def _failure_rows(summary: BatchSummary, shown: Sequence[AgentRunResult]) -> list[FailureRow]:
-    numbers = {run.number for run in shown}
+def _failure_rows(summary: BatchSummary, in_full: Sequence[AgentRunResult]) -> list[FailureRow]:
+    numbers = {run.number for run in in_full}
     return [
         FailureRow(failure.number, run_anchor(failure.number), labels.score(failure.score), _reason(failure))
         for failure in summary.failures
@@ -219,8 +219,8 @@ def _reason(failure: Failure) -> str:
     return ", ".join([*cause, *failure.assertions])
 
 
-def _omitted(summary: BatchSummary, shown: Sequence[AgentRunResult]) -> str:
-    total, number = len(summary.failures), len(_failure_rows(summary, shown))
+def _omitted(summary: BatchSummary, in_full: Sequence[AgentRunResult]) -> str:
+    total, number = len(summary.failures), len(_failure_rows(summary, in_full))
     return f"{number} of {pluralize(total, 'failed run')} are shown here." if number < total else ""
 
 

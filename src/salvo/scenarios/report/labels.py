@@ -121,14 +121,14 @@ def _cost(summary: BatchSummary) -> str:
 
 
 def total(cost: Cost) -> str:
-    return _known(cost.total, cost.at_least)
+    return _dollars(cost.total, cost.at_least)
 
 
 def _average(cost: Cost) -> str:
-    return _known(cost.average, cost.average_at_least)
+    return _dollars(cost.average, cost.average_at_least)
 
 
-def _known(dollars: float | None, least: float) -> str:
+def _dollars(dollars: float | None, least: float) -> str:
     if dollars is not None:
         return money(dollars)
     return f"at least {money(least)}" if least else "unknown"

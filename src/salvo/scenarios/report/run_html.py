@@ -105,9 +105,9 @@ def run_anchor(number: int) -> str:
 
 
 def run_view(run: AgentRunResult, scenario: Mapping[str, Any], budget: TruncationBudget) -> RunView:
-    results, cut = truncation.truncate_assertions(run.eval_results, budget)
+    results, full_lengths = truncation.truncate_assertions(run.eval_results, budget)
     path = truncation.truncate_trajectory(trajectory(run, scenario), budget)
-    steps = [_step_view(run.number, step, results, cut) for step in path.steps]
+    steps = [_step_view(run.number, step, results, full_lengths) for step in path.steps]
     return RunView(
         id=run_anchor(run.number),
         run=run,
@@ -120,7 +120,7 @@ def run_view(run: AgentRunResult, scenario: Mapping[str, Any], budget: Truncatio
             for index in step.assertions
             if results[index].passed is False
         ],
-        overall=_assertions(path.overall, results, cut),
+        overall=_assertions(path.overall, results, full_lengths),
         step_count=len(steps),
         steps=list(_without_middle(steps)),
         replay=labels.replay(run),
@@ -152,7 +152,7 @@ def _without_middle(steps: Sequence[StepView]) -> Iterator[StepView | str]:
 
 
 def _step_view(
-    run_number: int, step: TrajectoryStep, results: Sequence[EvalResult], cut: Mapping[str, int]
+    run_number: int, step: TrajectoryStep, results: Sequence[EvalResult], full_lengths: Mapping[str, int]
 ) -> StepView:
     duration = [seconds(step.took)] if step.took is not None else []
     tokens = [pluralize(step.tokens, "token")] if step.tokens is not None else []
@@ -167,7 +167,7 @@ def _step_view(
         from_scenario=from_scenario,
         values=[] if from_scenario else list(_values(step)),
         error=None if step.error is None else ValueView("error", step.error, step.cut.get("error")),
-        assertions=_assertions(step.assertions, results, cut),
+        assertions=_assertions(step.assertions, results, full_lengths),
     )
 
 
@@ -181,13 +181,15 @@ def _values(step: TrajectoryStep) -> Iterator[ValueView]:
         yield ValueView(name, format_value(step.result), step.cut.get("result"))
 
 
-def _assertions(indexes: Sequence[int], results: Sequence[EvalResult], cut: Mapping[str, int]) -> AssertionList:
+def _assertions(
+    indexes: Sequence[int], results: Sequence[EvalResult], full_lengths: Mapping[str, int]
+) -> AssertionList:
     passed = [labels.label(results[index]) for index in indexes if results[index].passed]
-    failed = [_assertion(index, results[index], cut) for index in indexes if not results[index].passed]
+    failed = [_assertion(index, results[index], full_lengths) for index in indexes if not results[index].passed]
     return AssertionList(failed, passed)
 
 
-def _assertion(index: int, result: EvalResult, cut: Mapping[str, int]) -> AssertionView:
+def _assertion(index: int, result: EvalResult, full_lengths: Mapping[str, int]) -> AssertionView:
     label = labels.label(result)
     kind = f" ({result.type})" if label != result.type else ""
     compared = result.expected is not None or result.actual is not None
@@ -195,9 +197,9 @@ def _assertion(index: int, result: EvalResult, cut: Mapping[str, int]) -> Assert
         outcome=labels.outcome(result),
         label=label,
         about=f"{kind}{', required' if result.required else ''}, weight {result.weight:g}",
-        message=ValueView("message", result.message, cut.get(f"{index}.message")),
+        message=ValueView("message", result.message, full_lengths.get(f"{index}.message")),
         values=[
-            ValueView(name, format_value(getattr(result, name)), cut.get(f"{index}.{name}"))
+            ValueView(name, format_value(getattr(result, name)), full_lengths.get(f"{index}.{name}"))
             for name in ("expected", "actual")
             if compared
         ],

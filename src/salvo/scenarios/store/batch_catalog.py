@@ -130,13 +130,13 @@ class BatchCatalog:
     def is_running(self, batch: CachedBatch) -> bool:
         return self._is_before(batch.running_until)
 
-    def listed(self, batch_ids: Iterable[str]) -> Entries:
-        """Return the runs of these batches, as `RunStore.listed` does, from memory where they are there."""
+    def list_entries(self, batch_ids: Iterable[str]) -> Entries:
+        """Return the runs of these batches, as `RunStore.list_entries` does, from memory where they are there."""
         entries = Entries()
         for batch_id in batch_ids:
-            found = self.get(batch_id).entries
-            entries.extend(found)
-            entries.skipped += found.skipped
+            batch_entries = self.get(batch_id).entries
+            entries.extend(batch_entries)
+            entries.skipped += batch_entries.skipped
         return entries
 
     def divergence(self, batch: CachedBatch) -> Divergence | None:

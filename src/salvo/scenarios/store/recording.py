@@ -1,6 +1,6 @@
-"""What a run leaves for replay: request.json, what went in; response.json, what came of it; judge.json, the votes.
+"""The recording of a run, for replay: request.json has the inputs, response.json the outputs, judge.json the votes.
 
-Self-contained: committed to version control, a recording can be replayed by anyone, without the run's other files.
+A recording is self-contained: it can be committed, and replayed by anyone without the run's other files.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ REQUEST, RESPONSE, JUDGE = "request.json", "response.json", "judge.json"
 
 @dataclass(slots=True)
 class Recording:
-    """The scenario, tool schemas and prices as they were, what was sent and answered, and the result."""
+    """The scenario, tool schemas and prices at the time of the run, requests and responses, and the result."""
 
     batch: Batch
     endpoint: str | None
@@ -44,14 +44,14 @@ class Recording:
     result: AgentRunResult
 
     def without_content(self) -> Recording:
-        """For those who must not keep what was said: the tape has hashes already, and the rest goes, too."""
+        """Return the recording without texts. Its tape has hashes already."""
         omitted: dict[str, Any] = {"tool_calls": [], "trace": [], "eval_results": []}
         omitted |= dict.fromkeys(("final_output", "final_text", "error"))
         result = self.result.model_copy(update=omitted)
         return replace(self, batch=replace(self.batch, scenario={}), tools=[], calls=[], result=result)
 
     def to_files(self, redactor: Redactor) -> dict[str, bytes]:
-        """Every file by name. Batch, tape and result were redacted as they were made; tools and calls are here."""
+        """Return the content of each file. Tools and calls are redacted here; the rest is redacted already."""
         exchanges = self.tape.exchanges
         request = {
             "salvo_tape": VERSION,
@@ -71,52 +71,48 @@ class Recording:
             "calls": clean_calls(self.calls, redactor),
             "responses": [item.reply for item in exchanges],
         }
-        files = {REQUEST: _written(request), RESPONSE: _written(response)}
-        if judged := [result for result in self.result.eval_results if result.type == "llm_judge"]:
-            files[JUDGE] = _written([_votes(result) for result in judged])
+        files = {REQUEST: _dump(request), RESPONSE: _dump(response)}
+        if judgements := [result for result in self.result.eval_results if result.type == "llm_judge"]:
+            files[JUDGE] = _dump([_votes(result) for result in judgements])
         return files
 
     @classmethod
     def from_files(cls, files: Mapping[str, bytes], name: str) -> Recording:
-        """The recording called `name`; TapeCorruptError says which of its files is missing or damaged."""
-        sent, answered = _read(files, REQUEST, name), _read(files, RESPONSE, name)
-        requests, responses = sent.get("requests"), answered.get("responses")
+        """Return the recording `name`. TapeCorruptError says which of its files is missing or damaged."""
+        inputs, outputs = _load(files, REQUEST, name), _load(files, RESPONSE, name)
+        requests, responses = inputs.get("requests"), outputs.get("responses")
         if not isinstance(requests, list) or not isinstance(responses, list) or len(requests) != len(responses):
             raise TapeCorruptError(f"The requests and responses of the recording {name} do not belong together.")
         exchanges = [{**request, "reply": reply} for request, reply in zip(requests, responses, strict=True)]
-        tape = {"salvo_tape": sent.get("salvo_tape"), "ambiguous": sent.get("ambiguous"), "exchanges": exchanges}
-        rest = {part: value for part, value in {**sent, **answered}.items() if part in _PARTS}
-        whole = Tape.from_json(json_codec.dumps(tape), f"The recording {name}")
+        tape = {"salvo_tape": inputs.get("salvo_tape"), "ambiguous": inputs.get("ambiguous"), "exchanges": exchanges}
+        fields = {field: value for field, value in {**inputs, **outputs}.items() if field in _FIELDS}
+        fields["tape"] = Tape.from_json(json_codec.dumps(tape), f"The recording {name}")
         try:
-            return type_adapter(Recording).validate_python({**rest, "tape": whole})
-        except ValidationError as fault:
-            where, what = first_error(fault)
-            raise TapeCorruptError(f"The recording {name} is damaged at {where}: {what}.") from fault
+            return type_adapter(Recording).validate_python(fields)
+        except ValidationError as error:
+            where, what = first_error(error)
+            raise TapeCorruptError(f"The recording {name} is damaged at {where}: {what}.") from error
 
 
-_PARTS = frozenset({"batch", "endpoint", "tools", "calls", "prices", "result"})
+_FIELDS = frozenset({"batch", "endpoint", "tools", "calls", "prices", "result"})
 
 
-def _votes(judged: EvalResult) -> dict[str, Any]:
-    """For people: replay takes the votes from the tape."""
-    return {"assertion": judged.name, "passed": judged.passed, "error": judged.error, **judged.details}
+def _votes(result: EvalResult) -> dict[str, Any]:
+    """Return the votes for people to read. Replay takes them from the tape."""
+    return {"assertion": result.name, "passed": result.passed, "error": result.error, **result.details}
 
 
-def _written(value: Any) -> bytes:
+def _dump(value: Any) -> bytes:
     return json_codec.dumps(value, indent=1) + b"\n"
 
 
-def _again(content: bytes) -> Any:
-    return json_codec.loads(content, max_depth=json_codec.MAX_DEPTH_STORED)
-
-
-def _read(files: Mapping[str, bytes], file: str, name: str) -> dict[str, Any]:
+def _load(files: Mapping[str, bytes], file: str, name: str) -> dict[str, Any]:
     if file not in files:
         raise TapeCorruptError(f"The recording {name} has no {file}.", hint="Restore it, or record the run again.")
     try:
-        found = _again(files[file])
-    except ValueError as fault:
-        raise TapeCorruptError(f"{file} of the recording {name} is damaged: {fault}.") from fault
-    if not isinstance(found, dict):
-        raise TapeCorruptError(f"{file} of the recording {name} is damaged: it is no object.")
-    return found
+        content = json_codec.loads(files[file], max_depth=json_codec.MAX_DEPTH_STORED)
+    except ValueError as error:
+        raise TapeCorruptError(f"{file} of the recording {name} is damaged: {error}.") from error
+    if not isinstance(content, dict):
+        raise TapeCorruptError(f"{file} of the recording {name} is damaged: it is not an object.")
+    return content

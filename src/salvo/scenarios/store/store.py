@@ -188,7 +188,7 @@ class RunStore:
                 yield run_id
 
     def find_run(self, text: str) -> str:
-        """The one run whose id begins so, or the newest."""
+        """Return the run whose id begins with the text, or the newest one for `latest`."""
         if text == LATEST:
             return self._latest_run()
         if _ID.fullmatch(text) and self.has_run(text):
@@ -196,7 +196,7 @@ class RunStore:
         return _only_match(text, "run", sorted({*self._run_ids(), *self._recorded_ids()}, key=_parts))
 
     def find_batch(self, text: str) -> str:
-        """The one batch whose id begins so, or the newest."""
+        """Return the batch whose id begins with the text, or the newest one for `latest`."""
         if text != LATEST and _ID.fullmatch(text) and self._batch_file(text).is_file():
             return text
         ids = sorted({*self._batch_ids(), *self._recorded_batches()})
@@ -219,33 +219,33 @@ class RunStore:
 
     def last(self, batches: int) -> Entries:
         """Return the runs of the newest batches, newest batch first."""
-        return self.listed(self.newest_batches(batches))
+        return self.list_entries(self.newest_batches(batches))
 
-    def listed(self, batch_ids: Iterable[str]) -> Entries:
+    def list_entries(self, batch_ids: Iterable[str]) -> Entries:
         """Return the runs of these batches, in the given order of batches and ordered by number in each."""
         entries = Entries()
         oldest = self.index.end()
         for batch_id in batch_ids:
             with suppress(StoreError, TapeError):
-                found = self.batch_entries(self.load_batch(batch_id))
-                entries.extend(found)
-                entries.skipped += found.skipped
+                batch_entries = self.batch_entries(self.load_batch(batch_id))
+                entries.extend(batch_entries)
+                entries.skipped += batch_entries.skipped
                 oldest = min(oldest, self.index.span(batch_id)[0])
         entries.skipped += self.index.unreadable_since(oldest)
         return entries
 
     def batch_entries(self, batch: Batch) -> Entries:
         """Return the runs of a batch from the index. A run that the index lacks is read from its own file."""
-        found: dict[str, IndexEntry] = {}
+        indexed: dict[str, IndexEntry] = {}
         skipped = 0
         for _, line in self.index.lines(batch.batch_id):
             entry = parse_entry(line)
             if entry is None:
                 skipped += 1
             else:
-                found[entry.run_id] = entry  # the last line of a run counts
-        missing = self._load_entries(run_id for run_id in self.existing_run_ids(batch) if run_id not in found)
-        entries = Entries(sorted([*found.values(), *missing], key=lambda entry: entry.number))
+                indexed[entry.run_id] = entry  # the last line of a run counts
+        missing = self._load_entries(run_id for run_id in self.existing_run_ids(batch) if run_id not in indexed)
+        entries = Entries(sorted([*indexed.values(), *missing], key=lambda entry: entry.number))
         entries.skipped = skipped + missing.skipped
         return entries
 
@@ -273,7 +273,7 @@ class RunStore:
         return entries
 
     def _versions(self) -> dict[str, tuple[int, int]]:
-        """Every run, with what changes when its file is written again."""
+        """Return every run, with values that change when its file is written again."""
         versions = {}
         for run_id in self._run_ids():
             with suppress(FileNotFoundError):
@@ -293,19 +293,19 @@ class RunStore:
         return newest or _only_match(LATEST, "run", [])
 
     def _run_ids(self, prefix: str = "") -> Iterator[str]:
-        found = (name.removesuffix(".json") for name in names(self.runs, prefix) if name.endswith(".json"))
-        return (run_id for run_id in found if _ID.fullmatch(run_id) and _RUN_ID.fullmatch(run_id))
+        run_ids = (name.removesuffix(".json") for name in names(self.runs, prefix) if name.endswith(".json"))
+        return (run_id for run_id in run_ids if _ID.fullmatch(run_id) and _RUN_ID.fullmatch(run_id))
 
     def _recorded_batches(self) -> set[str]:
         return {_parts(run_id)[0] for run_id in self._recorded_ids()}
 
     def _recorded_ids(self, prefix: str = "") -> Iterator[str]:
-        """A recording may be all there is of a run: it is what people commit."""
+        """Yield the runs that have a recording. It may be all that is there of a run: recordings are committed."""
         return (name for name in names(self.recordings, prefix) if _ID.fullmatch(name) and _RUN_ID.fullmatch(name))
 
     def _batch_ids(self) -> Iterator[str]:
-        found = (name.removesuffix(".json") for name in names(self.batches) if name.endswith(".json"))
-        return filter(_ID.fullmatch, found)
+        batch_ids = (name.removesuffix(".json") for name in names(self.batches) if name.endswith(".json"))
+        return filter(_ID.fullmatch, batch_ids)
 
     def _recorded(self, run_id: str) -> Recording:
         return Recording.from_files(self.load_recording(run_id), run_id)
@@ -325,11 +325,11 @@ class RunStore:
             raise _damaged(path, f": {error}") from error
 
     def _own(self, path: Path) -> Path:
-        """The file, if it is one and lies in the store: a link in somebody's store may lead to anything."""
+        """Return the path if it is a file or folder inside the store. A store of someone else may contain any link."""
         kind = path.stat().st_mode
         inside = os.path.realpath(path).startswith(f"{os.path.realpath(self.folder)}{os.sep}")
         if not inside or not (stat.S_ISREG(kind) or stat.S_ISDIR(kind)):
-            raise StoreError(f"{path} leads out of the store, and is not read.", hint="Remove it.")
+            raise StoreError(f"{path} leads out of the store, so it is not read.", hint="Remove it.")
         return path
 
     def _batch_file(self, batch_id: str) -> Path:
@@ -347,36 +347,36 @@ def _run_id(batch_id: str, number: int) -> str:
 
 
 def _parts(run_id: str) -> tuple[str, int]:
-    """Batch and number; by these runs sort, for the 10,000th comes after the 9,999th."""
+    """Return batch and number, by which runs are sorted: the 10,000th comes after the 9,999th."""
     batch_id, _, number = run_id.rpartition("-")
     return batch_id, int(number)
 
 
 def _checked(text: str, what: str) -> str:
-    """An id becomes part of a path, and people and files may say anything."""
+    """Return an id if it is valid. It becomes part of a path, and may come from anywhere."""
     if not _ID.fullmatch(text):
         raise UnknownIdError(f"{text!r} is not the id of a {what}.", hint=f"`salvo report` lists every {what}.")
     return text
 
 
 def _only_match(text: str, what: str, ids: list[str]) -> str:
-    """The id itself, or the only one that begins so."""
+    """Return the id that equals the text, or the only one that begins with it."""
     if text in ids:
         return text
     if not ids:
-        raise UnknownIdError(f"No {what} is stored yet.", hint="Make one with `salvo run`.")
-    matching = [each for each in ids if each.startswith(text)] if text else []
+        raise UnknownIdError(f"No {what} is stored yet.", hint="Create one with `salvo run`.")
+    matching = [item for item in ids if item.startswith(text)] if text else []
     if len(matching) == 1:
         return matching[0]
     if matching:
         raise AmbiguousIdError(
-            f"{len(matching)} of the stored ids begin with {text!r}.", hint=f"Which {what}? {_listed(matching)}"
+            f"{len(matching)} of the stored ids begin with {text!r}.", hint=f"Which {what}? {_join(matching)}"
         )
     near = get_close_matches(text, ids, _CANDIDATES) or ids[: -_CANDIDATES - 1 : -1]
-    raise UnknownIdError(f"No {what} has an id that begins with {text!r}.", hint=f"The nearest: {_listed(near)}")
+    raise UnknownIdError(f"No {what} has an id that begins with {text!r}.", hint=f"The nearest: {_join(near)}")
 
 
-def _listed(ids: list[str]) -> str:
+def _join(ids: list[str]) -> str:
     more = len(ids) - _CANDIDATES
     return ", ".join(ids[:_CANDIDATES]) + (f" and {more} more." if more > 0 else ".")
 

@@ -214,7 +214,7 @@ def compare(pair: BatchPair, services: ServicesDep) -> JsonResponse:
     """Compare B with A: better, worse, or not distinguishable. The document of `salvo compare --json`."""
     store = services.catalog.store
     pairs, notes = find_pairs(store, pair.a, pair.b, all_scenarios=pair.whole)
-    return JsonResponse(document(compare_batches(store, pairs, notes, services.catalog.listed)))
+    return JsonResponse(document(compare_batches(store, pairs, notes, services.catalog.list_entries)))
 
 
 @dataclass(frozen=True, slots=True)
