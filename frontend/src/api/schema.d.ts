@@ -788,7 +788,7 @@ export interface components {
         };
         /**
          * Batch
-         * @description The N runs of one command on one scenario. Written before the first call, so that a crash can be resumed.
+         * @description The runs of one scenario in one command. It is stored before the first call, so that a crash can be resumed.
          */
         Batch: {
             /** Batch Id */
@@ -1077,7 +1077,7 @@ export interface components {
         };
         /**
          * Cause
-         * @description Why a run did not pass: the agent's own faults, then what is not its fault, then what was never tried.
+         * @description Why a run did not pass: faults of the agent, then faults of others, then reasons why it was skipped.
          * @enum {string}
          */
         Cause: "assertion" | "turn_limit" | "timeout" | "refusal" | "length" | "context" | "exit" | "provider" | "adapter" | "judge" | "evaluator" | "price_unknown" | "store" | "budget" | "stop_first" | "interrupted";
@@ -1338,7 +1338,7 @@ export interface components {
         };
         /**
          * EvalResult
-         * @description What one assertion came to. `passed` is None where it could not be judged, and `error` says why.
+         * @description The result of one assertion. `passed` is None if it could not be judged; `error` says why.
          */
         EvalResult: {
             /** Passed */
@@ -2266,7 +2266,9 @@ export interface components {
         };
         /**
          * RunMetrics
-         * @description Latency in seconds without our own waits; cost in dollars, None where it is not known.
+         * @description The metrics of a run: latency in seconds without waits between retries, cost in dollars, None if unknown.
+         *
+         *     `tokens` can be a plain number, which counts as input tokens.
          */
         RunMetrics: {
             /**
