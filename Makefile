@@ -11,6 +11,9 @@ PAGE := src/salvo/web/static/index.html
 PAGE_SOURCES := $(shell find frontend -path frontend/node_modules -prune -o -type f -print)
 NO_NODE = { echo "Node is not here, so the page is left out. Install Node 20.19 or newer for it."; test -z "$(CI)"; }
 
+# The tests start hundreds of processes. Without compiled files, each of them would compile every module again.
+export PYTHONDONTWRITEBYTECODE :=
+
 .DEFAULT_GOAL := help
 .PHONY: help setup check test test-load test-lowest bench demo serve dist pictures clean
 
@@ -83,9 +86,9 @@ test: $(READY) $(PAGE) ## the whole test suite, in parallel, with branch coverag
 	@$(BIN)/python -m tests.support.chromium
 	$(BIN)/python -m pytest -n auto -m "not load" --cov --cov-report=term
 
-test-load: $(READY) $(PAGE) ## the tests that need large data or many processes, without coverage
+test-load: $(READY) $(PAGE) ## large data, many processes and many more generated examples, without coverage
 	@$(BIN)/python -m tests.support.chromium
-	$(BIN)/python -m pytest -n auto -m load
+	HYPOTHESIS_PROFILE=load $(BIN)/python -m pytest -n auto -m "load or hypothesis"
 
 LOWEST := .venv-lowest
 

@@ -1,4 +1,4 @@
-"""What holds for every test."""
+"""Settings and fixtures for all tests."""
 
 import os
 from pathlib import Path
@@ -8,11 +8,30 @@ from hypothesis import HealthCheck, settings
 
 from tests.support.project import BOOK_FLIGHT, TOOLS, UserProject
 
-# The same examples every time: a red build must be red for everyone. `HYPOTHESIS_PROFILE=explore` looks for new ones.
-# How fast a machine makes examples is no property of the code.
-settings.register_profile("fixed", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.register_profile("explore", deadline=None, max_examples=1000, suppress_health_check=[HealthCheck.too_slow])
+# No deadline: how fast a machine generates examples says nothing about the code.
+_COMMON = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+# The same examples every time, so that a failing build fails for everyone. `make test-load` tries many more of them.
+settings.register_profile("fixed", _COMMON, derandomize=True, max_examples=40)
+settings.register_profile("load", _COMMON, derandomize=True, max_examples=300)
+settings.register_profile("explore", _COMMON, max_examples=1000)  # new examples every time
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fixed"))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _coverage_config() -> str | None:
+    """Take the coverage configuration out of the environment of the processes that tests start.
+
+    Coverage more than doubles the time of a process. Almost everything that runs there is also tested in this process;
+    tests of the rest use the fixture `coverage_in_processes`.
+    """
+    return os.environ.pop("COVERAGE_PROCESS_CONFIG", None)
+
+
+@pytest.fixture
+def coverage_in_processes(_coverage_config: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Measure the coverage of the processes that this test starts."""
+    if _coverage_config is not None:
+        monkeypatch.setenv("COVERAGE_PROCESS_CONFIG", _coverage_config)
 
 
 @pytest.fixture

@@ -146,6 +146,7 @@ def _votes(office: Office) -> int:
     return int(office.stored("SELECT count(*) FROM byop_votes")[0][0])
 
 
+@pytest.mark.usefixtures("coverage_in_processes")
 def test_ctrl_c_exits_130_and_resume_goes_on_but_not_while_the_other_still_runs(office: Office) -> None:
     judge = Slow(5)
     with LoopbackProvider(judge) as provider:

@@ -11,6 +11,7 @@ from tests.support.project import BIN
 from tests.support.web import client, server_process
 
 
+@pytest.mark.usefixtures("coverage_in_processes")
 def test_it_says_where_it_is_and_how_to_get_the_page_and_stops_when_asked(tmp_path: Path) -> None:
     with server_process(tmp_path) as server:
         assert server.url.startswith("http://127.0.0.1:")

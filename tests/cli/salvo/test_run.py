@@ -362,6 +362,7 @@ def test_a_crash_loses_only_what_was_in_flight_and_resume_does_the_rest(project:
     assert len(provider.asked) - asked == 4 * (12 - len(done)), "only the missing ones"
 
 
+@pytest.mark.usefixtures("coverage_in_processes")
 def test_ctrl_c_saves_what_had_finished_and_exits_130(project: UserProject) -> None:
     with LoopbackProvider(GOOD, latency=0.05) as provider:
         project.reach(provider)
@@ -644,6 +645,7 @@ def test_waits_of_calls_that_wait_together_are_taken_out_once(project: UserProje
     assert result["metrics"]["latency"] >= 0
 
 
+@pytest.mark.usefixtures("coverage_in_processes")
 def test_code_that_never_returns_does_not_keep_the_command(project: UserProject) -> None:
     project.write("mine.py", "import time\ndef hang(request): time.sleep(1000)\n")
     project.write(

@@ -6,7 +6,7 @@ import pytest
 from genai_prices import Usage as TheirUsage
 from genai_prices import calc_price
 from genai_prices.data_snapshot import get_snapshot
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from salvo.engine.chat.base import Usage
@@ -42,7 +42,6 @@ def their_cost(provider: str, model: str, usage: Usage, when: dt.datetime) -> fl
 
 
 @given(st.sampled_from([(provider, model.id) for provider, model in MODELS if model.id not in UNPRICED]), usages, days)
-@settings(max_examples=300)
 def test_a_call_costs_what_the_price_table_itself_computes(
     name: tuple[str, str], usage: Usage, when: dt.datetime
 ) -> None:

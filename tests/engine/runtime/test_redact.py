@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from hypothesis import assume, example, given, settings
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from salvo.engine.jsonio import json_codec
@@ -398,7 +398,6 @@ def planted(draw: st.DrawFn, secret: str) -> Any:
 
 
 @given(st.data())
-@settings(max_examples=300)
 def test_a_planted_secret_never_survives_whatever_it_is_nested_in(data: st.DataObject) -> None:
     secret = data.draw(secrets)
     assume(secret.strip())
@@ -421,7 +420,6 @@ MIXED = st.lists(
 
 @given(st.lists(ADVERSARIES, max_size=3), st.lists(PATTERNS, max_size=3), MIXED)
 @example([], ["a", "c"], "a")
-@settings(max_examples=300)
 def test_redacting_twice_is_redacting_once_whatever_is_secret(
     secret: list[str], patterns: list[str], text: str
 ) -> None:
@@ -434,7 +432,6 @@ def test_redacting_twice_is_redacting_once_whatever_is_secret(
 
 
 @given(st.lists(secrets, max_size=2), st.lists(PATTERNS, max_size=1), json_texts, MIXED)
-@settings(max_examples=200)
 def test_json_stays_json_and_what_was_not_hidden_is_the_same_object(
     secret: list[str], patterns: list[str], value: Any, text: str
 ) -> None:
@@ -445,7 +442,6 @@ def test_json_stays_json_and_what_was_not_hidden_is_the_same_object(
 
 
 @given(st.lists(secrets, max_size=2), json_texts, MIXED, st.booleans())
-@settings(max_examples=200)
 def test_the_quick_look_never_misses_what_the_long_walk_would_hide(
     secret: list[str], value: Any, text: str, as_escapes: bool
 ) -> None:

@@ -11,6 +11,8 @@ from salvo.web.documents import reader, worker
 from tests.support.documents import pdf, written
 from tests.support.web import Client, Reply
 
+pytestmark = pytest.mark.usefixtures("coverage_in_processes")
+
 SENTENCES = ["1. Liability is limited.", "2. German law applies."]
 
 
