@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, cast
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
@@ -23,6 +23,11 @@ from salvo.errors import (
     UnknownIdError,
     UsageError,
 )
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+T = TypeVar("T", bound="DataclassInstance")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +49,12 @@ class JsonResponse(JSONResponse):
 
     def render(self, content: Any) -> bytes:
         return json_codec.dumps(content)
+
+
+def copy_fields(model: type[T], source: object, **values: Any) -> T:
+    """Return a dataclass with these values, and the other fields copied from the source."""
+    copied = {field.name: getattr(source, field.name) for field in fields(model) if field.name not in values}
+    return model(**copied, **values)
 
 
 class ConflictError(UsageError):

@@ -23,7 +23,7 @@ from salvo.scenarios.store.index import IndexEntry
 from salvo.scenarios.store.watcher import StoreWatcher
 from salvo.web import events
 from salvo.web.request_models import MAX_NAME_LENGTH, Name
-from salvo.web.responses import JsonResponse
+from salvo.web.responses import JsonResponse, copy_fields
 from salvo.web.services import Services, ServicesDep
 
 router = APIRouter(prefix="/api/batches", tags=["batches"])
@@ -159,16 +159,9 @@ def list_series(services: ServicesDep, scenario: ScenarioQuery = None) -> JsonRe
 
 
 def _point(row: BatchRow) -> SeriesPoint:
-    return SeriesPoint(
-        batch_id=row.batch_id,
-        created_at=row.created_at,
-        verdict=row.verdict,
-        runs=row.runs,
-        completed=row.completed,
-        passed=row.passed,
-        pass_rate=row.pass_rate,
-        interval=row.interval,
-        min_pass_rate=row.min_pass_rate,
+    return copy_fields(
+        SeriesPoint,
+        row,
         average_cost=row.cost.average,
         latency_p50=row.latency.p50 if row.latency else None,
         latency_p95=row.latency.p95 if row.latency else None,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Response
@@ -14,7 +14,7 @@ from salvo.playbooks.playbook import validate
 from salvo.playbooks.playbook.definition import Variance
 from salvo.playbooks.store.records import BaselineRecord, HistoryRow, TimelinePoint
 from salvo.web.request_models import MAX_NAME_LENGTH, Name
-from salvo.web.responses import JsonResponse
+from salvo.web.responses import JsonResponse, copy_fields
 from salvo.web.services import ServicesDep
 
 router = APIRouter(prefix="/api", tags=["history"])
@@ -79,18 +79,23 @@ def timeline(
     points = services.store.timeline(subject, playbook_hash)
     hashes = {point.playbook_hash for point in points}
     thresholds = {logic_hash: _thresholds(services, logic_hash) for logic_hash in hashes}
-    return JsonResponse([_with_thresholds(point, thresholds[point.playbook_hash]) for point in points])
+    return JsonResponse(
+        [
+            copy_fields(
+                TimelineReport,
+                point,
+                threshold_ok=thresholds[point.playbook_hash].ok,
+                threshold_warn=thresholds[point.playbook_hash].warn,
+            )
+            for point in points
+        ]
+    )
 
 
 def _thresholds(services: ServicesDep, logic_hash: str) -> Variance:
     used = services.store.playbook(logic_hash)
     assert used is not None  # noqa: S101 - every evaluation refers to a stored playbook
     return validate.playbook(used.document).variance
-
-
-def _with_thresholds(point: TimelinePoint, thresholds: Variance) -> TimelineReport:
-    values = {field.name: getattr(point, field.name) for field in fields(point)}
-    return TimelineReport(**values, threshold_ok=thresholds.ok, threshold_warn=thresholds.warn)
 
 
 class BaselineCreate(BaseModel):

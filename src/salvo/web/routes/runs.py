@@ -20,7 +20,7 @@ from salvo.scenarios.analysis.truncation import (
 )
 from salvo.scenarios.report.labels import describe_cause
 from salvo.scenarios.result import AgentRunResult, Cause, EvalResult, Outcome, Replayable, RunMetrics
-from salvo.web.responses import JsonResponse
+from salvo.web.responses import JsonResponse, copy_fields
 from salvo.web.services import Services, ServicesDep
 
 router = APIRouter(prefix="/api/runs", tags=["runs"])
@@ -124,27 +124,6 @@ def _partner(run: AgentRunResult, services: Services) -> str | None:
 
 def _head(run: AgentRunResult, budget: TruncationBudget) -> RunHead:
     results, cut = truncate_assertions(run.eval_results, budget)
-    return RunHead(
-        run_id=run.run_id,
-        batch_id=run.batch_id,
-        scenario_id=run.scenario_id,
-        number=run.number,
-        provider=run.provider,
-        model=run.model,
-        timestamp=run.timestamp,
-        seed=run.seed,
-        outcome=run.outcome,
-        cause=run.cause,
-        cause_label=describe_cause(run.cause),
-        passed=run.passed,
-        weighted_score=run.weighted_score,
-        error=budget.fit(run.error)[0],
-        metrics=run.metrics,
-        judge_cost=run.judge_cost,
-        eval_results=results,
-        recorded=run.recorded,
-        replayable=run.replayable,
-        replay_note=run.replay_note,
-        salvo_version=run.salvo_version,
-        cut=cut,
-    )
+    error, _ = budget.fit(run.error)
+    label = describe_cause(run.cause)
+    return copy_fields(RunHead, run, cause_label=label, error=error, eval_results=results, cut=cut)
