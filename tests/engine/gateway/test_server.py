@@ -36,7 +36,7 @@ class Heard:
     replies: list[WireReply] = field(default_factory=list)
     faults: list[SalvoError] = field(default_factory=list)
 
-    def asked(self, call: Call) -> None:
+    def requested(self, call: Call) -> None:
         self.calls.append(call)
 
     def answered(self, call: Call, reply: WireReply) -> None:
@@ -368,6 +368,6 @@ async def test_what_cannot_be_handed_on_is_refused(method: str, path: str, body:
 async def test_an_answer_that_is_no_completion_cannot_be_streamed_and_is_a_fault_of_the_provider() -> None:
     wire = ScriptedWire(lambda request: WireReply(200, b"[]"))
     async with over(wire) as (gateway, heard), openai_client(gateway) as client:
-        with pytest.raises(openai.APIStatusError, match="cannot be made a stream"):
+        with pytest.raises(openai.APIStatusError, match="cannot be streamed"):
             await client.chat.completions.create(model=GPT, messages=HELLO, stream=True)
     assert len(heard.faults) == 1

@@ -46,7 +46,7 @@ async def test_the_journal_is_in_the_order_of_asking_whoever_is_answered_first(h
     traffic, journal, calls = heard
     first, second = chat(1, {"role": "user", "content": "a"}), chat(2, {"role": "user", "content": "b"})
     for call in (first, second):
-        traffic.asked(call)
+        traffic.requested(call)
     traffic.answered(second, completion("two", ("x", "late")))
     traffic.answered(first, completion("one", ("y", "early")))
     assert [event.data["text"] for event in journal.events] == ["one", "two"]
@@ -57,17 +57,17 @@ async def test_a_server_that_gives_every_call_the_same_id_has_its_answers_told_a
     heard: Heard,
 ) -> None:
     traffic, _, calls = heard
-    traffic.asked(chat(1))
+    traffic.requested(chat(1))
     traffic.answered(chat(1), completion("", ("", "one"), ("", "two")))
-    traffic.asked(chat(2, tool("", "1"), tool("", "2")))
+    traffic.requested(chat(2, tool("", "1"), tool("", "2")))
     traffic.answered(chat(2), completion("", ("", "three")))
-    traffic.asked(chat(3, tool("", "1"), tool("", "2"), tool("", [{"type": "text", "text": "3"}])))
+    traffic.requested(chat(3, tool("", "1"), tool("", "2"), tool("", [{"type": "text", "text": "3"}])))
     assert [call.result for call in calls] == [1, 2, 3]
 
 
 async def test_an_answer_to_a_tool_that_no_model_asked_for_here_is_none_of_the_run(heard: Heard) -> None:
     traffic, journal, calls = heard
-    traffic.asked(chat(1, tool("an example in the prompt", "7")))
+    traffic.requested(chat(1, tool("an example in the prompt", "7")))
     assert (journal.events, calls) == ([], [])
 
 
@@ -101,10 +101,10 @@ async def test_a_fault_is_over_when_a_model_answers_what_was_asked_after_it(
 ) -> None:
     traffic, _, _ = heard
     for number in (1, 2):
-        traffic.asked(chat(number))
+        traffic.requested(chat(number))
     traffic.answered(chat(2), WireReply(500, b"{}"))
     if later.number == 3:
-        traffic.asked(later)
+        traffic.requested(later)
     traffic.answered(later, completion("well"))
     assert (traffic.fault is not None) is is_fault
 
@@ -113,16 +113,16 @@ async def test_a_fault_is_over_when_a_model_answers_what_was_asked_after_it(
 async def test_a_request_of_no_known_shape_is_left_to_the_provider(heard: Heard, spoil: Callable[[Any], Any]) -> None:
     traffic, journal, _ = heard
     traffic.answered(chat(1), completion("", ("x", "find")))
-    traffic.asked(Call(2, "openai", "/chat/completions", spoil({"model": 7}), is_chat=True))
+    traffic.requested(Call(2, "openai", "/chat/completions", spoil({"model": 7}), is_chat=True))
     assert [event.type for event in journal.events] == ["model"]
 
 
 async def test_after_the_turn_limit_nothing_more_is_noted(heard: Heard) -> None:
     _, journal, calls = heard
     traffic = ProgramTrace(journal, calls, max_turns=1)
-    traffic.asked(chat(1))
+    traffic.requested(chat(1))
     for number in (2, 3):
         with pytest.raises(TurnLimitReached) as limit:
-            traffic.asked(chat(number))
+            traffic.requested(chat(number))
         traffic.failed(chat(number), limit.value)
     assert [event.type for event in journal.events] == ["turn_limit"]

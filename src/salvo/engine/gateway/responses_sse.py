@@ -1,4 +1,4 @@
-"""A whole reply of OpenAI's Responses API as the stream of events a client asked for. Pure; see `streams`."""
+"""Turn a complete reply of OpenAI's Responses API into a stream of events. Pure; see `sse`."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ _ENDS = {"completed": "response.completed", "incomplete": "response.incomplete",
 
 
 def response_stream(reply: Mapping[str, Any]) -> bytes:
-    """It begins empty, each item of its output comes in pieces, and at its end it is there as a whole."""
+    """Return the events: an empty response, each output item in pieces, and the complete response at the end."""
     return named_events({**event, "sequence_number": number} for number, event in enumerate(_events(reply)))
 
 
 def _events(reply: Mapping[str, Any]) -> Iterator[_Event]:
     status = string_or_empty(reply.get("status"))
-    begun = {**reply, "status": "in_progress", "output": [], "usage": None, "incomplete_details": None}
-    yield {"type": "response.created", "response": begun}
-    if status not in _ENDS:  # it goes on in the background, and is asked for again
+    initial = {**reply, "status": "in_progress", "output": [], "usage": None, "incomplete_details": None}
+    yield {"type": "response.created", "response": initial}
+    if status not in _ENDS:  # it continues in the background, and the client asks again
         yield {"type": f"response.{status}", "response": dict(reply)}
         return
-    yield {"type": "response.in_progress", "response": begun}
+    yield {"type": "response.in_progress", "response": initial}
     for index, item in enumerate(object_list(reply, "output")):
         place = {"output_index": index}
         start, inside = _item(item, {"item_id": item.get("id") or "", **place})
@@ -36,13 +36,13 @@ def _events(reply: Mapping[str, Any]) -> Iterator[_Event]:
 
 
 def _item(item: dict[str, Any], place: _Event) -> tuple[dict[str, Any], Iterator[_Event]]:
-    """How an item begins, and what is added to it. Kinds that do not come in pieces begin whole."""
+    """Return the initial item and its events. Types that are not sent in pieces start complete."""
     kind = item.get("type")
     if kind == "message":
         return {**item, "status": "in_progress", "content": []}, _parts(item, place)
     if kind == "function_call":
-        begun = {**item, "status": "in_progress", "arguments": ""}
-        return begun, _text(item, place, "response.function_call_arguments", "arguments")
+        initial = {**item, "status": "in_progress", "arguments": ""}
+        return initial, _text(item, place, "response.function_call_arguments", "arguments")
     if kind == "custom_tool_call":
         return {**item, "input": ""}, _text(item, place, "response.custom_tool_call_input", "input")
     if kind == "reasoning":

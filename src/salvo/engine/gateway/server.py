@@ -1,7 +1,7 @@
-"""The gateway: a loopback address that speaks both protocols, for a program that brings its own client.
+"""The gateway: a loopback server that offers the APIs of the providers to a program with its own client.
 
-What the program sends goes over the wire of its run, so it is retried, recorded, replayed and priced like everything
-else, and the key stays in this process. The program holds a token that is good for this gateway alone.
+Requests of the program go over the wire of its run, so they are retried, recorded, replayed and priced like all others,
+and the key stays in this process. The program gets a token that is valid only for this gateway.
 """
 
 from __future__ import annotations
@@ -25,36 +25,36 @@ from salvo.engine.wire.reasoning_redaction import with_placeholder_texts
 from salvo.errors import BadReplyError, RequestRefusedError, SalvoError
 
 HOST = "127.0.0.1"
-_LARGEST_REQUEST = 64 * 1024 * 1024
-_SENT_ON = ("anthropic-version", "anthropic-beta", "openai-beta")
-_SENT_BACK = ("content-type", "request-id", "x-request-id")
+_MAX_REQUEST = 64 * 1024 * 1024
+_FORWARDED_HEADERS = ("anthropic-version", "anthropic-beta", "openai-beta")
+_REPLY_HEADERS = ("content-type", "request-id", "x-request-id")
 _VERSION = {"anthropic-version": "2023-06-01"}
-"""Where a client names none; the API answers nobody without."""
+"""For clients that do not send it; the API requires it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A request of the program's: the how-manieth, to which provider, and what it says."""
+    """A request of the program, with its number, its provider and its body."""
 
     number: int
     provider: str
     path: str
     body: Any
     is_chat: bool
-    """Whether a model is asked; a list of models or a count of tokens is none of the conversation."""
+    """Whether a model is asked; listing models or counting tokens is not part of the conversation."""
 
 
 class Listener(Protocol):
-    """Who watches the traffic. Each call is told twice: when it is asked, and how it ended."""
+    """Gets each call twice: when it is made, and when it is answered or failed."""
 
-    def asked(self, call: Call) -> None:
-        """May raise a SalvoError: then nothing is sent, and the program is told."""
+    def requested(self, call: Call) -> None:
+        """May raise a SalvoError; then nothing is sent, and the program gets the error."""
         ...
 
     def answered(self, call: Call, reply: WireReply) -> None: ...
 
     def failed(self, call: Call, error: SalvoError) -> None:
-        """No reply came back that could be handed on."""
+        """No reply came back that could be forwarded."""
         ...
 
 
@@ -65,7 +65,7 @@ class Gateway:
         self._wire = wire
         self._listener = listener
         self._lane = lane
-        # With a prefix that clients may look for, and that redaction knows, should the program print it.
+        # With the prefix that clients may check and that redaction recognises if the program prints it.
         self._token = f"sk-salvo-{os.urandom(24).hex()}"
         self._calls = 0
         self._runner: web.ServerRunner | None = None
@@ -87,7 +87,7 @@ class Gateway:
 
     @property
     def environ(self) -> dict[str, str]:
-        """What leads the official SDKs, and most other clients, here."""
+        """The environment variables that point the official SDKs, and most other clients, here."""
         variables = {}
         for provider in catalog.providers().values():
             variables[provider.base_url_variable] = f"http://{HOST}:{self._port}/{provider.name}{_ROOTS[provider.name]}"
@@ -95,78 +95,78 @@ class Gateway:
         return variables
 
     async def _handle(self, request: web.BaseRequest) -> web.StreamResponse:
-        provider, path = _place(request.raw_path)
+        provider, path = _provider_and_path(request.raw_path)
         if provider not in _ROOTS:
             return _refused("openai", 404, f"Nothing is served at {request.path}.")
-        if not self._is_let_in(request.headers):
+        if not self._is_authorised(request.headers):
             return _refused(provider, 401, "This gateway serves one run, and this is not the token of that run.")
         if request.method not in ("GET", "POST"):
-            return _refused(provider, 405, f"{request.method} is not handed on.")
-        return await self._hand_on(request, provider, path)
+            return _refused(provider, 405, f"{request.method} is not forwarded.")
+        return await self._forward(request, provider, path)
 
-    def _is_let_in(self, headers: Mapping[str, str]) -> bool:
+    def _is_authorised(self, headers: Mapping[str, str]) -> bool:
         bearer = headers.get("authorization", "").removeprefix("Bearer ")
-        return any(hmac.compare_digest(given.encode(), self._token.encode()) for given in (bearer, _key(headers)))
+        return any(hmac.compare_digest(token.encode(), self._token.encode()) for token in (bearer, _key(headers)))
 
-    async def _hand_on(self, request: web.BaseRequest, provider: str, path: str) -> web.StreamResponse:
-        spoken = _SPOKEN.get((provider, path.partition("?")[0]))
+    async def _forward(self, request: web.BaseRequest, provider: str, path: str) -> web.StreamResponse:
+        chat_path = _CHAT_PATHS.get((provider, path.partition("?")[0]))
         body = _body(await request.read())
         wants_stream = isinstance(body, dict) and bool(body.get("stream"))
         self._calls += 1
-        call = Call(self._calls, provider, path, _whole(body), spoken is not None)
+        call = Call(self._calls, provider, path, _without_stream(body), chat_path is not None)
         try:
-            self._listener.asked(call)
-            _check(call, body, spoken)
+            self._listener.requested(call)
+            _check(call, body, chat_path)
             reply = await self._wire.send(
                 WireRequest(provider, path, call.body, _headers(provider, request), self._lane, request.method)
             )
-            content = _shown(reply)
-            if wants_stream and spoken is not None and reply.status == 200:
-                content = _streamed(content, spoken, body)
+            content = _readable(reply)
+            if wants_stream and chat_path is not None and reply.status == 200:
+                content = _streamed(content, chat_path, body)
         except SalvoError as error:
             self._listener.failed(call, error)
-            return _refused(provider, getattr(error, "status", None) or _STATUS, str(error))
+            return _refused(provider, getattr(error, "status", None) or _BAD_GATEWAY, str(error))
         self._listener.answered(call, reply)
         return _response(reply, content, streamed=wants_stream and reply.status == 200)
 
 
 _ROOTS = {"openai": "/v1", "anthropic": ""}
-"""Where a provider's paths begin, as its clients have it."""
+"""The prefix of a provider's paths in its clients."""
 
-_STATUS = 502
-"""For what is no reply of the provider's: it went wrong on the way."""
+_BAD_GATEWAY = 502
+"""The status where no reply of the provider can be forwarded."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Spoken:
-    """A path that asks a model, and how its whole reply becomes a stream."""
+class _ChatPath:
+    """A path that asks a model, and the function that turns its reply into a stream."""
 
     stream: Callable[[dict[str, Any], dict[str, Any]], bytes]
 
 
-def _stream_of_chunks(reply: dict[str, Any], asked: dict[str, Any]) -> bytes:
-    options = asked.get("stream_options")
+def _openai_chunks(reply: dict[str, Any], request: dict[str, Any]) -> bytes:
+    options = request.get("stream_options")
     return openai_stream(reply, usage=isinstance(options, dict) and bool(options.get("include_usage")))
 
 
-_SPOKEN = {
-    ("openai", "/chat/completions"): _Spoken(_stream_of_chunks),
-    ("openai", openai_responses.PATH): _Spoken(lambda reply, _: response_stream(reply)),
-    ("anthropic", "/v1/messages"): _Spoken(lambda reply, _: anthropic_stream(reply)),
+_CHAT_PATHS = {
+    ("openai", "/chat/completions"): _ChatPath(_openai_chunks),
+    ("openai", openai_responses.PATH): _ChatPath(lambda reply, _: response_stream(reply)),
+    ("anthropic", "/v1/messages"): _ChatPath(lambda reply, _: anthropic_stream(reply)),
 }
 
 
 def _server(handler: Any) -> web.Server:
     def request(message: Any, payload: Any, protocol: Any, writer: Any, task: Any) -> web.BaseRequest:
         loop = asyncio.get_running_loop()
-        return web.BaseRequest(message, payload, protocol, writer, task, loop, client_max_size=_LARGEST_REQUEST)
+        return web.BaseRequest(message, payload, protocol, writer, task, loop, client_max_size=_MAX_REQUEST)
 
-    # A program that no longer waits for an answer has paid for it all the same: it is waited for, and counted.
+    # If a program stops waiting for an answer, the answer still costs money, so it is awaited and counted.
     return web.Server(handler, request_factory=request, access_log=None)
 
 
-def _place(raw_path: str) -> tuple[str, str]:
-    """The provider, and the path as the wire has it, its query too: /openai/v1/models is openai's /models."""
+def _provider_and_path(raw_path: str) -> tuple[str, str]:
+    """Return the provider, and its path with the query: /openai/v1/models is the path /models of openai."""
     provider, _, rest = raw_path.removeprefix("/").partition("/")
     root = _ROOTS.get(provider, "")
     return provider, f"/{rest}".removeprefix(root) if root and f"/{rest}".startswith(f"{root}/") else f"/{rest}"
@@ -177,38 +177,38 @@ def _key(headers: Mapping[str, str]) -> str:
 
 
 def _body(content: bytes) -> Any:
-    """The JSON; the bytes themselves where it is none."""
+    """Return the parsed JSON; the bytes where the content is not JSON."""
     try:
         return json_codec.loads(content, nan=True) if content else None
     except ValueError:
         return content
 
 
-def _whole(body: Any) -> Any:
-    """The same request for a whole reply: what is recorded does not depend on how the client wants it cut."""
+def _without_stream(body: Any) -> Any:
+    """Return the request without streaming, so that the recording does not depend on how the client reads."""
     if not isinstance(body, dict) or "stream" not in body:
         return body
     return {name: value for name, value in body.items() if name not in ("stream", "stream_options")}
 
 
-def _check(call: Call, body: Any, spoken: _Spoken | None) -> None:
+def _check(call: Call, body: Any, chat_path: _ChatPath | None) -> None:
     if isinstance(body, bytes):
         raise RequestRefusedError(
-            f"The program sent something to {call.path} that is not JSON; only JSON is handed on."
+            f"The program sent something to {call.path} that is not JSON; only JSON is forwarded."
         )
-    if spoken is not None:
+    if chat_path is not None:
         return
     if isinstance(body, dict) and body.get("stream"):
-        raise RequestRefusedError(f"Salvo cannot make a stream of what comes from {call.path}; ask without `stream`.")
+        raise RequestRefusedError(f"Salvo cannot stream the replies of {call.path}; send the request without `stream`.")
 
 
 def _headers(provider: str, request: web.BaseRequest) -> dict[str, str]:
-    sent = {name: request.headers[name] for name in _SENT_ON if name in request.headers}
-    return {**_VERSION, **sent} if provider == "anthropic" else sent
+    headers = {name: request.headers[name] for name in _FORWARDED_HEADERS if name in request.headers}
+    return {**_VERSION, **headers} if provider == "anthropic" else headers
 
 
-def _shown(reply: WireReply) -> bytes:
-    """The reply as a client can read it: on a tape, stand-ins take the place of reasoning."""
+def _readable(reply: WireReply) -> bytes:
+    """Return the body so that a client can read it: a tape has hashes instead of reasoning."""
     if b'"sha256"' not in reply.body:
         return reply.body
     try:
@@ -219,18 +219,18 @@ def _shown(reply: WireReply) -> bytes:
     return reply.body if readable is body else json_codec.dumps(readable)
 
 
-def _streamed(content: bytes, spoken: _Spoken, asked: dict[str, Any]) -> bytes:
+def _streamed(content: bytes, chat_path: _ChatPath, request: dict[str, Any]) -> bytes:
     try:
         reply = json_codec.loads(content, nan=True)
         if not isinstance(reply, dict):
-            raise ValueError("it is not a JSON object")  # noqa: TRY004 - every flaw of a reply is a ValueError
-        return spoken.stream(reply, asked)
+            raise ValueError("it is not a JSON object")  # noqa: TRY004 - every error in a reply is a ValueError
+        return chat_path.stream(reply, request)
     except ValueError as error:
-        raise BadReplyError(f"The provider's answer cannot be made a stream: {error}.", status=_STATUS) from error
+        raise BadReplyError(f"The answer of the provider cannot be streamed: {error}.", status=_BAD_GATEWAY) from error
 
 
 def _response(reply: WireReply, content: bytes, *, streamed: bool) -> web.Response:
-    headers = {name: reply.headers[name] for name in _SENT_BACK if name in reply.headers}
+    headers = {name: reply.headers[name] for name in _REPLY_HEADERS if name in reply.headers}
     if streamed:
         headers |= {"content-type": "text/event-stream; charset=utf-8", "cache-control": "no-cache"}
     elif reply.status >= 400:
@@ -239,11 +239,11 @@ def _response(reply: WireReply, content: bytes, *, streamed: bool) -> web.Respon
 
 
 _NO_RETRY = {"x-should-retry": "false"}
-"""It was tried again already. The official SDKs heed this."""
+"""Retries were made already. The official SDKs respect this header."""
 
 
 def _refused(provider: str, status: int, message: str) -> web.Response:
-    """An error in the provider's own shape, so that any client can tell it."""
+    """Return an error in the format of the provider, so that any client understands it."""
     error = {"type": "salvo_error", "message": message}
     body = {"type": "error", "error": error} if provider == "anthropic" else {"error": {**error, "code": None}}
     headers = {"content-type": "application/json", **_NO_RETRY}

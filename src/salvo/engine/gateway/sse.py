@@ -1,7 +1,7 @@
-"""A whole reply as the stream of events a client asked for, in the grammar of either provider. Pure.
+"""Turn a complete reply into the stream of events that a client requested, for both providers. Pure.
 
-The wire carries whole replies, so that a recording does not depend on how an answer was cut. A client that wants a
-stream gets the same answer in pieces: one that cannot put pieces together must be seen to fail.
+The wire carries complete replies, so that a recording does not depend on how an answer was split. A client that wants a
+stream gets the same answer in pieces, so that errors in its assembly of pieces show up.
 """
 
 from __future__ import annotations
@@ -13,18 +13,17 @@ from typing import Any
 from salvo.engine.chat.dialect import object_list
 from salvo.engine.jsonio import json_codec
 
-_PIECE = 40
-"""Characters. A model's own pieces are a token or a few."""
+_PIECE_LENGTH = 40
 
 
 def openai_stream(reply: Mapping[str, Any], *, usage: bool) -> bytes:
-    """A chat completion as chunks. `usage` is what `stream_options.include_usage` asks for: one more chunk."""
+    """Return a chat completion as chunks. `usage` (`stream_options.include_usage`) adds a chunk with the usage."""
     head = {name: value for name, value in reply.items() if name not in ("choices", "usage", "object")}
     head["object"] = "chat.completion.chunk"
     chunks = [
         {**head, "choices": [choice], **({"usage": None} if usage else {})}
-        for whole in object_list(reply, "choices")
-        for choice in _choice(whole)
+        for complete in object_list(reply, "choices")
+        for choice in _choice(complete)
     ]
     if usage:
         chunks.append({**head, "choices": [], "usage": reply.get("usage")})
@@ -32,28 +31,28 @@ def openai_stream(reply: Mapping[str, Any], *, usage: bool) -> bytes:
 
 
 def anthropic_stream(reply: Mapping[str, Any]) -> bytes:
-    """A message as events: its start, each block with its deltas, how it ended."""
+    """Return a message as events: its start, each block with its deltas, and its end."""
     return named_events(_message_events(reply))
 
 
 def named_events(events: Iterable[Mapping[str, Any]]) -> bytes:
-    """Server-sent events, each under the name of its type."""
+    """Return server-sent events, each named by its type."""
     return b"".join(
         b"event: %b\ndata: %b\n\n" % (str(event["type"]).encode(), json_codec.dumps(event)) for event in events
     )
 
 
 def pieces(text: Any) -> Iterator[str]:
-    """A text as it trickles in; of anything else there are no pieces."""
-    for start in range(0, len(text) if isinstance(text, str) else 0, _PIECE):
-        yield text[start : start + _PIECE]
+    """Yield a text in pieces; nothing for other types."""
+    for start in range(0, len(text) if isinstance(text, str) else 0, _PIECE_LENGTH):
+        yield text[start : start + _PIECE_LENGTH]
 
 
-def _choice(whole: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    index, message = whole.get("index", 0), whole.get("message")
+def _choice(complete: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    index, message = complete.get("index", 0), complete.get("message")
     if not isinstance(message, dict):
-        raise ValueError("a choice has no message")  # noqa: TRY004 - every flaw of a reply is a ValueError
-    logprobs = whole.get("logprobs")
+        raise ValueError("a choice has no message")  # noqa: TRY004 - every error in a reply is a ValueError
+    logprobs = complete.get("logprobs")
 
     def chunk(delta: dict[str, Any], finish_reason: Any = None, logprobs: Any = None) -> dict[str, Any]:
         return {"index": index, "delta": delta, "logprobs": logprobs, "finish_reason": finish_reason}
@@ -63,15 +62,15 @@ def _choice(whole: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     yield chunk({**rest, "role": message.get("role") or "assistant"})
     for name in sorted(texts, key=_TEXTS.index):
         for number, piece in enumerate(pieces(texts[name])):
-            # The probabilities of all tokens at once: which of them are in which piece is not said.
+            # All log probabilities at once, because which tokens are in which piece is unknown.
             yield chunk({name: piece}, logprobs=logprobs if name == "content" and number == 0 else None)
     for number, call in enumerate(object_list(message, "tool_calls")):
         yield from (chunk({"tool_calls": [part]}) for part in _tool_call(number, call))
-    yield chunk({}, whole.get("finish_reason"))
+    yield chunk({}, complete.get("finish_reason"))
 
 
 _TEXTS = ("reasoning", "reasoning_content", "content", "refusal")
-"""What comes in pieces, in the order in which a model says it."""
+"""Fields that are sent in pieces, in the order in which a model produces them."""
 
 
 def _tool_call(index: int, call: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
@@ -79,8 +78,8 @@ def _tool_call(index: int, call: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     kind, name = ("custom", "input") if "custom" in call else ("function", "arguments")
     inner = call.get(kind)
     inner = inner if isinstance(inner, dict) else {}
-    given = inner.get(name)
-    text = given if isinstance(given, str) else json.dumps({} if given is None else given, ensure_ascii=False)
+    value = inner.get(name)
+    text = value if isinstance(value, str) else json.dumps({} if value is None else value, ensure_ascii=False)
     yield {**call, "index": index, kind: {**inner, name: ""}}
     for piece in pieces(text):
         yield {"index": index, kind: {name: piece}}
@@ -89,39 +88,37 @@ def _tool_call(index: int, call: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 def _message_events(reply: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     usage = reply.get("usage")
     usage = usage if isinstance(usage, dict) else {}
-    begun: dict[str, Any] = {
+    initial: dict[str, Any] = {
         "content": [],
         "stop_reason": None,
         "stop_sequence": None,
         "usage": {**usage, "output_tokens": 0},
     }
-    yield {"type": "message_start", "message": {**reply, **begun}}
+    yield {"type": "message_start", "message": {**reply, **initial}}
     for index, block in enumerate(object_list(reply, "content")):
         start, deltas = _block(block)
         yield {"type": "content_block_start", "index": index, "content_block": start}
         for delta in deltas:
             yield {"type": "content_block_delta", "index": index, "delta": delta}
         yield {"type": "content_block_stop", "index": index}
-    ended = {name: reply.get(name) for name in ("stop_reason", "stop_sequence")}
+    stop = {name: reply.get(name) for name in ("stop_reason", "stop_sequence")}
     more = {name: reply[name] for name in ("stop_details", "container") if reply.get(name) is not None}
-    yield {"type": "message_delta", "delta": {**ended, **more}, "usage": {"output_tokens": 0, **usage}}
+    yield {"type": "message_delta", "delta": {**stop, **more}, "usage": {"output_tokens": 0, **usage}}
     yield {"type": "message_stop"}
 
 
 def _block(block: dict[str, Any]) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """How a block begins, and what is added to it. Kinds that do not come in pieces begin whole."""
+    """Return the initial block and its deltas. Types that are not sent in pieces start complete."""
     kind = block.get("type")
     if kind == "text":
         texts = [{"type": "text_delta", "text": piece} for piece in pieces(block.get("text"))]
-        cited = [{"type": "citations_delta", "citation": citation} for citation in block.get("citations") or ()]
-        return {**block, "text": "", **({"citations": []} if cited else {})}, texts + cited
+        citations = [{"type": "citations_delta", "citation": citation} for citation in block.get("citations") or ()]
+        return {**block, "text": "", **({"citations": []} if citations else {})}, texts + citations
     if kind == "thinking":
         thoughts = [{"type": "thinking_delta", "thinking": piece} for piece in pieces(block.get("thinking"))]
-        signed = {"type": "signature_delta", "signature": block.get("signature") or ""}
-        return {**block, "thinking": "", "signature": ""}, [*thoughts, signed]
+        signature = {"type": "signature_delta", "signature": block.get("signature") or ""}
+        return {**block, "thinking": "", "signature": ""}, [*thoughts, signature]
     if isinstance(block.get("input"), dict):  # tool_use, server_tool_use, mcp_tool_use
-        written = json.dumps(block["input"], ensure_ascii=False)
-        return {**block, "input": {}}, [
-            {"type": "input_json_delta", "partial_json": piece} for piece in pieces(written)
-        ]
+        text = json.dumps(block["input"], ensure_ascii=False)
+        return {**block, "input": {}}, [{"type": "input_json_delta", "partial_json": piece} for piece in pieces(text)]
     return block, []

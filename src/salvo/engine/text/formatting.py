@@ -1,4 +1,4 @@
-"""Numbers and foreign text as a person reads them."""
+"""Format numbers, times and values for people."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from salvo.engine.text.unicode_escape import printable
 
 
 class NamedValue(NamedTuple):
-    """A name and its value; `code` where the value is an identifier or a hash."""
+    """A name and its value. `code` says that the value is an identifier or a hash."""
 
     name: str
     value: str
@@ -19,11 +19,11 @@ class NamedValue(NamedTuple):
 
 
 def percent(share: float) -> str:
-    """A share that is not the whole never reads 100%, nor one that is something 0%."""
-    shown = f"{share:.0%}"
-    if shown == "100%" and share < 1:
+    """Return the share in percent. Only 1 is shown as 100%, and only 0 as 0%."""
+    text = f"{share:.0%}"
+    if text == "100%" and share < 1:
         return ">99%"
-    return "<1%" if shown == "0%" and share > 0 else shown
+    return "<1%" if text == "0%" and share > 0 else text
 
 
 def at_least(share: float) -> str:
@@ -39,7 +39,7 @@ def money(dollars: float) -> str:
         return "$0"
     if dollars >= 1:
         return f"${dollars:.2f}"
-    # Two digits that say something, however cheap the model is.
+    # At least two significant digits, however cheap the model is.
     return f"${dollars:.{max(3, 1 - math.floor(math.log10(dollars)))}f}"
 
 
@@ -47,12 +47,12 @@ def seconds(duration: float) -> str:
     return f"{duration:.1f}s" if duration >= 1 else f"{duration * 1000:.0f}ms"
 
 
-def pluralize(number: int, what: str, plural: str = "") -> str:
-    return f"{number} {what}" if number == 1 else f"{number} {plural or what + 's'}"
+def pluralize(number: int, noun: str, plural: str = "") -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {plural or noun + 's'}"
 
 
 def format_time(timestamp: str) -> str:
-    """To the minute; as it stands where it is no time."""
+    """Return the time to the minute; the text itself where it is not a time."""
     try:
         return f"{datetime.fromisoformat(timestamp):%Y-%m-%d %H:%M}"
     except ValueError:

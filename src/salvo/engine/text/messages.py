@@ -1,4 +1,4 @@
-"""Parts of sentences that name what somebody wrote: a value cut to what can be read, a word that was likely meant."""
+"""Parts of messages: excerpts of values, suggestions for misspelt words, paths."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ from typing import Any
 from salvo.engine.jsonio import json_codec
 
 MAX_EXCERPT = 200
-"""Characters of a value in a message; the whole stands in the result's fields."""
-_LONGEST_WORD = 80
-"""No word that is meant is longer, and the search for a near one takes the square of the length."""
+"""Characters of a value in a message; the fields of the result have all of it."""
+_MAX_WORD = 80
+"""No known word is longer, and the search takes quadratic time."""
 
 
-def excerpt(value: Any, most: int = MAX_EXCERPT) -> str:
-    """The value as JSON, cut to what can be read in a line."""
+def excerpt(value: Any, limit: int = MAX_EXCERPT) -> str:
+    """Return the value as JSON, truncated for a message."""
     text = json_codec.dumps(value).decode("utf-8", "replace")
-    return text if len(text) <= most else f"{text[:most]}… ({len(text):,} characters)"
+    return text if len(text) <= limit else f"{text[:limit]}… ({len(text):,} characters)"
 
 
-def nearest(word: str, known: Iterable[str], *, cutoff: float = 0.6) -> str:
-    """The known word that was likely meant, or nothing."""
-    if len(word) > _LONGEST_WORD:
+def nearest(word: str, candidates: Iterable[str], *, cutoff: float = 0.6) -> str:
+    """Return the candidate that the word likely stands for; empty where there is none."""
+    if len(word) > _MAX_WORD:
         return ""
-    return next(iter(difflib.get_close_matches(word, list(known), n=1, cutoff=cutoff)), "")
+    return next(iter(difflib.get_close_matches(word, list(candidates), n=1, cutoff=cutoff)), "")
 
 
-def did_you_mean(word: str, known: Iterable[str], *, cutoff: float = 0.6) -> str:
-    """A sentence's end: the known word that was likely meant, or nothing."""
-    near = nearest(word, known, cutoff=cutoff)
+def did_you_mean(word: str, candidates: Iterable[str], *, cutoff: float = 0.6) -> str:
+    """Return the end of a sentence, with a suggestion where there is one."""
+    near = nearest(word, candidates, cutoff=cutoff)
     return f'; did you mean "{near}"?' if near else "."
 
 

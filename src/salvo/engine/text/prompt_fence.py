@@ -1,4 +1,4 @@
-"""Fences round what must not be taken for instructions: a tag that stands nowhere in what it fences."""
+"""Tags for fences around untrusted text in prompts, which the text cannot contain."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from collections.abc import Sequence
 
 
 def fence_tag(contents: Sequence[str]) -> str:
-    """A tag that none of the contents contains, in whatever case; the same for the same contents.
+    """Return a tag that none of the contents contains in any case. Equal contents have equal tags.
 
-    It is a hash over all of them, so who writes one cannot know it, and where it does occur another is taken.
+    It is a hash of all contents, so the author of one cannot predict it; if it occurs in them, another one is used.
     """
-    whole = "\0".join(contents)
-    seen = whole.lower()
-    tag = _digest(whole)
-    while tag in seen:
-        tag = _digest(tag + whole)
+    text = "\0".join(contents)
+    lowered = text.lower()
+    tag = _digest(text)
+    while tag in lowered:
+        tag = _digest(tag + text)
     return tag
 
 

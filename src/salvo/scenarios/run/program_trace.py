@@ -59,7 +59,7 @@ class ProgramTrace:
         self._used: list[tuple[int, ToolCall]] = []
         self._open: dict[str, list[ToolCall]] = {}
 
-    def asked(self, call: Call) -> None:
+    def requested(self, call: Call) -> None:
         if self.over.done():
             raise self.over.result()  # how much more it asks until it is ended depends on the machine
         self._asked = call.number
