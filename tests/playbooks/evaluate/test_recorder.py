@@ -42,3 +42,13 @@ async def test_votes_that_come_in_while_another_is_written_go_in_together(tmp_pa
         assert await asyncio.gather(first, *others) == [1, 2, 3]
         assert slow.writes == [1, 2]
         assert [(number, vote.run) for number, vote in store.votes("id-0001")] == [(1, 1), (2, 2), (3, 3)]
+
+
+async def test_an_evaluation_that_is_already_stored_is_not_stored_again(tmp_path: Path) -> None:
+    with EvaluationStore.open(f"sqlite:///{tmp_path}/byop_runs.db", HeldClock()) as store:
+        request = new_request("id-0001", a_playbook(), some_inputs(), "rules")
+        assert list(StoreRecorder(store).start(request, [a_vote(run=1)])) == [1]
+        recorder = EvaluationRecorder(lambda: StoreRecorder(store), request, already_stored=True)
+        await recorder.start([a_vote(run=1)])
+        assert await recorder.save_vote(a_vote(run=2)) == 2
+        assert (recorder.error, [number for number, _ in store.votes("id-0001")]) == (None, [1, 2])
