@@ -178,7 +178,7 @@ def test_a_playbook_that_is_not_json_or_not_there_is_refused(office: Office) -> 
 
 
 def test_a_playbooks_pattern_that_would_run_for_ever_does_not(office: Office, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("salvo.engine.runtime.safe_regex.SECONDS", 0.3)
+    monkeypatch.setattr("salvo.engine.runtime.safe_regex.TIMEOUT", 0.3)
     hanging = changed("checks.1.detection_method.patterns", ["(a+)+$", "fully"])
     office.write("output.md", TEXT + "a" * 5_000 + "!")
     report = office.evaluate("--no-store", "--playbook", office.write_playbook(hanging))
