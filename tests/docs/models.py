@@ -48,6 +48,8 @@ def _script(asked: Asked) -> Script:
         return REFUND
     if "find_order" in asked.tools:
         return ORDER
+    if "one word" in asked.system:
+        return lambda _: Say("Billing")
     return _judge if "The rubric:" in asked.last_user else _evaluator
 
 
