@@ -1,6 +1,5 @@
 """The batches of a store as a page lists them: what is read, and when again."""
 
-from collections.abc import Callable
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -166,30 +165,3 @@ def test_where_runs_part_is_found_once(store: RunStore, catalog: BatchCatalog, m
     assert found.failing.run_id == "01-0002"
     no_files(monkeypatch)
     assert catalog.divergence(catalog.get("01")) == found
-
-
-Change = Callable[[RunStore], object]
-
-
-@pytest.mark.parametrize(
-    "change, told",
-    [
-        (lambda store: store.save_run(result(2, batch_id="02")), ["02"]),
-        (lambda store: begin(store, "03", 1), ["03"]),
-        (lambda store: store.save_batch(batch("01", runs=9)), ["01"]),
-        (lambda store: (store.batches / "01.json").unlink(), ["01"]),
-        (lambda store: store.rebuild_index(), ["01", "02"]),
-        (lambda store: store.folder, []),
-    ],
-    ids=["a run", "a batch", "a batch that goes on", "a batch that is gone", "another index", "nothing"],
-)
-def test_whoever_watches_is_told_which_batches_changed_and_once(
-    store: RunStore, change: Change, told: list[str]
-) -> None:
-    begin(store, "01", 1)
-    begin(store, "02", 2, done=1)
-    watch = StoreWatcher(store)
-    assert watch.look() == []
-    change(store)
-    assert watch.look() == told
-    assert watch.look() == []

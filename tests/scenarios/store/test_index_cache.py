@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -302,10 +303,17 @@ def test_a_page_and_a_report_parse_the_runs_they_show_and_no_others(
 
 
 def test_running_scenarios_does_not_import_sqlite(tmp_path: Path) -> None:
+    sample = Path(__file__).parent / "samples" / "2026-11-16"
+    shutil.copy(sample / "agent.py", tmp_path)
+    shutil.copy(sample / "scenarios" / "echo.yaml", tmp_path)
     code = """
 import sys
-from salvo.cli.salvo.run import run
-import salvo.cli.salvo.run_command, salvo.scenarios.run.runner, salvo.scenarios.workspace
+from salvo.cli.salvo import salvo
+try:
+    salvo(["run", "echo.yaml", "--record"])
+except SystemExit as end:
+    assert end.code == 1, end.code
 assert "sqlite3" not in sys.modules
 """
-    subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True)
+    subprocess.run([sys.executable, "-c", code], cwd=tmp_path, check=True)
+    assert len((tmp_path / ".salvo" / "history.jsonl").read_bytes().splitlines()) == 4

@@ -258,28 +258,6 @@ def test_a_line_that_does_not_fit_on_the_disk_leaves_no_part_of_it(
     assert numbers(store) == [1]
 
 
-@pytest.mark.parametrize("block", [1, 7, 64 * 1024])
-@pytest.mark.parametrize("before", [b"", b"\n", b'{"number": 1}\n'], ids=["an empty file", "a blank line", "a line"])
-@pytest.mark.parametrize(
-    "torn", [b'{"number": 2, "batch_id": "x", "outco', b"{", b"\xff", b'{"number": "' + b"x" * 200_000]
-)
-def test_a_torn_last_line_is_removed_by_the_next_append(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, before: bytes, torn: bytes, block: int
-) -> None:
-    monkeypatch.setattr(jsonl, "_BLOCK", block)
-    path = tmp_path / "history.jsonl"
-    path.write_bytes(before + torn)
-    jsonl.append_line(path, {"number": 3})
-    assert path.read_bytes() == before + b'{"number":3}\n'
-
-
-def test_a_last_line_that_lacks_only_its_newline_is_kept(tmp_path: Path) -> None:
-    path = tmp_path / "history.jsonl"
-    path.write_bytes(b'{"number":1}\n{"number":2}')
-    jsonl.append_line(path, {"number": 3})
-    assert path.read_bytes() == b'{"number":1}\n{"number":2}\n{"number":3}\n'
-
-
 @pytest.mark.parametrize(
     "content, says",
     [
