@@ -1,7 +1,6 @@
 """The loopback provider as a server: its scripts, its faults, its connections and its process."""
 
 import asyncio
-import itertools
 import json
 import re
 import signal
@@ -380,10 +379,14 @@ class TestProcess:
         with pytest.raises(OSError, match="address already in use"), LoopbackProvider(Say("Me too."), port=hello.port):
             pytest.fail("two providers on one port")
 
-    def test_providers_come_and_go(self) -> None:
-        for _ in itertools.repeat(None, 20):
-            with LoopbackProvider(Say("Hello.")):
-                pass
+    def test_a_stopped_provider_leaves_no_thread_and_no_port(self) -> None:
+        before = set(threading.enumerate())
+        for _ in range(20):
+            with LoopbackProvider(Say("Hello.")) as provider:
+                assert set(threading.enumerate()) - before
+            assert not set(threading.enumerate()) - before
+            with pytest.raises(ConnectionRefusedError):
+                socket.create_connection(("127.0.0.1", provider.port), timeout=1)
 
 
 async def test_held_requests_are_answered_when_they_are_let_go() -> None:
