@@ -35,7 +35,7 @@ def test_tools_adapter_and_assertions_are_checked(project: Project) -> None:
         [
             (
                 ("tools", 1),
-                "there is no tool 'book'; looked at the scenario itself, ROOT/tools.py, ROOT/tools/book.yaml",
+                "there is no tool 'book'; looked in the scenario, ROOT/tools.py, ROOT/tools/book.yaml",
             ),
             (("tools", 2), "the tool search is listed twice"),
             (("adapter",), "the adapter openai needs a model"),

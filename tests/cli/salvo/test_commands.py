@@ -35,7 +35,7 @@ def test_validate_says_that_all_is_well_or_lists_every_problem_of_every_file(pro
     assert bad.exit_code == 2
     assert bad.stdout.replace(str(project.folder), "HERE") == snapshot("""\
 scenarios/a.yaml:2:1: adapter: the adapter openai needs a model
-scenarios/a.yaml:5:9: tools[0]: there is no tool 'nowhere'; looked at the scenario itself, HERE/scenarios/tools.py, HERE/tools.py, HERE/scenarios/tools/nowhere.yaml, HERE/tools/nowhere.yaml
+scenarios/a.yaml:5:9: tools[0]: there is no tool 'nowhere'; looked in the scenario, HERE/scenarios/tools.py, HERE/tools.py, HERE/scenarios/tools/nowhere.yaml, HERE/tools/nowhere.yaml
 scenarios/b.yaml:2:1: adapter: There is no module "not_there". Looked in scenarios, the current folder, and among the installed packages.
 scenarios/c.yaml:2:1: adapter: "mine.answr": there is no "answr" in scenarios/mine.py. Did you mean "answer"?
 scenarios/d.yaml:2:1: adapter: collections.OrderedDict is not a class derived from salvo.BaseAdapter

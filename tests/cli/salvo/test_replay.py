@@ -183,7 +183,7 @@ def test_changed_agent_code_is_a_divergence_that_explains_itself(project: UserPr
     process = project.process("replay", "latest")
     out, err = process.communicate(timeout=30)
     assert process.returncode == 1, err
-    assert "The agent now asks for search_flights with other arguments" in out
+    assert "The agent now calls search_flights with other arguments" in out
     assert "'destination': 'JFK'" in out
 
 

@@ -91,7 +91,7 @@ async def test_what_is_free_costs_nothing(heard: Heard, path: str, body: Any) ->
 async def test_an_answer_that_is_no_completion_is_the_providers_fault(heard: Heard, body: bytes) -> None:
     traffic, journal, _ = heard
     traffic.answered(chat(1), WireReply(200, body))
-    assert "did not answer with a completion" in str(traffic.fault)
+    assert "did not answer with a completion" in str(traffic.error)
     assert [event.type for event in journal.events] == ["model_error"]
 
 
@@ -106,7 +106,7 @@ async def test_a_fault_is_over_when_a_model_answers_what_was_asked_after_it(
     if later.number == 3:
         traffic.requested(later)
     traffic.answered(later, completion("well"))
-    assert (traffic.fault is not None) is is_fault
+    assert (traffic.error is not None) is is_fault
 
 
 @pytest.mark.parametrize("spoil", [lambda body: {**body, "messages": 7}, lambda body: {**body, "messages": [7, {}]}])

@@ -1,10 +1,11 @@
-"""What a program does, read from its traffic with the models: what they said, which tools it used, what went wrong."""
+"""The trace of a program, read from its traffic with models: replies, tool calls and errors."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 from salvo.engine.chat import catalog, openai_responses
 from salvo.engine.chat.anthropic import AnthropicDialect
@@ -22,12 +23,13 @@ from salvo.scenarios.run.journal import Journal
 _FREE = ("/count_tokens",)
 
 
-class TurnLimitReached(SalvoError):  # noqa: N818 - no error of anyone's but the agent's
-    """The program asks a model once more than the scenario allows."""
+class TurnLimitReached(SalvoError):  # noqa: N818 - an outcome of the agent, not an error
+    """The program calls a model more often than the scenario allows."""
 
 
-class ToolResult(NamedTuple):
-    """What a program told a model about a tool."""
+@dataclass(frozen=True, slots=True)
+class ToolResult:
+    """The result of a tool, as a program sends it to a model."""
 
     id: str
     content: Any
@@ -35,107 +37,109 @@ class ToolResult(NamedTuple):
 
 
 class ProgramTrace:
-    """Writes the run's journal and its tool calls, in the order in which the program asked.
+    """Writes the run's journal and its tool calls, in the order of the program's requests.
 
-    By the order of asking, not of answers: a replay answers at once, and must come to the same.
+    The order of the answers would differ in a replay, which answers at once.
     """
 
     def __init__(self, journal: Journal, calls: list[ToolCall], max_turns: int) -> None:
         self.over: asyncio.Future[SalvoError] = asyncio.get_running_loop().create_future()
-        """Why the program must be ended: it leaves its recording, or reached the turn limit."""
-        self.fault: SalvoError | None = None
-        """A fault that is not the program's, after which no model answered any more."""
+        """Why the program must be stopped: it diverges from its recording, or reached the turn limit."""
+        self.error: SalvoError | None = None
+        """An error that is not the program's, after which no model answered any more."""
         self.refused: SalvoError | None = None
-        """The last request that the provider did not take as the program wrote it, if nothing came after."""
+        """The provider's refusal of a request that the program wrote, if no reply came after it."""
         self.stop: Stop | None = None
-        """Why the model stopped that answered last."""
+        """Why the last reply stopped."""
         self._journal = journal
         self._calls = calls
         self._max_turns = max_turns
         self._turns = 0
-        self._asked = 0
-        self._troubled_at = 0
+        self._last_request = 0
+        self._last_error_at = 0
         self._events: list[tuple[int, TraceEvent]] = []
         self._used: list[tuple[int, ToolCall]] = []
         self._open: dict[str, list[ToolCall]] = {}
 
     def requested(self, call: Call) -> None:
         if self.over.done():
-            raise self.over.result()  # how much more it asks until it is ended depends on the machine
-        self._asked = call.number
+            raise self.over.result()  # how many more requests it sends before it is stopped depends on the machine
+        self._last_request = call.number
         if not call.is_chat:
             return
-        self._tools_answered(call)
+        self._record_tool_results(call)
         self._turns += 1
         if self._turns > self._max_turns:
-            self._journal_event(call.number, TraceEvent("turn_limit", {"turns": self._max_turns}))
+            self._insert_event(call.number, TraceEvent("turn_limit", {"turns": self._max_turns}))
             raise TurnLimitReached(f"The limit of {self._max_turns} turns is reached.")
 
     def answered(self, call: Call, reply: WireReply) -> None:
         if reply.status != 200:
-            self._complained(call, reply)
+            self._record_refusal(call, reply)
         elif call.is_chat:
-            self._spoke(call, reply)
+            self._record_completion(call, reply)
         elif call.body is not None and not _path(call).endswith(_FREE):
-            # Something was bought, and nobody here can tell at what price.
-            self._said(call, reply, ParsedReply(AssistantMessage(""), Stop.OTHER, call.path, None, _model(call)))
+            # The call cost something, but its price is not known.
+            self._record_reply(
+                call, reply, ParsedReply(AssistantMessage(""), Stop.OTHER, call.path, None, _model(call))
+            )
 
-    def failed(self, call: Call, fault: SalvoError) -> None:
-        if isinstance(fault, TapeError | TurnLimitReached):
+    def failed(self, call: Call, error: SalvoError) -> None:
+        if isinstance(error, TapeError | TurnLimitReached):
             if not self.over.done():
-                self.over.set_result(fault)
+                self.over.set_result(error)
             return
-        self._note(call, str(fault))
-        self._trouble(fault)
+        self._record_error(call, str(error))
+        self._set_error(error)
 
     def end(self) -> None:
-        """The program has ended: tools that it never told an answer of are in the trace as well."""
+        """Add the tool calls without a result to the trace, when the program has ended."""
         waiting = [id(call) for calls in self._open.values() for call in calls]
         for number, call in self._used:
             if id(call) in waiting:
-                self._journal_event(number, TraceEvent("tool", {"name": call.name, "arguments": call.arguments}))
+                self._insert_event(number, TraceEvent("tool", {"name": call.name, "arguments": call.arguments}))
         self._open.clear()
 
-    def _spoke(self, call: Call, reply: WireReply) -> None:
+    def _record_completion(self, call: Call, reply: WireReply) -> None:
         try:
             body = reply.json()
             if not isinstance(body, dict) or isinstance(body.get("error"), dict):
-                raise ValueError("it is no completion")  # noqa: TRY004 - every flaw of a reply is a ValueError
-            read = _READERS[call.provider, _path(call)](body)
-        except ValueError as fault:
-            self.failed(call, BadReplyError(f"{_title(call)} did not answer with a completion: {fault}.", status=200))
+                raise ValueError("it is not a completion")  # noqa: TRY004 - every flaw of a reply is a ValueError
+            parsed = _PARSERS[call.provider, _path(call)](body)
+        except ValueError as error:
+            self.failed(call, BadReplyError(f"{_title(call)} did not answer with a completion: {error}.", status=200))
             return
-        self._said(call, reply, read)
-        for use in read.message.tool_uses:
-            self._use(call.number, use)
-        self.stop = read.stop
-        if call.number > self._troubled_at:  # asked after the trouble, and answered: the program found its way
-            self.fault = self.refused = None
+        self._record_reply(call, reply, parsed)
+        for use in parsed.message.tool_uses:
+            self._add_tool_call(call.number, use)
+        self.stop = parsed.stop
+        if call.number > self._last_error_at:  # a later request was answered: the program recovered
+            self.error = self.refused = None
 
-    def _said(self, call: Call, reply: WireReply, read: ParsedReply) -> None:
+    def _record_reply(self, call: Call, reply: WireReply, parsed: ParsedReply) -> None:
         self._journal.record_reply(
             call.provider,
             ChatReply(
-                message=read.message,
-                stop=read.stop,
-                usage=read.usage,
-                model=read.model or _model(call),
-                stop_raw=read.stop_raw,
-                system_fingerprint=read.system_fingerprint,
+                message=parsed.message,
+                stop=parsed.stop,
+                usage=parsed.usage,
+                model=parsed.model or _model(call),
+                stop_raw=parsed.stop_raw,
+                system_fingerprint=parsed.system_fingerprint,
                 seconds=reply.seconds,
                 attempts=reply.attempts,
             ),
         )
-        self._journal_event(call.number, self._journal.events.pop())
+        self._insert_event(call.number, self._journal.events.pop())
 
-    def _complained(self, call: Call, reply: WireReply) -> None:
-        trouble = parse_error_body(reply)
-        self._note(call, trouble.message, status=reply.status)
+    def _record_refusal(self, call: Call, reply: WireReply) -> None:
+        error_body = parse_error_body(reply)
+        self._record_error(call, error_body.message, status=reply.status)
         if not call.is_chat:
             return
         provider = catalog.providers()[call.provider]
         error = provider_error(
-            trouble,
+            error_body,
             title=provider.title,
             model=_model(call),
             key_variable=provider.key_variable,
@@ -143,30 +147,30 @@ class ProgramTrace:
         )
         if isinstance(error, ContextTooLongError | RequestRefusedError):
             self.refused = error  # the program wrote the request
-            self._troubled_at = self._asked
+            self._last_error_at = self._last_request
         else:
-            self._trouble(error)
+            self._set_error(error)
 
-    def _trouble(self, fault: SalvoError) -> None:
-        self.fault = fault
-        self._troubled_at = self._asked
+    def _set_error(self, error: SalvoError) -> None:
+        self.error = error
+        self._last_error_at = self._last_request
 
-    def _use(self, number: int, use: ToolUse) -> None:
+    def _add_tool_call(self, number: int, use: ToolUse) -> None:
         call = ToolCall(use.name, use.raw if use.problem else dict(use.arguments))
         self._open.setdefault(use.id, []).append(call)
         self._used.append((number, call))
         self._used.sort(key=_number)
         self._calls[:] = [call for _, call in self._used]
 
-    def _tools_answered(self, call: Call) -> None:
-        """A conversation is sent again at each turn: only what was asked in this run and is open is answered now."""
+    def _record_tool_results(self, call: Call) -> None:
+        """Record the results of open tool calls. A request repeats the whole conversation, so others are ignored."""
         results: dict[str, list[ToolResult]] = {}
         for result in _results(call.body):
             if result.id in self._open:
                 results.setdefault(result.id, []).append(result)
-        for id_, told in results.items():
+        for id_, tool_results in results.items():
             waiting = self._open.pop(id_)
-            for tool, result in zip(waiting, told[-len(waiting) :], strict=False):
+            for tool, result in zip(waiting, tool_results[-len(waiting) :], strict=False):
                 if result.is_error:
                     tool.error = result.content if isinstance(result.content, str) else str(result.content)
                 else:
@@ -174,20 +178,20 @@ class ProgramTrace:
                         json_codec.loads_or_text(result.content) if isinstance(result.content, str) else result.content
                     )
                 self._journal.record_tool_call(tool)
-                self._journal_event(call.number, self._journal.events.pop())
+                self._insert_event(call.number, self._journal.events.pop())
 
-    def _note(self, call: Call, message: str, **more: Any) -> None:
+    def _record_error(self, call: Call, message: str, **more: Any) -> None:
         data = {"provider": call.provider, "path": call.path, **more, "message": message}
-        self._journal_event(call.number, TraceEvent("model_error", data))
+        self._insert_event(call.number, TraceEvent("model_error", data))
 
-    def _journal_event(self, number: int, event: TraceEvent) -> None:
+    def _insert_event(self, number: int, event: TraceEvent) -> None:
         self._events.append((number, event))
         self._events.sort(key=_number)
         self._journal.events[:] = [event for _, event in self._events]
 
 
 _CHAT, _MESSAGES = OpenAIDialect(official=True), AnthropicDialect()
-_READERS: Mapping[tuple[str, str], Callable[[dict[str, Any]], ParsedReply]] = {
+_PARSERS: Mapping[tuple[str, str], Callable[[dict[str, Any]], ParsedReply]] = {
     ("openai", _CHAT.path): _CHAT.read,
     ("openai", openai_responses.PATH): openai_responses.read,
     ("anthropic", _MESSAGES.path): _MESSAGES.read,
@@ -212,7 +216,7 @@ def _model(call: Call) -> str:
 
 
 def _results(body: Any) -> Iterator[ToolResult]:
-    """Every answer of a tool in a request, in each protocol. What is not well-formed is the provider's to refuse."""
+    """Yield every tool result in a request, in each protocol. Malformed ones are left to the provider."""
     if not isinstance(body, dict):
         return
     for item in _dicts(body.get("input")):
@@ -229,7 +233,7 @@ def _results(body: Any) -> Iterator[ToolResult]:
 
 
 def _text(content: Any) -> Any:
-    """The text, where a content is nothing but text; else as it was sent."""
+    """Return the text of a content that is only text, else the content itself."""
     parts = list(_dicts(content))
     if isinstance(content, list) and all(isinstance(part.get("text"), str) for part in parts):
         return "".join(part["text"] for part in parts)

@@ -1,6 +1,6 @@
-"""Results without secrets. What others wrote is redacted; what we measured and named ourselves stays as it is.
+"""Redact results. Only text from outside is redacted, not what Salvo measured or named itself.
 
-A pattern of the user's for long numbers would else match a duration or a hash, and leave a result that nobody can read.
+A user's pattern for long numbers could otherwise match a duration or a hash, and make the result unreadable.
 """
 
 from __future__ import annotations
@@ -15,59 +15,59 @@ from salvo.engine.runtime.redact import Redactor
 from salvo.scenarios.result import AgentRunResult, EvalResult
 from salvo.scenarios.run.tools.toolbox import ToolRecord
 
-_OF_A_RESULT = ("error", "final_output", "final_text", "details")
-_OF_A_CALL = ("name", "arguments", "result", "error")
-_OF_AN_EVENT = ("type", "data")
-_OF_A_VERDICT = ("name", "message", "expected", "actual", "error", "details", "attachments")
-_OF_A_TOOL = ("name", "description", "parameters")
+_RESULT_FIELDS = ("error", "final_output", "final_text", "details")
+_CALL_FIELDS = ("name", "arguments", "result", "error")
+_EVENT_FIELDS = ("type", "data")
+_EVAL_FIELDS = ("name", "message", "expected", "actual", "error", "details", "attachments")
+_TOOL_FIELDS = ("name", "description", "parameters")
 
 
 def redacted(result: AgentRunResult, redactor: Redactor) -> AgentRunResult:
-    """Once, before evaluation: what is judged is what is stored."""
-    found = _if_touched(result, redactor)
-    if found is None:
+    """Return the result without secrets. This is done before evaluation, so that what is judged is what is stored."""
+    content = _json_if_affected(result, redactor)
+    if content is None:
         return result
-    clean = _clean(found, _OF_A_RESULT, redactor)
-    clean["tool_calls"] = [_clean(call, _OF_A_CALL, redactor) for call in clean["tool_calls"]]
-    clean["trace"] = [_clean(event, _OF_AN_EVENT, redactor) for event in clean["trace"]]
-    clean["eval_results"] = [_clean(verdict, _OF_A_VERDICT, redactor) for verdict in clean["eval_results"]]
+    clean = _clean(content, _RESULT_FIELDS, redactor)
+    clean["tool_calls"] = [_clean(call, _CALL_FIELDS, redactor) for call in clean["tool_calls"]]
+    clean["trace"] = [_clean(event, _EVENT_FIELDS, redactor) for event in clean["trace"]]
+    clean["eval_results"] = [_clean(verdict, _EVAL_FIELDS, redactor) for verdict in clean["eval_results"]]
     return type_adapter(AgentRunResult).validate_python(clean)
 
 
 def redact_verdicts(result: AgentRunResult, redactor: Redactor) -> None:
-    """Of a result that was redacted before it was judged: what the judges and evaluators have brought in."""
-    found = _if_touched(result.eval_results, redactor)
-    if found is not None:
-        clean = [_clean(verdict, _OF_A_VERDICT, redactor) for verdict in found]
+    """Redact what judges and evaluators added to a result that was redacted before."""
+    content = _json_if_affected(result.eval_results, redactor)
+    if content is not None:
+        clean = [_clean(verdict, _EVAL_FIELDS, redactor) for verdict in content]
         result.eval_results = [type_adapter(EvalResult).validate_python(verdict) for verdict in clean]
     result.error = result.error and redactor.json(result.error)
 
 
 def clean_calls(calls: list[ToolRecord], redactor: Redactor) -> list[Any]:
-    """Calls as they are recorded."""
-    found = _if_touched(calls, redactor)
-    return calls if found is None else [_clean(call, _OF_A_CALL, redactor) for call in found]
+    """Return the calls as they are recorded."""
+    content = _json_if_affected(calls, redactor)
+    return calls if content is None else [_clean(call, _CALL_FIELDS, redactor) for call in content]
 
 
 def clean_tools(tools: list[ToolDefinition], redactor: Redactor) -> list[Any]:
-    """The definitions of tools, as they are recorded."""
-    found = _if_touched(tools, redactor)
-    return tools if found is None else [_clean(tool, _OF_A_TOOL, redactor) for tool in found]
+    """Return the definitions of tools as they are recorded."""
+    content = _json_if_affected(tools, redactor)
+    return tools if content is None else [_clean(tool, _TOOL_FIELDS, redactor) for tool in content]
 
 
 def clean_scenario(document: dict[str, Any], redactor: Redactor) -> dict[str, Any]:
-    """A scenario as it is stored with its batch. Its own settings, such as the time-out, are no place for a secret."""
+    """Return a scenario as it is stored with its batch. Its numbers, such as the timeout, are not redacted."""
     settings = {name: value for name, value in document.items() if isinstance(value, int | float)}
     return {**redactor.json({**document, **dict.fromkeys(settings)}), **settings}
 
 
-def _if_touched(value: Any, redactor: Redactor) -> Any:
-    """The value as JSON, where the redactor might find something in it. Mostly it does not, and the walk is long."""
+def _json_if_affected(value: Any, redactor: Redactor) -> Any:
+    """Return the value as JSON if the redactor might change it, else None. This check is faster than redacting."""
     content = json_codec.dumps(value)
     if not redactor.may_touch(content.decode("utf-8", "replace")):
         return None
     return json_codec.loads(content, max_depth=json_codec.MAX_DEPTH_STORED)
 
 
-def _clean(value: dict[str, Any], foreign: Iterable[str], redactor: Redactor) -> dict[str, Any]:
-    return {**value, **{name: redactor.json(value[name]) for name in foreign}}
+def _clean(value: dict[str, Any], names: Iterable[str], redactor: Redactor) -> dict[str, Any]:
+    return {**value, **{name: redactor.json(value[name]) for name in names}}

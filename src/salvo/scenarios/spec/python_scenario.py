@@ -8,7 +8,7 @@ from typing import Any
 
 from salvo.engine.jsonio.pydantic_errors import validate
 from salvo.errors import InputError
-from salvo.scenarios.run.tools.function import name_of
+from salvo.scenarios.run.tools.function import tool_name
 from salvo.scenarios.spec.loader import join_errors
 from salvo.scenarios.spec.schema import Scenario
 
@@ -43,7 +43,7 @@ class _ObjectNames:
         return path
 
     def add_tool(self, function: Any) -> str:
-        name = name_of(function, getattr(function, "__name__", ""))
+        name = tool_name(function, getattr(function, "__name__", ""))
         if self.objects.setdefault(name, function) is not function:
             raise InputError(f"The scenario cannot be used: two of its tools are called {name}.")
         return name

@@ -264,7 +264,7 @@ def test_the_program_gets_a_plain_environment_its_own_variables_and_no_key(
 @pytest.mark.parametrize(
     "agent, said",
     [
-        ("raise ValueError('no seat')", "The program ended with exit code 1. The last it wrote to its standard error: ValueError: no seat"),
+        ("raise ValueError('no seat')", "The program ended with exit code 1. The last line of its standard error: ValueError: no seat"),
         ("import os; os.kill(os.getpid(), 9)", "The program was ended by signal 9."),
         ("while True: print('x' * 1000)", "The program wrote more than 10,485,760 bytes."),
     ],
@@ -418,8 +418,8 @@ def test_a_command_is_checked_before_anything_is_called(project: UserProject) ->
             '8:3: adapter_options.comand: no such field; did you mean "command"?',
             "8:3: adapter_options.command: must be text, not a list, or must not be empty",
             "8:3: adapter_options.command: cannot be split into words: No closing quotation",
-            "8:3: adapter_options.command: there is no program no-such-program that can be started",
-            "9:3: adapter_options.cwd: there is no such folder, seen from the scenario's own",
+            "8:3: adapter_options.command: there is no executable program no-such-program",
+            "9:3: adapter_options.cwd: there is no such folder, relative to the scenario's folder",
             "9:3: adapter_options.input: must be one of text, json",
             "9:9: adapter_options.env.OPENAI_API_KEY: is set by Salvo, to lead the program's client to it",
             "9:9: adapter_options.env.MINE: a provider's key is never given to a command",

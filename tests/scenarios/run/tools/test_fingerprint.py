@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from salvo.scenarios.run.tools.fingerprint import source_of
+from salvo.scenarios.run.tools.fingerprint import tool_source
 from salvo.scenarios.spec.project import Project
 
 FILE = """\
@@ -46,7 +46,7 @@ other = 5
 def source(folder: Path, content: str, name: str = "search") -> str:
     file = folder / f"tools_{abs(hash(content))}.py"
     file.write_text(content)
-    return source_of(getattr(Project(folder, folder).load_module(file), name))
+    return tool_source(getattr(Project(folder, folder).load_module(file), name))
 
 
 def test_a_function_is_its_lines_and_what_it_uses_of_its_file(tmp_path: Path) -> None:
@@ -77,4 +77,4 @@ def test_what_was_never_written_has_no_source() -> None:
     exec("def search(): ...", made)  # noqa: S102 - what a user's module may do
     function = made["search"]
     assert callable(function)
-    assert source_of(function) == ""
+    assert tool_source(function) == ""

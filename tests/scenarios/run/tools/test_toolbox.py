@@ -73,9 +73,9 @@ async def test_replay_answers_by_name_arguments_and_occurrence_without_running_a
 async def test_a_call_that_was_not_recorded_is_a_divergence() -> None:
     tools = box()
     await tools.call("search", {"to": "JFK"})
-    with pytest.raises(TapeMissError, match="other arguments, or once more") as error:
+    with pytest.raises(TapeMissError, match="other arguments, or more often") as error:
         await replayed(tools, {"to": "LGA"})
-    assert error.value.hint == "Recorded and not asked for yet: search({'to': 'JFK'})."
+    assert error.value.hint == "Recorded and not called yet: search({'to': 'JFK'})."
     with pytest.raises(TapeMissError):
         await replayed(tools, {"to": "JFK"}, {"to": "JFK"})
 

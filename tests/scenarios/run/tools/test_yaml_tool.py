@@ -6,7 +6,7 @@ import pytest
 from pydantic import ValidationError
 
 from salvo.scenarios.run.tools.base import ToolFailure
-from salvo.scenarios.run.tools.yaml_tool import ScriptedTool, fits
+from salvo.scenarios.run.tools.yaml_tool import ScriptedTool, matches
 from salvo.scenarios.spec.schema import YamlTool
 from tests.support.clock import HeldClock
 
@@ -66,7 +66,7 @@ async def test_a_delay_is_waited_on_the_clock() -> None:
     ],
 )
 def test_everything_wanted_must_be_there(wanted: Any, given: Any, fit: bool) -> None:
-    assert fits(wanted, given) is fit
+    assert matches(wanted, given) is fit
 
 
 @pytest.mark.parametrize("spec", [{"name": "no spaces"}, {"name": "x", "responses": []}, {"name": "x", "respones": 1}])

@@ -1,9 +1,9 @@
-"""The one seam of running an agent: `BaseAdapter.run(AdapterRequest) -> AdapterResponse`."""
+"""The interface of an adapter: `BaseAdapter.run(AdapterRequest) -> AdapterResponse`."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import NamedTuple
+from dataclasses import dataclass
 
 from salvo.engine.chat import catalog
 from salvo.engine.chat.base import ChatModel
@@ -14,8 +14,9 @@ from salvo.scenarios.run.journal import Journal, JournaledModel
 from salvo.scenarios.run.tools.toolbox import ToolBox
 
 
-class RunContext(NamedTuple):
-    """What belongs to one run. What goes through the wire and the toolbox is recorded and can be replayed."""
+@dataclass(frozen=True, slots=True)
+class RunContext:
+    """What belongs to one run. Whatever goes through the wire and the toolbox is recorded and can be replayed."""
 
     wire: Wire
     toolbox: ToolBox
@@ -23,16 +24,16 @@ class RunContext(NamedTuple):
     seed: int | None
     journal: Journal
     endpoint: str | None = None
-    """Another endpoint than the provider's own, where the scenario names one."""
+    """The scenario's own endpoint, if it has one."""
 
     def chat_model(self, name: str) -> ChatModel:
-        """A model whose calls are recorded, counted and priced."""
+        """Return a model whose calls are recorded, counted and priced."""
         model = catalog.chat_model(name, self.wire, endpoint_name=self.endpoint)
         return JournaledModel(model, model.provider, self.journal)
 
 
 class BaseAdapter(ABC):
-    """Runs an agent once. The runner makes a new one for every run and sets `context` before it calls `run`."""
+    """Runs an agent. The runner makes a new adapter for every run and sets `context` before it calls `run`."""
 
     context: RunContext
 

@@ -1,7 +1,7 @@
 """`adapter: command`: any program, in any language, with its own client and its own tools.
 
-It is given its input, and its models through a gateway on loopback. What it writes to its standard output is the
-final output; what its models and tools said is read from the traffic.
+It gets its input, and its models through a gateway on loopback. Its standard output is the final output; the replies
+of its models and its tool calls are read from the traffic.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import shlex
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -36,9 +36,9 @@ _BASE = frozenset({
     "SSL_CERT_FILE", "SSL_CERT_DIR", "SYSTEMROOT", "WINDIR", "COMSPEC", "PATHEXT", "USERPROFILE", "APPDATA",
     "LOCALAPPDATA",
 })  # fmt: skip
-"""What a program needs to be one, and LC_*. Everything else it gets only by name."""
+"""The variables that every program gets, besides LC_*. It gets others only by name."""
 _STOPS = {Stop.REFUSAL: Stopped.REFUSAL, Stop.LENGTH: Stopped.LENGTH}
-_SHOWN = 200
+_MAX_SHOWN = 200
 
 Text = Annotated[str, Field(min_length=1)]
 
@@ -69,24 +69,26 @@ class CommandAdapter(BaseAdapter):
         self._environ = environ
 
     async def run(self, request: AdapterRequest) -> AdapterResponse:
-        options, misfits = validate(CommandOptions, dict(request.options))
+        options, errors = validate(CommandOptions, dict(request.options))
         if options is None:
-            raise InputError(f"adapter_options do not fit: {misfits[0].message}.", hint="`salvo validate` shows where.")
+            raise InputError(
+                f"adapter_options are not valid: {errors[0].message}.", hint="`salvo validate` shows where."
+            )
         context = self.context
-        traffic = ProgramTrace(context.journal, context.toolbox.calls, request.max_turns)
+        trace = ProgramTrace(context.journal, context.toolbox.calls, request.max_turns)
         try:
-            async with Gateway(context.wire, traffic, lane=LANE) as gateway:
-                with _handed_over(options, _input(options, request)) as (words, given):
-                    ended = await run_program(
+            async with Gateway(context.wire, trace, lane=LANE) as gateway:
+                with _pass_input(options, _input(options, request)) as (words, stdin):
+                    result = await run_program(
                         words,
                         folder=options.folder(self._file, self._root),
                         environ=_environ(options, request, self._environ, gateway.environ),
-                        stdin=given,
-                        until=traffic.over,
+                        stdin=stdin,
+                        until=trace.over,
                     )
         finally:
-            traffic.end()
-        return _response(ended, traffic)
+            trace.end()
+        return _response(result, trace)
 
 
 def check_command(scenario: Scenario, file: Path, root: Path, environ: Mapping[str, str]) -> Iterator[FieldError]:
@@ -112,30 +114,31 @@ def check_command(scenario: Scenario, file: Path, root: Path, environ: Mapping[s
 
 
 def _keys(options: CommandOptions, scenario: Scenario) -> Iterator[tuple[FieldPath, str]]:
-    """A provider's key stays in our process, under any name."""
-    ours = {name for each in catalog.providers().values() for name in (each.key_variable, each.base_url_variable)}
+    """Yield the variables that would give the program a provider's key, which never leaves this process."""
+    key_variables = [provider.key_variable for provider in catalog.providers().values()]
+    ours = {
+        name
+        for provider in catalog.providers().values()
+        for name in (provider.key_variable, provider.base_url_variable)
+    }
     for name in options.env:
         if name in ours:
             yield ("env", name), "is set by Salvo, to lead the program's client to it"
-        elif any(f"${{{each.key_variable}}}" in str(scenario.adapter_options["env"][name]) for each in _providers()):
+        elif any(f"${{{key}}}" in str(scenario.adapter_options["env"][name]) for key in key_variables):
             yield ("env", name), "a provider's key is never given to a command"
     for index, name in enumerate(options.pass_env):
         if name in ours:
             yield ("pass_env", index), "is set by Salvo, to lead the program's client to it"
 
 
-def _providers() -> Sequence[catalog.Provider]:
-    return list(catalog.providers().values())
-
-
 def _program(options: CommandOptions, folder: Path, environ: Mapping[str, str]) -> Iterator[tuple[FieldPath, str]]:
     try:
         words = options.words
-    except ValueError as fault:
-        yield ("command",), f"cannot be split into words: {fault}"
+    except ValueError as error:
+        yield ("command",), f"cannot be split into words: {error}"
         return
     if not folder.is_dir():
-        yield ("cwd",), "there is no such folder, seen from the scenario's own"
+        yield ("cwd",), "there is no such folder, relative to the scenario's folder"
         return
     if not words:
         yield ("command",), "must not be empty"
@@ -143,19 +146,19 @@ def _program(options: CommandOptions, folder: Path, environ: Mapping[str, str]) 
     program = str(folder / words[0]) if "/" in words[0] else words[0]
     path = options.env.get("PATH", environ.get("PATH"))
     if shutil.which(program, path=path) is None:
-        yield ("command",), f"there is no program {words[0]} that can be started"
+        yield ("command",), f"there is no executable program {words[0]}"
 
 
 def _input(options: CommandOptions, request: AdapterRequest) -> bytes:
     if options.input == "text":
         return request.user_message.encode("utf-8", "surrogatepass")
-    told = ("user_message", "system_prompt", "model", "temperature", "seed", "max_turns", "output_schema")
-    return json_codec.dumps({name: getattr(request, name) for name in told})
+    fields = ("user_message", "system_prompt", "model", "temperature", "seed", "max_turns", "output_schema")
+    return json_codec.dumps({name: getattr(request, name) for name in fields})
 
 
 @contextmanager
-def _handed_over(options: CommandOptions, content: bytes) -> Iterator[tuple[list[str], bytes]]:
-    """The words of the command and what it gets on its standard input; {input} in the words is a file instead."""
+def _pass_input(options: CommandOptions, content: bytes) -> Iterator[tuple[list[str], bytes]]:
+    """Yield the words of the command and its standard input; {input} in the words is the name of a file instead."""
     words = options.words
     if not any(_INPUT in word for word in words):
         yield words, content
@@ -174,12 +177,12 @@ def _environ(
         for name, value in environ.items()
         if name in _BASE or name.startswith("LC_") or name in options.pass_env
     }
-    told = {"SALVO_MODEL": request.model, "SALVO_SEED": "" if request.seed is None else str(request.seed)}
+    variables = {"SALVO_MODEL": request.model, "SALVO_SEED": "" if request.seed is None else str(request.seed)}
     direct = ",".join(part for part in (passed.get("NO_PROXY", ""), HOST, "localhost") if part)
-    # The gateway's last: no option leads a key or a request elsewhere.
+    # The gateway's variables come last: no option can send a key or a request elsewhere.
     return {
         **passed,
-        **{name: value for name, value in told.items() if value},
+        **{name: value for name, value in variables.items() if value},
         **options.env,
         "NO_PROXY": direct,
         "no_proxy": direct,
@@ -187,34 +190,36 @@ def _environ(
     }
 
 
-def _response(ended: ProcessResult, traffic: ProgramTrace) -> AdapterResponse:
-    """What came of it. What was not the program's fault is raised, and makes the run an error."""
-    if traffic.over.done():
-        over = traffic.over.result()
+def _response(result: ProcessResult, trace: ProgramTrace) -> AdapterResponse:
+    """Return the response. An error that is not the program's is raised, which makes the run an error."""
+    if trace.over.done():
+        over = trace.over.result()
         if not isinstance(over, TurnLimitReached):
             raise over
-        return AdapterResponse(None, stopped=Stopped.TURN_LIMIT, details=_details(ended))
-    if traffic.fault is not None:
-        raise traffic.fault
-    text = ended.output.rstrip("\r\n")
-    if ended.output_truncated:
+        return AdapterResponse(None, stopped=Stopped.TURN_LIMIT, details=_details(result))
+    if trace.error is not None:
+        raise trace.error
+    text = result.output.rstrip("\r\n")
+    if result.output_truncated:
         error = f"The program wrote more than {MAX_OUTPUT:,} bytes."
-        return AdapterResponse(None, stopped=Stopped.EXIT, error=error, details=_details(ended))
-    if ended.exit_code:
-        stopped = Stopped.CONTEXT if isinstance(traffic.refused, ContextTooLongError) else Stopped.EXIT
-        return AdapterResponse(text or None, stopped=stopped, error=_told(ended, traffic), details=_details(ended))
-    stopped_by_model = _STOPS.get(traffic.stop) if traffic.stop is not None else None
-    return AdapterResponse(text, stopped=stopped_by_model, details=_details(ended))
+        return AdapterResponse(None, stopped=Stopped.EXIT, error=error, details=_details(result))
+    if result.exit_code:
+        stopped = Stopped.CONTEXT if isinstance(trace.refused, ContextTooLongError) else Stopped.EXIT
+        return AdapterResponse(
+            text or None, stopped=stopped, error=_exit_error(result, trace), details=_details(result)
+        )
+    stopped_by_model = _STOPS.get(trace.stop) if trace.stop is not None else None
+    return AdapterResponse(text, stopped=stopped_by_model, details=_details(result))
 
 
-def _told(ended: ProcessResult, traffic: ProgramTrace) -> str:
-    code = ended.exit_code or 0
+def _exit_error(result: ProcessResult, trace: ProgramTrace) -> str:
+    code = result.exit_code or 0
     how = f"ended with exit code {code}" if code > 0 else f"was ended by signal {-code}"
-    lines = ended.errors.strip().splitlines()
-    why = f" {traffic.refused}" if traffic.refused else ""
-    said = f" The last it wrote to its standard error: {lines[-1].strip()[:_SHOWN]}" if lines else ""
-    return f"The program {how}.{why}{said}"
+    lines = result.errors.strip().splitlines()
+    why = f" {trace.refused}" if trace.refused else ""
+    last_line = f" The last line of its standard error: {lines[-1].strip()[:_MAX_SHOWN]}" if lines else ""
+    return f"The program {how}.{why}{last_line}"
 
 
-def _details(ended: ProcessResult) -> dict[str, Any]:
-    return {"exit_code": ended.exit_code, **({"stderr": ended.errors} if ended.errors else {})}
+def _details(result: ProcessResult) -> dict[str, Any]:
+    return {"exit_code": result.exit_code, **({"stderr": result.errors} if result.errors else {})}

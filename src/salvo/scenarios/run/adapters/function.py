@@ -1,4 +1,4 @@
-"""`adapter: function:module.callable`: any function that takes the request and gives the final output."""
+"""`adapter: function:module.callable`: any function that takes the request and returns the final output."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from salvo.scenarios.run.adapters.base import BaseAdapter
 
 
 class FunctionAdapter(BaseAdapter):
-    """Sync functions run in a thread, so that one run does not hold up the others."""
+    """Runs sync functions in a thread, so that one run does not block the others."""
 
     def __init__(self, function: Callable[[AdapterRequest], Any]) -> None:
         self._function = function

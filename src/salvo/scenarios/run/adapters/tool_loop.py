@@ -1,4 +1,4 @@
-"""The one tool loop: it drives any ChatModel through its tools until it has nothing more to ask for."""
+"""The tool loop: call a model and its tools until the model asks for no more tools."""
 
 from __future__ import annotations
 
@@ -26,23 +26,23 @@ _STOPS = {Stop.REFUSAL: Stopped.REFUSAL, Stop.LENGTH: Stopped.LENGTH, Stop.CONTE
 
 
 async def run_tool_loop(model: ChatModel, request: AdapterRequest, context: RunContext) -> AdapterResponse:
-    """Turn by turn: the model speaks, its tools answer. Tools that are asked for together run together."""
+    """Return the final response. Tools that one reply asks for run concurrently."""
     messages: tuple[Message, ...] = (UserMessage(request.user_message),)
     for _ in range(request.max_turns):
         try:
-            reply = await model.complete(_turn(request, messages))
-        except ContextTooLongError as fault:
-            context.journal.record_event("context", message=str(fault))
+            reply = await model.complete(_chat_request(request, messages))
+        except ContextTooLongError as error:
+            context.journal.record_event("context", message=str(error))
             return AdapterResponse(None, stopped=Stopped.CONTEXT)
         if reply.stop in _STOPS or not reply.message.tool_uses:
             return AdapterResponse(reply.text, stopped=_STOPS.get(reply.stop))
-        calls = await _use(reply, context)
-        messages += (reply.message, ToolMessage(tuple(map(_told, reply.message.tool_uses, calls))))
+        calls = await _call_tools(reply, context)
+        messages += (reply.message, ToolMessage(tuple(map(_tool_answer, reply.message.tool_uses, calls))))
     context.journal.record_event("turn_limit", turns=request.max_turns)
     return AdapterResponse(None, stopped=Stopped.TURN_LIMIT)
 
 
-def _turn(request: AdapterRequest, messages: tuple[Message, ...]) -> ChatRequest:
+def _chat_request(request: AdapterRequest, messages: tuple[Message, ...]) -> ChatRequest:
     return ChatRequest(
         messages=messages,
         system=request.system_prompt,
@@ -55,7 +55,7 @@ def _turn(request: AdapterRequest, messages: tuple[Message, ...]) -> ChatRequest
     )
 
 
-async def _use(reply: ChatReply, context: RunContext) -> list[ToolCall]:
+async def _call_tools(reply: ChatReply, context: RunContext) -> list[ToolCall]:
     calls = await gather(
         context.toolbox.call(use.name, use.arguments, problem=use.problem) for use in reply.message.tool_uses
     )
@@ -64,8 +64,8 @@ async def _use(reply: ChatReply, context: RunContext) -> list[ToolCall]:
     return calls
 
 
-def _told(use: ToolUse, call: ToolCall) -> ToolAnswer:
-    """What the model is told: text as it is, anything else as JSON; an error as an error."""
+def _tool_answer(use: ToolUse, call: ToolCall) -> ToolAnswer:
+    """Return what the model gets: text unchanged, anything else as JSON, and errors as errors."""
     if call.error is not None:
         return ToolAnswer(use.id, f"Error: {call.error}", is_error=True)
     return ToolAnswer(use.id, call.result if isinstance(call.result, str) else json_codec.dumps(call.result).decode())

@@ -1,1 +1,1 @@
-"""The tools an agent may use: Python functions and YAML with canned answers, behind one door, the ToolBox."""
+"""The tools of an agent: Python functions and YAML with fixed answers, called through the ToolBox."""

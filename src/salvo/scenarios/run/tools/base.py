@@ -1,4 +1,4 @@
-"""What a tool is to the rest: a definition the model sees, and something that answers."""
+"""The interface of a tool: a definition for the model, and a method that answers."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from salvo.engine.chat.base import ToolDefinition
 
 
 class Tool(Protocol):
-    """One for each run, so that a sequence of canned answers starts anew in every run."""
+    """A tool of one run. Each run has its own, so that a sequence of fixed answers starts again."""
 
     @property
     def definition(self) -> ToolDefinition: ...
 
     async def answer(self, arguments: dict[str, Any]) -> Any:
-        """The result, as a JSON value. What it raises is handed to the model as the tool's error."""
+        """Return the result as a JSON value. An exception is passed to the model as the tool's error."""
         ...
 
 
-class ToolFailure(Exception):  # noqa: N818 - what a canned fault says is the tool's word, not an error of ours
-    """A tool's own error, told to the model in exactly these words."""
+class ToolFailure(Exception):  # noqa: N818 - it carries the answer of a tool
+    """A tool's own error. The model gets exactly this message."""

@@ -1,18 +1,19 @@
-"""Where a scenario's tools are: inline, then `tools.py` from its folder up to the root, then `tools/<name>.yaml`."""
+"""Find a scenario's tools: inline, then in `tools.py` from its folder up to the root, then in `tools/<name>.yaml`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from salvo.engine.jsonio.canonical import stable_key
 from salvo.engine.jsonio.json_schema import check
 from salvo.engine.runtime.clock import Clock
 from salvo.errors import InputError
 from salvo.scenarios.run.tools.base import Tool
-from salvo.scenarios.run.tools.fingerprint import source_of
+from salvo.scenarios.run.tools.fingerprint import tool_source
 from salvo.scenarios.run.tools.yaml_tool import ScriptedTool
 from salvo.scenarios.spec.schema import Scenario, YamlTool
 
@@ -22,8 +23,9 @@ if TYPE_CHECKING:
 MakeTool: TypeAlias = Callable[[Clock], Tool]
 
 
-class FoundTool(NamedTuple):
-    """A tool of a scenario, before any run: `make` gives each run its own."""
+@dataclass(frozen=True, slots=True)
+class FoundTool:
+    """A tool of a scenario before any run: `make` returns the tool of one run."""
 
     name: str
     place: str
@@ -32,60 +34,56 @@ class FoundTool(NamedTuple):
 
 
 def find_tools(scenario: Scenario, file: Path, project: Project) -> list[FoundTool]:
-    """All of them, in the scenario's order; InputError for the first that is nowhere."""
-    found: list[FoundTool] = []
-    for _, outcome in _each(scenario, file, project):
+    """Return all tools in the scenario's order. Raise InputError for the first that does not exist."""
+    tools: list[FoundTool] = []
+    for _, outcome in _find_each(scenario, file, project):
         if isinstance(outcome, InputError):
             raise outcome
-        found.append(outcome)
-    return found
+        tools.append(outcome)
+    return tools
 
 
 def missing_tools(scenario: Scenario, file: Path, project: Project) -> Iterator[tuple[tuple[str | int, ...], str]]:
-    """What is wrong with a scenario's tools, as places in the file and sentences."""
-    seen: set[str] = set()
-    for index, outcome in _each(scenario, file, project):
+    """Yield what is wrong with a scenario's tools: the place in the file and a sentence."""
+    names: set[str] = set()
+    for index, outcome in _find_each(scenario, file, project):
         if isinstance(outcome, InputError):
             yield ("tools", index), str(outcome)
-        elif outcome.name in seen:
+        elif outcome.name in names:
             yield ("tools", index), f"the tool {outcome.name} is listed twice"
         else:
-            seen.add(outcome.name)
+            names.add(outcome.name)
 
 
-def _each(scenario: Scenario, file: Path, project: Project) -> Iterator[tuple[int, FoundTool | InputError]]:
-    for index, wanted in enumerate(scenario.tools):
+def _find_each(scenario: Scenario, file: Path, project: Project) -> Iterator[tuple[int, FoundTool | InputError]]:
+    for index, reference in enumerate(scenario.tools):
         try:
-            yield index, _found(wanted, file, project)
-        except InputError as fault:
-            yield index, fault
+            yield index, _find(reference, file, project)
+        except InputError as error:
+            yield index, error
 
 
-def _found(wanted: str | YamlTool, file: Path, project: Project) -> FoundTool:
-    if isinstance(wanted, YamlTool):
-        return _canned(wanted, "the scenario")
-    if wanted in project.objects:
-        return _function(wanted, project.objects[wanted], "the scenario")
-    looked: list[str] = []
+def _find(reference: str | YamlTool, file: Path, project: Project) -> FoundTool:
+    if isinstance(reference, YamlTool):
+        return _yaml_tool(reference, "the scenario")
+    if reference in project.objects:
+        return _function_tool(reference, project.objects[reference], "the scenario")
+    places: list[str] = []
     for folder in project.folders_above(file):
         module_file = folder / "tools.py"
-        looked.append(str(module_file))
+        places.append(str(module_file))
         if module_file.is_file():
             from salvo.scenarios.run.tools.function import tools_in
 
             functions = tools_in(project.load_module(module_file))
-            if wanted in functions:
-                return _function(wanted, functions[wanted], str(module_file))
+            if reference in functions:
+                return _function_tool(reference, functions[reference], str(module_file))
     for folder in project.folders_above(file):
-        yaml_file = folder / "tools" / f"{wanted}.yaml"
-        looked.append(str(yaml_file))
+        yaml_file = folder / "tools" / f"{reference}.yaml"
+        places.append(str(yaml_file))
         if yaml_file.is_file():
-            return _canned(_read(yaml_file, wanted), str(yaml_file))
-    raise InputError(f"there is no tool {wanted!r}; looked at {_listed(looked)}")
-
-
-def _listed(places: Sequence[str]) -> str:
-    return ", ".join(["the scenario itself", *places])
+            return _yaml_tool(_read(yaml_file, reference), str(yaml_file))
+    raise InputError(f"there is no tool {reference!r}; looked in the scenario, {', '.join(places)}")
 
 
 def _read(file: Path, name: str) -> YamlTool:
@@ -93,20 +91,20 @@ def _read(file: Path, name: str) -> YamlTool:
 
     tool = read_tool(file)
     if tool.name != name:
-        raise InputError(f"{file} defines {tool.name!r}, not {name!r}; the file and the tool must have one name")
+        raise InputError(f"{file} defines {tool.name!r}, not {name!r}; the file and the tool must have the same name")
     return tool
 
 
-def _canned(spec: YamlTool, place: str) -> FoundTool:
+def _yaml_tool(spec: YamlTool, place: str) -> FoundTool:
     check(spec.parameters)
     return FoundTool(spec.name, place, partial(ScriptedTool, spec), stable_key(spec.model_dump(mode="json")))
 
 
-def _function(name: str, function: Callable[..., Any], place: str) -> FoundTool:
+def _function_tool(name: str, function: Callable[..., Any], place: str) -> FoundTool:
     from salvo.scenarios.run.tools.function import FunctionTool
 
     tool = FunctionTool(name, function)
-    fingerprint = stable_key([tool.definition, source_of(function)])
+    fingerprint = stable_key([tool.definition, tool_source(function)])
 
     def make(_clock: Clock) -> Tool:
         return tool
@@ -115,6 +113,6 @@ def _function(name: str, function: Callable[..., Any], place: str) -> FoundTool:
 
 
 def changed_tools(before: Mapping[str, str], now: Iterable[FoundTool]) -> list[str]:
-    """The names of the tools that are no longer what they were, by their fingerprints."""
+    """Return the names of the tools whose fingerprints have changed."""
     present = {tool.name: tool.fingerprint for tool in now}
     return sorted(name for name in {*before, *present} if before.get(name) != present.get(name))

@@ -1,4 +1,4 @@
-"""What a function is, as it is written: its own lines, and those of its file that it uses."""
+"""The source of a tool function: its own lines, and those of its file that it uses."""
 
 from __future__ import annotations
 
@@ -9,30 +9,37 @@ from functools import lru_cache
 from typing import Any
 
 
-def source_of(function: Callable[..., Any]) -> str:
-    """Not as it is compiled, for that differs from one Python to the next. Other files are not looked at."""
+def tool_source(function: Callable[..., Any]) -> str:
+    """Return the source, because bytecode differs between Python versions. Other files are ignored."""
     function = inspect.unwrap(function)
     try:
         lines, _ = inspect.findsource(function)
         statements = _statements("".join(lines))
-    except (OSError, SyntaxError):  # made by code, or its file is not what it was: its definition is all there is
+    except (OSError, SyntaxError):  # generated code, or its file has changed: only its definition is known
         return ""
     used = {function.__name__}
-    wanted: set[ast.stmt] = set()
-    while more := {each for each in statements if each not in wanted and not used.isdisjoint(_bound(each))}:
-        wanted |= more
+    selected: set[ast.stmt] = set()
+    while more := {
+        statement for statement in statements if statement not in selected and not used.isdisjoint(_bound(statement))
+    }:
+        selected |= more
         used.update(_names(more))
-    return "".join(line for each in statements if each in wanted for line in lines[_first(each) - 1 : each.end_lineno])
+    return "".join(
+        line
+        for statement in statements
+        if statement in selected
+        for line in lines[_first(statement) - 1 : statement.end_lineno]
+    )
 
 
 @lru_cache(maxsize=8)
 def _statements(text: str) -> list[ast.stmt]:
-    """Remembered, for several tools stand in one file."""
+    """Cached, because one file can have several tools."""
     return ast.parse(text).body
 
 
 def _bound(statement: ast.stmt) -> Iterator[str]:
-    """The names that a statement gives a meaning to."""
+    """Yield the names that a statement binds."""
     if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
         yield statement.name
         return
@@ -46,7 +53,7 @@ def _bound(statement: ast.stmt) -> Iterator[str]:
 
 
 def _names(statements: Iterable[ast.stmt]) -> Iterator[str]:
-    return (node.id for each in statements for node in ast.walk(each) if isinstance(node, ast.Name))
+    return (node.id for statement in statements for node in ast.walk(statement) if isinstance(node, ast.Name))
 
 
 def _first(statement: ast.stmt) -> int:

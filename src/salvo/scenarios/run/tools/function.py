@@ -31,7 +31,7 @@ def tool(*, name: str | None = None, description: str | None = None) -> Callable
 def tool(
     function: Function | None = None, *, name: str | None = None, description: str | None = None
 ) -> Function | Callable[[Function], Function]:
-    """Marks a function as a tool, optionally under another name or with another description.
+    """Mark a function as a tool, optionally under another name or with another description.
 
     A plain function in `tools.py` is a tool without it; once one function there is marked, only marked ones are.
     """
@@ -44,24 +44,24 @@ def tool(
 
 
 def tools_in(module: Any) -> dict[str, Callable[..., Any]]:
-    """The functions of a module that are tools, by the name that a scenario uses."""
+    """Return the functions of a module that are tools, by the name that a scenario uses."""
     own = {
         name: value
         for name, value in vars(module).items()
         if inspect.isfunction(value) and value.__module__ == module.__name__ and not name.startswith("_")
     }
     marked = {name: value for name, value in own.items() if hasattr(value, _MARK)}
-    return {name_of(value, name): value for name, value in (marked or own).items()}
+    return {tool_name(value, name): value for name, value in (marked or own).items()}
 
 
-def name_of(function: Callable[..., Any], name: str) -> str:
-    """What a scenario calls a function of that name."""
+def tool_name(function: Callable[..., Any], name: str) -> str:
+    """Return the name of the tool in a scenario."""
     return str(getattr(function, _MARK, {}).get("name") or name)
 
 
 @dataclass(frozen=True)
 class FunctionTool:
-    """A function of the user's. Sync ones run in a thread, so that a slow one does not hold up other runs."""
+    """A user's function. Sync functions run in a thread, so that a slow one does not block other runs."""
 
     name: str
     function: Callable[..., Any]
@@ -77,17 +77,17 @@ class FunctionTool:
         try:
             signature: Any = self.function
             return TypeAdapter(signature)
-        except Exception as fault:
+        except Exception as error:
             raise InputError(
-                f"The tool {self.name} has a signature that no JSON Schema can say: {fault}.",
+                f"The signature of the tool {self.name} has no JSON Schema: {error}.",
                 hint="Annotate its parameters with plain types, dataclasses or pydantic models.",
-            ) from fault
+            ) from error
 
     def _schema(self, described: dict[str, str]) -> dict[str, Any]:
         schema = self._adapter.json_schema()
         if schema.get("type") != "object":
             raise InputError(
-                f"The tool {self.name} takes arguments by position, and a model can only name them.",
+                f"The tool {self.name} has positional-only parameters, but a model passes arguments by name.",
                 hint="Use ordinary or keyword-only parameters.",
             )
         properties = {
@@ -102,15 +102,15 @@ class FunctionTool:
                 result = await self._adapter.validate_python(arguments)
             else:
                 result = await in_thread(self._adapter.validate_python, arguments)
-        except ValidationError as fault:
-            first = fault.errors(include_url=False)[0]
-            raise ToolFailure(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from fault
-        # As JSON from here on: what the model is told, what is stored and what is replayed are the same.
+        except ValidationError as error:
+            first = error.errors(include_url=False)[0]
+            raise ToolFailure(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from error
+        # As JSON from here on, so that the model, the store and a replay all get the same.
         return from_json(to_json(result, fallback=str, inf_nan_mode="strings"))
 
 
 def _untitled(schema: dict[str, Any]) -> dict[str, Any]:
-    """pydantic titles everything with its own name, which only costs tokens."""
+    """Return the schema without the titles that pydantic adds, which only cost tokens."""
     return {
         name: {key: _untitled(item) for key, item in part.items()} if name in ("properties", "$defs") else part
         for name, part in schema.items()
@@ -119,7 +119,7 @@ def _untitled(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def _docstring(text: str) -> tuple[str, dict[str, str]]:
-    """The description (all before the parameters), and each parameter's, from an `Args:` section or `:param x:`."""
+    """Return the text before the parameters, and the description of each (from an `Args:` section or `:param x:`)."""
     words: list[str] = []
     parameters: dict[str, str] = {}
     inside = False

@@ -1,4 +1,4 @@
-"""The ToolBox: the only door to a tool. It validates, traces and records; in replay it answers from the recording."""
+"""The ToolBox: every tool call goes through it. It validates and records; in replay it answers from the recording."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from salvo.scenarios.run.tools.base import Tool, ToolFailure
 
 @dataclass(slots=True)
 class ToolRecord:
-    """A call as it is kept for replay: found again by name, arguments and the how-manieth time they are asked for."""
+    """A call as it is recorded. Replay finds it by name, arguments and which occurrence of them it is."""
 
     name: str
     arguments: Any
@@ -30,17 +30,17 @@ class ToolRecord:
     error: str | None = None
     seconds: float = 0.0
     answered: bool = False
-    """Whether the tool got to its end; not where the agent's time was over before."""
+    """Whether the tool finished; False if the agent's timeout came first."""
 
 
 class ToolBox:
-    """The tools of one run. `calls` and `records` are in the order the agent asked, whichever ended first."""
+    """The tools of one run. `calls` and `records` are in the order of the agent's requests."""
 
     def __init__(self, tools: Iterable[Tool], clock: Clock, redactor: Redactor) -> None:
         self._tools = {tool.definition.name: tool for tool in tools}
         self._clock = clock
         self._redactor = redactor
-        self._asked: Counter[str] = Counter()
+        self._occurrences: Counter[str] = Counter()
         self.calls: list[ToolCall] = []
         self.records: list[ToolRecord] = []
 
@@ -49,17 +49,17 @@ class ToolBox:
         return [tool.definition for tool in self._tools.values()]
 
     async def call(self, name: str, arguments: Any, *, problem: str = "") -> ToolCall:
-        """Asks a tool. What goes wrong is in the call's `error`, for the agent to read; nothing is raised.
+        """Call a tool. Errors are in the call's `error`, for the agent to read; nothing is raised.
 
-        `problem` is what is already known to be wrong with the arguments, such as malformed JSON.
+        `problem` is an error in the arguments that is already known, such as malformed JSON.
         """
         try:
             arguments = json_codec.plain(arguments)
-        except (TypeError, ValueError, RecursionError) as fault:
-            # An adapter of the user's own may ask with anything; what stands for it is the same in every process.
-            arguments, problem = stable_text(arguments), f"The arguments are not JSON: {fault}."
+        except (TypeError, ValueError, RecursionError) as error:
+            # A user's adapter may pass anything; this text is the same in every process.
+            arguments, problem = stable_text(arguments), f"The arguments are not JSON: {error}."
         call = ToolCall(name, arguments)
-        record = self._numbered(name, arguments)
+        record = self._new_record(name, arguments)
         self.calls.append(call)
         self.records.append(record)
         call.seconds = await self._answer(call, record, problem)
@@ -67,37 +67,37 @@ class ToolBox:
         record.answered = True
         return call
 
-    def _numbered(self, name: str, arguments: Any) -> ToolRecord:
-        kept = self._redactor.json(arguments)
-        key = stable_key([name, kept])
-        self._asked[key] += 1
-        return ToolRecord(name, kept, key, self._asked[key])
+    def _new_record(self, name: str, arguments: Any) -> ToolRecord:
+        redacted = self._redactor.json(arguments)
+        key = stable_key([name, redacted])
+        self._occurrences[key] += 1
+        return ToolRecord(name, redacted, key, self._occurrences[key])
 
     async def _answer(self, call: ToolCall, _record: ToolRecord, problem: str) -> float:
-        """Fills in the call's result or error; gives the seconds it took."""
+        """Set the call's result or error, and return the seconds it took."""
         tool = self._tools.get(call.name)
-        wrong = problem or self._misuse(tool, call)
-        if wrong or tool is None:
-            call.error = wrong
+        error = problem or self._check(tool, call)
+        if error or tool is None:
+            call.error = error
             return 0.0
         started = self._clock.monotonic()
         try:
             call.result = json_codec.plain(await tool.answer(call.arguments))
         except ToolFailure as failure:
             call.error = str(failure)
-        except (Exception, SystemExit) as fault:  # noqa: BLE001 - whatever a user's tool raises is what the model is told
-            call.error = f"{type(fault).__name__}: {fault}"
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - the model gets whatever a user's tool raises
+            call.error = f"{type(error).__name__}: {error}"
         return self._clock.monotonic() - started
 
-    def _misuse(self, tool: Tool | None, call: ToolCall) -> str:
+    def _check(self, tool: Tool | None, call: ToolCall) -> str:
         if tool is None:
             return f"There is no tool called {call.name!r}. There are: {', '.join(self._tools) or 'none'}."
-        wrong = problems(tool.definition.parameters, call.arguments)
-        return f"The arguments do not fit: {'; '.join(wrong)}." if wrong else ""
+        errors = problems(tool.definition.parameters, call.arguments)
+        return f"The arguments do not fit: {'; '.join(errors)}." if errors else ""
 
 
 class ReplayedToolBox(ToolBox):
-    """Answers from a recording. No tool is executed."""
+    """Answers from a recording. It executes no tool."""
 
     def __init__(
         self, definitions: Sequence[ToolDefinition], recorded: Iterable[ToolRecord], clock: Clock, redactor: Redactor
@@ -114,15 +114,15 @@ class ReplayedToolBox(ToolBox):
         recorded = self._recorded.pop((record.key, record.occurrence), None)
         if recorded is None:
             raise TapeMissError(
-                f"The agent now asks for {call.name} with other arguments, or once more than when it was recorded.",
-                hint=f"Recorded and not asked for yet: {', '.join(self.unasked[:5]) or 'nothing'}.",
+                f"The agent now calls {call.name} with other arguments, or more often than when it was recorded.",
+                hint=f"Recorded and not called yet: {', '.join(self.unasked[:5]) or 'nothing'}.",
             )
         if not recorded.answered:
-            raise NotReplayableError(f"The recording ends while the tool {call.name} was still at work.")
+            raise NotReplayableError(f"The recording ends while the tool {call.name} was still running.")
         call.result, call.error = recorded.result, recorded.error
         return recorded.seconds
 
     @property
     def unasked(self) -> list[str]:
-        """What was recorded and not asked for again."""
+        """The recorded calls that were not made again."""
         return [f"{record.name}({record.arguments})" for record in self._recorded.values()]

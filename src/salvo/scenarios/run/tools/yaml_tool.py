@@ -1,4 +1,4 @@
-"""A tool without code: YAML that says what it answers, in sequence or by arguments, faults included."""
+"""A tool without code: YAML with its answers and errors, in sequence or by arguments."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from salvo.scenarios.spec.schema import ToolResponse, YamlTool
 
 
 class ScriptedTool:
-    """Among its answers, those whose `when` fits the call come first; of several, each call takes the next one."""
+    """Prefers the answers whose `when` matches the call. Of several, each call takes the next one."""
 
     def __init__(self, spec: YamlTool, clock: Clock) -> None:
         self.definition = ToolDefinition(spec.name, spec.description, spec.parameters)
         self._responses = spec.responses or [ToolResponse(result=spec.response)]
         self._clock = clock
-        self._asked: Counter[tuple[int, ...]] = Counter()
+        self._calls: Counter[tuple[int, ...]] = Counter()
 
     async def answer(self, arguments: dict[str, Any]) -> Any:
         response = self._next(arguments)
@@ -29,22 +29,22 @@ class ScriptedTool:
         return response.result
 
     def _next(self, arguments: dict[str, Any]) -> ToolResponse:
-        fitting = [
-            response for response in self._responses if response.when is not None and fits(response.when, arguments)
+        matching = [
+            response for response in self._responses if response.when is not None and matches(response.when, arguments)
         ]
-        candidates = fitting or [response for response in self._responses if response.when is None]
+        candidates = matching or [response for response in self._responses if response.when is None]
         if not candidates:
             raise ToolFailure("There is no answer for these arguments.")
-        # Counted by which answers can come, so that one sequence does not use up another.
+        # Each sequence of answers has its own counter.
         key = tuple(self._responses.index(response) for response in candidates)
-        self._asked[key] += 1
-        return candidates[min(self._asked[key], len(candidates)) - 1]
+        self._calls[key] += 1
+        return candidates[min(self._calls[key], len(candidates)) - 1]
 
 
-def fits(wanted: Any, given: Any) -> bool:
-    """Whether everything wanted is there; what is given besides does not matter."""
-    if isinstance(wanted, dict):
-        return isinstance(given, dict) and all(
-            name in given and fits(part, given[name]) for name, part in wanted.items()
+def matches(expected: Any, actual: Any) -> bool:
+    """Return whether everything expected is there. Additional arguments do not matter."""
+    if isinstance(expected, dict):
+        return isinstance(actual, dict) and all(
+            name in actual and matches(part, actual[name]) for name, part in expected.items()
         )
-    return bool(wanted == given) and isinstance(wanted, bool) == isinstance(given, bool)
+    return bool(expected == actual) and isinstance(expected, bool) == isinstance(actual, bool)
