@@ -14,7 +14,7 @@ from scipy.stats import (  # type: ignore[import-untyped]  # scipy ships no type
 )
 
 from salvo.engine.stats import Tally, exact_p, smallest_visible_difference
-from salvo.engine.stats.exact_test import MOST_FOR_BOSCHLOO
+from salvo.engine.stats.exact_test import MAX_RUNS_FOR_BOSCHLOO
 
 
 def tallies(most: int) -> st.SearchStrategy[Tally]:
@@ -50,7 +50,7 @@ def test_the_p_value_of_few_runs_is_scipys_boschloo(a: Tally, b: Tally) -> None:
 @settings(max_examples=50)
 @given(tallies(5_000), tallies(5_000))
 def test_the_p_value_of_many_runs_is_fishers(a: Tally, b: Tally) -> None:
-    a = Tally(a.passes + MOST_FOR_BOSCHLOO, a.runs + MOST_FOR_BOSCHLOO)
+    a = Tally(a.passes + MAX_RUNS_FOR_BOSCHLOO, a.runs + MAX_RUNS_FOR_BOSCHLOO)
     table = [[a.passes, b.passes], [a.runs - a.passes, b.runs - b.passes]]
     sides = [fisher_exact(table, alternative=side).pvalue for side in ("less", "greater")]
     assert p_value(a, b) == pytest.approx(min(1.0, 2 * min(sides)), rel=1e-6, abs=1e-200)

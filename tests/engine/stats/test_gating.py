@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.stats import binom  # type: ignore[import-untyped]  # scipy ships no types
 
 from salvo.engine.stats import Gate, clopper_pearson, confidence_sequence, fixed_runs_needed, gate
-from salvo.engine.stats.gating import MOST_MORE_RUNS, Bounds
+from salvo.engine.stats.gating import MAX_MORE_RUNS, Bounds
 
 counts = st.integers(1, 300).flatmap(lambda runs: st.tuples(st.integers(0, runs), st.just(runs)))
 bars = st.sampled_from([0.1, 0.5, 0.8, 0.9, 0.95])
@@ -52,9 +52,9 @@ def test_so_many_more_passing_runs_settle_it_and_one_fewer_does_not(bounds: Boun
 def test_more_runs_than_anyone_would_make_are_no_advice() -> None:
     assert gate(3, 3, 0.9999) == Gate("inconclusive", clopper_pearson(3, 3), None)
     nearly = math.ceil(math.log(0.025) / math.log(0.9997))  # faultless runs that 0.9997 needs: beyond the limit
-    assert nearly > MOST_MORE_RUNS
+    assert nearly > MAX_MORE_RUNS
     assert gate(3, 3, 0.9997).more is None
-    assert gate(nearly - MOST_MORE_RUNS, nearly - MOST_MORE_RUNS, 0.9997).more == MOST_MORE_RUNS
+    assert gate(nearly - MAX_MORE_RUNS, nearly - MAX_MORE_RUNS, 0.9997).more == MAX_MORE_RUNS
 
 
 @pytest.mark.parametrize("bar", [1.0, 1.5, -0.1, math.nan])

@@ -51,7 +51,7 @@ def test_the_rabbits_have_the_published_exact_p_value() -> None:
 def test_beyond_its_size_the_approximation_is_the_published_one(
     blocks: Blocks, published: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(stratified_test, "MOST_PRODUCTS", 0)
+    monkeypatch.setattr(stratified_test, "MAX_PRODUCTS", 0)
     found = run(blocks)
     assert not found.exact
     assert found.p_value == pytest.approx(published, abs=5e-5)
@@ -71,7 +71,7 @@ def test_five_thousand_runs_of_many_scenarios_are_approximated_and_agree_with_th
     blocks = [(Tally(850, 1_000), Tally(862, 1_000)) for _ in range(8)]
     approximate = run(blocks)
     assert not approximate.exact
-    monkeypatch.setattr(stratified_test, "MOST_PRODUCTS", 10**9)
+    monkeypatch.setattr(stratified_test, "MAX_PRODUCTS", 10**9)
     exact = run(blocks)
     assert exact.exact
     assert approximate.p_value == pytest.approx(exact.p_value, rel=0.01)
@@ -123,7 +123,7 @@ def test_a_scenario_without_runs_on_a_side_is_left_out() -> None:
 
 @pytest.mark.parametrize("most_products", [0, 10**6])
 def test_where_every_run_passed_nothing_differs(most_products: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stratified_test, "MOST_PRODUCTS", most_products)
+    monkeypatch.setattr(stratified_test, "MAX_PRODUCTS", most_products)
     assert run([(Tally(10, 10), Tally(10, 10)), (Tally(3, 3), Tally(4, 4))]).p_value == 1.0
 
 

@@ -1,10 +1,15 @@
 """What a number of runs can show. Pure, without dependencies, and exact where it says so.
 
-rates       a pass rate and its interval, pass@k, pass^k        quantiles   percentiles
-gating      is the rate good enough?                            sequence    the same, looking after every run
-exact_test  do two sides differ?                                difference  by how much
-many_tests  the correction for several tests                    blocked     one test over all scenarios
-judging     agent or judge                                      beta        the one function they stand on
+rates                a pass rate and its interval, pass@k, pass^k
+quantiles            percentiles
+gating               is the rate high enough?
+confidence_sequence  the same question, asked after every run
+exact_test           do two sides differ?
+newcombe             by how much do they differ?
+multiple_testing     the correction for several tests
+stratified_test      one test over all scenarios
+voting, reliability  votes of a judge, and how far they can be relied on
+beta                 the beta distribution, which the others use
 """
 
 from salvo.engine.stats.confidence_sequence import confidence_sequence

@@ -1,4 +1,4 @@
-"""The beta distribution, which holds every binomial tail: P(X >= x) of n at rate p is I_p(x, n - x + 1)."""
+"""The beta distribution. It contains every binomial tail: P(X >= x) of n at rate p is I_p(x, n - x + 1)."""
 
 from __future__ import annotations
 
@@ -6,25 +6,25 @@ import math
 from collections.abc import Callable
 
 _TINY = 1e-300
-_CLOSE = 1e-14  # two steps this near each other differ by the rounding of the chances only
+_CLOSE = 1e-14  # a smaller step is only rounding
 
 
 def beta_cdf(x: float, a: float, b: float) -> float:
-    """I_x(a, b), the regularised incomplete beta function, by its continued fraction (DLMF 8.17.22).
+    """Return I_x(a, b), the regularised incomplete beta function, by its continued fraction (DLMF 8.17.22).
 
-    Good to about 1e-11 for parameters in the thousands; the logarithms of the gamma function set that limit.
+    The error is about 1e-11 for parameters in the thousands, from the logarithms of the gamma function.
     """
     if x <= 0:
         return 0.0
     if x >= 1:
         return 1.0
-    if x > (a + 1) / (a + b + 2):  # beyond the mean the fraction converges slowly, its mirror fast
+    if x > (a + 1) / (a + b + 2):  # beyond the mean the fraction converges slowly, and its mirror image fast
         return 1 - beta_cdf(1 - x, b, a)
     return math.exp(a * math.log(x) + b * math.log1p(-x) - log_beta(a, b)) / a * _fraction(x, a, b)
 
 
 def at_least(passes: int, runs: int, rate: float) -> float:
-    """The chance that at least so many of the runs pass."""
+    """Return the probability that at least this many of the runs pass."""
     return 1.0 if passes == 0 else beta_cdf(rate, passes, runs - passes + 1)
 
 
@@ -36,15 +36,15 @@ def log_choose(n: int, k: int) -> float:
     return math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)
 
 
-def where_it_reaches(target: float, chance: Callable[[float], float], high: float) -> float:
-    """The rate below `high` at which a chance that rises with the rate, from 0 to above the target, reaches it.
+def solve_rate(target: float, probability: Callable[[float], float], high: float) -> float:
+    """Return the rate below `high` at which a probability that increases with the rate reaches the target.
 
-    Between two rates around the root, false position with the Illinois step, on logarithms: there a chance is almost
-    a straight line (with passes alone it is one), and some eight evaluations do where halving takes sixty.
+    It uses false position with the Illinois step on logarithms. There a probability is almost a straight line, so about
+    eight evaluations are enough, and bisection takes sixty.
     """
 
     def excess(rate: float) -> float:
-        return math.log(max(chance(rate), _TINY) / target)
+        return math.log(max(probability(rate), _TINY) / target)
 
     low, at_low = high, excess(high)
     at_high = at_low
@@ -69,7 +69,7 @@ def where_it_reaches(target: float, chance: Callable[[float], float], high: floa
 
 
 def _fraction(x: float, a: float, b: float) -> float:
-    """1 / (1 + d1 / (1 + d2 / (1 + ...))), from the front by Lentz's method; it needs about sqrt(max(a, b)) terms."""
+    """Return 1 / (1 + d1 / (1 + d2 / (1 + ...))) by Lentz's method, which takes about sqrt(max(a, b)) terms."""
     numerator = 1.0
     value = denominator = 1 / ((1 - (a + b) * x / (a + 1)) or _TINY)
     m, change = 0, 0.0

@@ -1,4 +1,4 @@
-"""Do two sides of runs differ, or is it luck? The test, and the smallest difference it could have shown."""
+"""Test whether two sides of runs differ, and compute the smallest difference that the test could have shown."""
 
 from __future__ import annotations
 
@@ -9,25 +9,25 @@ from functools import lru_cache
 from salvo.engine.stats.beta import log_choose
 from salvo.engine.stats.rates import Tally, check_counts
 
-MOST_FOR_BOSCHLOO = 400
-"""Runs of both sides together; beyond it Fisher's own p-value stands."""
+MAX_RUNS_FOR_BOSCHLOO = 400
+"""The limit for the runs of both sides together. Beyond it Fisher's p-value is used."""
 
 # Results whose Fisher p-values differ only by rounding are equally extreme. Counting one too many raises the p-value.
 _SAME = 1 + 1e-9
 
 
 def exact_p(a: Tally, b: Tally) -> float | None:
-    """The two-sided p-value of "both sides have the same pass rate"; None where a side has no runs.
+    """Return the two-sided p-value of "both sides have the same pass rate"; None where a side has no runs.
 
-    Boschloo's exact unconditional test (Boschloo 1970, Statistica Neerlandica 24:1): Fisher's one-sided p-value orders
-    the possible results, and the p-value is the chance of one at least as extreme as that seen, at the common pass
-    rate for which this chance is greatest. So it errs at most as often as it says, at every pass rate, as Fisher's test
-    does; but it is never above Fisher's, and with few runs far below it: 4 of 10 against 9 of 10 has p = 0.023 here and
-    0.057 there. Fisher's mid-p has that power too, but may err more often than it says. Two-sided is twice the p-value
-    of the side seen, so that "B is worse" is wrong at most alpha / 2 of the time.
+    This is Boschloo's exact unconditional test (Boschloo 1970, Statistica Neerlandica 24:1). Fisher's one-sided p-value
+    orders the possible results, and the p-value is the probability of a result at least as extreme as the observed one,
+    at the common pass rate for which this probability is greatest. Like Fisher's test it keeps its error rate at every
+    pass rate. Its p-value is never above Fisher's, and far below it with few runs: for 4 of 10 against 9 of 10 it is
+    0.023 instead of 0.057. Fisher's mid-p is as powerful, but may exceed its error rate. The two-sided p-value is twice
+    that of the observed side, so that "B is worse" is wrong at most alpha / 2 of the time.
 
-    Beyond MOST_FOR_BOSCHLOO runs the gain is small and the search slow, and Fisher's p-value is given. The choice
-    depends on the numbers of runs alone, never on their results, so it costs nothing in error.
+    Beyond MAX_RUNS_FOR_BOSCHLOO runs the gain is small and the search slow, and Fisher's p-value is returned. The
+    choice depends only on the numbers of runs, never on their results, so it does not affect the error rate.
     """
     check_counts(*a)
     check_counts(*b)
@@ -40,35 +40,35 @@ def exact_p(a: Tally, b: Tally) -> float | None:
 
 
 def smallest_visible_difference(a: Tally, runs_b: int, alpha: float) -> float | None:
-    """The smallest difference of pass rates that this test could have seen, given what side A did.
+    """Return the smallest difference of pass rates that this test could have detected, given the result of side A.
 
-    Precisely: the smallest |B's pass rate - A's| over all the results B's runs could have had for which
-    `exact_p <= alpha`. Every smaller difference, in either direction, would have passed for luck. None where no
-    result of B's would have been enough. It speaks of the difference observed, so a true difference of that size is
-    seen only about half of the time.
+    It is the smallest |B's pass rate - A's| over all possible results of B with `exact_p <= alpha`. Every smaller
+    difference, in either direction, would not have been significant. None where no result of B would have been
+    significant. This is about the observed difference: a true difference of that size is detected only about half of
+    the time.
     """
     check_counts(*a)
     if not a.runs or not runs_b:
         return None
-    # What B can do above A, B's failures can do above A's failures.
+    # A fall of B is a rise of its failures.
     mirrored = Tally(a.runs - a.passes, a.runs)
     reaches = [reach for side in (a, mirrored) if (reach := _smallest_rise(side, runs_b, alpha)) is not None]
     return min(reaches, default=None)
 
 
 def _smallest_rise(a: Tally, runs_b: int, alpha: float) -> float | None:
-    """The smallest visible difference upward. More passes of B only strengthen the evidence, so one bound suffices."""
+    """Return the smallest visible rise. More passes of B only strengthen the evidence, so a binary search works."""
     first = a.passes * runs_b // a.runs + 1  # the fewest passes with a rate above A's
-    found, unseen = runs_b + 1, first - 1
-    while found - unseen > 1:  # Fisher's p-value is quick and never below ours: it bounds the search from above
-        middle = (found + unseen) // 2
+    visible, invisible = runs_b + 1, first - 1
+    while visible - invisible > 1:  # Fisher's p-value is quick and never below ours, so it gives an upper bound
+        middle = (visible + invisible) // 2
         if 2 * _fisher(a.passes, a.runs, middle, runs_b) <= alpha:
-            found = middle
+            visible = middle
         else:
-            unseen = middle
-    while found > first and 2 * _one_sided(a, Tally(found - 1, runs_b)) <= alpha:
-        found -= 1
-    return None if found > runs_b else (found * a.runs - a.passes * runs_b) / (runs_b * a.runs)
+            invisible = middle
+    while visible > first and 2 * _one_sided(a, Tally(visible - 1, runs_b)) <= alpha:
+        visible -= 1
+    return None if visible > runs_b else (visible * a.runs - a.passes * runs_b) / (runs_b * a.runs)
 
 
 def _same_rate(a: Tally, b: Tally) -> bool:
@@ -77,15 +77,15 @@ def _same_rate(a: Tally, b: Tally) -> bool:
 
 @lru_cache(maxsize=4096)
 def _one_sided(worse: Tally, better: Tally) -> float:
-    """The p-value of "the better side is no better"."""
+    """Return the p-value of "the better side is not better"."""
     fisher = _fisher(worse.passes, worse.runs, better.passes, better.runs)
-    if worse.runs + better.runs > MOST_FOR_BOSCHLOO:
+    if worse.runs + better.runs > MAX_RUNS_FOR_BOSCHLOO:
         return fisher
     return min(fisher, _largest(_chance_of_region(worse.runs, better.runs, fisher * _SAME), worse.runs + better.runs))
 
 
 def _fisher(worse: int, worse_runs: int, better: int, better_runs: int, enough: float = math.inf) -> float:
-    """Fisher's one-sided p-value: the chance that the better side has so many of all the passes, or more.
+    """Return Fisher's one-sided p-value: the probability that the better side has this many of all passes, or more.
 
     The sum stops early once it is above `enough`.
     """
@@ -103,10 +103,10 @@ def _fisher(worse: int, worse_runs: int, better: int, better_runs: int, enough: 
 
 
 def _chance_of_region(worse_runs: int, better_runs: int, bar: float) -> Callable[[float], float]:
-    """The chance of a result whose Fisher p-value is at most the bar, as a function of the angle asin(sqrt(rate)).
+    """Return the probability of a result whose Fisher p-value is at most `bar`, as a function of asin(sqrt(rate)).
 
-    The region is a staircase: where the worse side passes once more, the better side must pass at least as often as
-    before. Walking along it asks for one p-value a step instead of one a result.
+    The region is a staircase: if the worse side passes once more, the better side must pass at least as often as
+    before. Walking along it takes one p-value per step instead of one per result.
     """
     stairs = []  # for 0, 1, 2 ... passes of the worse side, the fewest passes of the better side that are in the region
     better = 0
@@ -121,7 +121,7 @@ def _chance_of_region(worse_runs: int, better_runs: int, bar: float) -> Callable
 
     def chance(angle: float) -> float:
         log_pass, log_fail = 2 * math.log(math.sin(angle)), 2 * math.log(math.cos(angle))
-        tails = []  # from the most passes downward: the chance of so many or more
+        tails = []  # the probability of this many passes or more, from the most passes downward
         total = 0.0
         for passes in range(better_runs, stairs[0] - 1, -1):
             total += math.exp(ways_better[passes] + passes * log_pass + (better_runs - passes) * log_fail)
@@ -135,10 +135,10 @@ def _chance_of_region(worse_runs: int, better_runs: int, bar: float) -> Callable
 
 
 def _largest(chance: Callable[[float], float], runs: int) -> float:
-    """The greatest value over all pass rates.
+    """Return the greatest value over all pass rates.
 
-    In the angle the results have the same spread, 1 / (2 sqrt(runs)), at every pass rate, and the chance cannot change
-    much within a small part of it. So an even grid finer than that sees every peak, and each is then climbed.
+    In terms of the angle, results have the same spread, 1 / (2 sqrt(runs)), at every pass rate, and the probability
+    changes little within a small part of it. So a finer even grid finds every peak, and each peak is then refined.
     """
     steps = 40 + math.ceil(8 * math.sqrt(runs))
     width = math.pi / 2 / steps
@@ -149,21 +149,21 @@ def _largest(chance: Callable[[float], float], runs: int) -> float:
         for step in range(1, steps)
         if heights[step - 1] <= heights[step] >= heights[step + 1] and heights[step] > 0.9 * best
     ]
-    return max(best, *(_climb(chance, (step - 1) * width, (step + 1) * width) for step in peaks))
+    return max(best, *(_peak_height(chance, (step - 1) * width, (step + 1) * width) for step in peaks))
 
 
-def _climb(chance: Callable[[float], float], low: float, high: float) -> float:
-    """The height of the peak between two angles, by golden section; near a peak, errors of the angle hardly matter."""
+def _peak_height(chance: Callable[[float], float], low: float, high: float) -> float:
+    """Return the height of the peak between two angles, by golden-section search."""
     golden = (math.sqrt(5) - 1) / 2
-    left, right = high - golden * (high - low), low + golden * (high - low)
-    at_left, at_right = chance(left), chance(right)
+    lower, upper = high - golden * (high - low), low + golden * (high - low)
+    at_lower, at_upper = chance(lower), chance(upper)
     for _ in range(14):
-        if at_left < at_right:
-            low, left, at_left = left, right, at_right
-            right = low + golden * (high - low)
-            at_right = chance(right)
+        if at_lower < at_upper:
+            low, lower, at_lower = lower, upper, at_upper
+            upper = low + golden * (high - low)
+            at_upper = chance(upper)
         else:
-            high, right, at_right = right, left, at_left
-            left = high - golden * (high - low)
-            at_left = chance(left)
-    return max(at_left, at_right)
+            high, upper, at_upper = upper, lower, at_lower
+            lower = high - golden * (high - low)
+            at_lower = chance(lower)
+    return max(at_lower, at_upper)

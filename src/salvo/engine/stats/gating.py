@@ -1,4 +1,4 @@
-"""Is a pass rate good enough, not good enough, or can these runs not tell?"""
+"""Decide whether a pass rate is high enough, too low, or cannot be decided with these runs."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from salvo.engine.stats.beta import at_least
 from salvo.engine.stats.confidence_sequence import confidence_sequence
 from salvo.engine.stats.rates import Interval, check_confidence, clopper_pearson
 
-MOST_MORE_RUNS = 10_000
-"""Beyond this many further runs, "so many more would settle it" is no advice."""
+MAX_MORE_RUNS = 10_000
+"""More further runs than this are not useful advice."""
 
 GateVerdict = Literal["pass", "fail", "inconclusive"]
 Bounds = Callable[[int, int, float], Interval]
@@ -20,22 +20,21 @@ class Gate(NamedTuple):
     verdict: GateVerdict
     interval: Interval
     more: int | None
-    """How many further runs, all of them passing, would make it a pass; None once it is settled, or beyond
-    MOST_MORE_RUNS."""
+    """How many further passing runs would make it a pass; None if it is settled, or beyond MAX_MORE_RUNS."""
 
 
 def gate(
     passes: int, runs: int, min_pass_rate: float, confidence: float = 0.95, bounds: Bounds = clopper_pearson
 ) -> Gate:
-    """PASS when the lower bound reaches `min_pass_rate`, FAIL when the upper bound is below it, else inconclusive.
+    """Return "pass" if the lower bound reaches `min_pass_rate`, "fail" if the upper bound is below it.
 
-    The interval that is shown is the one that decides, and it is two-sided: we announce passes and fails alike, so
-    confidence 0.95 means that at most 5 in 100 verdicts are wrong whatever the true rate, and as each error lies on
-    one side, an agent below `min_pass_rate` gets a PASS at most 2.5 times in 100. (A one-sided bound would need fewer
-    runs, but its interval would have no upper end, or a confidence other than the one asked for.)
+    The interval that is shown is the one that decides, and it is two-sided, because both passes and fails are reported.
+    Confidence 0.95 means that at most 5 in 100 verdicts are wrong, whatever the true rate. Each error is on one side,
+    so an agent below `min_pass_rate` passes at most 2.5 times in 100. (A one-sided bound would need fewer runs, but its
+    interval would have no upper end, or another confidence than the requested one.)
 
-    That holds for a number of runs fixed beforehand. Topping up runs and gating again is a second look: for that,
-    give `bounds=confidence_sequence`, which may be asked after every run.
+    This holds for a number of runs that was fixed beforehand. To add runs and decide again, use
+    `bounds=confidence_sequence`, which is valid after every run.
     """
     _check_min_pass_rate(min_pass_rate)
     interval = bounds(passes, runs, confidence)
@@ -47,7 +46,7 @@ def gate(
 
 
 def settled(passes: int, runs: int, min_pass_rate: float, confidence: float = 0.95) -> Literal["pass", "fail"] | None:
-    """What the runs so far have settled, if anything, asked as often as one likes (see `confidence_sequence`)."""
+    """Return the verdict that the runs so far have settled, or None. It may be called after every run."""
     _check_min_pass_rate(min_pass_rate)
     interval = confidence_sequence(passes, runs, confidence)
     if interval.low >= min_pass_rate:
@@ -58,21 +57,21 @@ def settled(passes: int, runs: int, min_pass_rate: float, confidence: float = 0.
 def fixed_runs_needed(
     min_pass_rate: float, true_rate: float, confidence: float = 0.95, power: float = 0.9, limit: int = 5_000
 ) -> int | None:
-    """The smallest fixed number of runs whose gate settles, with chance `power` at least, what is true of `true_rate`.
+    """Return the smallest fixed number of runs whose gate settles `true_rate` with at least the probability `power`.
 
-    It is what one would have had to plan without looking in between, and so what stopping early is measured against.
-    None beyond `limit`; at `true_rate == min_pass_rate` no number is enough. The exact interval decides, as in `gate`.
+    This is the number of runs to plan without stopping early, so early stopping is measured against it. None beyond
+    `limit`; at `true_rate == min_pass_rate` no number is enough. The exact interval decides, as in `gate`.
     """
     _check_min_pass_rate(min_pass_rate)
     check_confidence(confidence)
     tail = (1 - confidence) / 2
     if min_pass_rate == 0:
-        return 1  # which any rate reaches, whatever the run says
+        return 1  # every rate reaches it
     if true_rate == min_pass_rate:
         return None
-    # A fail is a pass of the mirror image: few failures of many instead of few passes.
+    # A fail is a pass of the mirror image, with failures instead of passes.
     bar, rate = (min_pass_rate, true_rate) if true_rate > min_pass_rate else (1 - min_pass_rate, 1 - true_rate)
-    needed = 0  # so many passes of n settle it; it never falls as n grows
+    needed = 0  # passes that settle it; the number never falls as runs grow
     for runs in range(1, limit + 1):
         while needed <= runs and at_least(needed, runs, bar) > tail:
             needed += 1
@@ -85,11 +84,11 @@ def _more(passes: int, runs: int, min_pass_rate: float, confidence: float, bound
     def settles(more: int) -> bool:
         return bounds(passes + more, runs + more, confidence).low >= min_pass_rate
 
-    too_few, enough = 0, 1  # each further pass raises the lower bound, so doubling and halving finds the first
+    too_few, enough = 0, 1  # each further pass raises the lower bound, so a binary search works
     while not settles(enough):
-        if enough == MOST_MORE_RUNS:
+        if enough == MAX_MORE_RUNS:
             return None
-        too_few, enough = enough, min(2 * enough, MOST_MORE_RUNS)
+        too_few, enough = enough, min(2 * enough, MAX_MORE_RUNS)
     while enough - too_few > 1:
         middle = (too_few + enough) // 2
         too_few, enough = (too_few, middle) if settles(middle) else (middle, enough)
@@ -99,5 +98,5 @@ def _more(passes: int, runs: int, min_pass_rate: float, confidence: float, bound
 def _check_min_pass_rate(min_pass_rate: float) -> None:
     if not 0 <= min_pass_rate < 1:
         raise ValueError(
-            f"min_pass_rate must lie between 0 and 1, and no number of runs can show 1.0; not {min_pass_rate}"
+            f"min_pass_rate must be at least 0 and below 1 (no number of runs can show 1.0), not {min_pass_rate}"
         )

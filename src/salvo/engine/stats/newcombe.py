@@ -1,4 +1,4 @@
-"""By how much two pass rates differ."""
+"""The interval of the difference between two pass rates."""
 
 from __future__ import annotations
 
@@ -8,12 +8,11 @@ from salvo.engine.stats.rates import Interval, Tally, check_confidence, wilson
 
 
 def newcombe(a: Tally, b: Tally, confidence: float = 0.95) -> Interval | None:
-    """The interval of B's pass rate less A's (Newcombe 1998, Statistics in Medicine 17:873, method 10).
+    """Return the interval of B's pass rate minus A's (Newcombe 1998, Statistics in Medicine 17:873, method 10).
 
-    Each rate's own Wilson bounds say how far it may lie on either side, and the two add as independent errors do. It
-    stays between -1 and 1, needs no search, and holds the true difference about as often as it says, with few runs and
-    rates near 0 or 1 too. About: `exact_p` decides, and on the edge of significance the interval may just hold 0, or
-    just not. None where a side has no runs.
+    It combines the Wilson bounds of both rates as independent errors. It stays between -1 and 1, needs no search, and
+    its coverage is close to the confidence, also with few runs and for rates near 0 or 1. `exact_p` decides about
+    significance: at its edge this interval may or may not contain 0. None where a side has no runs.
     """
     check_confidence(confidence)
     around_a, around_b = wilson(*a, confidence), wilson(*b, confidence)

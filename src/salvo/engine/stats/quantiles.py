@@ -1,4 +1,4 @@
-"""Percentiles of what was measured: times, costs, scores."""
+"""Percentiles of measured values."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 
 def percentile(values: Sequence[float], percent: float) -> float | None:
-    """The percentile, interpolated between neighbours and so never outside the data; None without data."""
+    """Return the percentile, interpolated between neighbours, so never outside the data; None without data."""
     if not 0 <= percent <= 100:
-        raise ValueError(f"percent must lie between 0 and 100, not {percent}")
+        raise ValueError(f"percent must be between 0 and 100, not {percent}")
     if not values:
         return None
     ordered = sorted(values)
@@ -19,6 +19,6 @@ def percentile(values: Sequence[float], percent: float) -> float | None:
     low, high = ordered[below], ordered[above]
     share = position - below
     if share == 0 or low == high:
-        return float(low)  # also where a neighbour is infinite, and cannot be weighed
-    # Rounding may carry an interpolated value past its neighbour; the data's range is a promise.
+        return float(low)  # also where a neighbour is infinite
+    # Rounding may carry an interpolated value past its neighbour.
     return min(max(low * (1 - share) + high * share, low), high)

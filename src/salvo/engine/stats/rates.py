@@ -1,4 +1,4 @@
-"""What a number of runs can show about a pass rate."""
+"""Pass rates: intervals, pass@k and pass^k."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import math
 from statistics import NormalDist
 from typing import NamedTuple
 
-from salvo.engine.stats.beta import at_least, where_it_reaches
+from salvo.engine.stats.beta import at_least, solve_rate
 
 
 class Tally(NamedTuple):
-    """How many of some runs passed."""
+    """The number of runs, and how many of them passed."""
 
     passes: int
     runs: int
@@ -22,7 +22,7 @@ class Interval(NamedTuple):
 
 
 def wilson(passes: int, runs: int, confidence: float = 0.95) -> Interval:
-    """Wilson's score interval for a pass rate. No runs say nothing: 0 to 1."""
+    """Return Wilson's score interval for a pass rate; 0 to 1 without runs."""
     check_counts(passes, runs)
     check_confidence(confidence)
     if runs == 0:
@@ -32,18 +32,18 @@ def wilson(passes: int, runs: int, confidence: float = 0.95) -> Interval:
     spread = 1 + z * z / runs
     centre = (rate + z * z / (2 * runs)) / spread
     reach = z / spread * math.sqrt(rate * (1 - rate) / runs + z * z / (4 * runs * runs))
-    # At the ends the bound is exact in theory; floating point must not leave 0.9999999 there.
+    # At the ends the bound is exactly 0 or 1, which floating point could miss.
     return Interval(
         0.0 if passes == 0 else max(0.0, centre - reach), 1.0 if passes == runs else min(1.0, centre + reach)
     )
 
 
 def clopper_pearson(passes: int, runs: int, confidence: float = 0.95) -> Interval:
-    """The exact interval for a pass rate (Clopper & Pearson 1934). No runs say nothing: 0 to 1.
+    """Return the exact interval for a pass rate (Clopper & Pearson 1934); 0 to 1 without runs.
 
-    It holds the true rate with at least this confidence, whatever the rate and however few the runs, because each bound
-    is the rate at which a result as extreme as the one seen has a chance of just (1 - confidence) / 2. The price is
-    width: the true confidence is mostly above the one asked for.
+    It contains the true rate with at least this confidence, for every rate and any number of runs. Each bound is the
+    rate at which a result as extreme as the observed one has the probability (1 - confidence) / 2. The interval is
+    wide: its true confidence is mostly above the requested one.
     """
     check_counts(passes, runs)
     check_confidence(confidence)
@@ -53,7 +53,7 @@ def clopper_pearson(passes: int, runs: int, confidence: float = 0.95) -> Interva
 
 
 def pass_at_k(passes: int, runs: int, k: int) -> float | None:
-    """The chance that at least one of k runs passes, without bias; None where k exceeds the runs."""
+    """Return the unbiased probability that at least one of k runs passes; None if k exceeds the runs."""
     check_counts(passes, runs)
     _check_k(k)
     if k > runs:
@@ -62,7 +62,7 @@ def pass_at_k(passes: int, runs: int, k: int) -> float | None:
 
 
 def pass_hat_k(passes: int, runs: int, k: int) -> float | None:
-    """pass^k: the chance that all of k runs pass, without bias; None where k exceeds the runs."""
+    """Return pass^k, the unbiased probability that all of k runs pass; None if k exceeds the runs."""
     check_counts(passes, runs)
     _check_k(k)
     if k > runs:
@@ -72,12 +72,12 @@ def pass_hat_k(passes: int, runs: int, k: int) -> float | None:
 
 def check_confidence(confidence: float) -> None:
     if not 0 < confidence < 1:
-        raise ValueError(f"confidence must lie between 0 and 1, not {confidence}")
+        raise ValueError(f"confidence must be between 0 and 1, not {confidence}")
 
 
 def check_counts(passes: int, runs: int) -> None:
     if not 0 <= passes <= runs:
-        raise ValueError(f"passes must lie between 0 and runs, not {passes} of {runs}")
+        raise ValueError(f"passes must be between 0 and runs, not {passes} of {runs}")
 
 
 def _check_k(k: int) -> None:
@@ -86,9 +86,9 @@ def _check_k(k: int) -> None:
 
 
 def _exact_low(passes: int, runs: int, tail: float) -> float:
-    """The largest rate at which this many passes or more have at most the chance `tail`."""
+    """Return the largest rate at which this many passes or more have at most the probability `tail`."""
     if passes == 0:
         return 0.0
     if passes == runs:
         return math.pow(tail, 1 / runs)
-    return where_it_reaches(tail, lambda rate: at_least(passes, runs, rate), passes / runs)
+    return solve_rate(tail, lambda rate: at_least(passes, runs, rate), passes / runs)

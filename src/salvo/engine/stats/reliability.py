@@ -1,6 +1,6 @@
-"""Agent or judge: where the variation of verdicts comes from, when the same transcripts are judged several times.
+"""Whether verdicts vary because of the agent or the judge, when the same transcripts are judged several times.
 
-A row holds the verdicts on one transcript, None where a judging gave none. What is missing is left out, never guessed.
+A row has the verdicts on one transcript, and None where a judgement gave none. Missing verdicts are left out.
 """
 
 from __future__ import annotations
@@ -9,70 +9,71 @@ import math
 from collections import Counter
 from collections.abc import Hashable, Sequence
 from statistics import fmean
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, TypeVar
 
 from salvo.engine.stats.voting import agreement
 
 Rows = Sequence[Sequence[Hashable | None]]
+Verdict = TypeVar("Verdict", bound=Hashable)
 
 
 class Reliability(NamedTuple):
     transcripts: int
-    """How many were judged at least twice; the others say nothing here."""
+    """How many transcripts were judged at least twice; only those count."""
     flip_rate: float | None
-    """The share of transcripts on which the judge did not always say the same."""
+    """The share of transcripts with different verdicts."""
     agreement: float | None
-    """The chance that two judgings of the same transcript agree, averaged over the transcripts."""
+    """The probability that two judgements of a transcript agree, averaged over the transcripts."""
     alpha: float | None
-    """Krippendorff's: 1 is perfect agreement, 0 what chance would give, below 0 worse; None where all verdicts are
-    alike, for then chance explains everything and nothing."""
+    """Krippendorff's alpha: 1 is perfect agreement, 0 is agreement by chance; not defined (None) if all verdicts are
+    equal."""
 
 
 class Components(NamedTuple):
     """The variance of a single verdict (pass 1, fail 0), by its source."""
 
     agent: float | None
-    """Between transcripts: what remains if each were judged for ever. None where one transcript cannot tell."""
+    """Between transcripts, without the judge's part. None where there is only one transcript."""
     judge: float
-    """Within a transcript: the judge against itself."""
+    """Within a transcript."""
 
     @property
     def judge_share(self) -> float | None:
-        """The judge's share of the whole; None where it cannot be said, or where nothing varies."""
+        """The judge's share of the variance; None where it is unknown, or where nothing varies."""
         if self.agent is None or self.agent + self.judge == 0:
             return None
         return self.judge / (self.agent + self.judge)
 
 
 class Advice(NamedTuple):
-    """What the next money is best spent on, and the standard error of the pass rate that each choice leads to."""
+    """Whether more runs or more votes improve the pass rate most, with the standard error of each choice."""
 
     better: Literal["runs", "votes"] | None
-    """None where nothing varied, or where it depends on prices that are not known."""
+    """None where nothing varies, or where it depends on unknown prices."""
     error: float
     error_with_runs: float | None
     error_with_votes: float
 
 
 def reliability(rows: Rows) -> Reliability:
-    """How well the judge agrees with itself, for verdicts of any kind."""
-    judged = [cast for row in rows if len(cast := [verdict for verdict in row if verdict is not None]) >= 2]
-    if not judged:
+    """Return how well the judge agrees with itself, for verdicts of any type."""
+    repeated = [row for row in _without_missing(rows) if len(row) >= 2]
+    if not repeated:
         return Reliability(0, None, None, None)
-    shares = [share for row in judged if (share := agreement(row)) is not None]
-    flips = sum(len(set(row)) > 1 for row in judged)
-    return Reliability(len(judged), flips / len(judged), fmean(shares), _alpha(judged))
+    shares = [share for row in repeated if (share := agreement(row)) is not None]
+    flips = sum(len(set(row)) > 1 for row in repeated)
+    return Reliability(len(repeated), flips / len(repeated), fmean(shares), _alpha(repeated))
 
 
 def components(rows: Sequence[Sequence[bool | None]]) -> Components | None:
-    """Whose variance it is, by one-way analysis with random effects; None where no transcript was judged twice.
+    """Return the variance components of a one-way random-effects model; None where no transcript was judged twice.
 
     Verdict j on transcript i is pass rate + agent's deviation i + judge's deviation ij. The mean square within
-    transcripts estimates the judge's variance, and that between them, less the judge's part in it, the agent's (Searle,
-    Casella & McCulloch 1992, ch. 3, for unequal numbers of verdicts). An estimate below 0 is chance, and is set to 0.
-    Where a judging takes several votes, give the votes: then the judge's variance is that of one vote.
+    transcripts estimates the judge's variance, and the mean square between them, minus the judge's part, the agent's
+    (Searle, Casella & McCulloch 1992, ch. 3, for unequal numbers of verdicts). A negative estimate is set to 0. Where a
+    judgement takes several votes, pass the votes; then the judge's variance is that of one vote.
     """
-    judged = [cast for row in rows if (cast := [verdict for verdict in row if verdict is not None])]
+    judged = [row for row in _without_missing(rows) if row]
     verdicts = sum(map(len, judged))
     repeats = verdicts - len(judged)
     if not repeats:
@@ -87,46 +88,50 @@ def components(rows: Sequence[Sequence[bool | None]]) -> Components | None:
 
 
 def standard_error(agent: float, judge: float, runs: float, votes: int) -> float:
-    """Of the mean verdict over `runs` transcripts with `votes` verdicts each.
+    """Return the standard error of the mean verdict over `runs` transcripts with `votes` verdicts each.
 
-    More runs divide both parts, more votes the judge's alone: below sqrt(agent / runs) no number of votes leads.
+    More runs reduce both parts, more votes only the judge's: no number of votes leads below sqrt(agent / runs).
     """
     return math.sqrt((agent + judge / votes) / runs)
 
 
 def more_runs_or_votes(
-    found: Components, runs: int, votes: int, run_cost: float | None, vote_cost: float | None
+    variance: Components, runs: int, votes: int, run_cost: float | None, vote_cost: float | None
 ) -> Advice | None:
-    """Two more votes on each run, or more runs for the same money? None where the agent's part is not known.
+    """Compare two more votes on each run with more runs for the same money; None where the agent's part is unknown.
 
-    Two, so that an odd number stays odd. A run costs the agent's part (`run_cost`) and its votes. The error is that of
-    the mean of all votes, which a majority of them follows only roughly: a guide to spending, not a promise.
+    Two, so that an odd number stays odd. A run costs `run_cost` and its votes. The error is that of the mean of all
+    votes, and a majority follows it only roughly, so this is a guide.
     """
-    if found.agent is None:
+    if variance.agent is None:
         return None
-    now = standard_error(found.agent, found.judge, runs, votes)
-    with_votes = standard_error(found.agent, found.judge, runs, votes + 2)
+    now = standard_error(variance.agent, variance.judge, runs, votes)
+    with_votes = standard_error(variance.agent, variance.judge, runs, votes + 2)
     if run_cost is None or vote_cost is None or run_cost + vote_cost <= 0:
-        return Advice(_better_at_any_price(found), now, None, with_votes)
+        return Advice(_better_at_any_price(variance), now, None, with_votes)
     affordable = runs * (run_cost + (votes + 2) * vote_cost) / (run_cost + votes * vote_cost)
-    with_runs = standard_error(found.agent, found.judge, affordable, votes)
+    with_runs = standard_error(variance.agent, variance.judge, affordable, votes)
     better: Literal["runs", "votes"] = "votes" if with_votes < with_runs else "runs"
     return Advice(better if now else None, now, with_runs, with_votes)
 
 
-def _better_at_any_price(found: Components) -> Literal["runs", "votes"] | None:
-    """Where one side alone varies: votes cannot mend the agent, and against the judge they are cheaper than runs."""
-    if found.judge == 0:
-        return "runs" if found.agent else None
-    return None if found.agent else "votes"
+def _better_at_any_price(variance: Components) -> Literal["runs", "votes"] | None:
+    """Return the better choice where only the agent or only the judge varies, and prices do not matter."""
+    if variance.judge == 0:
+        return "runs" if variance.agent else None
+    return None if variance.agent else "votes"
+
+
+def _without_missing(rows: Sequence[Sequence[Verdict | None]]) -> list[list[Verdict]]:
+    return [[verdict for verdict in row if verdict is not None] for row in rows]
 
 
 def _alpha(judged: Sequence[Sequence[Hashable]]) -> float | None:
-    """1 - disagreement seen / disagreement by chance, for nominal data (Krippendorff 2011, "Computing Krippendorff's
-    Alpha-Reliability").
+    """Return Krippendorff's alpha for nominal data (2011, "Computing Krippendorff's Alpha-Reliability").
 
-    Seen: the pairs of unlike verdicts within transcripts, each weighted by 1 / (verdicts on it - 1). By chance: the
-    pairs of unlike verdicts over all transcripts together, over their number less one.
+    It is 1 - observed disagreement / disagreement by chance. Observed: the pairs of different verdicts within
+    transcripts, each weighted by 1 / (verdicts on it - 1). By chance: the pairs of different verdicts over all
+    transcripts together, divided by their number minus one.
     """
     totals = Counter(verdict for row in judged for verdict in row)
     verdicts = totals.total()
@@ -137,5 +142,5 @@ def _alpha(judged: Sequence[Sequence[Hashable]]) -> float | None:
 
 
 def _unlike_pairs(counts: Counter[Hashable]) -> int:
-    """Ordered pairs of verdicts that differ."""
+    """Return the number of ordered pairs of different verdicts."""
     return counts.total() ** 2 - sum(count * count for count in counts.values())

@@ -1,4 +1,4 @@
-"""What several votes on one question add up to. Pure. A missing vote (None) is never a vote for anything."""
+"""Combine several votes on one question. Pure. A missing vote (None) does not count for any choice."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ Choice = TypeVar("Choice", bound=Hashable)
 
 
 def majority(votes: Sequence[Choice | None]) -> Choice | None:
-    """The choice that more than half of all votes asked for agree on, or None.
+    """Return the choice of more than half of all requested votes, or None.
 
-    Missing votes count in the whole, so two of five who answered decide nothing, and a tie is never broken.
+    Missing votes count in the total, so two of five decide nothing, and a tie is never broken.
     """
     counts = Counter(vote for vote in votes if vote is not None)
     if not counts:
@@ -23,22 +23,22 @@ def majority(votes: Sequence[Choice | None]) -> Choice | None:
 
 
 def consistency(votes: Sequence[Choice | None]) -> float | None:
-    """1.0 where all agree, 0.5 where a strict majority does, 0.0 otherwise; None without enough votes.
+    """Return 1.0 if all votes agree, 0.5 if a strict majority does, else 0.0; None without enough votes.
 
-    It looks at the votes that were cast; where those are no majority of those asked for, it cannot be said.
+    Missing votes are left out, and more than half of the requested votes must be there.
     """
-    cast = [vote for vote in votes if vote is not None]
-    if not votes or 2 * len(cast) <= len(votes):
+    present = [vote for vote in votes if vote is not None]
+    if not votes or 2 * len(present) <= len(votes):
         return None
-    if len(set(cast)) == 1:
+    if len(set(present)) == 1:
         return 1.0
-    return 0.5 if majority(cast) is not None else 0.0
+    return 0.5 if majority(present) is not None else 0.0
 
 
 def agreement(votes: Sequence[Choice | None]) -> float | None:
-    """The share of pairs of cast votes that agree: finer than `consistency`, and None with fewer than two."""
-    cast = [vote for vote in votes if vote is not None]
-    pairs = len(cast) * (len(cast) - 1)
+    """Return the share of pairs of votes that agree; None with fewer than two votes. It is finer than `consistency`."""
+    present = [vote for vote in votes if vote is not None]
+    pairs = len(present) * (len(present) - 1)
     if not pairs:
         return None
-    return sum(count * (count - 1) for count in Counter(cast).values()) / pairs
+    return sum(count * (count - 1) for count in Counter(present).values()) / pairs
