@@ -44,5 +44,5 @@ def test_without_data_there_is_no_percentile() -> None:
 
 @pytest.mark.parametrize("percent", [-1, 100.5, math.nan])
 def test_a_percentile_beyond_0_and_100_is_refused(percent: float) -> None:
-    with pytest.raises(ValueError, match="percent must lie"):
+    with pytest.raises(ValueError, match="percent must be"):
         percentile([1.0], percent)
