@@ -1,6 +1,8 @@
 """The public Python API, as a custom adapter and a custom evaluator use it."""
 
 import json
+import subprocess
+import sys
 from typing import Any
 
 import pytest
@@ -71,8 +73,18 @@ def run(project: UserProject, adapter: str, check: str = "check") -> dict[str, A
     return result
 
 
-def test_every_exported_name_exists() -> None:
-    assert [name for name in salvo.__all__ if not hasattr(salvo, name)] == []
+def test_every_public_name_is_there_and_a_wrong_one_is_an_attribute_error() -> None:
+    for name in salvo.__all__:
+        assert getattr(salvo, name)
+    assert set(dir(salvo)) == set(salvo.__all__)
+    with pytest.raises(AttributeError, match="no attribute 'BaseAdaptor'"):
+        _ = salvo.BaseAdaptor
+
+
+def test_importing_salvo_is_cheap() -> None:
+    code = "import sys, salvo; print(sorted({'pydantic', 'asyncio', 'aiohttp', 'click'} & set(sys.modules)))"
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert shown.stdout == "[]\n"
 
 
 @pytest.mark.parametrize("name", ["AgentRunResult", "AdapterRequest", "AdapterResponse", "EvalResult", "RunMetrics"])
