@@ -12,6 +12,8 @@ from operator import itemgetter
 from types import ModuleType
 from typing import Any, NamedTuple
 
+import rfc8785
+
 from salvo.errors import InputError
 
 _LONGEST_OUTLINE = 1_000_000
@@ -25,8 +27,6 @@ def jcs(value: Any) -> bytes:
 
     Raises InputError for what the standard does not cover: NaN, integers beyond 2^53, lone surrogates.
     """
-    import rfc8785
-
     try:
         return rfc8785.dumps(value)
     except (ValueError, RecursionError) as error:

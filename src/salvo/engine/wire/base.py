@@ -16,7 +16,7 @@ from salvo.engine.jsonio import json_codec
 
 @dataclass(frozen=True, slots=True)
 class WireRequest:
-    """A request. The lane names the asker; callers choose it, and it must not depend on timing."""
+    """A request. The lane says who sends it; callers choose it, and it must not depend on timing."""
 
     endpoint: str
     path: str

@@ -12,6 +12,8 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
+from pydantic_core import ValidationError
+
 from salvo.engine.jsonio import json_codec
 from salvo.engine.jsonio.canonical import stable_text
 from salvo.engine.jsonio.type_adapters import first_error, type_adapter
@@ -106,8 +108,6 @@ class Tape:
     @classmethod
     def from_json(cls, content: bytes, name: str = "The tape") -> Tape:
         """Read a tape. `name` is for messages. Raises TapeCorruptError with what is wrong and where."""
-        from pydantic import ValidationError
-
         try:
             document = json_codec.loads(content, max_depth=json_codec.MAX_DEPTH_STORED)
         except ValueError as error:
