@@ -322,7 +322,7 @@ def test_the_command_decides_on_runs_model_and_recording(
 def test_no_number_of_runs_is_bad_usage(project: pytest.Pytester, runs: str) -> None:
     ran = project.runpytest_inprocess("--salvo", "--salvo-runs", runs)
     assert ran.ret == pytest.ExitCode.USAGE_ERROR
-    ran.stderr.fnmatch_lines([f"*--salvo-runs: '{runs}' is no number of runs"])
+    ran.stderr.fnmatch_lines([f"*--salvo-runs: '{runs}' is not a number of runs"])
 
 
 def test_the_table_of_what_passed_is_there_for_who_asks(project: pytest.Pytester) -> None:
@@ -358,7 +358,7 @@ def test_ctrl_c_keeps_what_was_done_and_says_how_to_go_on(project: pytest.Pytest
     assert ran.ret == pytest.ExitCode.INTERRUPTED
     [batch] = stored(project, "batches")
     assert [run["number"] for run in stored(project, "runs")] == [1]
-    ran.stdout.fnmatch_lines(["Interrupted. The runs that had finished are saved*", f"*--resume {batch['batch_id']}"])
+    ran.stdout.fnmatch_lines(["Interrupted. Finished runs are saved*", f"*--resume {batch['batch_id']}"])
 
 
 def test_without_the_option_nothing_of_salvo_is_loaded_but_the_plugin(project: pytest.Pytester) -> None:
@@ -583,4 +583,4 @@ def test_the_fixture_cannot_be_used_inside_an_event_loop_and_says_so(project: py
         """,
     )
     ran.assert_outcomes(errors=1)
-    ran.stdout.fnmatch_lines(["salvo_scenario runs an event loop of its own*"])
+    ran.stdout.fnmatch_lines(["salvo_scenario runs its own event loop*"])
