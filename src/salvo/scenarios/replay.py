@@ -1,4 +1,4 @@
-"""A run again, from its recording: the same adapter code, no network, no tool executed."""
+"""Replay a run from its recording: the same adapter code, without network or tools."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ from salvo.scenarios.store.store import RunStore
 MakeAdapter = Callable[[Scenario, Path], Callable[[], BaseAdapter]]
 Load = Callable[[str, Path], Any]
 
-_OWN_TO_EACH_RUN = frozenset(
+_NOT_COMPARED = frozenset(
     {"run_id", "batch_id", "timestamp", "recorded", "replayable", "replay_note", "salvo_version", "reported_metrics"}
     | {"eval_results", "weighted_score", "passed", "outcome", "cause", "error", "judge_cost"}
 )
 
 
 class ReplayClock(SystemClock):
-    """The time of day stands still at the recording's, and nobody waits."""
+    """A clock that stands still at the time of the recording, and does not wait."""
 
     def __init__(self, timestamp: str) -> None:
         super().__init__()
@@ -51,12 +51,12 @@ class ReplayClock(SystemClock):
         return self._timestamp
 
     async def sleep(self, seconds: float) -> None:
-        """What took time when it was recorded takes none now."""
+        """Return at once."""
 
 
 @dataclass(slots=True)
 class RunReplay:
-    """What replay found. `result` is None where the run could not be replayed to its end, and `divergence` says why."""
+    """The result of a replay. `result` is None if it did not reach its end; `divergence` says why."""
 
     stored: AgentRunResult
     mode: Literal["full", "model-only", "frozen-tools", "reconstructed"]
@@ -72,7 +72,7 @@ class RunReplay:
 
 @dataclass(slots=True)
 class EvaluatedAgain:
-    """Each run as it was stored and as it is now, and what else is not as it was."""
+    """Runs before and after another evaluation, with notes on what else has changed."""
 
     batch: Batch
     scenario: Scenario
@@ -82,7 +82,7 @@ class EvaluatedAgain:
 
 @dataclass(frozen=True, slots=True)
 class Replayer:
-    """What replaying needs, the user's code among it: looked up where the user named it, and nowhere else."""
+    """Replays stored runs. User code is loaded only from where the user named it."""
 
     store: RunStore
     registry: Registry
@@ -95,33 +95,33 @@ class Replayer:
     environ: Mapping[str, str]
 
     async def replay(self, run_id: str) -> RunReplay:
-        """Runs the adapter again against the tape and the recorded tool results."""
+        """Run the adapter again with the recorded replies and tool results."""
         recording = self._recording(run_id)
         if recording is None:
             raise InputError(
                 f"The run {run_id} was not recorded, so it cannot be replayed.",
-                hint=f"Record runs with: salvo run --record. What this one did is in: salvo report {run_id}",
+                hint=f"Record runs with: salvo run --record. Look at this one with: salvo report {run_id}",
             )
         stored = recording.result
         if stored.replay_note == HASHES_ONLY:
-            raise NotReplayableError(HASHES_ONLY, hint=f"What it did is in: salvo report {run_id}")
+            raise NotReplayableError(HASHES_ONLY, hint=f"Look at it with: salvo report {run_id}")
         if stored.replayable == "no":
             return RunReplay(stored, "reconstructed", stored, warnings=[stored.replay_note])
         replayed = RunReplay(stored, stored.replayable, None, warnings=list(recording.tape.ambiguous))
         if stored.replayable == "model-only":
             replayed.warnings.append(stored.replay_note)
         with offline():
-            await self._act_again(recording, replayed)
+            await self._run_again(recording, replayed)
         if replayed.result is not None:
             replayed.differences += differences(_comparable(stored), _comparable(replayed.result))
             replayed.result = _with_verdict(replayed.result, stored)
         return replayed
 
-    async def _act_again(self, recording: Recording, replayed: RunReplay) -> None:
+    async def _run_again(self, recording: Recording, replayed: RunReplay) -> None:
         stored, batch = recording.result, recording.batch
         scenario, file = from_document(batch.scenario), self.root / batch.source
         if scenario.adapter == COMMAND:
-            scenario = self._with_named_program(scenario, batch, file)
+            scenario = self._with_current_program(scenario, batch, file)
         make_adapter = self.make_adapter(scenario, file)
         prepared = self._prepared(batch, scenario, file, recording.endpoint, make_adapter)
         environment = self._environment(recording, stored, prepared)
@@ -129,58 +129,58 @@ class Replayer:
             replayed.result = await run_agent(
                 prepared, stored.number, stored.seed, stored.timestamp, environment, self.redactor
             )
-        except NotReplayableError as fault:
+        except NotReplayableError as error:
             if stored.cause is not Cause.TIMEOUT:
-                replayed.divergence = str(fault)
+                replayed.divergence = str(error)
                 return
-            # The recording ends where the agent's time did.
+            # The recording ends at the agent's timeout.
             attempted = AttemptResult(None, Cause.TIMEOUT, stored.error)
             replayed.result = build_result(batch, stored.number, stored.seed, stored.timestamp, attempted, environment)
-        except TapeError as fault:
-            replayed.divergence = str(fault)
+        except TapeError as error:
+            replayed.divergence = str(error)
             return
-        left = _unasked(environment)
-        if left:
-            replayed.divergence = f"The agent no longer asks for {len(left)} of what was recorded: {left[0]}."
+        unused = _unused_records(environment)
+        if unused:
+            replayed.divergence = f"The agent no longer makes {len(unused)} of the recorded calls: {unused[0]}."
 
-    def _with_named_program(self, scenario: Scenario, batch: Batch, file: Path) -> Scenario:
-        """The recorded scenario, its program from the present file: no recording decides what is started here."""
-        present = self.read(file, batch.settings.get("overrides", {})) if file.is_file() else None
-        document = None if present is None else clean_scenario(scenario_document(present), self.redactor)
-        named = ("adapter", "adapter_options")
-        if present is None or document is None or any(document[part] != batch.scenario[part] for part in named):
+    def _with_current_program(self, scenario: Scenario, batch: Batch, file: Path) -> Scenario:
+        """Return the recorded scenario with the program of the current file, the only one that may be started."""
+        current = self.read(file, batch.settings.get("overrides", {})) if file.is_file() else None
+        document = None if current is None else clean_scenario(scenario_document(current), self.redactor)
+        fields = ("adapter", "adapter_options")
+        if current is None or document is None or any(document[name] != batch.scenario[name] for name in fields):
             raise NotReplayableError(
-                f"The recording names a program that {batch.source} does not name so, and nothing was started.",
-                hint="A replay starts only what the scenario's present file says: restore it, or record the run again.",
+                f"The recording names another program than {batch.source}, so nothing was started.",
+                hint="A replay starts only the program of the scenario file: restore it, or record the run again.",
             )
-        return scenario.model_copy(update={"adapter_options": present.adapter_options})
+        return scenario.model_copy(update={"adapter_options": current.adapter_options})
 
     async def evaluate_again(self, run_ids: Sequence[str], file: Path | None = None) -> EvaluatedAgain:
-        """Runs of one batch under its present scenario file, or another; without any file, under the recorded one.
+        """Evaluate runs of one batch with its current scenario file, another file, or else the recorded scenario.
 
-        Nothing is called: not the agent, not a tool, not a judge whose votes were recorded.
+        Neither the agent, nor a tool, nor a judge whose votes were recorded is called.
         """
-        batch = self._kept(run_ids[0])[1]
+        batch = self._stored_run(run_ids[0])[1]
         source = file or self.root / batch.source
-        # What the command said instead of the file, it would say again; of another file nothing is known.
+        # The overrides of the command still apply, but not to another file.
         overrides = {} if file else batch.settings.get("overrides", {})
         scenario = self.read(source, overrides) if file or source.is_file() else from_document(batch.scenario)
         prepared = self._prepared(batch, scenario, source, None)
         again = EvaluatedAgain(batch, scenario, notes=self._notes(batch, scenario, source))
         for run_id in run_ids:
-            stored, _, recording = self._kept(run_id)
-            result = stored.model_copy(update={"cause": _agents_own(stored.cause)})
+            stored, _, recording = self._stored_run(run_id)
+            result = stored.model_copy(update={"cause": _agent_cause(stored.cause)})
             with offline():
                 await judge(prepared, result, self._environment(recording, stored, prepared), self.registry)
             again.runs.append((stored, result))
         return again
 
-    def _kept(self, run_id: str) -> tuple[AgentRunResult, Batch, Recording | None]:
-        """What there is of a run on this machine."""
+    def _stored_run(self, run_id: str) -> tuple[AgentRunResult, Batch, Recording | None]:
+        """Return what is stored of a run on this machine."""
         recording = self._recording(run_id)
         if recording is None or recording.result.replay_note == HASHES_ONLY:
             if recording is not None and not self.store.has_run(run_id):
-                raise NotReplayableError(HASHES_ONLY, hint="What it said is not on this machine.")
+                raise NotReplayableError(HASHES_ONLY, hint="Its content is not on this machine.")
             stored = self.store.load_run(run_id)
             return stored, self.store.load_batch(stored.batch_id), None
         return recording.result, recording.batch, recording
@@ -188,11 +188,11 @@ class Replayer:
     def _notes(self, batch: Batch, scenario: Scenario, file: Path) -> list[str]:
         try:
             changed = changed_tools(batch.tools, self.tools(scenario, file))
-        except InputError as fault:
-            return [f"The tools are not what they were: {fault}. What is evaluated is what was done then."]
+        except InputError as error:
+            return [f"The tools have changed: {error}. The recorded calls are evaluated."]
         if not changed:
             return []
-        return [f"No longer what it was when this ran: {', '.join(changed)}. What is evaluated is what was done then."]
+        return [f"Changed since this ran: {', '.join(changed)}. The recorded calls are evaluated."]
 
     def _recording(self, run_id: str) -> Recording | None:
         if not self.store.has_recording(run_id):
@@ -242,29 +242,29 @@ class Replayer:
 
 
 def _with_verdict(result: AgentRunResult, stored: AgentRunResult) -> AgentRunResult:
-    """A replay judges nothing: what the run came to is what was stored."""
-    verdict = {name: getattr(stored, name) for name in _OWN_TO_EACH_RUN}
+    """Return the result with the stored verdict, because a replay judges nothing."""
+    verdict = {name: getattr(stored, name) for name in _NOT_COMPARED}
     return result.model_copy(update=verdict)
 
 
-def _agents_own(cause: Cause | None) -> Cause | None:
-    """How the agent ended, without what an earlier evaluation made of it."""
+def _agent_cause(cause: Cause | None) -> Cause | None:
+    """Return the cause if the agent itself caused it, and not an earlier evaluation."""
     return cause if cause in UNFINISHED | {Cause.REFUSAL, Cause.LENGTH} else None
 
 
-def _unasked(environment: RunEnvironment) -> list[str]:
-    """What the recording holds of the agent's, judges aside, and was not asked for again."""
+def _unused_records(environment: RunEnvironment) -> list[str]:
+    """Return the recorded calls of the agent, without those of judges, that were not made again."""
     requests = environment.wire.unasked if isinstance(environment.wire, ReplayWire) else []
-    asked = [f"a request to {item.request.path}" for item in requests if not item.lane.startswith("judge/")]
-    return asked + (environment.toolbox.unasked if isinstance(environment.toolbox, ReplayedToolBox) else [])
+    unused = [f"a request to {item.request.path}" for item in requests if not item.lane.startswith("judge/")]
+    return unused + (environment.toolbox.unasked if isinstance(environment.toolbox, ReplayedToolBox) else [])
 
 
 def _comparable(result: AgentRunResult) -> dict[str, Any]:
-    """What must be the same: all but ids, times of day, and the verdict, which is evaluation's."""
+    """Return what must be the same in a replay: everything except ids, times and the verdict."""
     content: dict[str, Any] = json_codec.loads(json_codec.dumps(result), max_depth=json_codec.MAX_DEPTH_STORED)
-    ended = {"ended": result.cause, "error": result.error} if result.cause in UNFINISHED else {}
-    # What a program writes for people has times and numbers of its own in it.
+    ending = {"ended": result.cause, "error": result.error} if result.cause in UNFINISHED else {}
+    # The standard error of a program may contain times and numbers that differ.
     content["details"].pop("stderr", None)
     if result.cause is Cause.EXIT:
-        ended.pop("error")
-    return {**{name: value for name, value in content.items() if name not in _OWN_TO_EACH_RUN}, **ended}
+        ending.pop("error")
+    return {**{name: value for name, value in content.items() if name not in _NOT_COMPARED}, **ending}

@@ -348,7 +348,7 @@ def test_neither_replay_nor_evaluation_needs_what_only_a_call_would(project: Use
     assert project.salvo("replay", "latest").exit_code == 0
     again = project.salvo("replay", "latest", "--re-eval")
     assert again.exit_code == 0, again.output
-    assert "Note: The tools are not what they were: there is no tool 'search_flights'" in again.stdout
+    assert "Note: The tools have changed: there is no tool 'search_flights'" in again.stdout
 
 
 def test_evaluating_again_names_a_tool_that_has_changed(project: UserProject) -> None:
@@ -357,7 +357,7 @@ def test_evaluating_again_names_a_tool_that_has_changed(project: UserProject) ->
     project.write("tools.py", TOOLS.replace("212", "213"))
     again = project.salvo("replay", "latest", "--re-eval")
     assert again.exit_code == 0
-    assert "Note: No longer what it was when this ran: search_flights." in again.stdout
+    assert "Note: Changed since this ran: search_flights." in again.stdout
 
 
 def test_a_replay_as_json(project: UserProject) -> None:
@@ -429,7 +429,7 @@ def test_an_agent_that_ends_otherwise_or_asks_for_less_has_diverged(project: Use
     )
     out, _ = (process := project.process("replay", "latest")).communicate(timeout=30)
     assert process.returncode == 1
-    assert "no longer asks for 1 of what was recorded: search_flights" in out
+    assert "no longer makes 1 of the recorded calls: search_flights" in out
 
 
 def test_a_run_whose_time_was_over_inside_a_tool_replays_as_that(project: UserProject) -> None:
