@@ -1,1 +1,1 @@
-"""What the runs of a batch came to: as numbers, on a terminal, and as files for other programs."""
+"""Reports about batches and runs: for a terminal, as HTML and Markdown, and as files for other programs."""
