@@ -93,8 +93,7 @@ class IndexCache:
             return action(self._connection)
         except (sqlite3.Error, OSError, TypeError, ValueError) as error:
             if not isinstance(error, OSError) and getattr(error, "sqlite_errorcode", 0) & 0xFF not in _BUSY:
-                with suppress(OSError):
-                    self._path.unlink()  # it is damaged: the next process makes a new one
+                self._delete()  # it is damaged: the next process makes a new one
             self._connection = self._connect(None)
             self._update(self._connection)
             return action(self._connection)
@@ -113,6 +112,11 @@ class IndexCache:
                 for statement in () if _has_schema(connection) else _SCHEMA:
                     connection.execute(statement)
         return connection
+
+    def _delete(self) -> None:
+        for name in (self._path.name, f"{self._path.name}-journal"):
+            with suppress(OSError):
+                self._path.with_name(name).unlink()
 
     def _make_folder(self, path: Path) -> None:
         with suppress(FileExistsError):
