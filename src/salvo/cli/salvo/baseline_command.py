@@ -21,8 +21,8 @@ from salvo.scenarios.store.store import RunStore
 def bless(batches: Iterable[str], output: Path | None, *, as_json: bool) -> None:
     project = Project.find(Path.cwd())
     store = RunStore(project.store)
-    found = [batch for text in batches for batch in find_batches(store, text)]
-    stats = [measure(batch, store.load_entries(batch.batch_id)) for batch in found]
+    selected = [batch for text in batches for batch in find_batches(store, text)]
+    stats = [measure(batch, store.load_entries(batch.batch_id)) for batch in selected]
     for item in stats:
         if not item.completed:
             raise UsageError(

@@ -52,16 +52,18 @@ def judge(
     code = ExitCode.OK
     if missing:
         code = asyncio.run(_judge(workspace, batch, scenario, missing, judgings, concurrency, max_cost))
-    made = [judging for judging in _stored_judgings(judgings, batch, scenario) if only_stored or judging.time <= times]
-    if not made:
+    completed = [
+        judging for judging in _stored_judgings(judgings, batch, scenario) if only_stored or judging.time <= times
+    ]
+    if not completed:
         raise NothingFoundError(
             f"No judgings of the batch {batch.batch_id} are stored.",
             hint=f"Make some with: salvo judge {batch.batch_id} --times {times}",
         )
-    expected = len(made) if only_stored else times * len(transcripts)
-    summaries = _summaries(scenario, made, transcripts)
-    _show(batch, scenario, summaries, (len(made), expected, len(runs) - len(transcripts)), as_json=as_json)
-    if code is ExitCode.OK and (len(made) < expected or any(summary.no_verdict for summary in summaries)):
+    expected = len(completed) if only_stored else times * len(transcripts)
+    summaries = _summaries(scenario, completed, transcripts)
+    _show(batch, scenario, summaries, (len(completed), expected, len(runs) - len(transcripts)), as_json=as_json)
+    if code is ExitCode.OK and (len(completed) < expected or any(summary.no_verdict for summary in summaries)):
         code = ExitCode.NOT_JUDGED
     raise SystemExit(code)
 
@@ -81,15 +83,15 @@ async def _judge(
     concurrency: int,
     max_cost: float | None,
 ) -> ExitCode:
-    progress, total, done, cost = ProgressLine(), len(missing), 0, 0.0
+    progress, total, finished, cost = ProgressLine(), len(missing), 0, 0.0
 
     def on_judged(judging: Rejudgement) -> None:
-        nonlocal done, cost
-        done += 1
+        nonlocal finished, cost
+        finished += 1
         cost += sum(verdict.cost or 0.0 for verdict in judging.verdicts)
         spent = f", ${cost:.4f}" if cost else ""
-        milestone = done % max(1, total // 10) == 0 or done == total
-        progress.update(f"{done}/{total} judgings done{spent}", milestone=milestone)
+        milestone = finished % max(1, total // 10) == 0 or finished == total
+        progress.update(f"{finished}/{total} judgings done{spent}", milestone=milestone)
 
     async with workspace.rejudge_session(
         judgings,
@@ -98,7 +100,7 @@ async def _judge(
         max_cost=max_cost,
         version=__version__,
         on_judged=on_judged,
-        on_wait=lambda wait: progress.update(f"{done}/{total} judgings done ({wait})", milestone=wait.seconds >= 1),
+        on_wait=lambda wait: progress.update(f"{finished}/{total} judgings done ({wait})", milestone=wait.seconds >= 1),
     ) as session:
         try:
             with cancel_on_interrupt(session.pool, INTERRUPTED):
@@ -135,13 +137,13 @@ def _show(
     *,
     as_json: bool,
 ) -> None:
-    made, expected, unjudged = counts
+    count, expected, unjudged = counts
     if as_json:
         document: dict[str, Any] = {
             "salvo_judging": 1,
             "batch_id": batch.batch_id,
             "scenario_id": batch.scenario_id,
-            "judgings": made,
+            "judgings": count,
             "wanted": expected,
             "runs_never_judged": unjudged,
             "assertions": [rejudge_report.document(summary) for summary in summaries],
@@ -150,5 +152,5 @@ def _show(
         return
     click.echo("\n".join(rejudge_report.lines(summaries, _votes(scenario))))
     note = f" {pluralize(unjudged, 'run')} ended before there was anything to judge." if unjudged else ""
-    total = "" if made == expected else f" of {expected}"
-    click.echo(f"\n{printable(batch.scenario_id)}, batch {batch.batch_id}: {made}{total} judgings.{note}")
+    total = "" if count == expected else f" of {expected}"
+    click.echo(f"\n{printable(batch.scenario_id)}, batch {batch.batch_id}: {count}{total} judgings.{note}")
