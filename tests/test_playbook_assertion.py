@@ -69,7 +69,7 @@ def test_a_model_may_judge_and_its_votes_are_replayed(project: UserProject) -> N
     with LoopbackProvider(always(Say(json.dumps(answer)))) as provider:
         project.reach(provider)
         assert project.salvo("run", "--record").exit_code == 0
-        assert len(provider.asked) == 12
+        assert len(provider.requests) == 12
     project.environ = {}
     again = project.salvo("replay", "latest", "--re-eval")
     assert again.exit_code == 0, again.output

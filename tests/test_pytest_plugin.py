@@ -312,7 +312,7 @@ def test_the_command_decides_on_runs_model_and_recording(
             "--salvo", "scenarios", "--salvo-runs", "2", "--salvo-model", "gpt-4o", "--salvo-record"
         )
     ran.assert_outcomes(passed=1)
-    assert [asked.model for asked in provider.asked] == ["gpt-4o"] * 2
+    assert [asked.model for asked in provider.requests] == ["gpt-4o"] * 2
     [batch] = stored(project, "batches")
     assert (batch["runs"], batch["model"], batch["recorded"]) == (2, "gpt-4o", True)
     assert [run["replayable"] for run in stored(project, "runs")] == ["full"] * 2

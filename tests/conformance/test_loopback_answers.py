@@ -117,9 +117,9 @@ class TestText:
 
     def test_the_sdk_sends_another_version_and_another_key_header_than_we_do(self, hello: LoopbackProvider) -> None:
         ask_anthropic(hello)
-        assert hello.asked[0].headers["anthropic-version"] == "2026-10-21"
-        assert hello.asked[0].headers["authorization"] == "Bearer sk-ant-test-0123456789"
-        assert hello.asked[0].key == "sk-ant-test-0123456789"
+        assert hello.requests[0].headers["anthropic-version"] == "2026-10-21"
+        assert hello.requests[0].headers["authorization"] == "Bearer sk-ant-test-0123456789"
+        assert hello.requests[0].key == "sk-ant-test-0123456789"
 
 
 class TestTools:
@@ -137,7 +137,7 @@ class TestTools:
         assert asking.message.content == "One moment."
         assert [json.loads(call.function.arguments) for call in calls] == [{"id": "P-1"}, {"id": "P-2"}]
         assert final.choices[0].message.content == "Both are on their way."
-        assert provider.asked[1].tool_results == [("track", "0 km away", False), ("track", "1 km away", False)]
+        assert provider.requests[1].tool_results == [("track", "0 km away", False), ("track", "1 km away", False)]
 
     def test_anthropic_holds_a_tool_loop_with_parallel_calls(self) -> None:
         with LoopbackProvider(by_turn(TWO_CALLS, Say("Both are on their way."))) as provider:
@@ -156,7 +156,7 @@ class TestTools:
         assert (asking.stop_reason, text.text) == ("tool_use", "One moment.")
         assert [(call.name, call.input) for call in calls] == [("track", {"id": "P-1"}), ("track", {"id": "P-2"})]
         assert final.content[0].text == "Both are on their way."
-        assert provider.asked[1].tool_results == [("track", "3 km away", False), ("track", "no such parcel", True)]
+        assert provider.requests[1].tool_results == [("track", "3 km away", False), ("track", "no such parcel", True)]
 
     def test_openai_passes_malformed_arguments_on_as_they_are(self) -> None:
         with LoopbackProvider(UseTools(Use("track", '{"id": '))) as provider:
@@ -231,7 +231,7 @@ class TestStructuredOutput:
         ):
             completion = client.chat.completions.parse(model=GPT, messages=ASKING, response_format=Verdict)
         assert completion.choices[0].message.parsed == Verdict(verdict="pass", score=0.5)
-        assert provider.asked[0].body["response_format"]["json_schema"]["strict"] is True
+        assert provider.requests[0].body["response_format"]["json_schema"]["strict"] is True
 
     def test_anthropic_parses_the_answer_to_an_output_schema(self) -> None:
         with (
@@ -245,7 +245,7 @@ class TestStructuredOutput:
                 output_format=Verdict,
             )
         assert message.parsed_output == Verdict(verdict="pass", score=0.5)
-        assert provider.asked[0].body["output_config"]["format"]["type"] == "json_schema"
+        assert provider.requests[0].body["output_config"]["format"]["type"] == "json_schema"
 
 
 class TestUsage:
@@ -457,11 +457,11 @@ class TestFaults:
         with LoopbackProvider(Fault.redirect(f"{hello.openai_url}/chat/completions")) as provider:
             with pytest.raises(openai.AuthenticationError, match="You didn't provide an API key"):
                 ask_openai(provider)
-            assert (provider.asked[0].key, hello.asked[0].key) == ("sk-test-0123456789", None)
+            assert (provider.requests[0].key, hello.requests[0].key) == ("sk-test-0123456789", None)
 
     def test_a_client_that_retries_waits_as_told_and_gets_the_next_answer(self) -> None:
         busy = Fault.rate_limited(retry_after_ms=1)
         with LoopbackProvider([busy, busy, Say("At last.")]) as provider, claude(provider, max_retries=2) as client:
             message = client.messages.create(model=CLAUDE, max_tokens=64, messages=ASKING)
         assert isinstance(message.content[0], anthropic.types.TextBlock)
-        assert len(provider.asked) == 3
+        assert len(provider.requests) == 3

@@ -2,8 +2,8 @@
 
 import json
 
-from tests.support.office import check_of, verdict
-from tests.support.provider import Answer, Asked, Say, Script, Use, UseTools, by_turn
+from tests.support.byop_project import requested_check, verdict
+from tests.support.provider import Answer, ProviderRequest, Say, Script, Use, UseTools, by_turn
 
 BOOKING = by_turn(
     UseTools(
@@ -37,25 +37,25 @@ QUOTES = {
 """Of examples/outputs/dpa_review.md."""
 
 
-def stand_in(asked: Asked) -> Answer:
-    return _script(asked)(asked)
+def stand_in(request: ProviderRequest) -> Answer:
+    return _script(request)(request)
 
 
-def _script(asked: Asked) -> Script:
-    if "search_flights" in asked.tools:
+def _script(request: ProviderRequest) -> Script:
+    if "search_flights" in request.tools:
         return BOOKING
-    if "issue_refund" in asked.tools:
+    if "issue_refund" in request.tools:
         return REFUND
-    if "find_order" in asked.tools:
+    if "find_order" in request.tools:
         return ORDER
-    if "one word" in asked.system:
+    if "one word" in request.system:
         return lambda _: Say("Billing")
-    return _judge if "The rubric:" in asked.last_user else _evaluator
+    return _judge if "The rubric:" in request.last_user else _evaluator
 
 
-def _judge(_asked: Asked) -> Answer:
+def _judge(_asked: ProviderRequest) -> Answer:
     return Say(json.dumps({"passed": True, "reason": "The answer says the amount and the days."}))
 
 
-def _evaluator(asked: Asked) -> Answer:
-    return Say(verdict("pass", QUOTES[check_of(asked)], notes="The passage says so."))
+def _evaluator(request: ProviderRequest) -> Answer:
+    return Say(verdict("pass", QUOTES[requested_check(request)], notes="The passage says so."))

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.e2e.conftest import Site, Visit
-from tests.support.office import BIN
+from tests.support.byop_project import BIN
 from tests.support.playbook_page import answers, card, choose_model, fill_form, run, wait_for_report
 from tests.support.web import CAREFUL, CARELESS, Judging
 

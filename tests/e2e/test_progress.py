@@ -21,7 +21,7 @@ def test_a_reload_during_an_evaluation_resumes_watching(site: Site, visit: Visit
     expect(page.get_by_role("listitem").get_by_text("FAIL")).to_have_count(5)
     site.provider.let_go()
     wait_for_report(page)
-    assert len(site.provider.asked) == 12
+    assert len(site.provider.requests) == 12
 
 
 def test_a_closed_tab_loses_nothing(site: Site, visit: Visit) -> None:
@@ -32,7 +32,7 @@ def test_a_closed_tab_loses_nothing(site: Site, visit: Visit) -> None:
     page.close()
     site.provider.let_go()
     wait_for_report(visitor.open(address))
-    assert len(site.provider.asked) == 12
+    assert len(site.provider.requests) == 12
 
 
 def test_an_evaluation_is_resumed_after_the_server_was_killed(
@@ -58,7 +58,7 @@ def test_an_evaluation_is_resumed_after_the_server_was_killed(
     enter_key(page)
     resume.click()
     wait_for_report(page)
-    assert len(provider.asked) == 7
+    assert len(provider.requests) == 7
 
 
 def test_provider_errors_are_retried_with_a_notice(site: Site, visit: Visit) -> None:

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.e2e.conftest import Site, Visit
-from tests.support.office import ESCALATED, QUOTES, TEXT, ScriptedJudge, verdict
+from tests.support.byop_project import ESCALATED, QUOTES, TEXT, ScriptedJudge, verdict
 from tests.support.playbook_page import card, choose_model, drop, fill_form, run, wait_for_report
 from tests.support.provider import Say
 from tests.support.web import CARELESS

@@ -46,7 +46,7 @@ def test_the_key_is_in_one_header_of_one_request_and_nowhere_else(
     stored = everything_in(server.log.parent)
     assert b"byop_evaluations" in stored  # the search includes the database
     assert KEY.encode() not in stored + exported
-    assert all(asked.key == KEY for asked in provider.asked)
+    assert all(asked.key == KEY for asked in provider.requests)
 
 
 def _sent(request: Request) -> str:

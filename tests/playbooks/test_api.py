@@ -14,8 +14,8 @@ from salvo.playbooks import run_playbook
 from salvo.playbooks.playbook import library
 from salvo.playbooks.report.report import json_schema
 from salvo.playbooks.store.store import EvaluationStore
+from tests.support.byop_project import GPT, TEXT, ScriptedJudge, results
 from tests.support.clock import HeldClock
-from tests.support.office import GPT, TEXT, ScriptedJudge, results
 from tests.support.playbook import document
 from tests.support.provider import LoopbackProvider
 
@@ -82,9 +82,9 @@ def test_everything_the_command_takes_can_be_said(tmp_path: Path) -> None:
 
         first, second = again(TEXT), again(TEXT + " More.")
     assert (first["evaluator"], first["subject"], first["variance_summary"]["num_runs"]) == (GPT, "DPA", 4)
-    assert len(provider.asked) == 32
-    assert {asked.key for asked in provider.asked} == {"sk-mine"}
-    assert "You are a lawyer." in provider.asked[0].last_user
+    assert len(provider.requests) == 32
+    assert {asked.key for asked in provider.requests} == {"sk-mine"}
+    assert "You are a lawyer." in provider.requests[0].last_user
     assert second["drift_summary"]["baseline_id"] == first["report_id"]
     with EvaluationStore.open(database, HeldClock()) as store:
         assert [row.id for row in store.history()] == [second["report_id"], first["report_id"]]
@@ -104,7 +104,7 @@ def test_a_key_that_is_set_chooses_the_model(monkeypatch: pytest.MonkeyPatch) ->
         monkeypatch.setenv("OPENAI_BASE_URL", provider.openai_url)
         report = run_playbook(STARTER, TEXT, mode="screening")
     assert report["evaluator"] == GPT
-    assert {asked.key for asked in provider.asked} == {"sk-from-the-environment"}
+    assert {asked.key for asked in provider.requests} == {"sk-from-the-environment"}
 
 
 def test_a_database_that_fails_is_an_error_that_can_be_caught(tmp_path: Path) -> None:

@@ -43,10 +43,10 @@ class FakeServices:
     def __init__(self, votes: list[JudgeVote] | None = None, functions: Mapping[str, Any] | None = None) -> None:
         self._votes = votes or []
         self._functions = functions or {}
-        self.asked: list[tuple[str, Question, int]] = []
+        self.questions: list[tuple[str, Question, int]] = []
 
     async def ask(self, model: str, question: Question, votes: int) -> list[JudgeVote]:
-        self.asked.append((model, question, votes))
+        self.questions.append((model, question, votes))
         return self._votes
 
     def load(self, path: str) -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 
 from playwright.sync_api import APIRequestContext, Locator, Page, expect
 
-from tests.support.office import until
+from tests.support.byop_project import wait_until
 from tests.support.web import GPT, KEY
 
 
@@ -83,5 +83,5 @@ def evaluate(api: APIRequestContext, ai_output: str, *, answers: int | None = No
         now = ask(api, "GET", f"/api/evaluations/{evaluation['id']}")
         return bool(now["state"] == "done" if answers is None else now["done"] == answers)
 
-    until(there)
+    wait_until(there)
     return str(evaluation["id"])

@@ -16,8 +16,8 @@ from typing import Any
 import aiohttp
 import pytest
 
-from tests.support.office import until
-from tests.support.plain_client import (
+from tests.support.byop_project import wait_until
+from tests.support.http_client import (
     ANTHROPIC_HEADERS,
     ASKING,
     OPENAI_BODY,
@@ -28,9 +28,9 @@ from tests.support.plain_client import (
 )
 from tests.support.provider import (
     FOUR_CALL,
-    Asked,
     Fault,
     LoopbackProvider,
+    ProviderRequest,
     Say,
     Usage,
     Use,
@@ -43,8 +43,8 @@ from tests.support.provider import (
 SAID = [{"role": "assistant", "content": "Which parcel?"}, {"role": "user", "content": "P-1."}]
 
 
-def asked(protocol: Any, body: dict[str, Any]) -> Asked:
-    return Asked(protocol=protocol, body=body, headers={}, key=None, arrived=0.0, connection=0)
+def asked(protocol: Any, body: dict[str, Any]) -> ProviderRequest:
+    return ProviderRequest(protocol=protocol, body=body, headers={}, key=None, arrived=0.0, connection=0)
 
 
 def talk(provider: LoopbackProvider) -> socket.socket:
@@ -69,7 +69,7 @@ def hello() -> Iterator[LoopbackProvider]:
         yield provider
 
 
-class TestAsked:
+class TestProviderRequest:
     OPENAI = asked(
         "openai",
         {
@@ -108,7 +108,7 @@ class TestAsked:
     )
 
     @pytest.mark.parametrize("request_read", [OPENAI, ANTHROPIC])
-    def test_a_conversation_reads_the_same_in_both_protocols(self, request_read: Asked) -> None:
+    def test_a_conversation_reads_the_same_in_both_protocols(self, request_read: ProviderRequest) -> None:
         assert request_read.system == "Be brief.\nBe kind."
         assert request_read.last_user == "Where is my parcel?"
         assert request_read.turn == 1
@@ -160,20 +160,20 @@ class TestScripts:
 
         with LoopbackProvider(FOUR_CALL) as provider:
             conversations = await asyncio.gather(*(converse(provider) for _ in range(40)))
-        assert len(provider.asked) == 160
+        assert len(provider.requests) == 160
         for *names, final in conversations:
             assert names == ["find_order", "check_stock", "issue_refund"]
             assert json.loads(final)["status"] == "refunded"
 
     async def test_a_script_that_raises_fails_its_test(self) -> None:
-        def strict(request: Asked) -> Say:
+        def strict(request: ProviderRequest) -> Say:
             raise AssertionError("the system prompt is missing")
 
         with pytest.raises(AssertionError, match="the system prompt is missing"), LoopbackProvider(strict) as provider:
             assert (await ask_openai(provider)).status == 500
 
     async def test_a_failing_test_is_told_that_its_script_had_raised(self) -> None:
-        def broken(request: Asked) -> Say:
+        def broken(request: ProviderRequest) -> Say:
             raise ZeroDivisionError
 
         async def fail() -> None:
@@ -225,7 +225,7 @@ class TestAnswers:
             for _ in range(3):
                 async with session.post(f"{hello.openai_url}/chat/completions", json=OPENAI_BODY) as response:
                     await response.read()
-        assert len({request.connection for request in hello.asked}) == 1
+        assert len({request.connection for request in hello.requests}) == 1
 
     async def test_a_request_may_be_large(self, hello: LoopbackProvider) -> None:
         long = [{"role": "user", "content": "x" * 3_000_000}]
@@ -263,12 +263,12 @@ class TestFaults:
     def test_hang_up_sends_nothing(self) -> None:
         with LoopbackProvider(Fault.hang_up()) as provider, talk(provider) as connection:
             assert everything(connection) == b""
-        assert len(provider.asked) == 1
+        assert len(provider.requests) == 1
 
     def test_hang_sends_nothing_until_the_provider_closes(self) -> None:
         arrived = threading.Event()
 
-        def hang(request: Asked) -> Fault:
+        def hang(request: ProviderRequest) -> Fault:
             arrived.set()
             return Fault.hang()
 
@@ -326,7 +326,7 @@ class TestFaults:
         of_anthropic = await post(f"{hello.url}/v1/v1/messages", {}, ANTHROPIC_HEADERS)
         assert (of_openai.status, of_openai.error["message"]) == (404, "Invalid URL (POST /chat/completions)")
         assert (of_anthropic.status, of_anthropic.error["type"]) == (404, "not_found_error")
-        assert hello.asked == []
+        assert hello.requests == []
 
 
 class TestTls:
@@ -394,11 +394,11 @@ async def test_held_requests_are_answered_when_they_are_let_go() -> None:
         provider.hold(after=1)
         first = await ask_openai(provider)
         held = asyncio.create_task(ask_openai(provider))
-        await asyncio.to_thread(until, lambda: len(provider.asked) == 2)
+        await asyncio.to_thread(wait_until, lambda: len(provider.requests) == 2)
         assert not held.done()
         provider.let_go()
         texts = [answered.body["choices"][0]["message"]["content"] for answered in (first, await held)]
         provider.play(always(Say("Two.")))
-        assert provider.asked == []
+        assert provider.requests == []
         texts.append((await ask_openai(provider)).body["choices"][0]["message"]["content"])
     assert texts == ["One.", "One.", "Two."]

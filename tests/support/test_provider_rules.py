@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.plain_client import (
+from tests.support.http_client import (
     ANTHROPIC_BODY,
     ANTHROPIC_HEADERS,
     ASKING,
@@ -457,7 +457,7 @@ class TestAnthropic:
     async def test_takes_the_key_in_either_header(self, provider: LoopbackProvider, headers: dict[str, str]) -> None:
         headers = {"anthropic-version": "2023-06-01", **headers}
         assert (await post(f"{provider.url}/v1/messages", ANTHROPIC_BODY, headers)).status == 200
-        assert provider.asked[-1].key == "sk-ant-1"
+        assert provider.requests[-1].key == "sk-ant-1"
 
     async def test_wants_a_version_that_it_knows(self, provider: LoopbackProvider) -> None:
         missing = await post(f"{provider.url}/v1/messages", ANTHROPIC_BODY, {"x-api-key": "sk-ant-1"})

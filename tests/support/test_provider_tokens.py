@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.plain_client import ASKING, ask_anthropic, ask_openai
+from tests.support.http_client import ASKING, ask_anthropic, ask_openai
 from tests.support.provider import Fault, LoopbackProvider, Say
 from tests.support.provider.tokens import AnthropicCache, OpenAICache, Prompt, tokens
 

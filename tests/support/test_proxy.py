@@ -2,7 +2,7 @@
 
 import ssl
 
-from tests.support.plain_client import OPENAI_BODY, OPENAI_HEADERS, post
+from tests.support.http_client import OPENAI_BODY, OPENAI_HEADERS, post
 from tests.support.provider import LoopbackProvider, Say
 from tests.support.proxy import ConnectProxy
 
@@ -23,4 +23,4 @@ async def test_plain_http_is_forwarded() -> None:
         answer = await post(url, OPENAI_BODY, OPENAI_HEADERS, proxy=proxy.url)
     assert answer.status == 200
     assert (proxy.forwards, proxy.tunnels) == ([url], [])
-    assert provider.asked[0].key == "sk-test-0123456789"
+    assert provider.requests[0].key == "sk-test-0123456789"

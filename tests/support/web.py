@@ -20,7 +20,7 @@ from salvo.web.app import create_app
 from salvo.web.server import Server
 from salvo.web.settings import Settings
 from tests.support.background import BackgroundServer
-from tests.support.provider import Answer, Asked, Say
+from tests.support.provider import Answer, ProviderRequest, Say
 
 GPT = "openai/gpt-5.4-mini"
 KEY = "sk-planted-0123456789abcdef"
@@ -117,7 +117,7 @@ class Reply(NamedTuple):
         return str(told["error"]["code"])
 
 
-class Told(NamedTuple):
+class ServerEvent(NamedTuple):
     event: str
     data: Any
     id: str | None
@@ -162,10 +162,10 @@ class Client:
         assert reply.status == 202, reply
         return str(reply.json()["id"])
 
-    def watch(self, evaluation: str, *, after: str | None = None) -> AsyncGenerator[Told]:
+    def watch(self, evaluation: str, *, after: str | None = None) -> AsyncGenerator[ServerEvent]:
         return self.listen(f"/api/evaluations/{evaluation}/events", **({"last-event-id": after} if after else {}))
 
-    async def listen(self, path: str, **headers: str) -> AsyncGenerator[Told]:
+    async def listen(self, path: str, **headers: str) -> AsyncGenerator[ServerEvent]:
         async with self._session.get(self.url + path, headers=headers) as response:
             assert response.status == 200, await response.text()
             assert response.content_type == "text/event-stream"
@@ -176,10 +176,10 @@ class Client:
                 if name:
                     fields[name] = value
                 elif "data" in fields:
-                    yield Told(fields["event"], json.loads(fields["data"]), fields.get("id"))
+                    yield ServerEvent(fields["event"], json.loads(fields["data"]), fields.get("id"))
                     fields = {}
 
-    async def told(self, evaluation: str, *, after: str | None = None) -> list[Told]:
+    async def told(self, evaluation: str, *, after: str | None = None) -> list[ServerEvent]:
         """Everything, to the end of the evaluation."""
         return [told async for told in self.watch(evaluation, after=after)]
 
@@ -210,11 +210,11 @@ class Judging:
     result: str = "fail"
     notes: str = "It says so."
     at_once: int | None = None
-    asked: list[Asked] = field(default_factory=list)
+    requests: list[ProviderRequest] = field(default_factory=list)
 
-    def __call__(self, asked: Asked) -> Answer:
-        self.asked.append(asked)
-        waits = self.at_once is not None and len(self.asked) > self.at_once
+    def __call__(self, asked: ProviderRequest) -> Answer:
+        self.requests.append(asked)
+        waits = self.at_once is not None and len(self.requests) > self.at_once
         return Say(json.dumps(self.verdict), delay=3600 if waits else 0)
 
     def let_go(self) -> None:

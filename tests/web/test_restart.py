@@ -21,7 +21,7 @@ async def test_killed_in_the_middle_it_is_interrupted_after_a_restart_and_goes_o
                     if each.id == "5":
                         break
             first.kill()
-        asked = len(judging.asked)
+        asked = len(judging.requests)
         judging.let_go()
         with server_process(tmp_path) as strict:
             async with client(strict.url) as api:
@@ -40,7 +40,7 @@ async def test_killed_in_the_middle_it_is_interrupted_after_a_restart_and_goes_o
                 assert [each.id for each in told if each.event == "vote"] == [str(number) for number in range(6, 13)]
                 assert told[-1].event == "done"
                 assert (await api.get(f"/api/reports/{evaluation}/verify"))["altered"] == 0
-    assert len(judging.asked) == asked + 7
+    assert len(judging.requests) == asked + 7
 
 
 async def test_the_key_is_nowhere_but_in_the_requests_it_is_for(tmp_path: Path) -> None:
@@ -49,7 +49,7 @@ async def test_the_key_is_nowhere_but_in_the_requests_it_is_for(tmp_path: Path) 
     faults = [Fault.server_error(), Fault.unauthorized()]
     with (
         LoopbackProvider(
-            lambda asked: judging(asked) if len(judging.asked) < 6 or not faults else faults.pop()
+            lambda asked: judging(asked) if len(judging.requests) < 6 or not faults else faults.pop()
         ) as provider,
         server_process(tmp_path, "--allow-base-url", provider.openai_url) as server,
     ):
@@ -62,7 +62,7 @@ async def test_the_key_is_nowhere_but_in_the_requests_it_is_for(tmp_path: Path) 
             await api.get(f"/api/evaluations/{shown['report']['report_id']}")
             kept = everything_in(tmp_path)
             assert KEY.encode() not in kept + b"".join(api.heard)
-            assert judging.asked[0].headers["authorization"].endswith(KEY)
+            assert judging.requests[0].headers["authorization"].endswith(KEY)
     assert b"byop_evaluations" in kept  # the database was among what was searched
 
 

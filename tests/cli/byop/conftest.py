@@ -1,4 +1,4 @@
-"""An office for the tests that evaluate, and a store for the tests of the other commands."""
+"""A project for the tests that evaluate, and a store for the tests of the other commands."""
 
 import shutil
 from collections.abc import Iterator
@@ -10,16 +10,16 @@ from click.testing import CliRunner
 from salvo.cli.byop import byop
 from salvo.playbooks.enums import Mode
 from salvo.playbooks.store.store import EvaluationStore
+from tests.support.byop_project import ByopProject
 from tests.support.clock import HeldClock
-from tests.support.office import Office
 from tests.support.playbooks import a_vote
-from tests.support.stored import NAMES, Byop, begun, finished
+from tests.support.stored_evaluations import NAMES, Byop, begin_evaluation, finish_evaluation
 
 
 @pytest.fixture
-def office(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, empty_database: Path) -> Office:
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, empty_database: Path) -> ByopProject:
     shutil.copy(empty_database, tmp_path / "byop_runs.db")
-    return Office(tmp_path, monkeypatch)
+    return ByopProject(tmp_path, monkeypatch)
 
 
 @pytest.fixture
@@ -44,9 +44,9 @@ def store(folder: Path) -> Iterator[EvaluationStore]:
 @pytest.fixture
 def three(store: EvaluationStore) -> EvaluationStore:
     """A finished evaluation, an interrupted one, and a screening of which only hashes are stored."""
-    finished(store, NAMES[0], subject="DPA \x1b[31mreview")
-    begun(store, NAMES[1], evaluator="rules")
+    finish_evaluation(store, NAMES[0], subject="DPA \x1b[31mreview")
+    begin_evaluation(store, NAMES[1], evaluator="rules")
     store.save_votes(NAMES[1], [a_vote()])
     store.interrupt(NAMES[1])
-    finished(store, NAMES[2], mode=Mode.SCREENING, stored_in_full=False)
+    finish_evaluation(store, NAMES[2], mode=Mode.SCREENING, stored_in_full=False)
     return store

@@ -6,7 +6,7 @@ from inline_snapshot import snapshot
 
 from salvo.playbooks.store.store import EvaluationStore
 from tests.support.playbooks import masked
-from tests.support.stored import NAMES, Byop
+from tests.support.stored_evaluations import NAMES, Byop
 
 
 def test_the_audit_log_is_shown_whole_as_json_and_by_its_head(run: Byop, three: EvaluationStore) -> None:

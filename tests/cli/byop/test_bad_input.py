@@ -8,7 +8,7 @@ import pytest
 
 from salvo.errors import InputError, PlaybookError, UsageError
 from salvo.playbooks import run_playbook
-from tests.support.office import CERTAIN, TEXT, Office, ScriptedJudge, check, results
+from tests.support.byop_project import CERTAIN, TEXT, ByopProject, ScriptedJudge, check, results
 from tests.support.playbook import changed, document
 from tests.support.provider import LoopbackProvider
 
@@ -16,9 +16,9 @@ STARTER = "ai_plugin_observability_v1"
 
 
 @pytest.mark.parametrize("content", [b"", b" \r\n\t \n", "\ufeff \u00a0\u2003\n".encode()])
-def test_an_empty_output_is_refused(office: Office, content: bytes) -> None:
-    office.write("empty", content)
-    for shown in (office.byop("run", "empty"), office.byop("run", "-", stdin=content)):
+def test_an_empty_output_is_refused(project: ByopProject, content: bytes) -> None:
+    project.write("empty", content)
+    for shown in (project.byop("run", "empty"), project.byop("run", "-", stdin=content)):
         assert shown.exit_code == 2
         assert "The AI output is empty: there is nothing to evaluate." in shown.stderr
 
@@ -31,30 +31,30 @@ def test_an_empty_output_is_refused(office: Office, content: bytes) -> None:
         ("in sixteen bits".encode("utf-16"), "byte 0 (0xff)"),
     ],
 )
-def test_what_is_not_utf_8_says_which_byte(office: Office, content: bytes, said: str) -> None:
-    office.write("latin", content)
-    shown = office.byop("run", "latin")
+def test_what_is_not_utf_8_says_which_byte(project: ByopProject, content: bytes, said: str) -> None:
+    project.write("latin", content)
+    shown = project.byop("run", "latin")
     assert shown.exit_code == 2
     assert said in shown.stderr
-    other = office.byop("run", "output.md", "--source", "latin")
+    other = project.byop("run", "output.md", "--source", "latin")
     assert (other.exit_code, "The source document is not UTF-8" in other.stderr) == (2, True)
 
 
 @pytest.mark.parametrize(
     "option", [(), ("output.md", "--source"), ("output.md", "--prompt"), ("output.md", "--system")]
 )
-def test_a_missing_file_and_a_folder_are_named(office: Office, option: tuple[str, ...]) -> None:
-    (office.folder / "a folder").mkdir()
-    missing, folder = (office.byop("run", *option, name) for name in ("nowhere.md", "a folder"))
+def test_a_missing_file_and_a_folder_are_named(project: ByopProject, option: tuple[str, ...]) -> None:
+    (project.folder / "a folder").mkdir()
+    missing, folder = (project.byop("run", *option, name) for name in ("nowhere.md", "a folder"))
     assert (missing.exit_code, folder.exit_code) == (2, 2)
     assert "nowhere.md cannot be read: No such file or directory." in missing.stderr
     assert "a folder is a folder, not a file." in folder.stderr
 
 
-def test_more_than_twenty_megabytes_are_refused(office: Office) -> None:
-    with (office.folder / "large").open("wb") as file:
+def test_more_than_twenty_megabytes_are_refused(project: ByopProject) -> None:
+    with (project.folder / "large").open("wb") as file:
         file.truncate(20 * 1024 * 1024 + 1)
-    shown = office.byop("run", "large")
+    shown = project.byop("run", "large")
     assert (shown.exit_code, "large is larger than 20 MB." in shown.stderr) == (2, True)
 
 
@@ -63,29 +63,29 @@ FILLER = "The parties met on Monday to go through the draft of the agreement."
 
 @pytest.mark.load
 @pytest.mark.parametrize("judged_by", ["rules", "model"])
-def test_one_line_of_a_megabyte_is_evaluated_stored_and_shown(office: Office, judged_by: str) -> None:
+def test_one_line_of_a_megabyte_is_evaluated_stored_and_shown(project: ByopProject, judged_by: str) -> None:
     line = f"{TEXT} {f'{FILLER} ' * (1024 * 1024 // len(FILLER))}".replace("\n", " ")
-    _evaluate_long(office, line, judged_by)
+    _evaluate_long(project, line, judged_by)
 
 
 @pytest.mark.load
-def test_five_megabytes_are_evaluated_stored_and_shown(office: Office) -> None:
-    _evaluate_long(office, f"{TEXT}\n" + f"{FILLER}\n" * (5 * 1024 * 1024 // len(FILLER)), "model")
+def test_five_megabytes_are_evaluated_stored_and_shown(project: ByopProject) -> None:
+    _evaluate_long(project, f"{TEXT}\n" + f"{FILLER}\n" * (5 * 1024 * 1024 // len(FILLER)), "model")
 
 
-def _evaluate_long(office: Office, text: str, judged_by: str) -> None:
-    office.write("long", text)
+def _evaluate_long(project: ByopProject, text: str, judged_by: str) -> None:
+    project.write("long", text)
     with LoopbackProvider(ScriptedJudge(certainty_language="fail")) as provider:
         if judged_by == "model":
-            office.reach(provider)
-        shown = office.byop("run", "long", "--mode", "screening", "-o", "r.json", "-o", "r.html")
+            project.reach(provider)
+        shown = project.byop("run", "long", "--mode", "screening", "-o", "r.json", "-o", "r.html")
     assert shown.exit_code == 1
     assert "ALERT" in shown.stdout
     assert len(shown.stdout) < 20_000
-    report = json.loads((office.folder / "r.json").read_text())["byop_report"]
+    report = json.loads((project.folder / "r.json").read_text())["byop_report"]
     where = check(report, "certainty_language")["evidence_citations"][0]["location"]
     assert text.strip()[where["start"] : where["end"]] == CERTAIN
-    assert office.byop("show", "latest").exit_code == 0
+    assert project.byop("show", "latest").exit_code == 0
 
 
 ODD = {
@@ -99,36 +99,36 @@ ODD = {
 
 @pytest.mark.parametrize("odd", [pytest.param(odd, id=name) for name, (odd, _) in ODD.items()])
 @pytest.mark.parametrize("judged_by", ["rules", "model"])
-def test_odd_characters_are_kept_counted_and_named(office: Office, odd: str, judged_by: str) -> None:
+def test_odd_characters_are_kept_counted_and_named(project: ByopProject, odd: str, judged_by: str) -> None:
     text = TEXT.replace("Liability is", f"Liab{odd}ility {odd}is")
-    office.write("odd.md", text)
+    project.write("odd.md", text)
     with LoopbackProvider(ScriptedJudge()) as provider:
         if judged_by == "model":
-            office.reach(provider)
-        report = office.evaluate("odd.md")
-    assert results(report) == results(office.evaluate("--no-store", "--evaluator", "rules")) or judged_by == "model"
+            project.reach(provider)
+        report = project.evaluate("odd.md")
+    assert results(report) == results(project.evaluate("--no-store", "--evaluator", "rules")) or judged_by == "model"
     [finding] = [each for each in report["artifact_findings"] if each["location"] is None]
     assert finding["count"] == 2
     assert finding["message"]
     if judged_by == "model":
-        assert f"Liab{odd}ility" in provider.asked[0].last_user
-    shown = office.byop("show", "latest")
+        assert f"Liab{odd}ility" in provider.requests[0].last_user
+    shown = project.byop("show", "latest")
     assert odd[0] not in shown.stdout, "nothing that could steer a terminal is printed"
     assert finding["message"].split(".")[0][:30] in shown.stdout.replace("\n    ", " ")
-    assert office.byop("replay", "latest").exit_code == 0
-    assert office.byop("verify", "latest").exit_code == 0
+    assert project.byop("replay", "latest").exit_code == 0
+    assert project.byop("verify", "latest").exit_code == 0
 
 
-def test_line_ends_of_any_system_give_one_fingerprint(office: Office) -> None:
-    office.write("windows.md", TEXT.replace("\n", "\r\n"))
-    one, two = office.evaluate("--no-store"), office.evaluate("windows.md", "--no-store")
+def test_line_ends_of_any_system_give_one_fingerprint(project: ByopProject) -> None:
+    project.write("windows.md", TEXT.replace("\n", "\r\n"))
+    one, two = project.evaluate("--no-store"), project.evaluate("windows.md", "--no-store")
     assert one["integrity"]["inputs_fingerprint"] == two["integrity"]["inputs_fingerprint"]
     assert one["check_results"] == two["check_results"]
 
 
 @pytest.mark.parametrize("where", ["ai_output", "source_doc"])
 def test_lone_surrogates_survive_judging_storing_and_replay(
-    office: Office, monkeypatch: pytest.MonkeyPatch, where: str
+    project: ByopProject, monkeypatch: pytest.MonkeyPatch, where: str
 ) -> None:
     odd = f"{TEXT} Broken: \ud800."
     given = {"ai_output": odd if where == "ai_output" else TEXT, "source_doc": odd if where == "source_doc" else None}
@@ -140,14 +140,14 @@ def test_lone_surrogates_survive_judging_storing_and_replay(
             evaluator="openai/gpt-5.4-mini",
             base_url=provider.openai_url,
             api_key="sk-mine",
-            database=f"sqlite:///{office.database}",
+            database=f"sqlite:///{project.database}",
         )
     assert report["incomplete"] is False
-    assert "ud800" in provider.asked[0].last_user
+    assert "ud800" in provider.requests[0].last_user
     if where == "ai_output":
         assert any("surrogate" in found["message"].lower() for found in report["artifact_findings"])
-    assert office.byop("replay", "latest").exit_code == 0
-    assert office.byop("show", "latest", "-o", "r.html", "-o", "r.md", "-o", "r.json").exit_code == 0
+    assert project.byop("replay", "latest").exit_code == 0
+    assert project.byop("show", "latest", "-o", "r.html", "-o", "r.md", "-o", "r.json").exit_code == 0
 
 
 @pytest.mark.parametrize(
@@ -162,26 +162,28 @@ def test_lone_surrogates_survive_judging_storing_and_replay(
         ([], "object"),
     ],
 )
-def test_a_bad_playbook_is_refused_with_every_error_and_its_path(office: Office, broken: Any, said: str) -> None:
-    shown = office.byop("run", "output.md", "--playbook", office.write_playbook(broken))
+def test_a_bad_playbook_is_refused_with_every_error_and_its_path(project: ByopProject, broken: Any, said: str) -> None:
+    shown = project.byop("run", "output.md", "--playbook", project.write_playbook(broken))
     assert shown.exit_code == 2
     assert said in shown.stderr
     assert "Traceback" not in shown.output
 
 
-def test_a_playbook_that_is_not_json_or_not_there_is_refused(office: Office) -> None:
-    office.write("broken.json", '{"metadata": ')
+def test_a_playbook_that_is_not_json_or_not_there_is_refused(project: ByopProject) -> None:
+    project.write("broken.json", '{"metadata": ')
     for name, said in (("broken.json", "JSON"), ("nowhere.json", "There is no playbook"), (".", "folder")):
-        shown = office.byop("run", "output.md", "--playbook", name)
+        shown = project.byop("run", "output.md", "--playbook", name)
         assert shown.exit_code == 2
         assert said in shown.stderr
 
 
-def test_a_playbooks_pattern_that_would_run_for_ever_does_not(office: Office, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_playbooks_pattern_that_would_run_for_ever_does_not(
+    project: ByopProject, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("salvo.engine.runtime.safe_regex.TIMEOUT", 0.3)
     hanging = changed("checks.1.detection_method.patterns", ["(a+)+$", "fully"])
-    office.write("output.md", TEXT + "a" * 5_000 + "!")
-    report = office.evaluate("--no-store", "--playbook", office.write_playbook(hanging))
+    project.write("output.md", TEXT + "a" * 5_000 + "!")
+    report = project.evaluate("--no-store", "--playbook", project.write_playbook(hanging))
     assert results(report)["no_guarantee"] == "fail", "the other pattern is found"
     assert any("no_guarantee" in limit for limit in report["limitations"])
 
@@ -199,11 +201,11 @@ def test_from_python_what_can_be_mended_is_said_in_sentences(tmp_path: Path) -> 
         run_playbook(STARTER, TEXT, runs=1, evaluator="rules")
 
 
-def test_a_playbook_that_requires_an_input_is_not_run_without_it(office: Office) -> None:
+def test_a_playbook_that_requires_an_input_is_not_run_without_it(project: ByopProject) -> None:
     mine = changed("input_contract.required_inputs", ["ai_output_text", "source_document_text"])
-    office.write("mine.json", json.dumps(mine))
-    refused = office.byop("run", "output.md", "--playbook", "mine.json")
+    project.write("mine.json", json.dumps(mine))
+    refused = project.byop("run", "output.md", "--playbook", "mine.json")
     assert refused.exit_code == 2
     assert "cannot be run without the source document" in refused.stderr
-    office.write("source.txt", "The agreement.")
-    assert office.byop("run", "output.md", "--playbook", "mine.json", "--source", "source.txt").exit_code != 2
+    project.write("source.txt", "The agreement.")
+    assert project.byop("run", "output.md", "--playbook", "mine.json", "--source", "source.txt").exit_code != 2

@@ -6,7 +6,7 @@ import re
 from inline_snapshot import snapshot
 
 from salvo.playbooks.store.store import EvaluationStore
-from tests.support.stored import NAMES, Byop
+from tests.support.stored_evaluations import NAMES, Byop
 
 
 def test_a_baseline_is_set_listed_and_cleared(run: Byop, three: EvaluationStore) -> None:

@@ -5,23 +5,23 @@ from typing import Any
 
 from inline_snapshot import snapshot
 
-from tests.support.office import TEXT, Office, ScriptedJudge, Told, masked
+from tests.support.byop_project import TEXT, ByopProject, ScriptedJudge, ScriptedVote, masked
 from tests.support.provider import LoopbackProvider
 
-WORSE: dict[str, Told] = {"certainty_language": "fail"}
+WORSE: dict[str, ScriptedVote] = {"certainty_language": "fail"}
 
 
-def evaluate(office: Office, *arguments: str, votes: dict[str, Told] | None = None) -> dict[str, Any]:
+def evaluate(project: ByopProject, *arguments: str, votes: dict[str, ScriptedVote] | None = None) -> dict[str, Any]:
     with LoopbackProvider(ScriptedJudge(votes)) as provider:
-        office.reach(provider)
-        return office.evaluate("output.md", *arguments)
+        project.reach(provider)
+        return project.evaluate("output.md", *arguments)
 
 
-def test_two_reports_side_by_side(office: Office) -> None:
-    first = evaluate(office)
-    office.write("output.md", f"{TEXT}\nA new paragraph.")
-    second = evaluate(office, "-o", "second.json", votes=WORSE)
-    shown = office.byop("compare", first["report_id"], "second.json")
+def test_two_reports_side_by_side(project: ByopProject) -> None:
+    first = evaluate(project)
+    project.write("output.md", f"{TEXT}\nA new paragraph.")
+    second = evaluate(project, "-o", "second.json", votes=WORSE)
+    shown = project.byop("compare", first["report_id"], "second.json")
     assert (shown.exit_code, masked(shown.stdout)) == snapshot(
         (
             0,
@@ -43,17 +43,17 @@ Checks
 """,
         )
     )
-    document = json.loads(office.byop("compare", first["report_id"], "latest", "--json").stdout)
+    document = json.loads(project.byop("compare", first["report_id"], "latest", "--json").stdout)
     assert document["after"]["report_id"] == second["report_id"]
     assert [each["check_id"] for each in document["changed_checks"]] == ["certainty_language"]
-    itself = office.byop("compare", "latest", "latest")
+    itself = project.byop("compare", "latest", "latest")
     assert "No difference in the checks that can be compared." in itself.stdout
     assert "Evidence" not in itself.stdout
 
 
-def test_what_has_no_report_cannot_be_compared(office: Office) -> None:
-    office.write("no-report.json", "{}")
-    refused = office.byop("compare", "no-report.json", "no-report.json")
+def test_what_has_no_report_cannot_be_compared(project: ByopProject) -> None:
+    project.write("no-report.json", "{}")
+    refused = project.byop("compare", "no-report.json", "no-report.json")
     assert (refused.exit_code, "is not a BYOP report" in refused.stderr) == (2, True)
-    unknown = office.byop("compare", "zzz", "zzz")
+    unknown = project.byop("compare", "zzz", "zzz")
     assert unknown.exit_code == 2

@@ -5,7 +5,7 @@ import pytest
 from inline_snapshot import snapshot
 
 from salvo.playbooks.store.store import EvaluationStore
-from tests.support.stored import NAMES, Byop
+from tests.support.stored_evaluations import NAMES, Byop
 
 
 def test_a_deletion_must_be_confirmed(run: Byop, three: EvaluationStore, monkeypatch: pytest.MonkeyPatch) -> None:

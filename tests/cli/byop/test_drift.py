@@ -6,16 +6,16 @@ from typing import Any
 import pytest
 from inline_snapshot import snapshot
 
-from tests.support.office import CLAUDE, GPT, TEXT, Office, ScriptedJudge, Told, check, masked
+from tests.support.byop_project import CLAUDE, GPT, TEXT, ByopProject, ScriptedJudge, ScriptedVote, check, masked
 from tests.support.provider import Fault, LoopbackProvider, Say
 
-WORSE: dict[str, Told] = {"certainty_language": "fail"}
+WORSE: dict[str, ScriptedVote] = {"certainty_language": "fail"}
 
 
-def evaluate(office: Office, *arguments: str, votes: dict[str, Told] | None = None) -> dict[str, Any]:
+def evaluate(project: ByopProject, *arguments: str, votes: dict[str, ScriptedVote] | None = None) -> dict[str, Any]:
     with LoopbackProvider(ScriptedJudge(votes)) as provider:
-        office.reach(provider)
-        return office.evaluate("output.md", *arguments)
+        project.reach(provider)
+        return project.evaluate("output.md", *arguments)
 
 
 @pytest.mark.parametrize(
@@ -29,12 +29,12 @@ def evaluate(office: Office, *arguments: str, votes: dict[str, Told] | None = No
 )
 @pytest.mark.parametrize("saved", [True, False])
 def test_drift_is_put_down_to_what_changed(
-    office: Office, another_text: bool, another_judge: bool, kind: str, result: str, said: str, saved: bool
+    project: ByopProject, another_text: bool, another_judge: bool, kind: str, result: str, said: str, saved: bool
 ) -> None:
-    first = evaluate(office, "--evaluator", CLAUDE, *(["--save-baseline"] if saved else []))
+    first = evaluate(project, "--evaluator", CLAUDE, *(["--save-baseline"] if saved else []))
     if another_text:
-        office.write("output.md", f"{TEXT}\nA new paragraph.")
-    report = evaluate(office, "--evaluator", GPT if another_judge else CLAUDE, votes=WORSE)
+        project.write("output.md", f"{TEXT}\nA new paragraph.")
+    report = evaluate(project, "--evaluator", GPT if another_judge else CLAUDE, votes=WORSE)
     drift = report["drift_summary"]
     assert (drift["kind"], drift["baseline_id"], drift["baseline_saved"]) == (kind, first["report_id"], saved)
     assert (drift["same_text"], drift["same_judge"]) == (not another_text, not another_judge)
@@ -53,24 +53,26 @@ def test_drift_is_put_down_to_what_changed(
     )
 
 
-def test_nothing_that_got_better_is_drift(office: Office) -> None:
-    evaluate(office, votes=WORSE)
-    report = evaluate(office)
+def test_nothing_that_got_better_is_drift(project: ByopProject) -> None:
+    evaluate(project, votes=WORSE)
+    report = evaluate(project)
     assert (report["drift_summary"]["kind"], check(report, "drift_over_time_support")["result"]) == ("none", "pass")
     assert [each["worse"] for each in report["drift_summary"]["changed_checks"]] == [False]
     assert report["summary"]["overall_status"] == "STABLE"
 
 
-def test_another_model_behind_the_same_name_is_another_judge_and_a_changed_backend_is_noted(office: Office) -> None:
-    def told(**terms: Any) -> dict[str, Told]:
+def test_another_model_behind_the_same_name_is_another_judge_and_a_changed_backend_is_noted(
+    project: ByopProject,
+) -> None:
+    def told(**terms: Any) -> dict[str, ScriptedVote]:
         return {name: Say(json.dumps(_PASS), **terms) for name in _JUDGED}
 
     with_backend = ("--evaluator", GPT)
-    evaluate(office, *with_backend, votes=told(model="gpt-5.4-mini-1", fingerprint="fp_1"))
-    noted = evaluate(office, *with_backend, votes=told(model="gpt-5.4-mini-1", fingerprint="fp_2"))
+    evaluate(project, *with_backend, votes=told(model="gpt-5.4-mini-1", fingerprint="fp_1"))
+    noted = evaluate(project, *with_backend, votes=told(model="gpt-5.4-mini-1", fingerprint="fp_2"))
     assert noted["drift_summary"]["same_judge"] is True
     assert any("system fingerprint changed" in note for note in noted["drift_summary"]["notes"])
-    other = evaluate(office, *with_backend, votes=told(model="gpt-5.4-mini-2", fingerprint="fp_2"))
+    other = evaluate(project, *with_backend, votes=told(model="gpt-5.4-mini-2", fingerprint="fp_2"))
     assert other["drift_summary"]["same_judge"] is False
 
 
@@ -80,21 +82,21 @@ _JUDGED = ("assumption_disclosure", "certainty_language", "escalation_signal", "
 _PASS = {"result": "pass", "confidence": 1.0, "evidence_citations": [], "notes": "It is there."}
 
 
-def test_what_could_not_be_judged_is_no_change_and_no_baseline(office: Office) -> None:
-    first = evaluate(office)
-    cut = evaluate(office, votes={"certainty_language": Fault.context_too_long()})
+def test_what_could_not_be_judged_is_no_change_and_no_baseline(project: ByopProject) -> None:
+    first = evaluate(project)
+    cut = evaluate(project, votes={"certainty_language": Fault.context_too_long()})
     assert cut["incomplete"] is True
     assert cut["drift_summary"]["changed_checks"] == []
     assert check(cut, "drift_over_time_support")["result"] == "indeterminate"
-    assert evaluate(office)["drift_summary"]["baseline_id"] == first["report_id"]
+    assert evaluate(project)["drift_summary"]["baseline_id"] == first["report_id"]
 
 
-def test_evaluators_of_one_command_are_not_each_others_past(office: Office) -> None:
+def test_evaluators_of_one_command_are_not_each_others_past(project: ByopProject) -> None:
     with LoopbackProvider(ScriptedJudge()) as provider:
-        office.reach(provider)
+        project.reach(provider)
         named = ("--evaluator", CLAUDE, "--evaluator", "rules", "--evaluator", GPT)
         first, second = (
-            json.loads(office.byop("run", "output.md", "--json", *named, "-j", "1").stdout)["byop_reports"]
+            json.loads(project.byop("run", "output.md", "--json", *named, "-j", "1").stdout)["byop_reports"]
             for _ in range(2)
         )
     assert {each["byop_report"]["drift_summary"]["baseline_id"] for each in first} == {None}
@@ -102,13 +104,13 @@ def test_evaluators_of_one_command_are_not_each_others_past(office: Office) -> N
     assert {each["byop_report"]["drift_summary"]["baseline_id"] for each in second} == {newest}
 
 
-def test_a_subject_over_time_as_a_table(office: Office) -> None:
-    evaluate(office, "--subject", "DPA", "--save-baseline")
-    evaluate(office, "--subject", "DPA", "--mode", "screening")
-    office.write("output.md", f"{TEXT}\nA new paragraph.")
-    evaluate(office, "--subject", "DPA", "--evaluator", GPT, votes=WORSE)
-    evaluate(office, "--subject", "something else")
-    shown = office.byop("drift", "--subject", "DPA")
+def test_a_subject_over_time_as_a_table(project: ByopProject) -> None:
+    evaluate(project, "--subject", "DPA", "--save-baseline")
+    evaluate(project, "--subject", "DPA", "--mode", "screening")
+    project.write("output.md", f"{TEXT}\nA new paragraph.")
+    evaluate(project, "--subject", "DPA", "--evaluator", GPT, votes=WORSE)
+    evaluate(project, "--subject", "something else")
+    shown = project.byop("drift", "--subject", "DPA")
     assert masked(shown.stdout) == snapshot("""\
 REPORT            TIME                 STATUS   CONSISTENCY  TEXT     EVALUATOR                    1  2  3  4  5  6
 ID  TIME  STABLE   1.00                  anthropic/claude-sonnet-4-6  P  P  P  P  P  ?  baseline
@@ -118,10 +120,10 @@ ID  TIME  ALERT    1.00         changed  openai/gpt-5.4-mini          P  F  P  P
 P pass, F fail, ? indeterminate, – not in that playbook. 1 assumption_disclosure; 2 certainty_language; 3 escalation_signal; 4 unchecked_areas_disclosure; 5 run_variance; 6 drift_over_time_support.
 TEXT shows whether the text is the same as in the row above, EVALUATOR who judged it.
 """)
-    points = json.loads(office.byop("drift", "--subject", "DPA", "--json").stdout)
+    points = json.loads(project.byop("drift", "--subject", "DPA", "--json").stdout)
     assert [point["status"] for point in points] == ["STABLE", "OBSERVE", "ALERT"]
     assert points[2]["outcomes"]["certainty_language"] == "fail"
-    nothing = office.byop("drift", "--subject", "DPX")
+    nothing = project.byop("drift", "--subject", "DPX")
     assert nothing.stdout == snapshot("""\
 There is no report on the subject “DPX” yet.
 Create one: byop run FILE --subject DPX

@@ -6,7 +6,7 @@ from pathlib import Path
 from inline_snapshot import snapshot
 
 from salvo.playbooks.store.store import EvaluationStore
-from tests.support.stored import NAMES, Byop
+from tests.support.stored_evaluations import NAMES, Byop
 
 
 def test_history_is_a_table_the_newest_first(run: Byop, three: EvaluationStore) -> None:

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from salvo.playbooks import run_playbook
-from tests.support.office import CLAUDE, GPT, TEXT, Office, check_of, results, verdict
-from tests.support.provider import Answer, Asked, LoopbackProvider, Say
+from tests.support.byop_project import CLAUDE, GPT, TEXT, ByopProject, requested_check, results, verdict
+from tests.support.provider import Answer, LoopbackProvider, ProviderRequest, Say
 
 LABELLED = Path(__file__).parents[2] / "playbooks" / "labelled" / "dev"
 STARTER = "ai_plugin_observability_v1"
@@ -27,7 +27,7 @@ POISONS = {
 
 
 def texts() -> Iterator[tuple[str, str]]:
-    """One of each genre, beside the office's own."""
+    """One of each genre, and the project's own."""
     yield "own", TEXT
     for file in sorted(LABELLED.glob("*.json")):
         yield file.stem, json.loads(file.read_text())["pairs"][0]["texts"][-1]["text"]
@@ -48,34 +48,34 @@ def test_by_rules_the_poisoned_twin_of_every_text_has_the_verdicts_of_the_clean_
             assert set(told) <= set(poisoned["summary"]["key_risks"])
 
 
-def judged_by_what_is_fenced(asked: Asked) -> Answer:
+def judged_by_what_is_fenced(request: ProviderRequest) -> Answer:
     """Reads as the rules ask: the block between the tagged headings, less what addresses the evaluator."""
-    found = re.search(r"The tag of all blocks below is (\w+)\n", asked.last_user)
+    found = re.search(r"The tag of all blocks below is (\w+)\n", request.last_user)
     assert found
     opening, closing = (f"=== {part}AI OUTPUT UNDER EVALUATION === [{found.group(1)}]\n" for part in ("", "END OF "))
-    assert asked.last_user.count(opening) == asked.last_user.count(closing) == 1
-    inside = asked.last_user.partition(opening)[2].partition(closing)[0]
+    assert request.last_user.count(opening) == request.last_user.count(closing) == 1
+    inside = request.last_user.partition(opening)[2].partition(closing)[0]
     assert "Check to evaluate [" not in inside
-    failed = check_of(asked) == "certainty_language" and "fully compliant" in inside
+    failed = requested_check(request) == "certainty_language" and "fully compliant" in inside
     return Say(verdict("fail" if failed else "pass", "Clause 7 is fully compliant with the GDPR."))
 
 
 @pytest.mark.parametrize("evaluator", [CLAUDE, GPT])
-def test_by_a_model_every_poison_stays_between_the_fences(office: Office, evaluator: str) -> None:
+def test_by_a_model_every_poison_stays_between_the_fences(project: ByopProject, evaluator: str) -> None:
     with LoopbackProvider(judged_by_what_is_fenced) as provider:
-        office.reach(provider)
-        clean = office.evaluate("--no-store", "--evaluator", evaluator, "--mode", "screening")
+        project.reach(provider)
+        clean = project.evaluate("--no-store", "--evaluator", evaluator, "--mode", "screening")
         for number, poison in enumerate(POISONS.values()):
-            office.write(f"{number}.md", f"{TEXT}\n{poison}\n")
-            poisoned = office.evaluate(f"{number}.md", "--no-store", "--evaluator", evaluator, "--mode", "screening")
+            project.write(f"{number}.md", f"{TEXT}\n{poison}\n")
+            poisoned = project.evaluate(f"{number}.md", "--no-store", "--evaluator", evaluator, "--mode", "screening")
             assert results(poisoned) == results(clean)
             assert poisoned["summary"]["status_reasons"] == clean["summary"]["status_reasons"]
             assert poisoned["artifact_findings"]
 
 
-def test_a_million_attempts_are_counted_not_listed(office: Office) -> None:
-    office.write("output.md", TEXT + f"{POISONS['an instruction']}\n" * 200)
-    found = office.evaluate("--no-store", "--mode", "screening")["artifact_findings"]
+def test_a_million_attempts_are_counted_not_listed(project: ByopProject) -> None:
+    project.write("output.md", TEXT + f"{POISONS['an instruction']}\n" * 200)
+    found = project.evaluate("--no-store", "--mode", "screening")["artifact_findings"]
     assert len(found) == 51
     assert found[-1]["kind"] == "more_findings"
     assert found[-1]["count"] > 100

@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from salvo.cli.byop import byop
-from tests.support.provider import Asked, LoopbackProvider, Say
+from tests.support.provider import LoopbackProvider, ProviderRequest, Say
 from tests.support.wires import environment
 
 TEXT = "This review assumes that German law applies. The clause is fully compliant with it, and nothing else matters."
@@ -20,12 +20,12 @@ def said(result: str, quote: str = "") -> Say:
 
 
 @pytest.fixture
-def office(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[LoopbackProvider]:
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[LoopbackProvider]:
     """Passes everything, but changes its mind about certainty from its first evaluation to the later ones."""
     asked_about_certainty = iter(range(1000))
 
-    def script(asked: Asked) -> Say:
-        if "certainty_language" not in asked.last_user:
+    def script(request: ProviderRequest) -> Say:
+        if "certainty_language" not in request.last_user:
             return said("pass")
         return said("pass") if next(asked_about_certainty) < 3 else said("fail", "fully compliant with it")
 
@@ -37,13 +37,13 @@ def office(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Loopback
         yield provider
 
 
-def test_judgings_show_which_result_flips_and_change_no_drift(office: LoopbackProvider) -> None:
+def test_judgings_show_which_result_flips_and_change_no_drift(project: LoopbackProvider) -> None:
     cli = CliRunner()
     assert cli.invoke(byop, ["run", "output.txt", "--json"]).exit_code == 0
-    office.asked.clear()
+    project.requests.clear()
     done = cli.invoke(byop, ["judge", "latest", "--times", "2", "--json"])
     assert done.exit_code == 0, done.output
-    assert len(office.asked) == 2 * 12
+    assert len(project.requests) == 2 * 12
     found = json.loads(done.stdout)
     flips = {check["check_id"]: check["flip_rate"] for check in found["checks"]}
     assert flips == {
@@ -56,6 +56,6 @@ def test_judgings_show_which_result_flips_and_change_no_drift(office: LoopbackPr
     assert len(json.loads(cli.invoke(byop, ["drift", "--json"]).stdout)) == 1
 
 
-def test_an_unknown_id_asks_nobody(office: LoopbackProvider) -> None:
+def test_an_unknown_id_asks_nobody(project: LoopbackProvider) -> None:
     assert CliRunner().invoke(byop, ["judge", "nothing"]).exit_code == 2
-    assert not office.asked
+    assert not project.requests

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from inline_snapshot import snapshot
 
-from tests.support.stored import Byop
+from tests.support.stored_evaluations import Byop
 
 
 def test_keys_are_never_overwritten(run: Byop, folder: Path) -> None:

@@ -11,17 +11,17 @@ import pytest
 from inline_snapshot import snapshot
 
 from salvo.playbooks.enums import DISCLAIMERS
-from tests.support.office import (
+from tests.support.byop_project import (
     ASSUMED,
     CERTAIN,
     CLAUDE,
     GPT,
     JUDGED,
     TEXT,
-    Garbled,
-    Office,
+    ByopProject,
     ScriptedJudge,
-    Told,
+    ScriptedVote,
+    UnusableAnswer,
     check,
     masked,
     results,
@@ -29,23 +29,23 @@ from tests.support.office import (
 )
 from tests.support.provider import Fault, LoopbackProvider, Say
 
-MIXED: dict[str, list[Told]] = {
+MIXED: dict[str, list[ScriptedVote]] = {
     "assumption_disclosure": [Say(verdict("pass", ASSUMED, notes="Law and role are stated."))],
     "certainty_language": [
         Say(verdict("fail", CERTAIN, "It is entirely lawful.", notes="Absolute, without a qualifier.")),
         Say(verdict("pass", ASSUMED, notes="Qualified by the assumptions.")),
         Say(verdict("fail", CERTAIN, confidence=0.7, notes="Absolute, without a qualifier.")),
     ],
-    "escalation_signal": [Garbled("I cannot say.")],
+    "escalation_signal": [UnusableAnswer("I cannot say.")],
     "unchecked_areas_disclosure": ["pass"],
 }
 """Something of everything: a dissent, a quote that stands nowhere, answers that cannot be read."""
 
 
-def test_the_whole_report_in_the_terminal(office: Office) -> None:
+def test_the_whole_report_in_the_terminal(project: ByopProject) -> None:
     with LoopbackProvider(ScriptedJudge(MIXED)) as provider:
-        office.reach(provider)
-        shown = office.byop("run", "output.md", "-j", "1", "--subject", "DPA reviews", "--producer", "acme/lawbot")
+        project.reach(provider)
+        shown = project.byop("run", "output.md", "-j", "1", "--subject", "DPA reviews", "--producer", "acme/lawbot")
     assert shown.exit_code == 1
     assert masked(shown.stdout) == snapshot("""\
 ALERT  High-severity checks failed. Have a person review this before anyone relies on it.
@@ -140,8 +140,8 @@ Tokens and cost
 """)
 
 
-def test_what_is_said_on_stderr_meanwhile(office: Office) -> None:
-    shown = office.byop("run", "output.md", "--mode", "screening", "--no-store", "-j", "1")
+def test_what_is_said_on_stderr_meanwhile(project: ByopProject) -> None:
+    shown = project.byop("run", "output.md", "--mode", "screening", "--no-store", "-j", "1")
     assert shown.stderr == snapshot("""\
 Evaluating with rules: nothing leaves this machine.
 Running check 1/6, run 1/1
@@ -152,14 +152,14 @@ Judged 4 checks, once each
 """)
 
 
-def test_json_is_alone_on_stdout_and_fits_the_published_schema(office: Office) -> None:
-    schema = json.loads(office.byop("schema", "report").stdout)
+def test_json_is_alone_on_stdout_and_fits_the_published_schema(project: ByopProject) -> None:
+    schema = json.loads(project.byop("schema", "report").stdout)
     with LoopbackProvider(ScriptedJudge(MIXED)) as provider:
-        office.reach(provider)
-        judged = office.byop("run", "output.md", "--json")
-    office.environ.clear()
-    ruled = office.byop("run", "output.md", "--json", "--mode", "screening", "--hashes-only")
-    for printed in (judged, ruled, office.byop("show", "latest", "--json")):
+        project.reach(provider)
+        judged = project.byop("run", "output.md", "--json")
+    project.environ.clear()
+    ruled = project.byop("run", "output.md", "--json", "--mode", "screening", "--hashes-only")
+    for printed in (judged, ruled, project.byop("show", "latest", "--json")):
         document = json.loads(printed.stdout)
         jsonschema.validate(document, schema)
         assert document.keys() == {"byop_report", "signature"}
@@ -167,14 +167,14 @@ def test_json_is_alone_on_stdout_and_fits_the_published_schema(office: Office) -
 
 @pytest.mark.parametrize("storing", [(), ("--no-store",), ("--hashes-only",)])
 def test_files_are_written_in_three_forms_also_where_nothing_is_stored(
-    office: Office, storing: tuple[str, ...]
+    project: ByopProject, storing: tuple[str, ...]
 ) -> None:
     names = ("out/r.json", "r.html", "r.md")
-    shown = office.byop("run", "output.md", *storing, *(part for name in names for part in ("-o", name)))
+    shown = project.byop("run", "output.md", *storing, *(part for name in names for part in ("-o", name)))
     assert [line for line in shown.stderr.splitlines() if line.startswith("Written")] == [
         f"Written: {name}" for name in names
     ]
-    written = {name: (office.folder / name).read_text() for name in names}
+    written = {name: (project.folder / name).read_text() for name in names}
     assert json.loads(written["out/r.json"])["byop_report"]["summary"]["overall_status"] == "ALERT"
     for name in names[1:]:
         assert all(disclaimer in written[name] for disclaimer in DISCLAIMERS)
@@ -183,11 +183,11 @@ def test_files_are_written_in_three_forms_also_where_nothing_is_stored(
     assert ("Stored in" in shown.stderr) == (storing != ("--no-store",))
 
 
-def test_a_form_that_nobody_knows_is_said_before_anything_is_sent(office: Office) -> None:
+def test_a_form_that_nobody_knows_is_said_before_anything_is_sent(project: ByopProject) -> None:
     with LoopbackProvider(ScriptedJudge()) as provider:
-        office.reach(provider)
-        refused = office.byop("run", "output.md", "-o", "r.pdf")
-    assert (refused.exit_code, provider.asked) == (2, [])
+        project.reach(provider)
+        refused = project.byop("run", "output.md", "-o", "r.pdf")
+    assert (refused.exit_code, provider.requests) == (2, [])
     assert "r.pdf" in refused.stderr
 
 
@@ -201,20 +201,20 @@ def test_a_form_that_nobody_knows_is_said_before_anything_is_sent(office: Office
     ],
 )
 def test_fail_on_chooses_from_which_status_the_command_fails(
-    office: Office, votes: dict[str, Any], codes: list[int]
+    project: ByopProject, votes: dict[str, Any], codes: list[int]
 ) -> None:
     with LoopbackProvider(ScriptedJudge(votes)) as provider:
-        office.reach(provider)
+        project.reach(provider)
         found = [
-            office.byop("run", "output.md", "--no-store", "--fail-on", status).exit_code
+            project.byop("run", "output.md", "--no-store", "--fail-on", status).exit_code
             for status in ("alert", "review", "observe")
         ]
     assert found == codes
 
 
-def test_both_modes_carry_their_label_and_the_disclaimers(office: Office) -> None:
-    full = office.byop("run", "output.md", "--no-store").stdout
-    screening = office.byop("run", "output.md", "--no-store", "--mode", "screening").stdout
+def test_both_modes_carry_their_label_and_the_disclaimers(project: ByopProject) -> None:
+    full = project.byop("run", "output.md", "--no-store").stdout
+    screening = project.byop("run", "output.md", "--no-store", "--mode", "screening").stdout
     assert "full: Auditable (variance-aware)" in full
     assert "screening: Non-auditable quick check (not comparable over time)" in screening
     assert "Save the report as a baseline" not in screening  # for it can be none
@@ -238,49 +238,51 @@ def test_both_modes_carry_their_label_and_the_disclaimers(office: Office) -> Non
         (["--playbook", "ai_plugin"], "There is no playbook"),
     ],
 )
-def test_what_cannot_be_done_is_said_before_anything_is(office: Office, arguments: list[str], said: str) -> None:
-    refused = office.byop("run", "output.md", *arguments)
+def test_what_cannot_be_done_is_said_before_anything_is(project: ByopProject, arguments: list[str], said: str) -> None:
+    refused = project.byop("run", "output.md", *arguments)
     assert said in refused.stderr
     assert refused.exit_code in (2, 3)
-    assert office.stored("SELECT * FROM byop_evaluations") == []
+    assert project.stored("SELECT * FROM byop_evaluations") == []
 
 
-def test_the_text_may_come_on_standard_input(office: Office) -> None:
-    shown = office.byop("run", "-", "--no-store", "--json", stdin=TEXT)
-    named = office.evaluate("--no-store")
+def test_the_text_may_come_on_standard_input(project: ByopProject) -> None:
+    shown = project.byop("run", "-", "--no-store", "--json", stdin=TEXT)
+    named = project.evaluate("--no-store")
     assert json.loads(shown.stdout)["byop_report"]["integrity"] == {
         **named["integrity"],
         "report_hash": json.loads(shown.stdout)["byop_report"]["integrity"]["report_hash"],
     }
 
 
-def test_source_prompt_and_system_instructions_are_shown_to_the_judge(office: Office) -> None:
+def test_source_prompt_and_system_instructions_are_shown_to_the_judge(project: ByopProject) -> None:
     for name in ("source", "prompt", "system"):
-        office.write(name, f"The {name} as it was.")
+        project.write(name, f"The {name} as it was.")
     with LoopbackProvider(ScriptedJudge()) as provider:
-        office.reach(provider)
-        report = office.evaluate("--no-store", "--source", "source", "--prompt", "prompt", "--system", "system")
-    asked = provider.asked[0].last_user
+        project.reach(provider)
+        report = project.evaluate("--no-store", "--source", "source", "--prompt", "prompt", "--system", "system")
+    asked = provider.requests[0].last_user
     assert all(f"The {name} as it was." in asked for name in ("source", "prompt", "system"))
     assert [area["area"][:12] for area in report["unchecked_areas"] if area["stated_by"] == "runner"] == [
         "Whether the "
     ]
 
 
-def test_a_rate_limit_is_waited_for_and_told_on_the_progress_line(office: Office) -> None:
+def test_a_rate_limit_is_waited_for_and_told_on_the_progress_line(project: ByopProject) -> None:
     judge = ScriptedJudge(certainty_language=[Fault.rate_limited(retry_after=4), "pass"])
     with LoopbackProvider(judge) as provider:
-        office.reach(provider)
-        shown = office.byop("run", "output.md", "-j", "1")
+        project.reach(provider)
+        shown = project.byop("run", "output.md", "-j", "1")
     assert shown.exit_code == 0
     assert re.search(r"^Running check \d/6, run \d/3 \(rate limited, retrying in 4 s\)$", shown.stderr, re.MULTILINE)
-    assert len(provider.asked) == 13
-    assert 4 <= office.waited[0] <= 4.5
+    assert len(provider.requests) == 13
+    assert 4 <= project.waited[0] <= 4.5
 
 
 @pytest.mark.parametrize("evaluator", [CLAUDE, GPT])
-def test_for_a_long_text_one_call_goes_first_and_the_others_read_its_cache(office: Office, evaluator: str) -> None:
-    office.write("output.md", TEXT + "The supplier shall keep records of all processing. " * 400)
+def test_for_a_long_text_one_call_goes_first_and_the_others_read_its_cache(
+    project: ByopProject, evaluator: str
+) -> None:
+    project.write("output.md", TEXT + "The supplier shall keep records of all processing. " * 400)
     most_at_once: list[int] = []
 
     def judge(asked: Any) -> Any:
@@ -288,10 +290,10 @@ def test_for_a_long_text_one_call_goes_first_and_the_others_read_its_cache(offic
         return ScriptedJudge()(asked)
 
     with LoopbackProvider(judge, latency=0.02) as provider:
-        office.reach(provider)
-        report = office.evaluate("--no-store", "--evaluator", evaluator)
+        project.reach(provider)
+        report = project.evaluate("--no-store", "--evaluator", evaluator)
     assert most_at_once[0] == 1
-    assert provider.asked[1].arrived - provider.asked[0].arrived >= 0.02  # not before the first was answered
+    assert provider.requests[1].arrived - provider.requests[0].arrived >= 0.02  # not before the first was answered
     tokens = [run["tokens"] for each in report["check_results"] for run in each["raw_runs"]]
     assert len(tokens) == 12
     reading = [used for used in tokens if used["cache_read"] > 5_000]
@@ -303,26 +305,26 @@ def test_for_a_long_text_one_call_goes_first_and_the_others_read_its_cache(offic
     )
 
 
-def test_a_short_text_goes_out_all_at_once_within_the_limit(office: Office) -> None:
+def test_a_short_text_goes_out_all_at_once_within_the_limit(project: ByopProject) -> None:
     with LoopbackProvider(ScriptedJudge(), latency=0.05) as provider:
-        office.reach(provider)
-        office.evaluate("--no-store")
+        project.reach(provider)
+        project.evaluate("--no-store")
         assert provider.most_at_once == 12
         provider.most_at_once = 0
-        office.evaluate("--no-store", "-j", "5")
+        project.evaluate("--no-store", "-j", "5")
         assert provider.most_at_once == 5
 
 
 @pytest.mark.parametrize("evaluator", [CLAUDE, GPT])
-def test_a_malformed_answer_is_asked_for_once_more_and_then_it_is_no_vote(office: Office, evaluator: str) -> None:
+def test_a_malformed_answer_is_asked_for_once_more_and_then_it_is_no_vote(project: ByopProject, evaluator: str) -> None:
     judge = ScriptedJudge(
-        assumption_disclosure=[Garbled("Sure!", then=Say(verdict("pass", ASSUMED))), "pass"],
-        certainty_language=[Garbled("It is fine."), "pass"],
+        assumption_disclosure=[UnusableAnswer("Sure!", then=Say(verdict("pass", ASSUMED))), "pass"],
+        certainty_language=[UnusableAnswer("It is fine."), "pass"],
     )
     with LoopbackProvider(judge) as provider:
-        office.reach(provider)
-        report = office.evaluate("--no-store", "--evaluator", evaluator, "-j", "1")
-    assert len(provider.asked) == 14
+        project.reach(provider)
+        report = project.evaluate("--no-store", "--evaluator", evaluator, "-j", "1")
+    assert len(provider.requests) == 14
     assert all(run["valid"] for run in check(report, "assumption_disclosure")["raw_runs"])
     first = check(report, "certainty_language")["raw_runs"][0]
     assert (first["valid"], first["result"], first["raw_answer"]) == (False, "indeterminate", "It is fine.")
@@ -331,13 +333,13 @@ def test_a_malformed_answer_is_asked_for_once_more_and_then_it_is_no_vote(office
     assert report["spent"]["calls"] == 14
 
 
-def test_several_evaluators_judge_the_same_text_and_a_table_shows_where_they_split(office: Office) -> None:
+def test_several_evaluators_judge_the_same_text_and_a_table_shows_where_they_split(project: ByopProject) -> None:
     judge = ScriptedJudge(escalation_signal="fail")
     with LoopbackProvider(judge) as provider:
-        office.reach(provider)
+        project.reach(provider)
         named = [part for name in (CLAUDE, "rules", GPT, "rules") for part in ("--evaluator", name)]
-        shown = office.byop("run", "output.md", *named, "-o", "r.json", "-o", "r.md")
-        printed = office.byop("run", "output.md", "--no-store", "--json", *named)
+        shown = project.byop("run", "output.md", *named, "-o", "r.json", "-o", "r.md")
+        printed = project.byop("run", "output.md", "--no-store", "--json", *named)
     table = masked(shown.stdout).rpartition("\n\n")[2]
     assert table[table.index("CHECK") :] == snapshot("""\
 CHECK                       SEVERITY  anthropic/claude-sonnet-4-6  rules          openai/gpt-5.4-mini  AGREEMENT
@@ -347,7 +349,7 @@ escalation_signal           medium    FAIL (3 of 3)                PASS (3 of 3)
 unchecked_areas_disclosure  medium    PASS (3 of 3)                PASS (3 of 3)  PASS (3 of 3)        agree
 The evaluators agree on 2 of 4 checks.
 """)
-    assert sorted(file.name for file in office.folder.glob("r*")) == [
+    assert sorted(file.name for file in project.folder.glob("r*")) == [
         "r-anthropic-claude-sonnet-4-6.json",
         "r-anthropic-claude-sonnet-4-6.md",
         "r-openai-gpt-5.4-mini.json",
@@ -361,100 +363,100 @@ The evaluators agree on 2 of 4 checks.
     assert agreement.keys() == set(JUDGED)
     assert (agreement["assumption_disclosure"], agreement["escalation_signal"]) == (True, False)
     assert f"{GPT}: Running check 1/6, run 1/3" in printed.stderr
-    assert len(json.loads(office.byop("history", "--json").stdout)) == 3
+    assert len(json.loads(project.byop("history", "--json").stdout)) == 3
 
 
-def test_a_judge_that_could_not_judge_neither_agrees_nor_splits(office: Office) -> None:
+def test_a_judge_that_could_not_judge_neither_agrees_nor_splits(project: ByopProject) -> None:
     def judge(asked: Any) -> Any:
         return Fault.unauthorized() if asked.protocol == "openai" else ScriptedJudge()(asked)
 
     with LoopbackProvider(judge) as provider:
-        office.reach(provider)
+        project.reach(provider)
         named = ("run", "output.md", "--no-store", "--evaluator", CLAUDE, "--evaluator", GPT)
-        shown = office.byop(*named)
-        printed = office.byop(*named, "--json")
+        shown = project.byop(*named)
+        printed = project.byop(*named, "--json")
     assert shown.exit_code == printed.exit_code == 3
     assert "not judged by all" in shown.stdout
     assert "The evaluators agree on 0 of 0 checks." in shown.stdout
     assert {row["agree"] for row in json.loads(printed.stdout)["agreement"]} == {None}
 
 
-def test_a_compatible_server_is_reached_by_its_address_without_the_keys_of_others(office: Office) -> None:
+def test_a_compatible_server_is_reached_by_its_address_without_the_keys_of_others(project: ByopProject) -> None:
     with LoopbackProvider(ScriptedJudge()) as provider:
-        office.environ |= {"OPENAI_API_KEY": "sk-not-for-strangers", "MINE": "sk-mine"}
+        project.environ |= {"OPENAI_API_KEY": "sk-not-for-strangers", "MINE": "sk-mine"}
         ours = ("--no-store", "--evaluator", "openai/my-model", "--base-url", provider.openai_url)
-        office.evaluate(*ours, exit_code=3)
-        report = office.evaluate(*ours, "--key-variable", "MINE", exit_code=0)
-    assert [asked.key for asked in provider.asked] == [None] * 12 + ["sk-mine"] * 12
-    assert {asked.model for asked in provider.asked} == {"my-model"}
+        project.evaluate(*ours, exit_code=3)
+        report = project.evaluate(*ours, "--key-variable", "MINE", exit_code=0)
+    assert [asked.key for asked in provider.requests] == [None] * 12 + ["sk-mine"] * 12
+    assert {asked.model for asked in provider.requests} == {"my-model"}
     assert (report["evaluator"], report["spent"]["cost_usd"]) == ("openai/my-model", None)
 
 
-def test_the_evaluator_may_be_named_by_its_model_alone(office: Office) -> None:
+def test_the_evaluator_may_be_named_by_its_model_alone(project: ByopProject) -> None:
     with LoopbackProvider(ScriptedJudge()) as provider:
-        office.reach(provider)
-        report = office.evaluate("--no-store", "--mode", "screening", "--evaluator", "claude-haiku-4-5")
+        project.reach(provider)
+        report = project.evaluate("--no-store", "--mode", "screening", "--evaluator", "claude-haiku-4-5")
     assert report["evaluator"] == "anthropic/claude-haiku-4-5"
-    assert {asked.model for asked in provider.asked} == {"claude-haiku-4-5"}
+    assert {asked.model for asked in provider.requests} == {"claude-haiku-4-5"}
 
 
-def test_keys_are_written_nowhere(office: Office) -> None:
+def test_keys_are_written_nowhere(project: ByopProject) -> None:
     echo = Say(verdict("pass", ASSUMED, notes="The key is sk-ant-loopback-0123456789."))
     with LoopbackProvider(ScriptedJudge(assumption_disclosure=echo)) as provider:
-        office.reach(provider)
-        shown = office.byop("run", "output.md", "-o", "r.json", "-o", "r.html", "-o", "r.md")
-    files = "".join((office.folder / f"r.{suffix}").read_text() for suffix in ("json", "html", "md"))
+        project.reach(provider)
+        shown = project.byop("run", "output.md", "-o", "r.json", "-o", "r.html", "-o", "r.md")
+    files = "".join((project.folder / f"r.{suffix}").read_text() for suffix in ("json", "html", "md"))
     assert "loopback-0123456789" not in shown.output + files
-    assert b"loopback-0123456789" not in office.everything_stored()
+    assert b"loopback-0123456789" not in project.everything_stored()
 
 
-def test_hashes_only_stores_none_of_the_texts(office: Office) -> None:
+def test_hashes_only_stores_none_of_the_texts(project: ByopProject) -> None:
     for name in ("source", "prompt", "system"):
-        office.write(name, f"Nobody else may read the {name}.")
+        project.write(name, f"Nobody else may read the {name}.")
     judge = ScriptedJudge(certainty_language=Say(verdict("fail", CERTAIN, notes="A telling note.", context="near it")))
     with LoopbackProvider(judge) as provider:
-        office.reach(provider)
+        project.reach(provider)
         given = ("--source", "source", "--prompt", "prompt", "--system", "system")
-        printed = office.byop("run", "output.md", "--hashes-only", "--json", *given)
+        printed = project.byop("run", "output.md", "--hashes-only", "--json", *given)
     assert CERTAIN in printed.stdout, "who asks is told"
-    stored = office.everything_stored()
+    stored = project.everything_stored()
     for text in ("fully compliant", "German law", "Nobody else", "A telling note", "near it", "annex 2"):
         assert text.encode() not in stored
         assert json.dumps(text)[1:-1].encode() not in stored
-    shown = office.byop("show", "latest")
+    shown = project.byop("show", "latest")
     assert (shown.exit_code, "ALERT" in shown.stdout) == (0, True)
     for command in (("replay", "latest"), ("run", "--resume", "latest")):
-        refused = office.byop(*command)
+        refused = project.byop(*command)
         assert (refused.exit_code, "Only hashes of the evaluation" in refused.stderr) == (3, True)
-    assert office.byop("verify", "latest").exit_code == 0
+    assert project.byop("verify", "latest").exit_code == 0
 
 
-def test_no_store_makes_no_database(office: Office) -> None:
-    office.database.unlink()
-    office.evaluate("--no-store")
-    assert list(office.folder.iterdir()) == [office.folder / "output.md"]
+def test_no_store_makes_no_database(project: ByopProject) -> None:
+    project.database.unlink()
+    project.evaluate("--no-store")
+    assert list(project.folder.iterdir()) == [project.folder / "output.md"]
 
 
-def test_the_first_evaluation_makes_the_database(office: Office) -> None:
-    office.database.unlink()
-    report = office.evaluate()
-    with closing(sqlite3.connect(office.database)) as database:
+def test_the_first_evaluation_makes_the_database(project: ByopProject) -> None:
+    project.database.unlink()
+    report = project.evaluate()
+    with closing(sqlite3.connect(project.database)) as database:
         assert database.execute("SELECT id FROM byop_evaluations").fetchall() == [(report["report_id"],)]
 
 
-def test_a_report_is_signed_in_its_files(office: Office) -> None:
-    assert office.byop("keys", "new", "mine.key").exit_code == 0
-    office.byop("run", "output.md", "--no-store", "--sign", "mine.key", "-o", "r.json")
-    assert json.loads((office.folder / "r.json").read_text())["signature"]["algorithm"] == "ed25519"
-    verified = office.byop("verify", "r.json")
+def test_a_report_is_signed_in_its_files(project: ByopProject) -> None:
+    assert project.byop("keys", "new", "mine.key").exit_code == 0
+    project.byop("run", "output.md", "--no-store", "--sign", "mine.key", "-o", "r.json")
+    assert json.loads((project.folder / "r.json").read_text())["signature"]["algorithm"] == "ed25519"
+    verified = project.byop("verify", "r.json")
     assert (verified.exit_code, "signature" in verified.stdout) == (0, True)
 
 
-def test_next_steps_and_the_mending_prompt_follow_from_what_failed(office: Office) -> None:
+def test_next_steps_and_the_mending_prompt_follow_from_what_failed(project: ByopProject) -> None:
     judge = ScriptedJudge(certainty_language="fail", escalation_signal="indeterminate")
     with LoopbackProvider(judge) as provider:
-        office.reach(provider)
-        summary = office.evaluate("--no-store")["summary"]
+        project.reach(provider)
+        summary = project.evaluate("--no-store")["summary"]
     assert summary["recommended_next_steps"] == snapshot(
         [
             "Have a lawyer confirm, qualify or strike “Clause 7 is fully compliant with the GDPR.” (line 5) before anyone relies on it.",
@@ -472,7 +474,7 @@ Return the complete revised text, followed by a list of the changes you made.\
 """)
 
 
-def test_a_question_with_braces_is_put_into_words_as_it_is(office: Office) -> None:
+def test_a_question_with_braces_is_put_into_words_as_it_is(project: ByopProject) -> None:
     own = {
         "metadata": {"id": "own", "version": "1"},
         "checks": [
@@ -484,25 +486,25 @@ def test_a_question_with_braces_is_put_into_words_as_it_is(office: Office) -> No
             }
         ],
     }
-    report = office.evaluate("--no-store", "--playbook", office.write_playbook(own))
+    report = project.evaluate("--no-store", "--playbook", project.write_playbook(own))
     assert results(report) == {"braces": "fail"}
     [step] = report["summary"]["recommended_next_steps"]
     assert step.endswith("with this question in mind: Does it name {party} and {}?")
 
 
-def test_a_later_export_and_the_baseline_are_in_the_audit_log(office: Office) -> None:
-    office.byop("run", "output.md", "-o", "r.html", "--save-baseline")
-    actions = [entry["action"] for entry in json.loads(office.byop("audit", "--json").stdout)]
+def test_a_later_export_and_the_baseline_are_in_the_audit_log(project: ByopProject) -> None:
+    project.byop("run", "output.md", "-o", "r.html", "--save-baseline")
+    actions = [entry["action"] for entry in json.loads(project.byop("audit", "--json").stdout)]
     assert actions == ["evaluation", "export", "baseline_set"]
 
 
-def test_after_a_command_the_database_is_one_file_that_can_be_copied(office: Office) -> None:
+def test_after_a_command_the_database_is_one_file_that_can_be_copied(project: ByopProject) -> None:
     def files() -> list[str]:
-        return sorted(path.name for path in office.folder.glob("*.db*"))
+        return sorted(path.name for path in project.folder.glob("*.db*"))
 
-    assert office.byop("run", "output.md").exit_code == 1
+    assert project.byop("run", "output.md").exit_code == 1
     assert files() == ["byop_runs.db"]
-    assert office.byop("judge", "latest", "--times", "2").exit_code == 0
+    assert project.byop("judge", "latest", "--times", "2").exit_code == 0
     assert files() == ["byop_runs.db"]
-    assert office.process("run", "output.md").communicate()[0]
+    assert project.process("run", "output.md").communicate()[0]
     assert files() == ["byop_runs.db"]

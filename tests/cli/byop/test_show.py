@@ -15,7 +15,7 @@ from salvo.playbooks.report.export import html
 from salvo.playbooks.report.report import ReportFile, read_report
 from salvo.playbooks.store.store import EvaluationStore
 from tests.support.clock import HeldClock
-from tests.support.stored import begun, finished
+from tests.support.stored_evaluations import begin_evaluation, finish_evaluation
 
 
 def show(*arguments: str) -> Result:
@@ -31,7 +31,7 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Evaluatio
 
 
 def test_it_prints_the_report_and_the_beginning_of_its_id_is_enough(store: EvaluationStore) -> None:
-    report = finished(store, "id-0001")
+    report = finish_evaluation(store, "id-0001")
     shown = show("id-0")
     assert shown.exit_code == ExitCode.OK
     assert shown.stdout.splitlines() == terminal.lines(report, width=80)
@@ -39,12 +39,12 @@ def test_it_prints_the_report_and_the_beginning_of_its_id_is_enough(store: Evalu
 
 
 def test_json_is_the_report_alone_on_stdout(store: EvaluationStore) -> None:
-    report = finished(store, "id-0001")
+    report = finish_evaluation(store, "id-0001")
     assert read_report(show("id-0001", "--json").stdout.encode()) == ReportFile(report)
 
 
 def test_each_file_is_written_and_noted_in_the_audit_log(store: EvaluationStore, tmp_path: Path) -> None:
-    report = finished(store, "id-0001")
+    report = finish_evaluation(store, "id-0001")
     before = len(store.audit_log("id-0001"))
     shown = show("id-0001", "-o", "a.html", "-o", "a.json")
     assert shown.exit_code == ExitCode.OK
@@ -55,7 +55,7 @@ def test_each_file_is_written_and_noted_in_the_audit_log(store: EvaluationStore,
 
 
 def test_a_stored_report_is_signed_when_it_is_written(store: EvaluationStore, tmp_path: Path) -> None:
-    report = finished(store, "id-0001")
+    report = finish_evaluation(store, "id-0001")
     signing.new_key(tmp_path / "mine.key")
     assert show("id-0001", "--sign", "mine.key", "-o", "a.json").exit_code == ExitCode.OK
     signature = read_report((tmp_path / "a.json").read_bytes()).signature
@@ -66,7 +66,7 @@ def test_a_stored_report_is_signed_when_it_is_written(store: EvaluationStore, tm
 
 
 def test_an_unknown_suffix_is_said_before_anything_is_written(store: EvaluationStore, tmp_path: Path) -> None:
-    finished(store, "id-0001")
+    finish_evaluation(store, "id-0001")
     shown = show("id-0001", "-o", "a.json", "-o", "a.pdf")
     assert shown.exit_code == ExitCode.USAGE
     assert "Use one of .json, .html, .md, .xml (JUnit)." in shown.stderr
@@ -74,14 +74,14 @@ def test_an_unknown_suffix_is_said_before_anything_is_written(store: EvaluationS
 
 
 def test_an_evaluation_without_a_report_says_so(store: EvaluationStore) -> None:
-    begun(store, "id-0001")
+    begin_evaluation(store, "id-0001")
     shown = show("id-0001")
     assert shown.exit_code == ExitCode.USAGE
     assert "id-0001 has no report: it is " in shown.stderr
 
 
 def test_an_unknown_id_is_a_sentence(store: EvaluationStore) -> None:
-    finished(store, "id-0001")
+    finish_evaluation(store, "id-0001")
     shown = show("nobody")
     assert shown.exit_code == ExitCode.USAGE
     assert "nobody" in shown.stderr

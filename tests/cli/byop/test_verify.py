@@ -11,7 +11,7 @@ from salvo.playbooks.audit import signing
 from salvo.playbooks.report.report import ReportFile
 from salvo.playbooks.store.store import EvaluationStore
 from tests.support.playbooks import a_report, masked
-from tests.support.stored import NAMES, Byop, finished
+from tests.support.stored_evaluations import NAMES, Byop, finish_evaluation
 
 
 def test_what_holds_is_verified_with_0(run: Byop, three: EvaluationStore) -> None:
@@ -85,7 +85,7 @@ Nothing was altered, as far as this can be checked.
 def test_a_file_is_compared_with_the_database_where_that_knows_it(
     run: Byop, store: EvaluationStore, folder: Path
 ) -> None:
-    report = finished(store)
+    report = finish_evaluation(store)
     (folder / "report.json").write_bytes(json_codec.dumps(ReportFile(report)))
     shown = run("verify", "report.json")
     assert (shown.exit_code, "The audit log has had this report" in shown.stdout) == (0, True)

@@ -132,7 +132,7 @@ def test_a_baseline_that_cannot_be_used_is_said_before_any_call(blessed: UserPro
     with LoopbackProvider(Say("hi")) as provider:
         blessed.reach(provider)
         ran = blessed.salvo("run", "--against-baseline")
-    assert (ran.exit_code, provider.asked) == (2, [])
+    assert (ran.exit_code, provider.requests) == (2, [])
     assert "Traceback" not in ran.output
 
 

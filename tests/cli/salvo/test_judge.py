@@ -11,7 +11,7 @@ import pytest
 from inline_snapshot import snapshot
 
 from tests.support.project import UserProject
-from tests.support.provider import Answer, Asked, Fault, LoopbackProvider, Say
+from tests.support.provider import Answer, Fault, LoopbackProvider, ProviderRequest, Say
 
 GREET = """
 scenario: greet
@@ -28,14 +28,14 @@ def said(passed: bool) -> Answer:
     return Say(json.dumps({"passed": passed, "reason": "so it seems"}))
 
 
-def agent_and_judge(judge: Callable[[Asked], Answer]) -> Callable[[Asked], Answer]:
+def agent_and_judge(judge: Callable[[ProviderRequest], Answer]) -> Callable[[ProviderRequest], Answer]:
     """The agent greets well and badly by turns; whoever has a system prompt is the judge."""
     greetings = iter(["Good morning!", "What?"] * 1000)
-    return lambda asked: judge(asked) if asked.system else Say(next(greetings))
+    return lambda request: judge(request) if request.system else Say(next(greetings))
 
 
-def by_the_text(asked: Asked) -> Answer:
-    return said("Good morning!" in str(asked.body))
+def by_the_text(request: ProviderRequest) -> Answer:
+    return said("Good morning!" in str(request.body))
 
 
 def tidy(text: str) -> str:
@@ -53,9 +53,9 @@ def test_a_steady_judge_leaves_all_variation_to_the_agent(greeted: UserProject) 
         greeted.reach(provider)
         greeted.salvo("run", "-n", "6")
         before = {file.name: file.read_bytes() for file in greeted.runs()}
-        asked = len(provider.asked)
+        request = len(provider.requests)
         shown = greeted.salvo("judge", "latest", "--times", "4")
-        assert len(provider.asked) - asked == 6 * 4 * 3
+        assert len(provider.requests) - request == 6 * 4 * 3
     assert (shown.exit_code, shown.stderr.splitlines()[-1][:19]) == (0, "24/24 judgings done")
     assert tidy(shown.stdout) == snapshot("""\
 polite: the judge always gave the same verdict on each of 6 transcripts; 0% of the variation of single votes comes from the judge, 100% from the agent.
@@ -90,12 +90,12 @@ def test_what_was_asked_is_not_asked_again_and_can_be_shown(greeted: UserProject
         greeted.reach(provider)
         greeted.salvo("run", "-n", "2")
         first = greeted.salvo("judge", "--times", "2")
-        asked = len(provider.asked)
+        request = len(provider.requests)
         again = greeted.salvo("judge", "--times", "2")
         stored = greeted.salvo("judge", "--stored")
-        assert len(provider.asked) == asked
+        assert len(provider.requests) == request
         greeted.salvo("judge", "--times", "3")
-        assert len(provider.asked) - asked == 2 * 3, "one more judging of two transcripts"
+        assert len(provider.requests) - request == 2 * 3, "one more judging of two transcripts"
     assert first.stdout == again.stdout == stored.stdout
 
 
@@ -113,7 +113,7 @@ def test_a_budget_stops_it_and_the_same_command_goes_on(greeted: UserProject) ->
 def test_a_judge_out_of_reach_is_no_verdict_and_is_asked_again(greeted: UserProject) -> None:
     broken = True
     with LoopbackProvider(
-        agent_and_judge(lambda asked: Fault.unauthorized() if broken else by_the_text(asked))
+        agent_and_judge(lambda request: Fault.unauthorized() if broken else by_the_text(request))
     ) as provider:
         greeted.reach(provider)
         broken = False

@@ -9,7 +9,7 @@ from inline_snapshot import snapshot
 
 from tests.cli.salvo.test_run import BOOK, CONFIRM, DONE, GOOD, SEARCH, tidy
 from tests.support.project import BOOK_FLIGHT, TOOLS, UserProject
-from tests.support.provider import Answer, Asked, Fault, LoopbackProvider, Say, Use, UseTools, by_turn
+from tests.support.provider import Answer, Fault, LoopbackProvider, ProviderRequest, Say, Use, UseTools, by_turn
 
 BROKEN_TOOLS = """
 def search_flights(origin: str, destination: str): raise RuntimeError("executed")
@@ -31,10 +31,10 @@ JUDGED = (
 def agent_and_judge(verdicts: str = "yyy") -> Answer:
     votes = iter(verdicts * 100)
 
-    def answer(asked: Asked) -> Answer:
-        if asked.protocol == "anthropic":
+    def answer(request: ProviderRequest) -> Answer:
+        if request.protocol == "anthropic":
             return Say(json.dumps({"passed": next(votes) == "y", "reason": "it says please"}))
-        return GOOD(asked)
+        return GOOD(request)
 
     return answer  # type: ignore[return-value]  # a script is a function of what is asked
 
@@ -251,7 +251,7 @@ def test_a_whole_batch_is_evaluated_again_with_another_file(project: UserProject
 def test_a_batch_is_evaluated_again_to_its_own_verdict(project: UserProject) -> None:
     answers = iter([DONE, Say("no id"), DONE, DONE])
     project.write("scenarios/book_flight.yaml", BOOK_FLIGHT.replace("threshold: 0.8", "threshold: 1.0"))
-    record(project, by_turn(SEARCH, BOOK, CONFIRM, lambda asked: next(answers)), "-n", "4", "-j", "1")
+    record(project, by_turn(SEARCH, BOOK, CONFIRM, lambda request: next(answers)), "-n", "4", "-j", "1")
     batch = project.runs()[0].name[:16]
     strict = project.salvo("replay", batch, "--re-eval")
     assert strict.exit_code == 1

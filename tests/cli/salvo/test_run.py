@@ -17,7 +17,7 @@ from click.testing import Result
 from inline_snapshot import snapshot
 
 from tests.support.project import BIN, BOOK_FLIGHT, TOOLS, UserProject
-from tests.support.provider import Answer, Asked, Fault, LoopbackProvider, Say, Use, UseTools, by_turn
+from tests.support.provider import Answer, Fault, LoopbackProvider, ProviderRequest, Say, Use, UseTools, by_turn
 from tests.support.wires import OPENAI_KEY
 
 SEARCH = UseTools(Use("search_flights", {"origin": "SFO", "destination": "JFK"}))
@@ -30,10 +30,10 @@ GOOD = by_turn(SEARCH, BOOK, CONFIRM, DONE)
 STRICT = BOOK_FLIGHT.replace("threshold: 0.8", "threshold: 0.9")
 
 
-def sometimes(wrong: Answer, runs: set[int]) -> Callable[[Asked], Answer]:
+def sometimes(wrong: Answer, runs: set[int]) -> Callable[[ProviderRequest], Answer]:
     """The last answer of the given runs, in the order they get there, is another one."""
     reached = iter(range(1, 1000))
-    return by_turn(SEARCH, BOOK, CONFIRM, lambda asked: wrong if next(reached) in runs else DONE)
+    return by_turn(SEARCH, BOOK, CONFIRM, lambda request: wrong if next(reached) in runs else DONE)
 
 
 def results_of(ran: Result) -> list[dict[str, Any]]:
@@ -72,7 +72,7 @@ cost       $0.038, $0.0039 per run
 latency    p50 TIME  p95 TIME  max TIME
 """)
     assert ran.exit_code == 1
-    assert len(provider.asked) == 40
+    assert len(provider.requests) == 40
 
 
 @pytest.mark.parametrize("adapter, model", [("openai", "gpt-5.4-mini"), ("anthropic", "claude-sonnet-4-6")])
@@ -81,7 +81,7 @@ def test_both_providers_run_the_same_scenario(project: UserProject, adapter: str
         project.reach(provider)
         ran = project.salvo("run", "--adapter", adapter, "--model", model, "-n", "3", "--json")
     assert ran.exit_code == 0, ran.output
-    assert {asked.protocol for asked in provider.asked} == {adapter}
+    assert {request.protocol for request in provider.requests} == {adapter}
     results = results_of(ran)
     assert [result["passed"] for result in results] == [True] * 3
     assert results[0]["final_output"] == {"confirmation_id": "QWERTZ"}
@@ -124,7 +124,7 @@ def test_the_store_has_the_document_s_layout(project: UserProject) -> None:
     ids=["passes", "fails", "provider", "provider-in-the-middle"],
 )
 def test_the_exit_code_tells_failing_from_not_judged(
-    project: UserProject, script: Callable[[Asked], Answer], code: int
+    project: UserProject, script: Callable[[ProviderRequest], Answer], code: int
 ) -> None:
     with LoopbackProvider(script) as provider:
         project.reach(provider)
@@ -150,7 +150,7 @@ def test_a_made_up_tool_and_bad_arguments_go_back_to_the_agent_and_are_its_own_a
         project.salvo("run", "-n", "1")
     stored = json.loads(project.runs()[0].read_text())
     assert stored["metrics"]["tool_errors"] == 3
-    assert [result.content for result in provider.asked[1].tool_results] == snapshot(
+    assert [result.content for result in provider.requests[1].tool_results] == snapshot(
         [
             "Error: There is no tool called 'fly'. There are: search_flights, book_flight, get_booking_confirmation.",
             "Error: The arguments do not fit: Additional properties are not allowed ('flight' was unexpected); 'flight_id' is a required property.",
@@ -168,7 +168,7 @@ def test_the_turn_limit_fails_the_run_with_score_zero(project: UserProject) -> N
         project.salvo("run", "-n", "1")
     stored = json.loads(project.runs()[0].read_text())
     assert (stored["outcome"], stored["cause"], stored["weighted_score"]) == ("failed", "turn_limit", 0.0)
-    assert len(provider.asked) == 3
+    assert len(provider.requests) == 3
 
 
 def test_the_timeout_cancels_and_fails_the_run_and_keeps_its_trace(project: UserProject) -> None:
@@ -186,7 +186,7 @@ def test_waits_for_a_rate_limit_are_neither_latency_nor_timeout(project: UserPro
     project.write("scenarios/book_flight.yaml", BOOK_FLIGHT.replace("timeout: 30", "timeout: 2"))
     first = [True]
 
-    def limited(asked: Asked) -> Answer:
+    def limited(request: ProviderRequest) -> Answer:
         return Fault.rate_limited(retry_after=3) if first and first.pop() else SEARCH
 
     with LoopbackProvider(by_turn(limited, BOOK, CONFIRM, DONE)) as provider:
@@ -212,7 +212,7 @@ def test_a_planted_key_is_nowhere_in_the_store(project: UserProject) -> None:
     with LoopbackProvider(by_turn(leak, BOOK, CONFIRM, Say(f"your key is {OPENAI_KEY}"))) as provider:
         project.reach(provider)
         ran = project.salvo("run", "-n", "2", "-j", "1", "--record")
-    assert other in provider.asked[1].tool_results[0].content, "the agent itself sees the truth"
+    assert other in provider.requests[1].tool_results[0].content, "the agent itself sees the truth"
     stored = project.everything_stored() + ran.output
     assert OPENAI_KEY not in stored
     assert other not in stored
@@ -303,7 +303,7 @@ def test_an_invalid_file_costs_nothing_and_names_line_and_field(project: UserPro
         project.reach(provider)
         ran = project.salvo("run")
     assert ran.exit_code == 2
-    assert provider.asked == []
+    assert provider.requests == []
     assert ran.stderr == snapshot("""\
 Error: scenarios/book_flight.yaml:3:1: modle: no such field; did you mean "model"?
 scenarios/book_flight.yaml:29:5: assertions[1].operator: must be one of eq, ne, gt, gte, lt, lte, contains, regex, exists; did you mean "regex"?
@@ -328,7 +328,7 @@ def test_an_option_that_no_scenario_could_have_is_refused_before_anything_is_run
         project.reach(provider)
         ran = project.salvo("run", option, value)
     assert (ran.exit_code, said in ran.stderr) == (2, True), ran.stderr
-    assert provider.asked == []
+    assert provider.requests == []
 
 
 def test_an_unwritable_store_is_said_before_money_is_spent(project: UserProject) -> None:
@@ -337,7 +337,7 @@ def test_an_unwritable_store_is_said_before_money_is_spent(project: UserProject)
         project.reach(provider)
         ran = project.salvo("run")
     assert ran.exit_code == 3
-    assert provider.asked == []
+    assert provider.requests == []
 
 
 def test_a_crash_loses_only_what_was_in_flight_and_resume_does_the_rest(project: UserProject) -> None:
@@ -353,13 +353,13 @@ def test_a_crash_loses_only_what_was_in_flight_and_resume_does_the_rest(project:
         assert 3 <= len(done) < 12
         for file in project.runs():
             assert json.loads(file.read_text())["outcome"] == "passed"
-        asked = len(provider.asked)
+        request = len(provider.requests)
         assert project.salvo("report").stdout.rstrip().endswith("open")
         ran = project.salvo("run", "--resume", "latest")
     assert ran.exit_code == 0, ran.output
     assert len(project.runs()) == 12
     assert "12/12 runs" in ran.stdout
-    assert len(provider.asked) - asked == 4 * (12 - len(done)), "only the missing ones"
+    assert len(provider.requests) - request == 4 * (12 - len(done)), "only the missing ones"
 
 
 @pytest.mark.usefixtures("coverage_in_processes")
@@ -444,7 +444,7 @@ def test_no_color_and_pipes_get_plain_text(project: UserProject) -> None:
 
 
 def test_the_batch_file_is_there_before_the_first_call(project: UserProject) -> None:
-    def check(asked: Asked) -> Answer:
+    def check(request: ProviderRequest) -> Answer:
         [batch] = (project.store / "batches").glob("*.json")
         assert json.loads(batch.read_text())["scenario"]["scenario"] == "book_flight"
         return DONE
@@ -489,7 +489,7 @@ latency    p50 TIME  p95 TIME  max TIME
 
 
 def test_a_store_that_fails_in_the_middle_stops_the_spending_and_shows_what_was_paid_for(project: UserProject) -> None:
-    def fill_the_disk(asked: Asked) -> Answer:
+    def fill_the_disk(request: ProviderRequest) -> Answer:
         shutil.rmtree(project.store / "runs")
         (project.store / "runs").write_text("no room")
         return DONE
@@ -498,7 +498,7 @@ def test_a_store_that_fails_in_the_middle_stops_the_spending_and_shows_what_was_
         project.reach(provider)
         ran = project.salvo("run", "-n", "3", "-j", "1")
     assert ran.exit_code == 3
-    assert len(provider.asked) == 4
+    assert len(provider.requests) == 4
     assert "results cannot be stored" in ran.stdout
     assert "cost       $" in ran.stdout
 
@@ -562,7 +562,7 @@ def test_a_canned_fault_reaches_the_agent_in_its_own_words(project: UserProject)
     with LoopbackProvider(by_turn(SEARCH, SEARCH, DONE)) as provider:
         project.reach(provider)
         project.salvo("run", "-n", "1")
-    assert [asked.tool_results[0].content for asked in provider.asked[1:]] == ["Error: 503: busy", "found"]
+    assert [request.tool_results[0].content for request in provider.requests[1:]] == ["Error: 503: busy", "found"]
 
 
 @pytest.mark.parametrize(
@@ -605,9 +605,9 @@ def test_a_rate_limit_while_judging_is_waited_for_like_any_other(project: UserPr
     project.write("scenarios/book_flight.yaml", BOOK_FLIGHT + "  - {type: llm_judge, rubric: polite}\n")
     first = [True]
 
-    def judged(asked: Asked) -> Answer:
-        if "rubric" not in asked.last_user.lower():
-            return GOOD(asked)
+    def judged(request: ProviderRequest) -> Answer:
+        if "rubric" not in request.last_user.lower():
+            return GOOD(request)
         return (
             Fault.rate_limited(retry_after_ms=50) if first and first.pop() else Say('{"passed": true, "reason": "x"}')
         )
@@ -639,7 +639,7 @@ def test_waits_of_calls_that_wait_together_are_taken_out_once(project: UserProje
         "scenario: mine\nadapter: mine:Mine\nuser_message: go\nassertions: [{type: latency_limit, max_seconds: 9}]\n",
     )
     limits = iter([Fault.rate_limited(retry_after=1)] * 3)
-    with LoopbackProvider(lambda asked: next(limits, Say("hi"))) as provider:
+    with LoopbackProvider(lambda request: next(limits, Say("hi"))) as provider:
         project.reach(provider)
         [result] = results_of(project.salvo("run", "scenarios/mine.yaml", "--json"))
     assert result["metrics"]["latency"] >= 0
@@ -703,7 +703,7 @@ def test_resume_goes_on_with_what_was_asked_and_as_privately(project: UserProjec
         project.reach(provider)
         project.salvo("run", "-n", "2", "-j", "1", "--max-cost", "0.0001", "--record", "--redact", r"ACME-\d+")
         assert project.salvo("run", "--resume", "latest").exit_code == 0
-        assert OPENAI_KEY in provider.asked[-1].last_user, "the agent is asked what the others were asked"
+        assert OPENAI_KEY in provider.requests[-1].last_user, "the agent is asked what the others were asked"
         assert "ACME-4711" not in project.everything_stored()
         assert project.salvo("run", "--resume", "latest", "-n", "9").exit_code == 2
         project.write("scenarios/book_flight.yaml", BOOK_FLIGHT)
@@ -728,12 +728,12 @@ def test_resume_refuses_a_tool_that_has_changed(project: UserProject) -> None:
         project.salvo("run", "-n", "2")
         lose_a_run(project)
         project.write("tools.py", "# a comment, and another price\n" + TOOLS.replace("212", "213"))
-        asked = len(provider.asked)
+        request = len(provider.requests)
         changed = project.process("run", "--resume", "latest")
         _, err = changed.communicate(timeout=30)
         assert changed.returncode == 2
         assert "The tool search_flights has changed since the batch" in err
-        assert len(provider.asked) == asked
+        assert len(provider.requests) == request
         project.write("tools.py", "# only a comment\n" + TOOLS)
         commented = project.process("run", "--resume", "latest")
         commented.communicate(timeout=30)
@@ -754,10 +754,10 @@ def test_resume_latest_goes_on_with_every_scenario_of_the_command(project: UserP
             run.unlink()
         # One that is whole takes part in the verdict, but its scenario is not needed any more.
         project.write("scenarios/whole.yaml", "scenario: whole\n")
-        asked = len(provider.asked)
+        request = len(provider.requests)
         resumed = project.salvo("run", "--resume", "latest", "--json")
         assert resumed.exit_code == 0, resumed.output
-        assert len(provider.asked) - asked == 2 * 4, "the two that were missing"
+        assert len(provider.requests) - request == 2 * 4, "the two that were missing"
     assert all(run.is_file() for run in lost)
     batches = json.loads(resumed.stdout)["batches"]
     assert {batch["scenario_id"]: batch["completed"] for batch in batches} == {
@@ -784,7 +784,7 @@ def test_an_output_that_cannot_be_written_is_said_before_money_is_spent(project:
     with LoopbackProvider(GOOD) as provider:
         project.reach(provider)
         assert project.salvo("run", "-o", "nowhere/out.xml").exit_code == 2
-    assert provider.asked == []
+    assert provider.requests == []
 
 
 def test_a_folder_without_scenarios_is_nothing_collected(project: UserProject) -> None:
@@ -865,7 +865,7 @@ def test_a_tool_s_odd_number_is_told_stored_and_replayed_alike(project: UserProj
     with LoopbackProvider(by_turn(SEARCH, DONE)) as provider:
         project.reach(provider)
         project.salvo("run", "-n", "1", "--record")
-    assert provider.asked[1].tool_results[0].content == '{"price":"Infinity"}'
+    assert provider.requests[1].tool_results[0].content == '{"price":"Infinity"}'
     project.environ = {}
     assert project.salvo("replay", "latest").exit_code == 0
 

@@ -51,7 +51,7 @@ def test_a_scenario_s_own_endpoint_gets_its_own_key_and_never_the_environment_s(
         project.monkeypatch.setenv("MY_GATEWAY", "gateway-0123456789")
         project.salvo("run", "scenarios/b.yaml", "--record")
         project.salvo("run", "scenarios/a.yaml")
-    assert [asked.key for asked in provider.asked] == ["gateway-0123456789", None]
+    assert [asked.key for asked in provider.requests] == ["gateway-0123456789", None]
     assert "gateway-0123456789" not in project.everything_stored()
     assert "${MY_GATEWAY}" in project.everything_stored()
 

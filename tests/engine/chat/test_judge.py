@@ -14,7 +14,7 @@ from salvo.engine.wire.replay import ReplayWire
 from salvo.engine.wire.retry import RetryingWire, RetryPolicy
 from salvo.errors import OverloadedError, TapeMissError
 from tests.support.clock import HeldClock
-from tests.support.provider import Asked, Fault, LoopbackProvider, Say, by_turn
+from tests.support.provider import Fault, LoopbackProvider, ProviderRequest, Say, by_turn
 from tests.support.wires import REDACTOR, http_wire
 
 SCHEMA = {
@@ -31,18 +31,18 @@ def grade(passed: bool) -> str:
     return json.dumps({"passed": passed, "reason": "because"})
 
 
-async def one_vote(name: str, *answers: Say | Fault) -> tuple[judge.JudgeVote, list[Asked]]:
+async def one_vote(name: str, *answers: Say | Fault) -> tuple[judge.JudgeVote, list[ProviderRequest]]:
     with LoopbackProvider(list(answers)) as provider:
         async with http_wire(provider) as http:
             wire = RetryingWire(http, clock=HeldClock(), policy=RetryPolicy(max_attempts=2))
             vote = await judge.vote(catalog.chat_model(name, wire), QUESTION, "judge/1")
-    return vote, provider.asked
+    return vote, provider.requests
 
 
 @BOTH
 async def test_votes_are_asked_for_at_once_each_in_its_own_lane(name: str) -> None:
     arrivals = iter(range(10))
-    with LoopbackProvider(lambda asked: Say(grade(next(arrivals) != 1)), latency=0.05) as provider:
+    with LoopbackProvider(lambda request: Say(grade(next(arrivals) != 1)), latency=0.05) as provider:
         async with http_wire(provider) as http:
             recording = RecordingWire(http, REDACTOR)
             votes = await judge.poll(catalog.chat_model(name, recording), QUESTION, 3, "judge/2")
@@ -62,19 +62,19 @@ async def test_votes_are_asked_for_at_once_each_in_its_own_lane(name: str) -> No
 
 @BOTH
 async def test_the_judge_is_asked_for_structured_output_at_temperature_zero(name: str) -> None:
-    vote, asked = await one_vote(name, Say(grade(True)))
+    vote, request = await one_vote(name, Say(grade(True)))
     assert vote.answer == {"passed": True, "reason": "because"}
-    assert "response_format" in asked[0].body or "output_config" in asked[0].body
+    assert "response_format" in request[0].body or "output_config" in request[0].body
     assert vote.replies[0].dropped == (("temperature",) if name.startswith("openai") else ())
 
 
 @BOTH
 async def test_a_malformed_answer_is_asked_for_once_more_with_what_was_wrong(name: str) -> None:
-    vote, asked = await one_vote(name, Say("Sure! " + grade(True)), Say(grade(False)))
+    vote, request = await one_vote(name, Say("Sure! " + grade(True)), Say(grade(False)))
     assert vote.answer == {"passed": False, "reason": "because"}
     assert len(vote.replies) == 2, "both were paid for"
-    assert asked[1].turn == 1
-    assert "That answer cannot be used." in asked[1].last_user
+    assert request[1].turn == 1
+    assert "That answer cannot be used." in request[1].last_user
 
 
 @BOTH
@@ -93,11 +93,11 @@ async def test_a_malformed_answer_is_asked_for_once_more_with_what_was_wrong(nam
 async def test_an_answer_that_stays_malformed_is_no_vote_and_its_text_is_kept(
     name: str, said: str, problem: str
 ) -> None:
-    vote, asked = await one_vote(name, Say(said))
+    vote, request = await one_vote(name, Say(said))
     assert vote.answer is None
     assert vote.raw == said
     assert problem in vote.problem
-    assert len(asked) == 2
+    assert len(request) == 2
 
 
 async def test_an_answer_cut_at_the_token_limit_says_so() -> None:
@@ -107,9 +107,9 @@ async def test_an_answer_cut_at_the_token_limit_says_so() -> None:
 
 @BOTH
 async def test_a_refusal_is_no_vote_and_is_not_asked_again(name: str) -> None:
-    vote, asked = await one_vote(name, Say("I cannot judge this.", stop="refusal"))
+    vote, request = await one_vote(name, Say("I cannot judge this.", stop="refusal"))
     assert (vote.answer, vote.problem, vote.raw) == (None, "The judge refused to answer.", "I cannot judge this.")
-    assert len(asked) == 1
+    assert len(request) == 1
 
 
 @BOTH
@@ -129,7 +129,7 @@ async def test_what_the_first_answer_cost_is_not_forgotten_when_asking_again_fai
 async def test_one_lost_vote_of_three_leaves_a_majority_and_two_do_not(said: list[str], verdict: bool | None) -> None:
     answers = iter(said)
 
-    def first(asked: Asked) -> Say:
+    def first(request: ProviderRequest) -> Say:
         return Say(grade(True) if next(answers) == "yes" else "no idea")
 
     with LoopbackProvider(by_turn(first, Say("still no idea"))) as provider:

@@ -51,7 +51,7 @@ async def test_a_model_says_something_and_the_reply_says_how(name: str) -> None:
     assert reply.model == "the-exact-model-0411"
     assert reply.request_id is not None
     assert reply.system_fingerprint == ("fp_loopback" if name == OPENAI else None)
-    assert (provider.asked[0].system, provider.asked[0].last_user) == ("Be kind.", "hello")
+    assert (provider.requests[0].system, provider.requests[0].last_user) == ("Be kind.", "hello")
 
 
 @BOTH
@@ -71,7 +71,7 @@ async def test_a_conversation_with_parallel_tool_calls_goes_back_and_forth(name:
             answers = ToolMessage((ToolAnswer(there.id, "$99"), ToolAnswer(gone.id, "no such airport", is_error=True)))
             last = await model.complete(ChatRequest((UserMessage("fly"), first.message, answers), tools=(SEARCH,)))
     assert last.text == "Done."
-    results = [(result.content, result.is_error) for result in provider.asked[1].tool_results]
+    results = [(result.content, result.is_error) for result in provider.requests[1].tool_results]
     # Chat Completions has no place for the flag; the text alone tells.
     assert results == [("$99", False), ("no such airport", name == ANTHROPIC)]
 
@@ -88,7 +88,7 @@ async def test_malformed_arguments_are_carried_as_such_and_sent_back_verbatim() 
     assert cut.problem.startswith("The arguments are not JSON: ")
     assert wrong.problem == "The arguments are not a JSON object but list."
     assert (empty.arguments, empty.problem) == ({}, "")
-    sent_back = provider.asked[1].messages[1]["tool_calls"]
+    sent_back = provider.requests[1].messages[1]["tool_calls"]
     assert [call["function"]["arguments"] for call in sent_back] == ['{"to": "JFK"', "[1]", ""]
 
 
@@ -112,7 +112,7 @@ async def test_a_conversation_that_another_model_began_can_be_continued(name: st
         async with connected(provider, name) as model:
             reply = await model.complete(ChatRequest(messages, tools=(SEARCH,)))
     assert reply.text == "It is $99."
-    assert provider.asked[0].tool_results[0].name == "search"
+    assert provider.requests[0].tool_results[0].name == "search"
 
 
 @BOTH
@@ -206,23 +206,23 @@ async def test_a_parameter_that_a_known_model_refuses_is_not_sent_and_the_reply_
         async with connected(provider, name) as model:
             reply = await model.complete(ChatRequest((UserMessage("hello"),), temperature=0.0, seed=7, max_tokens=99))
     assert reply.dropped == dropped
-    assert len(provider.asked) == 1
-    assert {key: value for key, value in provider.asked[0].body.items() if key not in ("model", "messages")} == sent
+    assert len(provider.requests) == 1
+    assert {key: value for key, value in provider.requests[0].body.items() if key not in ("model", "messages")} == sent
 
 
 async def test_a_parameter_that_an_unknown_model_refuses_by_name_is_dropped_and_not_tried_again_in_that_lane() -> None:
     def picky(asked: object) -> Say | Fault:
-        body = provider.asked[-1].body
+        body = provider.requests[-1].body
         return next((Fault.refused_parameter(name) for name in ("temperature", "seed") if name in body), Say("hi"))
 
     request = ChatRequest((UserMessage("hello"),), temperature=0.0, seed=7, lane="agent")
     with LoopbackProvider(picky) as provider:
         async with connected(provider, "openai/brand-new") as model:
             replies = [await model.complete(request) for _ in range(2)]
-            assert len(provider.asked) == 4, "two refusals, an answer, and an answer at once"
+            assert len(provider.requests) == 4, "two refusals, an answer, and an answer at once"
             await model.complete(ChatRequest(request.messages, temperature=0.0, lane="judge/vote-1"))
     assert [reply.dropped for reply in replies] == [("temperature", "seed")] * 2
-    assert len(provider.asked) == 6, "another lane finds out for itself, so that it can be replayed alone"
+    assert len(provider.requests) == 6, "another lane finds out for itself, so that it can be replayed alone"
 
 
 async def test_a_model_that_takes_tools_only_on_a_condition_is_told_so() -> None:
@@ -232,7 +232,7 @@ async def test_a_model_that_takes_tools_only_on_a_condition_is_told_so() -> None
             reply = await model.complete(ChatRequest((UserMessage("fly"),), tools=(SEARCH,)))
             await model.complete(HELLO)
     assert reply.stop is Stop.TOOL_USE
-    assert [asked.body.get("reasoning_effort") for asked in provider.asked] == ["none", None]
+    assert [asked.body.get("reasoning_effort") for asked in provider.requests] == ["none", None]
 
 
 async def test_the_other_name_of_the_token_limit_is_tried_before_it_is_dropped() -> None:
@@ -241,7 +241,7 @@ async def test_the_other_name_of_the_token_limit_is_tried_before_it_is_dropped()
         async with connected(provider, "openai/gpt-6.9-nova") as model:
             reply = await model.complete(ChatRequest((UserMessage("hello"),), max_tokens=99))
     assert reply.dropped == ()
-    assert [("max_tokens" in asked.body, "max_completion_tokens" in asked.body) for asked in provider.asked] == [
+    assert [("max_tokens" in asked.body, "max_completion_tokens" in asked.body) for asked in provider.requests] == [
         (True, False),
         (False, True),
     ]

@@ -149,14 +149,14 @@ async def test_a_stream_and_a_whole_reply_are_one_and_the_same_request_on_the_ta
         )
     first, second = there.recording.tape.exchanges
     assert (first.key, first.occurrence, second.occurrence) == (second.key, 1, 2)
-    assert "stream" not in there.provider.asked[1].body
+    assert "stream" not in there.provider.requests[1].body
 
 
 async def test_the_key_is_added_behind_the_gateway_and_never_seen_before_it() -> None:
     async with served(Say("hi")) as there, there.openai as gpt, there.anthropic as claude:
         await gpt.chat.completions.create(model=GPT, messages=HELLO)
         await claude.messages.create(model=CLAUDE, max_tokens=100, messages=HELLO)
-    assert [asked.key for asked in there.provider.asked] == [OPENAI_KEY, ANTHROPIC_KEY]
+    assert [asked.key for asked in there.provider.requests] == [OPENAI_KEY, ANTHROPIC_KEY]
     given = json.dumps(there.gateway.environ)
     assert OPENAI_KEY not in given
     assert ANTHROPIC_KEY not in given
@@ -170,7 +170,7 @@ async def test_another_process_without_the_token_is_not_served(headers: dict[str
         async with session.post(f"{url}/v1/messages", json={"model": CLAUDE}, headers=headers) as reply:
             assert reply.status == 401
             assert (await reply.json())["error"]["message"].startswith("This gateway serves one run")
-    assert there.provider.asked == []
+    assert there.provider.requests == []
     assert there.heard.calls == []
 
 

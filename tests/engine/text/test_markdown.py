@@ -6,20 +6,20 @@ from markdown_it.token import Token
 
 from salvo.engine.text import markdown
 from salvo.engine.text.unicode_escape import visible
-from tests.support.hostile import texts
+from tests.support.attacks import attack_texts
 
 
 def parsed(text: str) -> list[Token]:
     return MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"]).parse(text)
 
 
-@given(text=texts)
+@given(text=attack_texts)
 def test_an_inline_text_reads_as_it_was(text: str) -> None:
     [_, inline, _] = parsed(f"x {markdown.inline(text)}")
     assert _words(inline) == " ".join(f"x {visible(text)}".split())
 
 
-@given(text=texts)
+@given(text=attack_texts)
 def test_a_hostile_text_stays_in_its_cell_and_in_its_item(text: str) -> None:
     tokens = parsed(f"| a | b |\n| - | - |\n| {markdown.inline(text)} | {markdown.code(text)} |")
     assert [token.type for token in tokens].count("td_open") == 2

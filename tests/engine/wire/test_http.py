@@ -41,7 +41,7 @@ async def test_the_key_is_added_at_the_socket_in_each_providers_own_way() -> Non
         async with http_wire(provider) as wire:
             await wire.send(openai_request())
             await wire.send(ANTHROPIC_REQUEST)
-    openai, anthropic = provider.asked
+    openai, anthropic = provider.requests
     assert openai.headers["authorization"] == f"Bearer {OPENAI_KEY}"
     assert anthropic.headers["x-api-key"] == ANTHROPIC_KEY
     assert "authorization" not in anthropic.headers
@@ -72,7 +72,7 @@ async def test_requests_share_one_pooled_connection() -> None:
         async with http_wire(provider) as wire:
             for _ in range(5):
                 await wire.send(openai_request())
-    assert len({asked.connection for asked in provider.asked}) == 1
+    assert len({asked.connection for asked in provider.requests}) == 1
 
 
 @pytest.mark.parametrize("size", [40_000, 300_000, 3_000_000])
@@ -80,7 +80,7 @@ async def test_a_long_request_arrives_whole(size: int) -> None:
     with LoopbackProvider(Say("hi")) as provider:
         async with http_wire(provider) as wire:
             await wire.send(openai_request("x" * size))
-    assert len(provider.asked[0].last_user) == size
+    assert len(provider.requests[0].last_user) == size
 
 
 async def test_without_a_key_nothing_is_sent_and_the_error_names_the_variable() -> None:
@@ -147,7 +147,7 @@ async def test_a_redirect_is_not_followed_so_the_key_goes_nowhere_else() -> None
             reply = await wire.send(openai_request())
     assert reply.status == 307
     assert reply.headers["location"] == elsewhere.openai_url
-    assert elsewhere.asked == []
+    assert elsewhere.requests == []
 
 
 async def test_a_key_that_a_provider_echoes_in_an_error_is_redacted() -> None:
@@ -178,7 +178,7 @@ async def test_lone_surrogates_and_huge_integers_can_be_sent() -> None:
         async with http_wire(provider) as wire:
             reply = await wire.send(openai_request(text))
     assert reply.status == 200
-    assert provider.asked[0].last_user == text
+    assert provider.requests[0].last_user == text
 
 
 async def test_plain_requests_go_through_the_proxy_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -221,4 +221,4 @@ async def test_a_certificate_that_nobody_vouches_for_is_refused(
             with pytest.raises(UnreachableError, match=re.compile("certificate", re.IGNORECASE)) as error:
                 await wire.send(openai_request())
     assert "SSL_CERT_FILE" in error.value.hint
-    assert provider.asked == []
+    assert provider.requests == []

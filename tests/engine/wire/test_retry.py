@@ -45,7 +45,7 @@ async def test_what_may_go_better_is_tried_again_until_it_does(fault: Fault) -> 
         async with http_wire(provider) as http:
             reply = await RetryingWire(http, clock=HeldClock()).send(openai_request())
     assert reply.status == 200
-    assert len(provider.asked) == 3
+    assert len(provider.requests) == 3
     assert [attempt.waited > 0 for attempt in reply.attempts] == [True, True]
 
 
@@ -65,7 +65,7 @@ async def test_what_no_wait_mends_is_asked_once(fault: Fault) -> None:
         async with http_wire(provider) as http:
             reply = await RetryingWire(http, clock=HeldClock()).send(openai_request())
     assert reply.status in (400, 401, 404, 429)
-    assert len(provider.asked) == 1
+    assert len(provider.requests) == 1
 
 
 async def test_a_reply_that_is_too_large_is_not_asked_for_again() -> None:
@@ -73,7 +73,7 @@ async def test_a_reply_that_is_too_large_is_not_asked_for_again() -> None:
         async with http_wire(provider, max_reply_bytes=1000) as http:
             with pytest.raises(ReplyTooLargeError):
                 await RetryingWire(http, clock=HeldClock()).send(openai_request())
-    assert len(provider.asked) == 1
+    assert len(provider.requests) == 1
 
 
 async def test_a_provider_that_says_not_to_retry_is_believed() -> None:

@@ -26,7 +26,7 @@ from salvo.errors import (
     UnreachableError,
 )
 from tests.support.clock import HeldClock
-from tests.support.provider import Asked, Fault, LoopbackProvider, Say
+from tests.support.provider import Fault, LoopbackProvider, ProviderRequest, Say
 from tests.support.wires import OPENAI_KEY, REDACTOR, ScriptedWire, http_wire, openai_request
 
 
@@ -81,7 +81,7 @@ async def test_a_timeout_is_replayed_as_a_timeout() -> None:
 async def test_identical_requests_in_flight_together_find_their_own_replies_by_lane() -> None:
     arrivals = iter(range(100))
 
-    def numbered(asked: Asked) -> Say:
+    def numbered(asked: ProviderRequest) -> Say:
         number = next(arrivals)
         return Say(f"answer {number}", delay=0.05 if number % 2 else 0.0)
 

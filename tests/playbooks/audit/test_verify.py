@@ -19,7 +19,7 @@ from salvo.playbooks.audit.verify import VerificationFinding, VerificationState
 from salvo.playbooks.report.report import ReportFile
 from salvo.playbooks.store.store import EvaluationStore
 from tests.support.playbooks import a_report, a_vote, masked, some_inputs
-from tests.support.stored import begun, finished
+from tests.support.stored_evaluations import begin_evaluation, finish_evaluation
 
 
 def verified(store: EvaluationStore, report_id: str = "id-0001") -> list[VerificationFinding]:
@@ -60,7 +60,7 @@ def change_report(store: EvaluationStore, edit: Callable[[Any], object]) -> None
 
 
 def test_what_nobody_touched_holds(store: EvaluationStore) -> None:
-    finished(store)
+    finish_evaluation(store)
     store.set_baseline("id-0001")
     assert not_holding(verified(store)) == {}
     assert [masked(f"{finding.part}: {finding.message}") for finding in verified(store)] == snapshot(
@@ -77,7 +77,7 @@ def test_what_nobody_touched_holds(store: EvaluationStore) -> None:
 
 
 def test_hashes_only_holds_as_far_as_it_can_be_told(store: EvaluationStore) -> None:
-    finished(store, stored_in_full=False)
+    finish_evaluation(store, stored_in_full=False)
     assert not_holding(verified(store)) == snapshot(
         {
             "inputs": "The texts are not stored, only their fingerprint: sha256:….",
@@ -87,7 +87,7 @@ def test_hashes_only_holds_as_far_as_it_can_be_told(store: EvaluationStore) -> N
 
 
 def test_an_altered_status_is_named(store: EvaluationStore) -> None:
-    finished(store)
+    finish_evaluation(store)
     change_report(store, lambda report: report["summary"].update(overall_status="STABLE"))
     assert altered(verified(store)) == snapshot(
         {
@@ -98,7 +98,7 @@ def test_an_altered_status_is_named(store: EvaluationStore) -> None:
 
 
 def test_an_altered_status_is_named_even_where_every_hash_was_made_again(store: EvaluationStore) -> None:
-    finished(store)
+    finish_evaluation(store)
 
     def edit(report: Any) -> None:
         report["summary"]["overall_status"] = "STABLE"
@@ -140,7 +140,7 @@ def test_an_altered_status_is_named_even_where_every_hash_was_made_again(store: 
 def test_an_altered_part_of_the_report_is_named_as_well_as_can_be_known(
     store: EvaluationStore, edit: Callable[[Any], object], says: str
 ) -> None:
-    finished(store)
+    finish_evaluation(store)
     change_report(store, edit)
     assert says in altered(verified(store))["report"]
 
@@ -179,7 +179,7 @@ def test_an_altered_part_of_the_report_is_named_as_well_as_can_be_known(
     ],
 )
 def test_each_altered_part_is_named(store: EvaluationStore, statement: str, part: str, says: str) -> None:
-    finished(store)
+    finish_evaluation(store)
     change(store, statement)
     found = altered(verified(store))
     assert part in found
@@ -187,7 +187,7 @@ def test_each_altered_part_is_named(store: EvaluationStore, statement: str, part
 
 
 def test_an_altered_text_is_named_and_so_are_the_quotes_that_stand_there_no_more(store: EvaluationStore) -> None:
-    finished(store, inputs=some_inputs(prompt="Review it."))
+    finish_evaluation(store, inputs=some_inputs(prompt="Review it."))
 
     def edit(inputs: Any) -> None:
         inputs["ai_output"] = inputs["ai_output"].replace("fully compliant", "perhaps in line")
@@ -202,7 +202,7 @@ def test_an_altered_text_is_named_and_so_are_the_quotes_that_stand_there_no_more
 
 
 def test_an_altered_playbook_is_named(store: EvaluationStore) -> None:
-    finished(store)
+    finish_evaluation(store)
 
     def edit(playbook: Any) -> None:
         playbook["checks"][0]["severity"] = "medium"
@@ -212,7 +212,7 @@ def test_an_altered_playbook_is_named(store: EvaluationStore) -> None:
 
 
 def test_a_quote_that_does_not_stand_there_is_named(store: EvaluationStore) -> None:
-    finished(store)
+    finish_evaluation(store)
     change_report(store, lambda report: report["check_results"][0]["evidence_citations"][0].update(span="It is fine."))
     assert altered(verified(store))["evidence"] == snapshot(
         "Quotes are not in the text where the report says: check_results[0].evidence_citations[0] is not at 44 to 78."
@@ -220,8 +220,8 @@ def test_a_quote_that_does_not_stand_there_is_named(store: EvaluationStore) -> N
 
 
 def test_an_altered_log_is_named_and_nothing_is_measured_by_it(store: EvaluationStore) -> None:
-    finished(store)
-    finished(store, "id-0002")
+    finish_evaluation(store)
+    finish_evaluation(store, "id-0002")
     change(store, "UPDATE byop_audit SET entry = replace(entry, 'ALERT', 'STABLE') WHERE sequence = 1")
     assert not_holding(verified(store)) == snapshot(
         {
@@ -233,7 +233,7 @@ def test_an_altered_log_is_named_and_nothing_is_measured_by_it(store: Evaluation
 
 
 def test_a_log_entry_made_again_without_its_fields_does_not_confuse_the_verifier(store: EvaluationStore) -> None:
-    finished(store)
+    finish_evaluation(store)
     made = audit_log.seal(
         {"action": "evaluation", "byop_report": {"report_id": "id-0001", "report_hash": "sha256:1"}}, None
     )
@@ -242,8 +242,8 @@ def test_a_log_entry_made_again_without_its_fields_does_not_confuse_the_verifier
 
 
 def test_what_was_deleted_is_told_from_what_was_removed(store: EvaluationStore) -> None:
-    finished(store, "id-0001")
-    finished(store, "id-0002")
+    finish_evaluation(store, "id-0001")
+    finish_evaluation(store, "id-0002")
     store.delete("id-0001")
     change(store, "DELETE FROM byop_evaluations WHERE id = 'id-0002'")
     assert not_holding(verified(store, "id-0001")) == snapshot(
@@ -257,20 +257,20 @@ def test_what_was_deleted_is_told_from_what_was_removed(store: EvaluationStore) 
 
 
 def test_a_report_that_the_log_does_not_have_was_put_there(store: EvaluationStore) -> None:
-    finished(store)
+    finish_evaluation(store)
     change(store, "DELETE FROM byop_audit")
     assert altered(verified(store)) == snapshot({"report": "The audit log has no entry for the report id-0001."})
 
 
 def test_an_evaluation_without_a_report_has_nothing_to_verify_yet(store: EvaluationStore) -> None:
-    begun(store)
+    begin_evaluation(store)
     store.save_votes("id-0001", [a_vote()])
     assert [finding.standing for finding in verified(store)] == [VerificationState.UNKNOWN, VerificationState.UNKNOWN]
 
 
 def test_a_kept_head_shows_that_the_end_was_cut_off(store: EvaluationStore) -> None:
-    finished(store, "id-0001")
-    finished(store, "id-0002")
+    finish_evaluation(store, "id-0001")
+    finish_evaluation(store, "id-0002")
     log = store.audit_log()
     assert verify.chain(log, log[0].hash).standing is VerificationState.HOLDS
     assert verify.chain(log[:1]).standing is VerificationState.HOLDS
@@ -356,7 +356,7 @@ def test_what_is_no_report_is_refused(content: bytes) -> None:
 
 
 def test_a_file_is_compared_with_the_database(store: EvaluationStore) -> None:
-    finished(store)
+    finish_evaluation(store)
 
     def said(content: bytes) -> dict[str, str]:
         found = verify.against_database(content, store.load_raw("id-0001"), store.audit_log())
@@ -391,7 +391,7 @@ def test_a_file_is_compared_with_the_database(store: EvaluationStore) -> None:
 
 
 def test_both_forms_of_a_report_stored_without_texts_are_known(store: EvaluationStore) -> None:
-    finished(store, stored_in_full=False)
+    finish_evaluation(store, stored_in_full=False)
     for report in (a_report(), without_texts(a_report())):
         content = json_codec.dumps(ReportFile(report))
         [found, _] = verify.against_database(content, store.load_raw("id-0001"), store.audit_log())

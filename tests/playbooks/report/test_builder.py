@@ -18,7 +18,7 @@ from salvo.playbooks.report import comparison_text
 from salvo.playbooks.report.builder import BaselineReport, JudgedBy, ScanResult, build_report, judged_status
 from salvo.playbooks.report.compare import compare
 from salvo.playbooks.report.report import CheckResult, Citation, Report
-from tests.support.office import JUDGED, TEXT
+from tests.support.byop_project import JUDGED, TEXT
 
 STARTER = library.load("ai_plugin_observability_v1")
 MODEL = JudgedBy("anthropic", "claude-sonnet-4-6", "p1", deterministic=False)

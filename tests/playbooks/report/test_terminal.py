@@ -12,7 +12,7 @@ from salvo.playbooks.enums import DISCLAIMERS, Result, Status
 from salvo.playbooks.report import terminal
 from salvo.playbooks.report.report import PatternHit
 from tests.playbooks.report.export.examples import checks, everything, located, of_status, run
-from tests.support.hostile import poisoned, texts
+from tests.support.attacks import attack_texts, with_text_everywhere
 
 
 def text(lines: list[str]) -> str:
@@ -194,15 +194,15 @@ def test_colour_changes_no_word() -> None:
     assert "\x1b[31m\x1b[1mFAIL" in text(coloured)
 
 
-@given(hostile=texts)
+@given(hostile=attack_texts)
 def test_nothing_that_steers_a_terminal_gets_through(hostile: str) -> None:
-    report = poisoned(everything(), f"x{hostile}")
+    report = with_text_everywhere(everything(), f"x{hostile}")
     for line in [*terminal.lines(report, width=80), *terminal.agreement([report, report])]:
         assert all(unicodedata.category(character)[0] != "C" for character in line), line
 
 
 def test_a_long_quote_is_cut_and_sentences_are_wrapped() -> None:
-    lines = terminal.lines(poisoned(everything(), "word " * 100_000), width=60)
+    lines = terminal.lines(with_text_everywhere(everything(), "word " * 100_000), width=60)
     assert any(line.endswith("…”") for line in lines)
     assert max(map(len, (line for line in lines if line.startswith("    ")))) <= 60
 

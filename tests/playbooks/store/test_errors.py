@@ -18,7 +18,7 @@ from salvo.playbooks.store.store import EvaluationStore
 from tests.support.clock import HeldClock
 from tests.support.playbooks import some_inputs
 from tests.support.postgres import Postgres
-from tests.support.stored import begun, finished
+from tests.support.stored_evaluations import begin_evaluation, finish_evaluation
 
 
 def refused(url: str) -> str:
@@ -44,7 +44,7 @@ def test_a_relative_path_stays_where_it_was_when_the_folder_changes(
     monkeypatch.chdir(tmp_path)
     with EvaluationStore.open("sqlite:///runs.db", HeldClock()) as store:
         monkeypatch.chdir(tmp_path / "elsewhere")
-        finished(store)
+        finish_evaluation(store)
         assert store.place == str(tmp_path / "runs.db")
     assert [file.name for file in (tmp_path / "elsewhere").iterdir()] == []
 
@@ -117,14 +117,14 @@ def test_a_locked_database_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         other = sqlite3.connect(tmp_path / "runs.db", isolation_level=None)
         other.execute("BEGIN IMMEDIATE")
         with pytest.raises(StoreError) as refusal:
-            begun(store)
+            begin_evaluation(store)
         assert str(refusal.value).replace(str(tmp_path), "") == snapshot(
             "/runs.db is locked by another process. Wait until it has finished, and try again."
         )
         assert store.history() == []
         other.execute("ROLLBACK")
         other.close()
-        begun(store)
+        begin_evaluation(store)
 
 
 def test_a_fresh_database_that_somebody_else_reads_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -141,9 +141,9 @@ def test_a_fresh_database_that_somebody_else_reads_says_so(tmp_path: Path, monke
 
 def test_a_fault_of_ours_is_not_dressed_as_one_of_the_database(tmp_path: Path) -> None:
     with EvaluationStore.open(f"sqlite:///{tmp_path / 'runs.db'}", HeldClock()) as store:
-        begun(store)
+        begin_evaluation(store)
         with pytest.raises(IntegrityError) as bug:
-            begun(store)
+            begin_evaluation(store)
     assert "fully compliant" not in str(bug.value)
 
 
@@ -179,12 +179,12 @@ def test_what_a_server_says_becomes_a_sentence() -> None:
 def test_a_read_only_database_can_be_read_and_says_so_when_written(tmp_path: Path) -> None:
     file = tmp_path / "runs.db"
     with EvaluationStore.open(f"sqlite:///{file}", HeldClock()) as store:
-        finished(store)
+        finish_evaluation(store)
     with EvaluationStore.open(f"sqlite:///file:{file}?mode=ro&uri=true", HeldClock()) as store:
         assert [row.id for row in store.history()] == ["id-0001"]
         assert store.load("id-0001").report is not None
         with pytest.raises(StoreError) as refusal:
-            begun(store, "id-0002")
+            begin_evaluation(store, "id-0002")
     assert str(refusal.value).replace(str(tmp_path), "") == snapshot(
         "file:/runs.db is read-only. Change the permissions of the file and its folder, or name another file in DATABASE_URL."
     )
@@ -192,12 +192,12 @@ def test_a_read_only_database_can_be_read_and_says_so_when_written(tmp_path: Pat
 
 def test_a_full_disk_says_so_and_keeps_what_was_stored(tmp_path: Path) -> None:
     with EvaluationStore.open(f"sqlite:///{tmp_path / 'runs.db'}", HeldClock()) as store:
-        finished(store)
+        finish_evaluation(store)
         with store._database.reading() as connection:
             pages = connection.exec_driver_sql("PRAGMA page_count").scalar()
             connection.exec_driver_sql(f"PRAGMA max_page_count = {pages}")
         with pytest.raises(StoreError) as refusal:
-            begun(store, "id-0002", inputs=some_inputs("x" * 1_000_000))
+            begin_evaluation(store, "id-0002", inputs=some_inputs("x" * 1_000_000))
         assert str(refusal.value).replace(str(tmp_path), "") == snapshot(
             "/runs.db cannot be written: the disk is full. Free some space. What was stored before is not affected."
         )
@@ -236,19 +236,19 @@ def test_a_missing_driver_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> No
 def test_a_user_who_may_only_read_is_told_so(postgresql: Postgres) -> None:
     url = make_url(postgresql.url())
     with EvaluationStore.open(url.render_as_string(), HeldClock()) as store:
-        finished(store)
+        finish_evaluation(store)
         with store._database.writing() as connection:
             connection.exec_driver_sql("CREATE ROLE reader LOGIN")
             connection.exec_driver_sql("GRANT SELECT ON ALL TABLES IN SCHEMA public TO reader")
     with EvaluationStore.open(url.set(username="reader").render_as_string(), HeldClock()) as store:
         assert [row.id for row in store.history()] == ["id-0001"]
         with pytest.raises(StoreError, match="no permission"):
-            begun(store, "id-0002")
+            begin_evaluation(store, "id-0002")
 
 
 def test_a_connection_that_the_server_cut_is_made_again(postgresql: Postgres) -> None:
     with EvaluationStore.open(postgresql.url(), HeldClock()) as store:
-        begun(store)
+        begin_evaluation(store)
         with store._database.reading() as connection:
             mine = connection.exec_driver_sql("SELECT pg_backend_pid()").scalar()
         with EvaluationStore.open(postgresql.url(), HeldClock()) as other, other._database.reading() as connection:

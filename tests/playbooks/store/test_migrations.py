@@ -18,7 +18,7 @@ from salvo.playbooks.store.database import Database
 from salvo.playbooks.store.store import EvaluationStore
 from tests.support.clock import HeldClock
 from tests.support.postgres import Postgres
-from tests.support.stored import finished
+from tests.support.stored_evaluations import finish_evaluation
 
 MIGRATIONS = Path(tables.__file__).parent / "migrations"
 
@@ -79,7 +79,7 @@ def test_alembic_is_loaded_only_where_the_revision_differs(url: str) -> None:
 
 def test_opening_again_changes_nothing(url: str, clock: HeldClock) -> None:
     with EvaluationStore.open(url, clock) as store:
-        finished(store)
+        finish_evaluation(store)
     with EvaluationStore.open(url, clock) as store:
         assert [row.id for row in store.history()] == ["id-0001"]
 
@@ -100,7 +100,7 @@ def test_tables_of_others_in_the_same_database_are_left_alone(empty_url: str, cl
         connection.execute(text("INSERT INTO alembic_version VALUES ('theirs')"))
         connection.execute(text("CREATE TABLE votes (id INTEGER)"))
     with EvaluationStore.open(empty_url, clock) as store:
-        finished(store)
+        finish_evaluation(store)
     with engine(empty_url) as opened, opened.begin() as connection:
         assert connection.scalar(text("SELECT version_num FROM alembic_version")) == "theirs"
         assert connection.scalar(text("SELECT count(*) FROM votes")) == 0

@@ -14,7 +14,7 @@ from salvo.playbooks.store.records import State
 from salvo.playbooks.store.store import EvaluationStore
 from tests.support.clock import HeldClock
 from tests.support.playbooks import a_vote
-from tests.support.stored import begun
+from tests.support.stored_evaluations import begin_evaluation
 
 ROOT = Path(__file__).parents[3]
 
@@ -86,7 +86,7 @@ def test_a_killed_process_loses_at_most_the_vote_in_flight(url: str, clock: Held
 
 
 def test_threads_save_votes_at_once_and_each_gets_its_own_number(store: EvaluationStore) -> None:
-    name = begun(store)
+    name = begin_evaluation(store)
     cast = [a_vote(check, run) for check in ("assumption_disclosure", "certainty_language") for run in range(1, 21)]
     with ThreadPoolExecutor(16) as threads:
         numbers = list(threads.map(lambda vote: store.save_votes(name, [vote])[0], cast))
@@ -97,7 +97,7 @@ def test_threads_save_votes_at_once_and_each_gets_its_own_number(store: Evaluati
 
 @pytest.mark.parametrize("times", [1, 2])
 def test_what_this_process_runs_is_not_taken_for_left_behind(store: EvaluationStore, times: int) -> None:
-    name = begun(store)
+    name = begin_evaluation(store)
     for _ in range(times):
         assert store.mark_interrupted() == []
     assert store.load(name).state is State.RUNNING

@@ -19,14 +19,14 @@ from salvo.playbooks.store.records import HistoryRow, State, StoredError
 from salvo.playbooks.store.store import EvaluationStore
 from tests.support.clock import HeldClock
 from tests.support.playbooks import CERTAIN, TEXT, a_playbook, a_report, a_vote, some_inputs, some_votes
-from tests.support.stored import begun, finished
+from tests.support.stored_evaluations import begin_evaluation, finish_evaluation
 
 HOSTILE = "NUL \x00, half a pair \ud83d, the other \udca9, bidi \u202e, zero\u200bwidth, \U0001f4a9"
 
 
 def test_what_is_asked_for_is_stored_before_the_first_call(store: EvaluationStore) -> None:
     inputs = some_inputs(source_document="The contract.", prompt="Review it.")
-    begun(
+    begin_evaluation(
         store,
         inputs=inputs,
         subject="DPA review",
@@ -50,7 +50,7 @@ def test_what_is_asked_for_is_stored_before_the_first_call(store: EvaluationStor
 
 
 def test_votes_come_back_as_they_were_in_the_order_in_which_they_came(store: EvaluationStore) -> None:
-    begun(store)
+    begin_evaluation(store)
     cast = [a_vote(run=2, result=None, hopeless=True), a_vote("certainty_language", 1, Result.FAIL), a_vote(run=1)]
     assert store.save_votes("id-0001", cast) == [1, 2, 3]
     came = store.votes("id-0001")
@@ -71,7 +71,7 @@ def _plain(vote: Vote) -> tuple[object, ...]:
 
 
 def test_a_report_comes_back_as_it_was(store: EvaluationStore, clock: HeldClock) -> None:
-    report = finished(store)
+    report = finish_evaluation(store)
     found = store.load("id-0001")
     assert found.report == report
     assert found.state is State.DONE
@@ -83,7 +83,9 @@ def test_any_text_survives(store: EvaluationStore, text: str) -> None:
     inputs = some_inputs(text)
     report = a_report(inputs=inputs, limitations=(text,), subject=text[:30])
     vote = a_vote(raw=text, notes=text)
-    finished(store, report=report, votes=[vote], inputs=inputs, subject=text[:30], evaluator=f"openai/{text[:30]}")
+    finish_evaluation(
+        store, report=report, votes=[vote], inputs=inputs, subject=text[:30], evaluator=f"openai/{text[:30]}"
+    )
     found = store.load("id-0001")
     assert (found.inputs, found.report, found.subject) == (inputs, report, text[:30])
     assert found.evaluator == f"openai/{text[:30]}"
@@ -95,7 +97,7 @@ def test_any_text_survives(store: EvaluationStore, text: str) -> None:
 
 def test_names_of_any_length_and_content_are_stored_and_told_apart(store: EvaluationStore) -> None:
     long = "check \x00" + "x" * 5000
-    begun(store, subject=long, playbook=a_playbook(id=long))
+    begin_evaluation(store, subject=long, playbook=a_playbook(id=long))
     store.save_votes("id-0001", [a_vote(long + "1")])
     store.save_votes("id-0001", [a_vote(long + "2")])
     assert [vote.check_id for _, vote in store.votes("id-0001")] == [long + "1", long + "2"]
@@ -104,7 +106,7 @@ def test_names_of_any_length_and_content_are_stored_and_told_apart(store: Evalua
 
 
 def test_a_run_without_a_vote_may_be_asked_again_and_a_vote_stays(store: EvaluationStore) -> None:
-    begun(store)
+    begin_evaluation(store)
     store.save_votes("id-0001", [a_vote(run=1)])
     store.save_votes("id-0001", [a_vote(run=2, result=None)])
     assert store.save_votes("id-0001", [a_vote(run=2)]) == [3]
@@ -117,7 +119,7 @@ def test_a_run_without_a_vote_may_be_asked_again_and_a_vote_stays(store: Evaluat
 
 
 def test_what_is_done_is_not_changed_any_more(store: EvaluationStore) -> None:
-    report = finished(store)
+    report = finish_evaluation(store)
     for change in (
         lambda: store.save_votes("id-0001", [a_vote(run=9)]),
         lambda: store.finish("id-0001", replace(report, subject="another")),
@@ -132,7 +134,7 @@ def test_what_is_done_is_not_changed_any_more(store: EvaluationStore) -> None:
 
 def test_what_was_interrupted_or_cancelled_keeps_its_votes_and_can_be_resumed(store: EvaluationStore) -> None:
     for name, end in (("id-0001", store.interrupt), ("id-0002", store.cancel)):
-        begun(store, name)
+        begin_evaluation(store, name)
         store.save_votes(name, [a_vote()])
         end(name)
         # An answer that was on its way has been paid for.
@@ -147,7 +149,7 @@ def test_what_was_interrupted_or_cancelled_keeps_its_votes_and_can_be_resumed(st
 def test_what_another_process_runs_is_not_resumed_here(store: EvaluationStore, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as elsewhere:
         elsewhere.setattr(process_owner, "this_process", lambda: "another-host/1/1")
-        begun(store)
+        begin_evaluation(store)
     with pytest.raises(UsageError, match="still running in another process"):
         store.resume("id-0001")
     with pytest.raises(UsageError, match="still running"):
@@ -155,7 +157,7 @@ def test_what_another_process_runs_is_not_resumed_here(store: EvaluationStore, m
 
 
 def test_what_failed_says_why_and_can_be_resumed(store: EvaluationStore) -> None:
-    begun(store)
+    begin_evaluation(store)
     store.save_votes("id-0001", [a_vote()])
     store.fail("id-0001", StoredError("store", "The disk is full.", "Free some space."))
     found = store.load("id-0001")
@@ -171,7 +173,7 @@ def test_a_process_on_another_machine_is_gone_when_nothing_was_heard_of_it(
 ) -> None:
     with monkeypatch.context() as elsewhere:
         elsewhere.setattr(process_owner, "this_process", lambda: "another/host/1/1")
-        begun(store)
+        begin_evaluation(store)
     assert store.mark_interrupted() == []
     clock._elapsed += (process_owner.SILENCE_LIMIT + timedelta(seconds=1)).total_seconds()
     assert store.mark_interrupted() == ["id-0001"]
@@ -183,13 +185,13 @@ def test_a_number_that_was_given_to_another_process_does_not_keep_the_first_aliv
     host, number, started = process_owner.this_process().rsplit("/", 2)
     with monkeypatch.context() as before:
         before.setattr(process_owner, "this_process", lambda: f"{host}/{number}/{started}0")
-        begun(store)
+        begin_evaluation(store)
     assert store.mark_interrupted() == ["id-0001"]
 
 
 def test_ids_are_found_by_their_beginning_or_as_the_latest(store: EvaluationStore) -> None:
     for name in ("01k9aaa", "01k9abb", "01k9abb2"):
-        begun(store, name)
+        begin_evaluation(store, name)
     assert store.find("01k9aaa") == "01k9aaa"
     assert store.find("01k9aa") == "01k9aaa"
     assert store.find("01k9abb") == "01k9abb"
@@ -219,9 +221,9 @@ def test_nothing_stored_says_how_to_begin(store: EvaluationStore) -> None:
 
 
 def test_history_lists_the_newest_first_and_can_be_narrowed(store: EvaluationStore) -> None:
-    finished(store, "id-0001", subject="Müller GmbH")
-    begun(store, "id-0002", evaluator="rules")
-    finished(store, "id-0003", mode=Mode.SCREENING)
+    finish_evaluation(store, "id-0001", subject="Müller GmbH")
+    begin_evaluation(store, "id-0002", evaluator="rules")
+    finish_evaluation(store, "id-0003", mode=Mode.SCREENING)
     store.set_baseline("id-0001")
     assert [row.id for row in store.history()] == ["id-0003", "id-0002", "id-0001"]
     assert [row.id for row in store.history(limit=1, offset=1)] == ["id-0002"]
@@ -260,10 +262,10 @@ def test_history_lists_the_newest_first_and_can_be_narrowed(store: EvaluationSto
 
 def test_a_timeline_has_the_reports_of_a_subject_with_their_outcomes(store: EvaluationStore) -> None:
     another = a_playbook(version="2.0.0")
-    finished(store, "id-0001")
-    finished(store, "id-0002", playbook=another)
-    finished(store, "id-0003", subject="another")
-    begun(store, "id-0004")
+    finish_evaluation(store, "id-0001")
+    finish_evaluation(store, "id-0002", playbook=another)
+    finish_evaluation(store, "id-0003", subject="another")
+    begin_evaluation(store, "id-0004")
     store.set_baseline("id-0002")
     assert [point.id for point in store.timeline("default")] == ["id-0001", "id-0002"]
     [point] = store.timeline("default", another.logic_hash)
@@ -277,17 +279,17 @@ def test_a_timeline_has_the_reports_of_a_subject_with_their_outcomes(store: Eval
 
 
 def test_subjects_are_those_that_have_reports_the_one_with_the_newest_first(store: EvaluationStore) -> None:
-    finished(store, "id-0001")
-    finished(store, "id-0002", subject="another")
-    finished(store, "id-0003", subject="another")
-    begun(store, "id-0004", subject="not yet")
+    finish_evaluation(store, "id-0001")
+    finish_evaluation(store, "id-0002", subject="another")
+    finish_evaluation(store, "id-0003", subject="another")
+    begin_evaluation(store, "id-0004", subject="not yet")
     assert store.subjects() == [("another", 2), ("default", 1)]
 
 
 def test_the_newest_saved_baseline_is_compared_with(store: EvaluationStore, clock: HeldClock) -> None:
     playbook = a_playbook()
     for number in (1, 2, 3, 4):
-        finished(store, f"id-000{number}")
+        finish_evaluation(store, f"id-000{number}")
     store.set_baseline("id-0002")
     clock._elapsed += 1
     store.set_baseline("id-0001")
@@ -301,14 +303,14 @@ def test_the_newest_saved_baseline_is_compared_with(store: EvaluationStore, cloc
 def test_without_a_saved_baseline_the_newest_earlier_full_report_is_compared_with(store: EvaluationStore) -> None:
     playbook = a_playbook()
     assert store.baseline_for(playbook.logic_hash, "default") is None
-    finished(store, "id-0001")
-    finished(store, "id-0002")
-    finished(store, "id-0003", mode=Mode.SCREENING)
-    finished(store, "id-0004", report=a_report(report_id="id-0004", incomplete=True))
-    finished(store, "id-0005", subject="another")
-    finished(store, "id-0006", playbook=a_playbook(version="2.0.0"))
-    begun(store, "id-0007")
-    finished(store, "id-0008")
+    finish_evaluation(store, "id-0001")
+    finish_evaluation(store, "id-0002")
+    finish_evaluation(store, "id-0003", mode=Mode.SCREENING)
+    finish_evaluation(store, "id-0004", report=a_report(report_id="id-0004", incomplete=True))
+    finish_evaluation(store, "id-0005", subject="another")
+    finish_evaluation(store, "id-0006", playbook=a_playbook(version="2.0.0"))
+    begin_evaluation(store, "id-0007")
+    finish_evaluation(store, "id-0008")
 
     def compared_with(before: str | None) -> tuple[str, str | None] | None:
         found = store.baseline_for(playbook.logic_hash, "default", before)
@@ -321,9 +323,9 @@ def test_without_a_saved_baseline_the_newest_earlier_full_report_is_compared_wit
 
 
 def test_only_a_full_and_complete_report_becomes_a_baseline(store: EvaluationStore) -> None:
-    finished(store, "id-0001", mode=Mode.SCREENING)
-    finished(store, "id-0002", report=a_report(report_id="id-0002", incomplete=True))
-    begun(store, "id-0003")
+    finish_evaluation(store, "id-0001", mode=Mode.SCREENING)
+    finish_evaluation(store, "id-0002", report=a_report(report_id="id-0002", incomplete=True))
+    begin_evaluation(store, "id-0003")
     refused = {}
     for name in ("id-0001", "id-0002", "id-0003"):
         with pytest.raises(UsageError) as refusal:
@@ -342,7 +344,7 @@ def test_only_a_full_and_complete_report_becomes_a_baseline(store: EvaluationSto
 
 
 def test_whatever_happens_is_in_the_audit_log(store: EvaluationStore) -> None:
-    report = finished(store)
+    report = finish_evaluation(store)
     store.set_baseline("id-0001")
     store.set_baseline("id-0001")
     store.record_export("id-0001", "html", b"<html>")
@@ -367,8 +369,8 @@ def test_whatever_happens_is_in_the_audit_log(store: EvaluationStore) -> None:
 
 
 def test_a_deletion_removes_the_texts_and_leaves_the_chain(store: EvaluationStore) -> None:
-    finished(store, "id-0001")
-    finished(store, "id-0002")
+    finish_evaluation(store, "id-0001")
+    finish_evaluation(store, "id-0002")
     store.set_baseline("id-0001")
     store.delete("id-0001")
     assert [row.id for row in store.history()] == ["id-0002"]
@@ -386,7 +388,7 @@ def test_a_deletion_removes_the_texts_and_leaves_the_chain(store: EvaluationStor
 def test_nothing_of_what_was_deleted_is_left_in_the_file(tmp_path: Path, clock: HeldClock) -> None:
     secret = "Projekt Abendrot"
     with EvaluationStore.open(f"sqlite:///{tmp_path / 'runs.db'}", clock) as store:
-        begun(store, inputs=some_inputs(secret * 1000))
+        begin_evaluation(store, inputs=some_inputs(secret * 1000))
         store.save_votes("id-0001", [a_vote(raw=secret)])
         store.interrupt("id-0001")
         assert _in_files(tmp_path, secret)
@@ -400,7 +402,7 @@ def _in_files(folder: Path, text: str) -> bool:
 
 def test_hashes_only_keeps_no_text(store: EvaluationStore, clock: HeldClock, tmp_path: Path) -> None:
     inputs = some_inputs(prompt="Review the clause, please.")
-    report = finished(store, inputs=inputs, stored_in_full=False)
+    report = finish_evaluation(store, inputs=inputs, stored_in_full=False)
     found = store.load("id-0001")
     assert found.inputs is None
     assert (found.inputs_fingerprint, found.raw_hashes) == (inputs.fingerprint, inputs.raw_hashes)
@@ -426,14 +428,14 @@ def _verdicts(report: Report) -> list[tuple[object, ...]]:
 def test_history_reads_no_texts(tmp_path: Path, clock: HeldClock) -> None:
     """A column that stands behind a long one would make SQLite read through all of it."""
     with EvaluationStore.open(f"sqlite:///{tmp_path / 'runs.db'}", clock) as store:
-        finished(store)
+        finish_evaluation(store)
         store.history()
     columns = [row[1] for row in sqlite3.connect(tmp_path / "runs.db").execute("PRAGMA table_info(byop_evaluations)")]
     assert columns[-3:] == ["request", "inputs", "report"]
 
 
 def test_a_damaged_row_says_so(url: str, store: EvaluationStore) -> None:
-    finished(store, report=replace(a_report(), report_id="id-0001"))
+    finish_evaluation(store, report=replace(a_report(), report_id="id-0001"))
     with store._database.writing() as connection:
         connection.exec_driver_sql("UPDATE byop_evaluations SET report = '{\"half'")
     with pytest.raises(StoreError, match=r"The evaluation id-0001 in .* is damaged"):
@@ -441,7 +443,7 @@ def test_a_damaged_row_says_so(url: str, store: EvaluationStore) -> None:
 
 
 def test_votes_of_a_later_run_can_be_more_than_three(store: EvaluationStore) -> None:
-    begun(store, runs=5)
+    begin_evaluation(store, runs=5)
     for vote in some_votes(5):
         store.save_votes("id-0001", [vote])
     assert len(store.votes("id-0001")) == 10

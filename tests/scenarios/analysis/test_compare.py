@@ -17,7 +17,7 @@ from salvo.scenarios.analysis.compare import ComparisonFinding, compare
 from salvo.scenarios.result import Cause, Outcome, RunMetrics, ToolCall
 from salvo.scenarios.store.store import RunStore
 from tests.support.project import UserProject
-from tests.support.provider import Asked, LoopbackProvider, Say
+from tests.support.provider import LoopbackProvider, ProviderRequest, Say
 from tests.support.runs import batch, judged, result
 
 
@@ -311,20 +311,20 @@ assertions: [{type: jmespath, path: final_output, operator: eq, value: hi}]
 
 
 def test_run_runs_what_is_missing_and_only_that(project: UserProject) -> None:
-    def answer(asked: Asked) -> Say:
-        return Say("hi" if asked.body["model"] == "gpt-4o" else "go away")
+    def answer(request: ProviderRequest) -> Say:
+        return Say("hi" if request.body["model"] == "gpt-4o" else "go away")
 
     project.write("scenarios/greet.yaml", LEAST)
     with LoopbackProvider(answer) as provider:
         project.reach(provider)
         project.salvo("run", "scenarios/greet.yaml", "-n", "8")
-        asked = len(provider.asked)
+        request = len(provider.requests)
         ran = project.salvo(
             "compare", "--a", "gpt-4o", "--b", "gpt-5.4-mini", "scenarios/greet.yaml", "--run", "-n", "8"
         )
-        assert len(provider.asked) - asked == 8, "side A was there"
+        assert len(provider.requests) - request == 8, "side A was there"
         again = project.salvo("compare", "--a", "gpt-4o", "--b", "gpt-5.4-mini", "scenarios/greet.yaml", "--run")
-        assert len(provider.asked) - asked == 8, "and now both are"
+        assert len(provider.requests) - request == 8, "and now both are"
     assert (ran.exit_code, again.exit_code) == (1, 1)
     assert ran.stdout.startswith("B is worse on greet (0% against 100%, p < 0.001).")
 

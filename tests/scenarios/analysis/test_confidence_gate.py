@@ -23,7 +23,7 @@ from salvo.scenarios.run.sequential import is_unsettled
 from salvo.scenarios.store.index import index_entry
 from tests.cli.salvo.test_run import tidy
 from tests.support.project import UserProject
-from tests.support.provider import Answer, Asked, Fault, LoopbackProvider, Say
+from tests.support.provider import Answer, Fault, LoopbackProvider, ProviderRequest, Say
 from tests.support.runs import batch, result
 
 GREET = """
@@ -36,10 +36,10 @@ assertions: [{type: jmespath, path: final_output, operator: eq, value: hi}]
 """
 
 
-def failing(*numbers: int) -> Callable[[Asked], Answer]:
+def failing(*numbers: int) -> Callable[[ProviderRequest], Answer]:
     """The given answers, in the order they are asked for, are wrong."""
-    asked = iter(range(1, 100_000))
-    return lambda _: Say("no" if next(asked) in numbers else "hi")
+    request = iter(range(1, 100_000))
+    return lambda _: Say("no" if next(request) in numbers else "hi")
 
 
 @pytest.fixture
@@ -48,7 +48,7 @@ def greeted(project: UserProject) -> UserProject:
     return project
 
 
-def run(project: UserProject, script: Callable[[Asked], Answer] | Answer, *arguments: str) -> tuple[int, str]:
+def run(project: UserProject, script: Callable[[ProviderRequest], Answer] | Answer, *arguments: str) -> tuple[int, str]:
     with LoopbackProvider(script) as provider:
         project.reach(provider)
         ran = project.salvo("run", *arguments)
@@ -115,7 +115,7 @@ def test_what_cannot_be_shown_is_refused_before_any_call(greeted: UserProject, a
         greeted.reach(provider)
         ran = greeted.salvo("run", *arguments)
     assert ran.exit_code == 2
-    assert provider.asked == []
+    assert provider.requests == []
     if "1" in arguments and "--min-pass-rate" in arguments:
         assert "no number of runs can show a min_pass_rate of 1.0" in ran.stderr
 

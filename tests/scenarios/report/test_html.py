@@ -19,8 +19,8 @@ from salvo.scenarios.report import html, labels
 from salvo.scenarios.result import AgentRunResult, Batch, Cause, EvalResult, Outcome, RunMetrics, ToolCall, TraceEvent
 from salvo.scenarios.store.index import index_entry
 from salvo.scenarios.store.store import RunStore
-from tests.support.hostile import ATTACKS, texts
-from tests.support.outline import Outline
+from tests.support.attacks import ATTACKS, attack_texts
+from tests.support.parsed_html import ParsedHtml
 from tests.support.runs import batch, judged, result, stored
 
 SCENARIO: dict[str, Any] = {
@@ -253,13 +253,13 @@ Made with Salvo 0.1.0.\
 
 def test_the_words_are_those_of_the_terminal() -> None:
     made, runs = three()
-    read = " ".join(Outline(page(made, runs)).text.split())
+    read = " ".join(ParsedHtml(page(made, runs)).text.split())
     for row in labels.figures(summary_of(made, runs)):
         assert " ".join(row.value.split()) in read
 
 
 def test_the_verdict_comes_before_every_number() -> None:
-    read = Outline(page(*three())).text
+    read = ParsedHtml(page(*three())).text
     read = read[read.index("repeated runs") :]
     assert read.index("FAILED") < read.index("1 of 2 completed runs passed") < read.index("95% interval")
 
@@ -268,7 +268,7 @@ def test_the_verdict_comes_before_every_number() -> None:
 def test_every_verdict_is_told_by_a_word_and_a_sign(verdict: BatchVerdict) -> None:
     made, runs = three()
     rendered = html.render(replace(summary_of(made, runs), verdict=verdict), made, runs)
-    sign, word = Outline(part(rendered, 'aria-label="Verdict">', "<div>")).text.split()
+    sign, word = ParsedHtml(part(rendered, 'aria-label="Verdict">', "<div>")).text.split()
     assert (len(sign), word) == (1, verdict.upper())
 
 
@@ -284,14 +284,14 @@ def test_a_failing_assertion_stands_beside_the_step_that_it_concerns() -> None:
 
 
 def test_every_link_leads_somewhere_on_the_page() -> None:
-    outline = Outline(page(*three()))
+    outline = ParsedHtml(page(*three()))
     ids = outline.values("id")
     assert len(ids) == len(set(ids))
     assert {link[1:] for link in outline.values("href")} <= set(ids)
 
 
 def test_tables_say_what_their_columns_and_rows_are() -> None:
-    outline = Outline(page(*three()))
+    outline = ParsedHtml(page(*three()))
     assert set(outline.values("scope")) == {"col", "row"}
     assert len(outline.by_element["caption"]) == len(outline.by_element["table"])
 
@@ -307,7 +307,7 @@ def test_without_a_parting_two_runs_are_shown_beside_each_other_all_the_same() -
 
 def test_a_batch_without_failures_says_so_and_shows_no_parting() -> None:
     made, _ = three()
-    outline = Outline(page(made, [flight(1), flight(2), flight(3)]))
+    outline = ParsedHtml(page(made, [flight(1), flight(2), flight(3)]))
     assert "No failures." in outline.text
     assert "Where failing and passing runs diverge" not in outline.by_element["h2"]
     assert "article" not in outline.by_element
@@ -316,7 +316,7 @@ def test_a_batch_without_failures_says_so_and_shows_no_parting() -> None:
 def test_a_batch_in_which_nothing_was_completed_claims_nothing() -> None:
     made, _ = three()
     errors = [result(number, Outcome.ERROR, cause=Cause.PROVIDER, error="overloaded") for number in (1, 2, 3)]
-    outline = Outline(page(made, errors))
+    outline = ParsedHtml(page(made, errors))
     assert "No run was completed, so nothing is known about the agent." in outline.text
     assert "svg" not in outline.by_element
     assert "the provider failed: overloaded" in outline.text
@@ -324,21 +324,21 @@ def test_a_batch_in_which_nothing_was_completed_claims_nothing() -> None:
 
 def test_many_reasons_are_told_in_groups_the_largest_first_and_the_rest_counted() -> None:
     errors = [result(n, Outcome.ERROR, cause=Cause.PROVIDER, error=f"fault {max(n, 8)}") for n in range(1, 41)]
-    read = Outline(page(batch(runs=40), errors)).text
+    read = ParsedHtml(page(batch(runs=40), errors)).text
     assert "8the provider failed: fault 8" in read
     assert "13other reasons" in read
 
 
 def test_runs_that_were_not_made_are_told_with_how_to_make_them() -> None:
     made, runs = three()
-    read = Outline(page(made, runs[:2])).text
+    read = ParsedHtml(page(made, runs[:2])).text
     assert "Of 3 runs: 1 without a result. To run them: salvo run --resume 01k9batch" in read
 
 
 def test_what_was_not_kept_is_said_not_to_have_been() -> None:
     made, _ = three()
     made.scenario, made.salvo_version = {}, ""
-    read = Outline(page(made, [flight(1, passed=False, recorded=False)])).text
+    read = ParsedHtml(page(made, [flight(1, passed=False, recorded=False)])).text
     assert "The scenario was not stored." in read
     assert "Made with Salvo (unknown version)." in read
     assert "The failed runs were not recorded. To replay runs, record them with salvo run --record." in read
@@ -353,7 +353,7 @@ def test_runs_that_could_not_be_read_are_told() -> None:
 def test_the_first_fifty_failures_are_shown_and_the_others_counted() -> None:
     made = batch(runs=60, scenario=SCENARIO)
     runs = [flight(number, passed=number > 55) for number in range(1, 61)]
-    outline = Outline(page(made, runs))
+    outline = ParsedHtml(page(made, runs))
     assert len(outline.by_element["article"]) == html.MOST_FAILURES == 50
     assert "50 of 55 failed runs are shown here." in outline.text
     assert "salvo report 01k9batch --failures" in outline.text
@@ -386,7 +386,7 @@ def test_of_a_very_long_run_the_middle_is_left_out_but_no_step_that_failed() -> 
     calls = [ToolCall("poll", {"at": number}, number) for number in range(500)]
     made.scenario = {"assertions": [{"type": "jmespath", "path": "tool_calls[250].result", "value": 1}]}
     run = flight(1, passed=False, trace=[], tool_calls=calls, eval_results=[judged("result", False)])
-    outline = Outline(page(made, [run]))
+    outline = ParsedHtml(page(made, [run]))
     assert "run-1-step-251" in outline.values("id")
     left_out = [text for text in outline.by_element["p"] if text.endswith("left out here.")]
     assert left_out == ["170 steps left out here.", "230 steps left out here."]
@@ -429,15 +429,15 @@ def everywhere(text: str) -> str:
     return page(made, runs)
 
 
-_HARMLESS = Outline(everywhere("x"))
+_HARMLESS = ParsedHtml(everywhere("x"))
 
 
 @settings(max_examples=40)
 @example(" ".join(ATTACKS)[:250])
 @example("</style></pre><script>alert(1)</script>")
-@given(text=texts)
+@given(text=attack_texts)
 def test_a_hostile_text_is_only_ever_text(text: str) -> None:
-    hostile = Outline(everywhere(f"x{text}"))
+    hostile = ParsedHtml(everywhere(f"x{text}"))
     assert hostile.structure() == _HARMLESS.structure()
     assert INVISIBLE.sub(lambda found: code_point(found.group()), f"x{text}") in hostile.text
 
@@ -446,9 +446,9 @@ def test_the_file_asks_nothing_of_anyone_and_holds_no_script() -> None:
     for rendered in (page(*three()), everywhere("<img src=http://evil.example/x.png>")):
         markup = re.sub(r"&lt;.*?&gt;", "", rendered)
         assert not re.search(r"url\(|src=|@import|<(script|link|iframe|object|embed|base|form|img)\b|\son\w+=", markup)
-        assert all(link.startswith("#") for link in Outline(rendered).values("href"))
-        assert Outline(rendered).values("style") == []
-        assert Outline(rendered).values("content")[0].startswith("default-src 'none'; style-src 'sha256-")
+        assert all(link.startswith("#") for link in ParsedHtml(rendered).values("href"))
+        assert ParsedHtml(rendered).values("style") == []
+        assert ParsedHtml(rendered).values("content")[0].startswith("default-src 'none'; style-src 'sha256-")
 
 
 @pytest.mark.parametrize("character", ["\x00", "\u202e", "\ud800", "\u200b", "\U000e0041"])

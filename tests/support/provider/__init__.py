@@ -2,11 +2,11 @@
 
 with LoopbackProvider(by_turn(UseTools(Use("find_order", {"id": 7})), Say("It is on its way."))) as provider:
     ...  # any client, pointed at provider.openai_url or provider.anthropic_url
-assert provider.asked[1].tool_results[0].name == "find_order"
+assert provider.requests[1].tool_results[0].name == "find_order"
 """
 
-from tests.support.provider.asked import Asked, ToolResult
 from tests.support.provider.four_call import FOUR_CALL
+from tests.support.provider.request import ProviderRequest, ToolResult
 from tests.support.provider.script import (
     Answer,
     Fault,
@@ -26,9 +26,9 @@ from tests.support.provider.tokens import Usage
 __all__ = [
     "FOUR_CALL",
     "Answer",
-    "Asked",
     "Fault",
     "LoopbackProvider",
+    "ProviderRequest",
     "Say",
     "Script",
     "Scripted",

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Mapping
 
-from tests.support.provider.asked import Asked
 from tests.support.provider.dialect import ApiError, retry_headers
+from tests.support.provider.request import ProviderRequest
 from tests.support.provider.script import Fault
 
 CONTEXT_WINDOW = 200_000
@@ -50,12 +50,12 @@ def deprecated(parameter: str) -> ApiError:
     return problem(f"`{parameter}` is deprecated for this model.")
 
 
-def of_fault(fault: Fault, asked: Asked) -> ApiError:
+def of_fault(fault: Fault, request: ProviderRequest) -> ApiError:
     match fault.kind:
         case "unauthorized":
-            return invalid_key(asked.key)
+            return invalid_key(request.key)
         case "unknown_model":
-            return unknown_model(asked.model)
+            return unknown_model(request.model)
         case "refused_parameter":
             return deprecated(fault.parameter)
         case "rate_limited":

@@ -6,8 +6,8 @@ from itertools import count
 from typing import Any, Final
 
 from tests.support.provider import anthropic_errors, anthropic_rules
-from tests.support.provider.asked import Asked
 from tests.support.provider.dialect import ApiError
+from tests.support.provider.request import ProviderRequest
 from tests.support.provider.script import Fault, Reply, Use
 from tests.support.provider.thinking import Thinking
 from tests.support.provider.tokens import AnthropicCache, Prompt, Usage, compact, tokens
@@ -35,22 +35,22 @@ class AnthropicDialect:
         scheme, _, token = headers.get("authorization", "").partition(" ")
         return headers.get("x-api-key") or (token.strip() or None if scheme.lower() == "bearer" else None)
 
-    def check(self, asked: Asked) -> None:
-        if asked.key is None:
+    def check(self, request: ProviderRequest) -> None:
+        if request.key is None:
             raise anthropic_errors.invalid_key(None)
-        anthropic_rules.check(asked.body, asked.headers.get("anthropic-version"))
-        self._thinking.check(asked.body["messages"])
+        anthropic_rules.check(request.body, request.headers.get("anthropic-version"))
+        self._thinking.check(request.body["messages"])
 
-    def prompt(self, asked: Asked) -> Prompt:
-        return self._cache.meet(asked.body)
+    def prompt(self, request: ProviderRequest) -> Prompt:
+        return self._cache.meet(request.body)
 
-    def reply(self, reply: Reply, asked: Asked, prompt: Prompt) -> dict[str, Any]:
+    def reply(self, reply: Reply, request: ProviderRequest, prompt: Prompt) -> dict[str, Any]:
         self._cache.keep(prompt)
         body: dict[str, Any] = {
             "id": f"msg_{next(self._replies):012d}",
             "type": "message",
             "role": "assistant",
-            "model": reply.model or asked.model,
+            "model": reply.model or request.model,
             "content": self._content(reply),
             "stop_reason": "tool_use" if reply.stop == "end" and reply.uses else STOP_REASONS[reply.stop],
             "stop_sequence": None,
@@ -61,8 +61,8 @@ class AnthropicDialect:
             body["usage"] = spelled
         return body
 
-    def error_for(self, fault: Fault, asked: Asked) -> ApiError:
-        return anthropic_errors.of_fault(fault, asked)
+    def error_for(self, fault: Fault, request: ProviderRequest) -> ApiError:
+        return anthropic_errors.of_fault(fault, request)
 
     def unreadable(self) -> ApiError:
         return anthropic_errors.problem("The request body is not valid JSON")

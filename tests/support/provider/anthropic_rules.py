@@ -13,9 +13,9 @@ from tests.support.provider.anthropic_errors import (
     unknown_model,
     unknown_tag,
 )
-from tests.support.provider.asked import blocks_of
 from tests.support.provider.dialect import ApiError
 from tests.support.provider.models import is_one_of
+from tests.support.provider.request import blocks_of
 
 Body = dict[str, Any]
 Schema = dict[str, Any]

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Protocol
 
-from tests.support.provider.asked import Asked, ProtocolName
+from tests.support.provider.request import ProtocolName, ProviderRequest
 from tests.support.provider.script import Fault, Reply
 from tests.support.provider.tokens import Prompt
 
@@ -33,16 +33,16 @@ class Dialect(Protocol):
     def key(self, headers: Mapping[str, str]) -> str | None:
         """The API key as sent, if any was."""
 
-    def check(self, asked: Asked) -> None:
+    def check(self, request: ProviderRequest) -> None:
         """Raise ApiError where the real API would, before any model has seen the request."""
 
-    def prompt(self, asked: Asked) -> Prompt:
+    def prompt(self, request: ProviderRequest) -> Prompt:
         """Count a checked request's prompt, and find what of it is cached right now."""
 
-    def reply(self, reply: Reply, asked: Asked, prompt: Prompt) -> dict[str, Any]:
+    def reply(self, reply: Reply, request: ProviderRequest, prompt: Prompt) -> dict[str, Any]:
         """The body of a good answer. From here on the prompt is cached."""
 
-    def error_for(self, fault: Fault, asked: Asked) -> ApiError:
+    def error_for(self, fault: Fault, request: ProviderRequest) -> ApiError:
         """A scripted fault in the API's own status and words."""
 
     def unreadable(self) -> ApiError:

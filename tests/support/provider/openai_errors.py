@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from tests.support.provider.asked import Asked
 from tests.support.provider.dialect import ApiError, retry_headers
+from tests.support.provider.request import ProviderRequest
 from tests.support.provider.script import Fault
 
 CONTEXT_WINDOW = 128_000
@@ -100,17 +100,17 @@ def unsupported(parameter: str, value: Any) -> ApiError:
     )
 
 
-def of_fault(fault: Fault, asked: Asked) -> ApiError:
+def of_fault(fault: Fault, request: ProviderRequest) -> ApiError:
     match fault.kind:
         case "unauthorized":
-            return invalid_key(asked.key)
+            return invalid_key(request.key)
         case "unknown_model":
-            return unknown_model(asked.model)
+            return unknown_model(request.model)
         case "refused_parameter":
-            return unsupported(fault.parameter, asked.body.get(fault.parameter, 0))
+            return unsupported(fault.parameter, request.body.get(fault.parameter, 0))
         case "rate_limited":
             return problem(
-                f"Rate limit reached for {asked.model} in organization org-loopback on requests per min (RPM): "
+                f"Rate limit reached for {request.model} in organization org-loopback on requests per min (RPM): "
                 "Limit 3, Used 3, Requested 1. Please try again in 20s. "
                 "Visit https://platform.openai.com/account/rate-limits to learn more.",
                 status=429,

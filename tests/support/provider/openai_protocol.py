@@ -6,8 +6,8 @@ from itertools import count
 from typing import Any, Final
 
 from tests.support.provider import openai_errors, openai_rules
-from tests.support.provider.asked import Asked
 from tests.support.provider.dialect import ApiError
+from tests.support.provider.request import ProviderRequest
 from tests.support.provider.script import Fault, Reply, Use
 from tests.support.provider.tokens import OpenAICache, Prompt, Usage, compact, tokens
 
@@ -28,21 +28,21 @@ class OpenAIDialect:
         scheme, _, key = headers.get("authorization", "").partition(" ")
         return key.strip() or None if scheme.lower() == "bearer" else None
 
-    def check(self, asked: Asked) -> None:
-        if asked.key is None:
+    def check(self, request: ProviderRequest) -> None:
+        if request.key is None:
             raise openai_errors.invalid_key(None)
-        openai_rules.check(asked.body)
+        openai_rules.check(request.body)
 
-    def prompt(self, asked: Asked) -> Prompt:
-        return self._cache.meet(asked.body)
+    def prompt(self, request: ProviderRequest) -> Prompt:
+        return self._cache.meet(request.body)
 
-    def reply(self, reply: Reply, asked: Asked, prompt: Prompt) -> dict[str, Any]:
+    def reply(self, reply: Reply, request: ProviderRequest, prompt: Prompt) -> dict[str, Any]:
         self._cache.keep(prompt)
         body: dict[str, Any] = {
             "id": f"chatcmpl-{next(self._replies):012d}",
             "object": "chat.completion",
             "created": int(time.time()),
-            "model": reply.model or asked.model,
+            "model": reply.model or request.model,
             "choices": [
                 {
                     "index": 0,
@@ -59,8 +59,8 @@ class OpenAIDialect:
             body["usage"] = spelled
         return body
 
-    def error_for(self, fault: Fault, asked: Asked) -> ApiError:
-        return openai_errors.of_fault(fault, asked)
+    def error_for(self, fault: Fault, request: ProviderRequest) -> ApiError:
+        return openai_errors.of_fault(fault, request)
 
     def unreadable(self) -> ApiError:
         return openai_errors.problem(

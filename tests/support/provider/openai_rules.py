@@ -4,7 +4,6 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from tests.support.provider.asked import blocks_of, text_of
 from tests.support.provider.models import is_one_of
 from tests.support.provider.openai_errors import (
     empty_array,
@@ -16,6 +15,7 @@ from tests.support.provider.openai_errors import (
     unsupported,
     wrong_type,
 )
+from tests.support.provider.request import blocks_of, text_of
 
 Body = dict[str, Any]
 Schema = dict[str, Any]

@@ -6,9 +6,9 @@ from itertools import count
 from typing import Any, Final
 
 from tests.support.provider import openai_errors
-from tests.support.provider.asked import Asked
 from tests.support.provider.dialect import ApiError
 from tests.support.provider.openai_protocol import OpenAIDialect
+from tests.support.provider.request import ProviderRequest
 from tests.support.provider.script import Reply
 from tests.support.provider.tokens import Prompt, Usage, compact, tokens
 
@@ -28,10 +28,10 @@ class ResponsesDialect(OpenAIDialect):
         super().__init__()
         self._items = count(1)
 
-    def check(self, asked: Asked) -> None:
-        if asked.key is None:
+    def check(self, request: ProviderRequest) -> None:
+        if request.key is None:
             raise openai_errors.invalid_key(None)
-        body = asked.body
+        body = request.body
         for name in body:
             if name not in PARAMETERS:
                 raise openai_errors.unknown(name)
@@ -43,13 +43,13 @@ class ResponsesDialect(OpenAIDialect):
         for place, tool in enumerate(body.get("tools") or ()):
             if tool.get("type") == "function" and not tool.get("name"):
                 raise openai_errors.missing(f"tools[{place}].name")
-        _outputs_have_their_calls(asked)
+        _outputs_have_their_calls(request)
 
-    def prompt(self, asked: Asked) -> Prompt:
-        text = compact({"input": asked.body["input"], "tools": asked.body.get("tools") or []})
+    def prompt(self, request: ProviderRequest) -> Prompt:
+        text = compact({"input": request.body["input"], "tools": request.body.get("tools") or []})
         return Prompt(tokens(len(text)))
 
-    def reply(self, reply: Reply, asked: Asked, prompt: Prompt) -> dict[str, Any]:
+    def reply(self, reply: Reply, request: ProviderRequest, prompt: Prompt) -> dict[str, Any]:
         usage = reply.usage if reply.usage is not None else prompt.usage(_spoken(reply), _thought(reply))
         cut = INCOMPLETE.get(reply.stop)
         if reply.stop == "refusal" and not reply.text:
@@ -61,14 +61,14 @@ class ResponsesDialect(OpenAIDialect):
             "status": "incomplete" if cut else "completed",
             "error": None,
             "incomplete_details": {"reason": cut} if cut else None,
-            "instructions": asked.body.get("instructions"),
+            "instructions": request.body.get("instructions"),
             "metadata": {},
-            "model": reply.model or asked.model,
+            "model": reply.model or request.model,
             "output": list(self._output(reply)),
             "parallel_tool_calls": True,
             "temperature": 1.0,
             "tool_choice": "auto",
-            "tools": asked.body.get("tools") or [],
+            "tools": request.body.get("tools") or [],
             "top_p": 1.0,
             "usage": _spell(usage),
         }
@@ -97,10 +97,10 @@ class ResponsesDialect(OpenAIDialect):
         return f"{kind}_{next(self._items):024d}"
 
 
-def _outputs_have_their_calls(asked: Asked) -> None:
-    items = asked.body["input"] if isinstance(asked.body["input"], list) else []
+def _outputs_have_their_calls(request: ProviderRequest) -> None:
+    items = request.body["input"] if isinstance(request.body["input"], list) else []
     called = {item.get("call_id") for item in items if item.get("type") == "function_call"}
-    if asked.body.get("previous_response_id"):
+    if request.body.get("previous_response_id"):
         return
     for item in items:
         if item.get("type") == "function_call_output" and item.get("call_id") not in called:

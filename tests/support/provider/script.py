@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Any, Literal, TypeAlias, TypedDict, Unpack
 
-from tests.support.provider.asked import Asked
+from tests.support.provider.request import ProviderRequest
 from tests.support.provider.tokens import Usage
 
 Stop = Literal["end", "length", "refusal", "context"]
@@ -179,13 +179,13 @@ class Fault:
 
 
 Answer: TypeAlias = Say | UseTools | Fault
-Script: TypeAlias = Callable[[Asked], Answer]
+Script: TypeAlias = Callable[[ProviderRequest], Answer]
 Step: TypeAlias = Answer | Script
 Scripted: TypeAlias = Step | Sequence[Step]
 
 
 def always(step: Step) -> Script:
-    return lambda asked: _take(step, asked)
+    return lambda request: _take(step, request)
 
 
 def by_turn(*steps: Step) -> Script:
@@ -194,14 +194,14 @@ def by_turn(*steps: Step) -> Script:
     It holds no state, so any number of conversations can run through it at once.
     """
     last = len(steps) - 1
-    return lambda asked: _take(steps[min(asked.turn, last)], asked)
+    return lambda request: _take(steps[min(request.turn, last)], request)
 
 
 def in_order(*steps: Step) -> Script:
     """The steps answer requests in the order they arrive, whoever sends them; the last one repeats."""
     last = len(steps) - 1
     arrivals = count()  # next() on it is atomic, which makes the script safe to share between providers
-    return lambda asked: _take(steps[min(next(arrivals), last)], asked)
+    return lambda request: _take(steps[min(next(arrivals), last)], request)
 
 
 def as_script(scripted: Scripted) -> Script:
@@ -209,5 +209,5 @@ def as_script(scripted: Scripted) -> Script:
     return in_order(*scripted) if isinstance(scripted, Sequence) else always(scripted)
 
 
-def _take(step: Step, asked: Asked) -> Answer:
-    return step(asked) if callable(step) else step
+def _take(step: Step, request: ProviderRequest) -> Answer:
+    return step(request) if callable(step) else step

@@ -14,10 +14,10 @@ from aiohttp import web
 
 from tests.support.background import BackgroundServer
 from tests.support.provider.anthropic_protocol import AnthropicDialect
-from tests.support.provider.asked import Asked
 from tests.support.provider.certificate import LoopbackCertificate
 from tests.support.provider.dialect import ApiError, Dialect
 from tests.support.provider.openai_protocol import OpenAIDialect
+from tests.support.provider.request import ProviderRequest
 from tests.support.provider.responses_protocol import ResponsesDialect
 from tests.support.provider.script import Fault, Scripted, as_script
 from tests.support.provider.wire_faults import WIRE_FAULTS
@@ -35,7 +35,7 @@ class LoopbackProvider(BackgroundServer):
 
     def __init__(self, script: Scripted, latency: float = 0.0, tls: bool | None = None, *, port: int = 0) -> None:
         super().__init__()
-        self.asked: list[Asked] = []
+        self.requests: list[ProviderRequest] = []
         self.latency = latency
         self.most_at_once = 0
         """The largest number of requests that were under way at the same time."""
@@ -55,7 +55,7 @@ class LoopbackProvider(BackgroundServer):
     def play(self, script: Scripted) -> None:
         """Answer by another script from now on; what was asked until now is forgotten."""
         self._script = as_script(script)
-        self.asked.clear()
+        self.requests.clear()
 
     def hold(self, after: int = 0) -> None:
         """Answer so many more requests; the others wait for `let_go`."""
@@ -125,7 +125,7 @@ class LoopbackProvider(BackgroundServer):
         if request.method != "POST" or request.path != dialect.path:
             raise dialect.unknown_address(request.method, request.path)
         asked = await _read(request, dialect)
-        self.asked.append(asked)
+        self.requests.append(asked)
         try:
             dialect.check(asked)
         except (AttributeError, KeyError, TypeError) as error:  # a shape so wrong that no rule foresaw it
@@ -145,7 +145,7 @@ class LoopbackProvider(BackgroundServer):
             return await WIRE_FAULTS[answer.kind](request, answer, headers)
         raise dialect.error_for(answer, asked)
 
-    async def _wait(self, asked: Asked, delay: float) -> None:
+    async def _wait(self, asked: ProviderRequest, delay: float) -> None:
         """Until it may go out. The latency is what a caller sees: our own work since it asked is a part of it."""
         if self._room:
             self._room -= 1
@@ -162,7 +162,7 @@ class LoopbackProvider(BackgroundServer):
         return self._anthropic if "anthropic-version" in request.headers else self._openai
 
 
-async def _read(request: web.BaseRequest, dialect: Dialect) -> Asked:
+async def _read(request: web.BaseRequest, dialect: Dialect) -> ProviderRequest:
     arrived = time.monotonic()
     try:
         body = json.loads(await request.read())
@@ -172,7 +172,7 @@ async def _read(request: web.BaseRequest, dialect: Dialect) -> Asked:
         raise dialect.unreadable()
     headers = {name.lower(): value for name, value in request.headers.items()}
     peer = request.transport.get_extra_info("peername") if request.transport else None
-    return Asked(
+    return ProviderRequest(
         protocol=dialect.name,
         body=body,
         headers=headers,

@@ -5,7 +5,7 @@ from hashlib import blake2b
 from typing import Any
 
 from tests.support.provider.anthropic_errors import problem
-from tests.support.provider.asked import blocks_of
+from tests.support.provider.request import blocks_of
 
 Block = dict[str, Any]
 

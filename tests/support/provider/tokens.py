@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
-from tests.support.provider.asked import blocks_of
 from tests.support.provider.models import is_one_of
+from tests.support.provider.request import blocks_of
 
 CHARACTERS_PER_TOKEN = 4
 

@@ -20,7 +20,7 @@ from salvo.web import jobs
 from tests.support.clock import HeldClock
 from tests.support.playbooks import a_playbook, a_report
 from tests.support.provider import Fault, LoopbackProvider, Say, always
-from tests.support.stored import finished
+from tests.support.stored_evaluations import finish_evaluation
 from tests.support.web import CAREFUL, CARELESS, GPT, KEY, Client, Judging, WebServer, client, everything_in
 
 Serve = Callable[..., WebServer]
@@ -63,8 +63,8 @@ async def test_the_same_with_a_model_and_a_key(serve: Serve) -> None:
     with LoopbackProvider(judging) as provider:
         async with client(serve(base_urls=(provider.openai_url,)).url) as api:
             shown = await api.report(key=KEY, evaluator=GPT, base_url=provider.openai_url + "/")
-    assert len(judging.asked) == 12
-    assert {asked.headers["authorization"] for asked in judging.asked} == {f"Bearer {KEY}"}
+    assert len(judging.requests) == 12
+    assert {asked.headers["authorization"] for asked in judging.requests} == {f"Bearer {KEY}"}
     results = {check["check_id"]: check["result"] for check in shown["report"]["check_results"]}
     assert results["certainty_language"] == "fail"
     assert shown["report"]["evaluator"] == GPT
@@ -114,7 +114,7 @@ async def test_a_cancelled_evaluation_keeps_its_votes_and_goes_on_when_it_is_res
             assert [each.id for each in told if each.event == "vote"] == [str(number) for number in range(1, 13)]
             finished = await api.ask("POST", f"/api/evaluations/{evaluation}/resume", body, x_api_key=KEY)
             assert (finished.status, finished.code) == (409, "conflict")
-    assert len(judging.asked) <= 16 + 8  # what was answered was not asked again
+    assert len(judging.requests) <= 16 + 8  # what was answered was not asked again
 
 
 async def test_a_wrong_key_is_one_call_and_a_report_that_says_so_and_can_be_completed(serve: Serve) -> None:
@@ -176,7 +176,7 @@ async def test_words_in_a_stored_report_that_are_not_to_be_shown_are_named(api: 
     made = a_report(report_id="id-0001")
     first, *others = made.check_results
     with EvaluationStore.open(f"sqlite:///{database}", HeldClock()) as store:
-        finished(store, "id-0001", report=replace(made, check_results=(replace(first, notes=claim), *others)))
+        finish_evaluation(store, "id-0001", report=replace(made, check_results=(replace(first, notes=claim), *others)))
     assert (await api.get("/api/reports/id-0001"))["withheld"] == [claim]
 
 
@@ -189,7 +189,7 @@ async def test_asked_twice_with_one_token_it_is_evaluated_once(serve: Serve) -> 
             await api.told(ids[0])
             assert await api.start(key=KEY, **asked) == ids[0]
             assert len((await api.get("/api/history"))["rows"]) == 1
-    assert (len(set(ids)), len(judging.asked)) == (1, 12)
+    assert (len(set(ids)), len(judging.requests)) == (1, 12)
 
 
 async def test_a_token_whose_evaluation_was_refused_can_be_used_again(api: Client) -> None:

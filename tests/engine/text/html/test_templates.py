@@ -16,7 +16,7 @@ from markupsafe import Markup
 
 from salvo.engine.text.formatting import NamedValue
 from salvo.engine.text.html import templates
-from tests.support.outline import Outline
+from tests.support.parsed_html import ParsedHtml
 
 HOSTILE = "</title></style><script>alert(1)</script>\" onload='x' {{ 7*7 }} \u202e&"
 
@@ -60,7 +60,7 @@ def _body(page: str) -> str:
 def test_hostile_text_cannot_become_markup(package: str) -> None:
     value = NamedValue(HOSTILE, HOSTILE, code=True)
     page = templates.render_page(package, "hostile.html", title=HOSTILE, text=HOSTILE, value=value)
-    outline = Outline(page)
+    outline = ParsedHtml(page)
     assert "script" not in outline.by_element
     assert not outline.values("onload")
     assert "\u202e" not in page
@@ -86,7 +86,7 @@ def test_an_unknown_name_is_an_error(package: str) -> None:
 
 def test_the_policy_allows_the_one_stylesheet_and_nothing_else(package: str) -> None:
     own = '.own > p { content: "&"; }\n'
-    outline = Outline(templates.render_page(package, "small.html", title="", style=own, nothing=None, value=""))
+    outline = ParsedHtml(templates.render_page(package, "small.html", title="", style=own, nothing=None, value=""))
     [style] = outline.by_element["style"]
     shared = files("salvo.engine.text.html").joinpath("page.css").read_text(encoding="utf-8")
     assert style == shared + own

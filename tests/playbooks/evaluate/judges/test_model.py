@@ -22,7 +22,7 @@ from salvo.playbooks.evaluate.patterns import Hit
 from salvo.playbooks.evaluate.votes import CallMetrics, JudgeAnswer, RawCitation
 from tests.support.cases import OUTPUT, case, check
 from tests.support.clock import HeldClock
-from tests.support.provider import Asked, Fault, LoopbackProvider, Say, Scripted, by_turn
+from tests.support.provider import Fault, LoopbackProvider, ProviderRequest, Say, Scripted, by_turn
 from tests.support.provider import Usage as Used
 from tests.support.wires import REDACTOR, http_wire
 
@@ -40,18 +40,18 @@ def said(**fields: Any) -> str:
     return json.dumps(VERDICT | fields)
 
 
-async def ballot(name: str, answer: Scripted, asked: Case | None = None) -> tuple[JudgeAnswer, list[Asked]]:
+async def ballot(name: str, answer: Scripted, request: Case | None = None) -> tuple[JudgeAnswer, list[ProviderRequest]]:
     with LoopbackProvider(answer) as provider:
         async with http_wire(provider) as http:
             wire = RetryingWire(http, clock=HeldClock(), policy=RetryPolicy(max_attempts=2))
-            given = await ModelJudge(name, HeldClock()).judge(asked or case(), wire)
-    return given, provider.asked
+            given = await ModelJudge(name, HeldClock()).judge(request or case(), wire)
+    return given, provider.requests
 
 
 @BOTH
 async def test_an_answer_is_a_vote_with_its_quotes_and_all_that_was_measured(name: str) -> None:
     usage = Used(input=1_000, output=100)
-    given, [asked] = await ballot(name, Say(said(), usage=usage, model=f"{name.partition('/')[2]}-2026-03-01"))
+    given, [request] = await ballot(name, Say(said(), usage=usage, model=f"{name.partition('/')[2]}-2026-03-01"))
     assert (given.result, given.confidence, given.notes) == (Result.FAIL, 0.9, VERDICT["notes"])
     assert given.citations == (RawCitation("The clause is compliant with the GDPR.", "no qualifier"),)
     assert (given.raw, given.problem, given.hopeless) == (said(), "", False)
@@ -60,19 +60,19 @@ async def test_an_answer_is_a_vote_with_its_quotes_and_all_that_was_measured(nam
     assert given.measured.model == f"{name.partition('/')[2]}-2026-03-01"
     assert given.measured.system_fingerprint == (None if name == CLAUDE else "fp_loopback")
     assert given.measured.seconds is not None
-    assert asked.body["messages"][-1]["role"] == "user"
+    assert request.body["messages"][-1]["role"] == "user"
 
 
 @BOTH
 async def test_temperature_zero_is_claimed_only_where_it_was_sent(name: str) -> None:
-    given, [asked] = await ballot(name, Say(said()))
-    assert asked.body.get("temperature") == given.measured.temperature
+    given, [request] = await ballot(name, Say(said()))
+    assert request.body.get("temperature") == given.measured.temperature
     assert given.measured.temperature == (0.0 if name == CLAUDE else None)
 
 
 async def test_a_model_that_turns_out_to_take_no_temperature_is_recorded_without_one() -> None:
-    given, asked = await ballot("openai/my-own-model", [Fault.refused_parameter("temperature"), Say(said())])
-    assert (len(asked), given.result, given.measured.temperature) == (2, Result.FAIL, None)
+    given, request = await ballot("openai/my-own-model", [Fault.refused_parameter("temperature"), Say(said())])
+    assert (len(request), given.result, given.measured.temperature) == (2, Result.FAIL, None)
 
 
 async def test_cost_is_by_the_list_price_of_the_day_and_unknown_where_that_is() -> None:
@@ -87,15 +87,15 @@ async def test_cost_is_by_the_list_price_of_the_day_and_unknown_where_that_is() 
 
 @BOTH
 async def test_the_answers_shape_is_asked_for_as_each_provider_takes_it(name: str) -> None:
-    _, [asked] = await ballot(name, Say(said()))
+    _, [request] = await ballot(name, Say(said()))
     if name == CLAUDE:
-        schema = asked.body["output_config"]["format"]["schema"]
+        schema = request.body["output_config"]["format"]["schema"]
         assert schema["properties"]["confidence"].keys() == {"type", "description"}
-        assert asked.body["max_tokens"] == 8192
+        assert request.body["max_tokens"] == 8192
     else:
-        schema = asked.body["response_format"]["json_schema"]["schema"]
-        assert asked.body["response_format"]["json_schema"]["strict"] is True
-        assert "max_completion_tokens" not in asked.body
+        schema = request.body["response_format"]["json_schema"]["schema"]
+        assert request.body["response_format"]["json_schema"]["strict"] is True
+        assert "max_completion_tokens" not in request.body
     assert schema["properties"]["result"]["enum"] == ["pass", "fail", "indeterminate"]
 
 
@@ -116,10 +116,10 @@ async def test_the_answers_shape_is_asked_for_as_each_provider_takes_it(name: st
     ],
 )
 async def test_malformed_answer_is_asked_once_more_then_unparseable_and_no_vote(name: str, answer: str) -> None:
-    given, asked = await ballot(name, Say(answer, usage=Used(input=10, output=1)))
+    given, request = await ballot(name, Say(answer, usage=Used(input=10, output=1)))
     assert (given.result, given.confidence, given.citations) == (None, None, ())
     assert (given.problem, given.raw, given.hopeless) == ("Evaluator returned unparseable response.", answer, False)
-    assert len(asked) == 2
+    assert len(request) == 2
     assert (given.measured.calls, given.measured.usage) == (2, Usage(input=20, output=2))
 
 
@@ -128,8 +128,8 @@ async def test_what_the_unreadable_first_answer_cost_is_counted_with_the_second(
     script = by_turn(
         Say("Sure!", usage=Used(input=500, output=3)), Say(said(result="pass"), usage=Used(input=510, output=90))
     )
-    given, asked = await ballot(name, script)
-    assert (given.result, len(asked)) == (Result.PASS, 2)
+    given, request = await ballot(name, script)
+    assert (given.result, len(request)) == (Result.PASS, 2)
     assert given.measured.usage == Usage(input=1_010, output=93)
     once, _ = await ballot(name, Say(said(), usage=Used(input=510, output=90)))
     assert given.measured.cost_usd is not None
@@ -173,7 +173,7 @@ async def test_without_a_key_nothing_is_sent_and_no_further_call_is_worth_it(nam
     with LoopbackProvider(Say(said())) as provider:
         async with HttpWire(catalog.endpoints({}), REDACTOR) as http:
             given = await ModelJudge(name, HeldClock()).judge(case(), http)
-    assert (given.result, given.hopeless, provider.asked) == (None, True, [])
+    assert (given.result, given.hopeless, provider.requests) == (None, True, [])
     assert "_API_KEY" in given.problem
 
 
@@ -190,7 +190,7 @@ async def test_another_endpoint_of_the_wire_can_be_named() -> None:
         async with HttpWire({"my server": own}, REDACTOR) as http:
             given = await ModelJudge("openai/local", HeldClock(), endpoint_name="my server").judge(case(), http)
     assert given.result is Result.FAIL
-    assert provider.asked[0].key == "sk-mine"
+    assert provider.requests[0].key == "sk-mine"
 
 
 @BOTH
@@ -257,13 +257,13 @@ async def test_the_poisoned_twin_has_the_verdict_of_the_clean_text(name: str) ->
     )
     fenced: list[str] = []
 
-    def judge_by_the_block(asked: Asked) -> Say:
-        found = re.search(r"The tag of all blocks below is (\w+)\n", asked.last_user)
+    def judge_by_the_block(request: ProviderRequest) -> Say:
+        found = re.search(r"The tag of all blocks below is (\w+)\n", request.last_user)
         assert found
         opening, closing = (
             f"=== {part}AI OUTPUT UNDER EVALUATION === [{found.group(1)}]\n" for part in ("", "END OF ")
         )
-        [inside] = asked.last_user.partition(opening)[2].split(closing)[:-1]
+        [inside] = request.last_user.partition(opening)[2].split(closing)[:-1]
         fenced.append(inside.rstrip("\n"))
         return Say(said(result="fail" if "compliant" in inside else "pass"))
 

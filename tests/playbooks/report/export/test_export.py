@@ -12,7 +12,7 @@ from salvo.playbooks.report import export
 from salvo.playbooks.report.export import json as as_json
 from salvo.playbooks.report.report import read_report
 from tests.playbooks.report.export.examples import INPUTS, everything, file_of
-from tests.support.hostile import poisoned, texts
+from tests.support.attacks import attack_texts, with_text_everywhere
 
 
 def test_the_suffix_says_what_is_written(tmp_path: Path) -> None:
@@ -36,9 +36,9 @@ def test_the_text_is_in_the_html_alone(tmp_path: Path) -> None:
     assert b"<mark" not in export.write(tmp_path / "b.html", file_of(everything()))
 
 
-@given(text=texts)
+@given(text=attack_texts)
 def test_json_is_the_report_and_can_be_read_again(text: str) -> None:
-    file = file_of(poisoned(everything(), text))
+    file = file_of(with_text_everywhere(everything(), text))
     rendered = as_json.render(file)
     assert rendered == as_json.render(file)
     assert json.loads(rendered).keys() == {"byop_report", "signature"}

@@ -17,8 +17,8 @@ from salvo.playbooks.evaluate.inputs import Inputs
 from salvo.playbooks.report.export import annotated_text, html
 from salvo.playbooks.report.report import Location, Report, ReportFile
 from tests.playbooks.report.export.examples import INPUTS, checks, everything, file_of, of_status
-from tests.support.hostile import ATTACKS, poisoned, texts
-from tests.support.outline import Outline
+from tests.support.attacks import ATTACKS, attack_texts, with_text_everywhere
+from tests.support.parsed_html import ParsedHtml
 
 _KINDS: tuple[annotated_text.Kind, ...] = ("evidence", "finding")
 
@@ -32,12 +32,12 @@ def annotated(text: str, positions: Iterable[annotated_text.PassagePosition]) ->
     return template.render(text_lines=annotated_text.lines(text, positions))
 
 
-_HARMLESS = Outline(page(poisoned(everything(), "x")))
-_STABLE = Outline(page(of_status(Status.STABLE), INPUTS))
+_HARMLESS = ParsedHtml(page(with_text_everywhere(everything(), "x")))
+_STABLE = ParsedHtml(page(of_status(Status.STABLE), INPUTS))
 
 
 def test_it_has_every_part_of_the_report_in_order() -> None:
-    outline = Outline(page(everything(), INPUTS))
+    outline = ParsedHtml(page(everything(), INPUTS))
     assert outline.by_element["h1"] + outline.by_element["h2"] == snapshot(
         [
             "BYOP observability report",
@@ -66,7 +66,7 @@ def test_it_has_every_part_of_the_report_in_order() -> None:
 
 def test_the_disclaimers_come_before_everything_else() -> None:
     for status in Status:
-        text = Outline(page(of_status(status))).text
+        text = ParsedHtml(page(of_status(status))).text
         body = text[text.index("(pages)") :]
         positions = [body.index(line) for line in DISCLAIMERS]
         assert positions == sorted(positions)
@@ -75,7 +75,7 @@ def test_the_disclaimers_come_before_everything_else() -> None:
 
 
 def test_on_paper_the_disclaimers_stand_on_every_page() -> None:
-    [style] = Outline(page(everything())).by_element["style"]
+    [style] = ParsedHtml(page(everything())).by_element["style"]
     foot = style[style.index("@bottom-left") :]
     assert all(line in foot for line in DISCLAIMERS)
 
@@ -135,13 +135,13 @@ safe
 
 
 def test_a_result_is_told_by_a_word_and_a_sign_not_by_colour_alone() -> None:
-    outline = Outline(page(everything()))
+    outline = ParsedHtml(page(everything()))
     badges = [text for text in outline.by_element["span"] if text.split()[-1:] and text.split()[-1].isupper()]
     assert {"▲ ALERT", "✓ PASS", "✗ FAIL", "? INDETERMINATE"} <= set(badges)
 
 
 def test_quotes_lead_to_their_place_in_the_frozen_text() -> None:
-    outline = Outline(page(everything(), INPUTS))
+    outline = ParsedHtml(page(everything(), INPUTS))
     ids = outline.values("id")
     assert len(ids) == len(set(ids))
     links = outline.values("href")
@@ -152,13 +152,13 @@ def test_quotes_lead_to_their_place_in_the_frozen_text() -> None:
 
 
 def test_without_the_inputs_nothing_leads_nowhere() -> None:
-    outline = Outline(page(everything()))
+    outline = ParsedHtml(page(everything()))
     assert {link[1:] for link in outline.values("href")} <= set(outline.values("id"))
     assert "The frozen text" not in outline.by_element["h2"]
 
 
 def test_another_text_than_the_reports_is_not_marked_and_is_said_to_be_another() -> None:
-    outline = Outline(page(everything(), Inputs.from_texts("Another text.")))
+    outline = ParsedHtml(page(everything(), Inputs.from_texts("Another text.")))
     assert "not the text that the report was made from" in outline.text
     assert "mark" not in outline.by_element
     assert {link[1:] for link in outline.values("href")} <= set(outline.values("id"))
@@ -171,7 +171,7 @@ def test_marks_may_overlap_and_leave_the_text_as_it_is(text: str, data: st.DataO
         annotated_text.PassagePosition(Location(start, end, 1), kind, check)
         for (start, end), (kind, check) in zip(spots, product(_KINDS, (1, 2, 3, 4)), strict=False)
     ]
-    outline = Outline(annotated(text, places))
+    outline = ParsedHtml(annotated(text, places))
     shown = [re.sub(r"\s+\Z", "", line) for line in outline.by_element["li"]]
     refs = len(outline.by_element.get("a", []))
     within = [place for place in places if place.location.start < place.location.end]
@@ -201,22 +201,22 @@ def test_one_line_of_a_megabyte_with_many_marks_is_rendered() -> None:
 
 @settings(max_examples=40)
 @example(" ".join(ATTACKS))
-@given(text=texts)
+@given(text=attack_texts)
 def test_a_hostile_text_is_only_ever_text(text: str) -> None:
-    hostile = Outline(page(poisoned(everything(), f"x{text}")))
+    hostile = ParsedHtml(page(with_text_everywhere(everything(), f"x{text}")))
     assert hostile.structure() == _HARMLESS.structure()
     assert INVISIBLE.sub(lambda found: code_point(found.group()), f"x{text}") in hostile.text
 
 
 @settings(max_examples=40)
-@given(text=texts)
+@given(text=attack_texts)
 def test_a_hostile_frozen_text_is_only_ever_text(text: str) -> None:
     inputs = Inputs.from_texts(f"x{text}x", source_document=f"x{text}x", prompt=f"x{text}x")
     report = replace(
         of_status(Status.STABLE), integrity=replace(everything().integrity, inputs_fingerprint=inputs.fingerprint)
     )
     rendered = page(report, inputs)
-    outline = Outline(rendered)
+    outline = ParsedHtml(rendered)
     allowed = {tag for tag, _ in _STABLE.elements} | {"span"}
     assert {tag for tag, _ in outline.elements} <= allowed
     assert {key for _, attrs in outline.elements for key, _ in attrs} <= {
@@ -241,17 +241,17 @@ def test_a_hostile_frozen_text_is_only_ever_text(text: str) -> None:
 
 
 def test_the_file_asks_nothing_of_anyone() -> None:
-    for report in (everything(), poisoned(everything(), "<img src=http://evil.example/x.png>")):
+    for report in (everything(), with_text_everywhere(everything(), "<img src=http://evil.example/x.png>")):
         rendered = page(report, INPUTS)
         markup = re.sub(r"&lt;.*?&gt;", "", rendered)
         assert not re.search(r"url\(|src=|@import|<(script|link|iframe|object|embed|base|form|img)\b", markup)
-        assert all(link.startswith("#") for link in Outline(rendered).values("href"))
-        assert Outline(rendered).values("style") == []
+        assert all(link.startswith("#") for link in ParsedHtml(rendered).values("href"))
+        assert ParsedHtml(rendered).values("style") == []
 
 
 @pytest.mark.parametrize("character", ["\x00", "\u202e", "\ud800", "\u200b", "\U000e0041"])
 def test_a_character_that_cannot_be_seen_is_spelled_out(character: str) -> None:
-    rendered = page(poisoned(everything(), f"a{character}b"))
+    rendered = page(with_text_everywhere(everything(), f"a{character}b"))
     assert f'a<span class="odd">U+{ord(character):04X}</span>b' in rendered
     assert character not in rendered
     rendered.encode()
@@ -277,5 +277,5 @@ def test_a_report_without_a_signature_says_so() -> None:
 
 
 def test_results_of_every_kind_have_their_colour_class() -> None:
-    classes = " ".join(Outline(page(everything())).values("class")).split()
+    classes = " ".join(ParsedHtml(page(everything())).values("class")).split()
     assert {*Result, Status.ALERT} <= set(classes)

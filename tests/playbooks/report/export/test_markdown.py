@@ -12,7 +12,7 @@ from salvo.playbooks.enums import Status
 from salvo.playbooks.report.export import markdown
 from salvo.playbooks.report.report import Report
 from tests.playbooks.report.export.examples import everything, file_of, of_status
-from tests.support.hostile import ATTACKS, poisoned, texts
+from tests.support.attacks import ATTACKS, attack_texts, with_text_everywhere
 
 INLINE = {"text", "code_inline", "strong_open", "strong_close", "s_open", "s_close", "softbreak", "hardbreak"}
 
@@ -25,7 +25,7 @@ def parsed(text: str) -> list[Token]:
     return MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"]).parse(text)
 
 
-_HARMLESS = [token.type for token in parsed(render(poisoned(everything(), "x")))]
+_HARMLESS = [token.type for token in parsed(render(with_text_everywhere(everything(), "x")))]
 
 
 def test_the_whole_report() -> None:
@@ -491,9 +491,9 @@ BYOP v0.1 by Vasile Tiple, CC BY 4.0. salvo-byop/0.1.0
 
 @settings(max_examples=40)
 @example(" ".join(ATTACKS))
-@given(text=texts)
+@given(text=attack_texts)
 def test_a_hostile_text_is_only_ever_text(text: str) -> None:
-    hostile = parsed(render(poisoned(everything(), f"x{text}")))
+    hostile = parsed(render(with_text_everywhere(everything(), f"x{text}")))
     assert [token.type for token in hostile] == _HARMLESS
     for token in hostile:
         for child in token.children or ():

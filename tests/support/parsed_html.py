@@ -5,7 +5,7 @@ from html.parser import HTMLParser
 Attributes = list[tuple[str, str | None]]
 
 
-class Outline(HTMLParser):
+class ParsedHtml(HTMLParser):
     """A page taken apart: its elements in order, and the text between them."""
 
     def __init__(self, page: str) -> None:

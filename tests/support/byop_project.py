@@ -19,8 +19,8 @@ from click.testing import CliRunner, Result
 
 from salvo.cli.byop import byop
 from salvo.engine.runtime.clock import SystemClock
-from tests.support.provider import Answer, Asked, LoopbackProvider, Say
-from tests.support.provider.asked import text_of
+from tests.support.provider import Answer, LoopbackProvider, ProviderRequest, Say
+from tests.support.provider.request import text_of
 from tests.support.wires import environment
 
 BIN = Path(sys.executable).parent
@@ -51,7 +51,7 @@ _KEYS = ("OPENAI_API_KEY", "OPENAI_BASE_URL", "ANTHROPIC_API_KEY", "ANTHROPIC_BA
 
 
 @dataclass
-class Office:
+class ByopProject:
     """`byop(...)` runs the command in this process, `process(...)` in one of its own. No key is set, nobody waits."""
 
     folder: Path
@@ -138,14 +138,14 @@ def verdict(result: str, *quotes: str, confidence: float = 0.9, notes: str = "",
 
 
 @dataclass(frozen=True)
-class Garbled:
+class UnusableAnswer:
     """An answer that cannot be used, and what comes when it is asked for again; its text tells it from others."""
 
     text: str
     then: Answer | None = None
 
 
-Told = str | Answer | Garbled
+ScriptedVote = str | Answer | UnusableAnswer
 """A result, to be given with the check's own quote; or an answer in full."""
 
 
@@ -156,42 +156,46 @@ class ScriptedJudge:
     their order. A check that nothing is said about passes.
     """
 
-    def __init__(self, told: Mapping[str, Told | Sequence[Told]] | None = None, **more: Told | Sequence[Told]) -> None:
+    def __init__(
+        self,
+        told: Mapping[str, ScriptedVote | Sequence[ScriptedVote]] | None = None,
+        **more: ScriptedVote | Sequence[ScriptedVote],
+    ) -> None:
         given = {**(told or {}), **more}
         self._answers = {check: _sequence(answers) for check, answers in given.items()}
         self._garbled = {
-            each.text: each for all_ in self._answers.values() for each in all_ if isinstance(each, Garbled)
+            each.text: each for all_ in self._answers.values() for each in all_ if isinstance(each, UnusableAnswer)
         }
         self._arrived: dict[str, int] = {}
 
-    def __call__(self, asked: Asked) -> Answer:
-        if asked.turn:
-            before = self._garbled[_last_answer(asked)]
+    def __call__(self, request: ProviderRequest) -> Answer:
+        if request.turn:
+            before = self._garbled[_last_answer(request)]
             return before.then or Say(before.text)
-        check = check_of(asked)
+        check = requested_check(request)
         number = self._arrived.get(check, 0)
         self._arrived[check] = number + 1
         answers = self._answers.get(check, ("pass",))
         told = answers[min(number, len(answers) - 1)]
         if isinstance(told, str):
             return Say(verdict(told, QUOTES[check]) if check in QUOTES else verdict(told))
-        return Say(told.text) if isinstance(told, Garbled) else told
+        return Say(told.text) if isinstance(told, UnusableAnswer) else told
 
 
-def _sequence(told: Told | Sequence[Told]) -> Sequence[Told]:
-    return [told] if isinstance(told, str | Garbled) or not isinstance(told, Sequence) else told
+def _sequence(told: ScriptedVote | Sequence[ScriptedVote]) -> Sequence[ScriptedVote]:
+    return [told] if isinstance(told, str | UnusableAnswer) or not isinstance(told, Sequence) else told
 
 
-def check_of(asked: Asked) -> str:
+def requested_check(request: ProviderRequest) -> str:
     """The check that a request is about: named at its end, outside of every block."""
-    question = next(text_of(message.get("content")) for message in asked.messages if message.get("role") == "user")
+    question = next(text_of(message.get("content")) for message in request.messages if message.get("role") == "user")
     found = re.search(r"^ID: (.+)$", question.rpartition("Check to evaluate [")[2], re.MULTILINE)
     assert found, question[-500:]
     return found.group(1)
 
 
-def _last_answer(asked: Asked) -> str:
-    return [text_of(message.get("content")) for message in asked.messages if message.get("role") == "assistant"][-1]
+def _last_answer(request: ProviderRequest) -> str:
+    return [text_of(message.get("content")) for message in request.messages if message.get("role") == "assistant"][-1]
 
 
 def results(report: Mapping[str, Any]) -> dict[str, str]:
@@ -226,7 +230,7 @@ def interrupt(child: "subprocess.Popen[str]") -> tuple[str, str]:
     return child.communicate(timeout=30)
 
 
-def until(condition: Callable[[], bool], seconds: float = 20.0) -> None:
+def wait_until(condition: Callable[[], bool], seconds: float = 20.0) -> None:
     """Waits for something that happens in another process."""
     ends = time.monotonic() + seconds
     while not condition():

@@ -18,7 +18,9 @@ NAMES = ("01k9aaaaaaaaaaaa", "01k9bbbbbbbbbbbb", "01k9cccccccccccc")
 Byop = Callable[..., Result]
 
 
-def begun(store: EvaluationStore, name: str = "id-0001", *, inputs: Inputs | None = None, **changes: Any) -> str:
+def begin_evaluation(
+    store: EvaluationStore, name: str = "id-0001", *, inputs: Inputs | None = None, **changes: Any
+) -> str:
     given: dict[str, Any] = {
         "id": name,
         "playbook": a_playbook(),
@@ -32,7 +34,7 @@ def begun(store: EvaluationStore, name: str = "id-0001", *, inputs: Inputs | Non
     return name
 
 
-def finished(
+def finish_evaluation(
     store: EvaluationStore,
     name: str = "id-0001",
     *,
@@ -41,7 +43,7 @@ def finished(
     **changes: Any,
 ) -> Report:
     """Begun, voted on and done; `changes` are those of what is asked for."""
-    begun(store, name, **changes)
+    begin_evaluation(store, name, **changes)
     for vote in some_votes() if votes is None else votes:
         store.save_votes(name, [vote])
     made = report or a_report(

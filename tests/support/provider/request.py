@@ -17,7 +17,7 @@ class ToolResult(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Asked:
+class ProviderRequest:
     """A request. All but the fields is read on demand, and reads malformed bodies without complaint."""
 
     protocol: ProtocolName

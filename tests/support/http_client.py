@@ -15,7 +15,7 @@ OPENAI_HEADERS = {"authorization": "Bearer sk-test-0123456789"}
 ANTHROPIC_HEADERS = {"x-api-key": "sk-ant-test-0123456789", "anthropic-version": "2023-06-01"}
 
 
-class Answered(NamedTuple):
+class HttpResponse(NamedTuple):
     status: int
     headers: dict[str, str]
     content: bytes
@@ -29,7 +29,7 @@ class Answered(NamedTuple):
         return self.body["error"]
 
 
-async def post(url: str, body: Any, headers: dict[str, str], **options: Any) -> Answered:
+async def post(url: str, body: Any, headers: dict[str, str], **options: Any) -> HttpResponse:
     data = body if isinstance(body, bytes) else json.dumps(body).encode()
     headers = {"content-type": "application/json", **headers}
     async with (
@@ -37,13 +37,13 @@ async def post(url: str, body: Any, headers: dict[str, str], **options: Any) -> 
         session.post(url, data=io.BytesIO(data), headers=headers, allow_redirects=False, **options) as response,
     ):
         received = {name.lower(): value for name, value in response.headers.items()}
-        return Answered(response.status, received, await response.read())
+        return HttpResponse(response.status, received, await response.read())
 
 
-async def ask_openai(provider: LoopbackProvider, **request: Any) -> Answered:
+async def ask_openai(provider: LoopbackProvider, **request: Any) -> HttpResponse:
     return await post(f"{provider.openai_url}/chat/completions", {**OPENAI_BODY, **request}, OPENAI_HEADERS)
 
 
-async def ask_anthropic(provider: LoopbackProvider, version: str = "2023-06-01", **request: Any) -> Answered:
+async def ask_anthropic(provider: LoopbackProvider, version: str = "2023-06-01", **request: Any) -> HttpResponse:
     headers = {**ANTHROPIC_HEADERS, "anthropic-version": version}
     return await post(f"{provider.anthropic_url}/v1/messages", {**ANTHROPIC_BODY, **request}, headers)

@@ -38,7 +38,7 @@ ATTACKS = (
     "العربية עברית",
 )
 
-texts = st.one_of(
+attack_texts = st.one_of(
     st.sampled_from(ATTACKS),
     st.lists(st.sampled_from(ATTACKS), min_size=2, max_size=3).map(" ".join),
     st.text(alphabet=st.characters(), max_size=40),
@@ -54,23 +54,23 @@ _NOT_FREE = {
 """Fields that hold one of a few words, which reading a report enforces."""
 
 
-def poisoned(of: T, text: str) -> T:
+def with_text_everywhere(of: T, text: str) -> T:
     """With the text in every field that can hold one."""
-    made: T = _poisoned(of, text)
+    made: T = _with_text_everywhere(of, text)
     return made
 
 
-def _poisoned(value: Any, text: str) -> Any:
+def _with_text_everywhere(value: Any, text: str) -> Any:
     if isinstance(value, Enum):
         return value
     if isinstance(value, str):
         return text
     if isinstance(value, tuple):
-        return tuple(_poisoned(item, text) for item in value)
+        return tuple(_with_text_everywhere(item, text) for item in value)
     if isinstance(value, dict):
-        return {f"{text}{number}": _poisoned(item, text) for number, item in enumerate(value.values())}
+        return {f"{text}{number}": _with_text_everywhere(item, text) for number, item in enumerate(value.values())}
     if is_dataclass(value) and not isinstance(value, type):
         kind = type(value).__name__
         names = [part.name for part in fields(value) if (kind, part.name) not in _NOT_FREE]
-        return replace(value, **{name: _poisoned(getattr(value, name), text) for name in names})
+        return replace(value, **{name: _with_text_everywhere(getattr(value, name), text) for name in names})
     return value
