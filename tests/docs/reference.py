@@ -79,7 +79,8 @@ def _playbook_file() -> str:
     from salvo.playbooks.playbook.validate import playbook_schema
 
     schema = playbook_schema()
-    return _page("The playbook file", "`byop schema playbook`", schema["description"], _fields(schema, nested=True))
+    definitions = _definitions(schema["$defs"])
+    return _page("The playbook file", "`byop schema playbook`", schema["description"], _fields(schema), *definitions)
 
 
 def _report_file() -> str:
@@ -107,7 +108,9 @@ def _api() -> str:
 
 def _modules() -> str:
     """Each module by the first line of its docstring, folder by folder."""
-    parts = ["What each module of `src/salvo` is for. [Architecture](../architecture.md) says how they hang together."]
+    parts = [
+        "What each module of `src/salvo` is for. [Architecture](../architecture.md) explains how they fit together."
+    ]
     files = sorted(SOURCE.rglob("*.py"), key=lambda file: (file.parent, file.name != "__init__.py", file.name))
     for folder, inside in groupby(files, key=lambda file: file.parent):
         rows = [(f"`{file.name}`", _first_line(file)) for file in inside]
@@ -147,11 +150,11 @@ def _definitions(definitions: Mapping[str, Schema]) -> Iterator[str]:
             yield f"{_type(schema)}."
 
 
-def _fields(schema: Schema, *, nested: bool = False, of: str = "") -> str:
+def _fields(schema: Schema, *, of: str = "") -> str:
     told = _told_of_fields()
     rows = [
         (name, kind, default, meaning or told.get((of, name.strip("`")), ""))
-        for name, kind, default, meaning in _rows(schema, "", nested=nested)
+        for name, kind, default, meaning in _rows(schema)
     ]
     return _table(("field", "type", "default", "meaning"), rows)
 
@@ -171,14 +174,11 @@ def _told_of_fields() -> dict[tuple[str, str], str]:
     return told
 
 
-def _rows(schema: Schema, before: str, *, nested: bool) -> Iterator[tuple[str, str, str, str]]:
+def _rows(schema: Schema) -> Iterator[tuple[str, str, str, str]]:
     required = schema.get("required", ())
     for name, field in schema.get("properties", {}).items():
         default = "**required**" if name in required else f"`{_json(field['default'])}`" if "default" in field else ""
-        yield f"`{before}{name}`", _type(field), default, field.get("description", "")
-        if nested:
-            yield from _rows(field, f"{before}{name}.", nested=True)
-            yield from _rows(field.get("items", {}), f"{before}{name}[].", nested=True)
+        yield f"`{name}`", _type(field), default, field.get("description", "")
 
 
 def _type(schema: Schema) -> str:

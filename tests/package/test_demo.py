@@ -38,7 +38,7 @@ def test_it_shows_runs_a_replay_a_report_and_the_drift(shown: subprocess.Complet
         "8 of 10 completed runs passed",
         "Identical: the same agent code, on the recorded tool results, did the same.",
         "STABLE  No issues",
-        "ALERT  High-severity checks failed.",
+        "ALERT  At least one high-severity check failed.",
         "so this is output drift.",
         "Nothing was altered.",
     ):

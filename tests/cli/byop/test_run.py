@@ -48,7 +48,7 @@ def test_the_whole_report_in_the_terminal(project: ByopProject) -> None:
         shown = project.byop("run", "output.md", "-j", "1", "--subject", "DPA reviews", "--producer", "acme/lawbot")
     assert shown.exit_code == 1
     assert masked(shown.stdout) == snapshot("""\
-ALERT  High-severity checks failed. Have a person review this before anyone relies on it.
+ALERT  At least one high-severity check failed. Have a person review this before anyone relies on it.
   - certainty_language (high severity) failed.
 This report is incomplete: at least one check has fewer than a majority of valid votes. Results that
 are shown remain valid; missing ones were not judged.

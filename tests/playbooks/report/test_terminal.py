@@ -21,7 +21,7 @@ def text(lines: list[str]) -> str:
 
 def test_the_whole_report() -> None:
     assert text(terminal.lines(everything(), width=100)) == snapshot("""\
-ALERT  High-severity checks failed. Have a person review this before anyone relies on it.
+ALERT  At least one high-severity check failed. Have a person review this before anyone relies on it.
   - The high check certainty_language failed.
 This report is incomplete: at least one check has fewer than a majority of valid votes. Results that
 are shown remain valid; missing ones were not judged.

@@ -48,7 +48,7 @@ NOT_APPLICABLE = "not applicable"
 NONE = "–"
 
 MEANINGS: Mapping[Status, str] = {
-    Status.ALERT: "High-severity checks failed. Have a person review this before anyone relies on it.",
+    Status.ALERT: "At least one high-severity check failed. Have a person review this before anyone relies on it.",
     Status.REVIEW: "Some findings need a person's review before anyone relies on the text.",
     Status.OBSERVE: "No high-severity check failed. Some signals are worth watching.",
     Status.STABLE: "No issues were detected by this playbook. This does not mean the text is correct.",

@@ -36,7 +36,7 @@ def test_the_whole_report() -> None:
 
 # BYOP observability report: ALERT
 
-High-severity checks failed. Have a person review this before anyone relies on it. Auditable (variance-aware).
+At least one high-severity check failed. Have a person review this before anyone relies on it. Auditable (variance-aware).
 
 - The high check certainty\\_language failed.
 
