@@ -193,8 +193,6 @@ class ScenarioCollector:
         return ScenarioFile.from_parent(parent, path=file_path, collector=self)
 
     def read(self, file: ScenarioFile) -> ScenarioItem:
-        from salvo.errors import SalvoError
-
         workspace = self._session.workspace
         try:
             scenario = workspace.read(file.path, self._session.settings)
