@@ -117,7 +117,7 @@ def test_comparing_two_batches_shows_config_differences_before_figures(board: Bo
     rows.filter(has_text=HAIKU).first.get_by_role("checkbox").check()
     rows.filter(has_text="gpt-5.4-mini").first.get_by_role("checkbox").check()
     page.get_by_role("button", name="Compare selected").click()
-    expect(page.get_by_text("Not the same on both sides: the model of the judge polite. B is worse")).to_be_visible()
+    expect(page.get_by_text("A and B differ in the model of the judge polite. B is worse")).to_be_visible()
     differs = page.get_by_text(f"the model of the judge polite: openai/gpt-5.4-mini (A), {HAIKU} (B)")
     assert _top(differs) < _top(page.get_by_role("heading", name="Pass rates"))
     expect(_rows(page, "Pass rates")).to_contain_text(re.compile(r"B is worse.*\d+% \(\d+ of 20\).*−\d+ to .*points"))
