@@ -91,7 +91,7 @@ def site(_site: Site) -> Iterator[Site]:
     _site.provider.let_go()
 
 
-class Stored(NamedTuple):
+class StoredReports(NamedTuple):
     """Stored data: two reports on one subject, and a cancelled evaluation."""
 
     subject: str
@@ -101,12 +101,12 @@ class Stored(NamedTuple):
 
 
 @pytest.fixture
-def stored(site: Site, _stored: Stored) -> Stored:
+def stored(site: Site, _stored: StoredReports) -> StoredReports:
     return _stored
 
 
 @pytest.fixture(scope="package")
-def _stored(_site: Site, _playwright: Playwright) -> Stored:
+def _stored(_site: Site, _playwright: Playwright) -> StoredReports:
     subject = "NDA reviews"
     api = _playwright.request.new_context(base_url=_site.url)
     _site.provider.hold(after=2)
@@ -117,7 +117,7 @@ def _stored(_site: Site, _playwright: Playwright) -> Stored:
     ask(api, "POST", "/api/baselines", {"report_id": baseline})
     worse = evaluate(api, CARELESS, subject=subject)
     api.dispose()
-    return Stored(subject, baseline, worse, cancelled)
+    return StoredReports(subject, baseline, worse, cancelled)
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.e2e.conftest import ServeHere, Site, Stored, Visit
+from tests.e2e.conftest import ServeHere, Site, StoredReports, Visit
 from tests.support.browser import Theme, barriers
 from tests.support.playbook_page import answers, choose_model, fill_form, run
 from tests.support.web import CARELESS
@@ -24,7 +24,7 @@ FIRST_LOAD = 250_000
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_every_page_is_accessible(site: Site, stored: Stored, visit: Visit, name: str) -> None:
+def test_every_page_is_accessible(site: Site, stored: StoredReports, visit: Visit, name: str) -> None:
     page = visit(site.url).open(PAGES[name].format(**stored._asdict()))
     _settled(page)
     _open_everything(page)
@@ -53,7 +53,7 @@ def test_empty_pages_link_to_the_evaluation(serve_here: ServeHere, visit: Visit)
     _assert_no_barrier(page)
 
 
-def test_pages_fit_a_narrow_screen(site: Site, stored: Stored, visit: Visit) -> None:
+def test_pages_fit_a_narrow_screen(site: Site, stored: StoredReports, visit: Visit) -> None:
     page = visit(site.url, viewport={"width": 320, "height": 640}).open()
     for name, path in PAGES.items():
         page.goto(path.format(**stored._asdict()))

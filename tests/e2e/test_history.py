@@ -4,12 +4,12 @@ import re
 
 from playwright.sync_api import expect
 
-from tests.e2e.conftest import Site, Stored, Visit
+from tests.e2e.conftest import Site, StoredReports, Visit
 
 DISCLAIMER = "This is an observability report, not legal advice."
 
 
-def test_the_history_is_searched_filtered_and_opened(site: Site, stored: Stored, visit: Visit) -> None:
+def test_the_history_is_searched_filtered_and_opened(site: Site, stored: StoredReports, visit: Visit) -> None:
     page = visit(site.url).open("/history")
     rows = page.get_by_role("row").filter(has=page.get_by_role("checkbox"))
     page.get_by_label("Search").fill(stored.worse)
@@ -27,7 +27,7 @@ def test_the_history_is_searched_filtered_and_opened(site: Site, stored: Stored,
     expect(page).to_have_url(re.compile(f"/reports/{stored.baseline}$"))
 
 
-def test_two_selected_reports_are_compared(site: Site, stored: Stored, visit: Visit) -> None:
+def test_two_selected_reports_are_compared(site: Site, stored: StoredReports, visit: Visit) -> None:
     page = visit(site.url).open(f"/history?subject={stored.subject}")
     page.get_by_label(f"Select {stored.worse} to compare").check()
     expect(page.get_by_text("One selected.")).to_be_visible()
@@ -44,7 +44,7 @@ def test_two_selected_reports_are_compared(site: Site, stored: Stored, visit: Vi
     expect(page.get_by_text(DISCLAIMER)).to_be_visible()
 
 
-def test_the_timeline_of_a_subject_shows_its_baselines(site: Site, stored: Stored, visit: Visit) -> None:
+def test_the_timeline_of_a_subject_shows_its_baselines(site: Site, stored: StoredReports, visit: Visit) -> None:
     page = visit(site.url).open(f"/reports/{stored.worse}")
     page.get_by_role("link", name="Timeline of this subject").click()
     chart = page.get_by_role("img", name=re.compile("^Consistency and status of 2 reports over time"))

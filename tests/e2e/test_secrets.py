@@ -7,7 +7,7 @@ from playwright.sync_api import Request, expect
 from tests.e2e.conftest import Serve, Visit
 from tests.support.playbook_page import choose_model, fill_form, run, wait_for_report
 from tests.support.provider import LoopbackProvider
-from tests.support.web import CARELESS, KEY, everything_in
+from tests.support.web import CARELESS, KEY, folder_content
 
 STORED = """async () => {
   const databases = await indexedDB.databases();
@@ -43,7 +43,7 @@ def test_the_key_is_in_one_header_of_one_request_and_nowhere_else(
     assert KEY not in (carriers[0].post_data or "") + carriers[0].url
     assert KEY not in page.evaluate(STORED)
     assert visitor.context.cookies() == []
-    stored = everything_in(server.log.parent)
+    stored = folder_content(server.log.parent)
     assert b"byop_evaluations" in stored  # the search includes the database
     assert KEY.encode() not in stored + exported
     assert all(asked.key == KEY for asked in provider.requests)

@@ -24,8 +24,8 @@ STRAY = ("src/salvo/notes.db", "src/salvo/__pycache__/old.cpython-311.pyc", "tes
 class Packages:
     sdist: Path
     wheel: Path
-    told: str
-    """What the builds said."""
+    output: str
+    """The output of the builds."""
 
 
 @dataclass(frozen=True)

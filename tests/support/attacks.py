@@ -1,4 +1,4 @@
-"""Texts that want to be more than text, and values that have one in every place a text can stand."""
+"""Texts with markup and control characters, and values that hold such a text in every field."""
 
 from __future__ import annotations
 
@@ -51,13 +51,13 @@ _NOT_FREE = {
     ("UncheckedArea", "stated_by"),
     ("ModelFingerprint", "temperature"),
 }
-"""Fields that hold one of a few words, which reading a report enforces."""
+"""Fields that hold one of a few words; reading a report enforces it."""
 
 
-def with_text_everywhere(of: T, text: str) -> T:
-    """With the text in every field that can hold one."""
-    made: T = _with_text_everywhere(of, text)
-    return made
+def with_text_everywhere(value: T, text: str) -> T:
+    """Return the value with the text in every field that can hold one."""
+    changed: T = _with_text_everywhere(value, text)
+    return changed
 
 
 def _with_text_everywhere(value: Any, text: str) -> Any:

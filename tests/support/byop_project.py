@@ -1,4 +1,4 @@
-"""A lawyer's folder, the command line in it, and a judge that votes as the test says."""
+"""A folder with a text to evaluate, the `byop` command in it, and a judge that votes as the test says."""
 
 import json
 import os
@@ -52,13 +52,13 @@ _KEYS = ("OPENAI_API_KEY", "OPENAI_BASE_URL", "ANTHROPIC_API_KEY", "ANTHROPIC_BA
 
 @dataclass
 class ByopProject:
-    """`byop(...)` runs the command in this process, `process(...)` in one of its own. No key is set, nobody waits."""
+    """`byop(...)` runs the command in this process, `process(...)` in another one. No key is set; waits take no time."""
 
     folder: Path
     monkeypatch: pytest.MonkeyPatch
     environ: dict[str, str] = field(default_factory=dict)
     waited: list[float] = field(default_factory=list)
-    """What a person would have waited for the provider's sake, in seconds."""
+    """The waits between attempts that were skipped, in seconds."""
 
     def __post_init__(self) -> None:
         async def sleep(_clock: SystemClock, seconds: float) -> None:
@@ -87,12 +87,11 @@ class ByopProject:
         return CliRunner().invoke(byop, list(arguments), input=stdin, catch_exceptions=False)
 
     def evaluate(self, *arguments: str, exit_code: int | None = None) -> dict[str, Any]:
-        """`byop run output.md --json …`, or another text where one is named first: the report."""
-        named = arguments if arguments and not arguments[0].startswith("-") else ("output.md", *arguments)
-        done = self.byop("run", *named, "--json")
-        assert done.exit_code == (exit_code if exit_code is not None else done.exit_code), done.output
-        assert done.exit_code in (0, 1, 3), done.output
-        report: dict[str, Any] = json.loads(done.stdout)["byop_report"]
+        """Run `byop run output.md --json …` and return the report. A first argument that is no option replaces `output.md`."""
+        command = arguments if arguments and not arguments[0].startswith("-") else ("output.md", *arguments)
+        result = self.byop("run", *command, "--json")
+        assert result.exit_code in ((0, 1, 3) if exit_code is None else (exit_code,)), result.output
+        report: dict[str, Any] = json.loads(result.stdout)["byop_report"]
         return report
 
     def process(self, *arguments: str) -> "subprocess.Popen[str]":
@@ -109,10 +108,10 @@ class ByopProject:
     def database(self) -> Path:
         return self.folder / "byop_runs.db"
 
-    def stored(self, question: str) -> list[tuple[Any, ...]]:
-        """What the database answers to a question in SQL, also while another process writes."""
+    def stored(self, query: str) -> list[tuple[Any, ...]]:
+        """Return the rows of an SQL query, also while another process writes."""
         with closing(sqlite3.connect(self.database, timeout=10)) as database:
-            return database.execute(question).fetchall()
+            return database.execute(query).fetchall()
 
     def alter(self, statement: str) -> None:
         with closing(sqlite3.connect(self.database)) as database, database:
@@ -127,7 +126,7 @@ class ByopProject:
 
 
 def verdict(result: str, *quotes: str, confidence: float = 0.9, notes: str = "", context: str = "") -> str:
-    """A judge's answer, as it is asked for."""
+    """Return a judge's answer in the required format."""
     answer = {
         "result": result,
         "confidence": confidence,
@@ -139,21 +138,21 @@ def verdict(result: str, *quotes: str, confidence: float = 0.9, notes: str = "",
 
 @dataclass(frozen=True)
 class UnusableAnswer:
-    """An answer that cannot be used, and what comes when it is asked for again; its text tells it from others."""
+    """An answer that cannot be parsed, and the answer to the second request. Its text identifies it."""
 
     text: str
     then: Answer | None = None
 
 
 ScriptedVote = str | Answer | UnusableAnswer
-"""A result, to be given with the check's own quote; or an answer in full."""
+"""A result, which is given with the quote of the check, or a complete answer."""
 
 
 class ScriptedJudge:
-    """Votes as told: for each check its answers in the order in which requests arrive, the last one repeating.
+    """Gives each check its answers in the order in which requests arrive; the last answer repeats.
 
-    The runs of a check are asked with the same words, so that nobody can tell them apart; with `-j 1` they arrive in
-    their order. A check that nothing is said about passes.
+    The requests for the runs of a check are identical; with `-j 1` they arrive in the order of the runs. A check
+    without answers passes.
     """
 
     def __init__(
@@ -187,11 +186,11 @@ def _sequence(told: ScriptedVote | Sequence[ScriptedVote]) -> Sequence[ScriptedV
 
 
 def requested_check(request: ProviderRequest) -> str:
-    """The check that a request is about: named at its end, outside of every block."""
+    """Return the id of the check that a request is about."""
     question = next(text_of(message.get("content")) for message in request.messages if message.get("role") == "user")
-    found = re.search(r"^ID: (.+)$", question.rpartition("Check to evaluate [")[2], re.MULTILINE)
-    assert found, question[-500:]
-    return found.group(1)
+    match = re.search(r"^ID: (.+)$", question.rpartition("Check to evaluate [")[2], re.MULTILINE)
+    assert match, question[-500:]
+    return match.group(1)
 
 
 def _last_answer(request: ProviderRequest) -> str:
@@ -203,8 +202,8 @@ def results(report: Mapping[str, Any]) -> dict[str, str]:
 
 
 def check(report: Mapping[str, Any], name: str) -> dict[str, Any]:
-    [found] = [each for each in report["check_results"] if each["check_id"] == name]
-    return dict(found)
+    [result] = [result for result in report["check_results"] if result["check_id"] == name]
+    return dict(result)
 
 
 _MASKS = {
@@ -218,21 +217,21 @@ _MASKS = {
 
 
 def masked(text: str) -> str:
-    """Without what differs from one time to the next: hashes, ids, times, the port."""
+    """Replace what differs between runs: hashes, ids, times, the port."""
     for pattern, mask in _MASKS.items():
         text = re.sub(pattern, mask, text)
     return text
 
 
 def interrupt(child: "subprocess.Popen[str]") -> tuple[str, str]:
-    """Ctrl-C; what it printed on stdout and stderr."""
+    """Send Ctrl-C, and return stdout and stderr."""
     child.send_signal(signal.SIGINT)
     return child.communicate(timeout=30)
 
 
 def wait_until(condition: Callable[[], bool], seconds: float = 20.0) -> None:
-    """Waits for something that happens in another process."""
-    ends = time.monotonic() + seconds
+    """Wait for something that happens in another process."""
+    deadline = time.monotonic() + seconds
     while not condition():
-        assert time.monotonic() < ends, "it never came"
+        assert time.monotonic() < deadline, f"the condition did not become true within {seconds} s"
         time.sleep(0.01)

@@ -1,4 +1,4 @@
-"""A client that knows HTTP and nothing else: it sends what no SDK would, and sees what every SDK hides."""
+"""A plain HTTP client: it sends what no SDK would send, and shows what an SDK hides."""
 
 import io
 import json

@@ -1,4 +1,4 @@
-"""A page of HTML taken apart: what a browser would make of it."""
+"""HTML as a browser would parse it."""
 
 from html.parser import HTMLParser
 
@@ -6,7 +6,7 @@ Attributes = list[tuple[str, str | None]]
 
 
 class ParsedHtml(HTMLParser):
-    """A page taken apart: its elements in order, and the text between them."""
+    """The elements of a page in order, and the text between them."""
 
     def __init__(self, page: str) -> None:
         super().__init__()
@@ -32,11 +32,11 @@ class ParsedHtml(HTMLParser):
         self.text += data
 
     def handle_comment(self, data: str) -> None:
-        raise AssertionError(f"a comment: {data}")
+        raise AssertionError(f"the page has a comment: {data}")
 
     def structure(self) -> list[tuple[str, Attributes]]:
-        """Without the frames round odd characters."""
-        return [found for found in self.elements if found != ("span", [("class", "odd")])]
+        """Return the elements without the marks of invisible characters."""
+        return [element for element in self.elements if element != ("span", [("class", "odd")])]
 
     def values(self, attribute: str) -> list[str]:
         return [value or "" for _, attrs in self.elements for key, value in attrs if key == attribute]

@@ -1,4 +1,4 @@
-"""A real PostgreSQL server, started once a session where its binaries are found; each test gets a database of its own."""
+"""A real PostgreSQL server, started once per session if its binaries are installed. Each test gets its own database."""
 
 import os
 import pwd
@@ -17,14 +17,14 @@ _numbers = count(1)
 
 
 class Postgres:
-    """`url()` makes a database and gives its address."""
+    """`url()` creates a database and returns its address."""
 
     def __init__(self, folder: Path, user: str) -> None:
         self._folder = folder
         self._user = user
 
     def url(self, like: str = "template0") -> str:
-        """`like` names the database that it is a copy of."""
+        """Create a database as a copy of the one named `like`, and return its address."""
         name = f"byop_{next(_numbers)}"
         dsn = f"host={self._folder} user={self._user} dbname=postgres"
         with psycopg.connect(dsn, autocommit=True) as connection:
@@ -33,7 +33,7 @@ class Postgres:
 
 
 def binaries() -> Path | None:
-    """The folder with initdb and postgres, by PATH or by pg_config; None where there is none."""
+    """Return the folder with initdb and postgres, found by PATH or pg_config, or None."""
     on_path = shutil.which("initdb")
     if on_path and shutil.which("postgres"):
         return Path(on_path).resolve().parent
@@ -46,9 +46,9 @@ def binaries() -> Path | None:
 
 @contextmanager
 def running() -> Iterator[Postgres]:
-    """On a socket in a short path, for a socket's address has 107 bytes; nothing is synced, for nothing is kept."""
-    found = binaries()
-    assert found is not None
+    """Start a server on a socket in a short path (the limit is 107 bytes), without syncing: nothing is kept."""
+    binary_folder = binaries()
+    assert binary_folder is not None
     with tempfile.TemporaryDirectory(prefix="pg", dir="/tmp") as name:
         folder = Path(name)
         user = _server_user()
@@ -56,7 +56,19 @@ def running() -> Iterator[Postgres]:
             os.chown(folder, user.pw_uid, user.pw_gid)
         data = folder / "data"
         subprocess.run(
-            [found / "initdb", "-D", data, "-U", "byop", "-A", "trust", "-E", "UTF8", "--no-sync", "--locale=C"],
+            [
+                binary_folder / "initdb",
+                "-D",
+                data,
+                "-U",
+                "byop",
+                "-A",
+                "trust",
+                "-E",
+                "UTF8",
+                "--no-sync",
+                "--locale=C",
+            ],
             check=True,
             capture_output=True,
             cwd="/",
@@ -72,7 +84,14 @@ def running() -> Iterator[Postgres]:
             "max_connections=60",
         ]
         server = subprocess.Popen(
-            [found / "postgres", "-D", data, "-k", folder, *(part for each in settings for part in ("-c", each))],
+            [
+                binary_folder / "postgres",
+                "-D",
+                data,
+                "-k",
+                folder,
+                *(part for setting in settings for part in ("-c", setting)),
+            ],
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
             cwd="/",
@@ -90,16 +109,16 @@ def running() -> Iterator[Postgres]:
 
 def _wait_until_ready(server: "subprocess.Popen[bytes]") -> None:
     assert server.stderr is not None
-    said = b""
+    output = b""
     for line in server.stderr:
-        said += line
+        output += line
         if b"ready to accept connections" in line:
             return
-    raise AssertionError(said.decode())
+    raise AssertionError(output.decode())
 
 
 def _server_user() -> pwd.struct_passwd | None:
-    """PostgreSQL refuses to run as root: somebody harmless, where the tests do; None where they do not."""
+    """Return an unprivileged user if the tests run as root, which PostgreSQL refuses; otherwise None."""
     if os.geteuid() != 0:
         return None
     for name in ("postgres", "nobody"):

@@ -1,7 +1,7 @@
 """A process that uses a store while others do: `python -m tests.support.store_worker URL WHAT`.
 
-It says "ready", waits for a line, and then does what it is told: "evaluations" makes three of them, "endless" saves
-votes on one until it is killed, and prints the number of each when it is stored.
+It prints "ready", waits for a line, and does WHAT: "evaluations" stores three evaluations, "endless" saves votes on one
+evaluation until the process is killed, and prints the number of each vote after saving it.
 """
 
 import sys
@@ -16,7 +16,7 @@ from tests.support.playbooks import a_playbook, a_report, a_vote, some_inputs, s
 
 def _evaluations(store: EvaluationStore, clock: SystemClock) -> None:
     for _ in range(3):
-        name = _begun(store, clock)
+        name = _begin(store, clock)
         for vote in some_votes():
             store.save_votes(name, [vote])
         store.finish(name, a_report(report_id=name))
@@ -24,27 +24,27 @@ def _evaluations(store: EvaluationStore, clock: SystemClock) -> None:
 
 
 def _endless(store: EvaluationStore, clock: SystemClock) -> None:
-    name = _begun(store, clock)
-    _say(name)
+    name = _begin(store, clock)
+    _print(name)
     for run in count(1):
-        _say(store.save_votes(name, [a_vote(run=run, raw="x" * 100_000)])[0])
+        _print(store.save_votes(name, [a_vote(run=run, raw="x" * 100_000)])[0])
 
 
-def _begun(store: EvaluationStore, clock: SystemClock) -> str:
+def _begin(store: EvaluationStore, clock: SystemClock) -> str:
     name = clock.new_id()
     store.begin(NewEvaluation(name, a_playbook(), some_inputs(), "rules", Mode.FULL, 3, "default"))
     return name
 
 
-def _say(what: object) -> None:
-    sys.stdout.write(f"{what}\n")
+def _print(value: object) -> None:
+    sys.stdout.write(f"{value}\n")
     sys.stdout.flush()
 
 
 if __name__ == "__main__":
     _, url, what = sys.argv
-    _say("ready")
+    _print("ready")
     sys.stdin.readline()
-    held = SystemClock()
-    with EvaluationStore.open(url, held) as opened:
-        {"evaluations": _evaluations, "endless": _endless}[what](opened, held)
+    system_clock = SystemClock()
+    with EvaluationStore.open(url, system_clock) as opened:
+        {"evaluations": _evaluations, "endless": _endless}[what](opened, system_clock)

@@ -21,7 +21,7 @@ Byop = Callable[..., Result]
 def begin_evaluation(
     store: EvaluationStore, name: str = "id-0001", *, inputs: Inputs | None = None, **changes: Any
 ) -> str:
-    given: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "id": name,
         "playbook": a_playbook(),
         "inputs": inputs or some_inputs(),
@@ -30,7 +30,7 @@ def begin_evaluation(
         "runs": 3,
         "subject": "default",
     }
-    store.begin(NewEvaluation(**{**given, **changes}))
+    store.begin(NewEvaluation(**{**fields, **changes}))
     return name
 
 
@@ -42,16 +42,16 @@ def finish_evaluation(
     votes: list[Vote] | None = None,
     **changes: Any,
 ) -> Report:
-    """Begun, voted on and done; `changes` are those of what is asked for."""
+    """Store a finished evaluation and return its report. `changes` replace fields of the new evaluation."""
     begin_evaluation(store, name, **changes)
     for vote in some_votes() if votes is None else votes:
         store.save_votes(name, [vote])
-    made = report or a_report(
+    finished_report = report or a_report(
         report_id=name,
         playbook=changes.get("playbook"),
         inputs=changes.get("inputs"),
         execution_mode=changes.get("mode", Mode.FULL),
         subject=changes.get("subject", "default"),
     )
-    store.finish(name, made)
-    return made
+    store.finish(name, finished_report)
+    return finished_report

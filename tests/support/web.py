@@ -47,7 +47,7 @@ class WebServer(BackgroundServer):
         return f"http://127.0.0.1:{self.port}"
 
     def stop(self) -> None:
-        """As at the end of the block, which finds it stopped then."""
+        """Stop before the end of the `with` block."""
         self._loop.call_soon_threadsafe(self._closing.set)
         self._thread.join()
 
@@ -81,7 +81,7 @@ class ServerProcess(NamedTuple):
 
 @contextmanager
 def server_process(folder: Path, *options: str, served_by: str = "byop serve") -> Iterator[ServerProcess]:
-    """The command with its database in the folder."""
+    """Start the command with its database in the folder, and kill it at the end."""
     name, subcommand = served_by.split()
     code = f"from salvo.cli.{name} import {name}; {name}()"
     command = [sys.executable, "-c", code, subcommand, "--port", "0", "--no-open"]
@@ -110,11 +110,11 @@ class Reply(NamedTuple):
 
     @property
     def code(self) -> str:
-        """Of an error, which has one shape only."""
-        told = self.json()
-        assert set(told) == {"error"}, told
-        assert set(told["error"]) == {"code", "message", "hint"}, told
-        return str(told["error"]["code"])
+        """The code of an error; every error has the same fields."""
+        body = self.json()
+        assert set(body) == {"error"}, body
+        assert set(body["error"]) == {"code", "message", "hint"}, body
+        return str(body["error"]["code"])
 
 
 class ServerEvent(NamedTuple):
@@ -124,13 +124,13 @@ class ServerEvent(NamedTuple):
 
 
 class Client:
-    """Speaks HTTP, and nothing but: what it is given is what is sent."""
+    """An HTTP client that sends exactly what it is given."""
 
     def __init__(self, url: str, session: aiohttp.ClientSession) -> None:
         self.url = url
         self._session = session
-        self.heard: list[bytes] = []
-        """Everything that the server ever answered."""
+        self.received: list[bytes] = []
+        """Every answer of the server."""
 
     async def ask(self, method: str, path: str, body: Any = None, *, chunked: bool = False, **headers: str) -> Reply:
         named = {name.replace("_", "-"): value for name, value in headers.items()}
@@ -147,7 +147,7 @@ class Client:
             chunked=chunked or None,
         ) as response:
             reply = Reply(response.status, dict(response.headers), await response.read())
-        self.heard.append(reply.body)
+        self.received.append(reply.body)
         return reply
 
     async def get(self, path: str) -> Any:
@@ -171,7 +171,7 @@ class Client:
             assert response.content_type == "text/event-stream"
             fields: dict[str, str] = {}
             async for line in response.content:
-                self.heard.append(line)
+                self.received.append(line)
                 name, _, value = line.decode().rstrip("\n").partition(": ")
                 if name:
                     fields[name] = value
@@ -179,15 +179,15 @@ class Client:
                     yield ServerEvent(fields["event"], json.loads(fields["data"]), fields.get("id"))
                     fields = {}
 
-    async def told(self, evaluation: str, *, after: str | None = None) -> list[ServerEvent]:
-        """Everything, to the end of the evaluation."""
-        return [told async for told in self.watch(evaluation, after=after)]
+    async def events(self, evaluation: str, *, after: str | None = None) -> list[ServerEvent]:
+        """Return all events, up to the end of the evaluation."""
+        return [event async for event in self.watch(evaluation, after=after)]
 
     async def report(self, ai_output: str = CARELESS, *, key: str | None = None, **asked: Any) -> Any:
-        """Evaluates, and waits for what comes of it."""
+        """Run an evaluation and return its report."""
         evaluation = await self.start(ai_output, key=key, **asked)
-        ended = (await self.told(evaluation))[-1]
-        assert ended.event == "done", ended
+        last = (await self.events(evaluation))[-1]
+        assert last.event == "done", last
         return await self.get(f"/api/reports/{evaluation}")
 
 
@@ -197,14 +197,14 @@ async def client(url: str) -> AsyncIterator[Client]:
         yield Client(url, session)
 
 
-def everything_in(folder: Path) -> bytes:
-    """The content of all files: the database, what it has not written back yet, logs."""
+def folder_content(folder: Path) -> bytes:
+    """Return the content of all files: the database, its write-ahead log, other logs."""
     return b"".join(file.read_bytes() for file in folder.iterdir() if file.is_file())
 
 
 @dataclass
 class Judging:
-    """A provider's script: verdicts at once, and after `at_once` of them only when it is let go."""
+    """A provider's script: it gives `at_once` verdicts immediately and holds back the others until `let_go`."""
 
     quote: str = "You can sign the agreement today"
     result: str = "fail"

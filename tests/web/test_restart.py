@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.provider import Fault, LoopbackProvider
-from tests.support.web import GPT, KEY, Judging, client, everything_in, server_process
+from tests.support.web import GPT, KEY, Judging, client, folder_content, server_process
 
 
 async def test_killed_in_the_middle_it_is_interrupted_after_a_restart_and_goes_on_when_the_key_is_given_again(
@@ -31,12 +31,12 @@ async def test_killed_in_the_middle_it_is_interrupted_after_a_restart_and_goes_o
             async with client(second.url) as api:
                 [row] = (await api.get("/api/history"))["rows"]
                 assert (row["id"], row["state"]) == (evaluation, "interrupted")
-                ended = await api.told(evaluation)
+                ended = await api.events(evaluation)
                 assert [each.id for each in ended] == ["1", "2", "3", "4", "5", None]
                 assert ended[-1].event == "interrupted"
                 assert (await api.get(f"/api/evaluations/{evaluation}"))["base_url"] == provider.openai_url
                 await api.ask("POST", f"/api/evaluations/{evaluation}/resume", {}, x_api_key=KEY)
-                told = await api.told(evaluation, after="5")
+                told = await api.events(evaluation, after="5")
                 assert [each.id for each in told if each.event == "vote"] == [str(number) for number in range(6, 13)]
                 assert told[-1].event == "done"
                 assert (await api.get(f"/api/reports/{evaluation}/verify"))["altered"] == 0
@@ -60,8 +60,8 @@ async def test_the_key_is_nowhere_but_in_the_requests_it_is_for(tmp_path: Path) 
             refused = await api.ask("POST", "/api/evaluations", {"ai_output": 1}, x_api_key=KEY)
             assert refused.status == 422
             await api.get(f"/api/evaluations/{shown['report']['report_id']}")
-            kept = everything_in(tmp_path)
-            assert KEY.encode() not in kept + b"".join(api.heard)
+            kept = folder_content(tmp_path)
+            assert KEY.encode() not in kept + b"".join(api.received)
             assert judging.requests[0].headers["authorization"].endswith(KEY)
     assert b"byop_evaluations" in kept  # the database was among what was searched
 

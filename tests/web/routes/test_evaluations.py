@@ -21,14 +21,14 @@ from tests.support.clock import HeldClock
 from tests.support.playbooks import a_playbook, a_report
 from tests.support.provider import Fault, LoopbackProvider, Say, always
 from tests.support.stored_evaluations import finish_evaluation
-from tests.support.web import CAREFUL, CARELESS, GPT, KEY, Client, Judging, WebServer, client, everything_in
+from tests.support.web import CAREFUL, CARELESS, GPT, KEY, Client, Judging, WebServer, client, folder_content
 
 Serve = Callable[..., WebServer]
 
 
 async def test_the_nine_steps_with_the_rules(api: Client, tmp_path: Path) -> None:
     evaluation = await api.start(CAREFUL, subject="reviews")
-    told = await api.told(evaluation)
+    told = await api.events(evaluation)
     assert next(each.data["text"] for each in told if each.event == "progress") == "Running check 1/6, run 1/3"
     assert [each.id for each in told if each.event == "vote"] == [str(number) for number in range(1, 13)]
     assert told[-1] == ("done", {"report_id": evaluation, "problem": None}, None)
@@ -93,7 +93,7 @@ async def test_a_watcher_who_comes_back_is_told_what_it_has_not_seen(serve: Serv
             ]
             await api.ask("POST", f"/api/evaluations/{evaluation}/cancel")
             assert [told.event async for told in back] == ["cancelled"]
-            assert [told.id for told in await api.told(evaluation, after="3")] == ["4", "5", None]
+            assert [told.id for told in await api.events(evaluation, after="3")] == ["4", "5", None]
 
 
 async def test_a_cancelled_evaluation_keeps_its_votes_and_goes_on_when_it_is_resumed(serve: Serve) -> None:
@@ -110,7 +110,7 @@ async def test_a_cancelled_evaluation_keeps_its_votes_and_goes_on_when_it_is_res
             body = {"base_url": provider.openai_url}
             resumed = await api.ask("POST", f"/api/evaluations/{evaluation}/resume", body, x_api_key=KEY)
             assert (resumed.status, resumed.json()["id"]) == (202, evaluation)
-            told = await api.told(evaluation)
+            told = await api.events(evaluation)
             assert [each.id for each in told if each.event == "vote"] == [str(number) for number in range(1, 13)]
             finished = await api.ask("POST", f"/api/evaluations/{evaluation}/resume", body, x_api_key=KEY)
             assert (finished.status, finished.code) == (409, "conflict")
@@ -133,7 +133,7 @@ async def test_a_wrong_key_is_one_call_and_a_report_that_says_so_and_can_be_comp
             )
             complete = resumed.json()["id"]
             assert complete != wrong
-            await api.told(complete)
+            await api.events(complete)
             assert (await api.get(f"/api/reports/{complete}"))["report"]["incomplete"] is False
             assert (await api.get(f"/api/reports/{wrong}"))["report"]["incomplete"] is True
 
@@ -165,7 +165,7 @@ async def test_a_vote_that_claims_what_a_report_must_not_is_told_without_its_wor
     with LoopbackProvider(Judging(notes=claim)) as provider:
         async with client(serve(base_urls=(provider.openai_url,)).url) as api:
             shown = await api.report(key=KEY, evaluator=GPT, base_url=provider.openai_url, mode="screening")
-            told = await api.told(shown["report"]["report_id"])
+            told = await api.events(shown["report"]["report_id"])
     reported = {run["notes"] for check in shown["report"]["check_results"] for run in check["raw_runs"]}
     assert {each.data["notes"] for each in told if each.event == "vote"} == reported
     assert claim not in reported
@@ -186,7 +186,7 @@ async def test_asked_twice_with_one_token_it_is_evaluated_once(serve: Serve) -> 
         async with client(serve(base_urls=(provider.openai_url,)).url) as api:
             asked = {"evaluator": GPT, "base_url": provider.openai_url, "client_token": "double-click"}
             ids = await asyncio.gather(*(api.start(key=KEY, **asked) for _ in range(5)))
-            await api.told(ids[0])
+            await api.events(ids[0])
             assert await api.start(key=KEY, **asked) == ids[0]
             assert len((await api.get("/api/history"))["rows"]) == 1
     assert (len(set(ids)), len(judging.requests)) == (1, 12)
@@ -223,7 +223,7 @@ async def test_two_clients_see_the_same_evaluation(serve: Serve) -> None:
     server = serve()
     async with client(server.url) as one, client(server.url) as other:
         evaluation = await one.start()
-        seen = await asyncio.gather(one.told(evaluation), other.told(evaluation))
+        seen = await asyncio.gather(one.events(evaluation), other.events(evaluation))
         votes = [[told for told in each if told.event == "vote"] for each in seen]
         assert votes[0] == votes[1]
         assert (await other.get("/api/history"))["rows"][0]["id"] == evaluation
@@ -261,15 +261,15 @@ async def test_one_that_failed_still_says_why_after_a_restart_and_can_be_resumed
         bad.setattr(jobs, "evaluate", broken)
         async with client(serve().url) as api:
             evaluation = await api.start()
-            assert (await api.told(evaluation))[-1].event == "failed"
+            assert (await api.events(evaluation))[-1].event == "failed"
     async with client(serve().url) as api:
         [row] = (await api.get("/api/history"))["rows"]
         found = await api.get(f"/api/evaluations/{evaluation}")
         assert (row["state"], found["state"], found["resumable"]) == ("failed", "failed", True)
         assert found["problem"]["message"] == "The server failed (RuntimeError)."
-        assert (await api.told(evaluation))[-1].event == "failed"
+        assert (await api.events(evaluation))[-1].event == "failed"
         await api.ask("POST", f"/api/evaluations/{evaluation}/resume", {})
-        assert (await api.told(evaluation))[-1].event == "done"
+        assert (await api.events(evaluation))[-1].event == "done"
         assert (await api.get(f"/api/evaluations/{evaluation}"))["problem"] is None
 
 
@@ -286,7 +286,7 @@ async def test_a_hostile_text_comes_back_as_it_was(api: Client) -> None:
 async def test_only_hashes_are_stored_where_that_was_asked_for(api: Client, database: Path) -> None:
     shown = await api.report(CARELESS, hashes_only=True)
     assert (shown["texts"], shown["report"]["texts_withheld"], shown["resumable"]) == (None, True, False)
-    kept = everything_in(database.parent)
+    kept = folder_content(database.parent)
     assert b"byop_evaluations" in kept
     assert b"will never be a problem" not in kept
 
@@ -344,7 +344,7 @@ async def test_the_servers_environment_lends_nobody_its_key(api: Client, monkeyp
 
 async def test_a_database_that_cannot_be_written_is_a_sentence(api: Client, database: Path) -> None:
     evaluation = await api.start(mode="screening")
-    await api.told(evaluation)
+    await api.events(evaluation)
     with sqlite3.connect(database) as broken:
         broken.execute("ALTER TABLE byop_evaluations RENAME TO gone")
     refused = await api.ask("GET", "/api/history")
