@@ -4,7 +4,9 @@ from pathlib import Path
 from typing import Any
 
 from salvo.engine.chat.base import Usage
+from salvo.scenarios.analysis.summary import BatchSummary, summarise
 from salvo.scenarios.result import AgentRunResult, Batch, Cause, EvalResult, Outcome, RunMetrics, ToolCall, TraceEvent
+from salvo.scenarios.store.index import index_entry
 from salvo.scenarios.store.store import RunStore
 
 
@@ -127,3 +129,23 @@ def failing_run() -> AgentRunResult:
         ),
         judge_cost=0.0004,
     )
+
+
+def run_of_every_outcome() -> tuple[list[BatchSummary], list[AgentRunResult]]:
+    """One run of each outcome, and one without a result."""
+    results = [
+        result(1),
+        result(5, Outcome.INTERRUPTED, error="Ctrl-C"),
+        result(4, Outcome.NOT_RUN, cause=Cause.BUDGET),
+        result(
+            3,
+            Outcome.ERROR,
+            cause=Cause.JUDGE,
+            error="No votes & no <verdict>.\x00\x1b\ud83d\ufffe",
+            eval_results=[judged("polite", None, "llm_judge", error="no votes")],
+        ),
+        failing_run(),
+    ]
+    results[-1].run_id, results[-1].number = "01k9batch-0002", 2
+    batch_of_six = batch(runs=6, min_pass_rate=0.5)
+    return [summarise(batch_of_six, [index_entry(run) for run in results])], results

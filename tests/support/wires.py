@@ -1,5 +1,6 @@
 """The engine's wires, connected to a loopback provider."""
 
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -7,6 +8,9 @@ from salvo.engine.chat import catalog
 from salvo.engine.runtime.redact import Redactor
 from salvo.engine.wire.base import WireReply, WireRequest
 from salvo.engine.wire.http import HttpWire
+from salvo.engine.wire.record import RecordingWire
+from salvo.engine.wire.replay import ReplayWire
+from salvo.engine.wire.tape import Tape
 from tests.support.provider import LoopbackProvider
 
 OPENAI_KEY = "sk-proj-loopback-0123456789"
@@ -43,3 +47,14 @@ class ScriptedWire:
     async def send(self, request: WireRequest) -> WireReply:
         self.sent.append(request)
         return self._answer(request)
+
+
+def answering(body: Any, status: int = 200) -> ScriptedWire:
+    """Return a wire that answers every request with this body."""
+    content = body if isinstance(body, bytes) else json.dumps(body).encode()
+    return ScriptedWire(lambda _: WireReply(status, content))
+
+
+def replay_wire(recording: RecordingWire, redactor: Redactor = REDACTOR) -> ReplayWire:
+    """Return a wire that replays the recording as it would be read from its file."""
+    return ReplayWire(Tape.from_json(recording.tape.to_json()), redactor)

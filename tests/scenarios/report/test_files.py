@@ -1,126 +1,19 @@
-"""Files for other programs: JSON, JSON lines and JUnit."""
+"""Files for other programs: JSON and JSON lines."""
 
 import json
 import os
 from pathlib import Path
-from xml.etree import ElementTree as ET
 
 import pytest
 from inline_snapshot import snapshot
 
 from salvo.errors import StoreError, UsageError
-from salvo.scenarios.analysis.summary import BatchSummary, summarise
 from salvo.scenarios.report import files
-from salvo.scenarios.report.junit import as_xml
-from salvo.scenarios.result import AgentRunResult, Cause, Outcome
-from salvo.scenarios.store.index import index_entry
-from tests.support.runs import batch, book_flight, failing_run, judged, result
-
-
-def told_apart() -> tuple[list[BatchSummary], list[AgentRunResult]]:
-    """One run of each outcome, and one without a result."""
-    results = [
-        result(1),
-        result(5, Outcome.INTERRUPTED, error="Ctrl-C"),
-        result(4, Outcome.NOT_RUN, cause=Cause.BUDGET),
-        result(
-            3,
-            Outcome.ERROR,
-            cause=Cause.JUDGE,
-            error="No votes & no <verdict>.\x00\x1b\ud83d\ufffe",
-            eval_results=[judged("polite", None, "llm_judge", error="no votes")],
-        ),
-        failing_run(),
-    ]
-    results[-1].run_id, results[-1].number = "01k9batch-0002", 2
-    made = batch(runs=6, min_pass_rate=0.5)
-    return [summarise(made, [index_entry(run) for run in results])], results
-
-
-def test_junit_tells_failure_error_and_skipped_apart() -> None:
-    assert as_xml(*told_apart()).decode() == snapshot("""\
-<?xml version='1.0' encoding='utf-8'?>
-<testsuites name="salvo" tests="6" failures="1" errors="1" skipped="3">
-  <testsuite name="book_flight" id="01k9batch" timestamp="2026-11-15T12:00:00+00:00" tests="6" failures="1" errors="1" skipped="3" time="41.000">
-    <properties>
-      <property name="verdict" value="open" />
-      <property name="model" value="openai/gpt-4o" />
-      <property name="completed" value="2" />
-      <property name="pass_rate" value="0.5" />
-      <property name="pass_rate_95_low" value="0.0945312" />
-      <property name="pass_rate_95_high" value="0.905469" />
-      <property name="min_pass_rate" value="0.5" />
-      <property name="average_score" value="0.8" />
-      <property name="cost_usd" value="0.128" />
-      <property name="judge_cost_usd" value="0.0004" />
-    </properties>
-    <testcase classname="book_flight" name="run 1" time="8.200">
-      <properties>
-        <property name="run_id" value="01k9batch-0001" />
-        <property name="score" value="1" />
-      </properties>
-    </testcase>
-    <testcase classname="book_flight" name="run 2" time="8.200">
-      <properties>
-        <property name="run_id" value="01k9batch-0002" />
-        <property name="score" value="0.6" />
-      </properties>
-      <failure type="assertion" message="1 assertion failed">confirmation_id: final_output.confirmation_id is null
-  expected "^[A-Z]{6}$"
-  actual   null</failure>
-    </testcase>
-    <testcase classname="book_flight" name="run 3" time="8.200">
-      <properties>
-        <property name="run_id" value="01k9batch-0003" />
-        <property name="score" value="unknown" />
-      </properties>
-      <error type="judge" message="No votes &amp; no &lt;verdict&gt;.⟦U+0000⟧⟦U+001B⟧⟦U+D83D⟧⟦U+FFFE⟧">polite: no votes</error>
-    </testcase>
-    <testcase classname="book_flight" name="run 4" time="8.200">
-      <properties>
-        <property name="run_id" value="01k9batch-0004" />
-        <property name="score" value="unknown" />
-      </properties>
-      <skipped message="not run: budget" />
-    </testcase>
-    <testcase classname="book_flight" name="run 5" time="8.200">
-      <properties>
-        <property name="run_id" value="01k9batch-0005" />
-        <property name="score" value="unknown" />
-      </properties>
-      <skipped message="interrupted: Ctrl-C" />
-    </testcase>
-    <testcase classname="book_flight" name="run 6">
-      <skipped message="This run has no result: it is still running, or was stopped." />
-    </testcase>
-  </testsuite>
-</testsuites>\
-""")
-
-
-def test_junit_can_be_read_again_and_its_totals_are_right() -> None:
-    summaries, results = told_apart()
-    other, flights = book_flight()
-    other.batch_id = "another"
-    for run in flights:
-        run.batch_id = "another"
-    summaries.append(summarise(other, [index_entry(run) for run in flights]))
-    root = ET.fromstring(as_xml(summaries, [*results, *flights]))  # noqa: S314 - our own
-    assert {name: root.get(name) for name in ("tests", "failures", "errors", "skipped")} == {
-        "tests": "16",
-        "failures": "3",
-        "errors": "1",
-        "skipped": "3",
-    }
-    for suite in root:
-        cases = suite.findall("testcase")
-        assert suite.get("tests") == str(len(cases))
-        for tag, total in (("failure", "failures"), ("error", "errors"), ("skipped", "skipped")):
-            assert suite.get(total) == str(len([case for case in cases if case.find(tag) is not None]))
+from tests.support.runs import run_of_every_outcome
 
 
 def test_json_has_every_batch_with_its_results(tmp_path: Path) -> None:
-    files.write(tmp_path / "out" / "x.json", *told_apart())
+    files.write(tmp_path / "out" / "x.json", *run_of_every_outcome())
     document = json.loads((tmp_path / "out" / "x.json").read_bytes())
     assert document["salvo_report"] == files.VERSION
     [of] = document["batches"]
@@ -213,14 +106,14 @@ def test_json_has_every_batch_with_its_results(tmp_path: Path) -> None:
 
 
 def test_json_lines_are_a_batch_and_then_its_runs(tmp_path: Path) -> None:
-    files.write(tmp_path / "x.JSONL", *told_apart())
+    files.write(tmp_path / "x.JSONL", *run_of_every_outcome())
     lines = [json.loads(line) for line in (tmp_path / "x.JSONL").read_text().splitlines()]
     assert [(line["salvo_report"], line["kind"]) for line in lines] == [(1, "batch"), *[(1, "run")] * 5]
     assert lines[1]["run_id"] == "01k9batch-0001"
 
 
 def test_summaries_alone_have_no_results() -> None:
-    summaries, _ = told_apart()
+    summaries, _ = run_of_every_outcome()
     assert "results" not in json.loads(files.as_json(summaries))["batches"][0]
 
 
@@ -243,7 +136,7 @@ def test_a_document_replaces_the_one_before_as_a_whole(tmp_path: Path, monkeypat
     assert json.loads(real.read_bytes()) == {"salvo_report": 1, "batches": []}
     monkeypatch.setattr(os, "write", lambda *_: (_ for _ in ()).throw(OSError(28, "No space left on device")))
     with pytest.raises(StoreError, match=r"real\.json cannot be written"):
-        files.write(link, *told_apart())
+        files.write(link, *run_of_every_outcome())
     assert json.loads(real.read_bytes()) == {"salvo_report": 1, "batches": []}
 
 
