@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 from salvo.engine.chat.base import Usage
 
 if TYPE_CHECKING:
+    from genai_prices.data_snapshot import DataSnapshot
     from genai_prices.types import ModelPrice
 
 _MILLION = 1_000_000
@@ -58,13 +59,19 @@ def find_prices(provider: str, model: str, when: datetime) -> UnitPrices | None:
     return _prices_at(provider, model, when.replace(second=0, microsecond=0))
 
 
-@lru_cache(maxsize=512)
-def _prices_at(provider: str, model: str, minute: datetime) -> UnitPrices | None:
-    # Imported here, because the table takes 0.1 s to load and many commands need no prices.
+@cache
+def load_table() -> DataSnapshot:
+    """Return the bundled price table. The first call takes 0.1 s."""
+    # Imported here, because it is the import that takes the time, and many commands need no prices.
     from genai_prices.data_snapshot import get_snapshot
 
+    return get_snapshot()
+
+
+@lru_cache(maxsize=512)
+def _prices_at(provider: str, model: str, minute: datetime) -> UnitPrices | None:
     try:
-        _, info = get_snapshot().find_provider_model(model, None, provider, None)
+        _, info = load_table().find_provider_model(model, None, provider, None)
     except LookupError:
         return None
     prices = info.get_prices(minute)

@@ -12,15 +12,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from salvo.engine.runtime import pricing
 from salvo.engine.runtime.clock import Clock
 from salvo.engine.runtime.pool import Budget, Pool, PoolStopped, cancel_on_interrupt, gather
 from salvo.engine.runtime.redact import Redactor
+from salvo.engine.runtime.threads import in_thread
 from salvo.engine.wire.base import Endpoint
 from salvo.engine.wire.record import RecordingOptions
 from salvo.engine.wire.retry import Wait
 from salvo.errors import StoreError
 from salvo.scenarios.evaluators.registry import Registry
-from salvo.scenarios.result import AgentRunResult, Batch, Cause, Outcome, SkippedRun
+from salvo.scenarios.result import CUSTOM, AgentRunResult, Batch, Cause, Outcome, SkippedRun
 from salvo.scenarios.run.attempt import FinishedRun, Session, run_once
 from salvo.scenarios.run.environment import PreparedScenario
 from salvo.scenarios.run.sequential import completed_runs, is_unsettled
@@ -120,8 +122,13 @@ class Runner:
             session = Session(
                 wire, self._registry, self._redactor, self._clock, self._recording, on_wait=self._listener.waiting
             )
+            jobs = [self._run_scenario(runs, runs.prepared, session) for runs in work if runs.prepared]
+            if any(runs.batch.provider != CUSTOM for runs in work if runs.prepared):
+                # In a thread, while the first replies are on their way: on the event loop it would delay them, and
+                # count as latency of the agents.
+                jobs.append(_load_prices())
             with cancel_on_interrupt(self._pool, INTERRUPTED):
-                await gather(self._run_scenario(runs, runs.prepared, session) for runs in work if runs.prepared)
+                await gather(jobs)
         return RunnerResult(self._pool.is_cancelled, self._pool.budget.unpriced)
 
     async def _run_scenario(self, runs: ScenarioRuns, prepared: PreparedScenario, session: Session) -> None:
@@ -187,3 +194,7 @@ class Runner:
             self._pool.stop(_NOT_STORED)
         self._pool.budget.spend(result.metrics.cost)
         self._pool.budget.spend(result.judge_cost)
+
+
+async def _load_prices() -> None:
+    await in_thread(pricing.load_table)
