@@ -9,6 +9,7 @@ from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 from salvo.engine.chat.base import Usage
+from salvo.engine.runtime.threads import in_thread
 
 if TYPE_CHECKING:
     from genai_prices.data_snapshot import DataSnapshot
@@ -59,9 +60,16 @@ def find_prices(provider: str, model: str, when: datetime) -> UnitPrices | None:
     return _prices_at(provider, model, when.replace(second=0, microsecond=0))
 
 
+async def load_in_thread() -> None:
+    """Load the price table while the first replies are on their way.
+
+    Loading it on the event loop would delay those replies by 0.1 s, and count as latency of the agents.
+    """
+    await in_thread(_price_table)
+
+
 @cache
-def load_table() -> DataSnapshot:
-    """Return the bundled price table. The first call takes 0.1 s."""
+def _price_table() -> DataSnapshot:
     # Imported here, because it is the import that takes the time, and many commands need no prices.
     from genai_prices.data_snapshot import get_snapshot
 
@@ -71,7 +79,7 @@ def load_table() -> DataSnapshot:
 @lru_cache(maxsize=512)
 def _prices_at(provider: str, model: str, minute: datetime) -> UnitPrices | None:
     try:
-        _, info = load_table().find_provider_model(model, None, provider, None)
+        _, info = _price_table().find_provider_model(model, None, provider, None)
     except LookupError:
         return None
     prices = info.get_prices(minute)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
+from salvo.engine.runtime import pricing
 from salvo.engine.runtime.clock import Clock
 from salvo.engine.runtime.pool import Pool, PoolStopped, gather
 from salvo.engine.runtime.redact import Redactor
@@ -89,7 +90,10 @@ async def evaluate(
     recorder = EvaluationRecorder(context.open_recorder, request, already_stored=already_stored)
     questions = _Questions(request, scan_result, context, recorder, earlier_votes)
     # Opening the store takes a while. The first questions are sent meanwhile, and their votes wait for it.
-    _, stopped = await gather((recorder.start(earlier_votes), questions.ask_all()))
+    jobs = [questions.ask_all(), recorder.start(earlier_votes)]
+    if context.wire is not None:
+        jobs.append(pricing.load_in_thread())
+    stopped, *_ = await gather(jobs)
     if stopped is not None:
         await recorder.interrupt()
         return EvaluationOutcome(stopped, str(recorder.error or ""))

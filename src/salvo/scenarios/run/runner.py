@@ -16,7 +16,6 @@ from salvo.engine.runtime import pricing
 from salvo.engine.runtime.clock import Clock
 from salvo.engine.runtime.pool import Budget, Pool, PoolStopped, cancel_on_interrupt, gather
 from salvo.engine.runtime.redact import Redactor
-from salvo.engine.runtime.threads import in_thread
 from salvo.engine.wire.base import Endpoint
 from salvo.engine.wire.record import RecordingOptions
 from salvo.engine.wire.retry import Wait
@@ -124,9 +123,7 @@ class Runner:
             )
             jobs = [self._run_scenario(runs, runs.prepared, session) for runs in work if runs.prepared]
             if any(runs.batch.provider != CUSTOM for runs in work if runs.prepared):
-                # In a thread, while the first replies are on their way: on the event loop it would delay them, and
-                # count as latency of the agents.
-                jobs.append(_load_prices())
+                jobs.append(pricing.load_in_thread())
             with cancel_on_interrupt(self._pool, INTERRUPTED):
                 await gather(jobs)
         return RunnerResult(self._pool.is_cancelled, self._pool.budget.unpriced)
@@ -194,7 +191,3 @@ class Runner:
             self._pool.stop(_NOT_STORED)
         self._pool.budget.spend(result.metrics.cost)
         self._pool.budget.spend(result.judge_cost)
-
-
-async def _load_prices() -> None:
-    await in_thread(pricing.load_table)
