@@ -22,6 +22,7 @@ def test_it_says_where_it_is_and_how_to_get_the_page_and_stops_when_asked(tmp_pa
     assert "Stopped." in said
 
 
+@pytest.mark.usefixtures("coverage_in_processes")
 def test_an_address_with_a_password_is_not_allowed(tmp_path: Path) -> None:
     address = "http://me:password@127.0.0.1/v1"
     refused = subprocess.run(
