@@ -146,7 +146,7 @@ class Client:
             skip_auto_headers=["content-type"],
             chunked=chunked or None,
         ) as response:
-            reply = Reply(response.status, dict(response.headers), await response.read())
+            reply = Reply(response.status, response.headers, await response.read())
         self.received.append(reply.body)
         return reply
 

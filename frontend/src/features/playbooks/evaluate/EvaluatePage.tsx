@@ -17,7 +17,7 @@ import { useEstimate } from "./useEstimate";
 export function EvaluatePage() {
   return (
     <>
-      <PageTitle lead="Paste text written by an AI. The checks of a playbook are run against it. Each check is judged several times, and every verdict quotes its evidence. This is a test, not advice.">
+      <PageTitle lead="Paste text written by an AI. A playbook of checks is run against it: three times in full mode, once in a screening. A failed check quotes its evidence. This is a test, not legal advice.">
         Evaluate a text
       </PageTitle>
       <Examples />
