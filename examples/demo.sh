@@ -31,8 +31,8 @@ heading "2. A failure, replayed" \
 show salvo replay "$(salvo report --failures | awk 'END { print $1 }')"
 
 heading "3. An AI-written legal text, checked with a playbook" \
-  "The text is frozen. Each check is judged three times and must quote its" \
-  "evidence. The evaluator is the built-in one, which uses rules; with a key it" \
+  "The text is frozen. The evaluator judges each check three times, and a failure" \
+  "must quote the text. It is the built-in one, which uses rules; with a key it" \
   "can be a model. The report is saved as the baseline of its subject."
 cp "$examples"/outputs/dpa_review*.md .
 show byop run dpa_review.md --subject dpa-review --save-baseline | checks

@@ -1,4 +1,4 @@
-"""Playbooks: an evaluator judges a frozen AI output, three times per check, and must quote its evidence."""
+"""Playbooks: an evaluator judges a frozen AI output, several times per check, and quotes evidence as required."""
 
 from __future__ import annotations
 

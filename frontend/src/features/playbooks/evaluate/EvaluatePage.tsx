@@ -17,7 +17,7 @@ import { useEstimate } from "./useEstimate";
 export function EvaluatePage() {
   return (
     <>
-      <PageTitle lead="Paste text written by an AI. A playbook of checks is run against it: three times in full mode, once in a screening. A failed check quotes its evidence. This is a test, not legal advice.">
+      <PageTitle lead="Paste text written by an AI. The checks of a playbook are judged several times in full mode, once in a screening. Where the playbook requires it, a failure must quote the text. This is a test, not legal advice.">
         Evaluate a text
       </PageTitle>
       <Examples />
