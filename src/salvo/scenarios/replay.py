@@ -254,9 +254,9 @@ def _agent_cause(cause: Cause | None) -> Cause | None:
 
 def _unused_records(environment: RunEnvironment) -> list[str]:
     """Return the recorded calls of the agent, without those of judges, that were not made again."""
-    requests = environment.wire.unasked if isinstance(environment.wire, ReplayWire) else []
+    requests = environment.wire.unused if isinstance(environment.wire, ReplayWire) else []
     unused = [f"a request to {item.request.path}" for item in requests if not item.lane.startswith("judge/")]
-    return unused + (environment.toolbox.unasked if isinstance(environment.toolbox, ReplayedToolBox) else [])
+    return unused + (environment.toolbox.unused if isinstance(environment.toolbox, ReplayedToolBox) else [])
 
 
 def _comparable(result: AgentRunResult) -> dict[str, Any]:

@@ -52,7 +52,7 @@ async def test_secrets_and_reasoning_never_reach_the_tape_and_replay_still_match
     replay = replay_wire(recording, redactor)
     replayed = (await replay.send(request([prompt]))).json()["choices"][0]["message"]
     await replay.send(request([prompt, replayed]))
-    assert replay.unasked == []
+    assert replay.unused == []
 
 
 async def test_a_secret_in_a_fault_or_a_binary_reply_is_redacted_too() -> None:

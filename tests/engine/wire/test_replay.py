@@ -29,7 +29,7 @@ async def test_what_was_recorded_is_replayed_without_a_provider() -> None:
     again = [await replay.send(openai_request(text, "agent")) for text in ("two", "one")]
     assert [reply.json() for reply in again] == [said[1].json(), said[0].json()]
     assert [reply.seconds for reply in again] == [said[1].seconds, said[0].seconds]
-    assert replay.unasked == []
+    assert replay.unused == []
 
 
 async def test_a_reply_keeps_its_attempts_and_a_fault_is_raised_again() -> None:
@@ -114,7 +114,7 @@ def test_replay_pairs_every_request_with_its_reply_whatever_the_order_across_lan
             assert (await replay.send(openai_request(str(text), lane))).json() == number
             if not waiting[lane]:
                 del waiting[lane]
-        assert replay.unasked == []
+        assert replay.unused == []
 
     asyncio.run(record_and_replay())
 

@@ -54,7 +54,7 @@ class ReplayWire:
         return self._tape.ambiguous
 
     @property
-    def unasked(self) -> list[Exchange]:
+    def unused(self) -> list[Exchange]:
         """The recorded exchanges that were not requested again."""
         return [exchange for address, exchange in self._recorded.items() if address not in self._answered]
 
@@ -62,7 +62,7 @@ class ReplayWire:
         address, text = self._keys.next(request)
         exchange = self._recorded.get(address)
         if exchange is None:
-            raise _miss(request, address, text, self.unasked)
+            raise _miss(request, address, text, self.unused)
         self._answered.add(address)
         return _reply_from(exchange)
 
@@ -103,7 +103,7 @@ def _describe(exchange: Exchange) -> str:
     return f"the request to {exchange.request.path} {lane}{repeated}"
 
 
-def _miss(request: WireRequest, address: Address, text: str, unasked: list[Exchange]) -> TapeMissError:
+def _miss(request: WireRequest, address: Address, text: str, unused: list[Exchange]) -> TapeMissError:
     """Return the error for a request that was not recorded; it shows the nearest recorded request."""
     lane, _, occurrence = address
     message = f"Nothing was recorded for this request to {request.path} in lane {lane!r}."
@@ -112,13 +112,13 @@ def _miss(request: WireRequest, address: Address, text: str, unasked: list[Excha
             f"{message} It was recorded {pluralize(occurrence - 1, 'time')} and is now sent once more.",
             hint="The code under test sends more requests than it did when it was recorded.",
         )
-    if not unasked:
+    if not unused:
         return TapeMissError(
             f"{message} All recorded requests have been answered already.",
             hint="The code under test sends more requests than it did when it was recorded.",
         )
-    same_lane = [exchange for exchange in unasked if exchange.lane == lane]
-    exchange, changes = _nearest(request, parse_content(text), same_lane or unasked)
+    same_lane = [exchange for exchange in unused if exchange.lane == lane]
+    exchange, changes = _nearest(request, parse_content(text), same_lane or unused)
     lines = [difference.text("recorded", "now") for difference in changes[:_MAX_DIFFERENCES]]
     if len(changes) > len(lines):
         lines.append(f"and {len(changes) - len(lines)} more")

@@ -115,7 +115,7 @@ class ReplayedToolBox(ToolBox):
         if recorded is None:
             raise TapeMissError(
                 f"The agent now calls {call.name} with other arguments, or more often than when it was recorded.",
-                hint=f"Recorded and not called yet: {', '.join(self.unasked[:5]) or 'nothing'}.",
+                hint=f"Recorded and not called yet: {', '.join(self.unused[:5]) or 'nothing'}.",
             )
         if not recorded.answered:
             raise NotReplayableError(f"The recording ends while the tool {call.name} was still running.")
@@ -123,6 +123,6 @@ class ReplayedToolBox(ToolBox):
         return recorded.seconds
 
     @property
-    def unasked(self) -> list[str]:
+    def unused(self) -> list[str]:
         """The recorded calls that were not made again."""
         return [f"{record.name}({record.arguments})" for record in self._recorded.values()]
