@@ -38,7 +38,7 @@ def test_version_and_help_answer(command: str) -> None:
     assert "models" in shown.stdout
 
 
-@pytest.mark.parametrize("arguments", [["--version"], ["--help"], ["models", "--help"]], ids=" ".join)
+@pytest.mark.parametrize("arguments", [["--version"], ["--help"], ["run", "--help"]], ids=" ".join)
 @pytest.mark.parametrize("command", ["salvo", "byop"])
 def test_help_loads_nothing_heavy(command: str, arguments: list[str]) -> None:
     code = (
@@ -55,9 +55,8 @@ def test_help_loads_nothing_heavy(command: str, arguments: list[str]) -> None:
 
 @pytest.mark.parametrize("commands", [SALVO, BYOP], ids=["salvo", "byop"])
 def test_the_line_that_lists_a_command_is_the_first_line_of_its_help(commands: dict[str, LazyCommand]) -> None:
-    for lazy in commands.values():
-        module, _, name = lazy.target.partition(":")
-        command = getattr(import_module(module), name)
+    for name, lazy in commands.items():
+        command = getattr(import_module(lazy.module), name)
         assert isinstance(command, click.Command)
         assert (command.help or "").splitlines()[0] == lazy.summary
 
@@ -128,7 +127,7 @@ def raising(outcome: str) -> None:
     ],
 )
 def test_every_error_of_ours_has_its_exit_code(outcome: str, code: int, says: str) -> None:
-    group = LazyGroup(lazy={"raising": LazyCommand(f"{__name__}:raising", "Ends as it is told.")}, name="test")
+    group = LazyGroup(lazy={"raising": LazyCommand(__name__, "Ends as it is told.")}, name="test")
     result = CliRunner().invoke(group, ["raising", outcome])
     assert (result.exit_code, result.stderr) == (code, says)
 
@@ -137,9 +136,9 @@ def test_ctrl_c_ends_with_130() -> None:
     code = (
         "import os, signal, click\n"
         "from salvo.cli import lazy, models\n"
-        "group = lazy.LazyGroup(lazy={'m': lazy.LazyCommand('salvo.cli.models:models', '')})\n"
+        "group = lazy.LazyGroup(lazy={'models': lazy.LazyCommand('salvo.cli.models', '')})\n"
         f"models.models.callback = lambda **_: os.kill(os.getpid(), {signal.SIGINT.value})\n"
-        "group(['m'])"
+        "group(['models'])"
     )
     ended = run("python", "-c", code)
     assert (ended.returncode, ended.stderr) == (130, "Interrupted.\n")

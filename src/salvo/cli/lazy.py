@@ -1,22 +1,8 @@
 """A click group that imports a command only when the command is called.
 
-How a command is written:
-
-- `COMMANDS` of the group names the module of each command and its one-line summary, so `salvo --help` imports none.
-- `cli/salvo/NAME.py` has the signature: the click decorators, the help text and nothing that is slow to import.
-- Its body is a function of the same name in `cli/salvo/NAME_command.py`, which imports what it needs at its top. The
-  signature calls it through the one import inside a function that a command may have:
-
-      @click.command
-      @click.argument("path")
-      def report(path: Path) -> None:
-          \"\"\"Show stored results.\"\"\"
-          from salvo.cli.salvo import report_command
-
-          report_command.report(path)
-
-- A command whose imports take less than the start of Python itself needs no second module. Nearly every other one does:
-  pydantic alone takes two such starts (`python -X importtime -m salvo.cli.salvo.NAME` shows it).
+`COMMANDS` of the group names the module of each command and its one-line summary, so `salvo --help` imports none of
+them. The command is the function of its name in that module, which imports what it needs at its top. Only `run` has a
+second module for its body, `run_command.py`: it is imported when the options are valid, so `run --help` is fast, too.
 """
 
 from __future__ import annotations
@@ -36,9 +22,9 @@ from salvo.errors import InputError, NothingFoundError, SalvoError, UsageError
 
 @dataclass(frozen=True)
 class LazyCommand:
-    """Where a command is defined ("package.module:name"), and its summary in the list of commands."""
+    """The module of a command, which has a function of its name, and its summary in the list of commands."""
 
-    target: str
+    module: str
     summary: str
 
 
@@ -53,8 +39,7 @@ class LazyGroup(click.Group):
     def get_command(self, _ctx: click.Context, name: str) -> click.Command | None:
         if name not in self._lazy:
             return None
-        module, _, attribute = self._lazy[name].target.partition(":")
-        command: click.Command = getattr(import_module(module), attribute)
+        command: click.Command = getattr(import_module(self._lazy[name].module), name)
         return command
 
     def format_commands(self, _ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -2,7 +2,27 @@
 
 from __future__ import annotations
 
+import json
+import os
+from dataclasses import asdict, astuple, dataclass
+
 import click
+
+from salvo.engine.chat import catalog
+from salvo.engine.runtime.clock import SystemClock
+from salvo.engine.runtime.pricing import find_prices
+from salvo.engine.text.terminal import table
+
+_HEADER = ("MODEL", "KEY", "TEMPERATURE", "PRICE", "ENDS")
+
+
+@dataclass(frozen=True)
+class _Row:
+    name: str
+    key: str
+    temperature: str
+    price: str
+    ends: str
 
 
 @click.command
@@ -15,6 +35,26 @@ def models(names: tuple[str, ...], as_json: bool) -> None:
     listed. A model that is not listed can be used as well: which parameters it refuses is found out with its first
     reply. Prices are dollars per million tokens, input / output.
     """
-    from salvo.cli import models_command
+    rows = [_row(name) for name in names or _current_models()]
+    if as_json:
+        click.echo(json.dumps([asdict(row) for row in rows], indent=2))
+    else:
+        click.echo("\n".join(table(_HEADER, [astuple(row) for row in rows])))
 
-    models_command.models(names, as_json=as_json)
+
+def _current_models() -> list[str]:
+    return [f"{name}/{model}" for name, provider in catalog.providers().items() for model in provider.current]
+
+
+def _row(name: str) -> _Row:
+    provider, model = catalog.find(name)
+    facts = provider.facts(model)
+    prices = find_prices(provider.name, model, SystemClock().now())
+    endpoint = catalog.endpoint(provider, os.environ)
+    return _Row(
+        name=f"{provider.name}/{model}",
+        key="set" if endpoint.key else f"{provider.key_variable} is not set" if endpoint.key_variable else "not needed",
+        temperature=("refused" if "temperature" in facts.refuses else "taken") if facts.is_known else "unknown",
+        price=f"${prices.tiers[0].input:g} / ${prices.tiers[0].output:g}" if prices else "unknown",
+        ends=str(facts.ends or ""),
+    )

@@ -8,32 +8,28 @@ from salvo import __version__
 from salvo.cli.lazy import LazyCommand, LazyGroup
 
 COMMANDS = {
-    "run": LazyCommand("salvo.cli.byop.run:run", "Evaluate a frozen AI output with a playbook."),
-    "serve": LazyCommand("salvo.cli.byop.serve:serve", "Serve the web page and its API, on this machine only."),
-    "history": LazyCommand("salvo.cli.byop.history:history", "List stored evaluations, newest first."),
-    "show": LazyCommand("salvo.cli.byop.show:show", "Show a stored report, and write it to files."),
+    "run": LazyCommand("salvo.cli.byop.run", "Evaluate a frozen AI output with a playbook."),
+    "serve": LazyCommand("salvo.cli.byop.serve", "Serve the web page and its API, on this machine only."),
+    "history": LazyCommand("salvo.cli.byop.history", "List stored evaluations, newest first."),
+    "show": LazyCommand("salvo.cli.byop.show", "Show a stored report, and write it to files."),
     "compare": LazyCommand(
-        "salvo.cli.byop.compare:compare",
+        "salvo.cli.byop.compare",
         "Compare two reports: what changed, and whether the text or the judge changed.",
     ),
-    "baseline": LazyCommand(
-        "salvo.cli.byop.baseline:baseline", "Choose the reports that later ones are compared with."
-    ),
-    "drift": LazyCommand("salvo.cli.byop.drift:drift", "Show the reports of a subject over time."),
-    "judge": LazyCommand(
-        "salvo.cli.byop.judge:judge", "Judge a stored text again, to measure how consistent the judge is."
-    ),
-    "replay": LazyCommand("salvo.cli.byop.replay:replay", "Run an evaluation again from its recorded calls."),
-    "verify": LazyCommand("salvo.cli.byop.verify:verify", "Check whether a report was altered."),
+    "baseline": LazyCommand("salvo.cli.byop.baseline", "Choose the reports that later ones are compared with."),
+    "drift": LazyCommand("salvo.cli.byop.drift", "Show the reports of a subject over time."),
+    "judge": LazyCommand("salvo.cli.byop.judge", "Judge a stored text again, to measure how consistent the judge is."),
+    "replay": LazyCommand("salvo.cli.byop.replay", "Run an evaluation again from its recorded calls."),
+    "verify": LazyCommand("salvo.cli.byop.verify", "Check whether a report was altered."),
     "audit": LazyCommand(
-        "salvo.cli.byop.audit:audit", "Show the audit log: every evaluation, baseline, export and deletion."
+        "salvo.cli.byop.audit", "Show the audit log: every evaluation, baseline, export and deletion."
     ),
-    "delete": LazyCommand("salvo.cli.byop.delete:delete", "Delete a stored evaluation: its texts, votes and report."),
-    "keys": LazyCommand("salvo.cli.byop.keys:keys", "Create a key to sign reports with, and show its public key."),
-    "playbooks": LazyCommand("salvo.cli.byop.playbooks:playbooks", "List the playbooks of the library, or show one."),
-    "validate": LazyCommand("salvo.cli.byop.validate:validate", "Check a playbook file, without calling a model."),
-    "schema": LazyCommand("salvo.cli.byop.schema:schema", "Print the JSON Schema of a playbook or of a report."),
-    "models": LazyCommand("salvo.cli.models:models", "List models: what they accept and cost, and which keys are set."),
+    "delete": LazyCommand("salvo.cli.byop.delete", "Delete a stored evaluation: its texts, votes and report."),
+    "keys": LazyCommand("salvo.cli.byop.keys", "Create a key to sign reports with, and show its public key."),
+    "playbooks": LazyCommand("salvo.cli.byop.playbooks", "List the playbooks of the library, or show one."),
+    "validate": LazyCommand("salvo.cli.byop.validate", "Check a playbook file, without calling a model."),
+    "schema": LazyCommand("salvo.cli.byop.schema", "Print the JSON Schema of a playbook or of a report."),
+    "models": LazyCommand("salvo.cli.models", "List models: what they accept and cost, and which keys are set."),
 }
 
 

@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
+import shutil
+from pathlib import Path
+
 import click
+
+from salvo.cli.byop.database import load_report, open_store
+from salvo.engine.jsonio import json_codec
+from salvo.playbooks.report import comparison_text
+from salvo.playbooks.report.compare import compare as compare_reports
+from salvo.playbooks.report.report import Report, read_report
 
 
 @click.command
@@ -15,6 +24,15 @@ def compare(before: str, after: str, as_json: bool) -> None:
     The comparison covers statuses, checks, consistency and evidence. A and B are ids of stored reports, prefixes of
     them, `latest`, or files of reports.
     """
-    from salvo.cli.byop import compare_command
+    comparison = compare_reports(_report(before), _report(after))
+    if as_json:
+        click.echo(json_codec.dumps(comparison, indent=2).decode())
+        return
+    click.echo("\n".join(comparison_text.lines(comparison, colour=True, width=shutil.get_terminal_size().columns)))
 
-    compare_command.compare(before, after, as_json)
+
+def _report(name: str) -> Report:
+    if Path(name).is_file():
+        return read_report(Path(name).read_bytes(), name).byop_report
+    with open_store() as store:
+        return load_report(store, name)[1]

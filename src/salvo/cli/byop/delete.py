@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import sys
+
 import click
+
+from salvo.cli.byop.database import open_store
+from salvo.engine.text.unicode_escape import printable
+from salvo.errors import UsageError
 
 
 @click.command
@@ -14,6 +20,15 @@ def delete(report_id: str, yes: bool) -> None:
     ID is a report's id, a prefix of it, or `latest`. The audit log stays: it contains hashes and verdicts but no texts,
     and it records the deletion. A deleted baseline is cleared.
     """
-    from salvo.cli.byop import delete_command
-
-    delete_command.delete(report_id, yes)
+    with open_store() as store:
+        full_id = store.find(report_id)
+        row = next(row for row in store.history(search=full_id) if row.id == full_id)
+        description = f"{full_id} ({printable(row.subject)}, {row.created_at[:19]}Z, {row.status or row.state})"
+        if not yes:
+            if not sys.stdin.isatty():
+                raise UsageError(
+                    f"Deleting {description} needs a confirmation, and there is no terminal.", hint="Pass --yes."
+                )
+            click.confirm(f"Delete {description}? This cannot be undone.", abort=True)
+        store.delete(full_id)
+    click.echo(f"{full_id} was deleted. The audit log records it.")

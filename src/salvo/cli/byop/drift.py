@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import click
 
+from salvo.cli.byop.database import open_store
+from salvo.engine.jsonio import json_codec
+from salvo.playbooks.report import timeline
+
 
 @click.command
 @click.option("--subject", default="default", show_default=True, help="The subject to show.")
@@ -13,6 +17,9 @@ def drift(subject: str, as_json: bool) -> None:
 
     Each row is a report, oldest first, with its status, its consistency and the outcome of each check.
     """
-    from salvo.cli.byop import drift_command
-
-    drift_command.drift(subject, as_json)
+    with open_store() as store:
+        points = store.timeline(subject)
+    if as_json:
+        click.echo(json_codec.dumps(points, indent=2).decode())
+    else:
+        click.echo("\n".join(timeline.lines(subject, points, colour=True)))

@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import asdict
 
 import click
+
+from salvo.cli.byop.database import open_for_listing
+from salvo.engine.jsonio import json_codec
+from salvo.engine.text.formatting import truncate
+from salvo.engine.text.terminal import table
+from salvo.engine.text.unicode_escape import printable
+from salvo.errors import NothingFoundError
+from salvo.playbooks.enums import Mode, Status
+from salvo.playbooks.store.records import RUN_HINT, HistoryRow
 
 
 @click.command
@@ -18,11 +27,39 @@ import click
 @click.option("--search", default="", help="Only those with this in their id, subject, evaluator, status or playbook.")
 @click.option("--limit", type=click.IntRange(1, 1_000_000), default=20, show_default=True, help="How many to show.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def history(**options: Any) -> None:
+def history(subject: str | None, status: str | None, mode: str | None, search: str, limit: int, as_json: bool) -> None:
     """List stored evaluations, newest first.
 
     They are read from the database in DATABASE_URL, or from byop_runs.db in the current folder. Times are in UTC.
     """
-    from salvo.cli.byop import history_command
+    with open_for_listing() as store:
+        rows = store.history(
+            subject,
+            status=Status(status.upper()) if status else None,
+            mode=Mode(mode) if mode else None,
+            search=search,
+            limit=limit,
+        )
+    if not rows:
+        matching = "matching " if subject is not None or status or mode or search else ""
+        raise NothingFoundError(f"No {matching}evaluation is stored in {store.place}.", hint=RUN_HINT)
+    if as_json:
+        click.echo(json_codec.dumps([asdict(row) for row in rows], indent=2))
+    else:
+        header = ("ID", "WHEN", "SUBJECT", "PLAYBOOK", "MODE", "EVALUATOR", "CONSISTENCY", "STATUS", "")
+        click.echo("\n".join(table(header, [_cells(row) for row in rows])))
 
-    history_command.history(**options)
+
+def _cells(row: HistoryRow) -> tuple[str, ...]:
+    flags = {"incomplete": row.incomplete, "baseline": row.baseline, "hashes only": not row.stored_in_full}
+    return (
+        row.id,
+        row.created_at[:19] + "Z",
+        truncate(printable(row.subject), 30),
+        truncate(printable(f"{row.playbook_id} {row.playbook_version}"), 40),
+        row.mode,
+        truncate(printable(row.evaluator), 30),
+        "" if row.consistency is None else f"{row.consistency:.2f}",
+        row.status or row.state,
+        ", ".join(flag for flag, applies in flags.items() if applies),
+    )

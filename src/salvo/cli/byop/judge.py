@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import replace
 
 import click
+
+from salvo.cli.byop.database import load_report
+from salvo.cli.byop.evaluation_session import EvaluationJob, EvaluationSession, read_key_variable
+from salvo.cli.byop.lazy_store import LazyStore
+from salvo.cli.console import ProgressLine
+from salvo.cli.exit_codes import ExitCode
+from salvo.engine.jsonio import json_codec
+from salvo.playbooks.evaluate.request import stored_request
+from salvo.playbooks.evaluate.session import EvaluatorConfig
+from salvo.playbooks.rejudge import lines, summarise
 
 
 @click.command
@@ -16,12 +26,26 @@ import click
     "-j", "--concurrency", type=click.IntRange(min=1), default=16, show_default=True, help="Calls at the same time."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout; everything else goes to stderr.")
-def judge(**options: Any) -> None:
+def judge(
+    evaluation_id: str, times: int, base_url: str | None, key_variable: str | None, concurrency: int, as_json: bool
+) -> None:
     """Judge a stored text again, to measure how consistent the judge is.
 
     The text, playbook, evaluator and number of votes stay the same. Each repetition is stored as an evaluation under
     the subject "judging of ID", so it does not affect drift.
     """
-    from salvo.cli.byop import judge_command
-
-    judge_command.judge(**options)
+    lazy_store = click.get_current_context().with_resource(LazyStore())
+    stored, report = load_report(lazy_store.store(), evaluation_id)
+    config = EvaluatorConfig(stored.evaluator, base_url=base_url, key=read_key_variable(key_variable))
+    config.check()
+    request = replace(stored_request(stored), subject=f"judging of {stored.id}")
+    jobs = [EvaluationJob(config, replace(request, report_id=config.clock.new_id())) for _ in range(times)]
+    results = EvaluationSession(jobs, lazy_store, ProgressLine()).execute(concurrency)
+    if results.reports:
+        summary = summarise(report, results.reports)
+        click.echo(json_codec.dumps(summary, indent=2).decode() if as_json else "\n".join(lines(summary)))
+    for notice in results.notices:
+        click.echo(notice, err=True)
+    if results.interrupted:
+        raise SystemExit(ExitCode.INTERRUPTED)
+    raise SystemExit(ExitCode.OK if results.reports else ExitCode.NOT_JUDGED)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import click
+
+from salvo.playbooks.audit.signing import default_key_file, new_key, read_key
 
 
 @click.group
@@ -23,9 +26,10 @@ def new(file: Path | None) -> None:
 
     FILE defaults to salvo/byop-signing-key.pem in your configuration folder. An existing file is never overwritten.
     """
-    from salvo.cli.byop import keys_command
-
-    keys_command.new(file)
+    path = file or default_key_file(os.environ, Path.home())
+    key = new_key(path)
+    click.echo(f"The key is in {path}. Keep it secret, and give others the public key:", err=True)
+    click.echo(key.public)
 
 
 @keys.command
@@ -35,6 +39,4 @@ def show(file: Path | None) -> None:
 
     FILE defaults to salvo/byop-signing-key.pem in your configuration folder.
     """
-    from salvo.cli.byop import keys_command
-
-    keys_command.show(file)
+    click.echo(read_key(file or default_key_file(os.environ, Path.home())).public)

@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
+import json
+import textwrap
+from collections.abc import Iterator
+from typing import Any
+
 import click
+
+from salvo.engine.text.terminal import table
+from salvo.engine.text.unicode_escape import printable
+from salvo.playbooks.playbook import library
+from salvo.playbooks.playbook.definition import Check, Playbook
+
+WIDTH = 100
 
 
 @click.group(invoke_without_command=True)
@@ -16,16 +28,67 @@ def playbooks(context: click.Context, as_json: bool) -> None:
     """
     if context.invoked_subcommand:
         return
-    from salvo.cli.byop import playbooks_command
-
-    playbooks_command.list_playbooks(as_json)
+    rows = [_row(library.load(name)) for name in library.names()]
+    if as_json:
+        click.echo(json.dumps(rows, indent=2))
+        return
+    header = [name.replace("_", " ").upper() for name in rows[0]]
+    click.echo("\n".join(table(header, [[str(value) for value in row.values()] for row in rows])))
 
 
 @playbooks.command
-@click.argument("playbook", metavar="ID|FILE")
+@click.argument("name", metavar="ID|FILE")
 @click.option("--json", "as_json", is_flag=True, help="Print the playbook's document.")
-def show(playbook: str, as_json: bool) -> None:
+def show(name: str, as_json: bool) -> None:
     """Show a playbook: its checks, and how each is decided."""
-    from salvo.cli.byop import playbooks_command
+    playbook = library.find(name)
+    if as_json:
+        click.echo(json.dumps(playbook.document, indent=2, ensure_ascii=False))
+        return
+    for line in _lines(playbook):
+        click.echo(printable(line, multiline=True))
 
-    playbooks_command.show(playbook, as_json)
+
+def _row(playbook: Playbook) -> dict[str, Any]:
+    return {
+        "id": playbook.id,
+        "version": playbook.version,
+        "checks": len(playbook.checks),
+        "logic_hash": playbook.logic_hash,
+    }
+
+
+def _lines(playbook: Playbook) -> Iterator[str]:
+    variance, metadata = playbook.variance, playbook.document["metadata"]
+    yield f"{playbook.id} {playbook.version}"
+    for name in ("author", "credit", "jurisdiction", "intended_use"):
+        yield from _labelled(name.replace("_", " "), metadata.get(name))
+    yield from _labelled("logic hash", playbook.logic_hash)
+    yield from _labelled("runs", f"at least {variance.min_runs}, {variance.aggregation}")
+    yield from _labelled("consistency", f"stable from {variance.ok:g}, not reliable below {variance.warn:g}")
+    for number, check in enumerate(playbook.checks, start=1):
+        yield ""
+        yield f"{number}. {check.id} ({check.severity}, {check.type})"
+        yield from _labelled("question", check.question)
+        yield from _labelled("decided by", _decided_by(check))
+        yield from _labelled("instructions", check.instructions)
+        yield from _labelled("patterns", "  ".join(check.patterns))
+        if check.min_citations_per_fail:
+            times = "once" if check.min_citations_per_fail == 1 else f"{check.min_citations_per_fail} times"
+            yield from _labelled("evidence", f"a fail quotes the AI output at least {times}")
+
+
+def _decided_by(check: Check) -> str:
+    if check.derived:
+        return "the results of the other checks, without the evaluator"
+    if check.needs_judge:
+        return "the evaluator"
+    other = "pass" if check.on_match == "fail" else "fail"
+    return f"its patterns: {check.on_match} if one matches, otherwise {other}"
+
+
+def _labelled(label: str, value: Any) -> Iterator[str]:
+    text = ", ".join(map(str, value)) if isinstance(value, list) else str(value or "")
+    wrapped = textwrap.wrap(text, WIDTH - 17, break_on_hyphens=False)
+    for index, line in enumerate(wrapped):
+        yield f"   {'' if index else label:<13} {line}"

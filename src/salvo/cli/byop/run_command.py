@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -13,11 +14,11 @@ import click
 from click.core import ParameterSource
 
 from salvo.cli.byop.evaluation_session import EvaluationJob, EvaluationSession, read_key_variable
-from salvo.cli.byop.input_files import read_inputs
 from salvo.cli.byop.lazy_store import LazyStore
 from salvo.cli.byop.signing_option import read_signing_key
 from salvo.cli.console import ProgressLine
-from salvo.errors import UsageError
+from salvo.engine.runtime.files import read_up_to
+from salvo.errors import InputError, UsageError
 from salvo.playbooks.enums import Mode
 from salvo.playbooks.evaluate.inputs import Inputs
 from salvo.playbooks.evaluate.judges import rules_judge
@@ -27,6 +28,8 @@ from salvo.playbooks.playbook import library
 from salvo.playbooks.report import export, terminal
 from salvo.playbooks.report.export import json
 from salvo.playbooks.report.report import Report, ReportFile
+
+_MAX_BYTES = 20 * 1024 * 1024
 
 
 def run(
@@ -65,7 +68,7 @@ def run(
         jobs = [_resumed_job(resume, lazy_store, base_url, key_variable)]
     else:
         chosen_playbook = library.find(playbook)
-        inputs = read_inputs(output_file or "-", source, prompt, system)
+        inputs = _read_inputs(output_file or "-", source, prompt, system)
         jobs = [
             EvaluationJob(
                 config,
@@ -110,6 +113,25 @@ def _check_resume_options(context: click.Context) -> None:
     if names:
         options = ", ".join(f"--{'evaluator' if name == 'evaluators' else name}" for name in names)
         raise click.UsageError(f"--resume continues an evaluation as it was started: omit {options}.")
+
+
+def _read_inputs(output_file: str, source: Path | None, prompt: Path | None, system: Path | None) -> Inputs:
+    """Return the texts to evaluate. The output file "-" is standard input."""
+    if output_file == "-":
+        ai_output = _limited(sys.stdin.buffer.read(_MAX_BYTES + 1), "Standard input")
+    else:
+        ai_output = _read(Path(output_file))
+    return Inputs.from_texts(ai_output, *(None if path is None else _read(path) for path in (source, prompt, system)))
+
+
+def _read(path: Path) -> bytes:
+    return _limited(read_up_to(path, _MAX_BYTES), str(path))
+
+
+def _limited(content: bytes, name: str) -> bytes:
+    if len(content) > _MAX_BYTES:
+        raise InputError(f"{name} is larger than {_MAX_BYTES // 1024**2} MB.", hint="Evaluate it in parts.")
+    return content
 
 
 def _configs(evaluators: Sequence[str], base_url: str | None, key_variable: str | None) -> list[EvaluatorConfig]:

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import json
+
 import click
+
+from salvo.playbooks.playbook.validate import playbook_schema
+from salvo.playbooks.report.report import json_schema
 
 
 @click.command
@@ -12,6 +17,4 @@ def schema(kind: str) -> None:
 
     Every playbook without errors and every report file matches its schema.
     """
-    from salvo.cli.byop import schema_command
-
-    schema_command.schema(kind)
+    click.echo(json.dumps(playbook_schema() if kind == "playbook" else json_schema(), indent=2, ensure_ascii=False))

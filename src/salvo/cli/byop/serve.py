@@ -6,11 +6,12 @@ from typing import Any
 
 import click
 
-from salvo.cli import serve_options
+from salvo.cli import server
+from salvo.cli.byop.database import open_store
 
 
 @click.command
-@serve_options.options
+@server.options
 def serve(**options: Any) -> None:
     """Serve the web page and its API, on this machine only.
 
@@ -19,6 +20,6 @@ def serve(**options: Any) -> None:
     a loopback address, clients need a token, which is printed once. Stop the server with Ctrl-C: the votes so far are
     stored, and the evaluations can be resumed.
     """
-    from salvo.cli.byop import serve_command
-
-    serve_command.serve(serve_options.ServeOptions(**options))
+    with open_store(make=True) as store:
+        click.echo(f"Evaluations are stored in {store.place}", err=True)
+    server.start(**options)

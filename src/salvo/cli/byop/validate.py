@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import click
+
+from salvo.cli.exit_codes import ExitCode
+from salvo.engine.runtime.files import read_up_to
+from salvo.engine.text.unicode_escape import printable
+from salvo.playbooks.playbook.document import LARGEST, PlaybookProblem
+from salvo.playbooks.playbook.validate import examine
 
 
 @click.command
@@ -16,6 +23,31 @@ def validate(file: Path, as_json: bool) -> None:
     Every problem is listed with its JSON path. A playbook with an error cannot be used, and the command exits with 2. A
     warning is about something that the specification asks for, or that is probably a mistake.
     """
-    from salvo.cli.byop import validate_command
+    _, problems = examine(read_up_to(file, LARGEST))
+    errors = [problem for problem in problems if problem.level == "error"]
+    warnings = [problem for problem in problems if problem.level == "warning"]
+    if as_json:
+        result = {"file": str(file), "valid": not errors, "errors": _plain(errors), "warnings": _plain(warnings)}
+        click.echo(json.dumps(result, indent=2))
+    else:
+        _show(file, errors, warnings)
+    if errors:
+        raise SystemExit(ExitCode.USAGE)
 
-    validate_command.validate(file, as_json)
+
+def _plain(problems: list[PlaybookProblem]) -> list[dict[str, str]]:
+    return [{"path": problem.path, "message": problem.message} for problem in problems]
+
+
+def _show(file: Path, errors: list[PlaybookProblem], warnings: list[PlaybookProblem]) -> None:
+    for problem in errors:
+        click.echo(f"{click.style('error', fg='red')}    {printable(str(problem), multiline=True)}")
+    for problem in warnings:
+        click.echo(f"{click.style('warning', fg='yellow')}  {printable(str(problem), multiline=True)}")
+    result = "cannot be used" if errors else "is a valid playbook"
+    counts = f"{_count(errors, 'error')}, {_count(warnings, 'warning')}"
+    click.echo(f"{printable(str(file), multiline=True)} {result}: {counts}.")
+
+
+def _count(problems: list[PlaybookProblem], noun: str) -> str:
+    return f"{len(problems) or 'no'} {noun}{'' if len(problems) == 1 else 's'}"

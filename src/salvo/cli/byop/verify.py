@@ -2,9 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
 
 import click
+
+from salvo.cli.byop.database import open_store
+from salvo.cli.exit_codes import ExitCode
+from salvo.engine.jsonio import json_codec
+from salvo.engine.text.formatting import pluralize
+from salvo.engine.text.unicode_escape import printable
+from salvo.errors import InputError, StoreError, UnknownIdError, UsageError
+from salvo.playbooks.audit import verify as verification
+from salvo.playbooks.audit.signing import read_public_key
+from salvo.playbooks.audit.verify import VerificationFinding
 
 
 @click.command
@@ -14,7 +26,7 @@ import click
 )
 @click.option("--head", metavar="HASH", help="A hash that `byop audit --head` printed; it must still be in the log.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def verify(**options: Any) -> None:
+def verify(report: str | None, public_key: str | None, head: str | None, as_json: bool) -> None:
     """Check whether a report was altered.
 
     The check covers hashes, votes, quotes, signature and audit log. ID is a report's id, a prefix of it, or `latest`:
@@ -22,6 +34,69 @@ def verify(**options: Any) -> None:
     hash and signature are checked, and it is compared with the database if the report is there. Without an argument,
     only the audit log is checked. Exits 0 if nothing was altered, 1 if something was, and 2 if there is no such report.
     """
-    from salvo.cli.byop import verify_command
+    if report is not None and Path(report).is_file():
+        findings = _verify_file(Path(report), public_key)
+    elif public_key is not None:
+        raise UsageError("--public-key is for report files: what is stored is not signed.")
+    elif report is not None:
+        findings = _verify_stored(report)
+    else:
+        findings = []
+    if head is not None or report is None:
+        findings = [*(finding for finding in findings if finding.part != "audit log"), _verify_log(head)]
+    _show(findings, as_json)
+    if any(finding.standing == "altered" for finding in findings):
+        raise SystemExit(ExitCode.FAILED)
 
-    verify_command.verify(**options)
+
+def _verify_file(file: Path, public_key: str | None) -> list[VerificationFinding]:
+    key = None if public_key is None else read_public_key(public_key)
+    try:
+        content = file.read_bytes()
+    except OSError as error:
+        raise InputError(f"{file} cannot be read: {error.strerror}.", hint="Check its permissions.") from error
+    name = str(file)
+    findings = verification.file(content, name, public_key=key)
+    report_id = verification.read_report_id(content, name)
+    try:
+        with open_store() as store:
+            return [*findings, *verification.against_database(content, store.load_raw(report_id), store.audit_log())]
+    except UnknownIdError:
+        return [*findings, *verification.against_database(content, None, [])]
+    except StoreError as error:
+        return [*findings, verification.database_unavailable(str(error))]  # a file can be verified without a database
+
+
+def _verify_stored(name: str) -> list[VerificationFinding]:
+    with open_store() as store:
+        log = store.audit_log()
+        try:
+            report_id = store.find(name)
+        except UnknownIdError:
+            if name not in {entry.report_id for entry in log}:  # the log still has deleted reports
+                raise
+            report_id = name
+        return verification.stored(report_id, store.load_raw(report_id), log)
+
+
+def _verify_log(head: str | None) -> VerificationFinding:
+    with open_store() as store:
+        return verification.chain(store.audit_log(), head)
+
+
+def _show(findings: Sequence[VerificationFinding], as_json: bool) -> None:
+    altered = sum(finding.standing == "altered" for finding in findings)
+    if as_json:
+        result = {"altered": altered, "findings": [asdict(finding) for finding in findings]}
+        click.echo(json_codec.dumps(result, indent=2))
+        return
+    colours = {"holds": "green", "altered": "red", "unknown": "yellow"}
+    for finding in findings:
+        word = click.style(f"{finding.standing:<8}", fg=colours[finding.standing], bold=finding.standing == "altered")
+        click.echo(f"{word} {finding.part:<10} {printable(finding.message)}")
+    if altered:
+        click.echo(f"\n{pluralize(altered, 'part was', 'parts were')} altered.")
+    elif all(finding.standing == "holds" for finding in findings):
+        click.echo("\nNothing was altered.")
+    else:
+        click.echo("\nNothing was altered, as far as this can be checked.")

@@ -8,35 +8,31 @@ from salvo import __version__
 from salvo.cli.lazy import LazyCommand, LazyGroup
 
 COMMANDS = {
-    "init": LazyCommand(
-        "salvo.cli.salvo.init:init", "Make a project with an example scenario that runs without a key."
-    ),
-    "validate": LazyCommand("salvo.cli.salvo.validate:validate", "Check scenario files, without any call."),
-    "run": LazyCommand("salvo.cli.salvo.run:run", "Run scenarios N times and report how reliable the agent is."),
-    "report": LazyCommand(
-        "salvo.cli.salvo.report:report", "Show stored results: the newest batches, one batch, or one run."
-    ),
+    "init": LazyCommand("salvo.cli.salvo.init", "Make a project with an example scenario that runs without a key."),
+    "validate": LazyCommand("salvo.cli.salvo.validate", "Check scenario files, without any call."),
+    "run": LazyCommand("salvo.cli.salvo.run", "Run scenarios N times and report how reliable the agent is."),
+    "report": LazyCommand("salvo.cli.salvo.report", "Show stored results: the newest batches, one batch, or one run."),
     "compare": LazyCommand(
-        "salvo.cli.salvo.compare:compare",
+        "salvo.cli.salvo.compare",
         "Compare two models, or two batches: what is better, what is worse, and what these runs cannot tell.",
     ),
     "baseline": LazyCommand(
-        "salvo.cli.salvo.baseline:baseline", "Keep a batch as the baseline that later runs are compared with."
+        "salvo.cli.salvo.baseline", "Keep a batch as the baseline that later runs are compared with."
     ),
     "judge": LazyCommand(
-        "salvo.cli.salvo.judge:judge",
+        "salvo.cli.salvo.judge",
         "Judge stored transcripts again, without running the agent: does the agent vary, or the judge?",
     ),
     "dashboard": LazyCommand(
-        "salvo.cli.salvo.dashboard:dashboard",
+        "salvo.cli.salvo.dashboard",
         "Show the stored runs on a page: batches over time, comparisons, and each run step by step.",
     ),
     "replay": LazyCommand(
-        "salvo.cli.salvo.replay:replay",
+        "salvo.cli.salvo.replay",
         "Replay a recorded run: the same agent code, no network, no tool executed, no key.",
     ),
-    "schema": LazyCommand("salvo.cli.salvo.schema:schema", "Print the JSON Schema of a scenario file, for editors."),
-    "models": LazyCommand("salvo.cli.models:models", "List models: what they accept and cost, and which keys are set."),
+    "schema": LazyCommand("salvo.cli.salvo.schema", "Print the JSON Schema of a scenario file, for editors."),
+    "models": LazyCommand("salvo.cli.models", "List models: what they accept and cost, and which keys are set."),
 }
 
 

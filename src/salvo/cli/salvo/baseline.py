@@ -6,6 +6,17 @@ from pathlib import Path
 
 import click
 
+from salvo.engine.jsonio import json_codec
+from salvo.engine.text.formatting import pluralize
+from salvo.engine.text.unicode_escape import printable
+from salvo.errors import UsageError
+from salvo.scenarios.analysis.baseline import NAME, VERSION
+from salvo.scenarios.analysis.baseline import bless as write_baseline
+from salvo.scenarios.analysis.batch_stats import measure
+from salvo.scenarios.analysis.comparison_inputs import find_batches
+from salvo.scenarios.spec.project import Project
+from salvo.scenarios.store.store import RunStore
+
 
 @click.group
 def baseline() -> None:
@@ -24,6 +35,29 @@ def bless(batches: tuple[str, ...], output: Path | None, as_json: bool) -> None:
 
     Compare later runs with it: salvo run --against-baseline
     """
-    from salvo.cli.salvo import baseline_command
-
-    baseline_command.bless(batches, output, as_json=as_json)
+    project = Project.find(Path.cwd())
+    store = RunStore(project.store)
+    selected = [batch for text in batches for batch in find_batches(store, text)]
+    stats = [measure(batch, store.load_entries(batch.batch_id)) for batch in selected]
+    for item in stats:
+        if not item.completed:
+            raise UsageError(
+                f"The batch {item.batch_id} ({item.scenario_id}) has no completed run, so it cannot be a baseline.",
+                hint=f"Look at it: salvo report {item.batch_id}",
+            )
+    path = output or project.store / NAME
+    all_stats = write_baseline(path, stats)
+    if as_json:
+        scenarios = [item.scenario_id for item in stats]
+        document = {"salvo_baseline": VERSION, "file": str(path), "blessed": scenarios}
+        click.echo(json_codec.dumps(document, indent=2))
+        return
+    for item in stats:
+        errors = f", {pluralize(item.errors, 'error')} left out" if item.errors else ""
+        click.echo(
+            f"{printable(item.scenario_id)}: {item.passed} of {item.completed} runs passed, "
+            f"{printable(item.full_model)}{errors}"
+        )
+    file = path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
+    scenarios_in_file = pluralize(len(all_stats), "scenario")
+    click.echo(f"{file} has {scenarios_in_file}. Commit it, and compare with: salvo run --against-baseline")

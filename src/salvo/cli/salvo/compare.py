@@ -2,11 +2,39 @@
 
 from __future__ import annotations
 
-from typing import Any
+import os
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
 
 import click
 
+from salvo.cli.exit_codes import ExitCode
 from salvo.cli.param_types import DOLLARS
+from salvo.cli.salvo.run_command import execute
+from salvo.engine.jsonio import json_codec
+from salvo.errors import NothingFoundError
+from salvo.scenarios.analysis.batch_stats import VERSION, run_fingerprints, run_settings
+from salvo.scenarios.analysis.compare import ComparisonReport
+from salvo.scenarios.analysis.comparison_inputs import (
+    compare_batches,
+    find_pairs,
+    newest_by_scenario,
+    pair_scenarios,
+    uses_model,
+)
+from salvo.scenarios.plan import RunSettings, plan_runs
+from salvo.scenarios.report import comparison
+from salvo.scenarios.result import Batch
+from salvo.scenarios.run.adapters.factory import PROVIDER_ADAPTERS
+from salvo.scenarios.run.runner import RunLimits
+from salvo.scenarios.spec.loader import load_scenario
+from salvo.scenarios.spec.project import Project
+from salvo.scenarios.spec.schema import Scenario
+from salvo.scenarios.store.store import RunStore
+from salvo.scenarios.workspace import ScenarioOverrides, Workspace
+
+Pairs = list[tuple[Batch, Batch]]
 
 
 @click.command
@@ -23,7 +51,19 @@ from salvo.cli.param_types import DOLLARS
 @click.option("--max-cost", type=DOLLARS, help="With --run: dollars after which no more runs are started.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.option("--markdown", is_flag=True, help="Print Markdown, for a pull request.")
-def compare(**options: Any) -> None:
+def compare(
+    what: tuple[str, ...],
+    model_a: str | None,
+    model_b: str | None,
+    all_scenarios: bool,
+    do_run: bool,
+    runs: int | None,
+    concurrency: int,
+    record: bool,
+    max_cost: float | None,
+    as_json: bool,
+    markdown: bool,
+) -> None:
     """Compare two models, or two batches: what is better, what is worse, and what these runs cannot tell.
 
     Either --a MODEL --b MODEL, over the scenarios that both were run on (or those at PATH); or two batches, such as
@@ -32,6 +72,106 @@ def compare(**options: Any) -> None:
     The exact test of each scenario is corrected for the number of scenarios. Errors are counted, but are part of no
     rate. Exits 1 when B is significantly worse, 3 when a side has no completed run to compare, and 0 otherwise.
     """
-    from salvo.cli.salvo import compare_command
+    project = Project.find(Path.cwd())
+    store = RunStore(project.store)
+    if model_a is None and model_b is None:
+        if len(what) != 2:
+            raise click.UsageError("Name two batches, or two models with --a and --b.")
+        if do_run:
+            raise click.UsageError("--run runs models: name them with --a and --b.")
+        pairs, notes = find_pairs(store, *what, all_scenarios=all_scenarios)
+    else:
+        if model_a is None or model_b is None or len(what) > 1 or all_scenarios:
+            raise click.UsageError("Two models are compared with --a MODEL --b MODEL, and at most one PATH.")
+        path = Path(what[0]) if what else None
+        if do_run:
+            settings = RunSettings(overrides=ScenarioOverrides(runs), record=record, at_once=concurrency)
+            limits = RunLimits(concurrency, max_cost)
+            pairs, notes = _run_missing(project, (model_a, model_b), path, settings, limits)
+        else:
+            pairs, notes = _find_stored(store, project, (model_a, model_b), path)
+    report = compare_batches(store, pairs, notes)
+    _show(report, as_json=as_json, markdown=markdown)
+    raise SystemExit(_exit_code(report))
 
-    compare_command.compare(**options)
+
+def _find_stored(
+    store: RunStore, project: Project, models: tuple[str, str], path: Path | None
+) -> tuple[Pairs, list[str]]:
+    names = None
+    if path is not None:
+        files = project.scenario_files(path)
+        loaded = [load_scenario(file, environ=os.environ, root=project.root) for file in files]
+        names = {file.model.scenario for file in loaded if file.model and not file.problems}
+    stored = [batch for batch in store.newest_first() if names is None or batch.scenario_id in names]
+    sides = [newest_by_scenario(stored, partial(uses_model, model=model)) for model in models]
+    for model, side in zip(models, sides, strict=True):
+        if not side:
+            stored_models = sorted({batch.model for batch in stored if batch.model})
+            raise NothingFoundError(
+                f"No runs of {model} are stored{'' if path is None else f' for {path}'}.",
+                hint=f"Stored: {', '.join(stored_models) or 'none'}. --run runs what is missing.",
+            )
+    return pair_scenarios(sides[0], sides[1], "--run runs what is missing.")
+
+
+def _run_missing(
+    project: Project, models: tuple[str, str], path: Path | None, settings: RunSettings, limits: RunLimits
+) -> tuple[Pairs, list[str]]:
+    """Pair what is stored of the current scenarios, and run the rest in new batches."""
+    workspace = Workspace(project)
+    stored = list(workspace.store().newest_first())
+    sides: list[dict[str, Batch]] = [{}, {}]
+    missing = []
+    for side, model in zip(sides, models, strict=True):
+        overrides = ScenarioOverrides(**{**settings.overrides.values, **_model_overrides(model)})
+        for file, scenario in workspace.read_all(path, overrides):
+            batch = _find_current_batch(workspace, stored, scenario, file)
+            if batch is not None:
+                side[scenario.scenario] = batch
+            else:
+                missing.append((side, (file, scenario, replace(settings, overrides=overrides))))
+    work = plan_runs(workspace, [item for _, item in missing])
+    for (side, _), runs in zip(missing, work, strict=True):
+        side[runs.batch.scenario_id] = runs.batch
+    if work and execute(workspace, work, settings.recording, limits).interrupted:
+        click.echo("Interrupted. Finished runs are saved; resume with: salvo run --resume latest", err=True)
+        raise SystemExit(ExitCode.INTERRUPTED)
+    return pair_scenarios(sides[0], sides[1])
+
+
+def _model_overrides(model: str) -> dict[str, str]:
+    """Return the adapter and model of a name with a provider; without one, the scenario's adapter is used."""
+    provider, slash, name = model.partition("/")
+    return {"adapter": provider, "model": name} if slash and provider in PROVIDER_ADAPTERS else {"model": model}
+
+
+def _find_current_batch(workspace: Workspace, stored: list[Batch], scenario: Scenario, file: Path) -> Batch | None:
+    """Return the newest batch of exactly this scenario, tools and model, if it has enough runs."""
+    workspace.add_endpoint(scenario)
+    current = workspace.prepare(scenario, file, recorded=False).batch
+    configuration = _configuration(current)
+    for batch in stored:
+        if batch.scenario_id == current.scenario_id and _configuration(batch) == configuration:
+            return batch if len(workspace.store().stored_numbers(batch.batch_id)) >= current.runs else None
+    return None
+
+
+def _configuration(batch: Batch) -> tuple[object, ...]:
+    settings = {name: value for name, value in run_settings(batch).items() if name != VERSION}
+    return batch.provider, batch.model, run_fingerprints(batch), settings
+
+
+def _show(report: ComparisonReport, *, as_json: bool, markdown: bool) -> None:
+    if as_json:
+        click.echo(json_codec.dumps(comparison.document(report), indent=2))
+    elif markdown:
+        click.echo(comparison.markdown(report))
+    else:
+        click.echo("\n".join(comparison.lines(report, colour=True)))
+
+
+def _exit_code(report: ComparisonReport) -> ExitCode:
+    if report.comparison.worse:
+        return ExitCode.FAILED
+    return ExitCode.NOT_JUDGED if report.comparison.not_compared else ExitCode.OK

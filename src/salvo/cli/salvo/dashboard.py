@@ -6,11 +6,12 @@ from typing import Any
 
 import click
 
-from salvo.cli import serve_options
+from salvo.cli import server
+from salvo.scenarios.spec.project import Project
 
 
 @click.command
-@serve_options.options
+@server.options
 def dashboard(**options: Any) -> None:
     """Show the stored runs on a page: batches over time, comparisons, and each run step by step.
 
@@ -18,6 +19,7 @@ def dashboard(**options: Any) -> None:
     runs appear by themselves. Showing runs sends nothing to anyone. If --host is not a loopback address, visitors need
     a token, which is printed once. Stop the server with Ctrl-C.
     """
-    from salvo.cli.salvo import dashboard_command
-
-    dashboard_command.dashboard(serve_options.ServeOptions(**options))
+    store = Project.find().store
+    empty = "" if (store / "batches").is_dir() else ", where nothing is stored yet: `salvo run` makes some"
+    click.echo(f"Showing the runs in {store}{empty}. To show them, nothing leaves this machine.", err=True)
+    server.start(**options, home="/scenarios")

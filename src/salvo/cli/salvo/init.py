@@ -2,9 +2,20 @@
 
 from __future__ import annotations
 
+from importlib.resources import files
 from pathlib import Path
 
 import click
+
+from salvo.cli.salvo.schema import schema_text
+from salvo.errors import InputError
+
+FILES = {
+    "book_flight.yaml": "scenarios/book_flight.yaml",
+    "tools.py.txt": "tools.py",
+    "travel_agent.py.txt": "travel_agent.py",
+    "gitignore.txt": ".salvo/.gitignore",
+}
 
 
 @click.command
@@ -14,6 +25,26 @@ def init(folder: Path) -> None:
 
     FOLDER is created if it does not exist; without one, it is the current folder. Existing files are not changed.
     """
-    from salvo.cli.salvo import init_command
+    templates = files("salvo.scenarios.spec").joinpath("templates")
+    created = [
+        _write(folder / target, templates.joinpath(template).read_text(encoding="utf-8"))
+        for template, target in FILES.items()
+    ]
+    created.append(_write(folder / ".salvo" / "scenario.schema.json", schema_text() + "\n"))
+    if not any(created):
+        click.echo("All files exist already.")
+    steps = ([] if folder == Path() else [f"cd {folder}"]) + ["salvo run --record", "salvo replay latest"]
+    click.echo("\nTry:\n" + "\n".join(f"  {step}" for step in steps))
 
-    init_command.init(folder)
+
+def _write(file: Path, content: str) -> bool:
+    if file.exists():
+        click.echo(f"  kept     {file}")
+        return False
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(content, encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"{file} cannot be written: {error.strerror}.", hint="Choose another folder.") from error
+    click.echo(f"  created  {file}")
+    return True

@@ -2,21 +2,46 @@
 
 from __future__ import annotations
 
+import asyncio
+from pathlib import Path
+from typing import Any
+
 import click
 
+from salvo import __version__
+from salvo.cli.console import ProgressLine
+from salvo.cli.exit_codes import ExitCode
 from salvo.cli.param_types import DOLLARS
+from salvo.engine.jsonio import json_codec
+from salvo.engine.runtime.pool import cancel_on_interrupt
+from salvo.engine.text.formatting import pluralize
+from salvo.engine.text.unicode_escape import printable
+from salvo.errors import NothingFoundError, UsageError
+from salvo.scenarios.analysis.rejudge import JUDGE, is_transcript, missing_rejudgements, only_judges
+from salvo.scenarios.evaluators.llm_judge import JudgeFields
+from salvo.scenarios.report import rejudge_report
+from salvo.scenarios.report.rejudge_report import JudgeSummary
+from salvo.scenarios.result import AgentRunResult, Batch
+from salvo.scenarios.run.runner import INTERRUPTED
+from salvo.scenarios.spec.loader import from_document
+from salvo.scenarios.spec.project import Project
+from salvo.scenarios.spec.schema import Scenario
+from salvo.scenarios.store.rejudge_store import Rejudgement, RejudgeStore
+from salvo.scenarios.workspace import Workspace
 
 
 @click.command
-@click.argument("batch", default="latest")
+@click.argument("batch_id", metavar="[BATCH]", default="latest")
 @click.option(
     "--times", type=click.IntRange(min=1, max=1000), default=3, show_default=True, help="Judgings of each transcript."
 )
 @click.option("-j", "--concurrency", type=click.IntRange(min=1), default=10, show_default=True, help="Calls at once.")
 @click.option("--max-cost", type=DOLLARS, help="Dollars after which no more judgings are started.")
-@click.option("--stored", is_flag=True, help="Show what is stored, without any call.")
+@click.option("--stored", "only_stored", is_flag=True, help="Show what is stored, without any call.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def judge(batch: str, times: int, concurrency: int, max_cost: float | None, stored: bool, as_json: bool) -> None:
+def judge(
+    batch_id: str, times: int, concurrency: int, max_cost: float | None, only_stored: bool, as_json: bool
+) -> None:
     """Judge stored transcripts again, without running the agent: does the agent vary, or the judge?
 
     BATCH is any unique prefix of a batch's id, or latest. The judges of the scenario as it was run are asked --times
@@ -25,6 +50,125 @@ def judge(batch: str, times: int, concurrency: int, max_cost: float | None, stor
 
     Exits 0, 3 when judgings are missing or gave no verdict, and 130 when interrupted.
     """
-    from salvo.cli.salvo import judge_command
+    workspace = Workspace(Project.find(Path.cwd()))
+    store = workspace.store()
+    batch = store.load_batch(store.find_batch(batch_id))
+    scenario = only_judges(from_document(batch.scenario))
+    if not scenario.assertions:
+        raise UsageError(
+            f"{batch.scenario_id} has no assertion that a model judges.",
+            hint="`salvo judge` is for assertions of the type llm_judge: the others always give the same result.",
+        )
+    runs = store.load_runs(batch.batch_id)
+    transcripts = [run for run in runs if is_transcript(run)]
+    if not transcripts:
+        raise NothingFoundError(f"The batch {batch.batch_id} has no run that was judged.")
+    judgings = RejudgeStore(store.folder)
+    missing = (
+        [] if only_stored else missing_rejudgements(transcripts, _stored_judgings(judgings, batch, scenario), times)
+    )
+    code = ExitCode.OK
+    if missing:
+        code = asyncio.run(_judge(workspace, batch, scenario, missing, judgings, concurrency, max_cost))
+    completed = [
+        judging for judging in _stored_judgings(judgings, batch, scenario) if only_stored or judging.time <= times
+    ]
+    if not completed:
+        raise NothingFoundError(
+            f"No judgings of the batch {batch.batch_id} are stored.",
+            hint=f"Make some with: salvo judge {batch.batch_id} --times {times}",
+        )
+    expected = len(completed) if only_stored else times * len(transcripts)
+    summaries = _summaries(scenario, completed, transcripts)
+    _show(batch, scenario, summaries, (len(completed), expected, len(runs) - len(transcripts)), as_json=as_json)
+    if code is ExitCode.OK and (len(completed) < expected or any(summary.no_verdict for summary in summaries)):
+        code = ExitCode.NOT_JUDGED
+    raise SystemExit(code)
 
-    judge_command.judge(batch, times, concurrency, max_cost, stored, as_json)
+
+def _stored_judgings(judgings: RejudgeStore, batch: Batch, scenario: Scenario) -> list[Rejudgement]:
+    """Return the judgings that this version made with all judges of the scenario."""
+    stored = judgings.load(batch.batch_id, __version__)
+    return [judging for judging in stored if len(judging.verdicts) == len(scenario.assertions)]
+
+
+async def _judge(
+    workspace: Workspace,
+    batch: Batch,
+    scenario: Scenario,
+    missing: list[tuple[AgentRunResult, int]],
+    judgings: RejudgeStore,
+    concurrency: int,
+    max_cost: float | None,
+) -> ExitCode:
+    progress, total, finished, cost = ProgressLine(), len(missing), 0, 0.0
+
+    def on_judged(judging: Rejudgement) -> None:
+        nonlocal finished, cost
+        finished += 1
+        cost += sum(verdict.cost or 0.0 for verdict in judging.verdicts)
+        spent = f", ${cost:.4f}" if cost else ""
+        milestone = finished % max(1, total // 10) == 0 or finished == total
+        progress.update(f"{finished}/{total} judgings done{spent}", milestone=milestone)
+
+    async with workspace.rejudge_session(
+        judgings,
+        workspace.project.root / batch.source,
+        concurrency=concurrency,
+        max_cost=max_cost,
+        version=__version__,
+        on_judged=on_judged,
+        on_wait=lambda wait: progress.update(f"{finished}/{total} judgings done ({wait})", milestone=wait.seconds >= 1),
+    ) as session:
+        try:
+            with cancel_on_interrupt(session.pool, INTERRUPTED):
+                skipped = await session.judge(scenario, missing)
+        finally:
+            progress.clear()
+    if skipped:
+        reason = skipped[0].reason
+        progress.print(
+            f"{len(skipped)} of {total} judgings were not made: {reason}. Run the same command again to continue."
+        )
+    return ExitCode.INTERRUPTED if session.pool.is_cancelled else ExitCode.OK
+
+
+def _summaries(
+    scenario: Scenario, judgings: list[Rejudgement], transcripts: list[AgentRunResult]
+) -> list[JudgeSummary]:
+    stored = {run.run_id: [item.passed for item in run.eval_results if item.type == JUDGE] for run in transcripts}
+    costs = [run.metrics.cost for run in transcripts if run.metrics.cost is not None]
+    run_cost = sum(costs) / len(costs) if len(costs) == len(transcripts) else None
+    labels = [assertion.label for assertion in scenario.assertions]
+    return rejudge_report.summarise(labels, _votes(scenario), judgings, stored, run_cost)
+
+
+def _votes(scenario: Scenario) -> list[int]:
+    return [JudgeFields.model_validate(assertion.fields).votes for assertion in scenario.assertions]
+
+
+def _show(
+    batch: Batch,
+    scenario: Scenario,
+    summaries: list[JudgeSummary],
+    counts: tuple[int, int, int],
+    *,
+    as_json: bool,
+) -> None:
+    count, expected, unjudged = counts
+    if as_json:
+        document: dict[str, Any] = {
+            "salvo_judging": 1,
+            "batch_id": batch.batch_id,
+            "scenario_id": batch.scenario_id,
+            "judgings": count,
+            "wanted": expected,
+            "runs_never_judged": unjudged,
+            "assertions": [rejudge_report.document(summary) for summary in summaries],
+        }
+        click.echo(json_codec.dumps(document, indent=2))
+        return
+    click.echo("\n".join(rejudge_report.lines(summaries, _votes(scenario))))
+    note = f" {pluralize(unjudged, 'run')} ended before there was anything to judge." if unjudged else ""
+    total = "" if count == expected else f" of {expected}"
+    click.echo(f"\n{printable(batch.scenario_id)}, batch {batch.batch_id}: {count}{total} judgings.{note}")

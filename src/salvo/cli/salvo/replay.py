@@ -2,9 +2,27 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import click
+
+from salvo.cli.exit_codes import ExitCode
+from salvo.cli.salvo.exit_status import batch_exit_code
+from salvo.engine.jsonio import json_codec
+from salvo.engine.text.unicode_escape import printable
+from salvo.errors import NothingFoundError, UnknownIdError
+from salvo.scenarios.analysis.summary import BatchSummary, summarise
+from salvo.scenarios.replay import EvaluatedAgain, RunReplay
+from salvo.scenarios.report.terminal import run_in_full, verdict
+from salvo.scenarios.result import AgentRunResult, EvalResult
+from salvo.scenarios.spec.project import Project
+from salvo.scenarios.store.index import index_entry
+from salvo.scenarios.store.store import LATEST, RunStore
+from salvo.scenarios.workspace import Workspace
 
 
 @click.command
@@ -20,6 +38,144 @@ def replay(run_id: str, re_eval: bool, scenario: Path | None, as_json: bool) -> 
     RUN_ID is any unique prefix of a run's id, or latest; with --re-eval also of a batch's id. Exits 0 when the replay
     is identical and 1 when it diverges. With --re-eval the exit code is that of the verdict, as with salvo run.
     """
-    from salvo.cli.salvo import replay_command
+    workspace = Workspace(Project.find(Path.cwd()))
+    if re_eval or scenario is not None:
+        code = asyncio.run(_evaluate_again(workspace, run_id, scenario, as_json=as_json))
+    else:
+        code = asyncio.run(_replay(workspace, run_id, as_json=as_json))
+    raise SystemExit(code)
 
-    replay_command.replay(run_id, re_eval, scenario, as_json)
+
+async def _replay(workspace: Workspace, run_id: str, *, as_json: bool) -> ExitCode:
+    replayer = workspace.replayer()
+    replayed = await replayer.replay(replayer.store.find_run(run_id))
+    click.echo(_replay_json(replayed) if as_json else "\n".join(_replay_lines(replayed)))
+    return ExitCode.OK if replayed.identical else ExitCode.FAILED
+
+
+def _replay_lines(replayed: RunReplay) -> list[str]:
+    lines = run_in_full(replayed.result or replayed.stored, colour=True)
+    lines += ["", *(f"Note: {warning}" for warning in replayed.warnings)]
+    if replayed.divergence:
+        return [*lines, f"Diverged. {replayed.divergence}"]
+    if replayed.differences:
+        first, *rest = replayed.differences
+        more = f" and {len(rest)} more differences" if rest else ""
+        return [*lines, f"Diverged at {first.text('recorded', 'now')}{more}"]
+    words = {
+        "full": "Identical: the same agent code, on the recorded answers, did the same.",
+        "model-only": "Identical: the program, run again on the recorded answers of its models, did the same.",
+        "frozen-tools": "Identical: the same agent code, on the recorded tool results, did the same.",
+        "reconstructed": "Reconstructed from what was stored; the agent was not called.",
+    }
+    return [*lines, words[replayed.mode]]
+
+
+def _replay_json(replayed: RunReplay) -> str:
+    document = {
+        "run_id": replayed.stored.run_id,
+        "mode": replayed.mode,
+        "identical": replayed.identical,
+        "divergence": replayed.divergence or None,
+        "differences": [difference._asdict() for difference in replayed.differences],
+        "warnings": replayed.warnings,
+        "result": replayed.result,
+    }
+    return json_codec.dumps(document, indent=2).decode()
+
+
+async def _evaluate_again(workspace: Workspace, run_or_batch_id: str, file: Path | None, *, as_json: bool) -> ExitCode:
+    replayer = workspace.replayer()
+    batch_id = _find_batch(replayer.store, run_or_batch_id)
+    store = replayer.store
+    run_ids = [store.find_run(run_or_batch_id)] if batch_id is None else store.batch_run_ids(batch_id)
+    if not run_ids:
+        raise NothingFoundError(f"The batch {batch_id} has no run yet.", hint=f"salvo run --resume {batch_id}")
+    again = await replayer.evaluate_again(run_ids, file)
+    if batch_id is None:
+        return _show_run(again, as_json=as_json)
+    return _show_batch(again, as_json=as_json)
+
+
+def _find_batch(store: RunStore, text: str) -> str | None:
+    """Return the id of a batch, or None if the text is the id of a run."""
+    try:
+        return None if text == LATEST else store.find_batch(text)
+    except UnknownIdError:
+        return None
+
+
+def _show_run(again: EvaluatedAgain, *, as_json: bool) -> ExitCode:
+    [(before, after)] = again.runs
+    if as_json:
+        click.echo(_evaluation_json(again))
+    else:
+        click.echo("\n".join([*(f"Note: {note}" for note in again.notes), *_changes(before, after)]))
+    return {"failed": ExitCode.FAILED, "error": ExitCode.NOT_JUDGED}.get(after.outcome, ExitCode.OK)
+
+
+def _show_batch(again: EvaluatedAgain, *, as_json: bool) -> ExitCode:
+    """Show the stored verdict of the batch and the one with the current scenario, which decides the exit code."""
+    current = replace(
+        again.batch,
+        min_pass_rate=again.scenario.min_pass_rate,
+        confidence=again.scenario.confidence,
+        threshold=again.scenario.threshold,
+    )
+    before = summarise(again.batch, [index_entry(old) for old, _ in again.runs])
+    after = summarise(current, [index_entry(new) for _, new in again.runs])
+    if as_json:
+        click.echo(_evaluation_json(again, before=before, after=after))
+        return batch_exit_code([after])
+    compared = [(_changes(old, new), _verdict(old) == _verdict(new)) for old, new in again.runs]
+    changed = [lines for lines, same in compared if len(lines) > 1 or not same]
+    lines = [f"Note: {note}" for note in again.notes]
+    lines += [line for run_lines in changed for line in run_lines]
+    if same := len(again.runs) - len(changed):
+        lines.append(f"{same} of {len(again.runs)} runs have the same results.")
+    click.echo("\n".join([*lines, "", f"was  {verdict(before)}", f"is   {verdict(after)}"]))
+    return batch_exit_code([after])
+
+
+def _evaluation_json(
+    again: EvaluatedAgain, before: BatchSummary | None = None, after: BatchSummary | None = None
+) -> str:
+    document = {
+        "batch_id": again.batch.batch_id,
+        "notes": again.notes,
+        "was": before,
+        "is": after,
+        "results": [new for _, new in again.runs],
+    }
+    return json_codec.dumps(document, indent=2).decode()
+
+
+def _changes(before: AgentRunResult, after: AgentRunResult) -> list[str]:
+    lines = [f"{after.run_id}  was {_verdict(before)}, is {_verdict(after)}"]
+    old = {key: item.passed for key, item in _labelled_results(before)}
+    new = dict(_labelled_results(after))
+    for key, item in new.items():
+        if key not in old:
+            lines.append(f"  {item.name}: new, {_outcome(item.passed)}. {item.message}".rstrip())
+        elif old[key] != item.passed:
+            lines.append(
+                f"  {item.name}: was {_outcome(old[key])}, is {_outcome(item.passed)}. {item.message}".rstrip()
+            )
+    lines += [f"  {name}: no longer asserted" for name, number in old if (name, number) not in new]
+    return [printable(line) for line in lines] if len(lines) > 1 else [f"{lines[0]}; no assertion changed"]
+
+
+def _verdict(result: AgentRunResult) -> str:
+    return f"{result.outcome}" + ("" if result.weighted_score is None else f" ({result.weighted_score:.2f})")
+
+
+def _labelled_results(result: AgentRunResult) -> Iterator[tuple[tuple[str, int], EvalResult]]:
+    """Yield the results by the label of their assertion and, where several share one, their order."""
+    count: Counter[str] = Counter()
+    for item in result.eval_results:
+        yield (item.name, count[item.name]), item
+        count[item.name] += 1
+
+
+def _outcome(passed: bool | None) -> str:
+    return "not judged" if passed is None else "passed" if passed else "failed"

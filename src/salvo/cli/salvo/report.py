@@ -2,9 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
+
+from salvo.cli.exit_codes import ExitCode
+from salvo.engine.jsonio import json_codec
+from salvo.engine.runtime.files import write_document
+from salvo.engine.text.unicode_escape import printable
+from salvo.errors import StoreError, TapeError, UnknownIdError
+from salvo.scenarios.analysis.summary import BatchSummary, summarise
+from salvo.scenarios.report import files, terminal
+from salvo.scenarios.report.html import export
+from salvo.scenarios.spec.project import Project
+from salvo.scenarios.store.index import Entries
+from salvo.scenarios.store.store import LATEST, RunStore
 
 
 @click.command
@@ -30,6 +43,98 @@ def report(run_id: str | None, last: int, failures: bool, as_json: bool, html: P
     """
     if html and (failures or as_json):
         raise click.UsageError("--html writes a whole batch: leave out --failures and --json.")
-    from salvo.cli.salvo import report_command
+    store = RunStore(Project.find(Path.cwd()).store)
+    if rebuild:
+        rebuilt = store.rebuild_index()
+        click.echo(f"Index rebuilt: {rebuilt.runs} runs{_unreadable(rebuilt.skipped)}.", err=True)
+    if html is not None:
+        _write_html(store, run_id, html)
+    elif run_id is None:
+        _show_newest(store, last, failures, as_json)
+    elif (batch_id := _find_batch(store, run_id)) is not None:
+        _show_batch(store, batch_id, failures, as_json)
+    else:
+        _show_run(store, run_id, as_json)
 
-    report_command.report(run_id, last, failures, as_json, html, rebuild)
+
+def _show_newest(store: RunStore, last: int, failures: bool, as_json: bool) -> None:
+    entries = store.last(last)
+    summaries = _summaries(store, store.newest_batches(last), entries)
+    _warn(entries.skipped, "Rebuild the index with `salvo report --rebuild`.")
+    _show(summaries, failures, as_json)
+    if not summaries:
+        click.echo(f"No runs are stored in {store.folder}. Make some with `salvo run`.", err=True)
+        raise SystemExit(ExitCode.NOTHING)
+
+
+def _show_batch(store: RunStore, batch_id: str, failures: bool, as_json: bool) -> None:
+    entries = store.load_entries(batch_id)
+    summary = summarise(store.load_batch(batch_id), entries)
+    _warn(entries.skipped, _damaged(store))
+    if failures or as_json:
+        _show([summary], failures, as_json)
+    else:
+        _print(terminal.batch_table(summary, colour=True))
+
+
+def _write_html(store: RunStore, batch_id: str | None, path: Path) -> None:
+    exported = export(store, store.find_batch(batch_id or LATEST))
+    _warn(exported.unreadable, _damaged(store), "in the file")
+    if str(path) == "-":
+        click.echo(exported.html, nl=False)
+        return
+    write_document(path, exported.html.encode())
+    click.echo(f"{path}: {printable(exported.summary.scenario_id)}, {terminal.verdict(exported.summary)}")
+
+
+def _show_run(store: RunStore, run_id: str, as_json: bool) -> None:
+    result = store.load_run(store.find_run(run_id))
+    if as_json:
+        click.echo(json_codec.dumps(result, indent=2))
+    else:
+        _print(terminal.run_in_full(result, colour=True))
+
+
+def _show(summaries: Sequence[BatchSummary], failures: bool, as_json: bool) -> None:
+    if as_json:
+        selected = [summary for summary in summaries if summary.failures] if failures else summaries
+        click.echo(files.as_json(selected))
+    elif summaries:
+        lines = terminal.list_failures if failures else terminal.list_batches
+        _print(lines(summaries, colour=True))
+
+
+def _summaries(store: RunStore, batch_ids: Sequence[str], entries: Entries) -> list[BatchSummary]:
+    """Return the summaries of all batches that can be read."""
+    summaries = []
+    for batch_id in batch_ids:
+        try:
+            summaries.append(summarise(store.load_batch(batch_id), entries))
+        except (StoreError, TapeError) as error:
+            click.echo(f"Left out: {error}", err=True)
+    return summaries
+
+
+def _find_batch(store: RunStore, text: str) -> str | None:
+    """Return the id of a batch, or None if the text must be the id of a run."""
+    try:
+        return store.find_batch(text)
+    except UnknownIdError:
+        return None
+
+
+def _warn(skipped: int, advice: str, where: str = "below") -> None:
+    if skipped:
+        click.echo(f"Some runs may be missing {where}{_unreadable(skipped)}. {advice}", err=True)
+
+
+def _damaged(store: RunStore) -> str:
+    return f"Look for damaged files in {store.runs}."
+
+
+def _unreadable(skipped: int) -> str:
+    return f", {skipped} could not be read" if skipped else ""
+
+
+def _print(lines: Sequence[str]) -> None:
+    click.echo("\n".join(lines))

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import json
+
 import click
+
+from salvo.scenarios.evaluators.registry import builtin_registry
+from salvo.scenarios.spec.schema import scenario_schema
 
 
 @click.command
@@ -14,6 +19,8 @@ def schema() -> None:
     \b
     # yaml-language-server: $schema=scenario.schema.json
     """
-    from salvo.cli.salvo.schema_command import schema_text
-
     click.echo(schema_text())
+
+
+def schema_text() -> str:
+    return json.dumps(scenario_schema(builtin_registry().types()), indent=2, ensure_ascii=False)

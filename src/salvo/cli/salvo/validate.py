@@ -6,6 +6,11 @@ from pathlib import Path
 
 import click
 
+from salvo.cli.exit_codes import ExitCode
+from salvo.engine.text.formatting import pluralize
+from salvo.scenarios.spec.project import Project
+from salvo.scenarios.workspace import Workspace
+
 
 @click.command
 @click.argument("path", required=False, type=click.Path(path_type=Path))
@@ -16,6 +21,12 @@ def validate(path: Path | None) -> None:
     problem of every file is listed with its line and column, and the command exits with 2 if there are any. The
     Python code that a scenario names is imported.
     """
-    from salvo.cli.salvo import validate_command
-
-    validate_command.validate(path)
+    project = Project.find()
+    files = project.scenario_files(path)
+    _, problems = Workspace(project).validate_all(files)
+    for problem in problems:
+        click.echo(problem)
+    if problems:
+        click.echo(f"{pluralize(len(files), 'file')}, {pluralize(len(problems), 'problem')}")
+        raise SystemExit(ExitCode.USAGE)
+    click.echo(f"{pluralize(len(files), 'scenario')} {'is' if len(files) == 1 else 'are'} valid.")
