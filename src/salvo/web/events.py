@@ -16,8 +16,8 @@ from pydantic import TypeAdapter
 from starlette.responses import StreamingResponse
 
 from salvo.engine.jsonio import json_codec
+from salvo.playbooks.store.records import ErrorDetail
 from salvo.web.jobs import Job, JobState, RetryNotice, VoteSummary
-from salvo.web.responses import ErrorDetail
 
 KEEPALIVE_SECONDS = 15.0
 """After so long without an event a comment is sent, so that no proxy closes the connection."""

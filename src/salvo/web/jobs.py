@@ -20,9 +20,9 @@ from salvo.playbooks.evaluate.runner import Event, VoteEvent, evaluate
 from salvo.playbooks.evaluate.session import CONCURRENCY, EvaluatorConfig
 from salvo.playbooks.evaluate.votes import Vote
 from salvo.playbooks.report.checks import withhold_claims
-from salvo.playbooks.store.records import StoredError
+from salvo.playbooks.store.records import ErrorDetail
 from salvo.playbooks.store.store import EvaluationStore
-from salvo.web.responses import BusyError, ErrorDetail, error_detail
+from salvo.web.responses import BusyError, error_detail
 
 _log = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -300,9 +300,8 @@ class Jobs:
             self._remove(job)
 
     async def _save_failure(self, job: Job, error: SalvoError) -> None:
-        detail = error_detail(error)
         try:
-            await asyncio.to_thread(self._store.fail, job.id, StoredError(detail.code, detail.message, detail.hint))
+            await asyncio.to_thread(self._store.fail, job.id, error_detail(error))
         except SalvoError as store_error:
             _log.warning("The failure of an evaluation could not be stored: %s", store_error)
         job.fail(error)

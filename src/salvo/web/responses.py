@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
+from functools import wraps
+from inspect import iscoroutinefunction
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
+from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse
 
@@ -23,20 +26,12 @@ from salvo.errors import (
     UnknownIdError,
     UsageError,
 )
+from salvo.playbooks.store.records import ErrorDetail
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
 T = TypeVar("T", bound="DataclassInstance")
-
-
-@dataclass(frozen=True, slots=True)
-class ErrorDetail:
-    """What happened and how to correct it. `code` is for programs and does not change."""
-
-    code: str
-    message: str
-    hint: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +44,28 @@ class JsonResponse(JSONResponse):
 
     def render(self, content: Any) -> bytes:
         return json_codec.dumps(content)
+
+
+class JsonRoute(APIRoute):
+    """Encodes the values that endpoints return. FastAPI would validate and copy them first."""
+
+    def __init__(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:
+        super().__init__(path, _responding(endpoint, options.get("status_code") or 200), **options)
+
+
+def _responding(endpoint: Callable[..., Any], status: int) -> Callable[..., Any]:
+    def respond(result: Any) -> Response:
+        return result if isinstance(result, Response) else JsonResponse(result, status)
+
+    @wraps(endpoint)
+    async def respond_async(**arguments: Any) -> Response:
+        return respond(await endpoint(**arguments))
+
+    @wraps(endpoint)
+    def respond_in_thread(**arguments: Any) -> Response:
+        return respond(endpoint(**arguments))
+
+    return respond_async if iscoroutinefunction(endpoint) else respond_in_thread
 
 
 def copy_fields(model: type[T], source: object, **values: Any) -> T:

@@ -15,7 +15,7 @@ from salvo.playbooks.enums import Mode, Result, Status
 from salvo.playbooks.evaluate.votes import Vote
 from salvo.playbooks.report.report import Report
 from salvo.playbooks.store import process_owner
-from salvo.playbooks.store.records import HistoryRow, State, StoredError
+from salvo.playbooks.store.records import ErrorDetail, HistoryRow, State
 from salvo.playbooks.store.store import EvaluationStore
 from tests.support.clock import HeldClock
 from tests.support.playbooks import CERTAIN, TEXT, a_playbook, a_report, a_vote, some_inputs, some_votes
@@ -159,9 +159,9 @@ def test_what_another_process_runs_is_not_resumed_here(store: EvaluationStore, m
 def test_what_failed_says_why_and_can_be_resumed(store: EvaluationStore) -> None:
     begin_evaluation(store)
     store.save_votes("id-0001", [a_vote()])
-    store.fail("id-0001", StoredError("store", "The disk is full.", "Free some space."))
+    store.fail("id-0001", ErrorDetail("store", "The disk is full.", "Free some space."))
     found = store.load("id-0001")
-    assert (found.state, found.error) == (State.FAILED, StoredError("store", "The disk is full.", "Free some space."))
+    assert (found.state, found.error) == (State.FAILED, ErrorDetail("store", "The disk is full.", "Free some space."))
     assert (found.subject, found.evaluator) == ("default", "anthropic/claude-sonnet-4-6")
     assert [row.state for row in store.history()] == [State.FAILED]
     store.resume("id-0001")

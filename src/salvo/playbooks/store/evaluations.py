@@ -15,12 +15,12 @@ from salvo.errors import UnknownIdError, UsageError
 from salvo.playbooks.enums import Mode, Result, Status
 from salvo.playbooks.store.columns import as_name, as_text, inputs_text, parse_inputs, parse_report
 from salvo.playbooks.store.records import (
+    ErrorDetail,
     HistoryRow,
     NewEvaluation,
     RawEvaluation,
     RawVote,
     State,
-    StoredError,
     StoredEvaluation,
     TimelinePoint,
     UsedPlaybook,
@@ -144,7 +144,7 @@ def stored_evaluation(row: RowMapping, state: State) -> StoredEvaluation:
         stored_in_full=row["stored_in_full"],
         report=None if row["report"] is None else parse_report(row["report"], f"The report {row['id']}"),
         baseline_since=row["saved_at"],
-        error=StoredError(**request[ERROR_KEY]) if state is State.FAILED else None,
+        error=ErrorDetail(**request[ERROR_KEY]) if state is State.FAILED else None,
     )
 
 

@@ -48,8 +48,8 @@ class NewEvaluation:
 
 
 @dataclass(frozen=True, slots=True)
-class StoredError:
-    """Why an evaluation failed, and what to do. `code` is for programs."""
+class ErrorDetail:
+    """What happened and how to correct it. `code` is for programs and does not change."""
 
     code: str
     message: str
@@ -80,7 +80,7 @@ class StoredEvaluation:
     report: Report | None
     baseline_since: str | None
     """When it was saved as a baseline, or None."""
-    error: StoredError | None = None
+    error: ErrorDetail | None = None
     """Why it failed, if it did."""
 
 

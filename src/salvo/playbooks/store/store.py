@@ -31,11 +31,11 @@ from salvo.playbooks.store.location import TOUCH
 from salvo.playbooks.store.records import (
     RUN_HINT,
     BaselineRecord,
+    ErrorDetail,
     HistoryRow,
     NewEvaluation,
     RawEvaluation,
     State,
-    StoredError,
     StoredEvaluation,
     TimelinePoint,
     UsedPlaybook,
@@ -172,7 +172,7 @@ class EvaluationStore:
     def cancel(self, evaluation_id: str) -> None:
         self._end(evaluation_id, State.CANCELLED)
 
-    def fail(self, evaluation_id: str, error: StoredError) -> None:
+    def fail(self, evaluation_id: str, error: ErrorDetail) -> None:
         """Store why the evaluation failed. It can still be resumed."""
         with self._database.writing() as connection:
             rows.lock_open_evaluation(connection, evaluation_id)

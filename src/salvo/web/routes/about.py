@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from typing import Any
 
 from fastapi import APIRouter
 
@@ -14,11 +13,11 @@ from salvo.engine.jsonio import json_codec
 from salvo.playbooks.enums import DISCLAIMERS
 from salvo.playbooks.report.builder import RUNNER_FINGERPRINT
 from salvo.web.documents.reader import MAX_DOCUMENT_BYTES, SUFFIXES
-from salvo.web.responses import JsonResponse
+from salvo.web.responses import JsonRoute
 from salvo.web.security import MAX_REQUEST_BYTES
 from salvo.web.services import ServicesDep
 
-router = APIRouter(prefix="/api", tags=["about"])
+router = APIRouter(prefix="/api", tags=["about"], route_class=JsonRoute)
 
 CREDIT = "BYOP (Bring Your Own Playbook) is a specification by Vasile Tiple, published under CC BY 4.0."
 
@@ -42,22 +41,20 @@ class About:
     document_suffixes: tuple[str, ...]
 
 
-@router.get("/about", operation_id="getAbout", response_model=About)
-def about(services: ServicesDep) -> JsonResponse:
+@router.get("/about", operation_id="getAbout")
+def about(services: ServicesDep) -> About:
     """Return the version, where data is stored, the credit, and the limits."""
-    return JsonResponse(
-        About(
-            version=__version__,
-            runner=RUNNER_FINGERPRINT,
-            database=services.store.place,
-            scenarios=str(services.catalog.store.folder),
-            credit=CREDIT,
-            disclaimers=DISCLAIMERS,
-            evaluations_at_once=services.settings.max_evaluations,
-            largest_request=MAX_REQUEST_BYTES,
-            largest_document=MAX_DOCUMENT_BYTES,
-            document_suffixes=SUFFIXES,
-        )
+    return About(
+        version=__version__,
+        runner=RUNNER_FINGERPRINT,
+        database=services.store.place,
+        scenarios=str(services.catalog.store.folder),
+        credit=CREDIT,
+        disclaimers=DISCLAIMERS,
+        evaluations_at_once=services.settings.max_evaluations,
+        largest_request=MAX_REQUEST_BYTES,
+        largest_document=MAX_DOCUMENT_BYTES,
+        document_suffixes=SUFFIXES,
     )
 
 
@@ -72,12 +69,13 @@ class Example:
     subject: str
 
 
-@router.get("/examples", operation_id="listExamples", response_model=list[Example])
-def examples() -> JsonResponse:
+@router.get("/examples", operation_id="listExamples")
+def examples() -> list[Example]:
     """Return texts to try, careful and careless ones."""
-    return JsonResponse(_examples())
+    return _examples()
 
 
 @cache
-def _examples() -> Any:
-    return json_codec.loads(files("salvo.web").joinpath("examples", "examples.json").read_bytes())
+def _examples() -> list[Example]:
+    content = files("salvo.web").joinpath("examples", "examples.json").read_bytes()
+    return [Example(**example) for example in json_codec.loads(content)]

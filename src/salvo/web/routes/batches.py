@@ -23,10 +23,10 @@ from salvo.scenarios.store.index import IndexEntry
 from salvo.scenarios.store.watcher import StoreWatcher
 from salvo.web import events
 from salvo.web.request_models import MAX_NAME_LENGTH, Name
-from salvo.web.responses import JsonResponse, copy_fields
+from salvo.web.responses import JsonRoute, copy_fields
 from salvo.web.services import Services, ServicesDep
 
-router = APIRouter(prefix="/api/batches", tags=["batches"])
+router = APIRouter(prefix="/api/batches", tags=["batches"], route_class=JsonRoute)
 
 POLL_SECONDS = 1.0
 """Between two looks at the store, while a client watches."""
@@ -55,7 +55,7 @@ class BatchPage:
     """The store's folder."""
 
 
-@router.get("", operation_id="listBatches", response_model=BatchPage)
+@router.get("", operation_id="listBatches")
 def batches(
     services: ServicesDep,
     scenario: ScenarioQuery = None,
@@ -68,7 +68,7 @@ def batches(
     ] = "",
     limit: Limit = 50,
     offset: Offset = 0,
-) -> JsonResponse:
+) -> BatchPage:
     """Return the batches of the store, newest first."""
     skipped = 0
     rows: list[BatchRow] = []
@@ -87,9 +87,7 @@ def batches(
         if len(rows) > limit:
             break
     skipped += sum(row.skipped for row in rows[:limit]) + services.catalog.unreadable
-    return JsonResponse(
-        BatchPage(rows[:limit], offset, limit, len(rows) > limit, skipped, str(services.catalog.store.folder))
-    )
+    return BatchPage(rows[:limit], offset, limit, len(rows) > limit, skipped, str(services.catalog.store.folder))
 
 
 def _matches(row: BatchRow, scenario: str | None, model: str | None, verdict: BatchVerdict | None, search: str) -> bool:
@@ -137,8 +135,8 @@ class SeriesList:
     skipped: int
 
 
-@router.get("/series", operation_id="listSeries", response_model=SeriesList)
-def list_series(services: ServicesDep, scenario: ScenarioQuery = None) -> JsonResponse:
+@router.get("/series", operation_id="listSeries")
+def list_series(services: ServicesDep, scenario: ScenarioQuery = None) -> SeriesList:
     """Return pass rates, costs and latencies over time, for each scenario and model, oldest first."""
     points: dict[tuple[str, str, str], list[SeriesPoint]] = {}
     skipped = runs = 0
@@ -155,7 +153,7 @@ def list_series(services: ServicesDep, scenario: ScenarioQuery = None) -> JsonRe
             break
         points.setdefault((row.scenario_id, row.provider, row.model), []).append(_point(row))
     series = [Series(*key, oldest_last[::-1]) for key, oldest_last in sorted(points.items())]
-    return JsonResponse(SeriesList(series, more, skipped))
+    return SeriesList(series, more, skipped)
 
 
 def _point(row: BatchRow) -> SeriesPoint:
@@ -202,12 +200,12 @@ class BatchPair(BaseModel):
     whole: bool = Field(False, description="Compare all scenarios of the two commands that the batches belong to.")
 
 
-@router.post("/compare", operation_id="compareBatches", response_model=ComparisonDocument)
-def compare(pair: BatchPair, services: ServicesDep) -> JsonResponse:
+@router.post("/compare", operation_id="compareBatches")
+def compare(pair: BatchPair, services: ServicesDep) -> ComparisonDocument:
     """Compare B with A: better, worse, or not distinguishable. The document of `salvo compare --json`."""
     store = services.catalog.store
     pairs, notes = find_pairs(store, pair.a, pair.b, all_scenarios=pair.whole)
-    return JsonResponse(document(compare_batches(store, pairs, notes, services.catalog.list_entries)))
+    return document(compare_batches(store, pairs, notes, services.catalog.list_entries))
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,8 +227,8 @@ class BatchDetail:
     """Runs or index lines that could not be read."""
 
 
-@router.get("/{batch_id}", operation_id="getBatch", response_model=BatchDetail)
-def show(batch_id: str, services: ServicesDep) -> JsonResponse:
+@router.get("/{batch_id}", operation_id="getBatch")
+def show(batch_id: str, services: ServicesDep) -> BatchDetail:
     """Return a batch: its settings, the results of its runs, and where they diverge."""
     cached = services.catalog.get(services.catalog.store.find_batch(batch_id))
     summary = replace(
@@ -240,17 +238,15 @@ def show(batch_id: str, services: ServicesDep) -> JsonResponse:
         not_made=[replace(group, run_ids=group.run_ids[:MAX_LISTED]) for group in cached.summary.not_made],
     )
     groups = failure_groups(cached.summary.failures)
-    return JsonResponse(
-        BatchDetail(
-            summary=summary,
-            why=why(cached.summary),
-            failure_groups=[replace(group, run_ids=group.run_ids[:MAX_LISTED]) for group in groups],
-            cause_labels=CAUSES,
-            batch=cached.batch,
-            parting=services.catalog.divergence(cached),
-            running=services.catalog.is_running(cached),
-            skipped=cached.row.skipped,
-        )
+    return BatchDetail(
+        summary=summary,
+        why=why(cached.summary),
+        failure_groups=[replace(group, run_ids=group.run_ids[:MAX_LISTED]) for group in groups],
+        cause_labels=CAUSES,
+        batch=cached.batch,
+        parting=services.catalog.divergence(cached),
+        running=services.catalog.is_running(cached),
+        skipped=cached.row.skipped,
     )
 
 
@@ -281,7 +277,7 @@ class RunPage:
     """The number of matching runs on all pages."""
 
 
-@router.get("/{batch_id}/runs", operation_id="listRuns", response_model=RunPage)
+@router.get("/{batch_id}/runs", operation_id="listRuns")
 def runs(
     batch_id: str,
     services: ServicesDep,
@@ -291,12 +287,12 @@ def runs(
     ] = None,
     limit: Annotated[int, Query(ge=1, le=500)] = 100,
     offset: Offset = 0,
-) -> JsonResponse:
+) -> RunPage:
     """Return the runs of a batch from the index."""
     cached = services.catalog.get(services.catalog.store.find_batch(batch_id))
     matches = [entry for entry in cached.entries if _entry_matches(entry, outcome, assertion)]
     rows = matches[offset : offset + limit]
-    return JsonResponse(RunPage(rows, offset, limit, offset + len(rows) < len(matches), len(matches)))
+    return RunPage(rows, offset, limit, offset + len(rows) < len(matches), len(matches))
 
 
 def _entry_matches(entry: IndexEntry, outcome: Outcome | None, assertion: str | None) -> bool:

@@ -9,10 +9,10 @@ from fastapi import APIRouter, Query, Request
 
 from salvo.web.documents import reader
 from salvo.web.request_models import MAX_NAME_LENGTH
-from salvo.web.responses import JsonResponse
+from salvo.web.responses import JsonRoute
 from salvo.web.services import ServicesDep
 
-router = APIRouter(prefix="/api/documents", tags=["documents"])
+router = APIRouter(prefix="/api/documents", tags=["documents"], route_class=JsonRoute)
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,6 @@ class DocumentText:
 @router.post(
     "",
     operation_id="readDocument",
-    response_model=DocumentText,
     openapi_extra={
         "requestBody": {
             "required": True,
@@ -42,7 +41,7 @@ async def read(
     name: Annotated[
         str, Query(min_length=1, max_length=MAX_NAME_LENGTH, description="The file's name: .txt, .md, .docx or .pdf.")
     ],
-) -> JsonResponse:
+) -> DocumentText:
     """Return the text of a .txt, .md, .docx or .pdf file. Nothing is stored."""
     document = await reader.extract_text(name, await request.body(), services.document_workers)
-    return JsonResponse(DocumentText(name, document.text, len(document.text), document.pages))
+    return DocumentText(name, document.text, len(document.text), document.pages)

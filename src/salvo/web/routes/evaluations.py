@@ -14,14 +14,14 @@ from salvo.playbooks.evaluate.inputs import Inputs
 from salvo.playbooks.evaluate.judges import rules_judge
 from salvo.playbooks.evaluate.request import EvaluationRequest, stored_request
 from salvo.playbooks.playbook.validate import playbook as validated
-from salvo.playbooks.store.records import State, StoredEvaluation
+from salvo.playbooks.store.records import ErrorDetail, State, StoredEvaluation
 from salvo.web import events
 from salvo.web.jobs import BASE_URL, Job, JobState, RetryNotice, VoteSummary
 from salvo.web.request_models import EvaluationCreate, EvaluationResume, check_key, evaluator_config
-from salvo.web.responses import ConflictError, ErrorDetail, JsonResponse
+from salvo.web.responses import ConflictError, JsonRoute
 from salvo.web.services import Services, ServicesDep
 
-router = APIRouter(prefix="/api/evaluations", tags=["evaluations"])
+router = APIRouter(prefix="/api/evaluations", tags=["evaluations"], route_class=JsonRoute)
 
 Key = Annotated[
     str | None,
@@ -71,8 +71,8 @@ class Evaluation:
     problem: ErrorDetail | None
 
 
-@router.post("", status_code=202, operation_id="startEvaluation", response_model=Evaluation)
-async def start(body: EvaluationCreate, services: ServicesDep, key: Key = None) -> JsonResponse:
+@router.post("", status_code=202, operation_id="startEvaluation")
+async def start(body: EvaluationCreate, services: ServicesDep, key: Key = None) -> Evaluation:
     """Start an evaluation. Its events report the progress; its report is at /api/reports under the same id."""
 
     async def start_job() -> Job:
@@ -82,17 +82,18 @@ async def start(body: EvaluationCreate, services: ServicesDep, key: Key = None) 
         return await services.jobs.start(request, config, in_full=not body.hashes_only)
 
     job = await services.jobs.start_once(body.client_token, start_job)
-    return JsonResponse(await _evaluation(job.id, services), 202)
+    return await show(job.id, services)
 
 
-@router.get("/{evaluation_id}", operation_id="getEvaluation", response_model=Evaluation)
-async def show(evaluation_id: str, services: ServicesDep) -> JsonResponse:
+@router.get("/{evaluation_id}", operation_id="getEvaluation")
+async def show(evaluation_id: str, services: ServicesDep) -> Evaluation:
     """Return the state, queue position, progress and votes of an evaluation."""
-    return JsonResponse(await _evaluation(evaluation_id, services))
+    job = services.jobs.find(evaluation_id)
+    return _job_evaluation(job) if job is not None else await _stored_evaluation(evaluation_id, services)
 
 
-@router.post("/{evaluation_id}/cancel", operation_id="cancelEvaluation", response_model=Evaluation)
-async def cancel(evaluation_id: str, services: ServicesDep) -> JsonResponse:
+@router.post("/{evaluation_id}/cancel", operation_id="cancelEvaluation")
+async def cancel(evaluation_id: str, services: ServicesDep) -> Evaluation:
     """Stop an evaluation. Its votes are kept, and it can be resumed."""
     job = services.jobs.find(evaluation_id)
     if job is None:
@@ -103,16 +104,16 @@ async def cancel(evaluation_id: str, services: ServicesDep) -> JsonResponse:
             )
         raise ConflictError(f"The evaluation {stored.id} has ended: it is {stored.state}.")
     await services.jobs.cancel(job)
-    return JsonResponse(await _evaluation(job.id, services))
+    return await show(job.id, services)
 
 
-@router.post("/{evaluation_id}/resume", status_code=202, operation_id="resumeEvaluation", response_model=Evaluation)
+@router.post("/{evaluation_id}/resume", status_code=202, operation_id="resumeEvaluation")
 async def resume(
     evaluation_id: str,
     services: ServicesDep,
     body: Annotated[EvaluationResume | None, Body()] = None,
     key: Key = None,
-) -> JsonResponse:
+) -> Evaluation:
     """Ask the questions that have no vote yet, at the same address unless the request names another one.
 
     An incomplete report stays as it is: a new evaluation takes over its votes.
@@ -137,14 +138,10 @@ async def resume(
         job = await services.jobs.start(new_request, config, earlier_votes=[vote for _, vote in votes])
     else:
         raise ConflictError(f"The evaluation {stored.id} is complete: there is nothing to resume.")
-    return JsonResponse(await _evaluation(job.id, services), 202)
+    return await show(job.id, services)
 
 
-@router.get(
-    "/{evaluation_id}/events",
-    operation_id="watchEvaluation",
-    response_class=events.EventStream,
-)
+@router.get("/{evaluation_id}/events", operation_id="watchEvaluation", response_class=events.EventStream)
 async def watch(
     evaluation_id: str,
     services: ServicesDep,
@@ -180,11 +177,6 @@ async def _stored_events(evaluation: Evaluation, after: int, services: Services)
         evaluation = await _stored_evaluation(evaluation.id, services)
 
 
-async def _evaluation(evaluation_id: str, services: Services) -> Evaluation:
-    job = services.jobs.find(evaluation_id)
-    return _job_evaluation(job) if job is not None else await _stored_evaluation(evaluation_id, services)
-
-
 def _job_evaluation(job: Job) -> Evaluation:
     return Evaluation(
         state=job.state,
@@ -210,9 +202,7 @@ async def _stored_evaluation(evaluation_id: str, services: Services) -> Evaluati
 def _load_evaluation(evaluation_id: str, services: Services) -> Evaluation:
     stored = services.load(evaluation_id)
     votes = tuple(VoteSummary.from_vote(sequence, vote) for sequence, vote in services.store.votes(stored.id))
-    problem = services.jobs.problem(stored.id)
-    if problem is None and (error := stored.error) is not None:
-        problem = ErrorDetail(error.code, error.message, error.hint)
+    problem = services.jobs.problem(stored.id) or stored.error
     playbook = validated(stored.playbook, "The stored playbook")
     request = EvaluationRequest(
         stored.id, playbook, _NO_INPUTS, stored.evaluator, stored.mode, stored.runs, stored.subject, stored.producer

@@ -16,10 +16,10 @@ from salvo.playbooks.evaluate import prompts
 from salvo.playbooks.evaluate.judges import rules_judge
 from salvo.playbooks.evaluate.session import DEFAULT_EVALUATORS, EvaluatorConfig
 from salvo.web.request_models import EvaluationCreate, evaluator_config
-from salvo.web.responses import JsonResponse
+from salvo.web.responses import JsonRoute
 from salvo.web.services import ServicesDep
 
-router = APIRouter(prefix="/api", tags=["evaluators"])
+router = APIRouter(prefix="/api", tags=["evaluators"], route_class=JsonRoute)
 
 CHARACTERS_PER_TOKEN = 4
 CHECK_TOKENS = 150
@@ -62,8 +62,8 @@ class EvaluatorList:
     mode_labels: Mapping[Mode, str]
 
 
-@router.get("/evaluators", operation_id="listEvaluators", response_model=EvaluatorList)
-def evaluators(services: ServicesDep) -> JsonResponse:
+@router.get("/evaluators", operation_id="listEvaluators")
+def evaluators(services: ServicesDep) -> EvaluatorList:
     """Return the rules, which need no key and send nothing, and each provider's current models. Others work too."""
     now = services.settings.clock.now()
     rules = EvaluatorInfo(
@@ -77,7 +77,7 @@ def evaluators(services: ServicesDep) -> JsonResponse:
     )
     providers = tuple(_provider(provider, now) for provider in catalog.providers().values())
     mode_labels = {mode: mode.label for mode in Mode}
-    return JsonResponse(EvaluatorList(rules, providers, services.settings.base_urls, mode_labels))
+    return EvaluatorList(rules, providers, services.settings.base_urls, mode_labels)
 
 
 def _provider(provider: catalog.Provider, now: datetime) -> ProviderInfo:
@@ -121,30 +121,28 @@ class Estimate:
     sentence: str
 
 
-@router.post("/estimate", operation_id="estimateEvaluation", response_model=Estimate)
-def estimate(body: EvaluationCreate, services: ServicesDep) -> JsonResponse:
+@router.post("/estimate", operation_id="estimateEvaluation")
+def estimate(body: EvaluationCreate, services: ServicesDep) -> Estimate:
     """Return where the text would be sent, with rough token counts and cost. Nothing is sent or stored."""
     config = evaluator_config(body.evaluator, body.base_url, None, services.settings)
     request = body.to_request(config)
     questions = len(request.cases)
     endpoint = config.endpoint
     if endpoint is None:
-        return JsonResponse(Estimate(config.name, None, False, questions, 0, 0, 0.0, "Nothing leaves this machine."))
+        return Estimate(config.name, None, False, questions, 0, 0, 0.0, "Nothing leaves this machine.")
     texts = sum(len(text) for text in request.inputs.texts.values() if text) // CHARACTERS_PER_TOKEN
     rules = len(prompts.SYSTEM) // CHARACTERS_PER_TOKEN
     usage = _usage(rules + texts, questions, cached=config.judge().goes_first(request.inputs))
     cost = _cost(config, usage)
-    return JsonResponse(
-        Estimate(
-            evaluator=config.name,
-            host=endpoint.host,
-            needs_key=bool(endpoint.key_variable),
-            questions=questions,
-            input_tokens=usage.input + usage.cache_read + usage.cache_write,
-            output_tokens=usage.output,
-            cost_usd=cost,
-            sentence=_sentence(endpoint.host, questions, texts, cost),
-        )
+    return Estimate(
+        evaluator=config.name,
+        host=endpoint.host,
+        needs_key=bool(endpoint.key_variable),
+        questions=questions,
+        input_tokens=usage.input + usage.cache_read + usage.cache_write,
+        output_tokens=usage.output,
+        cost_usd=cost,
+        sentence=_sentence(endpoint.host, questions, texts, cost),
     )
 
 

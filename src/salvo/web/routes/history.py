@@ -14,10 +14,10 @@ from salvo.playbooks.playbook import validate
 from salvo.playbooks.playbook.definition import Variance
 from salvo.playbooks.store.records import BaselineRecord, HistoryRow, TimelinePoint
 from salvo.web.request_models import MAX_NAME_LENGTH, Name
-from salvo.web.responses import JsonResponse, copy_fields
+from salvo.web.responses import JsonRoute, copy_fields
 from salvo.web.services import ServicesDep
 
-router = APIRouter(prefix="/api", tags=["history"])
+router = APIRouter(prefix="/api", tags=["history"], route_class=JsonRoute)
 
 NameQuery = Annotated[str, Query(max_length=MAX_NAME_LENGTH)]
 
@@ -33,7 +33,7 @@ class HistoryPage:
     """Whether there are older rows."""
 
 
-@router.get("/history", operation_id="listHistory", response_model=HistoryPage)
+@router.get("/history", operation_id="listHistory")
 def history(
     services: ServicesDep,
     subject: Annotated[str | None, Query(max_length=MAX_NAME_LENGTH, description="Only this subject.")] = None,
@@ -45,10 +45,10 @@ def history(
     ] = "",
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
     offset: Annotated[int, Query(ge=0, le=10_000_000)] = 0,
-) -> JsonResponse:
+) -> HistoryPage:
     """Return the evaluations, including running and interrupted ones."""
     rows = services.store.history(subject, status=status, mode=mode, search=search, limit=limit + 1, offset=offset)
-    return JsonResponse(HistoryPage(tuple(rows[:limit]), offset, limit, len(rows) > limit))
+    return HistoryPage(tuple(rows[:limit]), offset, limit, len(rows) > limit)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,10 +57,10 @@ class Subject:
     reports: int
 
 
-@router.get("/subjects", operation_id="listSubjects", response_model=list[Subject])
-def subjects(services: ServicesDep) -> JsonResponse:
+@router.get("/subjects", operation_id="listSubjects")
+def subjects(services: ServicesDep) -> list[Subject]:
     """Return the subjects that have reports."""
-    return JsonResponse([Subject(name, reports) for name, reports in services.store.subjects()])
+    return [Subject(name, reports) for name, reports in services.store.subjects()]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,25 +71,23 @@ class TimelineReport(TimelinePoint):
     threshold_warn: float
 
 
-@router.get("/timeline", operation_id="getTimeline", response_model=list[TimelineReport])
+@router.get("/timeline", operation_id="getTimeline")
 def timeline(
     services: ServicesDep, subject: NameQuery = DEFAULT_SUBJECT, playbook_hash: NameQuery | None = None
-) -> JsonResponse:
+) -> list[TimelineReport]:
     """Return the reports of a subject, oldest first, with status, consistency and outcomes."""
     points = services.store.timeline(subject, playbook_hash)
     hashes = {point.playbook_hash for point in points}
     thresholds = {logic_hash: _thresholds(services, logic_hash) for logic_hash in hashes}
-    return JsonResponse(
-        [
-            copy_fields(
-                TimelineReport,
-                point,
-                threshold_ok=thresholds[point.playbook_hash].ok,
-                threshold_warn=thresholds[point.playbook_hash].warn,
-            )
-            for point in points
-        ]
-    )
+    return [
+        copy_fields(
+            TimelineReport,
+            point,
+            threshold_ok=thresholds[point.playbook_hash].ok,
+            threshold_warn=thresholds[point.playbook_hash].warn,
+        )
+        for point in points
+    ]
 
 
 def _thresholds(services: ServicesDep, logic_hash: str) -> Variance:
@@ -104,10 +102,10 @@ class BaselineCreate(BaseModel):
     report_id: Name
 
 
-@router.get("/baselines", operation_id="listBaselines", response_model=list[BaselineRecord])
-def baselines(services: ServicesDep) -> JsonResponse:
+@router.get("/baselines", operation_id="listBaselines")
+def baselines(services: ServicesDep) -> list[BaselineRecord]:
     """Return the saved baselines, newest first. Reports are compared with the newest of their subject and playbook."""
-    return JsonResponse(services.store.baselines())
+    return services.store.baselines()
 
 
 @router.post("/baselines", status_code=204, operation_id="saveBaseline")

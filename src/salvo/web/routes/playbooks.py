@@ -16,13 +16,13 @@ from salvo.playbooks.playbook.validate import examine, problems
 from salvo.playbooks.playbook.validate import playbook as validated
 from salvo.playbooks.store.records import UsedPlaybook
 from salvo.web.request_models import Text
-from salvo.web.responses import JsonResponse
+from salvo.web.responses import JsonRoute
 from salvo.web.services import ServicesDep
 
 MAX_USED = 50
 """Playbooks of stored evaluations in the list."""
 
-router = APIRouter(prefix="/api/playbooks", tags=["playbooks"])
+router = APIRouter(prefix="/api/playbooks", tags=["playbooks"], route_class=JsonRoute)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,32 +70,32 @@ class PlaybookInput(BaseModel):
     playbook: dict[str, Any] | Text = Field(description="The document, or the text of its file.")
 
 
-@router.get("", operation_id="listPlaybooks", response_model=list[PlaybookSummary])
-def list_playbooks(services: ServicesDep) -> JsonResponse:
+@router.get("", operation_id="listPlaybooks")
+def list_playbooks(services: ServicesDep) -> list[PlaybookSummary]:
     """Return the playbooks of the library, then others that stored evaluations used, the last used first."""
     own = [library.load(name) for name in library.names()]
     hashes = {playbook.logic_hash for playbook in own}
     others = [used for used in services.store.playbooks(limit=MAX_USED) if used.logic_hash not in hashes]
-    return JsonResponse([*map(_summary, own), *filter(None, map(_used_summary, others))])
+    return [*map(_summary, own), *filter(None, map(_used_summary, others))]
 
 
-@router.get("/{playbook_id}", operation_id="getPlaybook", response_model=PlaybookDetail)
-def show(playbook_id: str, services: ServicesDep) -> JsonResponse:
+@router.get("/{playbook_id}", operation_id="getPlaybook")
+def show(playbook_id: str, services: ServicesDep) -> PlaybookDetail:
     """Return a playbook of the library by its id, or one of an evaluation by its logic hash."""
     if playbook_id in library.names():
         playbook = library.load(playbook_id)
-        return JsonResponse(PlaybookDetail(_summary(playbook), dict(playbook.document)))
+        return PlaybookDetail(_summary(playbook), dict(playbook.document))
     stored = services.store.playbook(playbook_id)
     if stored is None or (summary := _used_summary(stored)) is None:
         raise UnknownIdError(
             "Neither the library nor a stored evaluation has this playbook.",
             hint=f"The library has {', '.join(library.names())}.",
         )
-    return JsonResponse(PlaybookDetail(summary, dict(stored.document)))
+    return PlaybookDetail(summary, dict(stored.document))
 
 
-@router.post("/validate", operation_id="validatePlaybook", response_model=PlaybookFindings)
-def validate(body: PlaybookInput) -> JsonResponse:
+@router.post("/validate", operation_id="validatePlaybook")
+def validate(body: PlaybookInput) -> PlaybookFindings:
     """Return every problem of a playbook with its path. No model is called, and nothing is stored."""
     if isinstance(body.playbook, str):
         document, found_problems = examine(body.playbook.encode("utf-8", "surrogatepass"))
@@ -103,7 +103,7 @@ def validate(body: PlaybookInput) -> JsonResponse:
         document, found_problems = body.playbook, problems(body.playbook)
     valid = not any(problem.level == "error" for problem in found_problems)
     findings = tuple(PlaybookFinding(problem.path, problem.level, problem.message) for problem in found_problems)
-    return JsonResponse(PlaybookFindings(valid, findings, _summary(validated(document)) if valid else None))
+    return PlaybookFindings(valid, findings, _summary(validated(document)) if valid else None)
 
 
 def _used_summary(stored: UsedPlaybook) -> PlaybookSummary | None:

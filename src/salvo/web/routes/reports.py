@@ -19,10 +19,10 @@ from salvo.playbooks.report.labels import WITHHELD
 from salvo.playbooks.report.report import CheckResult, Report, ReportFile
 from salvo.web.report_labels import ReportLabels, report_labels
 from salvo.web.request_models import Name
-from salvo.web.responses import JsonResponse
+from salvo.web.responses import JsonRoute
 from salvo.web.services import ServicesDep
 
-router = APIRouter(prefix="/api", tags=["reports"])
+router = APIRouter(prefix="/api", tags=["reports"], route_class=JsonRoute)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,14 +50,14 @@ class StoredReport:
     withheld_notice: str
 
 
-@router.get("/reports/{report_id}", operation_id="getReport", response_model=StoredReport)
-def show(report_id: str, services: ServicesDep) -> JsonResponse:
+@router.get("/reports/{report_id}", operation_id="getReport")
+def show(report_id: str, services: ServicesDep) -> StoredReport:
     """Return a report with its texts, and whether it is a baseline."""
     stored, report = services.load_with_report(report_id)
     texts = None if stored.inputs is None else ReportTexts(**stored.inputs.texts)  # type: ignore[arg-type]  # ai_output is never None
     resumable = texts is not None and report.incomplete
     labels, withheld = report_labels(report), _withheld(report)
-    return JsonResponse(StoredReport(report, labels, texts, stored.baseline_since, resumable, withheld, WITHHELD))
+    return StoredReport(report, labels, texts, stored.baseline_since, resumable, withheld, WITHHELD)
 
 
 def _withheld(*reports: Report) -> tuple[str, ...]:
@@ -131,14 +131,14 @@ class Verification:
     findings: tuple[verification.VerificationFinding, ...]
 
 
-@router.get("/reports/{report_id}/verify", operation_id="verifyReport", response_model=Verification)
-def verify(report_id: str, services: ServicesDep) -> JsonResponse:
+@router.get("/reports/{report_id}/verify", operation_id="verifyReport")
+def verify(report_id: str, services: ServicesDep) -> Verification:
     """Hash everything that is stored of a report again, and compare it with the audit log."""
     store = services.store
     evaluation_id = store.find(report_id)
     findings = verification.stored(evaluation_id, store.load_raw(evaluation_id), store.audit_log())
     altered = sum(finding.standing is verification.VerificationState.ALTERED for finding in findings)
-    return JsonResponse(Verification(altered, tuple(findings)))
+    return Verification(altered, tuple(findings))
 
 
 class ReportPair(BaseModel):
@@ -160,9 +160,9 @@ class ReportComparisonDetail:
     withheld_notice: str
 
 
-@router.post("/compare", operation_id="compareReports", response_model=ReportComparisonDetail)
-def compare_reports(pair: ReportPair, services: ServicesDep) -> JsonResponse:
+@router.post("/compare", operation_id="compareReports")
+def compare_reports(pair: ReportPair, services: ServicesDep) -> ReportComparisonDetail:
     """Compare two reports: what changed, and whether the text or the judge is different."""
     (_, a), (_, b) = (services.load_with_report(name) for name in (pair.a, pair.b))
     labels = report_labels(a), report_labels(b)
-    return JsonResponse(ReportComparisonDetail(DISCLAIMERS, compare(a, b), a, b, *labels, _withheld(a, b), WITHHELD))
+    return ReportComparisonDetail(DISCLAIMERS, compare(a, b), a, b, *labels, _withheld(a, b), WITHHELD)

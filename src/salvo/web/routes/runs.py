@@ -20,10 +20,10 @@ from salvo.scenarios.analysis.truncation import (
 )
 from salvo.scenarios.report.labels import describe_cause
 from salvo.scenarios.result import AgentRunResult, Cause, EvalResult, Outcome, Replayable, RunMetrics
-from salvo.web.responses import JsonResponse, copy_fields
+from salvo.web.responses import JsonRoute, copy_fields
 from salvo.web.services import Services, ServicesDep
 
-router = APIRouter(prefix="/api/runs", tags=["runs"])
+router = APIRouter(prefix="/api/runs", tags=["runs"], route_class=JsonRoute)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,12 +64,12 @@ class RunDetail:
     """The run to compare it with: of the same batch, with the opposite outcome and the longest common tool path."""
 
 
-@router.get("/{run_id}", operation_id="getRun", response_model=RunDetail)
-def show(run_id: str, services: ServicesDep) -> JsonResponse:
+@router.get("/{run_id}", operation_id="getRun")
+def show(run_id: str, services: ServicesDep) -> RunDetail:
     """Return a run: its messages and tool calls, and the results of its assertions at the steps they concern."""
     run, steps = _load(run_id, services)
     budget = TruncationBudget()
-    return JsonResponse(RunDetail(_head(run, budget), truncate_trajectory(steps, budget), _partner(run, services)))
+    return RunDetail(_head(run, budget), truncate_trajectory(steps, budget), _partner(run, services))
 
 
 @router.get(
@@ -94,14 +94,12 @@ class RunComparison:
     steps: SideBySide
 
 
-@router.get("/{run_a}/beside/{run_b}", operation_id="getRunsBeside", response_model=RunComparison)
-def side_by_side(run_a: str, run_b: str, services: ServicesDep) -> JsonResponse:
+@router.get("/{run_a}/beside/{run_b}", operation_id="getRunsBeside")
+def side_by_side(run_a: str, run_b: str, services: ServicesDep) -> RunComparison:
     """Compare two runs step by step, and mark the first row that differs. Times and ids are ignored."""
     (a, steps_a), (b, steps_b) = (_load(run_id, services) for run_id in (run_a, run_b))
-    return JsonResponse(
-        RunComparison(
-            _head(a, TruncationBudget()), _head(b, TruncationBudget()), truncate_side_by_side(align(steps_a, steps_b))
-        )
+    return RunComparison(
+        _head(a, TruncationBudget()), _head(b, TruncationBudget()), truncate_side_by_side(align(steps_a, steps_b))
     )
 
 
