@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from salvo.engine.stats import reliability
+from salvo.engine.stats.voting import reliability
 from salvo.engine.text.formatting import percent, pluralize
 from salvo.playbooks.enums import Result
 from salvo.playbooks.report.report import CheckResult, Report

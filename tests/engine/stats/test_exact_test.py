@@ -13,8 +13,8 @@ from scipy.stats import (  # type: ignore[import-untyped]  # scipy ships no type
     fisher_exact,
 )
 
-from salvo.engine.stats import Tally, exact_p, smallest_visible_difference
-from salvo.engine.stats.exact_test import MAX_RUNS_FOR_BOSCHLOO
+from salvo.engine.stats.exact_test import MAX_RUNS_FOR_BOSCHLOO, exact_p, smallest_visible_difference
+from salvo.engine.stats.rates import Tally
 
 
 def tallies(most: int) -> st.SearchStrategy[Tally]:

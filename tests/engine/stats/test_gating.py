@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom  # type: ignore[import-untyped]  # scipy ships no types
 
-from salvo.engine.stats import Gate, clopper_pearson, confidence_sequence, fixed_runs_needed, gate
-from salvo.engine.stats.gating import MAX_MORE_RUNS, Bounds
+from salvo.engine.stats.gating import MAX_MORE_RUNS, Bounds, Gate, fixed_runs_needed, gate
+from salvo.engine.stats.rates import clopper_pearson, confidence_sequence
 
 counts = st.integers(1, 300).flatmap(lambda runs: st.tuples(st.integers(0, runs), st.just(runs)))
 bars = st.sampled_from([0.1, 0.5, 0.8, 0.9, 0.95])

@@ -6,7 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import false_discovery_control  # type: ignore[import-untyped]  # scipy ships no types
 
-from salvo.engine.stats import Tally, benjamini_hochberg, blocked_test, exact_p, needed_p
+from salvo.engine.stats.exact_test import exact_p
+from salvo.engine.stats.multiple_testing import benjamini_hochberg, blocked_test, needed_p
+from salvo.engine.stats.rates import Tally
 
 p_values = st.lists(st.floats(0, 1), max_size=40)
 

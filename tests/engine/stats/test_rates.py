@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom, binomtest  # type: ignore[import-untyped]  # scipy ships no types
 
-from salvo.engine.stats import Interval, clopper_pearson, pass_at_k, pass_hat_k, wilson
+from salvo.engine.stats.rates import Interval, clopper_pearson, pass_hat_k, wilson
 
 counts = st.integers(1, 2_000).flatmap(lambda runs: st.tuples(st.integers(0, runs), st.just(runs)))
 confidences = st.sampled_from([0.5, 0.8, 0.9, 0.95, 0.99, 0.999])
@@ -97,7 +97,7 @@ def test_no_runs_say_nothing(interval: Callable[[int, int], Interval]) -> None:
 
 
 @pytest.mark.parametrize("passes, runs", [(-1, 3), (4, 3), (1, 0)])
-@pytest.mark.parametrize("figure", [wilson, clopper_pearson, partial(pass_at_k, k=1), partial(pass_hat_k, k=1)])
+@pytest.mark.parametrize("figure", [wilson, clopper_pearson, partial(pass_hat_k, k=1)])
 def test_impossible_counts_are_refused(figure: Callable[[int, int], object], passes: int, runs: int) -> None:
     with pytest.raises(ValueError, match="passes must be"):
         figure(passes, runs)
@@ -112,28 +112,24 @@ def test_a_confidence_that_is_no_probability_is_refused(
         interval(1, 2, confidence)
 
 
-def test_pass_at_k_and_pass_hat_k_are_what_counting_all_draws_of_k_runs_gives() -> None:
+def test_pass_hat_k_is_what_counting_all_draws_of_k_runs_gives() -> None:
     for runs in range(8):
         for passes in range(runs + 1):
             outcomes = [True] * passes + [False] * (runs - passes)
             for k in range(1, runs + 1):
                 draws = list(combinations(outcomes, k))
-                assert pass_at_k(passes, runs, k) == float(Fraction(sum(map(any, draws)), len(draws)))
                 assert pass_hat_k(passes, runs, k) == float(Fraction(sum(map(all, draws)), len(draws)))
 
 
 def test_a_rare_pass_among_many_runs_loses_no_digits() -> None:
-    assert pass_at_k(1, 1_000_000, 1) == 1e-6
     assert pass_hat_k(1, 1_000_000, 1) == 1e-6
 
 
 def test_more_draws_than_runs_cannot_be_said() -> None:
-    assert pass_at_k(2, 3, 4) is None
     assert pass_hat_k(2, 3, 4) is None
 
 
 @pytest.mark.parametrize("k", [0, -1])
-@pytest.mark.parametrize("chance", [pass_at_k, pass_hat_k])
-def test_k_below_one_is_refused(chance: Callable[[int, int, int], object], k: int) -> None:
+def test_k_below_one_is_refused(k: int) -> None:
     with pytest.raises(ValueError, match="k must be at least 1"):
-        chance(1, 2, k)
+        pass_hat_k(1, 2, k)

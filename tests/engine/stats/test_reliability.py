@@ -7,7 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from salvo.engine.stats import Components, Reliability, components, more_runs_or_votes, reliability, standard_error
+from salvo.engine.stats.voting import (
+    Components,
+    Reliability,
+    components,
+    more_runs_or_votes,
+    reliability,
+    standard_error,
+)
 
 rows_of_verdicts = st.lists(st.lists(st.sampled_from([True, False, None]), max_size=6), max_size=12)
 

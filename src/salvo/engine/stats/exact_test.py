@@ -33,7 +33,7 @@ def exact_p(a: Tally, b: Tally) -> float | None:
     check_counts(*b)
     if not a.runs or not b.runs:
         return None
-    if _same_rate(a, b):
+    if a.passes * b.runs == b.passes * a.runs:
         return 1.0
     worse, better = (a, b) if a.passes * b.runs < b.passes * a.runs else (b, a)
     return min(1.0, 2 * _one_sided(worse, better))
@@ -69,10 +69,6 @@ def _smallest_rise(a: Tally, runs_b: int, alpha: float) -> float | None:
     while visible > first and 2 * _one_sided(a, Tally(visible - 1, runs_b)) <= alpha:
         visible -= 1
     return None if visible > runs_b else (visible * a.runs - a.passes * runs_b) / (runs_b * a.runs)
-
-
-def _same_rate(a: Tally, b: Tally) -> bool:
-    return a.passes * b.runs == b.passes * a.runs
 
 
 @lru_cache(maxsize=4096)

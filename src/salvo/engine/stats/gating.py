@@ -6,8 +6,7 @@ from collections.abc import Callable
 from typing import Literal, NamedTuple
 
 from salvo.engine.stats.beta import at_least
-from salvo.engine.stats.confidence_sequence import confidence_sequence
-from salvo.engine.stats.rates import Interval, check_confidence, clopper_pearson
+from salvo.engine.stats.rates import Interval, check_confidence, clopper_pearson, confidence_sequence
 
 MAX_MORE_RUNS = 10_000
 """More further runs than this are not useful advice."""

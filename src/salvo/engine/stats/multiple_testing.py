@@ -1,8 +1,24 @@
-"""The correction for several tests: one in twenty would be significant by chance."""
+"""Tests over several scenarios: one for each, with the correction for their number, or one over all of them."""
 
 from __future__ import annotations
 
+import math
+import operator
 from collections.abc import Sequence
+from typing import NamedTuple
+
+from salvo.engine.stats.beta import log_choose
+from salvo.engine.stats.rates import Tally, check_counts
+
+MAX_PRODUCTS = 1_000_000
+"""The limit on multiplications for an exact result (a fraction of a second). Beyond it an approximation is used."""
+
+
+class BlockedTest(NamedTuple):
+    p_value: float
+    difference: float
+    """B's pass rate minus A's, averaged over the scenarios with the weights of Mantel and Haenszel."""
+    exact: bool
 
 
 def benjamini_hochberg(p_values: Sequence[float]) -> list[float]:
@@ -32,3 +48,81 @@ def needed_p(others: Sequence[float], alpha: float) -> float:
     tests = len(others) + 1
     findings = sum(p <= alpha for p in benjamini_hochberg([*others, 0.0]))
     return alpha * findings / tests
+
+
+def blocked_test(blocks: Sequence[tuple[Tally, Tally]]) -> BlockedTest | None:
+    """Test whether sides A and B differ over all scenarios, two-sided; None if no scenario has runs on both sides.
+
+    This is the exact Mantel-Haenszel test (1959, J. Natl. Cancer Inst. 22:719). Given how many runs of a scenario
+    passed, equal sides share these passes like draws without replacement, and B's passes over all scenarios are the sum
+    of these draws. The p-value is twice the probability of a sum at least as extreme as the observed one, on its side.
+    Hard and easy scenarios are never mixed, so Simpson's paradox cannot occur. Differences in opposite directions
+    cancel: the test is about B as a whole, not about single scenarios.
+
+    If the sum has too many terms, the chi-squared approximation with continuity correction is used.
+    """
+    for side in (side for block in blocks for side in block):
+        check_counts(*side)
+    blocks = [(a, b) for a, b in blocks if a.runs and b.runs]
+    if not blocks:
+        return None
+    exact = _products(blocks) <= MAX_PRODUCTS
+    return BlockedTest(_exact_p(blocks) if exact else _approximate_p(blocks), _difference(blocks), exact)
+
+
+def _difference(blocks: Sequence[tuple[Tally, Tally]]) -> float:
+    weights = [a.runs * b.runs / (a.runs + b.runs) for a, b in blocks]
+    differences = [b.passes / b.runs - a.passes / a.runs for a, b in blocks]
+    return math.fsum(map(operator.mul, weights, differences)) / math.fsum(weights)
+
+
+def _products(blocks: Sequence[tuple[Tally, Tally]]) -> int:
+    terms, products = 1, 0
+    for a, b in blocks:
+        fewest, most = _possible(a, b)
+        products += terms * (most - fewest + 1)
+        terms += most - fewest
+    return products
+
+
+def _exact_p(blocks: Sequence[tuple[Tally, Tally]]) -> float:
+    chances, observed = [1.0], 0  # the probabilities of 0, 1, 2 ... passes of B above the fewest possible
+    for a, b in blocks:
+        chances = _convolve(chances, _draws(a, b))
+        observed += b.passes - _possible(a, b)[0]
+    return min(1.0, 2 * min(math.fsum(chances[: observed + 1]), math.fsum(chances[observed:])))
+
+
+def _approximate_p(blocks: Sequence[tuple[Tally, Tally]]) -> float:
+    excess, variance = 0.0, 0.0
+    for a, b in blocks:
+        runs, passes = a.runs + b.runs, a.passes + b.passes
+        excess += b.passes - b.runs * passes / runs
+        variance += a.runs * b.runs * passes * (runs - passes) / (runs * runs * (runs - 1))
+    if not variance:
+        return 1.0
+    return math.erfc(max(0.0, abs(excess) - 0.5) / math.sqrt(2 * variance))
+
+
+def _possible(a: Tally, b: Tally) -> tuple[int, int]:
+    """Return the fewest and the most passes that B can have."""
+    passes = a.passes + b.passes
+    return max(0, passes - a.runs), min(b.runs, passes)
+
+
+def _draws(a: Tally, b: Tally) -> list[float]:
+    """Return the probability of each number of passes that B can have: the hypergeometric distribution."""
+    passes = a.passes + b.passes
+    fewest, most = _possible(a, b)
+    total = log_choose(a.runs + b.runs, passes)
+    return [
+        math.exp(log_choose(b.runs, had) + log_choose(a.runs, passes - had) - total) for had in range(fewest, most + 1)
+    ]
+
+
+def _convolve(first: Sequence[float], second: Sequence[float]) -> list[float]:
+    chances = [0.0] * (len(first) + len(second) - 1)
+    for shift, chance in enumerate(second):
+        for index, other in enumerate(first):
+            chances[index + shift] += chance * other
+    return chances

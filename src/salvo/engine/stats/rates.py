@@ -1,4 +1,4 @@
-"""Pass rates: intervals, pass@k and pass^k."""
+"""Pass rates: their intervals, the interval of a difference, and pass^k."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 from statistics import NormalDist
 from typing import NamedTuple
 
-from salvo.engine.stats.beta import at_least, solve_rate
+from salvo.engine.stats.beta import at_least, beta_cdf, log_beta, solve_rate
 
 
 class Tally(NamedTuple):
@@ -47,24 +47,58 @@ def clopper_pearson(passes: int, runs: int, confidence: float = 0.95) -> Interva
     """
     check_counts(passes, runs)
     check_confidence(confidence)
-    return Interval(
-        _exact_low(passes, runs, (1 - confidence) / 2), 1 - _exact_low(runs - passes, runs, (1 - confidence) / 2)
-    )
+    tail = (1 - confidence) / 2
+    return Interval(_exact_low(passes, runs, tail), 1 - _exact_low(runs - passes, runs, tail))
 
 
-def pass_at_k(passes: int, runs: int, k: int) -> float | None:
-    """Return the unbiased probability that at least one of k runs passes; None if k exceeds the runs."""
+def confidence_sequence(passes: int, runs: int, confidence: float = 0.95) -> Interval:
+    """Return an interval for a pass rate that is valid after every run at once, with at least this confidence.
+
+    The confidence of `clopper_pearson` holds for a number of runs that was fixed beforehand. Computing it after each
+    run and stopping at the first settled result would be wrong far more often. Here the probability that the interval
+    *ever* misses the true rate, after any number of runs, is at most 1 - confidence. So one may stop, continue or
+    resume at any time.
+
+    The method is Robbins' mixture martingale (Robbins 1970, Ann. Math. Statist. 41:1397) in its one-sided
+    beta-binomial form (Howard, Ramdas, McAuliffe & Sekhon 2021, Ann. Statist. 49:1055). For a rate p, let M be the
+    likelihood of the runs averaged over the rates above p, divided by their likelihood at p. If p is the true rate, M
+    starts at 1 and is a martingale, so by Ville's inequality the probability that it ever reaches 2 / alpha is at most
+    alpha / 2. The lower bound is the largest p for which it has; the upper bound is the same for failures. The average
+    is weighted by Jeffreys' prior, beta(1/2, 1/2), cut off at p. It has mass near 1, where good agents are, and settles
+    an agent without failures after 44 runs (uniform weights: 51; two-sided: 53), where 36 planned runs would be enough
+    (rate 0.9, confidence 95 %).
+
+    It depends only on the counts, not on their order, so stored counts are enough to resume.
+    """
     check_counts(passes, runs)
-    _check_k(k)
-    if k > runs:
+    check_confidence(confidence)
+    tail = (1 - confidence) / 2
+    return Interval(_sequence_low(passes, runs, tail), 1 - _sequence_low(runs - passes, runs, tail))
+
+
+def newcombe(a: Tally, b: Tally, confidence: float = 0.95) -> Interval | None:
+    """Return the interval of B's pass rate minus A's (Newcombe 1998, Statistics in Medicine 17:873, method 10).
+
+    It combines the Wilson bounds of both rates as independent errors. It stays between -1 and 1, needs no search, and
+    its coverage is close to the confidence, also with few runs and for rates near 0 or 1. `exact_p` decides about
+    significance: at its edge this interval may or may not contain 0. None where a side has no runs.
+    """
+    around_a, around_b = wilson(*a, confidence), wilson(*b, confidence)
+    if not a.runs or not b.runs:
         return None
-    return (math.comb(runs, k) - math.comb(runs - passes, k)) / math.comb(runs, k)
+    rate_a, rate_b = a.passes / a.runs, b.passes / b.runs
+    difference = rate_b - rate_a
+    return Interval(
+        max(-1.0, difference - math.hypot(rate_b - around_b.low, around_a.high - rate_a)),
+        min(1.0, difference + math.hypot(around_b.high - rate_b, rate_a - around_a.low)),
+    )
 
 
 def pass_hat_k(passes: int, runs: int, k: int) -> float | None:
     """Return pass^k, the unbiased probability that all of k runs pass; None if k exceeds the runs."""
     check_counts(passes, runs)
-    _check_k(k)
+    if k < 1:
+        raise ValueError(f"k must be at least 1, not {k}")
     if k > runs:
         return None
     return math.comb(passes, k) / math.comb(runs, k)
@@ -80,11 +114,6 @@ def check_counts(passes: int, runs: int) -> None:
         raise ValueError(f"passes must be between 0 and runs, not {passes} of {runs}")
 
 
-def _check_k(k: int) -> None:
-    if k < 1:
-        raise ValueError(f"k must be at least 1, not {k}")
-
-
 def _exact_low(passes: int, runs: int, tail: float) -> float:
     """Return the largest rate at which this many passes or more have at most the probability `tail`."""
     if passes == 0:
@@ -92,3 +121,22 @@ def _exact_low(passes: int, runs: int, tail: float) -> float:
     if passes == runs:
         return math.pow(tail, 1 / runs)
     return solve_rate(tail, lambda rate: at_least(passes, runs, rate), passes / runs)
+
+
+def _sequence_low(passes: int, runs: int, tail: float) -> float:
+    """Return the largest rate whose martingale has reached 1 / tail.
+
+    There is only one: the martingale decreases in p up to (passes - 1/2) / runs, and is below 2 from there on.
+    """
+    if passes == 0:
+        return 0.0
+    below_two = (passes - 0.5) / runs
+    return solve_rate(tail, lambda rate: math.exp(-_log_martingale(passes, runs, rate)), below_two)
+
+
+def _log_martingale(passes: int, runs: int, rate: float) -> float:
+    failures = runs - passes
+    weight_above = 1 - 2 / math.pi * math.asin(math.sqrt(rate))
+    average = log_beta(passes + 0.5, failures + 0.5) + math.log1p(-beta_cdf(rate, passes + 0.5, failures + 0.5))
+    likelihood = passes * math.log(rate) + failures * math.log1p(-rate)
+    return average - math.log(math.pi * weight_above) - likelihood

@@ -1,10 +1,16 @@
-"""Combine several votes on one question. Pure. A missing vote (None) does not count for any choice."""
+"""Combine several votes on one question, and measure how far a judge's verdicts can be relied on. Pure.
+
+A missing vote or verdict is None; it does not count for any choice. Where the same transcripts are judged several
+times, a row has the verdicts on one transcript. They show whether verdicts vary because of the agent or the judge.
+"""
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Hashable, Sequence
-from typing import TypeVar
+from statistics import fmean
+from typing import Literal, NamedTuple, TypeVar
 
 Choice = TypeVar("Choice", bound=Hashable)
 
@@ -42,3 +48,132 @@ def agreement(votes: Sequence[Choice | None]) -> float | None:
     if not pairs:
         return None
     return sum(count * (count - 1) for count in Counter(present).values()) / pairs
+
+
+class Reliability(NamedTuple):
+    transcripts: int
+    """How many transcripts were judged at least twice; only those count."""
+    flip_rate: float | None
+    """The share of transcripts with different verdicts."""
+    agreement: float | None
+    """The probability that two judgements of a transcript agree, averaged over the transcripts."""
+    alpha: float | None
+    """Krippendorff's alpha: 1 is perfect agreement, 0 is agreement by chance; not defined (None) if all verdicts are
+    equal."""
+
+
+class Components(NamedTuple):
+    """The variance of a single verdict (pass 1, fail 0), by its source."""
+
+    agent: float | None
+    """Between transcripts, without the judge's part. None where there is only one transcript."""
+    judge: float
+    """Within a transcript."""
+
+    @property
+    def judge_share(self) -> float | None:
+        """The judge's share of the variance; None where it is unknown, or where nothing varies."""
+        if self.agent is None or self.agent + self.judge == 0:
+            return None
+        return self.judge / (self.agent + self.judge)
+
+
+class Advice(NamedTuple):
+    """Whether more runs or more votes improve the pass rate most, with the standard error of each choice."""
+
+    better: Literal["runs", "votes"] | None
+    """None where nothing varies, or where it depends on unknown prices."""
+    error: float
+    error_with_runs: float | None
+    error_with_votes: float
+
+
+def reliability(rows: Sequence[Sequence[Hashable | None]]) -> Reliability:
+    """Return how well the judge agrees with itself, for verdicts of any type."""
+    repeated = [row for row in _without_missing(rows) if len(row) >= 2]
+    if not repeated:
+        return Reliability(0, None, None, None)
+    shares = [share for row in repeated if (share := agreement(row)) is not None]
+    flips = sum(len(set(row)) > 1 for row in repeated)
+    return Reliability(len(repeated), flips / len(repeated), fmean(shares), _alpha(repeated))
+
+
+def components(rows: Sequence[Sequence[bool | None]]) -> Components | None:
+    """Return the variance components of a one-way random-effects model; None where no transcript was judged twice.
+
+    Verdict j on transcript i is pass rate + agent's deviation i + judge's deviation ij. The mean square within
+    transcripts estimates the judge's variance, and the mean square between them, minus the judge's part, the agent's
+    (Searle, Casella & McCulloch 1992, ch. 3, for unequal numbers of verdicts). A negative estimate is set to 0. Where a
+    judgement takes several votes, pass the votes; then the judge's variance is that of one vote.
+    """
+    judged = [row for row in _without_missing(rows) if row]
+    verdicts = sum(map(len, judged))
+    repeats = verdicts - len(judged)
+    if not repeats:
+        return None
+    within = sum(sum(row) * (len(row) - sum(row)) / len(row) for row in judged) / repeats
+    if len(judged) < 2:
+        return Components(None, within)
+    overall = sum(map(sum, judged)) / verdicts
+    between = sum(len(row) * (fmean(row) - overall) ** 2 for row in judged) / (len(judged) - 1)
+    typical = (verdicts - sum(len(row) ** 2 for row in judged) / verdicts) / (len(judged) - 1)
+    return Components(max(0.0, (between - within) / typical), within)
+
+
+def standard_error(agent: float, judge: float, runs: float, votes: int) -> float:
+    """Return the standard error of the mean verdict over `runs` transcripts with `votes` verdicts each.
+
+    More runs reduce both parts, more votes only the judge's: no number of votes leads below sqrt(agent / runs).
+    """
+    return math.sqrt((agent + judge / votes) / runs)
+
+
+def more_runs_or_votes(
+    variance: Components, runs: int, votes: int, run_cost: float | None, vote_cost: float | None
+) -> Advice | None:
+    """Compare two more votes on each run with more runs for the same money; None where the agent's part is unknown.
+
+    Two, so that an odd number stays odd. A run costs `run_cost` and its votes. The error is that of the mean of all
+    votes, and a majority follows it only roughly, so this is a guide.
+    """
+    if variance.agent is None:
+        return None
+    now = standard_error(variance.agent, variance.judge, runs, votes)
+    with_votes = standard_error(variance.agent, variance.judge, runs, votes + 2)
+    if run_cost is None or vote_cost is None or run_cost + vote_cost <= 0:
+        return Advice(_better_at_any_price(variance), now, None, with_votes)
+    affordable = runs * (run_cost + (votes + 2) * vote_cost) / (run_cost + votes * vote_cost)
+    with_runs = standard_error(variance.agent, variance.judge, affordable, votes)
+    better: Literal["runs", "votes"] = "votes" if with_votes < with_runs else "runs"
+    return Advice(better if now else None, now, with_runs, with_votes)
+
+
+def _better_at_any_price(variance: Components) -> Literal["runs", "votes"] | None:
+    """Return the better choice where only the agent or only the judge varies, and prices do not matter."""
+    if variance.judge == 0:
+        return "runs" if variance.agent else None
+    return None if variance.agent else "votes"
+
+
+def _without_missing(rows: Sequence[Sequence[Choice | None]]) -> list[list[Choice]]:
+    return [[verdict for verdict in row if verdict is not None] for row in rows]
+
+
+def _alpha(judged: Sequence[Sequence[Hashable]]) -> float | None:
+    """Return Krippendorff's alpha for nominal data (2011, "Computing Krippendorff's Alpha-Reliability").
+
+    It is 1 - observed disagreement / disagreement by chance. Observed: the pairs of different verdicts within
+    transcripts, each weighted by 1 / (verdicts on it - 1). By chance: the pairs of different verdicts over all
+    transcripts together, divided by their number minus one.
+    """
+    totals = Counter(verdict for row in judged for verdict in row)
+    verdicts = totals.total()
+    by_chance = _unlike_pairs(totals) / (verdicts - 1)
+    if not by_chance:
+        return None
+    return 1 - sum(_unlike_pairs(Counter(row)) / (len(row) - 1) for row in judged) / by_chance
+
+
+def _unlike_pairs(counts: Counter[Hashable]) -> int:
+    """Return the number of ordered pairs of different verdicts."""
+    return counts.total() ** 2 - sum(count * count for count in counts.values())

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from salvo.engine.stats import voting, wilson
+from salvo.engine.stats import voting
+from salvo.engine.stats.rates import wilson
 from salvo.engine.text.formatting import percent
 from salvo.playbooks.enums import Aggregation, Mode, Result, Severity
 from salvo.playbooks.evaluate.votes import JudgeAnswer

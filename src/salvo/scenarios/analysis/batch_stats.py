@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from salvo.engine.jsonio.canonical import stable_key
-from salvo.engine.stats import Tally
+from salvo.engine.stats.rates import Tally
 from salvo.scenarios.analysis.summary import AssertionSummary, summarise
 from salvo.scenarios.evaluators.llm_judge import DEFAULT_JUDGES
 from salvo.scenarios.result import CUSTOM, Batch, full_model

@@ -10,16 +10,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from salvo.engine.stats import (
-    BlockedTest,
-    Interval,
-    benjamini_hochberg,
-    blocked_test,
-    exact_p,
-    needed_p,
-    newcombe,
-    smallest_visible_difference,
-)
+from salvo.engine.stats.exact_test import exact_p, smallest_visible_difference
+from salvo.engine.stats.multiple_testing import BlockedTest, benjamini_hochberg, blocked_test, needed_p
+from salvo.engine.stats.rates import Interval, newcombe
 from salvo.scenarios.analysis.batch_stats import BatchStats, ConfigDifference, config_differences
 from salvo.scenarios.analysis.divergence import Divergence
 from salvo.scenarios.analysis.summary import AssertionSummary

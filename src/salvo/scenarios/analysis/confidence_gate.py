@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from salvo.engine.stats import GateVerdict, Interval, clopper_pearson, confidence_sequence, fixed_runs_needed, gate
+from salvo.engine.stats.gating import GateVerdict, fixed_runs_needed, gate
+from salvo.engine.stats.rates import Interval, clopper_pearson, confidence_sequence
 from salvo.scenarios.result import Batch
 
 Method: TypeAlias = Literal["exact interval", "confidence sequence"]

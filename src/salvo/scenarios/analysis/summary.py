@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeAlias
 
-from salvo.engine.stats import Interval, pass_hat_k, percentile, wilson
+from salvo.engine.stats.quantiles import percentile
+from salvo.engine.stats.rates import Interval, pass_hat_k, wilson
 from salvo.scenarios.analysis.confidence_gate import GateEvidence, gate_evidence
 from salvo.scenarios.result import Batch, Cause, Outcome, SkippedRun
 from salvo.scenarios.store.index import IndexEntry

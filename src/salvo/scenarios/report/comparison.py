@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from salvo.engine.stats import Interval
+from salvo.engine.stats.rates import Interval
 from salvo.engine.text.formatting import display_json, money, percent, pluralize, seconds, truncate
 from salvo.engine.text.markdown import inline, markdown_table
 from salvo.engine.text.terminal import Paint, table

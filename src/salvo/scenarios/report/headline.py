@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from salvo.engine.stats import BlockedTest
+from salvo.engine.stats.multiple_testing import BlockedTest
 from salvo.engine.text.formatting import percent, pluralize
 from salvo.engine.text.unicode_escape import printable
 from salvo.scenarios.analysis.compare import Comparison, ComparisonFinding, ScenarioComparison

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from salvo.engine.stats import Advice, Components, Reliability, components, more_runs_or_votes, reliability
+from salvo.engine.stats.voting import Advice, Components, Reliability, components, more_runs_or_votes, reliability
 from salvo.engine.text.formatting import money, percent, pluralize
 from salvo.engine.text.unicode_escape import printable
 from salvo.scenarios.store.rejudge_store import Rejudgement

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from salvo.engine.stats import settled
+from salvo.engine.stats.gating import settled
 from salvo.scenarios.analysis.confidence_gate import required_confidence
 from salvo.scenarios.result import Batch, Outcome
 from salvo.scenarios.store.index import IndexEntry

@@ -14,7 +14,7 @@ from threading import RLock
 from typing import Any, TypeAlias
 
 from salvo.engine.runtime.clock import Clock
-from salvo.engine.stats import Interval
+from salvo.engine.stats.rates import Interval
 from salvo.errors import StoreError, TapeError, UnknownIdError
 from salvo.scenarios.analysis.comparison_inputs import find_divergences
 from salvo.scenarios.analysis.divergence import Divergence

@@ -8,7 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import fisher_exact  # type: ignore[import-untyped]  # scipy ships no types
 
-from salvo.engine.stats import BlockedTest, Tally, blocked_test, stratified_test
+from salvo.engine.stats import multiple_testing
+from salvo.engine.stats.multiple_testing import BlockedTest, blocked_test
+from salvo.engine.stats.rates import Tally
 
 Blocks = list[tuple[Tally, Tally]]
 tallies = st.integers(1, 6).flatmap(lambda runs: st.builds(Tally, st.integers(0, runs), st.just(runs)))
@@ -51,7 +53,7 @@ def test_the_rabbits_have_the_published_exact_p_value() -> None:
 def test_beyond_its_size_the_approximation_is_the_published_one(
     blocks: Blocks, published: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(stratified_test, "MAX_PRODUCTS", 0)
+    monkeypatch.setattr(multiple_testing, "MAX_PRODUCTS", 0)
     found = run(blocks)
     assert not found.exact
     assert found.p_value == pytest.approx(published, abs=5e-5)
@@ -71,7 +73,7 @@ def test_five_thousand_runs_of_many_scenarios_are_approximated_and_agree_with_th
     blocks = [(Tally(850, 1_000), Tally(862, 1_000)) for _ in range(8)]
     approximate = run(blocks)
     assert not approximate.exact
-    monkeypatch.setattr(stratified_test, "MAX_PRODUCTS", 10**9)
+    monkeypatch.setattr(multiple_testing, "MAX_PRODUCTS", 10**9)
     exact = run(blocks)
     assert exact.exact
     assert approximate.p_value == pytest.approx(exact.p_value, rel=0.01)
@@ -123,7 +125,7 @@ def test_a_scenario_without_runs_on_a_side_is_left_out() -> None:
 
 @pytest.mark.parametrize("most_products", [0, 10**6])
 def test_where_every_run_passed_nothing_differs(most_products: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stratified_test, "MAX_PRODUCTS", most_products)
+    monkeypatch.setattr(multiple_testing, "MAX_PRODUCTS", most_products)
     assert run([(Tally(10, 10), Tally(10, 10)), (Tally(3, 3), Tally(4, 4))]).p_value == 1.0
 
 
