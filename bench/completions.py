@@ -71,6 +71,7 @@ async def _measure(conversation: Conversation) -> dict[str, float]:
 async def _salvo(name: str, url: str) -> dict[str, float]:
     from salvo.engine.chat import catalog
     from salvo.engine.chat.base import ChatRequest, Message, ToolAnswer, ToolDefinition, ToolMessage, UserMessage
+    from salvo.engine.chat.model import WiredModel
     from salvo.engine.runtime.redact import Redactor
     from salvo.engine.wire.http import HttpWire
     from salvo.engine.wire.retry import RetryingWire
@@ -83,7 +84,7 @@ async def _salvo(name: str, url: str) -> dict[str, float]:
     }
     tools = (ToolDefinition("search", "Finds flights.", PARAMETERS),)
     async with HttpWire(catalog.endpoints(environ), Redactor()) as http:
-        model = catalog.chat_model(name, RetryingWire(http))
+        model = WiredModel(name, RetryingWire(http))
 
         async def conversation() -> int:
             messages: tuple[Message, ...] = (UserMessage(QUESTION),)

@@ -5,6 +5,7 @@ from datetime import date
 import pytest
 
 from salvo.engine.chat import catalog
+from salvo.engine.chat.model import WiredModel
 from salvo.errors import UsageError
 from tests.support.wires import ScriptedWire
 
@@ -22,7 +23,7 @@ from tests.support.wires import ScriptedWire
 )
 def test_a_name_is_provider_and_model_or_a_bare_name_of_a_known_family(name: str, full: str) -> None:
     wire = ScriptedWire(lambda request: pytest.fail("nothing is sent to find a model"))
-    assert catalog.chat_model(name, wire).name == full
+    assert WiredModel(name, wire).name == full
 
 
 @pytest.mark.parametrize("name", ["llama-3", "meta-llama/Llama-3", "", "/", "openai/", "mistral/large"])

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from salvo.engine.chat import catalog
 from salvo.engine.chat.anthropic import AnthropicDialect
 from salvo.engine.chat.base import ChatReply, ChatRequest, Stop, Usage, UserMessage
 from salvo.engine.chat.dialect import Dialect
+from salvo.engine.chat.model import WiredModel
 from salvo.engine.chat.openai import OpenAIDialect
 from salvo.engine.wire.base import WireReply
 from salvo.errors import BadReplyError
@@ -20,7 +20,7 @@ from tests.support.wires import ScriptedWire
 
 async def reply_to(name: str, body: Any) -> ChatReply:
     wire = ScriptedWire(lambda _: WireReply(200, json.dumps(body).encode()))
-    return await catalog.chat_model(name, wire).complete(ChatRequest((UserMessage("hello"),)))
+    return await WiredModel(name, wire).complete(ChatRequest((UserMessage("hello"),)))
 
 
 @pytest.mark.parametrize(

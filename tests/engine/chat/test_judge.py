@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from salvo.engine.chat import catalog, judge
+from salvo.engine.chat import judge
 from salvo.engine.chat.base import OutputSchema
+from salvo.engine.chat.model import WiredModel
 from salvo.engine.stats.voting import majority
 from salvo.engine.wire.record import RecordingWire
 from salvo.engine.wire.replay import ReplayWire
@@ -35,7 +36,7 @@ async def one_vote(name: str, *answers: Say | Fault) -> tuple[judge.JudgeVote, l
     with LoopbackProvider(list(answers)) as provider:
         async with http_wire(provider) as http:
             wire = RetryingWire(http, clock=HeldClock(), policy=RetryPolicy(max_attempts=2))
-            vote = await judge.vote(catalog.chat_model(name, wire), QUESTION, "judge/1")
+            vote = await judge.vote(WiredModel(name, wire), QUESTION, "judge/1")
     return vote, provider.requests
 
 
@@ -45,7 +46,7 @@ async def test_votes_are_asked_for_at_once_each_in_its_own_lane(name: str) -> No
     with LoopbackProvider(lambda request: Say(grade(next(arrivals) != 1)), latency=0.05) as provider:
         async with http_wire(provider) as http:
             recording = RecordingWire(http, REDACTOR)
-            votes = await judge.poll(catalog.chat_model(name, recording), QUESTION, 3, "judge/2")
+            votes = await judge.poll(WiredModel(name, recording), QUESTION, 3, "judge/2")
     assert provider.most_at_once == 3
     assert sorted(exchange.lane for exchange in recording.tape.exchanges) == [
         "judge/2/vote-1",
@@ -56,7 +57,7 @@ async def test_votes_are_asked_for_at_once_each_in_its_own_lane(name: str) -> No
     assert sorted(map(str, passed)) == ["False", "True", "True"]
     assert majority(passed) is True
 
-    replayed = await judge.poll(catalog.chat_model(name, ReplayWire(recording.tape, REDACTOR)), QUESTION, 3, "judge/2")
+    replayed = await judge.poll(WiredModel(name, ReplayWire(recording.tape, REDACTOR)), QUESTION, 3, "judge/2")
     assert [vote.answer for vote in replayed] == [vote.answer for vote in votes]
 
 
@@ -134,7 +135,7 @@ async def test_one_lost_vote_of_three_leaves_a_majority_and_two_do_not(said: lis
 
     with LoopbackProvider(by_turn(first, Say("still no idea"))) as provider:
         async with http_wire(provider) as http:
-            votes = await judge.poll(catalog.chat_model("gpt-5.4-mini", http), QUESTION, 3, "judge")
+            votes = await judge.poll(WiredModel("gpt-5.4-mini", http), QUESTION, 3, "judge")
     assert majority([vote.answer and vote.answer["passed"] for vote in votes]) is verdict
 
 
@@ -142,8 +143,8 @@ async def test_a_replay_that_misses_is_not_taken_for_a_missing_vote() -> None:
     with LoopbackProvider(Say(grade(True))) as provider:
         async with http_wire(provider) as http:
             recording = RecordingWire(http, REDACTOR)
-            await judge.poll(catalog.chat_model("gpt-5.4-mini", recording), QUESTION, 2, "judge")
-    replayed = catalog.chat_model("gpt-5.4-mini", ReplayWire(recording.tape, REDACTOR))
+            await judge.poll(WiredModel("gpt-5.4-mini", recording), QUESTION, 2, "judge")
+    replayed = WiredModel("gpt-5.4-mini", ReplayWire(recording.tape, REDACTOR))
     with pytest.raises(TapeMissError):
         await judge.poll(replayed, QUESTION, 3, "judge")
 

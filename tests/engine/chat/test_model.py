@@ -5,7 +5,6 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
 import pytest
 
-from salvo.engine.chat import catalog
 from salvo.engine.chat.base import (
     AssistantMessage,
     ChatModel,
@@ -20,6 +19,7 @@ from salvo.engine.chat.base import (
     Usage,
     UserMessage,
 )
+from salvo.engine.chat.model import WiredModel
 from salvo.errors import BadReplyError
 from tests.support.provider import Fault, LoopbackProvider, Say, Use, UseTools, by_turn
 from tests.support.provider import Usage as Billed
@@ -39,7 +39,7 @@ Connect = Callable[[LoopbackProvider, str], AbstractAsyncContextManager[ChatMode
 @asynccontextmanager
 async def connected(provider: LoopbackProvider, name: str) -> AsyncIterator[ChatModel]:
     async with http_wire(provider) as wire:
-        yield catalog.chat_model(name, wire)
+        yield WiredModel(name, wire)
 
 
 @BOTH

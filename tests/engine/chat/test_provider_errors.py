@@ -3,8 +3,8 @@
 import pytest
 from inline_snapshot import snapshot
 
-from salvo.engine.chat import catalog
 from salvo.engine.chat.base import ChatRequest, UserMessage
+from salvo.engine.chat.model import WiredModel
 from salvo.engine.chat.provider_errors import parse_error_body, refused_parameter
 from salvo.engine.wire.base import WireReply
 from salvo.engine.wire.retry import RetryingWire, RetryPolicy
@@ -28,7 +28,7 @@ async def error_after(fault: Fault | Say, name: str) -> ProviderError:
         async with http_wire(provider) as http:
             wire = RetryingWire(http, clock=HeldClock(), policy=RetryPolicy(max_attempts=3))
             with pytest.raises(ProviderError) as error:
-                await catalog.chat_model(name, wire).complete(ChatRequest((UserMessage("hello"),)))
+                await WiredModel(name, wire).complete(ChatRequest((UserMessage("hello"),)))
     return error.value
 
 
@@ -129,5 +129,5 @@ def test_a_message_is_found_in_whatever_a_proxy_sends(body: bytes, message: str)
 async def test_a_refusal_of_an_odd_kind_still_tells_the_providers_words() -> None:
     wire = ScriptedWire(lambda _: WireReply(418, b'{"error": {"message": "I am a teapot"}}', {"x-request-id": "req_9"}))
     with pytest.raises(RequestRefusedError, match=r"OpenAI answered 418: I am a teapot\.") as error:
-        await catalog.chat_model("gpt-5.4-mini", wire).complete(ChatRequest((UserMessage("hello"),)))
+        await WiredModel("gpt-5.4-mini", wire).complete(ChatRequest((UserMessage("hello"),)))
     assert error.value.request_id == "req_9"

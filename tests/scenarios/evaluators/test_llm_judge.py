@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from inline_snapshot import snapshot
 
-from salvo.engine.chat import catalog, judge
+from salvo.engine.chat import judge
 from salvo.engine.chat.judge import JudgeVote, Question
+from salvo.engine.chat.model import WiredModel
 from salvo.errors import MissingKeyError, TapeMissError
 from salvo.scenarios.evaluators import llm_judge
 from salvo.scenarios.evaluators.evaluate import evaluate_all
@@ -282,7 +283,7 @@ async def test_end_to_end_an_output_that_declares_itself_passed_is_data_to_the_j
 
     class Services(FakeServices):
         async def ask(self, model: str, question: Question, votes: int) -> list[JudgeVote]:
-            return await judge.poll(catalog.chat_model(model, http), question, votes, "judge/0")
+            return await judge.poll(WiredModel(model, http), question, votes, "judge/0")
 
     with LoopbackProvider(answer) as provider:
         async with http_wire(provider) as http:

@@ -8,6 +8,7 @@ from typing import Any
 
 from salvo.engine.chat.base import (
     AssistantMessage,
+    ChatReply,
     ChatRequest,
     Message,
     Prompt,
@@ -18,7 +19,7 @@ from salvo.engine.chat.base import (
     Usage,
     UserMessage,
 )
-from salvo.engine.chat.dialect import ParsedReply, object_list, string_or_empty, token_count
+from salvo.engine.chat.dialect import object_list, string_or_empty, token_count
 from salvo.engine.jsonio.json_schema import without_bounds
 
 # On current models thinking is on by default and counts in max_tokens, so a low limit would cut off answers.
@@ -54,10 +55,10 @@ class AnthropicDialect:
             body["output_config"] = {"format": {"type": "json_schema", "schema": shape}}
         return body
 
-    def read(self, body: dict[str, Any]) -> ParsedReply:
+    def read(self, body: dict[str, Any]) -> ChatReply:
         blocks = object_list(body, "content")
         stop = string_or_empty(body.get("stop_reason"))
-        return ParsedReply(
+        return ChatReply(
             message=AssistantMessage(
                 text="".join(string_or_empty(block.get("text")) for block in blocks if block.get("type") == "text"),
                 tool_uses=tuple(_tool_use(block) for block in blocks if block.get("type") == "tool_use"),

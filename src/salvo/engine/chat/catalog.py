@@ -1,21 +1,17 @@
-"""Find the ChatModel for a name such as "anthropic/claude-sonnet-4-6", and what each model accepts."""
+"""Find the provider of a model name such as "anthropic/claude-sonnet-4-6", and what each model accepts."""
 
 from __future__ import annotations
 
 import difflib
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from salvo.engine.chat.anthropic import AnthropicDialect
-from salvo.engine.chat.dialect import Dialect
-from salvo.engine.chat.model import WiredModel
-from salvo.engine.chat.openai import OpenAIDialect
-from salvo.engine.wire.base import Endpoint, Wire
+from salvo.engine.wire.base import Endpoint
 from salvo.errors import UsageError
 
 
@@ -43,7 +39,7 @@ class Provider:
     bare_names: tuple[str, ...]
     refuses: frozenset[str]
     cache_floor: int
-    current: tuple[str, ...]
+    current: Sequence[str]
     models: Mapping[str, Mapping[str, Any]]
 
     def facts(self, model: str) -> ModelFacts:
@@ -78,16 +74,10 @@ class ModelName(NamedTuple):
 @cache
 def providers() -> Mapping[str, Provider]:
     table = tomllib.loads(Path(__file__).with_name("models.toml").read_text(encoding="utf-8"))
-    return {name: _provider(name, entry) for name, entry in table.items()}
-
-
-def _provider(name: str, entry: dict[str, Any]) -> Provider:
-    sets: dict[str, Any] = {
-        "refuses": frozenset(entry.pop("refuses")),
-        "bare_names": tuple(entry.pop("bare_names")),
-        "current": tuple(entry.pop("current")),
-    }
-    return Provider(name=name, **entry, **sets)
+    for entry in table.values():
+        entry["refuses"] = frozenset(entry["refuses"])
+        entry["bare_names"] = tuple(entry["bare_names"])
+    return {name: Provider(name=name, **entry) for name, entry in table.items()}
 
 
 def find(name: str) -> ModelName:
@@ -131,26 +121,3 @@ def endpoint(
 def endpoints(environ: Mapping[str, str]) -> dict[str, Endpoint]:
     """Return the endpoint of every provider, from the environment."""
     return {name: endpoint(provider, environ) for name, provider in providers().items()}
-
-
-def chat_model(name: str, wire: Wire, *, endpoint_name: str | None = None) -> WiredModel:
-    """Return the model of that name on this wire, at the endpoint of its provider or at `endpoint_name`."""
-    provider, model = find(name)
-    facts = provider.facts(model)
-    return WiredModel(
-        wire,
-        endpoint=endpoint_name or provider.name,
-        provider=provider.name,
-        title=provider.title,
-        model=model,
-        dialect=_dialect(provider, facts),
-        refuses=facts.refuses,
-        key_variable=provider.key_variable,
-        about_models=lambda: provider.about(model),
-    )
-
-
-def _dialect(provider: Provider, facts: ModelFacts) -> Dialect:
-    if provider.dialect == "anthropic":
-        return AnthropicDialect()
-    return OpenAIDialect(official=facts.is_known, with_tools=facts.with_tools)

@@ -3,22 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Protocol
 
-from salvo.engine.chat.base import AssistantMessage, ChatRequest, Stop, Usage
-
-
-@dataclass(frozen=True, slots=True)
-class ParsedReply:
-    """The content of a reply's body."""
-
-    message: AssistantMessage
-    stop: Stop
-    stop_raw: str
-    usage: Usage | None
-    model: str
-    system_fingerprint: str | None = None
+from salvo.engine.chat.base import ChatReply, ChatRequest
 
 
 class Dialect(Protocol):
@@ -34,8 +21,8 @@ class Dialect(Protocol):
         """Return the body of a request, without the fields that the model refuses."""
         ...
 
-    def read(self, body: dict[str, Any]) -> ParsedReply:
-        """Return the content of a successful reply. Raises ValueError where it does not follow the protocol."""
+    def read(self, body: dict[str, Any]) -> ChatReply:
+        """Return the content of a successful reply's body. Raises ValueError where it does not follow the protocol."""
         ...
 
 
@@ -56,6 +43,12 @@ def token_count(usage: Mapping[str, Any], name: str) -> int:
     if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
         return value
     raise ValueError(f"usage.{name} is not a number of tokens")
+
+
+def object_or_empty(holder: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """Return an optional object of a reply; empty where it is missing or something else."""
+    value = holder.get(name)
+    return value if isinstance(value, dict) else {}
 
 
 def object_list(holder: Mapping[str, Any], name: str) -> list[dict[str, Any]]:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
+from salvo.engine.chat import catalog
+from salvo.engine.chat.anthropic import AnthropicDialect
 from salvo.engine.chat.base import ChatReply, ChatRequest
 from salvo.engine.chat.dialect import Dialect
+from salvo.engine.chat.openai import OpenAIDialect
 from salvo.engine.chat.provider_errors import parse_error_body, provider_error, refused_parameter
 from salvo.engine.wire.base import Wire, WireReply, WireRequest
 from salvo.errors import BadReplyError, ProviderError
@@ -19,30 +22,21 @@ class WiredModel:
     depend on concurrent ones, and a replay sends the same requests.
     """
 
-    def __init__(
-        self,
-        wire: Wire,
-        *,
-        endpoint: str,
-        provider: str,
-        title: str,
-        model: str,
-        dialect: Dialect,
-        refuses: frozenset[str],
-        key_variable: str,
-        about_models: Callable[[], str],
-    ) -> None:
-        self.name = f"{provider}/{model}"
-        self.provider = provider
-        self.model = model
+    def __init__(self, name: str, wire: Wire, *, endpoint: str | None = None) -> None:
+        """`name` is a provider and a model; `endpoint` is used instead of the provider's own."""
+        self._provider, self.model = catalog.find(name)
+        self.provider = self._provider.name
+        self.name = f"{self.provider}/{self.model}"
         self._wire = wire
-        self._endpoint = endpoint
-        self._title = title
-        self._dialect = dialect
-        self._known = frozenset(field for field, parameter in dialect.optional.items() if parameter in refuses)
+        self._endpoint = endpoint or self.provider
+        facts = self._provider.facts(self.model)
+        self._dialect: Dialect = (
+            AnthropicDialect()
+            if self._provider.dialect == "anthropic"
+            else OpenAIDialect(official=facts.is_known, with_tools=facts.with_tools)
+        )
+        self._known = frozenset(field for field, name in self._dialect.optional.items() if name in facts.refuses)
         self._learned: dict[str, frozenset[str]] = {}
-        self._key_variable = key_variable
-        self._about_models = about_models
 
     async def complete(self, request: ChatRequest) -> ChatReply:
         dialect = self._dialect
@@ -57,13 +51,7 @@ class WiredModel:
             error_body = parse_error_body(reply)
             field = refused_parameter(error_body, [name for name in dialect.optional if name in body])
             if field is None:
-                raise provider_error(
-                    error_body,
-                    title=self._title,
-                    model=self.model,
-                    key_variable=self._key_variable,
-                    about_models=self._about_models,
-                )
+                raise provider_error(error_body, self._provider, self.model)
             # A refused request is free, and the body has one parameter less each time.
             self._learned[request.lane] = refused | {field}
 
@@ -82,13 +70,9 @@ class WiredModel:
             parsed = self._dialect.read(body)
         except ValueError as error:
             raise self._bad(f"its answer does not follow the protocol: {error}", request_id) from error
-        return ChatReply(
-            message=parsed.message,
-            stop=parsed.stop,
-            stop_raw=parsed.stop_raw,
-            usage=parsed.usage,
+        return replace(
+            parsed,
             model=parsed.model or self.model,
-            system_fingerprint=parsed.system_fingerprint,
             request_id=request_id,
             dropped=dropped,
             seconds=reply.seconds,
@@ -102,7 +86,7 @@ class WiredModel:
 
     def _bad(self, reason: str, request_id: str | None) -> ProviderError:
         return BadReplyError(
-            f"{self._title} did not answer with a completion: {reason.rstrip('.')}.",
+            f"{self._provider.title} did not answer with a completion: {reason.rstrip('.')}.",
             hint="Try again. If it keeps happening, check that the base URL is that of this provider's API.",
             status=200,
             request_id=request_id,

@@ -8,6 +8,7 @@ from typing import Any
 
 from salvo.engine.chat.base import (
     AssistantMessage,
+    ChatReply,
     ChatRequest,
     Message,
     OutputSchema,
@@ -19,7 +20,7 @@ from salvo.engine.chat.base import (
     Usage,
     UserMessage,
 )
-from salvo.engine.chat.dialect import ParsedReply, object_list, string_or_empty, token_count
+from salvo.engine.chat.dialect import object_list, object_or_empty, string_or_empty, token_count
 from salvo.engine.jsonio import json_codec
 from salvo.engine.jsonio.json_schema import is_strict
 
@@ -70,7 +71,7 @@ class OpenAIDialect:
             body["response_format"] = _response_format(request.output_schema)
         return body
 
-    def read(self, body: dict[str, Any]) -> ParsedReply:
+    def read(self, body: dict[str, Any]) -> ChatReply:
         choices = object_list(body, "choices")
         if not choices:
             raise ValueError("choices is empty")
@@ -80,11 +81,11 @@ class OpenAIDialect:
         uses = tuple(_tool_use(call) for call in object_list(message, "tool_calls"))
         stop = string_or_empty(choices[0].get("finish_reason"))
         refusal = string_or_empty(message.get("refusal"))
-        return ParsedReply(
+        return ChatReply(
             message=AssistantMessage(text=string_or_empty(message.get("content")) or refusal, tool_uses=uses),
             stop=Stop.REFUSAL if refusal else _stop(stop, uses),
             stop_raw=stop,
-            usage=_usage(body.get("usage")),
+            usage=read_usage(body, "prompt_tokens", "completion_tokens"),
             model=string_or_empty(body.get("model")),
             system_fingerprint=string_or_empty(body.get("system_fingerprint")) or None,
         )
@@ -149,16 +150,16 @@ def parse_arguments(raw: str) -> tuple[dict[str, Any], str]:
     return {}, f"The arguments are not a JSON object but {type(arguments).__name__}."
 
 
-def _usage(usage: Any) -> Usage | None:
+def read_usage(body: Mapping[str, Any], prompt: str, completion: str) -> Usage | None:
+    """Return the usage in a reply, with the names of its two counts. The first includes cached tokens; ours do not."""
+    usage = body.get("usage")
     if not isinstance(usage, dict):
         return None
-    details = usage.get("prompt_tokens_details")
-    details = details if isinstance(details, dict) else {}
+    details = object_or_empty(usage, f"{prompt}_details")
     cache_read, cache_write = token_count(details, "cached_tokens"), token_count(details, "cache_write_tokens")
     return Usage(
-        # prompt_tokens includes cached tokens; our counts do not overlap.
-        input=max(0, token_count(usage, "prompt_tokens") - cache_read - cache_write),
-        output=token_count(usage, "completion_tokens"),
+        input=max(0, token_count(usage, prompt) - cache_read - cache_write),
+        output=token_count(usage, completion),
         cache_read=cache_read,
         cache_write=cache_write,
     )

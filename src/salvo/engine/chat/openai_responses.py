@@ -5,19 +5,19 @@ Our own requests use Chat Completions, which compatible servers offer too.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
-from salvo.engine.chat.base import AssistantMessage, Stop, ToolUse, Usage
-from salvo.engine.chat.dialect import ParsedReply, object_list, string_or_empty, token_count
-from salvo.engine.chat.openai import parse_arguments
+from salvo.engine.chat.base import AssistantMessage, ChatReply, Stop, ToolUse
+from salvo.engine.chat.dialect import object_list, object_or_empty, string_or_empty
+from salvo.engine.chat.openai import parse_arguments, read_usage
 
 PATH = "/responses"
 
 _INCOMPLETE_STOPS = {"max_output_tokens": Stop.LENGTH, "content_filter": Stop.REFUSAL}
 
 
-def read(body: dict[str, Any]) -> ParsedReply:
+def read(body: dict[str, Any]) -> ChatReply:
     """Return the content of a reply. Raises ValueError where it does not follow the protocol."""
     if "output" not in body:
         raise ValueError("output is missing")
@@ -25,12 +25,13 @@ def read(body: dict[str, Any]) -> ParsedReply:
     text = "".join(_texts(items, "output_text", "text"))
     refusal = "".join(_texts(items, "refusal", "refusal"))
     uses = tuple(_uses(items))
-    status, reason = string_or_empty(body.get("status")), _reason(body.get("incomplete_details"))
-    return ParsedReply(
+    status = string_or_empty(body.get("status"))
+    reason = string_or_empty(object_or_empty(body, "incomplete_details").get("reason"))
+    return ChatReply(
         message=AssistantMessage(text=text or refusal, tool_uses=uses),
         stop=Stop.REFUSAL if refusal else _stop(status, reason, uses),
         stop_raw=reason or status,
-        usage=_usage(body.get("usage")),
+        usage=read_usage(body, "input_tokens", "output_tokens"),
         model=string_or_empty(body.get("model")),
     )
 
@@ -62,25 +63,3 @@ def _stop(status: str, reason: str, uses: tuple[ToolUse, ...]) -> Stop:
     if status != "completed":
         return Stop.OTHER
     return Stop.TOOL_USE if uses else Stop.END
-
-
-def _reason(details: Any) -> str:
-    return string_or_empty(details.get("reason")) if isinstance(details, dict) else ""
-
-
-def _usage(usage: Any) -> Usage | None:
-    if not isinstance(usage, dict):
-        return None
-    cache_read, cache_write = (token_count(_details(usage), name) for name in ("cached_tokens", "cache_write_tokens"))
-    return Usage(
-        # input_tokens includes cached tokens; our counts do not overlap.
-        input=max(0, token_count(usage, "input_tokens") - cache_read - cache_write),
-        output=token_count(usage, "output_tokens"),
-        cache_read=cache_read,
-        cache_write=cache_write,
-    )
-
-
-def _details(usage: Mapping[str, Any]) -> Mapping[str, Any]:
-    details = usage.get("input_tokens_details")
-    return details if isinstance(details, dict) else {}

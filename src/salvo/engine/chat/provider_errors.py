@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
+from salvo.engine.chat.catalog import Provider
 from salvo.engine.wire.base import WireReply
 from salvo.errors import (
     ContextTooLongError,
@@ -93,51 +94,37 @@ def refused_parameter(error_body: ErrorBody, optional: Collection[str]) -> str |
     return min(mentioned)[1] if mentioned else None
 
 
-def provider_error(
-    error_body: ErrorBody, *, title: str, model: str, key_variable: str, about_models: Callable[[], str]
-) -> ProviderError:
-    """Return the error for an error reply. `about_models` returns the hint for an unknown model."""
+def provider_error(error_body: ErrorBody, provider: Provider, model: str) -> ProviderError:
+    """Return the error for an error reply."""
     status = error_body.status
-    message = (
-        f"{title} answered {status}: {error_body.message}" if error_body.message else f"{title} answered {status}."
-    )
-    kind, hint = _classify(error_body, model=model, key_variable=key_variable, about_models=about_models)
+    details = f": {error_body.message}" if error_body.message else "."
+    message = f"{provider.title} answered {status}{details}"
+    kind, hint = _classify(error_body, provider, model)
     if error_body.attempts > 1:
         message += f" It was tried {error_body.attempts} times."
     return kind(message, hint=hint, status=status, request_id=error_body.request_id)
 
 
-def _classify(
-    error_body: ErrorBody, *, model: str, key_variable: str, about_models: Callable[[], str]
-) -> tuple[type[ProviderError], str]:
+def _classify(error_body: ErrorBody, provider: Provider, model: str) -> tuple[type[ProviderError], str]:
     status = error_body.status
     if _NO_CREDIT.search(error_body.words) or status == 402:
-        return (
-            QuotaError,
-            "The account has no credit or quota left. Add some at the provider, or use another key.",
-        )
+        return QuotaError, "The account has no credit or quota left. Add some at the provider, or use another key."
     if _TOO_LONG.search(error_body.words) or status == 413:
-        return (
-            ContextTooLongError,
-            f"The conversation does not fit {model}. Shorten it, or use a model with a larger context.",
-        )
+        hint = f"The conversation does not fit {model}. Shorten it, or use a model with a larger context."
+        return ContextTooLongError, hint
     if status in (401, 403):
-        return (
-            WrongKeyError,
-            f"Check the key (in the environment: {key_variable}), and that its account may use {model}.",
-        )
+        hint = f"Check the key (in the environment: {provider.key_variable}), and that its account may use {model}."
+        return WrongKeyError, hint
     if status == 404 and error_body.is_json:
-        return UnknownModelError, about_models()
+        return UnknownModelError, provider.about(model)
     if status == 429:
         return RateLimitError, "Lower the concurrency, or wait until the limit is reset."
     if status >= 500:
         return OverloadedError, "The provider failed. Try again later."
     if 300 <= status < 400:
         where = f" to {error_body.location}" if error_body.location else ""
-        return (
-            RequestRefusedError,
-            f"It redirects{where}. No redirect is followed, because it would get the key. Check the base URL.",
-        )
+        hint = f"It redirects{where}. No redirect is followed, because it would get the key. Check the base URL."
+        return RequestRefusedError, hint
     if status == 404:
         return RequestRefusedError, "There is no such API at this address. Check the base URL."
     return RequestRefusedError, "The provider does not accept this request."

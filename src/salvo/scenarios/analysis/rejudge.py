@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from salvo.engine.chat import catalog, judge
+from salvo.engine.chat import judge
 from salvo.engine.chat.judge import JudgeVote, Question
+from salvo.engine.chat.model import WiredModel
 from salvo.engine.runtime.clock import Clock
 from salvo.engine.runtime.pool import Pool, PoolStopped, gather
 from salvo.engine.runtime.redact import Redactor
@@ -112,7 +113,7 @@ class _JudgeServices:
     journal: Journal
 
     async def ask(self, model: str, question: Question, votes: int) -> list[JudgeVote]:
-        chat = catalog.chat_model(model, self.session.wire)
+        chat = WiredModel(model, self.session.wire)
         lane = f"judging-{self.time}/{judging_lane(self.scenario, self.index)}"
         replies = await judge.poll(chat, question, votes, lane)
         for vote in replies:

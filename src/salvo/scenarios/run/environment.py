@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from salvo.engine.chat import catalog, judge
+from salvo.engine.chat import judge
 from salvo.engine.chat.judge import JudgeVote, Question
+from salvo.engine.chat.model import WiredModel
 from salvo.engine.jsonio.canonical import stable_key
 from salvo.engine.runtime.clock import Clock
 from salvo.engine.runtime.redact import Redactor
@@ -98,7 +99,7 @@ class JudgingServices:
     assertion: int
 
     async def ask(self, model: str, question: Question, votes: int) -> list[JudgeVote]:
-        chat = catalog.chat_model(model, self.environment.wire)
+        chat = WiredModel(model, self.environment.wire)
         lane = judging_lane(self.environment.scenario, self.assertion)
         try:
             judge_votes = await judge.poll(chat, question, votes, lane)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from salvo.engine.chat import catalog, openai_responses
 from salvo.engine.chat.anthropic import AnthropicDialect
 from salvo.engine.chat.base import AssistantMessage, ChatReply, Stop, ToolUse
-from salvo.engine.chat.dialect import ParsedReply
 from salvo.engine.chat.openai import OpenAIDialect
 from salvo.engine.chat.provider_errors import parse_error_body, provider_error
 from salvo.engine.gateway.server import Call
@@ -80,9 +79,8 @@ class ProgramTrace:
             self._record_completion(call, reply)
         elif call.body is not None and not _path(call).endswith(_FREE):
             # The call cost something, but its price is not known.
-            self._record_reply(
-                call, reply, ParsedReply(AssistantMessage(""), Stop.OTHER, call.path, None, _model(call))
-            )
+            unread = ChatReply(AssistantMessage(""), Stop.OTHER, None, _model(call), stop_raw=call.path)
+            self._record_reply(call, reply, unread)
 
     def failed(self, call: Call, error: SalvoError) -> None:
         if isinstance(error, TapeError | TurnLimitReached):
@@ -116,19 +114,10 @@ class ProgramTrace:
         if call.number > self._last_error_at:  # a later request was answered: the program recovered
             self.error = self.refused = None
 
-    def _record_reply(self, call: Call, reply: WireReply, parsed: ParsedReply) -> None:
+    def _record_reply(self, call: Call, reply: WireReply, parsed: ChatReply) -> None:
+        model = parsed.model or _model(call)
         self._journal.record_reply(
-            call.provider,
-            ChatReply(
-                message=parsed.message,
-                stop=parsed.stop,
-                usage=parsed.usage,
-                model=parsed.model or _model(call),
-                stop_raw=parsed.stop_raw,
-                system_fingerprint=parsed.system_fingerprint,
-                seconds=reply.seconds,
-                attempts=reply.attempts,
-            ),
+            call.provider, replace(parsed, model=model, seconds=reply.seconds, attempts=reply.attempts)
         )
         self._insert_event(call.number, self._journal.events.pop())
 
@@ -138,13 +127,7 @@ class ProgramTrace:
         if not call.is_chat:
             return
         provider = catalog.providers()[call.provider]
-        error = provider_error(
-            error_body,
-            title=provider.title,
-            model=_model(call),
-            key_variable=provider.key_variable,
-            about_models=lambda: provider.about(_model(call)),
-        )
+        error = provider_error(error_body, provider, _model(call))
         if isinstance(error, ContextTooLongError | RequestRefusedError):
             self.refused = error  # the program wrote the request
             self._last_error_at = self._last_request
@@ -191,7 +174,7 @@ class ProgramTrace:
 
 
 _CHAT, _MESSAGES = OpenAIDialect(official=True), AnthropicDialect()
-_PARSERS: Mapping[tuple[str, str], Callable[[dict[str, Any]], ParsedReply]] = {
+_PARSERS: Mapping[tuple[str, str], Callable[[dict[str, Any]], ChatReply]] = {
     ("openai", _CHAT.path): _CHAT.read,
     ("openai", openai_responses.PATH): openai_responses.read,
     ("anthropic", _MESSAGES.path): _MESSAGES.read,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from salvo.engine.chat import catalog, judge
 from salvo.engine.chat.base import ChatReply, Stop, Usage
+from salvo.engine.chat.model import WiredModel
 from salvo.engine.runtime.clock import Clock
 from salvo.engine.runtime.pricing import find_prices, usage_cost
 from salvo.engine.wire.base import Wire
@@ -58,7 +59,7 @@ class ModelJudge:
 
     async def judge(self, case: Case, wire: Wire | None) -> JudgeAnswer:
         assert wire is not None  # noqa: S101 - EvaluatorConfig.session opens one for every provider
-        model = catalog.chat_model(self.name, wire, endpoint_name=self._endpoint_name)
+        model = WiredModel(self.name, wire, endpoint=self._endpoint_name)
         question = prompts.question(case)
         vote = await judge.vote(model, question, case.lane)
         return judge_answer(vote, question, self._cost(vote.replies))

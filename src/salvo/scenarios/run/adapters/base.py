@@ -5,8 +5,8 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
-from salvo.engine.chat import catalog
 from salvo.engine.chat.base import ChatModel
+from salvo.engine.chat.model import WiredModel
 from salvo.engine.runtime.clock import Clock
 from salvo.engine.wire.base import Wire
 from salvo.scenarios.result import AdapterRequest, AdapterResponse
@@ -28,7 +28,7 @@ class RunContext:
 
     def chat_model(self, name: str) -> ChatModel:
         """Return a model whose calls are recorded, counted and priced."""
-        model = catalog.chat_model(name, self.wire, endpoint_name=self.endpoint)
+        model = WiredModel(name, self.wire, endpoint=self.endpoint)
         return JournaledModel(model, model.provider, self.journal)
 
 
