@@ -10,8 +10,8 @@ The chain alone cannot show that its newest entries were removed: for that, keep
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -66,27 +66,6 @@ class AuditEntry:
         return str(report.get("report_id", "")) if isinstance(report, dict) else ""
 
 
-@dataclass(frozen=True, slots=True)
-class RawRunRecord:
-    """What the audit log records of a run."""
-
-    check_id: str
-    run: int
-    result: str
-    valid: bool
-    sha256: str
-    """Of the stored JSON text of the vote."""
-    exchanges_sha256: str
-
-
-@dataclass(frozen=True, slots=True)
-class ChainBreak:
-    """The first entry at which the chain is broken."""
-
-    sequence: int
-    message: str
-
-
 def seal(content: Mapping[str, Any], previous: AuditEntry | None) -> AuditEntry:
     """Return the next entry of the chain."""
     sequence = previous.sequence + 1 if previous else 1
@@ -94,14 +73,10 @@ def seal(content: Mapping[str, Any], previous: AuditEntry | None) -> AuditEntry:
     return AuditEntry(sequence, text.decode("utf-8"), sha256(text))
 
 
-def check(entries: Iterable[AuditEntry]) -> ChainBreak | None:
-    """Return the first break in the chain, or None; `entries` are in the order of their numbers."""
-    previous: AuditEntry | None = None
-    for entry in entries:
-        if message := _break_message(entry, previous):
-            return ChainBreak(entry.sequence, message)
-        previous = entry
-    return None
+def check(entries: Sequence[AuditEntry]) -> str | None:
+    """Return a sentence on the first break in the chain, or None; `entries` are in the order of their numbers."""
+    messages = map(_break_message, entries, (None, *entries))
+    return next(filter(None, messages), None)
 
 
 def _break_message(entry: AuditEntry, previous: AuditEntry | None) -> str | None:
@@ -130,15 +105,20 @@ def _description(entry: AuditEntry) -> str:
     return f" ({entry.action}{about}, {entry.at})" if entry.action else ""
 
 
-def evaluation(report: Report, raw_runs: Iterable[RawRunRecord], *, at: str, stored: Report) -> dict[str, Any]:
+def content(action: str, report_id: str, report_hash: str | None, *, at: str, **details: Any) -> dict[str, Any]:
+    """Return the content of an entry; `details` are the fields that only this action has."""
+    reference = {"report_id": report_id, "report_hash": report_hash}
+    return {"action": action, "at": at, "byop_report": reference, **details}
+
+
+def evaluation(report: Report, raw_runs: Sequence[Mapping[str, Any]], *, at: str, stored: Report) -> dict[str, Any]:
     """Return the content of the entry. `stored` is the report as it is stored: the same, or without its texts."""
     runner, _, version = report.integrity.runner_fingerprint.partition("/")
-    reference = _reference(report.report_id, report.integrity.report_hash, str(report.summary.overall_status))
+    entry = content(EVALUATION, report.report_id, report.integrity.report_hash, at=at)
+    entry["byop_report"]["overall_status"] = str(report.summary.overall_status)
     if stored is not report:
-        reference["stored_without_texts"] = stored.integrity.report_hash
-    return {
-        "action": EVALUATION,
-        "at": at,
+        entry["byop_report"]["stored_without_texts"] = stored.integrity.report_hash
+    return entry | {
         "playbook_id": report.playbook_id,
         "playbook_version": report.playbook_version,
         "playbook_logic_hash": report.integrity.playbook_logic_hash,
@@ -147,37 +127,5 @@ def evaluation(report: Report, raw_runs: Iterable[RawRunRecord], *, at: str, sto
         "timestamp": report.timestamp,
         "model_fingerprint": json.loads(json_codec.dumps(report.model_fingerprints)),
         "inputs_fingerprint": report.integrity.inputs_fingerprint,
-        "raw_runs": [{part.name: getattr(run, part.name) for part in fields(run)} for run in raw_runs],
-        "byop_report": reference,
+        "raw_runs": list(raw_runs),
     }
-
-
-def baseline(
-    action: str, report_id: str, report_hash: str, *, playbook_hash: str, subject: str, at: str
-) -> dict[str, Any]:
-    return {
-        "action": action,
-        "at": at,
-        "playbook_logic_hash": playbook_hash,
-        "subject": subject,
-        "byop_report": _reference(report_id, report_hash),
-    }
-
-
-def export(report_id: str, report_hash: str, *, form: str, digest: str, at: str) -> dict[str, Any]:
-    """Return the content of the entry; `digest` is the sha256 of the exported file."""
-    return {
-        "action": EXPORT,
-        "at": at,
-        "format": form,
-        "file_sha256": digest,
-        "byop_report": _reference(report_id, report_hash),
-    }
-
-
-def deletion(report_id: str, report_hash: str | None, *, at: str) -> dict[str, Any]:
-    return {"action": DELETION, "at": at, "byop_report": _reference(report_id, report_hash)}
-
-
-def _reference(report_id: str, report_hash: str | None, status: str | None = None) -> dict[str, Any]:
-    return {"report_id": report_id, "report_hash": report_hash, **({"overall_status": status} if status else {})}

@@ -7,45 +7,54 @@ prove what was quoted; others learn nothing about it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import fields, is_dataclass, replace
+from typing import Any
 
 from salvo.engine.jsonio.canonical import sha256
 from salvo.playbooks.audit.integrity import with_hash
 from salvo.playbooks.evaluate.votes import JudgeAnswer, RawCitation, Vote
-from salvo.playbooks.report.report import ArtifactFinding, CheckResult, Citation, Dissent, RawRun, Report, UncheckedArea
+from salvo.playbooks.report.report import (
+    ArtifactFinding,
+    CheckResult,
+    Citation,
+    Dissent,
+    ExtractedAssumption,
+    PatternHit,
+    RawRun,
+    Report,
+    Summary,
+    UncheckedArea,
+)
 
 _MARK = "withheld:"
+
+_TEXT_FIELDS: dict[type, frozenset[str]] = {
+    Report: frozenset({"uncertainty"}),
+    Summary: frozenset({"key_risks", "recommended_next_steps", "mending_prompt"}),
+    CheckResult: frozenset({"notes"}),
+    RawRun: frozenset({"notes", "raw_answer", "problem"}),
+    Dissent: frozenset({"notes"}),
+    Citation: frozenset({"span", "context"}),
+    PatternHit: frozenset({"span"}),
+    ArtifactFinding: frozenset({"message", "span"}),
+    ExtractedAssumption: frozenset({"text"}),
+    UncheckedArea: frozenset({"area"}),
+    JudgeAnswer: frozenset({"notes", "raw", "problem"}),
+    RawCitation: frozenset({"span", "context"}),
+}
 
 
 def without_texts(report: Report) -> Report:
     """Return the report without its texts. It differs from the original, so it has its own hash."""
     if report.texts_withheld:
         return report
-    return with_hash(
-        replace(
-            report,
-            texts_withheld=True,
-            summary=replace(
-                report.summary,
-                key_risks=_withheld_all(report.summary.key_risks),
-                recommended_next_steps=_withheld_all(report.summary.recommended_next_steps),
-                mending_prompt=report.summary.mending_prompt and withheld(report.summary.mending_prompt),
-            ),
-            check_results=tuple(map(_check, report.check_results)),
-            artifact_findings=tuple(map(_finding, report.artifact_findings)),
-            assumptions_extracted=tuple(
-                replace(assumption, text=withheld(assumption.text)) for assumption in report.assumptions_extracted
-            ),
-            uncertainty=_withheld_all(report.uncertainty),
-            unchecked_areas=tuple(map(_area, report.unchecked_areas)),
-        )
-    )
+    hashed: Report = _without_texts(report)
+    return with_hash(replace(hashed, texts_withheld=True))
 
 
 def vote_without_texts(vote: Vote) -> Vote:
     """Return the vote without texts and exchanges: those contain the whole text, which a replay would need."""
-    return Vote(vote.check_id, vote.run, _answer_without_texts(vote.answer))
+    return Vote(vote.check_id, vote.run, _without_texts(vote.answer))
 
 
 def withheld(text: str) -> str:
@@ -57,56 +66,21 @@ def is_withheld(text: str) -> bool:
     return text.startswith(f"{_MARK}sha256:")
 
 
-def _withheld_all(texts: Iterable[str]) -> tuple[str, ...]:
-    return tuple(map(withheld, texts))
+def _without_texts(value: Any, *, is_text: bool = False) -> Any:
+    """Return a copy of the value in which all fields of _TEXT_FIELDS, at any depth, are hashed."""
+    if isinstance(value, tuple):
+        return tuple(_without_texts(item, is_text=is_text) for item in value)
+    if is_text and isinstance(value, str):
+        return withheld(value)
+    if not is_dataclass(value) or isinstance(value, type):
+        return value
+    texts = frozenset[str]() if _is_ours(value) else _TEXT_FIELDS.get(type(value), frozenset())
+    parts = ((field.name, getattr(value, field.name)) for field in fields(value))
+    return replace(value, **{name: _without_texts(part, is_text=name in texts) for name, part in parts})
 
 
-def _check(check: CheckResult) -> CheckResult:
-    return replace(
-        check,
-        evidence_citations=_citations(check.evidence_citations),
-        rejected_citations=_citations(check.rejected_citations),
-        # The notes of a derived check contain nothing of the text.
-        notes=check.notes if check.decided_by == "derived" else withheld(check.notes),
-        raw_runs=tuple(map(_raw_run, check.raw_runs)),
-        dissent=tuple(map(_dissent, check.dissent)),
-        pattern_hits=tuple(replace(hit, span=withheld(hit.span)) for hit in check.pattern_hits),
-    )
-
-
-def _raw_run(run: RawRun) -> RawRun:
-    return replace(
-        run,
-        evidence_citations=_citations(run.evidence_citations),
-        notes=withheld(run.notes),
-        raw_answer=withheld(run.raw_answer),
-        problem=withheld(run.problem),
-    )
-
-
-def _dissent(dissent: Dissent) -> Dissent:
-    return replace(dissent, notes=withheld(dissent.notes), evidence_citations=_citations(dissent.evidence_citations))
-
-
-def _citations(citations: Iterable[Citation]) -> tuple[Citation, ...]:
-    return tuple(
-        replace(citation, span=withheld(citation.span), context=withheld(citation.context)) for citation in citations
-    )
-
-
-def _finding(finding: ArtifactFinding) -> ArtifactFinding:
-    return replace(finding, message=withheld(finding.message), span=finding.span and withheld(finding.span))
-
-
-def _area(area: UncheckedArea) -> UncheckedArea:
-    return area if area.stated_by == "runner" else replace(area, area=withheld(area.area))
-
-
-def _answer_without_texts(answer: JudgeAnswer) -> JudgeAnswer:
-    return replace(
-        answer,
-        citations=tuple(RawCitation(withheld(cited.span), withheld(cited.context)) for cited in answer.citations),
-        notes=withheld(answer.notes),
-        raw=withheld(answer.raw),
-        problem=withheld(answer.problem),
-    )
+def _is_ours(value: object) -> bool:
+    """Return whether the runner wrote the texts of the value, from nothing but results."""
+    if isinstance(value, CheckResult):
+        return value.decided_by == "derived"
+    return isinstance(value, UncheckedArea) and value.stated_by == "runner"

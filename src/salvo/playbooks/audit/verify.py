@@ -92,9 +92,8 @@ def database_unavailable(reason: str) -> VerificationFinding:
 
 def chain(log: Sequence[AuditEntry], head: str | None = None) -> VerificationFinding:
     """Verify the audit log itself; `head` is the hash of an entry that was kept elsewhere."""
-    chain_break = audit_log.check(log)
-    if chain_break:
-        return _altered("audit log", chain_break.message)
+    if chain_break := audit_log.check(log):
+        return _altered("audit log", chain_break)
     if head is not None and head not in {entry.hash for entry in log}:
         return _altered("audit log", f"The audit log was truncated or replaced: {head} is not in it.")
     if not log:

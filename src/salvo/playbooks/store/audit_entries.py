@@ -14,13 +14,12 @@ from salvo.playbooks.store.tables import audit
 _ENTRIES = select(audit.c.sequence, audit.c.entry, audit.c.hash)
 
 
-def append(connection: Connection, evaluation_id: str, content: Mapping[str, Any]) -> None:
+def append(connection: Connection, content: Mapping[str, Any]) -> None:
     """Append an entry. Only in an exclusive transaction, because the next entry depends on the last one."""
     last = connection.execute(_ENTRIES.order_by(audit.c.sequence.desc()).limit(1)).one_or_none()
     entry = audit_log.seal(content, AuditEntry(*last) if last else None)
-    connection.execute(
-        insert(audit).values(sequence=entry.sequence, hash=entry.hash, evaluation_id=evaluation_id, entry=entry.text)
-    )
+    row = {"sequence": entry.sequence, "hash": entry.hash, "evaluation_id": entry.report_id, "entry": entry.text}
+    connection.execute(insert(audit), row)
 
 
 def list_entries(connection: Connection, evaluation_id: str | None) -> list[AuditEntry]:

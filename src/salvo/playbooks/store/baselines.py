@@ -19,10 +19,9 @@ def save(connection: Connection, row: RowMapping, now: str) -> None:
     _check_suitable(row)
     if row["saved_at"] is not None:
         return
-    series = {"playbook_hash": row["playbook_hash"], "subject": row["subject"]}
+    series = {name: row[name] for name in ("playbook_hash", "subject")}
     connection.execute(insert(baselines).values(evaluation_id=row["id"], saved_at=now, **series))
-    content = audit_log.baseline(audit_log.BASELINE_SET, row["id"], row["report_hash"], at=now, **series)
-    audit_entries.append(connection, row["id"], content)
+    _log(connection, audit_log.BASELINE_SET, row, now)
 
 
 def _check_suitable(row: RowMapping) -> None:
@@ -44,26 +43,18 @@ def _check_suitable(row: RowMapping) -> None:
         )
 
 
-def clear(connection: Connection, evaluation_id: str, now: str) -> bool:
+def clear(connection: Connection, row: RowMapping, now: str) -> bool:
     """Remove a baseline, and return whether there was one. Only in an exclusive transaction."""
-    row = connection.execute(
-        select(baselines.c.playbook_hash, baselines.c.subject, evaluations.c.report_hash)
-        .join(evaluations, evaluations.c.id == baselines.c.evaluation_id)
-        .where(baselines.c.evaluation_id == evaluation_id)
-    ).one_or_none()
-    if row is None:
+    if row["saved_at"] is None:
         return False
-    connection.execute(delete(baselines).where(baselines.c.evaluation_id == evaluation_id))
-    content = audit_log.baseline(
-        audit_log.BASELINE_CLEARED,
-        evaluation_id,
-        row.report_hash,
-        playbook_hash=row.playbook_hash,
-        subject=row.subject,
-        at=now,
-    )
-    audit_entries.append(connection, evaluation_id, content)
+    connection.execute(delete(baselines).where(baselines.c.evaluation_id == row["id"]))
+    _log(connection, audit_log.BASELINE_CLEARED, row, now)
     return True
+
+
+def _log(connection: Connection, action: str, row: RowMapping, now: str) -> None:
+    series = {"playbook_logic_hash": row["playbook_hash"], "subject": row["subject"]}
+    audit_entries.append(connection, audit_log.content(action, row["id"], row["report_hash"], at=now, **series))
 
 
 def list_saved(connection: Connection) -> list[BaselineRecord]:

@@ -163,8 +163,7 @@ class EvaluationStore:
                 report=as_text(stored),
             )
             raw_runs = votes.raw_runs(connection, evaluation_id)
-            content = audit_log.evaluation(report, raw_runs, at=now, stored=stored)
-            audit_entries.append(connection, evaluation_id, content)
+            audit_entries.append(connection, audit_log.evaluation(report, raw_runs, at=now, stored=stored))
 
     def interrupt(self, evaluation_id: str) -> None:
         self._end(evaluation_id, State.INTERRUPTED)
@@ -204,11 +203,11 @@ class EvaluationStore:
                 raise UsageError(
                     f"The evaluation {evaluation_id} is still running.", hint="Wait for it, or cancel it first."
                 )
-            baselines.clear(connection, evaluation_id, now)
+            baselines.clear(connection, row, now)
             connection.execute(delete(tables.votes).where(tables.votes.c.evaluation_id == evaluation_id))
             connection.execute(delete(evaluations).where(evaluations.c.id == evaluation_id))
-            content = audit_log.deletion(evaluation_id, row["report_hash"], at=now)
-            audit_entries.append(connection, evaluation_id, content)
+            content = audit_log.content(audit_log.DELETION, evaluation_id, row["report_hash"], at=now)
+            audit_entries.append(connection, content)
         self._database.forget()
 
     # Reading what is stored.
@@ -316,8 +315,7 @@ class EvaluationStore:
     def clear_baseline(self, evaluation_id: str) -> None:
         """Remove a baseline. The report itself stays."""
         with self._database.writing(alone=True) as connection:
-            rows.get_row(connection, evaluation_id)
-            if not baselines.clear(connection, evaluation_id, self._now()):
+            if not baselines.clear(connection, rows.get_row(connection, evaluation_id), self._now()):
                 raise UsageError(
                     f"The report {evaluation_id} is not saved as a baseline.", hint="`byop baseline list` shows those."
                 )
@@ -342,8 +340,9 @@ class EvaluationStore:
         """Record that the report was exported: the format, and the hash of the file."""
         with self._database.writing(alone=True) as connection:
             report_hash = rows.get_row(connection, evaluation_id)["report_hash"]
-            entry = audit_log.export(evaluation_id, report_hash, form=form, digest=sha256(content), at=self._now())
-            audit_entries.append(connection, evaluation_id, entry)
+            details = {"format": form, "file_sha256": sha256(content)}
+            entry = audit_log.content(audit_log.EXPORT, evaluation_id, report_hash, at=self._now(), **details)
+            audit_entries.append(connection, entry)
 
     def audit_log(self, evaluation_id: str | None = None) -> list[AuditEntry]:
         """Return the entries, the oldest first: all of them, or those about one evaluation."""

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from sqlalchemy import Connection, bindparam, delete, insert, select
 
 from salvo.engine.jsonio.canonical import sha256
 from salvo.errors import StoreError
-from salvo.playbooks.audit.audit_log import RawRunRecord
 from salvo.playbooks.audit.text_hashing import vote_without_texts
 from salvo.playbooks.enums import Result
 from salvo.playbooks.evaluate.votes import Vote
@@ -72,11 +71,9 @@ def list_votes(connection: Connection, evaluation_id: str, after: int) -> list[t
     return [(row.sequence, parse_vote(row.vote, row.exchanges)) for row in rows]
 
 
-def raw_runs(connection: Connection, evaluation_id: str) -> Iterator[RawRunRecord]:
-    """Return what the audit log records of each vote."""
-    rows = connection.execute(
-        select(_VOTE.check_id, _VOTE.run, _VOTE.result, _VOTE.valid, _VOTE.vote_sha256, _VOTE.exchanges_sha256)
-        .where(_VOTE.evaluation_id == evaluation_id)
-        .order_by(_VOTE.check_id, _VOTE.run)
-    )
-    return (RawRunRecord(*row) for row in rows)
+def raw_runs(connection: Connection, evaluation_id: str) -> list[dict[str, Any]]:
+    """Return what the audit log records of each vote; `sha256` is of the stored JSON text."""
+    vote_hash = _VOTE.vote_sha256.label("sha256")
+    query = select(_VOTE.check_id, _VOTE.run, _VOTE.result, _VOTE.valid, vote_hash, _VOTE.exchanges_sha256)
+    in_order = query.where(_VOTE.evaluation_id == evaluation_id).order_by(_VOTE.check_id, _VOTE.run)
+    return list(map(dict, connection.execute(in_order).mappings()))
