@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import wraps
 from inspect import iscoroutinefunction
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import Any, cast
 
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
@@ -27,11 +27,6 @@ from salvo.errors import (
     UsageError,
 )
 from salvo.playbooks.store.records import ErrorDetail
-
-if TYPE_CHECKING:
-    from _typeshed import DataclassInstance
-
-T = TypeVar("T", bound="DataclassInstance")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,12 +61,6 @@ def _responding(endpoint: Callable[..., Any], status: int) -> Callable[..., Any]
         return respond(endpoint(**arguments))
 
     return respond_async if iscoroutinefunction(endpoint) else respond_in_thread
-
-
-def copy_fields(model: type[T], source: object, **values: Any) -> T:
-    """Return a dataclass with these values, and the other fields copied from the source."""
-    copied = {field.name: getattr(source, field.name) for field in fields(model) if field.name not in values}
-    return model(**copied, **values)
 
 
 class ConflictError(UsageError):

@@ -1,15 +1,18 @@
-"""Pydantic type adapters, which turn plain data into typed values."""
+"""Typed values from plain data, by Pydantic type adapters, and from the fields of other values."""
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic_core import ValidationError
 
 if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
     from pydantic import TypeAdapter
 
 T = TypeVar("T")
+D = TypeVar("D", bound="DataclassInstance")
 _adapters: dict[type, TypeAdapter[Any]] = {}
 
 
@@ -20,6 +23,12 @@ def type_adapter(kind: type[T]) -> TypeAdapter[T]:
 
         _adapters[kind] = TypeAdapter(kind)
     return _adapters[kind]
+
+
+def copy_fields(model: type[D], source: object, **values: Any) -> D:
+    """Return a dataclass with these values, and the other fields copied from the source."""
+    copied = {field.name: getattr(source, field.name) for field in fields(model) if field.name not in values}
+    return model(**copied, **values)
 
 
 def first_error(error: ValidationError) -> tuple[str, str]:

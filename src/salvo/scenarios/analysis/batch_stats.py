@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from salvo.engine.jsonio.canonical import stable_key
+from salvo.engine.jsonio.type_adapters import copy_fields
 from salvo.engine.stats.rates import Tally
 from salvo.scenarios.analysis.summary import AssertionSummary, summarise
 from salvo.scenarios.evaluators.llm_judge import DEFAULT_JUDGES
@@ -74,17 +75,10 @@ class ConfigDifference(NamedTuple):
 
 def measure(batch: Batch, entries: Sequence[IndexEntry]) -> BatchStats:
     summary = summarise(batch, entries)
-    return BatchStats(
-        scenario_id=batch.scenario_id,
-        batch_id=batch.batch_id,
-        created_at=batch.created_at,
-        provider=batch.provider,
-        model=batch.model,
-        passed=summary.passed,
-        completed=summary.completed,
-        errors=summary.errors,
+    return copy_fields(
+        BatchStats,
+        summary,
         unmade=summary.without_result,
-        assertions=summary.assertions,
         average_cost=summary.cost.average,
         latency_p50=summary.latency.p50 if summary.latency else None,
         latency_p95=summary.latency.p95 if summary.latency else None,
@@ -132,7 +126,7 @@ def run_settings(batch: Batch) -> dict[str, Any]:
     document = batch.scenario
     settings: dict[str, Any] = {"adapter": batch.adapter} if batch.provider == CUSTOM else {}
     settings |= {
-        f"the model of {name}": _judge_model(assertion, batch)
+        f"the model of {name}": assertion.get("model") or DEFAULT_JUDGES.get(batch.adapter)
         for name, assertion in _assertions(document)
         if _is_judge(assertion)
     }
@@ -153,10 +147,6 @@ def _assertions(document: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, An
 
 def _is_judge(assertion: Mapping[str, Any]) -> bool:
     return assertion.get("type") == "llm_judge"
-
-
-def _judge_model(assertion: Mapping[str, Any], batch: Batch) -> str | None:
-    return assertion.get("model") or DEFAULT_JUDGES.get(batch.adapter)
 
 
 def _fingerprint_differences(a: Mapping[str, str], b: Mapping[str, str]) -> Iterator[ConfigDifference]:

@@ -6,14 +6,17 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
+from salvo.engine.jsonio.type_adapters import copy_fields
 from salvo.engine.stats.quantiles import percentile
 from salvo.engine.stats.rates import Interval, pass_hat_k, wilson
 from salvo.scenarios.analysis.confidence_gate import GateEvidence, gate_evidence
 from salvo.scenarios.result import Batch, Cause, Outcome, SkippedRun
 from salvo.scenarios.store.index import IndexEntry
 
+K = TypeVar("K")
+_Reason: TypeAlias = tuple[Outcome, Cause | None, str]
 _LADDER = (1, 3, 5, 10, 20, 50, 100, 200, 500, 1000)
 
 
@@ -73,12 +76,6 @@ class Group:
     count: int
     run_ids: list[str]
 
-    @property
-    def why(self) -> str:
-        """Why these runs have no result."""
-        reason = self.message or (self.cause or "").replace("_", " ") or "unknown reason"
-        return f"{self.outcome.replace('_', ' ')}: {reason}"
-
 
 @dataclass(frozen=True, slots=True)
 class Cost:
@@ -105,7 +102,7 @@ class Latency:
 
 
 @dataclass(frozen=True, slots=True)
-class BatchSummary:
+class BatchCounts:
     """Counts by outcome and `missing`, the runs without a result, add up to `runs`."""
 
     batch_id: str
@@ -126,6 +123,12 @@ class BatchSummary:
     pass_rate: float | None
     interval: Interval
     min_pass_rate: float
+
+
+@dataclass(frozen=True, slots=True)
+class BatchSummary(BatchCounts):
+    """Counts by outcome and `missing`, the runs without a result, add up to `runs`."""
+
     average_score: float | None
     pass_hat: dict[int, float]
     assertions: list[AssertionSummary]
@@ -165,14 +168,12 @@ def summarise(
     interrupted = sum(run.outcome is Outcome.INTERRUPTED for run in without_entry.values())
     runs = max(batch.runs, len(stored) + len(without_entry))
     evidence = gate_evidence(batch, passed, len(completed))
+    not_made = [_reason(entry) for entry in stored if entry.outcome in (Outcome.NOT_RUN, Outcome.INTERRUPTED)]
+    not_made += [((run.outcome, run.cause, run.reason), batch.run_id(number)) for number, run in without_entry.items()]
     undecided = runs - len(completed) - counts[Outcome.ERROR]
-    return BatchSummary(
-        batch_id=batch.batch_id,
-        scenario_id=batch.scenario_id,
-        provider=batch.provider,
-        model=batch.model,
-        created_at=batch.created_at,
-        source=batch.source,
+    return copy_fields(
+        BatchSummary,
+        batch,
         verdict=_verdict(batch, passed, len(completed), undecided, evidence),
         runs=runs,
         completed=len(completed),
@@ -184,9 +185,8 @@ def summarise(
         missing=runs - len(stored) - len(without_entry),
         pass_rate=passed / len(completed) if completed else None,
         interval=wilson(passed, len(completed)),
-        min_pass_rate=batch.min_pass_rate,
         average_score=_mean([entry.score for entry in completed if entry.score is not None]),
-        pass_hat=_pass_hat(passed, len(completed)),
+        pass_hat={k: rate for k in _LADDER if (rate := pass_hat_k(passed, len(completed), k)) is not None},
         assertions=_assertions(stored),
         cost=_cost(stored, completed, "cost", interrupted),
         judge_cost=_cost(stored, completed, "judge_cost"),
@@ -195,22 +195,14 @@ def summarise(
         stopped=dict(Counter(run.cause for run in failures if run.cause not in (None, Cause.ASSERTION))),
         evidence=evidence,
         error_groups=_groups(_reason(entry) for entry in stored if entry.outcome is Outcome.ERROR),
-        not_made=_groups(
-            [
-                *(_reason(entry) for entry in stored if entry.outcome in (Outcome.NOT_RUN, Outcome.INTERRUPTED)),
-                *((run.outcome, run.cause, run.reason, batch.run_id(number)) for number, run in without_entry.items()),
-            ]
-        ),
+        not_made=_groups(not_made),
     )
 
 
 def failure_groups(failures: Iterable[Failure]) -> list[FailureGroup]:
     """Group failed runs by cause and failed assertions, largest group first."""
-    groups: dict[tuple[Cause | None, tuple[str, ...]], list[str]] = {}
-    for failure in failures:
-        groups.setdefault((failure.cause, tuple(failure.assertions)), []).append(failure.run_id)
-    ordered = [FailureGroup(cause, list(labels), len(ids), ids) for (cause, labels), ids in groups.items()]
-    return sorted(ordered, key=lambda group: -group.count)
+    groups = _group(((failure.cause, tuple(failure.assertions)), failure.run_id) for failure in failures)
+    return [FailureGroup(cause, list(labels), len(run_ids), run_ids) for (cause, labels), run_ids in groups]
 
 
 def _verdict(batch: Batch, passed: int, completed: int, undecided: int, evidence: GateEvidence | None) -> BatchVerdict:
@@ -233,11 +225,6 @@ def _final_verdict(batch: Batch, passed: int, runs: int) -> BatchVerdict:
 
 
 _GATED = {"pass": BatchVerdict.PASSED, "fail": BatchVerdict.FAILED, "inconclusive": BatchVerdict.INCONCLUSIVE}
-
-
-def _pass_hat(passed: int, completed: int) -> dict[int, float]:
-    chances = {k: pass_hat_k(passed, completed, k) for k in _LADDER}
-    return {k: chance for k, chance in chances.items() if chance is not None}
 
 
 def _assertions(entries: Iterable[IndexEntry]) -> list[AssertionSummary]:
@@ -279,31 +266,24 @@ def _latency(seconds: list[float]) -> Latency | None:
 
 
 def _failure(entry: IndexEntry) -> Failure:
-    return Failure(
-        run_id=entry.run_id,
-        number=entry.number,
-        cause=entry.cause,
-        assertions=[judged.label for judged in entry.assertions if judged.passed is False],
-        score=entry.score,
-        error=entry.error,
-        recorded=entry.recorded,
-    )
+    failed = [judged.label for judged in entry.assertions if judged.passed is False]
+    return copy_fields(Failure, entry, assertions=failed)
 
 
-_Reason: TypeAlias = tuple[Outcome, Cause | None, str]
+def _reason(entry: IndexEntry) -> tuple[_Reason, str]:
+    return (entry.outcome, entry.cause, entry.error or ""), entry.run_id
 
 
-def _reason(entry: IndexEntry) -> tuple[Outcome, Cause | None, str, str]:
-    return entry.outcome, entry.cause, entry.error or "", entry.run_id
+def _groups(reasons: Iterable[tuple[_Reason, str]]) -> list[Group]:
+    return [Group(*reason, len(run_ids), run_ids) for reason, run_ids in _group(reasons)]
 
 
-def _groups(reasons: Iterable[tuple[Outcome, Cause | None, str, str]]) -> list[Group]:
-    """Group runs by outcome, cause and message, largest group first."""
-    groups: dict[_Reason, list[str]] = {}
-    for outcome, cause, message, run_id in reasons:
-        groups.setdefault((outcome, cause, message), []).append(run_id)
-    ordered = [Group(*reason, len(run_ids), run_ids) for reason, run_ids in groups.items()]
-    return sorted(ordered, key=lambda group: -group.count)
+def _group(items: Iterable[tuple[K, str]]) -> list[tuple[K, list[str]]]:
+    """Return the run ids by key, largest group first."""
+    groups: dict[K, list[str]] = {}
+    for key, run_id in items:
+        groups.setdefault(key, []).append(run_id)
+    return sorted(groups.items(), key=lambda group: -len(group[1]))
 
 
 def _mean(values: Sequence[float]) -> float | None:

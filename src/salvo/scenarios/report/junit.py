@@ -8,6 +8,7 @@ from xml.etree import ElementTree as ET
 from salvo.engine.text.formatting import display_json, pluralize
 from salvo.engine.text.unicode_escape import visible
 from salvo.scenarios.analysis.summary import BatchSummary
+from salvo.scenarios.report import labels
 from salvo.scenarios.result import AgentRunResult, EvalResult, Outcome, full_model
 
 _UNKNOWN = "This run has no result: it is still running, or was stopped."
@@ -44,7 +45,7 @@ def _add_suite(root: ET.Element, summary: BatchSummary, results: Sequence[AgentR
     properties = ET.SubElement(suite, "properties")
     for name, text in suite_properties(summary).items():
         ET.SubElement(properties, "property", name=name, value=visible(text))
-    reasons = {run_id: group.why for group in summary.not_made for run_id in group.run_ids}
+    reasons = {run_id: labels.skip_reason(group) for group in summary.not_made for run_id in group.run_ids}
     for result in results:
         _add_case(suite, result, reasons)
     numbers = {result.number for result in results}
@@ -114,7 +115,7 @@ def _add_reason(case: ET.Element, tag: str, result: AgentRunResult, results: Seq
 
 
 def _reason_line(result: EvalResult) -> str:
-    line = f"{result.name or result.type}: {result.message or result.error or ''}"
+    line = f"{labels.label(result)}: {result.message or result.error or ''}"
     if result.expected is not None or result.actual is not None:
         line += f"\n  expected {display_json(result.expected)}\n  actual   {display_json(result.actual)}"
     return line

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from salvo.engine.text.formatting import NamedValue, at_least, at_most, money, percent, pluralize, seconds
 from salvo.scenarios.analysis.confidence_gate import GateEvidence
 from salvo.scenarios.analysis.divergence import Branch, Divergence
-from salvo.scenarios.analysis.summary import AssertionSummary, BatchSummary, BatchVerdict, Cost, Group
+from salvo.scenarios.analysis.summary import AssertionSummary, BatchSummary, BatchVerdict, Cost, Failure, Group
 from salvo.scenarios.result import AgentRunResult, Cause, EvalResult, Outcome
 
 _SETTLED = (BatchVerdict.PASSED, BatchVerdict.FAILED)
@@ -173,6 +173,18 @@ def skipped(summary: BatchSummary) -> str | None:
     return f"Of {pluralize(summary.runs, 'run')}: {', '.join(counts)}." if counts else None
 
 
+def skip_reason(group: Group) -> str:
+    """Return why a group of runs has no result."""
+    reason = group.message or (group.cause or "").replace("_", " ") or "unknown reason"
+    return f"{group.outcome.replace('_', ' ')}: {reason}"
+
+
+def failure(failure: Failure) -> str:
+    """Return why a run failed: its cause unless that is an assertion, and the assertions that failed."""
+    cause = [describe_cause(failure.cause)] if failure.cause not in (None, Cause.ASSERTION) else []
+    return ", ".join([*cause, *failure.assertions])
+
+
 def divergence(divergence: Divergence) -> str:
     return f"failing and passing runs diverge at step {divergence.step}"
 
@@ -183,6 +195,12 @@ def branch(branch: Branch, kind: str) -> str:
 
 def label(result: EvalResult) -> str:
     return result.name or result.type
+
+
+def about(result: EvalResult) -> str:
+    """Return what follows the label of an assertion: its type, unless that is the label, and its weight."""
+    kind = f" ({result.type})" if label(result) != result.type else ""
+    return f"{kind}{', required' if result.required else ''}, weight {result.weight:g}"
 
 
 def outcome(result: EvalResult) -> Outcome:

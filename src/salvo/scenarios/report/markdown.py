@@ -67,7 +67,7 @@ def _batch(summary: BatchSummary, by_id: dict[str, AgentRunResult]) -> Iterator[
     if summary.without_result:
         yield _list(
             f"{pluralize(summary.without_result, 'run')} without a result (`salvo run --resume {summary.batch_id}`):",
-            [f"{group.count} × {_foreign(group.why, _MESSAGE)}" for group in summary.not_made],
+            [f"{group.count} × {_foreign(labels.skip_reason(group), _MESSAGE)}" for group in summary.not_made],
         )
 
 

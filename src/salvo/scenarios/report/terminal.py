@@ -109,7 +109,7 @@ def _errors(summary: BatchSummary, paint: _Paint) -> Iterator[str]:
 def _skipped(summary: BatchSummary, paint: _Paint) -> Iterator[str]:
     if counts := labels.skipped(summary):
         yield paint(counts, "yellow")
-        yield from _grouped(summary.not_made, lambda group: group.why)
+        yield from _grouped(summary.not_made, labels.skip_reason)
         yield f"  salvo run --resume {summary.batch_id}"
 
 
@@ -228,10 +228,8 @@ def _section(title: str, lines: Iterable[str], paint: _Paint) -> list[str]:
 def _eval_lines(results: Sequence[EvalResult], paint: _Paint) -> Iterator[str]:
     for result in results:
         word = labels.outcome(result)
-        label = printable(labels.label(result))
-        kind = f" ({result.type})" if label != result.type else ""
-        required = ", required" if result.required else ""
-        yield f"{paint(word.ljust(6), _COLOURS[word])}  {label}{kind}{required}, weight {result.weight:g}"
+        name = printable(labels.label(result) + labels.about(result))
+        yield f"{paint(word.ljust(6), _COLOURS[word])}  {name}"
         if result.message:
             yield f"        {printable(result.message)}"
         if not result.passed and (result.expected is not None or result.actual is not None):

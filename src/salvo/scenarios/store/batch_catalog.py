@@ -6,19 +6,19 @@ Batches are read from the index; a run's own file is read only if the index lack
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, fields, replace
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from threading import RLock
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
+from salvo.engine.jsonio.type_adapters import copy_fields
 from salvo.engine.runtime.clock import Clock
-from salvo.engine.stats.rates import Interval
 from salvo.errors import StoreError, TapeError, UnknownIdError
 from salvo.scenarios.analysis.comparison_inputs import find_divergences
 from salvo.scenarios.analysis.divergence import Divergence
-from salvo.scenarios.analysis.summary import BatchSummary, BatchVerdict, Cost, Latency, summarise
+from salvo.scenarios.analysis.summary import BatchCounts, BatchSummary, Cost, Latency, summarise
 from salvo.scenarios.result import Batch
 from salvo.scenarios.store.index import Entries, IndexEntry
 from salvo.scenarios.store.store import RunStore
@@ -35,27 +35,9 @@ _GRACE = timedelta(seconds=60)
 
 
 @dataclass(frozen=True, slots=True)
-class BatchRow:
+class BatchRow(BatchCounts):
     """A batch in a list: its summary without single runs."""
 
-    batch_id: str
-    scenario_id: str
-    provider: str
-    model: str
-    created_at: str
-    source: str
-    verdict: BatchVerdict
-    runs: int
-    completed: int
-    passed: int
-    failed: int
-    errors: int
-    not_run: int
-    interrupted: int
-    missing: int
-    pass_rate: float | None
-    interval: Interval
-    min_pass_rate: float
     confidence: float | None
     average_score: float | None
     cost: Cost
@@ -167,7 +149,9 @@ class BatchCatalog:
         entries = self.store.batch_entries(batch)
         summary = summarise(batch, entries)
         running_until = self._running_until(batch, entries) if summary.missing else None
-        return CachedBatch(batch, entries, summary, _row(batch, summary, entries.skipped), running_until)
+        more = {"confidence": batch.confidence, "recorded": batch.recorded, "skipped": entries.skipped}
+        row = copy_fields(BatchRow, summary, **more, running=False)
+        return CachedBatch(batch, entries, summary, row, running_until)
 
     def _running_until(self, batch: Batch, entries: Entries) -> datetime | None:
         """Return the time of the last sign of the batch, plus the time that a run may take."""
@@ -185,13 +169,6 @@ class BatchCatalog:
         while runs > _MOST_RUNS and len(self._batches) > 1:
             _, (_, batch) = self._batches.popitem(last=False)
             runs -= len(batch.entries)
-
-
-def _row(batch: Batch, summary: BatchSummary, skipped: int) -> BatchRow:
-    shared: Mapping[str, Any] = {
-        field.name: getattr(summary, field.name) for field in fields(BatchRow) if hasattr(summary, field.name)
-    }
-    return BatchRow(confidence=batch.confidence, recorded=batch.recorded, skipped=skipped, running=False, **shared)
 
 
 def _end(entry: IndexEntry) -> datetime | None:

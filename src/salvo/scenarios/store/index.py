@@ -5,11 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from pydantic import ValidationError
-
 from salvo.engine.chat.base import Usage
 from salvo.engine.jsonio import json_codec
-from salvo.engine.jsonio.type_adapters import type_adapter
+from salvo.engine.jsonio.type_adapters import copy_fields
 from salvo.scenarios.result import AgentRunResult, Cause, Outcome
 
 LONGEST_ERROR = 300
@@ -57,40 +55,22 @@ class Entries(list[IndexEntry]):
 
 
 def index_entry(result: AgentRunResult) -> IndexEntry:
-    """Return the index entry of a run."""
     error = result.error
     if error is not None and len(error) > LONGEST_ERROR:
         error = error[: LONGEST_ERROR - 1] + "…"
-    return IndexEntry(
-        run_id=result.run_id,
-        batch_id=result.batch_id,
-        scenario_id=result.scenario_id,
-        number=result.number,
-        provider=result.provider,
-        model=result.model,
-        timestamp=result.timestamp,
-        outcome=result.outcome,
-        cause=result.cause,
+    return copy_fields(
+        IndexEntry,
+        result,
         score=result.weighted_score,
         latency=result.metrics.latency,
         cost=result.metrics.cost,
-        judge_cost=result.judge_cost,
         tokens=result.metrics.tokens,
         tool_count=result.metrics.tool_count,
         assertions=[
             Judged(item.name or item.type, item.type, item.passed, item.required) for item in result.eval_results
         ],
         error=error,
-        recorded=result.recorded,
     )
-
-
-def parse_entry(line: bytes) -> IndexEntry | None:
-    """Return the entry that a line holds; None if it is not a valid one."""
-    try:
-        return type_adapter(IndexEntry).validate_python(json_codec.loads(line))
-    except (ValueError, ValidationError):
-        return None
 
 
 def parse_batch_id(line: bytes) -> str | None:

@@ -10,8 +10,10 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import TypeVar
 
 from salvo.engine.jsonio import json_codec
+from salvo.engine.jsonio.type_adapters import type_adapter
 from salvo.engine.runtime.files import unwritable
 
 try:
@@ -19,6 +21,7 @@ try:
 except ImportError:  # Windows: appends are still single writes, but they are not serialised
     fcntl = None  # type: ignore[assignment]  # the module or None
 
+T = TypeVar("T")
 _BLOCK = 64 * 1024
 
 
@@ -55,6 +58,14 @@ def open_locked(path: Path) -> Iterator[int]:
 
 def open_for_appending(path: Path) -> int:
     return os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o666)
+
+
+def parse_line(line: bytes, kind: type[T]) -> T | None:
+    """Return the value that a line holds; None if it is not a valid one."""
+    try:
+        return type_adapter(kind).validate_python(json_codec.loads(line))
+    except ValueError:
+        return None
 
 
 def tail_lines(path: Path, size: int) -> list[bytes]:

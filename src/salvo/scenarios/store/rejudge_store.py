@@ -8,12 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from pydantic import ValidationError
-
-from salvo.engine.jsonio import json_codec
-from salvo.engine.jsonio.type_adapters import type_adapter
 from salvo.engine.runtime.files import unwritable
-from salvo.scenarios.store.jsonl import append_line
+from salvo.scenarios.store.jsonl import append_line, parse_line
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,16 +57,9 @@ class RejudgeStore:
             lines = self._file(batch_id).read_bytes().splitlines()
         except FileNotFoundError:
             return []
-        rejudgements = [rejudgement for line in lines if (rejudgement := _parse(line)) is not None]
-        latest = {(item.run_id, item.time): item for item in rejudgements}
+        rejudgements = [parse_line(line, Rejudgement) for line in lines]
+        latest = {(item.run_id, item.time): item for item in rejudgements if item is not None}
         return [item for item in latest.values() if item.salvo_version == version]
 
     def _file(self, batch_id: str) -> Path:
         return self.folder / f"{batch_id}.jsonl"
-
-
-def _parse(line: bytes) -> Rejudgement | None:
-    try:
-        return type_adapter(Rejudgement).validate_python(json_codec.loads(line))
-    except (ValueError, ValidationError):
-        return None

@@ -31,8 +31,8 @@ from salvo.engine.jsonio.type_adapters import first_error, type_adapter
 from salvo.engine.runtime.files import move_folder, names, temporary_beside, unwritable, write, write_atomically
 from salvo.errors import AmbiguousIdError, StoreError, TapeError, UnknownIdError
 from salvo.scenarios.result import AgentRunResult, Batch, Outcome
-from salvo.scenarios.store.index import Entries, IndexEntry, index_entry, parse_entry
-from salvo.scenarios.store.jsonl import append_line, open_for_appending, open_locked, tail_lines
+from salvo.scenarios.store.index import Entries, IndexEntry, index_entry
+from salvo.scenarios.store.jsonl import append_line, open_for_appending, open_locked, parse_line, tail_lines
 from salvo.scenarios.store.recording import Recording
 
 if TYPE_CHECKING:
@@ -239,7 +239,7 @@ class RunStore:
         indexed: dict[str, IndexEntry] = {}
         skipped = 0
         for _, line in self.index.lines(batch.batch_id):
-            entry = parse_entry(line)
+            entry = parse_line(line, IndexEntry)
             if entry is None:
                 skipped += 1
             else:
@@ -284,7 +284,7 @@ class RunStore:
     def _latest_run(self) -> str:
         """Return the run that ended last, or the highest id if the index does not say. A skipped run does not count."""
         for line in reversed(tail_lines(self.history, _TAIL)):
-            entry = parse_entry(line)
+            entry = parse_line(line, IndexEntry)
             if entry is None or entry.outcome is Outcome.NOT_RUN or not _ID.fullmatch(entry.run_id):
                 continue
             if self._run_file(entry.run_id).is_file():

@@ -10,6 +10,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Response
 from pydantic import BaseModel, ConfigDict, Field
 
+from salvo.engine.jsonio.type_adapters import copy_fields
 from salvo.engine.stats.rates import Interval
 from salvo.scenarios.analysis.comparison_inputs import compare_batches, find_pairs
 from salvo.scenarios.analysis.divergence import Divergence
@@ -23,7 +24,7 @@ from salvo.scenarios.store.index import IndexEntry
 from salvo.scenarios.store.watcher import StoreWatcher
 from salvo.web import events
 from salvo.web.request_models import MAX_NAME_LENGTH, Name
-from salvo.web.responses import JsonRoute, copy_fields
+from salvo.web.responses import JsonRoute
 from salvo.web.services import Services, ServicesDep
 
 router = APIRouter(prefix="/api/batches", tags=["batches"], route_class=JsonRoute)

@@ -8,13 +8,14 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Response
 from pydantic import BaseModel, ConfigDict
 
+from salvo.engine.jsonio.type_adapters import copy_fields
 from salvo.playbooks.enums import Mode, Status
 from salvo.playbooks.evaluate.request import DEFAULT_SUBJECT
 from salvo.playbooks.playbook import validate
 from salvo.playbooks.playbook.definition import Variance
 from salvo.playbooks.store.records import BaselineRecord, HistoryRow, TimelinePoint
 from salvo.web.request_models import MAX_NAME_LENGTH, Name
-from salvo.web.responses import JsonRoute, copy_fields
+from salvo.web.responses import JsonRoute
 from salvo.web.services import ServicesDep
 
 router = APIRouter(prefix="/api", tags=["history"], route_class=JsonRoute)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from fastapi import APIRouter, Response
 
 from salvo.engine.jsonio import json_codec
+from salvo.engine.jsonio.type_adapters import copy_fields
 from salvo.errors import StoreError, TapeError
 from salvo.scenarios.analysis.alignment import SideBySide, align
 from salvo.scenarios.analysis.comparison_inputs import nearest_counterpart
@@ -20,7 +21,7 @@ from salvo.scenarios.analysis.truncation import (
 )
 from salvo.scenarios.report.labels import describe_cause
 from salvo.scenarios.result import AgentRunResult, Cause, EvalResult, Outcome, Replayable, RunMetrics
-from salvo.web.responses import JsonRoute, copy_fields
+from salvo.web.responses import JsonRoute
 from salvo.web.services import Services, ServicesDep
 
 router = APIRouter(prefix="/api/runs", tags=["runs"], route_class=JsonRoute)
