@@ -20,7 +20,7 @@ from salvo.playbooks.evaluate.recorder import EvaluationRecorder, StoreRecorder
 from salvo.playbooks.evaluate.request import EvaluationRequest
 from salvo.playbooks.evaluate.votes import JudgeAnswer, Vote
 from salvo.playbooks.playbook.definition import Check
-from salvo.playbooks.report.builder import JudgedBy, ScanResult, build_report, character_findings
+from salvo.playbooks.report.builder import JudgedBy, ScanResult, build_report
 from salvo.playbooks.report.checks import location
 from salvo.playbooks.report.report import ArtifactFinding, Report
 
@@ -128,7 +128,7 @@ def scan(request: EvaluationRequest) -> ScanResult:
         findings.append(ArtifactFinding("more_findings", more, count=len(addressed) - _MAX_FINDINGS))
     return ScanResult(
         patterns={check.id: patterns.scan(check, text) for check in request.playbook.checks if check.patterns},
-        findings=(*findings, *character_findings(text)),
+        findings=(*findings, *injection.invisible_characters(text)),
         addressed=tuple(injection.sentence_around(text, finding.span) for finding in addressed),
     )
 

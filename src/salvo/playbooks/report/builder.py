@@ -10,7 +10,6 @@ from typing import TypeVar
 from salvo.engine.chat.base import Usage
 from salvo.playbooks.audit.integrity import with_hash
 from salvo.playbooks.enums import DRIFT, RUN_VARIANCE, Mode, Result, Status
-from salvo.playbooks.evaluate.injection import invisible_characters
 from salvo.playbooks.evaluate.inputs import Span
 from salvo.playbooks.evaluate.patterns import Scan
 from salvo.playbooks.evaluate.request import UNKNOWN, EvaluationRequest, producer_fingerprint
@@ -332,9 +331,3 @@ def _sum(parts: Sequence[T | None], add: Callable[[Sequence[T]], T]) -> T | None
     """Add up the parts; the sum must not depend on the order in which votes arrive."""
     present = [part for part in parts if part is not None]
     return add(present) if len(present) == len(parts) else None
-
-
-def character_findings(text: str) -> Iterable[ArtifactFinding]:
-    """Return a finding for each kind of invisible or unusual character."""
-    for odd in invisible_characters(text):
-        yield ArtifactFinding(odd.kind, odd.message, count=odd.times)
