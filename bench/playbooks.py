@@ -53,7 +53,7 @@ def _cache() -> None:
 
 
 def _rules() -> None:
-    from salvo.playbooks.evaluate.judges import rules
+    from salvo.playbooks.evaluate.judges.rules import engine
 
     for half in ("dev", "test"):
         table.heading(f"The rules on the labelled texts, {half} half")
@@ -61,7 +61,7 @@ def _rules() -> None:
         for file in sorted((LABELLED / half).glob("*.json")):
             for text in (text for pair in json.loads(file.read_text())["pairs"] for text in pair["texts"]):
                 for check, label in text["labels"].items():
-                    seen.setdefault(check, Counter())[label, rules.judge(check, text["text"]).result] += 1
+                    seen.setdefault(check, Counter())[label, engine.judge(check, text["text"]).result] += 1
         for check, counts in seen.items():
             _precision_and_recall(check, counts)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from salvo.playbooks.evaluate.judges import rules
+from salvo.playbooks.evaluate.judges.rules import engine
 from salvo.playbooks.evaluate.judges.rules_judge import RulesJudge
 
 LABELLED = Path(__file__).parents[2] / "labelled"
@@ -31,8 +31,8 @@ def test_the_id_stands_for_exactly_these_verdicts() -> None:
         [check, finding.result, finding.confidence, finding.spans, finding.rule, finding.notes]
         for path in sorted(LABELLED.glob("*/*.json"))
         for text in _texts(json.loads(path.read_text(encoding="utf-8")))
-        for check in sorted(rules.KNOWN_CHECKS)
-        for finding in [rules.judge(check, text)]
+        for check in sorted(engine.KNOWN_CHECKS)
+        for finding in [engine.judge(check, text)]
     ]
     digest = hashlib.sha256(json.dumps(findings).encode()).hexdigest()[:16]
     assert (RulesJudge.prompt_id, digest) == ("rules-c12292a51b38", "d1a88343a7fd83df")

@@ -45,10 +45,10 @@ class RulesJudge:
 
 
 def _apply_rules(case: Case) -> JudgeAnswer:
-    from salvo.playbooks.evaluate.judges import rules  # compiles its patterns; a model judge does without
+    from salvo.playbooks.evaluate.judges.rules import engine  # compiles its patterns; a model judge does without
 
     text = case.inputs.ai_output
-    finding = rules.judge(case.check.id, text, case.addressed)
+    finding = engine.judge(case.check.id, text, case.addressed)
     return JudgeAnswer(
         result=Result(finding.result),
         confidence=finding.confidence,

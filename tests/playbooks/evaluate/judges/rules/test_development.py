@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from salvo.playbooks.evaluate.judges.rules import judge
+from salvo.playbooks.evaluate.judges.rules.engine import judge
 
 NEUTRAL = (
     "We looked at the new services agreement between the two companies. The term is two years and starts in May. {} The fee is "

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from inline_snapshot import snapshot
 
-from salvo.playbooks.evaluate.judges.rules import KNOWN_CHECKS, RuleFinding, judge
+from salvo.playbooks.evaluate.judges.rules.engine import KNOWN_CHECKS, judge
+from salvo.playbooks.evaluate.judges.rules.finding import RuleFinding
 
 CHECKS = sorted(KNOWN_CHECKS)
 PLAIN = (

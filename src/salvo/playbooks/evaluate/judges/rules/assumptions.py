@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import islice
 
 from salvo.playbooks.evaluate.judges.rules.clauses import is_negated, surroundings
-from salvo.playbooks.evaluate.judges.rules.finding import ABSENT, MAX_SPANS, SAID, UNDECIDED, RuleFinding
+from salvo.playbooks.evaluate.judges.rules.finding import ABSENT, MAX_SPANS, SAID, RuleFinding, undecided
 from salvo.playbooks.evaluate.judges.rules.sentences import Kind, Sentence
 from salvo.playbooks.evaluate.judges.rules.unchecked import leaves_out
 from salvo.playbooks.evaluate.judges.rules.vocabulary import pattern
@@ -31,7 +31,8 @@ def judge_assumptions(sentences: Sequence[Sentence]) -> RuleFinding:
             "assumptions.stated",
             "The text says outright what it assumes or takes as given (law, facts, role, definitions or version).",
         )
-    concluding = [sentence for sentence in sentences if sentence.is_authors and _concludes(sentence)]
+    concludes = pattern(r"\b<concludes>\b")
+    concluding = [sentence for sentence in sentences if sentence.is_authors and concludes.search(sentence.plain)]
     if concluding:
         concluding.sort(key=lambda sentence: not pattern(_DRAWS).search(sentence.plain))
         return RuleFinding(
@@ -41,10 +42,7 @@ def judge_assumptions(sentences: Sequence[Sentence]) -> RuleFinding:
             "assumptions.unstated",
             "The quoted conclusion comes without any statement of the law, facts, role or definitions it assumes.",
         )
-    return RuleFinding(
-        "indeterminate",
-        UNDECIDED,
-        (),
+    return undecided(
         "assumptions.no-conclusion",
         "No assumption is stated, and no conclusion or advice was found that would need one.",
     )
@@ -121,13 +119,10 @@ def _describes_a_case(text: str) -> bool:
 
 
 def _is_under_a_heading(sentence: Sentence) -> bool:
-    under = (sentence.heading, sentence.lead)
     return any(
-        text
-        and pattern(_HEADING).fullmatch(text)
-        and not is_negated(text)
-        and not _is_about_buildings(text, sentence.plain)
-        for text in under
+        pattern(_HEADING).fullmatch(text) and not is_negated(text) and not _is_about_buildings(text, sentence.plain)
+        for text in (sentence.heading, sentence.lead)
+        if text
     )
 
 
@@ -160,10 +155,6 @@ def _is_the_authors(text: str, match: re.Match[str]) -> bool:
     if not _SPEAKER.search(clause) and not _PASSIVE.match(match[0]) and pattern(r"\b<somebody_else>\b").search(clause):
         return False
     return not pattern(r" ?<burden>\b").match(text, match.end())
-
-
-def _concludes(sentence: Sentence) -> bool:
-    return bool(pattern(r"\b<concludes>\b").search(sentence.plain))
 
 
 # "I reviewed the contract and assumed ...": if the author speaks, a party in the clause is an object.

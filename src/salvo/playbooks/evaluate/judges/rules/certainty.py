@@ -27,7 +27,7 @@ def judge_certainty(sentences: Sequence[Sentence]) -> RuleFinding:
         return RuleFinding(
             "fail",
             SAID,
-            tuple(sentence.span for sentence in bare[:MAX_SPANS]),
+            tuple(sentence.span for sentence in bare),
             "certainty.unqualified-claim",
             "The quoted wording states a legal conclusion or outcome as certain, with no qualifier, scope limit or "
             "attribution in the same clause. A hedge elsewhere in the text does not qualify it.",
@@ -52,17 +52,14 @@ def judge_certainty(sentences: Sequence[Sentence]) -> RuleFinding:
 def _claims(sentence: Sentence) -> Iterator[tuple[re.Match[str], bool]]:
     """Yield each absolute wording, and whether a negation in it belongs to the claim ("there is no risk")."""
     text = sentence.own
+    templates = [_FULFILS, _EVERY_CASE]
     if pattern(r"\b(?:<verdict>|<standing>|<settled>)\b").search(text):
-        yield from ((match, False) for match in pattern(_JUDGED).finditer(text))
-        yield from ((match, False) for match in pattern(_JUDGED_FULLY).finditer(text))
-        yield from ((match, False) for match in pattern(_JUDGED_NOUN).finditer(text))
-        yield from ((match, False) for match in pattern(_MAKES).finditer(text))
-    yield from ((match, False) for match in pattern(_FULFILS).finditer(text))
-    yield from ((match, True) for match in pattern(r"\b<assurance>\b").finditer(text))
-    yield from ((match, False) for match in pattern(_EVERY_CASE).finditer(text))
-    yield from ((match, True) for match in pattern(_STRESSED).finditer(text))
+        templates += [_JUDGED, _JUDGED_FULLY, _JUDGED_NOUN, _MAKES]
     if sentence.kind in (Kind.ITEM, Kind.CELL) or ":" in text[:60]:
-        yield from ((match, False) for match in pattern(_STAMPED).finditer(text))
+        templates.append(_STAMPED)
+    yield from ((match, False) for template in templates for match in pattern(template).finditer(text))
+    for template in (r"\b<assurance>\b", r"\b<emphatic>\b"):
+        yield from ((match, True) for match in pattern(template).finditer(text))
 
 
 def _is_excused(sentence: Sentence, claim: tuple[re.Match[str], bool]) -> bool:
@@ -147,7 +144,6 @@ _EVERY_CASE = (
     r"|<verdict>|liable|binding|responsible|good|firm)"
     r"(?: [\w-]+){0,3}?,? <universal>\b"
 )
-_STRESSED = r"\b<emphatic>\b"
 _STAMPED = (
     r"^(?:[^:–]{1,60}(?::| –) )?(?:(?:yes|overall|status|verdict|result|conclusion)[,:]? )?(?:<intensifier> "
     r")(?:<verdict>|<settled>)\b"

@@ -23,7 +23,8 @@ class Surroundings:
 
 def surroundings(sentence: str, start: int, end: int) -> Surroundings:
     """Return the context of sentence[start:end]."""
-    opening, closing = _within(_CONTRAST, sentence, start, end)
+    opening = max((contrast.end() for contrast in _CONTRAST.finditer(sentence, 0, start)), default=0)
+    contrast = _CONTRAST.search(sentence, end)
     segments, separator = _segments(sentence, opening, start)
     clause = segments[-1]
     # "The processor, which may sit abroad, is ...": the subject of the clause is before the relative clause.
@@ -32,7 +33,7 @@ def surroundings(sentence: str, start: int, end: int) -> Surroundings:
     else:
         clause = " ".join([*(segment for segment in segments[:-1] if _is_adverbial(segment)), clause])
     before = " ".join(segment for segment in segments if not _CONCESSION.match(segment))
-    return Surroundings(clause.strip(), before.strip(), sentence[end:closing])
+    return Surroundings(clause.strip(), before.strip(), sentence[end : contrast.start() if contrast else None])
 
 
 def _is_adverbial(segment: str) -> bool:
@@ -53,14 +54,6 @@ def is_conditional(text: str) -> bool:
 
 def is_reported(text: str) -> bool:
     return bool(pattern(r"\b<reported>\b").search(text))
-
-
-def _within(boundary: re.Pattern[str], sentence: str, start: int, end: int) -> tuple[int, int]:
-    opening = 0
-    for match in boundary.finditer(sentence, 0, start):
-        opening = match.end()
-    following = boundary.search(sentence, end)
-    return opening, following.start() if following else len(sentence)
 
 
 def _segments(sentence: str, opening: int, start: int) -> tuple[list[str], str]:

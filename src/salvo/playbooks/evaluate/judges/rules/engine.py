@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from salvo.playbooks.evaluate.judges.rules.assumptions import judge_assumptions
 from salvo.playbooks.evaluate.judges.rules.certainty import judge_certainty
 from salvo.playbooks.evaluate.judges.rules.escalation import judge_escalation
-from salvo.playbooks.evaluate.judges.rules.finding import UNDECIDED, RuleFinding, Span
+from salvo.playbooks.evaluate.judges.rules.finding import RuleFinding, Span, undecided
 from salvo.playbooks.evaluate.judges.rules.language import other_language, words
 from salvo.playbooks.evaluate.judges.rules.sentences import Sentence, read
 from salvo.playbooks.evaluate.judges.rules.unchecked import judge_unchecked
@@ -32,19 +32,15 @@ def judge(check_id: str, text: str, ignore: Sequence[Span] = ()) -> RuleFinding:
     It is deterministic and takes linear time. A FAIL always has spans: the sentences that support it.
     """
     if check_id not in _JUDGES:
-        return _undecided(
+        return undecided(
             "unknown-check", "The rules know the four judged checks of the starter playbook, and not this one."
         )
     sentences = read(text, tuple((start, end) for start, end in ignore))
     plain_text = " ".join(sentence.plain for sentence in sentences)
     count = len(words(plain_text[:_WORD_COUNT_SAMPLE]))
     if count < _MIN_WORDS:
-        return _undecided("too-short", f"The text has {count} words; the rules need about 50 to judge by.")
+        return undecided("too-short", f"The text has {count} words; the rules need about 50 to judge by.")
     language = other_language(plain_text)
     if language:
-        return _undecided("not-english", f"The rules work in English, and the text appears to be in {language}.")
+        return undecided("not-english", f"The rules work in English, and the text appears to be in {language}.")
     return _JUDGES[check_id](sentences)
-
-
-def _undecided(rule: str, notes: str) -> RuleFinding:
-    return RuleFinding("indeterminate", UNDECIDED, (), rule, notes)

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
-from salvo.playbooks.evaluate.judges.rules.content import names_something
-from salvo.playbooks.evaluate.judges.rules.finding import ABSENT, MAX_SPANS, SAID, UNDECIDED, RuleFinding
+from salvo.playbooks.evaluate.judges.rules.finding import ABSENT, MAX_SPANS, SAID, RuleFinding, undecided
+from salvo.playbooks.evaluate.judges.rules.language import names_something
 from salvo.playbooks.evaluate.judges.rules.sentences import Kind, Sentence
 from salvo.playbooks.evaluate.judges.rules.vocabulary import pattern
 
@@ -24,7 +24,13 @@ def judge_escalation(sentences: Sequence[Sentence]) -> RuleFinding:
             "escalation.named-review",
             "The text says who should review what, or under which condition a human should be brought in.",
         )
-    at_risk = [sentence for sentence in sentences if sentence.is_authors and _is_at_risk(sentence)]
+    at_risk = [
+        sentence
+        for sentence in sentences
+        if sentence.is_authors
+        and pattern(r"\b<at_risk>\b").search(sentence.plain)
+        and not any(_candidates(sentence.plain))
+    ]
     if at_risk:
         return RuleFinding(
             "fail",
@@ -34,21 +40,16 @@ def judge_escalation(sentences: Sequence[Sentence]) -> RuleFinding:
             "The quoted passage is uncertain or risky, and the text names nobody who should review it; a general "
             "contact or consult-a-lawyer line does not.",
         )
-    return RuleFinding(
-        "indeterminate",
-        UNDECIDED,
-        (),
+    return undecided(
         "escalation.nothing-at-risk",
         "Nothing uncertain or risky was found, so the question of a human review does not arise.",
     )
 
 
 def _signals(sentence: Sentence, following: Sentence | None) -> bool:
-    if sentence.kind is Kind.QUOTATION or sentence.is_question:
+    if not sentence.is_authors:
         return False
     text = sentence.plain
-    if sentence.kind is Kind.HEADING:
-        return False
     if _is_escalation_column(sentence):
         return True
     context = sentence.lead or (sentence.heading if sentence.kind is Kind.ITEM else "")
@@ -56,10 +57,6 @@ def _signals(sentence: Sentence, following: Sentence | None) -> bool:
         return True
     introduces_list = text.endswith(":") and following is not None and following.kind in (Kind.ITEM, Kind.CELL)
     return any(introduces_list or _is_meant_for(text, call) for call in _calls(text))
-
-
-def _is_at_risk(sentence: Sentence) -> bool:
-    return bool(pattern(r"\b<at_risk>\b").search(sentence.plain)) and not any(_candidates(sentence.plain))
 
 
 def _is_escalation_column(sentence: Sentence) -> bool:
@@ -97,9 +94,8 @@ def _is_needless(text: str, match: re.Match[str]) -> bool:
     leading = text[max(start, 0) : match.start()]
     if pattern(r"\b<theirs> ?$").search(leading) or _DISPUTE.search(leading):
         return True
-    if pattern(r" (?:for|of|at) (?:the )?<theirs>\b").match(text, match.end()) or _OF_A_DISPUTE.match(
-        text, match.end()
-    ):
+    theirs = pattern(r" (?:for|of|at) (?:the )?<theirs>\b")
+    if theirs.match(text, match.end()) or _OF_A_DISPUTE.match(text, match.end()):
         return True
     around = leading + match[0] + text[match.end() : match.end() + 40]
     return bool(pattern(r"\b<needless>\b").search(around)) and not pattern(_GATED).search(text)

@@ -25,7 +25,10 @@ class RuleFinding:
 
 SAID = 0.9
 ABSENT = 0.7
-UNDECIDED = 0.5
 
 MAX_SPANS = 5
 """Sentences that a finding quotes."""
+
+
+def undecided(rule: str, notes: str, *spans: Span) -> RuleFinding:
+    return RuleFinding("indeterminate", 0.5, spans, rule, notes)

@@ -1,9 +1,14 @@
-"""Recognise English by its function words, which every text of fifty words contains."""
+"""The words of a text: its language, recognised by function words, and whether it names anything.
+
+Every text of fifty words contains function words.
+"""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
+
+from salvo.playbooks.evaluate.judges.rules.vocabulary import pattern
 
 _ENGLISH = """
 the of and to in is that for it as with be by this are or from which not an at on was were has have had its will
@@ -13,6 +18,13 @@ both more a he she his her him them us my me out up about over between during ag
 also just
 """
 ENGLISH = frozenset(_ENGLISH.split())
+_CONNECTIVES = """
+please note however therefore yet again here every some other another own very too well still even get got have
+let am not nor neither one two three many much most least since though although until unless once soon through
+via etc regarding concerning towards toward among between qqq eg ie e.g i.e yes whenever wherever whose whom
+thus
+"""
+_COMMON = ENGLISH | frozenset(_CONNECTIVES.split())
 
 # Words that are rare in English texts.
 _OTHERS = {
@@ -66,3 +78,12 @@ def other_language(text: str) -> str | None:
     if english >= _MIN_ENGLISH_SHARE * total and english >= shares[likeliest]:
         return None
     return likeliest if shares[likeliest] > english else "another language"
+
+
+def names_something(text: str, *boilerplate: str) -> bool:
+    """Return whether the text has a content word or a number outside the groups of boilerplate."""
+    for group in boilerplate:
+        text = pattern(rf"\b(?:{group})(?![\w-])").sub(" ", text)
+    if re.search(r"\d", text):
+        return True
+    return any(token not in _COMMON and len(token) > 1 for token in re.findall(r"[a-z][\w-]*", text))

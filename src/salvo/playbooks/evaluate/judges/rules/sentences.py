@@ -10,6 +10,7 @@ from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache
+from typing import Literal, TypeAlias
 
 from salvo.playbooks.evaluate.judges.rules.finding import Span
 
@@ -109,14 +110,8 @@ class _Block:
     column: str = ""
 
 
-class _Shape(Enum):
-    BLANK = "blank"
-    FENCE = "fence"
-    ROW = "row"
-    HASHED = "hashed"
-    QUOTE = "quote"
-    LISTED = "listed"
-    TEXT = "text"
+_Shape: TypeAlias = Literal["blank", "fence", "row", "hashed", "quote", "listed", "text"]
+"""What a line looks like by itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,8 +126,6 @@ class _Line:
 
 
 def _blanked(text: str, ignore: Sequence[Span]) -> str:
-    if not ignore:
-        return text
     pieces: list[str] = []
     position = 0
     for first, last in sorted(ignore):
@@ -147,17 +140,17 @@ def _blocks(text: str) -> Iterator[_Block]:
     columns: list[str] = []
     open_block: _Block | None = None
     for line in _lines(text):
-        if line.shape is _Shape.TEXT and line.continues and open_block and open_block.kind is not Kind.HEADING:
+        if line.shape == "text" and line.continues and open_block and open_block.kind is not Kind.HEADING:
             open_block = _Block(open_block.start, line.end, open_block.kind)
             continue
         if open_block:
             yield open_block
         open_block = None
-        if line.shape is _Shape.ROW:
+        if line.shape == "row":
             columns = yield from _row(text, line, columns)
             continue
         columns = []
-        if line.shape is not _Shape.BLANK:
+        if line.shape != "blank":
             kind = _kind(text[line.start : line.end], line.shape, line.following)
             open_block = _Block(*_content_span(text, line), kind)
     if open_block:
@@ -180,56 +173,49 @@ def _row(text: str, row: _Line, columns: list[str]) -> Generator[_Block, None, l
 
 def _lines(text: str) -> Iterator[_Line]:
     spans = [match.span() for match in _LINE.finditer(text)]
-    fenced = False
-    for number, (start, end) in enumerate(spans):
+    fenced = continues = False
+    for (start, end), below in zip(spans, [*spans[1:], None], strict=False):
         shape = _shape(text[start:end])
-        if shape is _Shape.FENCE:
+        if shape == "fence":
             fenced = not fenced
-            shape = _Shape.BLANK
+            shape = "blank"
         elif fenced:
-            shape = _Shape.QUOTE
-        continues = number > 0 and _are_adjacent(text, spans[number - 1], (start, end))
-        yield _Line(start, end, shape, continues, _line_below(text, spans, number))
-
-
-def _line_below(text: str, lines: Sequence[Span], number: int) -> str | None:
-    """Return the next line: "" if a blank line comes first, None at the end of the text."""
-    if number + 1 == len(lines):
-        return None
-    return text[slice(*lines[number + 1])] if _are_adjacent(text, lines[number], lines[number + 1]) else ""
-
-
-def _are_adjacent(text: str, above: Span, below: Span) -> bool:
-    return below[0] - above[1] == 1 or text[above[1] : below[0]] == "\r\n"
+            shape = "quote"
+        following = None
+        if below is not None:
+            adjacent = below[0] - end == 1 or text[end : below[0]] == "\r\n"
+            following = text[slice(*below)] if adjacent else ""
+        yield _Line(start, end, shape, continues, following)
+        continues = bool(following)
 
 
 def _shape(line: str) -> _Shape:
     stripped = line.strip()
     if not stripped or _RULE.fullmatch(stripped):
-        return _Shape.BLANK
+        return "blank"
     if stripped.startswith(("```", "~~~")):
-        return _Shape.FENCE
+        return "fence"
     if stripped.startswith("|") and stripped.count("|") > 1:
-        return _Shape.ROW
+        return "row"
     if _HASHES.match(stripped):
-        return _Shape.HASHED
+        return "hashed"
     if stripped.startswith(">"):
-        return _Shape.QUOTE
+        return "quote"
     if _MARKER.match(stripped):
-        return _Shape.LISTED
-    return _Shape.TEXT
+        return "listed"
+    return "text"
 
 
 def _kind(line: str, shape: _Shape, following: str | None) -> Kind:
-    if shape is _Shape.HASHED:
+    if shape == "hashed":
         return Kind.HEADING
-    if shape is _Shape.QUOTE:
+    if shape == "quote":
         return Kind.QUOTATION
     stripped = line.strip()
-    if shape is _Shape.LISTED:
+    if shape == "listed":
         # "2. Assumptions" above a paragraph is a heading; above "3. ..." it is an item of a list.
         numbered = stripped[0].isalnum() and _looks_like_a_heading(_MARKER.sub("", stripped, count=1), _SHORT_LINE)
-        return Kind.HEADING if numbered and following and _shape(following) is _Shape.TEXT else Kind.ITEM
+        return Kind.HEADING if numbered and following and _shape(following) == "text" else Kind.ITEM
     if _BOLD_LINE.fullmatch(stripped) or (following and _UNDERLINE.fullmatch(following.strip())):
         return Kind.HEADING
     if following and following.lstrip()[:1].islower():
@@ -247,13 +233,10 @@ def _looks_like_a_heading(line: str, longest: int) -> bool:
 
 def _content_span(text: str, line: _Line) -> Span:
     """Return the span of the line without its leading marker and white space."""
-    start = line.start
     marker = _LEADING.get(line.shape)
-    if marker and (match := marker.match(text, start, line.end)):
-        start = match.end()
-    while start < line.end and text[start].isspace():
-        start += 1
-    return start, line.end
+    match = marker.match(text, line.start, line.end) if marker else None
+    start = match.end() if match else line.start
+    return line.end - len(text[start : line.end].lstrip()), line.end
 
 
 def _is_table_rule(line: str) -> bool:
@@ -266,8 +249,9 @@ def _is_table_rule(line: str) -> bool:
 def _split(text: str, block: _Block) -> Iterator[tuple[int, int, list[Span]]]:
     quotations = [match.span() for match in _QUOTATION.finditer(text, block.start, block.end)]
     first = 0
-    for piece in _sentence_spans(text, block, quotations):
-        start, end = _trimmed(text, *piece)
+    for left, right in _sentence_spans(text, block, quotations):
+        start = right - len(text[left:right].lstrip())
+        end = left + len(text[left:right].rstrip())
         if start < end:
             while first < len(quotations) and quotations[first][1] <= start:
                 first += 1
@@ -275,14 +259,6 @@ def _split(text: str, block: _Block) -> Iterator[tuple[int, int, list[Span]]]:
             while last < len(quotations) and quotations[last][0] < end:
                 last += 1
             yield start, end, quotations[first:last]
-
-
-def _trimmed(text: str, start: int, end: int) -> Span:
-    while start < end and text[start].isspace():
-        start += 1
-    while end > start and text[end - 1].isspace():
-        end -= 1
-    return start, end
 
 
 def _sentence_spans(text: str, block: _Block, quotations: Sequence[Span]) -> Iterator[Span]:
@@ -351,9 +327,9 @@ _MARKER = re.compile(
     r"(?:[-*+•▪●◦‣–]|\(?(?:\d{1,3}(?:\.\d{1,3}){0,3}|[a-zA-Z]|[ivxIVX]{2,5})[.)]|\d{1,3}(?:\.\d{1,3}){1,3})\s+"
 )
 _LEADING = {
-    _Shape.HASHED: re.compile(r"\s*#{1,6}\s+"),
-    _Shape.QUOTE: re.compile(r"[\s>]{1,20}"),
-    _Shape.LISTED: re.compile(r"\s*" + _MARKER.pattern),
+    "hashed": re.compile(r"\s*#{1,6}\s+"),
+    "quote": re.compile(r"[\s>]{1,20}"),
+    "listed": re.compile(r"\s*" + _MARKER.pattern),
 }
 _CELL = re.compile(r"[^|\s][^|]*")
 _BOLD_LINE = re.compile(r"(?:\*\*|__)[^*_]{1,80}(?:\*\*|__):?")

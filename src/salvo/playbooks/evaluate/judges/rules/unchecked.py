@@ -6,15 +6,16 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
-from salvo.playbooks.evaluate.judges.rules.content import names_something
-from salvo.playbooks.evaluate.judges.rules.finding import ABSENT, MAX_SPANS, SAID, UNDECIDED, RuleFinding
+from salvo.playbooks.evaluate.judges.rules.finding import ABSENT, MAX_SPANS, SAID, RuleFinding, undecided
+from salvo.playbooks.evaluate.judges.rules.language import names_something
 from salvo.playbooks.evaluate.judges.rules.sentences import QUOTED, Kind, Sentence
 from salvo.playbooks.evaluate.judges.rules.vocabulary import pattern
 
 
 def judge_unchecked(sentences: Sequence[Sentence]) -> RuleFinding:
     """PASS if an omission is named, INDETERMINATE if the text breaks off, FAIL if it presents itself as complete."""
-    disclosing = (sentence for sentence, following in _with_next(sentences) if _discloses(sentence, following))
+    with_next = zip(sentences, [*sentences[1:], None], strict=True)
+    disclosing = (sentence for sentence, following in with_next if _discloses(sentence, following))
     disclosures = list(islice(disclosing, MAX_SPANS))
     if disclosures:
         return RuleFinding(
@@ -24,26 +25,24 @@ def judge_unchecked(sentences: Sequence[Sentence]) -> RuleFinding:
             "unchecked.disclosed",
             "The text names what was not checked, or what was missing.",
         )
-    if not any(sentence.is_authors for sentence in sentences):
-        return RuleFinding(
-            "indeterminate",
-            UNDECIDED,
-            (),
+    own = [sentence for sentence in sentences if sentence.is_authors]
+    if not own:
+        return undecided(
             "unchecked.no-statement",
             "The text asks or quotes and states nothing of its own, so it cannot present itself as complete.",
         )
     if _breaks_off(sentences[-1]):
-        return RuleFinding(
-            "indeterminate",
-            UNDECIDED,
-            (sentences[-1].span,),
+        return undecided(
             "unchecked.partial-text",
             "The text breaks off in mid-sentence, so what it would have disclosed cannot be told.",
+            sentences[-1].span,
         )
+    # A sentence that presents the text as complete is the best evidence, else the author's last.
+    complete = next((sentence for sentence in own if pattern(r"\b<complete>\b").search(sentence.plain)), own[-1])
     return RuleFinding(
         "fail",
         ABSENT,
-        (_most_complete(sentences).span,),
+        (complete.span,),
         "unchecked.presented-as-complete",
         "Nothing in the text names what was not checked or is missing; the quoted passage reads as complete.",
     )
@@ -52,10 +51,6 @@ def judge_unchecked(sentences: Sequence[Sentence]) -> RuleFinding:
 def leaves_out(text: str) -> bool:
     """Return whether a folded sentence says concretely that something was not examined or is missing."""
     return any(_is_concrete(text, match) for match in _omissions(text))
-
-
-def _with_next(sentences: Sequence[Sentence]) -> Iterator[tuple[Sentence, Sentence | None]]:
-    yield from zip(sentences, [*sentences[1:], None], strict=True)
 
 
 def _discloses(sentence: Sentence, following: Sentence | None) -> bool:
@@ -110,13 +105,6 @@ def _breaks_off(last: Sentence) -> bool:
     if text.endswith(("...", "…")) or _DANGLING.search(text):
         return True
     return last.kind is Kind.PROSE and len(text.split()) > 4 and (text[-1:].isalpha() or text.endswith((",", "-", "(")))
-
-
-def _most_complete(sentences: Sequence[Sentence]) -> Sentence:
-    """Return the sentence that best presents the text as complete: one that says so, else the author's last."""
-    own = [sentence for sentence in sentences if sentence.is_authors] or list(sentences)
-    claims = (sentence for sentence in own if pattern(r"\b<complete>\b").search(sentence.plain))
-    return next(claims, own[-1])
 
 
 _CUE = re.compile(

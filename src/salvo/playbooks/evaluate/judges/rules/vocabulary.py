@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -27,7 +27,7 @@ class VocabularyGroup:
     check: str
     purpose: str
     judged: str
-    entries: tuple[VocabularyEntry, ...]
+    entries: Sequence[VocabularyEntry]
 
     @property
     def alternation(self) -> str:
@@ -38,7 +38,17 @@ class VocabularyGroup:
 def groups() -> dict[str, VocabularyGroup]:
     """Return every group by name, in the order of the file."""
     data = tomllib.loads(files(__package__).joinpath("vocabulary.toml").read_text(encoding="utf-8"))
-    return {group.name: group for group in _groups(data)}
+    return {
+        name: VocabularyGroup(
+            name,
+            check,
+            table["purpose"],
+            table["judged"],
+            [VocabularyEntry(**entry) for entry in table["entries"]],
+        )
+        for check, tables in data.items()
+        for name, table in tables.items()
+    }
 
 
 @cache
@@ -51,15 +61,3 @@ def pattern(template: str) -> re.Pattern[str]:
 
 
 _SLOT = re.compile(r"(?<!\?P)<([a-z_]+)>")
-
-
-def _groups(data: dict[str, dict[str, object]]) -> Iterator[VocabularyGroup]:
-    for check, tables in data.items():
-        for name, table in tables.items():
-            match table:
-                case {"purpose": str(purpose), "judged": str(judged), "entries": list(entries)}:
-                    yield VocabularyGroup(
-                        name, check, purpose, judged, tuple(VocabularyEntry(**entry) for entry in entries)
-                    )
-                case _:
-                    raise ValueError(f"vocabulary.toml: {check}.{name} has no purpose, verdict or entries")
