@@ -12,8 +12,7 @@ from salvo.engine.jsonio import json_codec
 from salvo.engine.jsonio.json_diff import Difference, differences
 from salvo.engine.runtime.clock import Clock, SystemClock
 from salvo.engine.runtime.redact import Redactor
-from salvo.engine.wire.offline import offline
-from salvo.engine.wire.replay import ReplayWire
+from salvo.engine.wire.replay import ReplayWire, offline
 from salvo.engine.wire.tape import Tape
 from salvo.errors import InputError, NotReplayableError, TapeError
 from salvo.scenarios.evaluators.registry import Registry

@@ -11,14 +11,12 @@ import hmac
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from types import TracebackType
-from typing import Any, Protocol, Self
+from typing import Any, Protocol, Self, TypeAlias
 
 from aiohttp import web
 
 from salvo.engine.chat import catalog, openai_responses
-from salvo.engine.gateway.responses_sse import response_stream
-from salvo.engine.gateway.sse import anthropic_stream, openai_stream
+from salvo.engine.gateway.sse import anthropic_stream, openai_stream, response_stream
 from salvo.engine.jsonio import json_codec
 from salvo.engine.wire.base import Wire, WireReply, WireRequest
 from salvo.engine.wire.reasoning_redaction import with_placeholder_texts
@@ -78,9 +76,7 @@ class Gateway:
         self._runner, self._port = runner, runner.addresses[0][1]
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_exc_info: object) -> None:
         if self._runner is not None:
             await self._runner.cleanup()
             self._runner = None
@@ -105,24 +101,24 @@ class Gateway:
         return await self._forward(request, provider, path)
 
     def _is_authorised(self, headers: Mapping[str, str]) -> bool:
-        bearer = headers.get("authorization", "").removeprefix("Bearer ")
-        return any(hmac.compare_digest(token.encode(), self._token.encode()) for token in (bearer, _key(headers)))
+        tokens = headers.get("authorization", "").removeprefix("Bearer "), headers.get("x-api-key", "")
+        return any(hmac.compare_digest(token.encode(), self._token.encode()) for token in tokens)
 
     async def _forward(self, request: web.BaseRequest, provider: str, path: str) -> web.StreamResponse:
-        chat_path = _CHAT_PATHS.get((provider, path.partition("?")[0]))
+        stream = _STREAMS.get((provider, path.partition("?")[0]))
         body = _body(await request.read())
         wants_stream = isinstance(body, dict) and bool(body.get("stream"))
         self._calls += 1
-        call = Call(self._calls, provider, path, _without_stream(body), chat_path is not None)
+        call = Call(self._calls, provider, path, _without_stream(body), stream is not None)
         try:
             self._listener.requested(call)
-            _check(call, body, chat_path)
+            _check(call, body)
             reply = await self._wire.send(
                 WireRequest(provider, path, call.body, _headers(provider, request), self._lane, request.method)
             )
             content = _readable(reply)
-            if wants_stream and chat_path is not None and reply.status == 200:
-                content = _streamed(content, chat_path, body)
+            if wants_stream and stream is not None and reply.status == 200:
+                content = _streamed(content, body, stream)
         except SalvoError as error:
             self._listener.failed(call, error)
             return _refused(provider, getattr(error, "status", None) or _BAD_GATEWAY, str(error))
@@ -137,23 +133,14 @@ _BAD_GATEWAY = 502
 """The status where no reply of the provider can be forwarded."""
 
 
-@dataclass(frozen=True, slots=True)
-class _ChatPath:
-    """A path that asks a model, and the function that turns its reply into a stream."""
+_Stream: TypeAlias = Callable[[dict[str, Any], dict[str, Any]], bytes]
 
-    stream: Callable[[dict[str, Any], dict[str, Any]], bytes]
-
-
-def _openai_chunks(reply: dict[str, Any], request: dict[str, Any]) -> bytes:
-    options = request.get("stream_options")
-    return openai_stream(reply, usage=isinstance(options, dict) and bool(options.get("include_usage")))
-
-
-_CHAT_PATHS = {
-    ("openai", "/chat/completions"): _ChatPath(_openai_chunks),
-    ("openai", openai_responses.PATH): _ChatPath(lambda reply, _: response_stream(reply)),
-    ("anthropic", "/v1/messages"): _ChatPath(lambda reply, _: anthropic_stream(reply)),
+_STREAMS: dict[tuple[str, str], _Stream] = {
+    ("openai", "/chat/completions"): openai_stream,
+    ("openai", openai_responses.PATH): lambda reply, _: response_stream(reply),
+    ("anthropic", "/v1/messages"): lambda reply, _: anthropic_stream(reply),
 }
+"""The paths that ask a model, and the function that turns a reply to a request into a stream."""
 
 
 def _server(handler: Any) -> web.Server:
@@ -168,12 +155,8 @@ def _server(handler: Any) -> web.Server:
 def _provider_and_path(raw_path: str) -> tuple[str, str]:
     """Return the provider, and its path with the query: /openai/v1/models is the path /models of openai."""
     provider, _, rest = raw_path.removeprefix("/").partition("/")
-    root = _ROOTS.get(provider, "")
-    return provider, f"/{rest}".removeprefix(root) if root and f"/{rest}".startswith(f"{root}/") else f"/{rest}"
-
-
-def _key(headers: Mapping[str, str]) -> str:
-    return headers.get("x-api-key", "")
+    root, path = _ROOTS.get(provider, ""), f"/{rest}"
+    return provider, path.removeprefix(root) if path.startswith(f"{root}/") else path
 
 
 def _body(content: bytes) -> Any:
@@ -191,14 +174,12 @@ def _without_stream(body: Any) -> Any:
     return {name: value for name, value in body.items() if name not in ("stream", "stream_options")}
 
 
-def _check(call: Call, body: Any, chat_path: _ChatPath | None) -> None:
+def _check(call: Call, body: Any) -> None:
     if isinstance(body, bytes):
         raise RequestRefusedError(
             f"The program sent something to {call.path} that is not JSON; only JSON is forwarded."
         )
-    if chat_path is not None:
-        return
-    if isinstance(body, dict) and body.get("stream"):
+    if not call.is_chat and isinstance(body, dict) and body.get("stream"):
         raise RequestRefusedError(f"Salvo cannot stream the replies of {call.path}; send the request without `stream`.")
 
 
@@ -219,12 +200,12 @@ def _readable(reply: WireReply) -> bytes:
     return reply.body if readable is body else json_codec.dumps(readable)
 
 
-def _streamed(content: bytes, chat_path: _ChatPath, request: dict[str, Any]) -> bytes:
+def _streamed(content: bytes, request: dict[str, Any], stream: _Stream) -> bytes:
     try:
         reply = json_codec.loads(content, nan=True)
         if not isinstance(reply, dict):
             raise ValueError("it is not a JSON object")  # noqa: TRY004 - every error in a reply is a ValueError
-        return chat_path.stream(reply, request)
+        return stream(reply, request)
     except ValueError as error:
         raise BadReplyError(f"The answer of the provider cannot be streamed: {error}.", status=_BAD_GATEWAY) from error
 

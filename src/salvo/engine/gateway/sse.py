@@ -1,4 +1,4 @@
-"""Turn a complete reply into the stream of events that a client requested, for both providers. Pure.
+"""Turn a complete reply into the stream of events that a client requested, for each API. Pure.
 
 The wire carries complete replies, so that a recording does not depend on how an answer was split. A client that wants a
 stream gets the same answer in pieces, so that errors in its assembly of pieces show up.
@@ -10,14 +10,15 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from salvo.engine.chat.dialect import object_list
+from salvo.engine.chat.dialect import object_list, object_or_empty, string_or_empty
 from salvo.engine.jsonio import json_codec
 
 _PIECE_LENGTH = 40
 
 
-def openai_stream(reply: Mapping[str, Any], *, usage: bool) -> bytes:
-    """Return a chat completion as chunks. `usage` (`stream_options.include_usage`) adds a chunk with the usage."""
+def openai_stream(reply: Mapping[str, Any], request: Mapping[str, Any]) -> bytes:
+    """Return a chat completion as chunks, with a chunk for the usage where the request asks for it."""
+    usage = bool(object_or_empty(request, "stream_options").get("include_usage"))
     head = {name: value for name, value in reply.items() if name not in ("choices", "usage", "object")}
     head["object"] = "chat.completion.chunk"
     chunks = [
@@ -32,17 +33,22 @@ def openai_stream(reply: Mapping[str, Any], *, usage: bool) -> bytes:
 
 def anthropic_stream(reply: Mapping[str, Any]) -> bytes:
     """Return a message as events: its start, each block with its deltas, and its end."""
-    return named_events(_message_events(reply))
+    return _named_events(_message_events(reply))
 
 
-def named_events(events: Iterable[Mapping[str, Any]]) -> bytes:
+def response_stream(reply: Mapping[str, Any]) -> bytes:
+    """Return a reply of the Responses API as events: an empty response, each output item in pieces, and the end."""
+    return _named_events({**event, "sequence_number": number} for number, event in enumerate(_response_events(reply)))
+
+
+def _named_events(events: Iterable[Mapping[str, Any]]) -> bytes:
     """Return server-sent events, each named by its type."""
     return b"".join(
         b"event: %b\ndata: %b\n\n" % (str(event["type"]).encode(), json_codec.dumps(event)) for event in events
     )
 
 
-def pieces(text: Any) -> Iterator[str]:
+def _pieces(text: Any) -> Iterator[str]:
     """Yield a text in pieces; nothing for other types."""
     for start in range(0, len(text) if isinstance(text, str) else 0, _PIECE_LENGTH):
         yield text[start : start + _PIECE_LENGTH]
@@ -61,7 +67,7 @@ def _choice(complete: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     rest = {name: value for name, value in message.items() if name not in (*texts, "tool_calls")}
     yield chunk({**rest, "role": message.get("role") or "assistant"})
     for name in sorted(texts, key=_TEXTS.index):
-        for number, piece in enumerate(pieces(texts[name])):
+        for number, piece in enumerate(_pieces(texts[name])):
             # All log probabilities at once, because which tokens are in which piece is unknown.
             yield chunk({name: piece}, logprobs=logprobs if name == "content" and number == 0 else None)
     for number, call in enumerate(object_list(message, "tool_calls")):
@@ -76,18 +82,16 @@ _TEXTS = ("reasoning", "reasoning_content", "content", "refusal")
 def _tool_call(index: int, call: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     # A function has `arguments`, a custom tool has `input`.
     kind, name = ("custom", "input") if "custom" in call else ("function", "arguments")
-    inner = call.get(kind)
-    inner = inner if isinstance(inner, dict) else {}
+    inner = object_or_empty(call, kind)
     value = inner.get(name)
     text = value if isinstance(value, str) else json.dumps({} if value is None else value, ensure_ascii=False)
     yield {**call, "index": index, kind: {**inner, name: ""}}
-    for piece in pieces(text):
+    for piece in _pieces(text):
         yield {"index": index, kind: {name: piece}}
 
 
 def _message_events(reply: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    usage = reply.get("usage")
-    usage = usage if isinstance(usage, dict) else {}
+    usage = object_or_empty(reply, "usage")
     initial: dict[str, Any] = {
         "content": [],
         "stop_reason": None,
@@ -111,14 +115,76 @@ def _block(block: dict[str, Any]) -> tuple[dict[str, Any], list[dict[str, Any]]]
     """Return the initial block and its deltas. Types that are not sent in pieces start complete."""
     kind = block.get("type")
     if kind == "text":
-        texts = [{"type": "text_delta", "text": piece} for piece in pieces(block.get("text"))]
+        texts = [{"type": "text_delta", "text": piece} for piece in _pieces(block.get("text"))]
         citations = [{"type": "citations_delta", "citation": citation} for citation in block.get("citations") or ()]
         return {**block, "text": "", **({"citations": []} if citations else {})}, texts + citations
     if kind == "thinking":
-        thoughts = [{"type": "thinking_delta", "thinking": piece} for piece in pieces(block.get("thinking"))]
+        thoughts = [{"type": "thinking_delta", "thinking": piece} for piece in _pieces(block.get("thinking"))]
         signature = {"type": "signature_delta", "signature": block.get("signature") or ""}
         return {**block, "thinking": "", "signature": ""}, [*thoughts, signature]
     if isinstance(block.get("input"), dict):  # tool_use, server_tool_use, mcp_tool_use
         text = json.dumps(block["input"], ensure_ascii=False)
-        return {**block, "input": {}}, [{"type": "input_json_delta", "partial_json": piece} for piece in pieces(text)]
+        return {**block, "input": {}}, [{"type": "input_json_delta", "partial_json": piece} for piece in _pieces(text)]
     return block, []
+
+
+def _response_events(reply: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    status = string_or_empty(reply.get("status"))
+    initial = {**reply, "status": "in_progress", "output": [], "usage": None, "incomplete_details": None}
+    yield {"type": "response.created", "response": initial}
+    # With any other status it continues in the background, and the client asks again.
+    if status in ("completed", "incomplete", "failed"):
+        yield {"type": "response.in_progress", "response": initial}
+        for index, item in enumerate(object_list(reply, "output")):
+            place = {"output_index": index}
+            start, inside = _output_item(item, {"item_id": item.get("id") or "", **place})
+            yield {"type": "response.output_item.added", **place, "item": start}
+            yield from inside
+            yield {"type": "response.output_item.done", **place, "item": item}
+    yield {"type": f"response.{status}", "response": dict(reply)}
+
+
+def _output_item(item: dict[str, Any], place: dict[str, Any]) -> tuple[dict[str, Any], Iterator[dict[str, Any]]]:
+    """Return the initial item and its events. Types that are not sent in pieces start complete."""
+    kind = item.get("type")
+    if kind == "message":
+        return {**item, "status": "in_progress", "content": []}, _parts(item, place)
+    if kind == "function_call":
+        initial = {**item, "status": "in_progress", "arguments": ""}
+        return initial, _text(item, place, "response.function_call_arguments", "arguments")
+    if kind == "custom_tool_call":
+        return {**item, "input": ""}, _text(item, place, "response.custom_tool_call_input", "input")
+    if kind == "reasoning":
+        return {**item, "summary": []}, _summary(item, place)
+    return item, iter(())
+
+
+def _parts(item: dict[str, Any], place: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    for number, part in enumerate(object_list(item, "content")):
+        here = {**place, "content_index": number}
+        name, field, more = _PART_KINDS.get(str(part.get("type")), ("", "", {}))
+        yield {"type": "response.content_part.added", **here, "part": {**part, field: ""} if field else part}
+        if field:
+            yield from _text(part, {**here, **more}, name, field)
+        yield {"type": "response.content_part.done", **here, "part": part}
+
+
+_PART_KINDS: dict[str, tuple[str, str, dict[str, Any]]] = {
+    "output_text": ("response.output_text", "text", {"logprobs": []}),
+    "refusal": ("response.refusal", "refusal", {}),
+}
+
+
+def _summary(item: dict[str, Any], place: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    for number, part in enumerate(object_list(item, "summary")):
+        here = {**place, "summary_index": number}
+        yield {"type": "response.reasoning_summary_part.added", **here, "part": {**part, "text": ""}}
+        yield from _text(part, here, "response.reasoning_summary_text", "text")
+        yield {"type": "response.reasoning_summary_part.done", **here, "part": part}
+
+
+def _text(holder: dict[str, Any], place: dict[str, Any], name: str, field: str) -> Iterator[dict[str, Any]]:
+    text = string_or_empty(holder.get(field))
+    for piece in _pieces(text):
+        yield {"type": f"{name}.delta", **place, "delta": piece}
+    yield {"type": f"{name}.done", **place, field: text}

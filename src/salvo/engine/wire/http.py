@@ -7,7 +7,7 @@ import ssl
 import urllib.request
 from collections.abc import Mapping
 from dataclasses import dataclass
-from types import TracebackType
+from functools import cached_property
 from typing import Self
 
 import aiohttp
@@ -66,7 +66,6 @@ class HttpWire:
         self._max_reply_bytes = max_reply_bytes
         self._routes: dict[tuple[str, str], _Route] = {}
         self._session: aiohttp.ClientSession | None = None
-        self._tls: ssl.SSLContext | None = None
 
     def add(self, name: str, endpoint: Endpoint) -> None:
         """Add an endpoint."""
@@ -75,9 +74,7 @@ class HttpWire:
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_exc_info: object) -> None:
         await self.close()
 
     async def close(self) -> None:
@@ -86,7 +83,7 @@ class HttpWire:
             self._session = None
 
     async def send(self, request: WireRequest) -> WireReply:
-        route = self._route(request.endpoint, request.path)
+        route = self._routes.get((request.endpoint, request.path)) or self._resolve(request.endpoint, request.path)
         session = self._session or self._open()
         started = self._clock.monotonic()
         try:
@@ -144,12 +141,6 @@ class HttpWire:
         )
         return self._session
 
-    def _route(self, endpoint: str, path: str) -> _Route:
-        route = self._routes.get((endpoint, path))
-        if route is None:
-            route = self._routes[endpoint, path] = self._resolve(endpoint, path)
-        return route
-
     def _resolve(self, name: str, path: str) -> _Route:
         endpoint = self._endpoints.get(name)
         if endpoint is None:
@@ -170,13 +161,14 @@ class HttpWire:
                 hint="A base URL looks like https://api.example.com/v1.",
             )
         headers = {endpoint.key_header: endpoint.key_prefix + endpoint.key} if endpoint.key else {}
-        return _Route(name, url, headers, _proxy_for(url), self._tls_context() if url.scheme == "https" else True)
+        route = _Route(name, url, headers, _proxy_for(url), self._tls if url.scheme == "https" else True)
+        self._routes[name, path] = route
+        return route
 
-    def _tls_context(self) -> ssl.SSLContext:
-        """Return the TLS context, created for the first https endpoint: reading certificates is slow."""
-        if self._tls is None:
-            self._tls = ssl.create_default_context()
-        return self._tls
+    @cached_property
+    def _tls(self) -> ssl.SSLContext:
+        """The TLS context, created for the first https endpoint: reading certificates is slow."""
+        return ssl.create_default_context()
 
 
 @dataclass(frozen=True, slots=True)

@@ -84,7 +84,7 @@ def _messages(messages: Any) -> Any:
 
 def _message(message: Any) -> Any:
     for name in _FIELDS:
-        message = _replaced(message, name, _field)
+        message = _replaced(message, name, _thoughts)
     return _replaced(message, "content", _blocks)
 
 
@@ -95,12 +95,9 @@ def _blocks(blocks: Any) -> Any:
 def _block(block: Any) -> Any:
     if not isinstance(block, dict) or block.get("type") not in _BLOCKS or set(block) == {"type", "sha256"}:
         return block
-    return {"type": block["type"], "sha256": _placeholder_hash(block) or stable_key(_significant_fields(block))}
-
-
-def _significant_fields(block: dict[str, Any]) -> dict[str, Any]:
-    """Return the fields without those that a client may omit or set to null when it sends a block back."""
-    return {name: value for name, value in block.items() if value is not None and name != "status"}
+    # Without the fields that a client may omit or set to null when it sends a block back.
+    fields = {name: value for name, value in block.items() if value is not None and name != "status"}
+    return {"type": block["type"], "sha256": _placeholder_hash(block) or stable_key(fields)}
 
 
 def _placeholder_hash(block: dict[str, Any]) -> str | None:
@@ -111,7 +108,7 @@ def _placeholder_hash(block: dict[str, Any]) -> str | None:
     return match[1] if match else None
 
 
-def _field(value: Any) -> Any:
+def _thoughts(value: Any) -> Any:
     return _map_list(value, _thought) if isinstance(value, list) else _thought(value)
 
 

@@ -70,7 +70,9 @@ class RecordingWire:
             raise
         finally:
             self._in_flight[lane_and_key] -= 1
-        exchange.reply = self._taped_reply(reply)
+        headers = self._redactor.headers(reply.headers)
+        content = self._reply_content(reply.body)
+        exchange.reply = TapedReply(reply.status, headers, content, reply.seconds, reply.attempts)
         return reply
 
     def _begin(self, request: WireRequest) -> Exchange:
@@ -91,31 +93,20 @@ class RecordingWire:
         self.tape.exchanges.append(exchange)
         return exchange
 
-    def _taped_reply(self, reply: WireReply) -> TapedReply:
-        return TapedReply(
-            reply.status,
-            self._redactor.headers(reply.headers),
-            self._reply_content(reply.body),
-            reply.seconds,
-            reply.attempts,
-        )
-
     def _reply_content(self, body: bytes) -> Content:
-        limit = self._options.max_reply_bytes
+        content: Content
         try:
             value, text = clean_body(json_codec.loads(body), self._redactor)
+            content = JsonContent(value)
         except ValueError:
-            return self._reply_text(body, limit)
-        return self._omit(text, limit) or JsonContent(value)
-
-    def _reply_text(self, body: bytes, limit: int) -> Content:
-        try:
-            text = self._redactor.text(body.decode())
-        except UnicodeDecodeError:
-            clean = self._redactor.text(body.decode("latin-1")).encode("latin-1")
-            text = base64.b64encode(clean).decode()
-            return self._omit(text, limit) or BinaryContent(text)
-        return self._omit(text, limit) or TextContent(text)
+            try:
+                text = self._redactor.text(body.decode())
+                content = TextContent(text)
+            except UnicodeDecodeError:
+                clean = self._redactor.text(body.decode("latin-1")).encode("latin-1")
+                text = base64.b64encode(clean).decode()
+                content = BinaryContent(text)
+        return self._omit(text, self._options.max_reply_bytes) or content
 
     def _omit(self, text: str, limit: int) -> OmittedContent | None:
         if self._options.hashes_only:

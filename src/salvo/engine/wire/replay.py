@@ -1,9 +1,15 @@
-"""ReplayWire: a wire that answers from a tape, and explains each request that was not recorded."""
+"""ReplayWire: a wire that answers from a tape, and explains each request that was not recorded.
+
+`offline` blocks the network for the whole process during a replay, also for a user's code.
+"""
 
 from __future__ import annotations
 
 import base64
 import binascii
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from salvo.engine.jsonio import json_codec
@@ -107,14 +113,10 @@ def _miss(request: WireRequest, address: Address, text: str, unused: list[Exchan
     """Return the error for a request that was not recorded; it shows the nearest recorded request."""
     lane, _, occurrence = address
     message = f"Nothing was recorded for this request to {request.path} in lane {lane!r}."
-    if occurrence > 1:
+    if occurrence > 1 or not unused:
+        before = f"It was recorded {pluralize(occurrence - 1, 'time')} and is now sent once more."
         return TapeMissError(
-            f"{message} It was recorded {pluralize(occurrence - 1, 'time')} and is now sent once more.",
-            hint="The code under test sends more requests than it did when it was recorded.",
-        )
-    if not unused:
-        return TapeMissError(
-            f"{message} All recorded requests have been answered already.",
+            f"{message} {before if occurrence > 1 else 'All recorded requests have been answered already.'}",
             hint="The code under test sends more requests than it did when it was recorded.",
         )
     same_lane = [exchange for exchange in unused if exchange.lane == lane]
@@ -146,3 +148,30 @@ def _comparable(method: str, path: str, lane: str, body: Content) -> dict[str, A
     else:
         fields = {"body": body.withheld if isinstance(body, OmittedContent) else "(not JSON)"}
     return {"method": method, "path": path, "lane": lane, **fields}
+
+
+_offline = {"blocks": 0, "hooks": 0}
+_NETWORK_EVENTS = frozenset(
+    {"socket.connect", "socket.sendto", "socket.sendmsg", "socket.getaddrinfo", "socket.gethostbyname"}
+)
+
+
+@contextmanager
+def offline() -> Iterator[None]:
+    """Make every connection attempt in this process raise TapeMissError, in all threads."""
+    if not _offline["hooks"]:
+        sys.addaudithook(_refuse)  # an audit hook cannot be removed, so it is added once and checks the state
+        _offline["hooks"] = 1
+    _offline["blocks"] += 1
+    try:
+        yield
+    finally:
+        _offline["blocks"] -= 1
+
+
+def _refuse(event: str, _arguments: tuple[Any, ...]) -> None:
+    if event in _NETWORK_EVENTS and _offline["blocks"]:
+        raise TapeMissError(
+            "The code under test tried to use the network, which is blocked during a replay.",
+            hint="Send requests through the wire of the RunContext: those are recorded and replayed.",
+        )

@@ -63,7 +63,11 @@ class RetryingWire:
         started = self._clock.monotonic()
         while True:
             attempt_started = self._clock.monotonic()
-            outcome = await self._try(request)
+            outcome: WireReply | WireError
+            try:
+                outcome = await self._inner.send(request)
+            except WireError as error:
+                outcome = error
             now = self._clock.monotonic()
             wait = self._wait_after(outcome, len(attempts) + 1, now - started)
             if wait is None:
@@ -73,12 +77,6 @@ class RetryingWire:
             if self._listener is not None:
                 self._listener(Wait(request, len(attempts), status, problem, wait))
             await self._clock.sleep(wait)
-
-    async def _try(self, request: WireRequest) -> WireReply | WireError:
-        try:
-            return await self._inner.send(request)
-        except WireError as error:
-            return error
 
     def _wait_after(self, outcome: WireReply | WireError, attempt: int, elapsed: float) -> float | None:
         """Return the seconds to wait before the next try; None where this outcome is final."""
