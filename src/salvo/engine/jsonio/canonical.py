@@ -72,15 +72,11 @@ def stable_text(value: Any) -> str:
     try:
         return _STABLE.encode(value)
     except Exception:  # noqa: BLE001 - a user's object may raise any exception when it is inspected
-        return _outlined(value)
-
-
-def _outlined(value: Any) -> str:
-    try:
-        # A graph of objects may have too many paths to walk, so the number of steps is limited.
-        return "".join(_outline(value, iter(range(_LONGEST_OUTLINE))))
-    except Exception:  # noqa: BLE001 - as above
-        return _type_name(value)
+        try:
+            # A graph of objects may have too many paths to walk, so the number of steps is limited.
+            return "".join(_outline(value, iter(range(_LONGEST_OUTLINE))))
+        except Exception:  # noqa: BLE001 - as above
+            return _type_name(value)
 
 
 class _Piece(NamedTuple):

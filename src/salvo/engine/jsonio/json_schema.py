@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+import copy
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -141,10 +142,17 @@ def _validator(text: str) -> Validator:
 
 def without_bounds(schema: Mapping[str, Any]) -> dict[str, Any]:
     """Return the schema without limits and with every object closed, for providers that require that."""
-    shape = {name: part for name, part in schema.items() if name not in _BOUNDS}
-    if _is_object(shape):
-        shape["additionalProperties"] = False
-    return _with_parts(shape, without_bounds)
+    return _remove_bounds(copy.deepcopy(dict(schema)))
+
+
+def _remove_bounds(schema: dict[str, Any]) -> dict[str, Any]:
+    for name in _BOUNDS & schema.keys():
+        del schema[name]
+    if _is_object(schema):
+        schema["additionalProperties"] = False
+    for part in _parts(schema):
+        _remove_bounds(part)
+    return schema
 
 
 def is_strict(schema: Mapping[str, Any]) -> bool:
@@ -161,29 +169,13 @@ def _is_object(schema: Mapping[str, Any]) -> bool:
     return kind == "object" or (isinstance(kind, list) and "object" in kind)
 
 
-def _with_parts(schema: dict[str, Any], change: Callable[[Mapping[str, Any]], Any]) -> dict[str, Any]:
-    def changed(part: Any) -> Any:
-        return change(part) if isinstance(part, Mapping) else part
-
-    for name in _MAPS_OF_SCHEMAS:
-        if isinstance(schema.get(name), Mapping):
-            schema[name] = {key: changed(part) for key, part in schema[name].items()}
-    for name in _LISTS_OF_SCHEMAS:
-        if isinstance(schema.get(name), list):
-            schema[name] = [changed(part) for part in schema[name]]
-    for name in _SINGLE_SCHEMAS:
-        if name in schema:
-            schema[name] = changed(schema[name])
-    return schema
-
-
-def _parts(schema: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+def _parts(schema: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """Return the schemas directly inside this one."""
     parts: list[Any] = [schema.get(name) for name in _SINGLE_SCHEMAS]
     for name in _MAPS_OF_SCHEMAS:
-        if isinstance(schemas := schema.get(name), Mapping):
+        if isinstance(schemas := schema.get(name), dict):
             parts += schemas.values()
     for name in _LISTS_OF_SCHEMAS:
         if isinstance(items := schema.get(name), list):
             parts += items
-    return (part for part in parts if isinstance(part, Mapping))
+    return (part for part in parts if isinstance(part, dict))

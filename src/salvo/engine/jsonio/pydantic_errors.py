@@ -16,6 +16,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import reduce
+from operator import getitem
 from typing import Any, NamedTuple, TypeAlias, TypeVar, get_args
 
 from pydantic import BaseModel, ValidationError
@@ -83,8 +85,9 @@ def _field_errors(model: type[BaseModel], data: Any, error: ValidationError, wor
 
 def _field_error(model: type[BaseModel], data: Any, details: ErrorDetails, words: Words) -> FieldError:
     path = _path_in_data(data, details)
-    fields = _fields_at(model, path[:-1])
-    siblings = _value_at(data, path[:-1]) if path else None
+    models = _models_at(model, path[:-1])
+    fields = [name for inner in models for name in inner.model_fields]
+    siblings = reduce(getitem, path[:-1], data) if path else None
     if details["type"] == "extra_forbidden":
         suggestion = nearest(str(path[-1]), fields)
         hint = f'did you mean "{suggestion}"?' if suggestion else f"there are {', '.join(fields)}"
@@ -96,7 +99,7 @@ def _field_error(model: type[BaseModel], data: Any, details: ErrorDetails, words
         if misspelt := nearest(name, [key for key in siblings if key not in fields]):
             message = f'no such field; did you mean "{name}"?'
             return FieldError((*path[:-1], misspelt), message, unknown=True, suggestion=name)
-        needed = _required_fields([outer.model_fields[name].annotation for outer in _models_at(model, path[:-1])])
+        needed = _required_fields([outer.model_fields[name].annotation for outer in models])
         return FieldError(path, f"is missing; it needs {' and '.join(needed)}" if needed else "is missing")
     return FieldError(path, _message(details, words))
 
@@ -119,16 +122,6 @@ def _contains(data: Any, step: str | int) -> bool:
     if isinstance(data, dict):
         return step in data
     return isinstance(data, list) and isinstance(step, int) and step < len(data)
-
-
-def _value_at(data: Any, path: FieldPath) -> Any:
-    for step in path:
-        data = data[step]
-    return data
-
-
-def _fields_at(model: type[BaseModel], path: FieldPath) -> list[str]:
-    return [name for inner in _models_at(model, path) for name in inner.model_fields]
 
 
 def _required_fields(annotations: Sequence[Any]) -> list[str]:

@@ -140,7 +140,8 @@ class Redactor:
             *(_Rule(marker, partial(_hide, shape.pattern)) for shape in _KEY_SHAPES for marker in shape.markers),
             *(_Rule("", partial(_compiled(pattern).sub, _hidden)) for pattern in patterns),
         ]
-        self._markers = {_plainest_run(form) for form in spellings}
+        # Of each secret the longest part that no JSON writer escapes.
+        self._markers = {max(_PLAIN_RUN.findall(form), key=len, default="") for form in spellings}
         self._markers.update(_NESTED_ESCAPES, (rule.marker for rule in self._rules[len(spellings) :]))
 
     def text(self, text: str) -> str:
@@ -272,11 +273,6 @@ def _spellings(secrets: Iterable[str]) -> list[str]:
         }
         spellings |= escaped | {form.replace("/", r"\/") for form in escaped}  # some writers escape slashes
     return sorted(spellings, key=lambda form: (-len(form), form))
-
-
-def _plainest_run(spelling: str) -> str:
-    """Return the longest part of a secret that no JSON writer escapes."""
-    return max(_PLAIN_RUN.findall(spelling), key=len, default="")
 
 
 def _compiled(pattern: str) -> re.Pattern[str]:

@@ -119,21 +119,18 @@ def _search_in_process(patterns: Sequence[str], text: str, *, flags: int, most: 
         output, reason = error.stdout or b"", f" after {TIMEOUT:g} seconds"
     except OSError as error:
         output, reason = b"", f": no process could be started ({error.strerror})"
-    finished = [_parse_line(line, most) for line in output.split(b"\n")[:-1]]
-    problem = f"did not finish on a text of {len(text):,} characters{reason}."
-    return [*finished, *_unfinished(patterns[len(finished) :], problem)]
-
-
-def _parse_line(line: bytes, most: int) -> Occurrences:
-    spans = [(start, end) for start, end in json.loads(line)]
-    return Occurrences(spans[:most], more=len(spans) > most)
-
-
-def _unfinished(patterns: Sequence[str], problem: str) -> Iterator[Occurrences]:
-    """Yield the results of patterns without one: the first was running when the process ended, the others waited."""
-    for index, pattern in enumerate(patterns):
-        outcome = problem if index == 0 else f"was not tried, because {excerpt(patterns[0])} {problem}"
-        yield Occurrences(problem=f"The regular expression {excerpt(pattern)} {outcome}")
+    results = []
+    for line in output.split(b"\n")[:-1]:
+        spans = [(start, end) for start, end in json.loads(line)]
+        results.append(Occurrences(spans[:most], more=len(spans) > most))
+    # The first pattern without a result was running when the process ended; the others waited.
+    unfinished = patterns[len(results) :]
+    outcome = f"did not finish on a text of {len(text):,} characters{reason}."
+    for pattern in unfinished:
+        results.append(Occurrences(problem=f"The regular expression {excerpt(pattern)} {outcome}"))
+        if pattern == unfinished[0]:
+            outcome = f"was not tried, because {excerpt(pattern)} {outcome}"
+    return results
 
 
 @lru_cache(maxsize=256)

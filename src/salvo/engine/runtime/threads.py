@@ -14,6 +14,7 @@ import inspect
 import queue
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, TypeVar, cast
 
 T = TypeVar("T")
@@ -95,13 +96,8 @@ _idle: list[_Worker] = []
 
 
 def _idle_worker() -> _Worker:
-    try:
+    with suppress(IndexError):
         return _idle.pop()
-    except IndexError:
-        return _new_worker()
-
-
-def _new_worker() -> _Worker:
     for _ in range(_START_ATTEMPTS):
         worker = _Worker()
         if worker.start():

@@ -27,6 +27,10 @@ from hashlib import sha256
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
+from markupsafe import Markup, escape
+
+from salvo.engine.text.unicode_escape import INVISIBLE, code_point, visible
+
 if TYPE_CHECKING:
     from jinja2 import Environment
 
@@ -61,16 +65,37 @@ def _environment(package: str) -> Environment:
     # Imported here because Jinja2 takes 40 ms to import, and only HTML needs it.
     from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 
-    from salvo.engine.text.html import filters
-
     environment = Environment(
         autoescape=True,
         loader=ChoiceLoader([PackageLoader(name) for name in dict.fromkeys((package, _HERE))]),
         undefined=StrictUndefined,
-        finalize=filters.finalize,
+        finalize=_finalize,
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.filters.update(visible=filters.visible, foreign=filters.foreign)
+    environment.filters.update(visible=_visible, foreign=_foreign)
     return environment
+
+
+def _finalize(value: Any) -> Any:
+    """Prepare the value of an expression for output; Jinja2 escapes the result unless it is Markup."""
+    if value is None:
+        return ""
+    return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+
+def _visible(text: str) -> Markup:
+    """Return the escaped text with each invisible character set apart; not for attributes.
+
+    Markup is returned as it is.
+    """
+    if isinstance(text, Markup):
+        return text
+    escaped = INVISIBLE.sub(lambda match: f'<span class="odd">{code_point(match[0])}</span>', str(escape(text)))
+    return Markup(escaped)  # noqa: S704 - escaped in the line above
+
+
+def _foreign(text: str) -> Markup:
+    """Return the same in a `bdi` element, so that its direction of writing does not reorder the text around it."""
+    return Markup("<bdi>{}</bdi>").format(_visible(text))
