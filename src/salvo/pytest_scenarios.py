@@ -70,13 +70,11 @@ class ScenarioResult:
         return self._store.load_runs(self.batch_id)
 
     def __str__(self) -> str:
-
         failed = [self._store.load_run(failure.run_id) for failure in self.summary.failures[:_MAX_SHOWN]]
         parts = [[labels.why(self.summary)], terminal.batch_table(self.summary), *map(terminal.failed_run, failed)]
         return "\n\n".join("\n".join(lines) for lines in parts)
 
     def __repr__(self) -> str:
-
         return f"<{self.summary.scenario_id} {terminal.verdict(self.summary)}>"
 
 
@@ -186,7 +184,6 @@ class ScenarioCollector:
         self._tags: set[str] = set()
 
     def pytest_collect_file(self, file_path: Path, parent: pytest.Collector) -> ScenarioFile | None:
-
         is_named = file_path.suffix in _SUFFIXES and parent.session.isinitpath(file_path)
         if not is_named and not is_scenario(file_path):
             return None
@@ -237,7 +234,6 @@ class ScenarioItem(pytest.Item):
         self._scenario = scenario
 
     def runtest(self) -> None:
-
         result = self._scenario_session.run(self._scenario_session.workspace, self._scenario, self.path)
         self.user_properties += [("batch", result.batch_id), *suite_properties(result.summary).items()]
         if not _require_verdict(result).passed:

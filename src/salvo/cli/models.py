@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import asdict, astuple, dataclass
 
 import click
 
@@ -12,17 +11,6 @@ from salvo.engine.chat import catalog
 from salvo.engine.runtime.clock import SystemClock
 from salvo.engine.runtime.pricing import find_prices
 from salvo.engine.text.terminal import table
-
-_HEADER = ("MODEL", "KEY", "TEMPERATURE", "PRICE", "ENDS")
-
-
-@dataclass(frozen=True)
-class _Row:
-    name: str
-    key: str
-    temperature: str
-    price: str
-    ends: str
 
 
 @click.command
@@ -35,26 +23,25 @@ def models(names: tuple[str, ...], as_json: bool) -> None:
     listed. A model that is not listed can be used as well: which parameters it refuses is found out with its first
     reply. Prices are dollars per million tokens, input / output.
     """
-    rows = [_row(name) for name in names or _current_models()]
+    current = [f"{name}/{model}" for name, provider in catalog.providers().items() for model in provider.current]
+    rows = [_row(name) for name in names or current]
     if as_json:
-        click.echo(json.dumps([asdict(row) for row in rows], indent=2))
+        click.echo(json.dumps(rows, indent=2))
     else:
-        click.echo("\n".join(table(_HEADER, [astuple(row) for row in rows])))
+        header = ("MODEL", "KEY", "TEMPERATURE", "PRICE", "ENDS")
+        click.echo("\n".join(table(header, [list(row.values()) for row in rows])))
 
 
-def _current_models() -> list[str]:
-    return [f"{name}/{model}" for name, provider in catalog.providers().items() for model in provider.current]
-
-
-def _row(name: str) -> _Row:
+def _row(name: str) -> dict[str, str]:
     provider, model = catalog.find(name)
     facts = provider.facts(model)
     prices = find_prices(provider.name, model, SystemClock().now())
     endpoint = catalog.endpoint(provider, os.environ)
-    return _Row(
-        name=f"{provider.name}/{model}",
-        key="set" if endpoint.key else f"{provider.key_variable} is not set" if endpoint.key_variable else "not needed",
-        temperature=("refused" if "temperature" in facts.refuses else "taken") if facts.is_known else "unknown",
-        price=f"${prices.tiers[0].input:g} / ${prices.tiers[0].output:g}" if prices else "unknown",
-        ends=str(facts.ends or ""),
-    )
+    missing_key = f"{provider.key_variable} is not set" if endpoint.key_variable else "not needed"
+    return {
+        "name": f"{provider.name}/{model}",
+        "key": "set" if endpoint.key else missing_key,
+        "temperature": ("refused" if "temperature" in facts.refuses else "taken") if facts.is_known else "unknown",
+        "price": f"${prices.tiers[0].input:g} / ${prices.tiers[0].output:g}" if prices else "unknown",
+        "ends": str(facts.ends or ""),
+    }

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import os
-import signal
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from salvo.cli.byop.lazy_store import LazyStore
 from salvo.cli.console import ProgressLine
 from salvo.cli.exit_codes import ExitCode
-from salvo.engine.runtime.pool import Pool, PoolStopped, gather
+from salvo.engine.runtime.pool import Pool, PoolStopped, cancel_on_interrupt, gather
 from salvo.engine.wire.retry import Wait
 from salvo.errors import UsageError
 from salvo.playbooks.enums import Status
@@ -33,54 +32,47 @@ class EvaluationJob:
     already_stored: bool = False
 
 
-class EvaluationSession:
-    """Runs all jobs at the same time, with a common limit of calls."""
+def run_evaluations(jobs: Sequence[EvaluationJob], lazy_store: LazyStore | None, concurrency: int) -> EvaluationResults:
+    """Run all jobs at the same time, with a common limit of calls."""
+    if lazy_store is not None and len(jobs) > 1:
+        lazy_store.group = min(job.request.report_id for job in jobs)
+    progress = ProgressLine()
+    for notice in dict.fromkeys(map(_destination_notice, jobs)):
+        progress.print(notice)
+    try:
+        return asyncio.run(_run_all(jobs, lazy_store, concurrency, progress))
+    finally:
+        progress.clear()
 
-    def __init__(self, jobs: Sequence[EvaluationJob], lazy_store: LazyStore | None, progress: ProgressLine) -> None:
-        self._jobs = jobs
-        self._lazy_store = lazy_store
-        self._progress = progress
-        self._interrupted = False
-        if lazy_store is not None and len(jobs) > 1:
-            lazy_store.group = min(job.request.report_id for job in jobs)
 
-    def execute(self, concurrency: int) -> EvaluationResults:
-        for notice in dict.fromkeys(map(destination_notice, self._jobs)):
-            self._progress.print(notice)
-        try:
-            outcomes = asyncio.run(self._run_all(concurrency))
-        finally:
-            self._progress.clear()
-        return EvaluationResults(self._jobs, outcomes, interrupted=self._interrupted)
+async def _run_all(
+    jobs: Sequence[EvaluationJob], lazy_store: LazyStore | None, concurrency: int, progress: ProgressLine
+) -> EvaluationResults:
+    pool = Pool(concurrency)
+    open_recorder = lazy_store.recorder if lazy_store else None
 
-    async def _run_all(self, concurrency: int) -> list[EvaluationOutcome]:
-        pool = Pool(concurrency)
-
-        def interrupt() -> None:
-            self._interrupted = True
-            pool.cancel("interrupted")
-
-        asyncio.get_running_loop().add_signal_handler(signal.SIGINT, interrupt)
-        return await gather(self._run(job, pool) for job in self._jobs)
-
-    async def _run(self, job: EvaluationJob, pool: Pool) -> EvaluationOutcome:
-        open_recorder = self._lazy_store.recorder if self._lazy_store else None
-        async with job.config.session(pool=pool, open_recorder=open_recorder, on_event=self._listener(job)) as context:
+    async def run(job: EvaluationJob) -> EvaluationOutcome:
+        on_event = _listener(progress, f"{job.config.name}: " if len(jobs) > 1 else "")
+        async with job.config.session(pool=pool, open_recorder=open_recorder, on_event=on_event) as context:
             return await evaluate(job.request, context, job.earlier_votes, already_stored=job.already_stored)
 
-    def _listener(self, job: EvaluationJob) -> Callable[[Event], None]:
-        prefix = f"{job.config.name}: " if len(self._jobs) > 1 else ""
-        progress = ""
+    with cancel_on_interrupt(pool, "interrupted"):
+        outcomes = await gather(map(run, jobs))
+    return EvaluationResults(jobs, outcomes, interrupted=pool.is_cancelled)
 
-        def on_event(event: Event) -> None:
-            nonlocal progress
-            if isinstance(event, Wait):
-                self._progress.update(f"{prefix}{progress} ({event})", milestone=event.seconds >= 1)
-                return
-            progress = event.progress
-            self._progress.update(f"{prefix}{progress}", milestone=True)
 
-        return on_event
+def _listener(progress: ProgressLine, prefix: str) -> Callable[[Event], None]:
+    text = ""
+
+    def on_event(event: Event) -> None:
+        nonlocal text
+        if isinstance(event, Wait):
+            progress.update(f"{prefix}{text} ({event})", milestone=event.seconds >= 1)
+            return
+        text = event.progress
+        progress.update(f"{prefix}{text}", milestone=True)
+
+    return on_event
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +123,7 @@ def read_key_variable(variable: str | None) -> str | None:
     return os.environ[variable]
 
 
-def destination_notice(job: EvaluationJob) -> str:
+def _destination_notice(job: EvaluationJob) -> str:
     """Return the sentence that is shown before anything is sent."""
     endpoint = job.config.endpoint
     request = job.request

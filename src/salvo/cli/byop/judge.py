@@ -7,9 +7,8 @@ from dataclasses import replace
 import click
 
 from salvo.cli.byop.database import load_report
-from salvo.cli.byop.evaluation_session import EvaluationJob, EvaluationSession, read_key_variable
+from salvo.cli.byop.evaluation_session import EvaluationJob, read_key_variable, run_evaluations
 from salvo.cli.byop.lazy_store import LazyStore
-from salvo.cli.console import ProgressLine
 from salvo.cli.exit_codes import ExitCode
 from salvo.engine.jsonio import json_codec
 from salvo.playbooks.evaluate.request import stored_request
@@ -40,7 +39,7 @@ def judge(
     config.check()
     request = replace(stored_request(stored), subject=f"judging of {stored.id}")
     jobs = [EvaluationJob(config, replace(request, report_id=config.clock.new_id())) for _ in range(times)]
-    results = EvaluationSession(jobs, lazy_store, ProgressLine()).execute(concurrency)
+    results = run_evaluations(jobs, lazy_store, concurrency)
     if results.reports:
         summary = summarise(report, results.reports)
         click.echo(json_codec.dumps(summary, indent=2).decode() if as_json else "\n".join(lines(summary)))

@@ -13,10 +13,9 @@ from typing import NamedTuple
 import click
 from click.core import ParameterSource
 
-from salvo.cli.byop.evaluation_session import EvaluationJob, EvaluationSession, read_key_variable
+from salvo.cli.byop.evaluation_session import EvaluationJob, read_key_variable, run_evaluations
 from salvo.cli.byop.lazy_store import LazyStore
 from salvo.cli.byop.signing_option import read_signing_key
-from salvo.cli.console import ProgressLine
 from salvo.engine.runtime.files import read_up_to
 from salvo.errors import InputError, UsageError
 from salvo.playbooks.enums import Mode
@@ -85,7 +84,7 @@ def run(
             )
             for config in _configs(evaluators, base_url, key_variable)
         ]
-    results = EvaluationSession(jobs, lazy_store, ProgressLine()).execute(concurrency)
+    results = run_evaluations(jobs, lazy_store, concurrency)
     files = [ReportFile(report, None if key is None else key.sign(report)) for report in results.reports]
     several = len(jobs) > 1
     _show(files, as_json=as_json, several=several)

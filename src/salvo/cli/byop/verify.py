@@ -43,7 +43,9 @@ def verify(report: str | None, public_key: str | None, head: str | None, as_json
     else:
         findings = []
     if head is not None or report is None:
-        findings = [*(finding for finding in findings if finding.part != "audit log"), _verify_log(head)]
+        with open_store() as store:
+            log_finding = verification.chain(store.audit_log(), head)
+        findings = [*(finding for finding in findings if finding.part != "audit log"), log_finding]
     _show(findings, as_json)
     if any(finding.standing == "altered" for finding in findings):
         raise SystemExit(ExitCode.FAILED)
@@ -77,11 +79,6 @@ def _verify_stored(name: str) -> list[VerificationFinding]:
                 raise
             report_id = name
         return verification.stored(report_id, store.load_raw(report_id), log)
-
-
-def _verify_log(head: str | None) -> VerificationFinding:
-    with open_store() as store:
-        return verification.chain(store.audit_log(), head)
 
 
 def _show(findings: Sequence[VerificationFinding], as_json: bool) -> None:

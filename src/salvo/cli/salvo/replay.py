@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 
 from salvo.cli.exit_codes import ExitCode
-from salvo.cli.salvo.exit_status import batch_exit_code
+from salvo.cli.salvo.run_command import batch_exit_code
 from salvo.engine.jsonio import json_codec
 from salvo.engine.text.unicode_escape import printable
 from salvo.errors import NothingFoundError, UnknownIdError

@@ -74,7 +74,7 @@ def _show_batch(store: RunStore, batch_id: str, failures: bool, as_json: bool) -
     if failures or as_json:
         _show([summary], failures, as_json)
     else:
-        _print(terminal.batch_table(summary, colour=True))
+        click.echo("\n".join(terminal.batch_table(summary, colour=True)))
 
 
 def _write_html(store: RunStore, batch_id: str | None, path: Path) -> None:
@@ -92,7 +92,7 @@ def _show_run(store: RunStore, run_id: str, as_json: bool) -> None:
     if as_json:
         click.echo(json_codec.dumps(result, indent=2))
     else:
-        _print(terminal.run_in_full(result, colour=True))
+        click.echo("\n".join(terminal.run_in_full(result, colour=True)))
 
 
 def _show(summaries: Sequence[BatchSummary], failures: bool, as_json: bool) -> None:
@@ -101,7 +101,7 @@ def _show(summaries: Sequence[BatchSummary], failures: bool, as_json: bool) -> N
         click.echo(files.as_json(selected))
     elif summaries:
         lines = terminal.list_failures if failures else terminal.list_batches
-        _print(lines(summaries, colour=True))
+        click.echo("\n".join(lines(summaries, colour=True)))
 
 
 def _summaries(store: RunStore, batch_ids: Sequence[str], entries: Entries) -> list[BatchSummary]:
@@ -134,7 +134,3 @@ def _damaged(store: RunStore) -> str:
 
 def _unreadable(skipped: int) -> str:
     return f", {skipped} could not be read" if skipped else ""
-
-
-def _print(lines: Sequence[str]) -> None:
-    click.echo("\n".join(lines))

@@ -17,14 +17,13 @@ import click
 
 from salvo.cli.console import ProgressLine
 from salvo.cli.exit_codes import ExitCode
-from salvo.cli.salvo.exit_status import batch_exit_code
 from salvo.engine.wire.record import RecordingOptions
 from salvo.engine.wire.retry import Wait
 from salvo.errors import NothingFoundError, UsageError
-from salvo.scenarios.analysis.summary import BatchSummary, summarise
+from salvo.scenarios.analysis.summary import BatchSummary, BatchVerdict, summarise
 from salvo.scenarios.plan import RunSettings, plan_resume, plan_runs
 from salvo.scenarios.report import terminal
-from salvo.scenarios.result import AgentRunResult
+from salvo.scenarios.result import AgentRunResult, Cause
 from salvo.scenarios.run.environment import PreparedScenario
 from salvo.scenarios.run.runner import RunLimits, RunListener, RunnerResult, ScenarioRuns
 from salvo.scenarios.spec.project import Project
@@ -32,7 +31,7 @@ from salvo.scenarios.store.store import RunStore
 from salvo.scenarios.workspace import ScenarioOverrides, Workspace
 
 if TYPE_CHECKING:
-    from salvo.cli.salvo.run_baseline import Baseline, BaselineComparison
+    from salvo.cli.salvo.run_baseline import BaselineComparison
 
 
 def run(
@@ -61,7 +60,11 @@ def run(
     _check_outputs(outputs)
     _check_until_sure(runs, until_sure=until_sure, max_runs=max_runs)
     project = Project.find(Path.cwd())
-    blessed = None if baseline is None else _read_baseline(project, baseline)
+    blessed = None
+    if baseline is not None:
+        from salvo.cli.salvo.run_baseline import Baseline  # most runs need none of its statistics
+
+        blessed = Baseline.read(project, baseline)
     if resume is not None:
         if any(
             option is not None
@@ -95,7 +98,10 @@ def run(
     summaries = [summarise(item.batch, item.entries, item.skipped) for item in work]
     compared = None if blessed is None else blessed.compare(store, work)
     _show(store, summaries, compared, outputs, as_json=as_json)
-    raise SystemExit(ExitCode.INTERRUPTED if outcome.interrupted else _exit_code(summaries, compared))
+    if outcome.interrupted:
+        raise SystemExit(ExitCode.INTERRUPTED)
+    is_worse = compared is not None and compared.is_worse
+    raise SystemExit(ExitCode.FAILED if is_worse else batch_exit_code(summaries))
 
 
 def execute(
@@ -175,12 +181,6 @@ def _plan(workspace: Workspace, path: Path | None, keyword: str | None, settings
     return plan_runs(workspace, scenarios)
 
 
-def _read_baseline(project: Project, name: str) -> Baseline:
-    from salvo.cli.salvo.run_baseline import Baseline  # most runs need none of its statistics
-
-    return Baseline.read(project, name)
-
-
 def _show(
     store: RunStore,
     summaries: list[BatchSummary],
@@ -208,7 +208,17 @@ def _show(
             files.write(output, summaries, results, None if compared is None else compared.report)
 
 
-def _exit_code(summaries: list[BatchSummary], compared: BaselineComparison | None) -> ExitCode:
-    if compared is not None and compared.is_worse:
+def batch_exit_code(summaries: list[BatchSummary]) -> ExitCode:
+    """By precedence: a failure tells more than what could not be judged, and that more than what passed."""
+    if any(summary.verdict is BatchVerdict.FAILED or _stopped_by_a_failure(summary) for summary in summaries):
         return ExitCode.FAILED
-    return batch_exit_code(summaries)
+    if any(summary.verdict in (BatchVerdict.ERROR, BatchVerdict.OPEN) or summary.errors for summary in summaries):
+        return ExitCode.NOT_JUDGED
+    if any(summary.verdict is BatchVerdict.INCONCLUSIVE for summary in summaries):
+        return ExitCode.INCONCLUSIVE
+    return ExitCode.OK
+
+
+def _stopped_by_a_failure(summary: BatchSummary) -> bool:
+    """Whoever wants to stop at a failure has one, also where the runs not made could still make up for it."""
+    return any(group.cause is Cause.STOP_FIRST for group in summary.not_made)
