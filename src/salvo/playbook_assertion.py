@@ -12,8 +12,6 @@ from typing import Any, Literal
 from pydantic import Field
 
 from salvo.engine.chat import catalog
-from salvo.engine.jsonio import json_codec
-from salvo.engine.jsonio.pydantic_errors import FieldPath
 from salvo.errors import SalvoError, UsageError
 from salvo.playbooks.enums import Mode, Status
 from salvo.playbooks.evaluate import prompts
@@ -26,7 +24,7 @@ from salvo.playbooks.evaluate.votes import Vote
 from salvo.playbooks.playbook import library
 from salvo.playbooks.report.builder import JudgedBy, build_report, judged_status
 from salvo.playbooks.report.report import Report
-from salvo.scenarios.evaluators.base import EvalServices, Evaluate, EvaluatorType, LoadObject
+from salvo.scenarios.evaluators.base import EvalServices, EvaluatorType, FieldMessages, LoadObject
 from salvo.scenarios.result import AgentRunResult, Cause, EvalResult
 from salvo.scenarios.spec.schema import Assertion, FileModel, Scenario
 
@@ -44,29 +42,14 @@ class PlaybookFields(FileModel):
     )
 
 
-def _make_evaluator(services: EvalServices) -> Evaluate:
-    async def evaluate(scenario: Scenario, assertion: Assertion, result: AgentRunResult) -> EvalResult:
-        fields = PlaybookFields.model_validate(assertion.fields)
-        text = _final_text(result)
-        if not text.strip():
-            return EvalResult.judged(False, "The final output is empty, so there is nothing to evaluate.")
-        report = await _report(_request(fields, scenario, result, text), result.timestamp, services)
-        verdict = _verdict(report, fields.fail_on)
-        verdict.attachments = {"byop_report": report.document()}
-        return verdict
-
-    return evaluate
-
-
-def _final_text(result: AgentRunResult) -> str:
-    if result.final_text is not None:
-        return result.final_text
-    output = result.final_output
-    return output if isinstance(output, str) else json_codec.dumps(output).decode()
-
-
-def _request(fields: PlaybookFields, scenario: Scenario, result: AgentRunResult, text: str) -> EvaluationRequest:
-    return new_request(
+async def _evaluate(
+    scenario: Scenario, assertion: Assertion, result: AgentRunResult, services: EvalServices
+) -> EvalResult:
+    fields = PlaybookFields.model_validate(assertion.fields)
+    text = result.output_text
+    if not text.strip():
+        return EvalResult.judged(False, "The final output is empty, so there is nothing to evaluate.")
+    request = new_request(
         report_id=result.run_id,
         playbook=library.find(fields.playbook),
         inputs=Inputs.from_texts(text, prompt=scenario.user_message, system_instructions=scenario.system_prompt),
@@ -75,6 +58,10 @@ def _request(fields: PlaybookFields, scenario: Scenario, result: AgentRunResult,
         subject=scenario.scenario,
         producer=result.model or None,
     )
+    report = await _report(request, result.timestamp, services)
+    verdict = _verdict(report, fields.fail_on)
+    verdict.attachments = {"byop_report": report.document()}
+    return verdict
 
 
 async def _report(request: EvaluationRequest, timestamp: str, services: EvalServices) -> Report:
@@ -101,35 +88,27 @@ async def _report(request: EvaluationRequest, timestamp: str, services: EvalServ
 def _verdict(report: Report, fail_on: str) -> EvalResult:
     status = judged_status(report)
     reasons = " ".join(report.summary.status_reasons)
-    if status.reaches(Status(fail_on.upper())):
-        verdict = EvalResult.judged(False, f"The playbook says {status}: {reasons}")
-    elif report.incomplete:
+    failed = status.reaches(Status(fail_on.upper()))
+    if report.incomplete and not failed:
         return EvalResult.unjudged("Too few votes were cast on the playbook's checks.", Cause.JUDGE)
-    else:
-        verdict = EvalResult.judged(True, f"The playbook says {status}: {reasons}")
-    verdict.expected = f"milder than {fail_on.upper()}"
-    verdict.actual = str(status)
-    return verdict
+    message = f"The playbook says {status}: {reasons}"
+    return EvalResult.judged(not failed, message, expected=f"milder than {fail_on.upper()}", actual=str(status))
 
 
-def _check_fields(_: Scenario, values: Mapping[str, Any], __: LoadObject) -> list[tuple[str | FieldPath, str]]:
+def _check_fields(_: Scenario, values: Mapping[str, Any], __: LoadObject) -> FieldMessages:
     fields = PlaybookFields.model_validate(values)
-    errors: list[tuple[str | FieldPath, str]] = []
+    field = "playbook"
     try:
         playbook = library.find(fields.playbook)
+        field = "runs"
+        runs_for(Mode.FULL, playbook, fields.runs)
     except SalvoError as error:
-        errors.append(("playbook", str(error)))
-    else:
-        try:
-            runs_for(Mode.FULL, playbook, fields.runs)
-        except UsageError as error:
-            errors.append(("runs", str(error)))
+        yield field, str(error)
     if fields.evaluator != rules_judge.NAME:
         try:
             catalog.find(fields.evaluator)
         except UsageError as error:
-            errors.append(("evaluator", str(error)))
-    return errors
+            yield "evaluator", str(error)
 
 
-TYPE = EvaluatorType("playbook", _make_evaluator, PlaybookFields, _check_fields)
+TYPE = EvaluatorType("playbook", _evaluate, PlaybookFields, _check_fields)

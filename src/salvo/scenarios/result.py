@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, Strict
 
 from salvo.engine.chat.base import ToolDefinition, Usage
+from salvo.engine.jsonio import json_codec
 
 
 def _with_text_keys(value: Any) -> Any:
@@ -244,6 +245,12 @@ class AgentRunResult(BaseModel):
     replay_note: str = ""
     details: Details = Field(default_factory=dict)
     salvo_version: str = ""
+
+    @property
+    def output_text(self) -> str:
+        """The final output as text, for a judge."""
+        output = self.final_output if self.final_text is None else self.final_text
+        return output if isinstance(output, str) else json_codec.dumps(output).decode()
 
 
 @dataclass(slots=True)

@@ -5,7 +5,7 @@ from typing import Any
 
 from salvo.engine.chat.base import OutputSchema
 from salvo.engine.chat.judge import JudgeVote, Question
-from salvo.scenarios.evaluators.base import EvalServices, Evaluate, EvaluatorType
+from salvo.scenarios.evaluators.base import EvalServices, EvaluatorType
 from salvo.scenarios.evaluators.evaluate import evaluate_all
 from salvo.scenarios.evaluators.registry import Registry, builtin_registry
 from salvo.scenarios.result import AgentRunResult, Cause, EvalResult, RunMetrics
@@ -30,12 +30,12 @@ async def test_the_documents_assertions_are_evaluated_in_the_order_of_the_file_w
 
 
 async def test_an_evaluator_that_breaks_loses_neither_the_others_nor_the_run() -> None:
-    def broken(_: EvalServices) -> Evaluate:
+    def broken(*_: Any) -> EvalResult:
         raise RuntimeError("oops")
 
     registry = builtin_registry()
     registry.register("broken", EvaluatorType("broken", broken))
-    registry.register("wrong", EvaluatorType("wrong", lambda _: lambda *_: "yes"))  # type: ignore[arg-type, return-value]
+    registry.register("wrong", EvaluatorType("wrong", lambda *_: "yes"))  # type: ignore[arg-type]
     asked = scenario(
         {"type": "broken", "required": True, "name": "b"},
         {"type": "no_such_type"},
@@ -79,18 +79,15 @@ async def test_what_judges_take_is_not_the_evaluator_s_time() -> None:
             await asyncio.sleep(0.05)
             return [vote(True)]
 
-    def factory(services: EvalServices) -> Evaluate:
-        async def check(_: Scenario, assertion: Assertion, __: AgentRunResult) -> EvalResult:
-            question = Question("", "", OutputSchema("x", {}))
-            await asyncio.gather(*(services.ask("openai/x", question, 1) for _ in range(2)))
-            if assertion.fields["hang"]:
-                await asyncio.Event().wait()
-            return EvalResult.judged(True)
-
-        return check
+    async def ask_twice(_: Scenario, assertion: Assertion, __: AgentRunResult, services: EvalServices) -> EvalResult:
+        question = Question("", "", OutputSchema("x", {}))
+        await asyncio.gather(*(services.ask("openai/x", question, 1) for _ in range(2)))
+        if assertion.fields["hang"]:
+            await asyncio.Event().wait()
+        return EvalResult.judged(True)
 
     registry = Registry()
-    registry.register("asks", EvaluatorType("asks", factory))
+    registry.register("asks", EvaluatorType("asks", ask_twice))
     assert (await evaluate({"type": "asks", "hang": False}, run(), Slow(), registry=registry, timeout=0.02)).passed
     found = await evaluate({"type": "asks", "hang": True}, run(), Slow(), registry=registry, timeout=0.02)
     assert found.error == "asks was stopped after 0.02 s, the scenario's timeout."
@@ -98,5 +95,5 @@ async def test_what_judges_take_is_not_the_evaluator_s_time() -> None:
 
 async def test_an_evaluator_does_not_have_to_be_async() -> None:
     registry = Registry()
-    registry.register("always", EvaluatorType("always", lambda _: lambda *_: EvalResult.judged(False)))
+    registry.register("always", EvaluatorType("always", lambda *_: EvalResult.judged(False)))
     assert (await evaluate({"type": "always"}, run(metrics=RunMetrics()), registry=registry)).passed is False

@@ -11,17 +11,14 @@ from inline_snapshot import snapshot
 
 from salvo.engine.jsonio.pydantic_errors import FieldError
 from salvo.errors import UsageError
-from salvo.scenarios.evaluators.base import EvalServices, Evaluate, EvaluatorType
+from salvo.scenarios.evaluators.base import EvaluatorType
 from salvo.scenarios.evaluators.registry import BUILT_IN, Registry, builtin_registry, is_metadata_stale
 from salvo.scenarios.result import EvalResult
 from tests.support.evaluation import FakeServices, evaluate, findings, run, scenario
 
 
 def always(passed: bool) -> EvaluatorType:
-    def factory(_: EvalServices) -> Evaluate:
-        return lambda *_: EvalResult.judged(passed)
-
-    return EvaluatorType("always", factory)
+    return EvaluatorType("always", lambda *_: EvalResult.judged(passed))
 
 
 @pytest.fixture
@@ -187,7 +184,7 @@ def test_a_check_of_a_stranger_that_breaks_does_not_hide_what_others_found() -> 
         raise RuntimeError("oops")
 
     registry = builtin_registry()
-    registry.register("theirs", EvaluatorType("theirs", always(True).factory, check=check))
+    registry.register("theirs", EvaluatorType("theirs", always(True).evaluate, check=check))
     asked = scenario({"type": "theirs"}, {"type": "cost_limit"})
     assert list(registry.check(asked, FakeServices().load)) == [
         FieldError(("assertions", 0), "theirs cannot be checked: RuntimeError: oops"),

@@ -25,7 +25,7 @@ class SequenceFields(BaseModel):
 
 
 def _evaluator(name: str, fields: type[BaseModel] | None = None) -> EvaluatorType:
-    return EvaluatorType(name, lambda _services: lambda *_: EvalResult.judged(True), fields)
+    return EvaluatorType(name, lambda *_: EvalResult.judged(True), fields)
 
 
 SCHEMA = scenario_schema({"sequence": _evaluator("sequence", SequenceFields), "free": _evaluator("free")})

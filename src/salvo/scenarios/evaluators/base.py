@@ -1,8 +1,8 @@
-"""What an evaluator is: a function `(scenario, assertion, result) -> EvalResult`, and a type that makes it."""
+"""What an evaluator is: a function `(scenario, assertion, result, services) -> EvalResult`, and its type."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 
 from pydantic import BaseModel
@@ -14,13 +14,11 @@ from salvo.scenarios.spec.schema import Assertion, Scenario
 if TYPE_CHECKING:
     from salvo.engine.chat.judge import JudgeVote, Question
 
-Evaluate: TypeAlias = Callable[[Scenario, Assertion, AgentRunResult], EvalResult | Awaitable[EvalResult]]
-
 LoadObject: TypeAlias = Callable[[str], Any]
-"""Returns a user's function or class by its dotted path."""
+"""Returns a user's function or class by its dotted path, from the scenario's folder upward."""
 
-FieldsCheck: TypeAlias = Callable[[Scenario, Mapping[str, Any], LoadObject], list[tuple[str | FieldPath, str]]]
-"""Returns errors as (field, message), where the field is a name, or a path such as ("expected", 1)."""
+FieldMessages: TypeAlias = Iterable[tuple[str | FieldPath, str]]
+"""Errors as (field, message), where the field is a name, or a path such as ("expected", 1)."""
 
 
 class EvalServices(Protocol):
@@ -30,19 +28,18 @@ class EvalServices(Protocol):
         """Ask a judge. Its calls are recorded, retried and paid for as the agent's are."""
         ...
 
-    def load(self, path: str) -> Any:
-        """Return a user's function or class by its dotted path, from the scenario's folder upward."""
-        ...
+    @property
+    def load(self) -> LoadObject: ...
 
 
 class EvaluatorType(NamedTuple):
     """A type of assertion: the fields it has in a file, and how it is evaluated."""
 
     name: str
-    factory: Callable[[EvalServices], Evaluate]
+    evaluate: Callable[[Scenario, Assertion, AgentRunResult, EvalServices], EvalResult | Awaitable[EvalResult]]
     fields: type[BaseModel] | None = None
     """The model of the assertion's own fields; None allows any fields."""
-    check: FieldsCheck | None = None
+    check: Callable[[Scenario, Mapping[str, Any], LoadObject], FieldMessages] | None = None
     """Finds errors that the model cannot, such as a regular expression that does not compile. It gets the scenario,
     the assertion's fields, which fit the model, and a function that loads dotted paths. It must not call a provider."""
 

@@ -6,7 +6,7 @@ import math
 
 from pydantic import Field
 
-from salvo.scenarios.evaluators.base import EvalServices, Evaluate, EvaluatorType
+from salvo.scenarios.evaluators.base import EvalServices, EvaluatorType
 from salvo.scenarios.evaluators.values import at_most
 from salvo.scenarios.result import AgentRunResult, Cause, EvalResult, full_model
 from salvo.scenarios.spec.schema import Assertion, FileModel, Scenario
@@ -18,17 +18,14 @@ class CostLimitFields(FileModel):
     max_usd: float = Field(ge=0, allow_inf_nan=False, description="Dollars that one run may cost, without its judges.")
 
 
-def _make_evaluator(_: EvalServices) -> Evaluate:
-    def evaluate(_: Scenario, assertion: Assertion, result: AgentRunResult) -> EvalResult:
-        limit = CostLimitFields.model_validate(assertion.fields).max_usd
-        cost = result.metrics.cost
-        if cost is None or math.isnan(cost):
-            return _unknown_cost(result, limit)
-        within = at_most(cost, limit)
-        message = "" if within else f"the run cost ${cost:.6g}, more than ${limit:g}"
-        return EvalResult.judged(within, message, expected=limit, actual=cost)
-
-    return evaluate
+def _evaluate(_: Scenario, assertion: Assertion, result: AgentRunResult, __: EvalServices) -> EvalResult:
+    limit = CostLimitFields.model_validate(assertion.fields).max_usd
+    cost = result.metrics.cost
+    if cost is None or math.isnan(cost):
+        return _unknown_cost(result, limit)
+    within = at_most(cost, limit)
+    message = "" if within else f"the run cost ${cost:.6g}, more than ${limit:g}"
+    return EvalResult.judged(within, message, expected=limit, actual=cost)
 
 
 def _unknown_cost(result: AgentRunResult, limit: float) -> EvalResult:
@@ -42,4 +39,4 @@ def _unknown_cost(result: AgentRunResult, limit: float) -> EvalResult:
     return unjudged
 
 
-TYPE = EvaluatorType("cost_limit", _make_evaluator, CostLimitFields)
+TYPE = EvaluatorType("cost_limit", _evaluate, CostLimitFields)

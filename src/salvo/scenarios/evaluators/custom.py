@@ -17,11 +17,10 @@ from typing import Any
 from pydantic import AliasChoices, ConfigDict, Field
 
 from salvo.engine.jsonio import json_codec
-from salvo.engine.jsonio.pydantic_errors import FieldPath
 from salvo.engine.jsonio.type_adapters import exception_text, type_adapter
 from salvo.engine.runtime.threads import in_thread
 from salvo.errors import SalvoError
-from salvo.scenarios.evaluators.base import EvalServices, Evaluate, EvaluatorType, LoadObject, with_alias
+from salvo.scenarios.evaluators.base import EvalServices, EvaluatorType, FieldMessages, LoadObject, with_alias
 from salvo.scenarios.evaluators.verdict import as_eval_result, unjudged
 from salvo.scenarios.result import AgentRunResult, EvalResult
 from salvo.scenarios.spec.schema import Assertion, FileModel, Scenario
@@ -52,23 +51,17 @@ class _Raised:
 
 def function_type(name: str, function: Callable[..., Any]) -> EvaluatorType:
     """Return a plain function as an assertion type, for `Registry.register`."""
-
-    def make_evaluator(_: EvalServices) -> Evaluate:
-        async def evaluate(scenario: Scenario, assertion: Assertion, result: AgentRunResult) -> EvalResult:
-            return await _judge_by(name, function, 1.0, scenario, assertion, result)
-
-        return evaluate
-
-    return EvaluatorType(name, make_evaluator)
+    return EvaluatorType(
+        name, lambda scenario, assertion, result, _: _judge_by(name, function, 1.0, scenario, assertion, result)
+    )
 
 
-def _make_evaluator(services: EvalServices) -> Evaluate:
-    async def evaluate(scenario: Scenario, assertion: Assertion, result: AgentRunResult) -> EvalResult:
-        fields = CustomFields.model_validate(assertion.fields)
-        function = services.load(fields.function)
-        return await _judge_by(fields.function, function, fields.min_score, scenario, assertion, result)
-
-    return evaluate
+async def _evaluate(
+    scenario: Scenario, assertion: Assertion, result: AgentRunResult, services: EvalServices
+) -> EvalResult:
+    fields = CustomFields.model_validate(assertion.fields)
+    function = services.load(fields.function)
+    return await _judge_by(fields.function, function, fields.min_score, scenario, assertion, result)
 
 
 async def _judge_by(
@@ -134,7 +127,7 @@ def _user_frame(function: Callable[..., Any], error: BaseException) -> traceback
     return next(reversed(own or frames), None)
 
 
-def _check_fields(_: Scenario, values: Mapping[str, Any], load: LoadObject) -> list[tuple[str | FieldPath, str]]:
+def _check_fields(_: Scenario, values: Mapping[str, Any], load: LoadObject) -> FieldMessages:
     path = CustomFields.model_validate(values).function
     field = "function" if "function" in values else "path"
     try:
@@ -160,4 +153,4 @@ def _takes_three_arguments(function: Callable[..., Any]) -> bool:
     return True
 
 
-TYPE = EvaluatorType("custom", _make_evaluator, CustomFields, _check_fields)
+TYPE = EvaluatorType("custom", _evaluate, CustomFields, _check_fields)

@@ -32,7 +32,10 @@ async def evaluate_all(
     ]
     awaited = iter(await gather(item for item in started if not isinstance(item, EvalResult)))
     results = [item if isinstance(item, EvalResult) else next(awaited) for item in started]
-    return [_label(result, assertion) for result, assertion in zip(results, scenario.assertions, strict=True)]
+    for verdict, assertion in zip(results, scenario.assertions, strict=True):
+        verdict.name, verdict.type = assertion.label, assertion.type
+        verdict.required, verdict.weight = assertion.required, assertion.weight
+    return results
 
 
 def _start(
@@ -41,8 +44,8 @@ def _start(
     """Return the result if the evaluator gives it at once, as most do; else what to wait for."""
     timeout = asyncio.timeout(scenario.timeout)
     try:
-        evaluate = registry.find(assertion.type).factory(_TimedServices(services, timeout))
-        returned = evaluate(scenario, assertion, result)
+        evaluate = registry.find(assertion.type).evaluate
+        returned = evaluate(scenario, assertion, result, _TimedServices(services, timeout))
         if not inspect.isawaitable(returned):
             return as_eval_result(returned, assertion.type)
     except Exception as error:  # noqa: BLE001 - whatever it is, the run that has been paid for is kept
@@ -58,7 +61,11 @@ async def _finish(
         async with limit:
             return as_eval_result(await awaitable, assertion.type)
     except Exception as error:  # noqa: BLE001 - as above
-        return _timed_out(assertion, seconds) if limit.expired() else _failed(assertion, error)
+        if not limit.expired():
+            return _failed(assertion, error)
+        name = assertion.fields.get("function") or assertion.fields.get("path") or assertion.type
+        message = f"{name} was stopped after {seconds:g} s, the scenario's timeout."
+        return EvalResult.unjudged(message, Cause.EVALUATOR)
 
 
 class _TimedServices:
@@ -68,39 +75,25 @@ class _TimedServices:
     """
 
     def __init__(self, services: EvalServices, timeout: asyncio.Timeout) -> None:
+        self.load = services.load
         self._services = services
         self._timeout = timeout
         self._questions = 0
         self._seconds_left = 0.0
 
     async def ask(self, model: str, question: Question, votes: int) -> list[JudgeVote]:
-        self._pause()
+        now = asyncio.get_running_loop().time
+        deadline = self._timeout.when()
+        if deadline is not None and not self._questions:
+            self._seconds_left = deadline - now()
+            self._timeout.reschedule(None)
+        self._questions += 1
         try:
             return await self._services.ask(model, question, votes)
         finally:
-            self._resume()
-
-    def load(self, path: str) -> Any:
-        return self._services.load(path)
-
-    def _pause(self) -> None:
-        deadline = self._timeout.when()
-        if deadline is not None and not self._questions:
-            self._seconds_left = deadline - asyncio.get_running_loop().time()
-            self._timeout.reschedule(None)
-        self._questions += 1
-
-    def _resume(self) -> None:
-        """Let the timeout go on once the last of the questions asked at the same time is answered."""
-        self._questions -= 1
-        if not self._questions:
-            self._timeout.reschedule(asyncio.get_running_loop().time() + self._seconds_left)
-
-
-def _timed_out(assertion: Assertion, seconds: float) -> EvalResult:
-    name = assertion.fields.get("function") or assertion.fields.get("path") or assertion.type
-    message = f"{name} was stopped after {seconds:g} s, the scenario's timeout."
-    return EvalResult.unjudged(message, Cause.EVALUATOR)
+            self._questions -= 1
+            if not self._questions:  # the last of the questions that were asked at the same time
+                self._timeout.reschedule(now() + self._seconds_left)
 
 
 def _failed(assertion: Assertion, error: Exception) -> EvalResult:
@@ -108,9 +101,3 @@ def _failed(assertion: Assertion, error: Exception) -> EvalResult:
     cause = Cause.JUDGE if isinstance(error, (ProviderError, TapeError)) else Cause.EVALUATOR
     description = str(error) if isinstance(error, SalvoError) else f"{type(error).__name__}: {error}"
     return EvalResult.unjudged(f"{assertion.type} could not be evaluated. {description}", cause)
-
-
-def _label(result: EvalResult, assertion: Assertion) -> EvalResult:
-    result.name, result.type = assertion.label, assertion.type
-    result.required, result.weight = assertion.required, assertion.weight
-    return result

@@ -16,11 +16,10 @@ from jmespath.functions import Functions
 from pydantic import Field
 
 from salvo.engine.jsonio import json_codec
-from salvo.engine.jsonio.pydantic_errors import FieldPath
 from salvo.engine.runtime import safe_regex
 from salvo.engine.runtime.threads import in_thread
 from salvo.engine.text.messages import did_you_mean, excerpt
-from salvo.scenarios.evaluators.base import EvalServices, Evaluate, EvaluatorType, LoadObject
+from salvo.scenarios.evaluators.base import EvalServices, EvaluatorType, FieldMessages, LoadObject
 from salvo.scenarios.evaluators.values import first_non_json, json_equal, json_kind
 from salvo.scenarios.result import AgentRunResult, EvalResult
 from salvo.scenarios.spec.schema import Assertion, FileModel, Scenario
@@ -84,24 +83,20 @@ class _Match(NamedTuple):
     """Why there is no value, if it is not only that the path is missing."""
 
 
-def _make_evaluator(_: EvalServices) -> Evaluate:
-    def evaluate(_: Scenario, assertion: Assertion, result: AgentRunResult) -> EvalResult | Awaitable[EvalResult]:
-        fields = JmespathFields.model_validate(assertion.fields)
-        value = True if fields.operator == "exists" and fields.value is None else fields.value
-        match = _search(fields.path, result)
-        if fields.operator == "regex":
-            return _match_regex(fields, value, match)
-        return _result(_OPERATORS[fields.operator](match.value, value), fields, value, match)
-
-    return evaluate
-
-
-async def _match_regex(fields: JmespathFields, value: Any, match: _Match) -> EvalResult:
-    """Match in a thread: an expression may take long on a long text."""
-    return _result(await in_thread(_OPERATORS["regex"], match.value, value), fields, value, match)
+def _evaluate(
+    _: Scenario, assertion: Assertion, result: AgentRunResult, __: EvalServices
+) -> EvalResult | Awaitable[EvalResult]:
+    fields = JmespathFields.model_validate(assertion.fields)
+    match = _search(fields.path, result)
+    if fields.operator == "regex":
+        # A pattern may take long on a long text.
+        return in_thread(_compare, fields, match)
+    return _compare(fields, match)
 
 
-def _result(passed: bool, fields: JmespathFields, value: Any, match: _Match) -> EvalResult:
+def _compare(fields: JmespathFields, match: _Match) -> EvalResult:
+    value = True if fields.operator == "exists" and fields.value is None else fields.value
+    passed = _OPERATORS[fields.operator](match.value, value)
     message = "" if passed else _difference(fields, value, match)
     return EvalResult.judged(passed, message, expected=value, actual=match.value)
 
@@ -109,14 +104,14 @@ def _result(passed: bool, fields: JmespathFields, value: Any, match: _Match) -> 
 def _search(path: str, result: AgentRunResult) -> _Match:
     expression = jmespath.compile(path)
     try:
-        return _Match(expression.search(_visible_part(expression.parsed, result)))
+        return _Match(expression.search(_reachable_part(expression.parsed, result)))
     except JMESPathTypeError as error:
         # A function got a type that it does not take, mostly null from a missing path. This depends on the agent's
         # output, so it counts as no value and not as an error of the evaluator.
         return _Match(None, f" ({error})")
 
 
-def _visible_part(tree: Mapping[str, Any], result: AgentRunResult) -> Any:
+def _reachable_part(tree: Mapping[str, Any], result: AgentRunResult) -> Any:
     """Return the part of the result that the path can reach, as JSON data. The whole may hold a long trace."""
     part = result if _needs_root(tree) else {name: getattr(result, name, None) for name in root_names(tree)}
     return json_codec.loads(json_codec.dumps(part), max_depth=json_codec.MAX_DEPTH_STORED)
@@ -145,9 +140,10 @@ def _kind_note(operator: Operator, actual: Any, value: Any) -> str:
     return ""
 
 
-def _check_fields(_: Scenario, values: Mapping[str, Any], __: LoadObject) -> list[tuple[str | FieldPath, str]]:
+def _check_fields(_: Scenario, values: Mapping[str, Any], __: LoadObject) -> FieldMessages:
     fields = JmespathFields.model_validate(values)
-    return [*(("path", error) for error in _path_errors(fields.path)), *_value_errors(fields, "value" in values)]
+    yield from (("path", error) for error in _path_errors(fields.path))
+    yield from _value_errors(fields, "value" in values)
 
 
 def _path_errors(path: str) -> Iterator[str]:
@@ -225,4 +221,4 @@ def _value_errors(fields: JmespathFields, has_value: bool) -> Iterator[tuple[str
             yield "value", error
 
 
-TYPE = EvaluatorType("jmespath", _make_evaluator, JmespathFields, _check_fields)
+TYPE = EvaluatorType("jmespath", _evaluate, JmespathFields, _check_fields)

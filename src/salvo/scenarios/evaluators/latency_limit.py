@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from salvo.scenarios.evaluators.base import EvalServices, Evaluate, EvaluatorType
+from salvo.scenarios.evaluators.base import EvalServices, EvaluatorType
 from salvo.scenarios.evaluators.values import at_most
 from salvo.scenarios.result import AgentRunResult, EvalResult
 from salvo.scenarios.spec.schema import Assertion, FileModel, Scenario
@@ -20,15 +20,12 @@ class LatencyLimitFields(FileModel):
     )
 
 
-def _make_evaluator(_: EvalServices) -> Evaluate:
-    def evaluate(_: Scenario, assertion: Assertion, result: AgentRunResult) -> EvalResult:
-        limit = LatencyLimitFields.model_validate(assertion.fields).max_seconds
-        latency = result.metrics.latency
-        within = at_most(latency, limit)
-        message = "" if within else f"the run took {latency:.3g} s, more than {limit:g} s"
-        return EvalResult.judged(within, message, expected=limit, actual=latency)
-
-    return evaluate
+def _evaluate(_: Scenario, assertion: Assertion, result: AgentRunResult, __: EvalServices) -> EvalResult:
+    limit = LatencyLimitFields.model_validate(assertion.fields).max_seconds
+    latency = result.metrics.latency
+    within = at_most(latency, limit)
+    message = "" if within else f"the run took {latency:.3g} s, more than {limit:g} s"
+    return EvalResult.judged(within, message, expected=limit, actual=latency)
 
 
-TYPE = EvaluatorType("latency_limit", _make_evaluator, LatencyLimitFields)
+TYPE = EvaluatorType("latency_limit", _evaluate, LatencyLimitFields)

@@ -15,11 +15,10 @@ from salvo.engine.chat import catalog
 from salvo.engine.chat.base import OutputSchema, Usage
 from salvo.engine.chat.judge import JudgeVote, Question
 from salvo.engine.jsonio import json_codec
-from salvo.engine.jsonio.pydantic_errors import FieldPath
 from salvo.engine.stats.voting import agreement, majority
 from salvo.engine.text.prompt_fence import fence_tag
 from salvo.errors import InputError, UsageError
-from salvo.scenarios.evaluators.base import EvalServices, Evaluate, EvaluatorType, LoadObject, with_alias
+from salvo.scenarios.evaluators.base import EvalServices, EvaluatorType, FieldMessages, LoadObject, with_alias
 from salvo.scenarios.result import AgentRunResult, Cause, EvalResult, ToolCall
 from salvo.scenarios.spec.schema import Assertion, FileModel, Scenario
 
@@ -102,23 +101,13 @@ def _blocks(scenario: Scenario, result: AgentRunResult) -> dict[str, str]:
     return {
         "user_message": scenario.user_message.strip(),
         "tool_calls": "\n".join(map(_call_line, result.tool_calls)) or "(none)",
-        "final_output": _final_output(result),
+        "final_output": result.output_text,
     }
 
 
 def _call_line(call: ToolCall) -> str:
     answer = {"result": call.result} if call.error is None else {"error": call.error}
-    return _json({"tool": call.name, "arguments": call.arguments, **answer})
-
-
-def _final_output(result: AgentRunResult) -> str:
-    if result.final_text is not None:
-        return result.final_text
-    return result.final_output if isinstance(result.final_output, str) else _json(result.final_output)
-
-
-def _json(value: Any) -> str:
-    return json_codec.dumps(value).decode("utf-8")
+    return json_codec.dumps({"tool": call.name, "arguments": call.arguments, **answer}).decode()
 
 
 def _shorten(text: str, tag: str) -> str:
@@ -133,21 +122,19 @@ def _omitted(text: str) -> int:
     return len(text) - MAX_BLOCK // 2 * 2 if len(text) > MAX_BLOCK else 0
 
 
-def _make_evaluator(services: EvalServices) -> Evaluate:
-    async def evaluate(scenario: Scenario, assertion: Assertion, result: AgentRunResult) -> EvalResult:
-        fields = JudgeFields.model_validate(assertion.fields)
-        model = fields.model or DEFAULT_JUDGES.get(scenario.adapter)
-        if model is None:
-            raise InputError(_no_judge(scenario))
-        votes = await services.ask(model, judge_question(scenario, fields, result), fields.votes)
-        verdict = _verdict(fields, votes)
-        verdict.details["model"] = model
-        omitted = sum(map(_omitted, _blocks(scenario, result).values()))
-        if omitted:
-            verdict.details["characters_left_out"] = omitted
-        return verdict
-
-    return evaluate
+async def _evaluate(
+    scenario: Scenario, assertion: Assertion, result: AgentRunResult, services: EvalServices
+) -> EvalResult:
+    fields = JudgeFields.model_validate(assertion.fields)
+    model = fields.model or DEFAULT_JUDGES.get(scenario.adapter)
+    if model is None:
+        raise InputError(_no_judge(scenario))
+    votes = await services.ask(model, judge_question(scenario, fields, result), fields.votes)
+    verdict = _verdict(fields, votes)
+    verdict.details["model"] = model
+    if omitted := sum(map(_omitted, _blocks(scenario, result).values())):
+        verdict.details["characters_left_out"] = omitted
+    return verdict
 
 
 def _verdict(fields: JudgeFields, votes: Sequence[JudgeVote]) -> EvalResult:
@@ -207,19 +194,17 @@ def _no_judge(scenario: Scenario) -> str:
     return f"llm_judge needs a model, because the adapter {scenario.adapter} implies none. Name one, such as {judges}."
 
 
-def _check_fields(scenario: Scenario, values: Mapping[str, Any], _: LoadObject) -> list[tuple[str | FieldPath, str]]:
+def _check_fields(scenario: Scenario, values: Mapping[str, Any], _: LoadObject) -> FieldMessages:
     fields = JudgeFields.model_validate(values)
-    errors: list[tuple[str | FieldPath, str]] = []
     if not fields.rubric.strip():
-        errors.append(("rubric", "The rubric is empty."))
-    if fields.model is None and scenario.adapter not in DEFAULT_JUDGES:
-        errors.append(("model", _no_judge(scenario)))
+        yield "rubric", "The rubric is empty."
     if fields.model is not None:
         try:
             catalog.find(fields.model)
         except UsageError as error:
-            errors.append(("model", str(error)))
-    return errors
+            yield "model", str(error)
+    elif scenario.adapter not in DEFAULT_JUDGES:
+        yield "model", _no_judge(scenario)
 
 
-TYPE = EvaluatorType("llm_judge", _make_evaluator, JudgeFields, _check_fields)
+TYPE = EvaluatorType("llm_judge", _evaluate, JudgeFields, _check_fields)

@@ -9,17 +9,16 @@ A call counts even if the tool returned an error: the agent decided to make it.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from typing import Annotated, Any, Literal, NamedTuple, TypeAlias
 
 from pydantic import BeforeValidator, Field
 
-from salvo.engine.jsonio.pydantic_errors import FieldPath
 from salvo.engine.runtime.threads import in_thread
 from salvo.engine.text.formatting import pluralize
 from salvo.engine.text.messages import did_you_mean
 from salvo.scenarios.evaluators.argument_matchers import first_difference, has_regex, matcher_errors
-from salvo.scenarios.evaluators.base import EvalServices, Evaluate, EvaluatorType, LoadObject
+from salvo.scenarios.evaluators.base import EvalServices, EvaluatorType, FieldMessages, LoadObject
 from salvo.scenarios.result import AgentRunResult, EvalResult, ToolCall
 from salvo.scenarios.spec.schema import Assertion, FileModel, Scenario
 
@@ -65,15 +64,14 @@ class ToolSequenceFields(FileModel):
     allow_extra: bool = Field(False, description="With any_order: calls that are not listed are allowed.")
 
 
-def _make_evaluator(_: EvalServices) -> Evaluate:
-    def evaluate(_: Scenario, assertion: Assertion, result: AgentRunResult) -> EvalResult | Awaitable[EvalResult]:
-        fields = ToolSequenceFields.model_validate(assertion.fields)
-        if any(has_regex(call.arguments) for call in fields.expected):
-            # A pattern may take long on a long argument.
-            return in_thread(_result, fields, result.tool_calls)
-        return _result(fields, result.tool_calls)
-
-    return evaluate
+def _evaluate(
+    _: Scenario, assertion: Assertion, result: AgentRunResult, __: EvalServices
+) -> EvalResult | Awaitable[EvalResult]:
+    fields = ToolSequenceFields.model_validate(assertion.fields)
+    if any(has_regex(call.arguments) for call in fields.expected):
+        # A pattern may take long on a long argument.
+        return in_thread(_result, fields, result.tool_calls)
+    return _result(fields, result.tool_calls)
 
 
 def _result(fields: ToolSequenceFields, calls: Sequence[ToolCall]) -> EvalResult:
@@ -111,7 +109,8 @@ def _mismatch_exact(expected: Sequence[ExpectedCall], calls: Sequence[ToolCall])
             return SequenceMismatch(f"expected {name} as call {index + 1} with {difference}", index)
     if len(calls) < len(expected):
         missing = expected[len(calls)].name
-        return SequenceMismatch(f"expected {missing} as call {len(calls) + 1}, but {_call_count(len(calls))}")
+        count = f"the agent made only {pluralize(len(calls), 'call')}" if calls else "no tool was called"
+        return SequenceMismatch(f"expected {missing} as call {len(calls) + 1}, but {count}")
     if len(calls) > len(expected):
         extra = calls[len(expected)].name
         return SequenceMismatch(f"expected no call after {len(expected)}, got {extra}", len(expected))
@@ -201,15 +200,8 @@ def _why_unmatched(
     return SequenceMismatch(f"but it was not called{' again' if again else ''}")
 
 
-def _call_count(count: int) -> str:
-    return f"the agent made only {pluralize(count, 'call')}" if count else "no tool was called"
-
-
-def _check_fields(scenario: Scenario, values: Mapping[str, Any], _: LoadObject) -> list[tuple[str | FieldPath, str]]:
-    return list(_errors(scenario, ToolSequenceFields.model_validate(values)))
-
-
-def _errors(scenario: Scenario, fields: ToolSequenceFields) -> Iterator[tuple[str | FieldPath, str]]:
+def _check_fields(scenario: Scenario, values: Mapping[str, Any], _: LoadObject) -> FieldMessages:
+    fields = ToolSequenceFields.model_validate(values)
     tools = [tool if isinstance(tool, str) else tool.name for tool in scenario.tools]
     # A user's own adapter may have tools that the file does not list.
     is_complete = bool(tools) or scenario.adapter in ("openai", "anthropic")
@@ -224,4 +216,4 @@ def _errors(scenario: Scenario, fields: ToolSequenceFields) -> Iterator[tuple[st
         yield "allow_extra", "allow_extra does not go with mode exact. Other calls are allowed with mode subset."
 
 
-TYPE = EvaluatorType("tool_sequence", _make_evaluator, ToolSequenceFields, _check_fields)
+TYPE = EvaluatorType("tool_sequence", _evaluate, ToolSequenceFields, _check_fields)
