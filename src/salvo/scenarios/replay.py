@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -11,27 +11,23 @@ from typing import Any, Literal
 from salvo.engine.jsonio import json_codec
 from salvo.engine.jsonio.json_diff import Difference, differences
 from salvo.engine.runtime.clock import Clock, SystemClock
-from salvo.engine.runtime.redact import Redactor
 from salvo.engine.wire.replay import ReplayWire, offline
 from salvo.engine.wire.tape import Tape
 from salvo.errors import InputError, NotReplayableError, TapeError
-from salvo.scenarios.evaluators.registry import Registry
+from salvo.scenarios.evaluators.registry import builtin_registry
 from salvo.scenarios.result import COMMAND, UNFINISHED, AgentRunResult, Batch, Cause
 from salvo.scenarios.run.adapters.base import BaseAdapter
+from salvo.scenarios.run.adapters.factory import adapter_factory
 from salvo.scenarios.run.attempt import AttemptResult, build_result, judge, run_agent
 from salvo.scenarios.run.environment import PreparedScenario, RunEnvironment, Stopwatch
 from salvo.scenarios.run.journal import Journal
 from salvo.scenarios.run.redaction import clean_scenario
-from salvo.scenarios.run.tools.discovery import FoundTool, changed_tools
+from salvo.scenarios.run.tools.discovery import changed_tools, find_tools
 from salvo.scenarios.run.tools.toolbox import ReplayedToolBox
 from salvo.scenarios.spec.loader import from_document, scenario_document
 from salvo.scenarios.spec.schema import Scenario
-from salvo.scenarios.spec.variables import expand_variables
 from salvo.scenarios.store.recording import HASHES_ONLY, Recording
-from salvo.scenarios.store.store import RunStore
-
-MakeAdapter = Callable[[Scenario, Path], Callable[[], BaseAdapter]]
-Load = Callable[[str, Path], Any]
+from salvo.scenarios.workspace import ScenarioOverrides, Workspace
 
 _NOT_COMPARED = frozenset(
     {"run_id", "batch_id", "timestamp", "recorded", "replayable", "replay_note", "salvo_version", "reported_metrics"}
@@ -79,19 +75,14 @@ class EvaluatedAgain:
     runs: list[tuple[AgentRunResult, AgentRunResult]] = field(default_factory=list)
 
 
-@dataclass(frozen=True, slots=True)
 class Replayer:
     """Replays stored runs. User code is loaded only from where the user named it."""
 
-    store: RunStore
-    registry: Registry
-    redactor: Redactor
-    root: Path
-    make_adapter: MakeAdapter
-    load: Load
-    read: Callable[[Path, Mapping[str, Any]], Scenario]
-    tools: Callable[[Scenario, Path], list[FoundTool]]
-    environ: Mapping[str, str]
+    def __init__(self, workspace: Workspace) -> None:
+        self.store = workspace.store()
+        self._workspace = workspace
+        self._project = workspace.project
+        self._redactor = workspace.redactor()
 
     async def replay(self, run_id: str) -> RunReplay:
         """Run the adapter again with the recorded replies and tool results."""
@@ -113,46 +104,50 @@ class Replayer:
             await self._run_again(recording, replayed)
         if replayed.result is not None:
             replayed.differences += differences(_comparable(stored), _comparable(replayed.result))
-            replayed.result = _with_verdict(replayed.result, stored)
+            # A replay judges nothing.
+            verdict = {name: getattr(stored, name) for name in _NOT_COMPARED}
+            replayed.result = replayed.result.model_copy(update=verdict)
         return replayed
 
     async def _run_again(self, recording: Recording, replayed: RunReplay) -> None:
         stored, batch = recording.result, recording.batch
-        scenario, file = from_document(batch.scenario), self.root / batch.source
+        scenario, file = from_document(batch.scenario), self._project.root / batch.source
         if scenario.adapter == COMMAND:
             scenario = self._with_current_program(scenario, batch, file)
-        make_adapter = self.make_adapter(scenario, file)
+        make_adapter = adapter_factory(scenario, file, self._project, self._workspace.environ)
         prepared = self._prepared(batch, scenario, file, recording.endpoint, make_adapter)
         environment = self._environment(recording, stored, prepared)
         try:
-            replayed.result = await run_agent(
-                prepared, stored.number, stored.seed, stored.timestamp, environment, self.redactor
-            )
+            replayed.result = await run_agent(environment, self._redactor)
         except NotReplayableError as error:
             if stored.cause is not Cause.TIMEOUT:
                 replayed.divergence = str(error)
                 return
             # The recording ends at the agent's timeout.
             attempted = AttemptResult(None, Cause.TIMEOUT, stored.error)
-            replayed.result = build_result(batch, stored.number, stored.seed, stored.timestamp, attempted, environment)
+            replayed.result = build_result(attempted, environment)
         except TapeError as error:
             replayed.divergence = str(error)
             return
-        unused = _unused_records(environment)
-        if unused:
+        if unused := _unused_records(environment):
             replayed.divergence = f"The agent no longer makes {len(unused)} of the recorded calls: {unused[0]}."
 
     def _with_current_program(self, scenario: Scenario, batch: Batch, file: Path) -> Scenario:
         """Return the recorded scenario with the program of the current file, the only one that may be started."""
-        current = self.read(file, batch.settings.get("overrides", {})) if file.is_file() else None
-        document = None if current is None else clean_scenario(scenario_document(current), self.redactor)
-        fields = ("adapter", "adapter_options")
-        if current is None or document is None or any(document[name] != batch.scenario[name] for name in fields):
-            raise NotReplayableError(
-                f"The recording names another program than {batch.source}, so nothing was started.",
-                hint="A replay starts only the program of the scenario file: restore it, or record the run again.",
-            )
-        return scenario.model_copy(update={"adapter_options": current.adapter_options})
+        if file.is_file():
+            current = self._read(file, batch)
+            document = clean_scenario(scenario_document(current), self._redactor)
+            if all(document[name] == batch.scenario[name] for name in ("adapter", "adapter_options")):
+                return scenario.model_copy(update={"adapter_options": current.adapter_options})
+        raise NotReplayableError(
+            f"The recording names another program than {batch.source}, so nothing was started.",
+            hint="A replay starts only the program of the scenario file: restore it, or record the run again.",
+        )
+
+    def _read(self, file: Path, batch: Batch | None) -> Scenario:
+        """Return the scenario of a file, with what the command of the batch set instead."""
+        overrides = {} if batch is None else batch.settings.get("overrides", {})
+        return self._workspace.read(file, ScenarioOverrides(**overrides), will_call=False)
 
     async def evaluate_again(self, run_ids: Sequence[str], file: Path | None = None) -> EvaluatedAgain:
         """Evaluate runs of one batch with its current scenario file, another file, or else the recorded scenario.
@@ -160,17 +155,22 @@ class Replayer:
         Neither the agent, nor a tool, nor a judge whose votes were recorded is called.
         """
         batch = self._stored_run(run_ids[0])[1]
-        source = file or self.root / batch.source
-        # The overrides of the command still apply, but not to another file.
-        overrides = {} if file else batch.settings.get("overrides", {})
-        scenario = self.read(source, overrides) if file or source.is_file() else from_document(batch.scenario)
+        source = file or self._project.root / batch.source
+        if file or source.is_file():
+            # The overrides of the command still apply, but not to another file.
+            scenario = self._read(source, None if file else batch)
+        else:
+            scenario = from_document(batch.scenario)
         prepared = self._prepared(batch, scenario, source, None)
         again = EvaluatedAgain(batch, scenario, notes=self._notes(batch, scenario, source))
+        registry = builtin_registry()
         for run_id in run_ids:
             stored, _, recording = self._stored_run(run_id)
-            result = stored.model_copy(update={"cause": _agent_cause(stored.cause)})
+            # A cause that an earlier evaluation found does not count.
+            is_agents = stored.cause in UNFINISHED | {Cause.REFUSAL, Cause.LENGTH}
+            result = stored.model_copy(update={"cause": stored.cause if is_agents else None})
             with offline():
-                await judge(prepared, result, self._environment(recording, stored, prepared), self.registry)
+                await judge(result, self._environment(recording, stored, prepared), registry)
             again.runs.append((stored, result))
         return again
 
@@ -186,7 +186,7 @@ class Replayer:
 
     def _notes(self, batch: Batch, scenario: Scenario, file: Path) -> list[str]:
         try:
-            changed = changed_tools(batch.tools, self.tools(scenario, file))
+            changed = changed_tools(batch.tools, find_tools(scenario, file, self._project))
         except InputError as error:
             return [f"The tools have changed: {error}. The recorded calls are evaluated."]
         if not changed:
@@ -212,8 +212,8 @@ class Replayer:
             file=file,
             tools=[],
             make_adapter=make_adapter,
-            load=lambda path: self.load(path, file),
-            options=expand_variables(scenario.adapter_options, self.environ),
+            load=lambda path: self._project.load(path, file),
+            options=self._workspace.adapter_options(scenario),
             endpoint=endpoint,
         )
 
@@ -222,33 +222,19 @@ class Replayer:
     ) -> RunEnvironment:
         clock: Clock = ReplayClock(stored.timestamp)
         prices = recording.prices if recording else {}
+        tools, calls = (recording.tools, recording.calls) if recording else ([], [])
         return RunEnvironment(
-            wire=ReplayWire(recording.tape if recording else Tape(), self.redactor),
-            toolbox=ReplayedToolBox(
-                recording.tools if recording else [],
-                recording.calls if recording else [],
-                clock,
-                self.redactor,
-            ),
+            prepared=prepared,
+            number=stored.number,
+            timestamp=stored.timestamp,
+            wire=ReplayWire(recording.tape if recording else Tape(), self._redactor),
+            toolbox=ReplayedToolBox(tools, calls, clock, self._redactor),
             journal=Journal(clock, prices),
             judging=Journal(clock, prices),
             stopwatch=Stopwatch(clock),
             clock=clock,
-            load=prepared.load,
-            scenario=prepared.scenario,
             latency=stored.metrics.latency,
         )
-
-
-def _with_verdict(result: AgentRunResult, stored: AgentRunResult) -> AgentRunResult:
-    """Return the result with the stored verdict, because a replay judges nothing."""
-    verdict = {name: getattr(stored, name) for name in _NOT_COMPARED}
-    return result.model_copy(update=verdict)
-
-
-def _agent_cause(cause: Cause | None) -> Cause | None:
-    """Return the cause if the agent itself caused it, and not an earlier evaluation."""
-    return cause if cause in UNFINISHED | {Cause.REFUSAL, Cause.LENGTH} else None
 
 
 def _unused_records(environment: RunEnvironment) -> list[str]:

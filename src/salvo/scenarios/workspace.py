@@ -38,7 +38,6 @@ from salvo.scenarios.store.store import RunStore
 if TYPE_CHECKING:
     from salvo.engine.wire.record import RecordingOptions
     from salvo.scenarios.analysis.rejudge import RejudgeSession
-    from salvo.scenarios.replay import Replayer
     from salvo.scenarios.store.rejudge_store import Rejudgement, RejudgeStore
 
 _KEY_OPTION = "api_key"
@@ -245,21 +244,6 @@ class Workspace:
             endpoint=endpoint,
         )
 
-    def replayer(self) -> Replayer:
-        from salvo.scenarios.replay import Replayer
-
-        return Replayer(
-            store=self.store(),
-            registry=builtin_registry(),
-            redactor=self.redactor(),
-            root=self.project.root,
-            make_adapter=lambda scenario, file: adapter_factory(scenario, file, self.project, self.environ),
-            load=self.project.load,
-            read=lambda file, overrides: self.read(file, ScenarioOverrides(**overrides), will_call=False),
-            tools=lambda scenario, file: find_tools(scenario, file, self.project),
-            environ=self.environ,
-        )
-
     def runner(
         self,
         limits: RunLimits | None = None,
@@ -269,7 +253,6 @@ class Workspace:
         return Runner(
             endpoints=self.all_endpoints(),
             store=self.store(),
-            registry=builtin_registry(),
             redactor=self.redactor(),
             clock=self.clock,
             limits=limits or RunLimits(),

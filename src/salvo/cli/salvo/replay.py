@@ -16,7 +16,7 @@ from salvo.engine.jsonio import json_codec
 from salvo.engine.text.unicode_escape import printable
 from salvo.errors import NothingFoundError, UnknownIdError
 from salvo.scenarios.analysis.summary import BatchSummary, summarise
-from salvo.scenarios.replay import EvaluatedAgain, RunReplay
+from salvo.scenarios.replay import EvaluatedAgain, Replayer, RunReplay
 from salvo.scenarios.report.terminal import run_in_full, verdict
 from salvo.scenarios.result import AgentRunResult, EvalResult
 from salvo.scenarios.spec.project import Project
@@ -47,7 +47,7 @@ def replay(run_id: str, re_eval: bool, scenario: Path | None, as_json: bool) -> 
 
 
 async def _replay(workspace: Workspace, run_id: str, *, as_json: bool) -> ExitCode:
-    replayer = workspace.replayer()
+    replayer = Replayer(workspace)
     replayed = await replayer.replay(replayer.store.find_run(run_id))
     click.echo(_replay_json(replayed) if as_json else "\n".join(_replay_lines(replayed)))
     return ExitCode.OK if replayed.identical else ExitCode.FAILED
@@ -85,9 +85,9 @@ def _replay_json(replayed: RunReplay) -> str:
 
 
 async def _evaluate_again(workspace: Workspace, run_or_batch_id: str, file: Path | None, *, as_json: bool) -> ExitCode:
-    replayer = workspace.replayer()
-    batch_id = _find_batch(replayer.store, run_or_batch_id)
+    replayer = Replayer(workspace)
     store = replayer.store
+    batch_id = _find_batch(store, run_or_batch_id)
     run_ids = [store.find_run(run_or_batch_id)] if batch_id is None else store.batch_run_ids(batch_id)
     if not run_ids:
         raise NothingFoundError(f"The batch {batch_id} has no run yet.", hint=f"salvo run --resume {batch_id}")

@@ -8,20 +8,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
-from salvo.engine.chat import judge
-from salvo.engine.chat.judge import JudgeVote, Question
-from salvo.engine.chat.model import WiredModel
 from salvo.engine.runtime.clock import Clock
 from salvo.engine.runtime.pool import Pool, PoolStopped, gather
 from salvo.engine.runtime.redact import Redactor
 from salvo.engine.wire.base import Wire
 from salvo.errors import StoreError
+from salvo.scenarios.evaluators.base import LoadObject
 from salvo.scenarios.evaluators.evaluate import evaluate_all
 from salvo.scenarios.evaluators.registry import Registry
 from salvo.scenarios.result import UNFINISHED, AgentRunResult, EvalResult
-from salvo.scenarios.run.environment import judging_lane
+from salvo.scenarios.run.environment import JudgingServices
 from salvo.scenarios.run.journal import Journal
 from salvo.scenarios.spec.schema import Scenario
 from salvo.scenarios.store.rejudge_store import JudgeVerdict, Rejudgement, RejudgeStore
@@ -64,7 +61,7 @@ class RejudgeSession:
     clock: Clock
     pool: Pool
     judgings: RejudgeStore
-    load: Callable[[str], Any]
+    load: LoadObject
     version: str
     on_judged: Callable[[Rejudgement], None]
 
@@ -84,7 +81,7 @@ class RejudgeSession:
 
     async def _once(self, scenario: Scenario, result: AgentRunResult, time: int) -> Rejudgement:
         services = [
-            _JudgeServices(self, scenario, index, time, Journal(self.clock))
+            JudgingServices(self.wire, Journal(self.clock), self.load, scenario, index, lane_prefix=f"judging-{time}/")
             for index in range(len(scenario.assertions))
         ]
         verdicts = await evaluate_all(scenario, result, self.registry, services.__getitem__)
@@ -100,29 +97,6 @@ class RejudgeSession:
             raise
         self.on_judged(rejudgement)
         return rejudgement
-
-
-@dataclass(frozen=True, slots=True)
-class _JudgeServices:
-    """The services of one assertion in one rejudgement, with its own costs."""
-
-    session: RejudgeSession
-    scenario: Scenario
-    index: int
-    time: int
-    journal: Journal
-
-    async def ask(self, model: str, question: Question, votes: int) -> list[JudgeVote]:
-        chat = WiredModel(model, self.session.wire)
-        lane = f"judging-{self.time}/{judging_lane(self.scenario, self.index)}"
-        replies = await judge.poll(chat, question, votes, lane)
-        for vote in replies:
-            for reply in vote.replies:
-                self.journal.record_reply(chat.provider, reply)
-        return replies
-
-    def load(self, path: str) -> Any:
-        return self.session.load(path)
 
 
 def _judge_verdict(verdict: EvalResult, cost: float | None, redactor: Redactor) -> JudgeVerdict:

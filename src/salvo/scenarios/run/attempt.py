@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import math
 import traceback
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,11 +14,8 @@ from pydantic import ValidationError
 from salvo import __version__
 from salvo.engine.jsonio import json_codec
 from salvo.engine.jsonio.type_adapters import exception_text, first_error, type_adapter
-from salvo.engine.runtime.clock import Clock
 from salvo.engine.runtime.redact import Redactor
-from salvo.engine.wire.base import Wire
-from salvo.engine.wire.record import RecordingOptions, RecordingWire
-from salvo.engine.wire.retry import Wait
+from salvo.engine.wire.record import RecordingWire
 from salvo.errors import ProviderError, SalvoError, TapeError
 from salvo.scenarios.evaluators.evaluate import evaluate_all
 from salvo.scenarios.evaluators.registry import Registry
@@ -31,30 +27,16 @@ from salvo.scenarios.result import (
     AdapterRequest,
     AdapterResponse,
     AgentRunResult,
-    Batch,
     Cause,
     Outcome,
     Replayable,
     RunMetrics,
-    Stopped,
     ToolCall,
 )
-from salvo.scenarios.run.adapters.base import BaseAdapter
-from salvo.scenarios.run.environment import PreparedScenario, RunEnvironment, live_environment
+from salvo.scenarios.run.adapters.base import BaseAdapter, RunContext
+from salvo.scenarios.run.environment import PreparedScenario, RunEnvironment, Session, live_environment
 from salvo.scenarios.run.redaction import redact_verdicts, redacted
 from salvo.scenarios.store.recording import HASHES_ONLY, PROGRAM_RUNS_AGAIN, Recording
-
-
-@dataclass(slots=True)
-class Session:
-    """What all runs of a process share. It is built in each process and never pickled."""
-
-    wire: Wire
-    registry: Registry
-    redactor: Redactor
-    clock: Clock
-    recording: RecordingOptions | None = None
-    on_wait: Callable[[Wait], None] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,61 +58,50 @@ class AttemptResult:
 
 async def run_once(prepared: PreparedScenario, number: int, session: Session) -> FinishedRun:
     """Run the agent once, evaluate what it did, and record it if the session records."""
-    seed = None if prepared.scenario.seed is None else prepared.scenario.seed + number - 1
-    timestamp = session.clock.now().isoformat()
-    environment = live_environment(
-        prepared,
-        session.wire,
-        clock=session.clock,
-        redactor=session.redactor,
-        recording=session.recording,
-        on_wait=session.on_wait,
-    )
-    result = await run_agent(prepared, number, seed, timestamp, environment, session.redactor)
-    await judge(prepared, result, environment, session.registry)
+    environment = live_environment(prepared, number, session)
+    result = await run_agent(environment, session.redactor)
+    await judge(result, environment, session.registry)
     redact_verdicts(result, session.redactor)
     if environment.recorder is None or session.recording is None:
         result.replayable, result.replay_note = "no", "It was not recorded; run with --record."
         return FinishedRun(result, None)
-    recording = _recording(
-        prepared, result, environment, environment.recorder, hashes_only=session.recording.hashes_only
-    )
+    recording = _recording(result, environment, environment.recorder, hashes_only=session.recording.hashes_only)
     return FinishedRun(result, recording.to_files(session.redactor))
 
 
-async def run_agent(
-    prepared: PreparedScenario,
-    number: int,
-    seed: int | None,
-    timestamp: str,
-    environment: RunEnvironment,
-    redactor: Redactor,
-) -> AgentRunResult:
+async def run_agent(environment: RunEnvironment, redactor: Redactor) -> AgentRunResult:
     """Run the agent in its environment and return the result before evaluation. Replay calls this, too."""
+    prepared = environment.prepared
     try:
         adapter = prepared.make_adapter()
-        adapter.context = environment.context(seed, prepared.endpoint)
+        adapter.context = RunContext(
+            environment.wire,
+            environment.toolbox,
+            environment.clock,
+            environment.seed,
+            environment.journal,
+            prepared.endpoint,
+        )
     except (Exception, SystemExit) as error:  # noqa: BLE001 - the constructor of a user's class may raise anything
         attempted = AttemptResult(None, Cause.ADAPTER, describe_exception(error))
     else:
-        attempted = await attempt(adapter, _request(prepared, environment, seed), environment)
+        attempted = await attempt(adapter, _request(environment), environment)
     try:
-        result = build_result(prepared.batch, number, seed, timestamp, attempted, environment)
+        result = build_result(attempted, environment)
         return redacted(_as_stored(result) if prepared.batch.provider == CUSTOM else result, redactor)
     except Exception as error:  # noqa: BLE001 - a user's adapter may return anything, also what no file can hold
         attempted = AttemptResult(None, Cause.ADAPTER, f"What the adapter returned cannot be stored: {error}.")
-        return redacted(build_result(prepared.batch, number, seed, timestamp, attempted, environment), redactor)
+        return redacted(build_result(attempted, environment), redactor)
 
 
-async def judge(
-    prepared: PreparedScenario, result: AgentRunResult, environment: RunEnvironment, registry: Registry
-) -> None:
+async def judge(result: AgentRunResult, environment: RunEnvironment, registry: Registry) -> None:
     """Evaluate and score the result. A run that did not finish has failed, or is an error, without evaluation."""
     if result.cause in UNFINISHED:
         result.weighted_score = 0.0 if result.outcome is Outcome.FAILED else None
         return
-    result.eval_results = await evaluate_all(prepared.scenario, result, registry, environment.services)
-    verdict = score(result.eval_results, prepared.scenario.threshold)
+    scenario = environment.prepared.scenario
+    result.eval_results = await evaluate_all(scenario, result, registry, environment.services)
+    verdict = score(result.eval_results, scenario.threshold)
     result.outcome, result.passed, result.weighted_score = verdict.outcome, verdict.passed, verdict.weighted_score
     # A refusal or a truncated answer explains a failure better than the assertion that noticed it.
     result.cause = result.cause if result.cause and verdict.outcome is Outcome.FAILED else verdict.cause
@@ -178,59 +149,50 @@ def describe_exception(error: BaseException) -> str:
     return f"{type(error).__name__}: {exception_text(error)}{line}"
 
 
-def build_result(
-    batch: Batch,
-    number: int,
-    seed: int | None,
-    timestamp: str,
-    attempted: AttemptResult,
-    environment: RunEnvironment,
-) -> AgentRunResult:
+def build_result(attempted: AttemptResult, environment: RunEnvironment) -> AgentRunResult:
     """Return everything that is known of the run before it is evaluated."""
+    batch, journal = environment.prepared.batch, environment.journal
     response = attempted.response or AdapterResponse(None)
     text = response.final_output if isinstance(response.final_output, str) else None
     calls = response.tool_calls or environment.toolbox.calls
+    measured: dict[str, Any] = {"models": journal.models, "dropped": sorted(journal.dropped)}
     return AgentRunResult(
-        run_id=batch.run_id(number),
+        run_id=batch.run_id(environment.number),
         batch_id=batch.batch_id,
         scenario_id=batch.scenario_id,
-        number=number,
+        number=environment.number,
         provider=batch.provider,
         model=batch.model,
-        timestamp=timestamp,
-        seed=seed,
+        timestamp=environment.timestamp,
+        seed=environment.seed,
         outcome=Outcome.ERROR if attempted.cause not in (None, Cause.TIMEOUT) else Outcome.FAILED,
-        cause=attempted.cause or _cause(response.stopped),
+        cause=attempted.cause or (response.stopped and Cause(response.stopped.value)),
         error=attempted.error or response.error,
         final_output=response.final_output if text is None else json_codec.loads_or_text(text),
         final_text=text,
         tool_calls=calls,
-        trace=response.trace or environment.journal.events,
+        trace=response.trace or journal.events,
         metrics=_metrics(response.metrics, calls, environment),
         reported_metrics=response.metrics if response.metrics.model_fields_set else None,
-        details=_details(response, environment),
+        details={**response.details, **{name: value for name, value in measured.items() if value}},
         salvo_version=__version__,
     )
 
 
-def _request(prepared: PreparedScenario, environment: RunEnvironment, seed: int | None) -> AdapterRequest:
-    scenario = prepared.scenario
+def _request(environment: RunEnvironment) -> AdapterRequest:
+    scenario = environment.prepared.scenario
     return AdapterRequest(
         model=scenario.model,
         system_prompt=scenario.system_prompt,
         user_message=scenario.user_message,
         tools=environment.toolbox.definitions,
         timeout_seconds=scenario.timeout,
-        seed=seed,
+        seed=environment.seed,
         temperature=scenario.temperature,
         max_turns=scenario.max_turns,
         output_schema=scenario.output_schema,
-        options=prepared.options,
+        options=environment.prepared.options,
     )
-
-
-def _cause(stopped: Stopped | None) -> Cause | None:
-    return None if stopped is None else Cause(stopped.value)
 
 
 def _metrics(reported: RunMetrics, calls: list[ToolCall], environment: RunEnvironment) -> RunMetrics:
@@ -248,12 +210,6 @@ def _metrics(reported: RunMetrics, calls: list[ToolCall], environment: RunEnviro
     )
 
 
-def _details(response: AdapterResponse, environment: RunEnvironment) -> dict[str, Any]:
-    journal = environment.journal
-    measured: dict[str, Any] = {"models": journal.models, "dropped": sorted(journal.dropped)}
-    return {**response.details, **{name: value for name, value in measured.items() if value}}
-
-
 def _as_stored(result: AgentRunResult) -> AgentRunResult:
     """Return the result of a user's adapter as it will be read from its file. Raise ValueError if it cannot be."""
     try:
@@ -269,21 +225,14 @@ def _as_stored(result: AgentRunResult) -> AgentRunResult:
 
 
 def _recording(
-    prepared: PreparedScenario,
-    result: AgentRunResult,
-    environment: RunEnvironment,
-    recorder: RecordingWire,
-    *,
-    hashes_only: bool,
+    result: AgentRunResult, environment: RunEnvironment, recorder: RecordingWire, *, hashes_only: bool
 ) -> Recording:
     """Return the recording, and note in the result how far it can be replayed."""
     result.recorded = True
-    result.replayable, result.replay_note = _replayability(
-        environment, recorder, prepared.batch, hashes_only=hashes_only
-    )
+    result.replayable, result.replay_note = _replayability(environment, recorder, hashes_only=hashes_only)
     recording = Recording(
-        batch=prepared.batch,
-        endpoint=prepared.endpoint,
+        batch=environment.prepared.batch,
+        endpoint=environment.prepared.endpoint,
         tools=environment.toolbox.definitions,
         tape=recorder.tape,
         calls=environment.toolbox.records,
@@ -294,13 +243,13 @@ def _recording(
 
 
 def _replayability(
-    environment: RunEnvironment, recorder: RecordingWire, batch: Batch, *, hashes_only: bool
+    environment: RunEnvironment, recorder: RecordingWire, *, hashes_only: bool
 ) -> tuple[Replayable, str]:
     """Return how far the run can be replayed, and why no further."""
     if hashes_only:
         return "no", HASHES_ONLY
     if any(not exchange.lane.startswith("judge/") for exchange in recorder.tape.exchanges):
-        return ("model-only", PROGRAM_RUNS_AGAIN) if batch.adapter == COMMAND else ("full", "")
+        return ("model-only", PROGRAM_RUNS_AGAIN) if environment.prepared.batch.adapter == COMMAND else ("full", "")
     if environment.toolbox.records:
         return (
             "frozen-tools",

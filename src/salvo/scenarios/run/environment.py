@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +18,10 @@ from salvo.engine.wire.base import Wire
 from salvo.engine.wire.record import RecordingOptions, RecordingWire
 from salvo.engine.wire.retry import RetryingWire, Wait
 from salvo.errors import TapeMissError
+from salvo.scenarios.evaluators.base import LoadObject
+from salvo.scenarios.evaluators.registry import Registry, builtin_registry
 from salvo.scenarios.result import Batch
-from salvo.scenarios.run.adapters.base import BaseAdapter, RunContext
+from salvo.scenarios.run.adapters.base import BaseAdapter
 from salvo.scenarios.run.journal import Journal
 from salvo.scenarios.run.tools.discovery import FoundTool
 from salvo.scenarios.run.tools.toolbox import ToolBox
@@ -35,11 +37,22 @@ class PreparedScenario:
     file: Path
     tools: list[FoundTool]
     make_adapter: Callable[[], BaseAdapter]
-    load: Callable[[str], Any]
-    """Return a user's object by its dotted path, relative to the scenario's folder."""
+    load: LoadObject
     options: Mapping[str, Any]
     """The adapter's options with environment variables expanded. They must not be stored."""
     endpoint: str | None = None
+
+
+@dataclass(slots=True)
+class Session:
+    """What all runs of a process share. It is built in each process and never pickled."""
+
+    wire: Wire
+    redactor: Redactor
+    clock: Clock
+    recording: RecordingOptions | None
+    on_wait: Callable[[Wait], None]
+    registry: Registry = field(default_factory=builtin_registry)
 
 
 class Stopwatch:
@@ -71,6 +84,9 @@ class Stopwatch:
 
 @dataclass(slots=True)
 class RunEnvironment:
+    prepared: PreparedScenario
+    number: int
+    timestamp: str
     wire: Wire
     toolbox: ToolBox
     journal: Journal
@@ -78,29 +94,33 @@ class RunEnvironment:
     """The calls of the judges, which are counted separately."""
     stopwatch: Stopwatch
     clock: Clock
-    load: Callable[[str], Any]
-    scenario: Scenario
     recorder: RecordingWire | None = None
     latency: float | None = None
     """The recorded latency in a replay, so that a slow machine changes nothing."""
 
-    def context(self, seed: int | None, endpoint: str | None) -> RunContext:
-        return RunContext(self.wire, self.toolbox, self.clock, seed, self.journal, endpoint)
+    @property
+    def seed(self) -> int | None:
+        first = self.prepared.scenario.seed
+        return None if first is None else first + self.number - 1
 
     def services(self, index: int) -> JudgingServices:
-        return JudgingServices(self, index)
+        return JudgingServices(self.wire, self.judging, self.prepared.load, self.prepared.scenario, index)
 
 
 @dataclass(frozen=True, slots=True)
 class JudgingServices:
     """What an evaluator may use, bound to one assertion of one run: its judges have a lane of their own."""
 
-    environment: RunEnvironment
-    assertion: int
+    wire: Wire
+    journal: Journal
+    load: LoadObject
+    scenario: Scenario
+    index: int
+    lane_prefix: str = ""
 
     async def ask(self, model: str, question: Question, votes: int) -> list[JudgeVote]:
-        chat = WiredModel(model, self.environment.wire)
-        lane = judging_lane(self.environment.scenario, self.assertion)
+        chat = WiredModel(model, self.wire)
+        lane = self.lane_prefix + _judging_lane(self.scenario, self.index)
         try:
             judge_votes = await judge.poll(chat, question, votes, lane)
         except TapeMissError as miss:
@@ -109,14 +129,11 @@ class JudgingServices:
             ) from miss
         for vote in judge_votes:
             for reply in vote.replies:
-                self.environment.judging.record_reply(chat.provider, reply)
+                self.journal.record_reply(chat.provider, reply)
         return judge_votes
 
-    def load(self, path: str) -> Any:
-        return self.environment.load(path)
 
-
-def judging_lane(scenario: Scenario, index: int) -> str:
+def _judging_lane(scenario: Scenario, index: int) -> str:
     """Return the lane by what is asked, not by its position, so that a re-evaluation finds votes after other assertions
     were added or removed."""
     keys = [stable_key([assertion.type, assertion.fields])[:12] for assertion in scenario.assertions[: index + 1]]
@@ -124,33 +141,27 @@ def judging_lane(scenario: Scenario, index: int) -> str:
     return f"judge/{keys[-1]}" + (f"-{earlier + 1}" if earlier else "")
 
 
-def live_environment(
-    prepared: PreparedScenario,
-    wire: Wire,
-    *,
-    clock: Clock,
-    redactor: Redactor,
-    recording: RecordingOptions | None,
-    on_wait: Callable[[Wait], None] | None = None,
-) -> RunEnvironment:
+def live_environment(prepared: PreparedScenario, number: int, session: Session) -> RunEnvironment:
     """Return an environment over the shared connections: `Recording(Retrying(Http))`, the outer two for each run."""
+    clock, redactor = session.clock, session.redactor
+    timestamp = clock.now().isoformat()
     stopwatch = Stopwatch(clock)
 
     def waiting(wait: Wait) -> None:
         stopwatch.exclude(wait)
-        if on_wait is not None:
-            on_wait(wait)
+        session.on_wait(wait)
 
-    retrying = RetryingWire(wire, clock=clock, listener=waiting)
-    recorder = RecordingWire(retrying, redactor, recording) if recording is not None else None
+    retrying = RetryingWire(session.wire, clock=clock, listener=waiting)
+    recorder = None if session.recording is None else RecordingWire(retrying, redactor, session.recording)
     return RunEnvironment(
+        prepared=prepared,
+        number=number,
+        timestamp=timestamp,
         wire=recorder or retrying,
         toolbox=ToolBox([tool.make(clock) for tool in prepared.tools], clock, redactor),
         journal=Journal(clock),
         judging=Journal(clock),
         stopwatch=stopwatch,
         clock=clock,
-        load=prepared.load,
-        scenario=prepared.scenario,
         recorder=recorder,
     )

@@ -20,10 +20,9 @@ from salvo.engine.wire.base import Endpoint
 from salvo.engine.wire.record import RecordingOptions
 from salvo.engine.wire.retry import Wait
 from salvo.errors import StoreError
-from salvo.scenarios.evaluators.registry import Registry
 from salvo.scenarios.result import CUSTOM, AgentRunResult, Batch, Cause, Outcome, SkippedRun
-from salvo.scenarios.run.attempt import FinishedRun, Session, run_once
-from salvo.scenarios.run.environment import PreparedScenario
+from salvo.scenarios.run.attempt import FinishedRun, run_once
+from salvo.scenarios.run.environment import PreparedScenario, Session
 from salvo.scenarios.run.sequential import completed_runs, is_unsettled
 from salvo.scenarios.store.index import IndexEntry, index_entry
 from salvo.scenarios.store.store import RunStore
@@ -83,44 +82,33 @@ class RunnerResult:
     """Runs whose cost is not known, so that no budget could count them."""
 
 
+@dataclass(slots=True, kw_only=True)
 class Runner:
     """Runs scenarios once. What a run produced is added to its ScenarioRuns as it finishes."""
 
-    def __init__(
-        self,
-        *,
-        endpoints: Mapping[str, Endpoint],
-        store: RunStore,
-        registry: Registry,
-        redactor: Redactor,
-        clock: Clock,
-        limits: RunLimits,
-        recording: RecordingOptions | None,
-        listener: RunListener,
-    ) -> None:
-        self._endpoints = endpoints
-        self._store = store
-        self._registry = registry
-        self._redactor = redactor
-        self._clock = clock
-        self._limits = limits
-        self._recording = recording
-        self._listener = listener
-        self._pool = Pool(limits.concurrency, Budget(limits.max_cost))
+    endpoints: Mapping[str, Endpoint]
+    store: RunStore
+    redactor: Redactor
+    clock: Clock
+    limits: RunLimits
+    recording: RecordingOptions | None
+    listener: RunListener
+    _pool: Pool = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._pool = Pool(self.limits.concurrency, Budget(self.limits.max_cost))
 
     async def run(self, work: Sequence[ScenarioRuns]) -> RunnerResult:
         # Here, because aiohttp is heavy, and before the first run, whose time it must not count as.
         from salvo.engine.wire.http import HttpWire
 
-        self._store.prepare()
+        self.store.prepare()
         for runs in work:
             if runs.prepared is not None:
-                self._store.save_batch(runs.batch)  # before the first call, so that a crash can be resumed
-                self._listener.planned(len(runs.pending))
-        async with HttpWire(self._endpoints, self._redactor, clock=self._clock) as wire:
-            session = Session(
-                wire, self._registry, self._redactor, self._clock, self._recording, on_wait=self._listener.waiting
-            )
+                self.store.save_batch(runs.batch)  # before the first call, so that a crash can be resumed
+                self.listener.planned(len(runs.pending))
+        async with HttpWire(self.endpoints, self.redactor, clock=self.clock) as wire:
+            session = Session(wire, self.redactor, self.clock, self.recording, self.listener.waiting)
             jobs = [self._run_scenario(runs, runs.prepared, session) for runs in work if runs.prepared]
             if any(runs.batch.provider != CUSTOM for runs in work if runs.prepared):
                 jobs.append(pricing.load_in_thread())
@@ -141,11 +129,11 @@ class Runner:
     def _next_round(self, batch: Batch, prepared: PreparedScenario) -> list[int]:
         """Return the numbers of the next round's runs. They are saved in the batch first, so that it can be resumed."""
         first = batch.runs + 1
-        at_once = prepared.scenario.concurrency or self._limits.concurrency
+        at_once = prepared.scenario.concurrency or self.limits.concurrency
         batch.runs = min(batch.runs + at_once, batch.max_runs or 0)
-        self._store.save_batch(batch)
+        self.store.save_batch(batch)
         numbers = list(range(first, batch.runs + 1))
-        self._listener.planned(len(numbers))
+        self.listener.planned(len(numbers))
         return numbers
 
     async def _run_numbers(
@@ -163,7 +151,7 @@ class Runner:
 
     async def _run_number(self, runs: ScenarioRuns, prepared: PreparedScenario, number: int, session: Session) -> None:
         async def job() -> AgentRunResult:
-            self._listener.started(prepared, number)
+            self.listener.started(prepared, number)
             finished = await run_once(prepared, number, session)
             self._save(finished)
             return finished.result
@@ -174,8 +162,8 @@ class Runner:
             runs.skipped[number] = SkippedRun(outcome, _CAUSES.get(result.reason, Cause.BUDGET), result.reason)
             return
         runs.finished.append(index_entry(result))
-        self._listener.finished(prepared, result)
-        if self._limits.stop_at_first_failure and result.outcome is Outcome.FAILED:
+        self.listener.finished(prepared, result)
+        if self.limits.stop_at_first_failure and result.outcome is Outcome.FAILED:
             self._pool.stop(_FIRST_FAILED)
 
     def _save(self, finished: FinishedRun) -> None:
@@ -183,8 +171,8 @@ class Runner:
         result = finished.result
         try:
             if finished.recording is not None:
-                self._store.save_recording(result.run_id, finished.recording)
-            self._store.save_run(result)
+                self.store.save_recording(result.run_id, finished.recording)
+            self.store.save_run(result)
         except StoreError as error:
             # The run was paid for, so it is shown; but no further run is started that cannot be stored.
             result.outcome, result.passed, result.cause, result.error = Outcome.ERROR, False, Cause.STORE, str(error)
