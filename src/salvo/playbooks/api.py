@@ -46,12 +46,15 @@ def run_playbook(
     """
     if mode not in tuple(Mode):
         raise UsageError(f"There is no mode {mode!r}.", hint=f"Choose one of: {', '.join(Mode)}.")
-    chosen = playbook if isinstance(playbook, Playbook) else _playbook(playbook)
+    if isinstance(playbook, Mapping):
+        playbook = validated(playbook, "The playbook")
+    elif not isinstance(playbook, Playbook):
+        playbook = library.find(str(playbook))
     config = EvaluatorConfig(evaluator or default_evaluator(os.environ), base_url=base_url, key=api_key)
     config.check()
     request = new_request(
         report_id=config.clock.new_id(),
-        playbook=chosen,
+        playbook=playbook,
         inputs=Inputs.from_texts(ai_output, source_doc, prompt, system_instructions),
         evaluator=config.name,
         mode=Mode(mode),
@@ -65,12 +68,6 @@ def run_playbook(
     if isinstance(outcome.report, PoolStopped):
         raise SalvoError(f"The evaluation was stopped: {outcome.report.reason}.")
     return outcome.report.document()
-
-
-def _playbook(source: Mapping[str, Any] | str | Path) -> Playbook:
-    if isinstance(source, Mapping):
-        return validated(source, "The playbook")
-    return library.find(str(source))
 
 
 def _evaluate(request: EvaluationRequest, config: EvaluatorConfig, database: str | None) -> EvaluationOutcome:

@@ -40,19 +40,18 @@ class Inputs:
         system_instructions: str | bytes | None = None,
     ) -> Inputs:
         """Normalise texts or the bytes of files. An empty AI output is an error, another empty input is absent."""
-        contents = {
-            "ai_output": ai_output,
-            "source_document": source_document,
-            "prompt": prompt,
-            "system_instructions": system_instructions,
-        }
-        texts = {name: _normalise(_text(name, content)) or None for name, content in contents.items() if content}
+        contents = dict(zip(NAMES, (ai_output, source_document, prompt, system_instructions), strict=True))
+        texts = {name: _normalised_text(name, content) or None for name, content in contents.items() if content}
         if not texts.get("ai_output"):
             raise InputError(
                 "The AI output is empty: there is nothing to evaluate.",
                 hint="Give the text that the AI wrote, as a file or on standard input.",
             )
-        hashes = {name: sha256(_bytes(content)) for name, content in contents.items() if content is not None}
+        hashes = {
+            name: sha256(content.encode("utf-8", "surrogatepass") if isinstance(content, str) else content)
+            for name, content in contents.items()
+            if content is not None
+        }
         return cls(**texts, raw_hashes=hashes)  # type: ignore[arg-type]  # ai_output was checked above
 
     @classmethod
@@ -87,21 +86,12 @@ NAMES: Mapping[str, str] = {
 }
 
 
-def _text(name: str, content: str | bytes) -> str:
-    if isinstance(content, str):
-        return content
+def _normalised_text(name: str, content: str | bytes) -> str:
     try:
-        return content.decode("utf-8-sig")
+        text = content if isinstance(content, str) else content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise InputError(
-            f"{NAMES[name]} is not UTF-8: byte {error.start} (0x{content[error.start]:02x}) is invalid there.",
+            f"{NAMES[name]} is not UTF-8: byte {error.start} (0x{error.object[error.start]:02x}) is invalid there.",
             hint="Save it as UTF-8 and try again.",
         ) from error
-
-
-def _normalise(text: str) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n").strip()
-
-
-def _bytes(content: str | bytes) -> bytes:
-    return content.encode("utf-8", "surrogatepass") if isinstance(content, str) else content

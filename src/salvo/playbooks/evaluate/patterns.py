@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from salvo.engine.runtime.safe_regex import occurrences
 from salvo.engine.text.messages import excerpt
@@ -23,20 +24,13 @@ class Hit:
 
 
 @dataclass(frozen=True, slots=True)
-class Unscanned:
-    """A pattern that could not be searched to the end, and a sentence that says why."""
-
-    pattern: str
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
 class Scan:
     """The hits of a check's patterns. If some are `unscanned`, having no hit does not mean that none occurs."""
 
     hits: tuple[Hit, ...] = ()
     """In the order of the text."""
-    unscanned: tuple[Unscanned, ...] = ()
+    unscanned: Mapping[str, str] = field(default_factory=dict)
+    """The patterns that could not be searched to the end, each with a sentence that says why."""
     truncated: tuple[str, ...] = ()
     """The patterns with more hits than were kept."""
 
@@ -47,7 +41,7 @@ class Scan:
     @property
     def notes(self) -> tuple[str, ...]:
         """Return what a reader of the hits must know, as sentences."""
-        reasons = (f"{unscanned.reason} Whether it occurs is not known." for unscanned in self.unscanned)
+        reasons = (f"{reason} Whether it occurs is not known." for reason in self.unscanned.values())
         more = (
             f"The pattern {excerpt(pattern)} occurs more than {MAX_HITS} times; the first {MAX_HITS} are kept."
             for pattern in self.truncated
@@ -65,7 +59,7 @@ def scan(check: Check, text: str) -> Scan:
     hits = [Hit(pattern, Span(*span)) for pattern, result in by_pattern.items() for span in result.spans]
     return Scan(
         hits=tuple(sorted(hits, key=lambda hit: hit.span)),
-        unscanned=tuple(Unscanned(pattern, result.problem) for pattern, result in by_pattern.items() if result.problem),
+        unscanned={pattern: result.problem for pattern, result in by_pattern.items() if result.problem},
         truncated=tuple(pattern for pattern, result in by_pattern.items() if result.more),
     )
 

@@ -18,6 +18,7 @@ from functools import lru_cache
 from salvo.engine.chat.base import OutputSchema, PromptPart
 from salvo.engine.chat.judge import Question
 from salvo.engine.jsonio.canonical import escape_surrogates, stable_text
+from salvo.engine.text.formatting import truncate
 from salvo.engine.text.prompt_fence import fence_tag
 from salvo.playbooks.enums import Result
 from salvo.playbooks.evaluate.inputs import Inputs
@@ -195,5 +196,4 @@ def _line(pattern: str, hits: Sequence[Hit], inputs: Inputs) -> str:
 
 def _quoted(text: str) -> str:
     """Return the text as a JSON string, which is always one line."""
-    short = text if len(text) <= _MAX_HIT_LENGTH else f"{text[: _MAX_HIT_LENGTH - 1]}…"
-    return json.dumps(short, ensure_ascii=False)
+    return json.dumps(truncate(text, _MAX_HIT_LENGTH), ensure_ascii=False)

@@ -20,7 +20,7 @@ LARGEST = 5_000_000
 """Bytes of a playbook's file. People write playbooks by hand, so a larger file is something else."""
 DEEPEST = 100
 """Levels of nesting; a playbook needs five."""
-_MAX_PROBLEMS = 100
+MAX_PROBLEMS = 100
 """Problems of one kind that are reported."""
 _MAX_DIGITS = 40
 """A longer integer has no canonical form, and parsing one takes quadratic time."""
@@ -82,18 +82,13 @@ def parse(content: bytes) -> tuple[Any, list[PlaybookProblem]]:
     repeated: _RepeatedKeys = []
     object_hook = partial(_object, repeated)
     try:
-        value = json.loads(text, object_pairs_hook=object_hook, parse_int=_integer, parse_constant=_constant)
+        value = json.loads(text, object_pairs_hook=object_hook, parse_int=_integer)
     except json.JSONDecodeError as failure:
         reason = f"{failure.msg[:1].lower()}{failure.msg[1:]}"
         return None, [error((), f"is not JSON: line {failure.lineno}, column {failure.colno}: {reason}")]
     except RecursionError:
         return None, [_too_deep(())]
-    return value, list(islice(_repeated_keys(value, repeated), _MAX_PROBLEMS))
-
-
-def uncanonical(document: Any) -> list[PlaybookProblem]:
-    """Return what has no form in RFC 8785, or in JSON at all."""
-    return list(islice(_uncanonical(document), _MAX_PROBLEMS))
+    return value, list(islice(_repeated_keys(value, repeated), MAX_PROBLEMS))
 
 
 def _object(repeated: _RepeatedKeys, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -108,10 +103,6 @@ def _integer(digits: str) -> float:
     return int(digits) if len(digits) <= _MAX_DIGITS else math.inf
 
 
-def _constant(name: str) -> float:
-    return float(name.replace("Infinity", "inf"))
-
-
 def _repeated_keys(document: Any, repeated: _RepeatedKeys) -> Iterator[PlaybookProblem]:
     names = {id(item): names for item, names in repeated}
     for path, container in _containers(document) if names else ():
@@ -119,7 +110,8 @@ def _repeated_keys(document: Any, repeated: _RepeatedKeys) -> Iterator[PlaybookP
             yield error((*path, name), "occurs more than once: it is not clear which one counts")
 
 
-def _uncanonical(document: Any) -> Iterator[PlaybookProblem]:
+def uncanonical(document: Any) -> Iterator[PlaybookProblem]:
+    """Yield what has no form in RFC 8785, or in JSON at all."""
     if (message := _scalar_error(document)) is not None:
         yield error((), message)
     for path, container in _containers(document):

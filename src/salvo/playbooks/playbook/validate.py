@@ -21,7 +21,7 @@ from salvo.engine.text.unicode_escape import printable
 from salvo.errors import PlaybookError
 from salvo.playbooks.enums import Aggregation, Result, Severity
 from salvo.playbooks.playbook.definition import Check, Playbook, Variance
-from salvo.playbooks.playbook.document import PlaybookProblem, error, parse, uncanonical, warning
+from salvo.playbooks.playbook.document import MAX_PROBLEMS, PlaybookProblem, error, parse, uncanonical, warning
 from salvo.playbooks.playbook.schema import (
     EXPECTED,
     MAX_CHECKS,
@@ -61,7 +61,7 @@ def examine(content: bytes) -> tuple[Any, list[PlaybookProblem]]:
 
 def problems(document: Any) -> list[PlaybookProblem]:
     """Return every problem of a document: errors first, each level in the order of the specification."""
-    without_form = uncanonical(document)
+    without_form = list(islice(uncanonical(document), MAX_PROBLEMS))
     known_paths = {problem.path for problem in without_form}
     _, field_errors = validate_model(PlaybookFile, document, words=JSON_WORDS)
     invalid = [error(field_error.path, field_error.message) for field_error in field_errors]

@@ -184,15 +184,6 @@ async def test_what_was_paid_before_the_provider_failed_is_kept(name: str) -> No
     assert (given.measured.calls, given.measured.usage) == (1, Usage(input=10, output=1))
 
 
-async def test_another_endpoint_of_the_wire_can_be_named() -> None:
-    with LoopbackProvider(Say(said())) as provider:
-        own = catalog.endpoint(catalog.providers()["openai"], {}, base_url=provider.openai_url, key="sk-mine")
-        async with HttpWire({"my server": own}, REDACTOR) as http:
-            given = await ModelJudge("openai/local", HeldClock(), endpoint_name="my server").judge(case(), http)
-    assert given.result is Result.FAIL
-    assert provider.requests[0].key == "sk-mine"
-
-
 @BOTH
 async def test_votes_are_replayed_from_their_lanes_without_a_call(name: str) -> None:
     judge = ModelJudge(name, HeldClock())

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 from salvo.engine.wire.base import Wire
 from salvo.playbooks.evaluate.inputs import Inputs, Span
@@ -31,34 +31,23 @@ class Case:
         return f"check/{self.check.id}/run-{self.run}"
 
 
-class Judge(Protocol):
-    @property
-    def name(self) -> str:
-        """The evaluator's name, such as "rules" or "anthropic/claude-sonnet-4-6"."""
-        ...
+class Judge(ABC):
+    name: str
+    """The evaluator's name, such as "rules" or "anthropic/claude-sonnet-4-6"."""
+    provider: str | None
+    """The provider of the model; None for a judge that calls no model."""
+    prompt_id: str
+    """Changes whenever the instructions or the rules of the judge change."""
+    deterministic: bool
+    """Whether it always gives the same answer to the same question."""
 
-    @property
-    def provider(self) -> str | None:
-        """The provider of the model; None for a judge that calls no model."""
-        ...
-
-    @property
-    def prompt_id(self) -> str:
-        """Changes whenever the instructions or the rules of the judge change."""
-        ...
-
-    @property
-    def deterministic(self) -> bool:
-        """Whether it always gives the same answer to the same question."""
-        ...
-
-    def goes_first(self, inputs: Inputs) -> bool:
+    def goes_first(self, inputs: Inputs) -> bool:  # noqa: ARG002 - for judges with a cache
         """Return whether one call should go first, so that the others can read the provider's cache."""
-        ...
+        return False
 
+    @abstractmethod
     async def judge(self, case: Case, wire: Wire | None) -> JudgeAnswer:
         """Answer one check once. An error of the provider is an answer without a result, not an exception.
 
         `wire` reaches the provider; it is None for a judge that has none.
         """
-        ...

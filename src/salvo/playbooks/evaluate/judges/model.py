@@ -19,7 +19,7 @@ from salvo.errors import (
 from salvo.playbooks.enums import Result
 from salvo.playbooks.evaluate import prompts
 from salvo.playbooks.evaluate.inputs import Inputs
-from salvo.playbooks.evaluate.judges.base import Case
+from salvo.playbooks.evaluate.judges.base import Case, Judge
 from salvo.playbooks.evaluate.votes import CallMetrics, JudgeAnswer, RawCitation
 
 UNPARSEABLE = "Evaluator returned unparseable response."
@@ -38,19 +38,17 @@ _BYTES_PER_TOKEN = 4
 """An upper estimate for prose in any script: a borderline text counts as long enough to be cached."""
 
 
-class ModelJudge:
-    """Asks a model. `endpoint_name` names an endpoint of the wire other than the provider's own."""
-
+class ModelJudge(Judge):
+    provider: str
     prompt_id = prompts.PROMPT_ID
     deterministic = False
 
-    def __init__(self, name: str, clock: Clock, *, endpoint_name: str | None = None) -> None:
+    def __init__(self, name: str, clock: Clock) -> None:
         provider, model = catalog.find(name)
         self.name = f"{provider.name}/{model}"
         self.provider = provider.name
         self._cache_floor = provider.facts(model).cache_floor
         self._clock = clock
-        self._endpoint_name = endpoint_name
 
     def goes_first(self, inputs: Inputs) -> bool:
         """Decide by the texts alone: if they are short, caching the instructions is not worth a second wait."""
@@ -59,7 +57,7 @@ class ModelJudge:
 
     async def judge(self, case: Case, wire: Wire | None) -> JudgeAnswer:
         assert wire is not None  # noqa: S101 - EvaluatorConfig.session opens one for every provider
-        model = WiredModel(self.name, wire, endpoint=self._endpoint_name)
+        model = WiredModel(self.name, wire)
         question = prompts.question(case)
         vote = await judge.vote(model, question, case.lane)
         return judge_answer(vote, question, self._cost(vote.replies))
@@ -75,10 +73,11 @@ def judge_answer(vote: judge.JudgeVote, question: judge.Question, cost_usd: floa
     """Convert a model's vote on a question of `prompts`."""
     metrics = _call_metrics(vote.replies, question.temperature, cost_usd)
     if vote.answer is None:
+        explained = vote.error is not None or vote.replies[-1].stop is Stop.REFUSAL
         return JudgeAnswer(
             result=None,
             raw=vote.raw,
-            problem=_problem(vote),
+            problem=vote.problem if explained else UNPARSEABLE,
             hopeless=isinstance(vote.error, _HOPELESS),
             measured=metrics,
         )
@@ -100,28 +99,14 @@ def _call_metrics(replies: tuple[ChatReply, ...], temperature: float | None, cos
     if not replies:
         return CallMetrics()
     last = replies[-1]
+    usages = [reply.usage for reply in replies if reply.usage is not None]
     dropped = any("temperature" in reply.dropped for reply in replies)
     return CallMetrics(
         model=last.model,
         system_fingerprint=last.system_fingerprint,
         temperature=None if dropped else temperature,
-        usage=_total_usage(replies),
+        usage=sum(usages, Usage()) if len(usages) == len(replies) else None,
         cost_usd=cost_usd,
         seconds=sum(reply.seconds for reply in replies),
         calls=len(replies),
     )
-
-
-def _problem(vote: judge.JudgeVote) -> str:
-    if vote.error is not None or vote.replies[-1].stop is Stop.REFUSAL:
-        return vote.problem
-    return UNPARSEABLE
-
-
-def _total_usage(replies: tuple[ChatReply, ...]) -> Usage | None:
-    total = Usage()
-    for reply in replies:
-        if reply.usage is None:
-            return None
-        total += reply.usage
-    return total

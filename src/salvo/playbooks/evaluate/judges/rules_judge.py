@@ -6,14 +6,13 @@ import asyncio
 
 from salvo.engine.wire.base import Wire
 from salvo.playbooks.enums import Result
-from salvo.playbooks.evaluate.inputs import Inputs
-from salvo.playbooks.evaluate.judges.base import Case
+from salvo.playbooks.evaluate.judges.base import Case, Judge
 from salvo.playbooks.evaluate.votes import JudgeAnswer, RawCitation
 
 NAME = "rules"
 
 
-class RulesJudge:
+class RulesJudge(Judge):
     """Deterministic, so each check is judged once, however often it is asked."""
 
     name = NAME
@@ -26,10 +25,7 @@ class RulesJudge:
         self._answers: dict[tuple[str, str], asyncio.Task[JudgeAnswer]] = {}
         self._lock = asyncio.Lock()
 
-    def goes_first(self, _inputs: Inputs) -> bool:
-        return False
-
-    async def judge(self, case: Case, _wire: Wire | None = None) -> JudgeAnswer:
+    async def judge(self, case: Case, wire: Wire | None = None) -> JudgeAnswer:  # noqa: ARG002 - it calls no provider
         key = (case.check.id, case.inputs.fingerprint)
         if key not in self._answers:
             self._answers[key] = asyncio.create_task(self._compute(case))

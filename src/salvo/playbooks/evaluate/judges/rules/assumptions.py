@@ -199,9 +199,8 @@ _SCOPE = (
 )
 _WHOSE = (
     r"\b(?:<nation>|<country>|viewpoint|perspective|private sector|public sector|standpoint|point of view|as (?:of|at)"
-    r"|in force"
-    r"|(?:employer|employee|customer|supplier|buyer|seller|controller|processor|deployer|provider|tenant|landlord|recipient"
-    r"|discloser)(?=[,;.]|\x27s (?:side|view|point)))"
+    r"|in force|(?:employer|employee|customer|supplier|buyer|seller|controller|processor|deployer|provider|tenant"
+    r"|landlord|recipient|discloser)(?=[,;.]|\x27s (?:side|view|point)))"
 )
 _SAYS = re.compile(r"\b(?:courts?|is|are|covers?|applies|apply|extends?|shall|must|exclusively|governs?|includes?)\b")
 _BACKGROUND = (

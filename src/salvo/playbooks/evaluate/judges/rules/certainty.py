@@ -105,19 +105,15 @@ _COPULA = r"\b(?:is|are|am|was|were|remains?|stays?|will be|will remain)\b,?"
 # Adverbs, and the first adjective of a pair, may come between the copula and the judgement.
 _BETWEEN = (
     r"(?: (?!(?:an?|the|to|that|whether|if|of|by|for|what|how|why|when|where|as|be|being|been|no|who|which|there|it"
-    r"|this|only|called|termed|labelled|described|considered|thought|believed|deemed)\b)"
-    r"[\w%'-]+,?){0,4}?"
+    r"|this|only|called|termed|labelled|described|considered|thought|believed|deemed)\b)[\w%'-]+,?){0,4}?"
 )
 # No noun may follow the judgement, because "legal counsel" and "valid point" judge nothing.
 _NO_NOUN = (
-    r"(?=\s*(?:[.,;:!?)\]–]|$|(?:and|or|but|with|under|in|for|to|as|by|at|across|because|since|here|today"
-    r"|everywhere|regardless"
-    r"|from|on|within|throughout|without|per|now|already|so|even|when|where|if|whether|no|irrespective|until|unless"
-    r"|then"
-    r"|against|of|between|both|that|than|given|provided|only|insofar|before|after|upon|once|while|wherever|despite"
-    r"|outright"
-    r"|notwithstanding|altogether|although|though|yet|however|not|nor|too|either|anyway|right|like|beyond|full"
-    r"|period|toward|towards|vis|anywhere|everywhere|worldwide|nationwide)\b))"
+    r"(?=\s*(?:[.,;:!?)\]–]|$|(?:and|or|but|with|under|in|for|to|as|by|at|across|because|since|here|today|everywhere"
+    r"|regardless|from|on|within|throughout|without|per|now|already|so|even|when|where|if|whether|no|irrespective"
+    r"|until|unless|then|against|of|between|both|that|than|given|provided|only|insofar|before|after|upon|once|while"
+    r"|wherever|despite|outright|notwithstanding|altogether|although|though|yet|however|not|nor|too|either|anyway"
+    r"|right|like|beyond|full|period|toward|towards|vis|anywhere|everywhere|worldwide|nationwide)\b))"
 )
 _JUDGED = (
     rf"{_COPULA}{_BETWEEN} (?:<standing>\b|<verdict>{_NO_NOUN})"
@@ -141,8 +137,7 @@ _FULFILS = (
 _MAKES = rf"(?<!to )\b(?:makes?|renders?|keeps?|leaves?) (?:[\w'-]+ ){{1,5}}?(?:<intensifier> )?(?:<verdict>){_NO_NOUN}"
 _EVERY_CASE = (
     r"\b(?:is|are|makes?|renders?|remains?|holds?|will be|stands?|applies|leaves?)(?: [\w-]+){0,4} (?:<settled>"
-    r"|<verdict>|liable|binding|responsible|good|firm)"
-    r"(?: [\w-]+){0,3}?,? <universal>\b"
+    r"|<verdict>|liable|binding|responsible|good|firm)(?: [\w-]+){0,3}?,? <universal>\b"
 )
 _STAMPED = (
     r"^(?:[^:–]{1,60}(?::| –) )?(?:(?:yes|overall|status|verdict|result|conclusion)[,:]? )?(?:<intensifier> "
@@ -155,8 +150,7 @@ _TRAILING_HEDGE = re.compile(
 )
 _REPORTED_AFTER = (
     r"^[^.]{0,120}?, (?:or so )?(?:the |its |their |our )?(?:[\w'-]+ ){1,4}?(?:says?|said|states?|stated|claims?"
-    r"|claimed|argues?|argued|writes?"
-    r"|wrote|insists?|maintains?|asserts?|asserted)\b"
+    r"|claimed|argues?|argued|writes?|wrote|insists?|maintains?|asserts?|asserted)\b"
 )
 _OTHER_VOICE = re.compile(
     r"\b(?:vendor|supplier|processor|provider|counterparty|other side|employer)\b.{0,30}\b(?:says?|claims?|position"

@@ -71,8 +71,7 @@ def _segments(sentence: str, opening: int, start: int) -> tuple[list[str], str]:
 
 _FINITE = (
     r"(?:is|are|was|were|will|can|may|might|could|should|must|has|have|needs?|does|do|complies|comply|meets?"
-    r"|satisf(?:y|ies)"
-    r"|guarantees?|violates?|ensures?|carr(?:y|ies)|poses?)\b"
+    r"|satisf(?:y|ies)|guarantees?|violates?|ensures?|carr(?:y|ies)|poses?)\b"
 )
 _ADVERBIAL = 4
 _VERB = re.compile(rf"\b(?:{_FINITE}|(?:i|we|you|they|he|she) \w)")

@@ -122,12 +122,10 @@ def _part(text: str, call: re.Match[str]) -> str:
 
 
 _CUE = re.compile(
-    r"counsel|lawyer|attorney|solicitor|barrister|law firm|legal|dpo|officer|privacy|protection|compliance"
-    r"|specialist|expert"
-    r"|advis|human|escalat|professional|review|committee|board|\bgc\b|\bclo\b|ciso|team|partner|notar|practitioner"
-    r"|qualified"
-    r"|union|head of|function|lead|desk|department|panel|consultant|coordinator|manager|office|unit|director"
-    r"|\bc[fetro]o\b|litigator|underwriter|handler|worker|folks|people|anyone|assessor|analyst|clinician"
+    r"counsel|lawyer|attorney|solicitor|barrister|law firm|legal|dpo|officer|privacy|protection|compliance|specialist"
+    r"|expert|advis|human|escalat|professional|review|committee|board|\bgc\b|\bclo\b|ciso|team|partner|notar"
+    r"|practitioner|qualified|union|head of|function|lead|desk|department|panel|consultant|coordinator|manager|office"
+    r"|unit|director|\bc[fetro]o\b|litigator|underwriter|handler|worker|folks|people|anyone|assessor|analyst|clinician"
     r"|engineer|actuar|broker|\bip\b|tax|control|audit|\bhr\b|human res|financ|treasur|safety|quality|physician|ombuds"
     r"|infosec|\brisk\b|litigation|employment|insurance|safeguarding|procurement|patent|licensing|regulatory"
     r"|whoever|someone|somebody|colleague|avocat|abogad|rechtsanw|advo|person|member|affairs|advice|opinion"
