@@ -1096,7 +1096,7 @@ export interface components {
             /** Votes */
             votes: string;
             /** Facts */
-            facts: components["schemas"]["Fact"][];
+            facts: components["schemas"]["NamedValue"][];
             /** Decided By */
             decided_by: string;
             /** Notices */
@@ -1600,18 +1600,6 @@ export interface components {
             location: components["schemas"]["Location"] | null;
         };
         /**
-         * Fact
-         * @description A name and its value; `code` if the value is an identifier or a hash.
-         */
-        Fact: {
-            /** Name */
-            name: string;
-            /** Value */
-            value: string;
-            /** Code */
-            code: boolean;
-        };
-        /**
          * Failure
          * @description A failed run, with the assertions or the other cause that made it fail.
          */
@@ -1876,6 +1864,21 @@ export interface components {
             };
         };
         /**
+         * NamedValue
+         * @description A name and its value. `code` says that the value is an identifier or a hash.
+         */
+        NamedValue: {
+            /** Name */
+            name: string;
+            /** Value */
+            value: string;
+            /**
+             * Code
+             * @default false
+             */
+            code: boolean;
+        };
+        /**
          * Outcome
          * @enum {string}
          */
@@ -1906,24 +1909,12 @@ export interface components {
                 [key: string]: unknown;
             };
         };
-        /** PlaybookFinding */
-        PlaybookFinding: {
-            /** Path */
-            path: string;
-            /**
-             * Level
-             * @enum {string}
-             */
-            level: "error" | "warning";
-            /** Message */
-            message: string;
-        };
         /** PlaybookFindings */
         PlaybookFindings: {
             /** Valid */
             valid: boolean;
             /** Findings */
-            findings: components["schemas"]["PlaybookFinding"][];
+            findings: components["schemas"]["PlaybookProblem"][];
             playbook: components["schemas"]["PlaybookSummary"] | null;
         };
         /**
@@ -1942,6 +1933,18 @@ export interface components {
             playbook: {
                 [key: string]: unknown;
             } | string;
+        };
+        /** PlaybookProblem */
+        PlaybookProblem: {
+            /** Path */
+            path: string;
+            /**
+             * Level
+             * @enum {string}
+             */
+            level: "error" | "warning";
+            /** Message */
+            message: string;
         };
         /** PlaybookSummary */
         PlaybookSummary: {
@@ -2115,7 +2118,10 @@ export interface components {
             /** Withheld Notice */
             withheld_notice: string;
         };
-        /** ReportLabels */
+        /**
+         * ReportLabels
+         * @description Labels for the page, worded exactly as in the report's exports.
+         */
         ReportLabels: {
             /** Status */
             status: string;
@@ -2138,23 +2144,23 @@ export interface components {
             /** Revision Prompt */
             revision_prompt: string;
             /** Variance */
-            variance: components["schemas"]["Fact"][];
+            variance: components["schemas"]["NamedValue"][];
             /** Evaluator Variance */
             evaluator_variance: string;
             /** Drift */
             drift: string;
             /** Drift Facts */
-            drift_facts: components["schemas"]["Fact"][];
+            drift_facts: components["schemas"]["NamedValue"][];
             /** Unchecked Areas */
             unchecked_areas: string[];
             /** Integrity */
-            integrity: components["schemas"]["Fact"][];
+            integrity: components["schemas"]["NamedValue"][];
             /** Evaluator */
-            evaluator: components["schemas"]["Fact"][];
+            evaluator: components["schemas"]["NamedValue"][];
             /** Producer */
-            producer: components["schemas"]["Fact"][];
+            producer: components["schemas"]["NamedValue"][];
             /** Spending */
-            spending: components["schemas"]["Fact"][];
+            spending: components["schemas"]["NamedValue"][];
         };
         /**
          * ReportPair

@@ -24,6 +24,11 @@ export function ButtonLink({
   return <Link className={`${BASE} ${VARIANTS[variant]} ${className}`} {...rest} />;
 }
 
+/** A link within text. */
+export function TextLink(props: LinkProps) {
+  return <Link className="text-link underline" {...props} />;
+}
+
 /** A link that downloads a file. */
 export function DownloadLink({ href, children }: { href: string; children: React.ReactNode }) {
   return (

@@ -3,6 +3,7 @@ import { toProblem } from "@/api/errors";
 import type { Problem } from "@/api/types";
 import type { Tone } from "./Badge";
 import { Button } from "./Button";
+import { PageTitle } from "./layout";
 import { VisibleText } from "./VisibleText";
 
 export function Loading({ label }: { label: string }) {
@@ -50,6 +51,24 @@ export function ProblemNotice({ problem, onRetry }: { problem: Problem; onRetry?
         ) : null}
       </Notice>
     </div>
+  );
+}
+
+interface PageErrorProps {
+  title: string;
+  error: unknown;
+  onRetry: () => void;
+  children?: React.ReactNode;
+}
+
+/** Shown instead of a page whose data could not be loaded. */
+export function PageError({ title, error, onRetry, children }: PageErrorProps) {
+  return (
+    <>
+      <PageTitle>{title}</PageTitle>
+      <ErrorNotice error={error} onRetry={onRetry} />
+      {children}
+    </>
   );
 }
 

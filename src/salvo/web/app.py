@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from fastapi import FastAPI
+from fastapi.middleware.gzip import GZipMiddleware
 from fastapi.openapi.utils import get_openapi
 
 from salvo import __version__
@@ -16,14 +17,15 @@ from salvo.playbooks.store.store import EvaluationStore
 from salvo.scenarios.spec.project import Project
 from salvo.scenarios.store.batch_catalog import BatchCatalog
 from salvo.scenarios.store.store import RunStore
-from salvo.web import events, static_files
-from salvo.web.documents.reader import MAX_WORKERS
+from salvo.web import events
 from salvo.web.jobs import Jobs
+from salvo.web.request_models import RequestModel
 from salvo.web.responses import ErrorResponse, JsonResponse, add_error_handlers
 from salvo.web.routes import about, batches, documents, evaluations, evaluators, history, playbooks, reports, runs
 from salvo.web.security import SecurityMiddleware
 from salvo.web.services import Services
 from salvo.web.settings import Settings
+from salvo.web.static_files import PageFiles
 
 THREADS = 32
 """For the store and the rules, which mostly wait. Python's default depends on the number of cores."""
@@ -44,7 +46,7 @@ def create_app(settings: Settings) -> FastAPI:
             jobs = Jobs(store, settings.max_evaluations)
             root = settings.project.absolute()
             catalog = BatchCatalog(RunStore(Project(root, root).store), settings.clock)
-            workers = asyncio.Semaphore(MAX_WORKERS)
+            workers = asyncio.Semaphore(documents.MAX_WORKERS)
             app.state.services = Services(settings, store, jobs, catalog, workers, asyncio.Event())
             try:
                 yield
@@ -66,7 +68,7 @@ def create_app(settings: Settings) -> FastAPI:
     )
     for module in (evaluations, reports, history, playbooks, evaluators, documents, batches, runs, about):
         app.include_router(module.router)
-    app.router.default = static_files.page(settings.static)
+    app.router.default = GZipMiddleware(PageFiles(settings.static))
     add_error_handlers(app)
     app.add_middleware(SecurityMiddleware, settings=settings)
     app.openapi = lambda: _openapi(app)  # type: ignore[method-assign]  # as FastAPI documents it
@@ -79,8 +81,9 @@ def _openapi(app: FastAPI) -> dict[str, Any]:
         openapi = get_openapi(title=app.title, summary=app.summary, version=app.version, routes=app.routes)
         schemas = openapi["components"]["schemas"]
         schemas.update(events.schemas())
+        requests = {model.__name__ for model in RequestModel.__subclasses__()}
         for name, schema in schemas.items():
-            if name not in _REQUEST_MODELS and "properties" in schema:
+            if name not in requests and "properties" in schema:
                 schema["required"] = list(schema["properties"])
         _describe_errors_as_json(openapi)
         app.openapi_schema = openapi
@@ -94,8 +97,3 @@ def _describe_errors_as_json(openapi: dict[str, Any]) -> None:
             for status in _ERRORS:
                 response = operation["responses"][status]
                 response["content"] = {"application/json": next(iter(response["content"].values()))}
-
-
-_REQUEST_MODELS = frozenset(
-    {"EvaluationCreate", "EvaluationResume", "ReportPair", "BaselineCreate", "PlaybookInput", "BatchPair"}
-)

@@ -21,7 +21,6 @@ from salvo.web.jobs import Job, JobState, RetryNotice, VoteSummary
 
 KEEPALIVE_SECONDS = 15.0
 """After so long without an event a comment is sent, so that no proxy closes the connection."""
-KEEPALIVE = KEEPALIVE_COMMENT
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +118,7 @@ async def job_events(job: Job, after: int) -> AsyncIterator[bytes]:
         if job.waiting is None:
             last_sent.pop("waiting", None)
         while not await is_set_within(KEEPALIVE_SECONDS, changed):
-            yield KEEPALIVE
+            yield KEEPALIVE_COMMENT
 
 
 def event(name: str, payload: EventPayload) -> bytes:
@@ -136,13 +135,13 @@ async def is_set_within(seconds: float, flag: asyncio.Event) -> bool:
 
 
 def _current_events(job: Job, after: int) -> Iterator[tuple[str, EventPayload]]:
-    if job.position is not None:
-        yield "queued", QueuedEvent(job.position)
+    if job.queue_position is not None:
+        yield "queued", QueuedEvent(job.queue_position)
     if job.state is not JobState.QUEUED:
         yield "began", StartedEvent(job.request.evaluator, job.total)
     yield from (("vote", vote) for vote in list(job.votes) if vote.sequence > after)
     if job.progress:
-        yield "progress", ProgressEvent(job.progress, job.answered, job.total)
+        yield "progress", ProgressEvent(job.progress, job.done, job.total)
     if job.waiting is not None:
         yield "waiting", job.waiting
     if job.state.is_final:

@@ -101,10 +101,10 @@ class Job:
         self.base_url = base_url
         self.pool = Pool(CONCURRENCY)
         self.state = JobState.QUEUED
-        self.position: int | None = None
+        self.queue_position: int | None = None
         self.votes = [VoteSummary.from_vote(sequence, vote) for sequence, vote in earlier_votes]
         self.total = len(request.cases)
-        self.answered = len(self.votes)
+        self.done = len(self.votes)
         self.progress = ""
         self.waiting: RetryNotice | None = None
         self.problem: ErrorDetail | None = None
@@ -141,13 +141,13 @@ class Job:
             store.interrupt(self.id)
 
     def move(self, position: int) -> None:
-        if position != self.position:
-            self.position = position
+        if position != self.queue_position:
+            self.queue_position = position
             self._notify()
 
     def begin(self) -> None:
         self.state = JobState.RUNNING
-        self.position = None
+        self.queue_position = None
         self._notify()
 
     def fail(self, error: SalvoError) -> None:
@@ -156,7 +156,7 @@ class Job:
 
     def end(self, state: JobState) -> None:
         self.state = state
-        self.position = None
+        self.queue_position = None
         self.waiting = None
         self.finished.set()
         self._notify()
@@ -166,7 +166,7 @@ class Job:
             reason = "rate limited" if event.status == 429 else event.problem
             self.waiting = RetryNotice(round(event.seconds, 1), reason)
         else:
-            self.progress, self.answered, self.total = event.progress, event.answered, event.total
+            self.progress, self.done, self.total = event.progress, event.answered, event.total
         if isinstance(event, VoteEvent):
             self.waiting = None
             if event.sequence is not None:

@@ -33,11 +33,16 @@ Text = Annotated[str, PlainValidator(_any_text), WithJsonSchema({"type": "string
 Name = Annotated[str, Field(min_length=1, max_length=MAX_NAME_LENGTH)]
 
 
-class EvaluationCreate(BaseModel):
+class RequestModel(BaseModel):
+    """The body of a request. Other fields than its own are refused."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class EvaluationCreate(RequestModel):
     """A new evaluation."""
 
     model_config = ConfigDict(
-        extra="forbid",
         json_schema_extra={
             "examples": [
                 {
@@ -91,10 +96,8 @@ class EvaluationCreate(BaseModel):
         return validated(self.playbook, "The playbook")
 
 
-class EvaluationResume(BaseModel):
+class EvaluationResume(RequestModel, json_schema_extra={"examples": [{}]}):
     """The continuation of an evaluation. The API key must be sent again."""
-
-    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{}]})
 
     base_url: Name | None = Field(None, description="Another address for the model, which the server must allow.")
 
@@ -104,11 +107,13 @@ def evaluator_config(evaluator: str, base_url: str | None, key: str | None, sett
     is_model = evaluator != rules_judge.NAME
     if base_url and not is_model:
         raise UsageError("The rules send nothing, so they take no base URL.", hint="Name a model as evaluator.")
+    if is_model and key and not (key.isascii() and key.isprintable() and " " not in key.strip()):
+        raise InputError("The API key contains invalid characters.", hint="Copy it again, without spaces or quotes.")
     return EvaluatorConfig(
         evaluator,
         environ={},
         base_url=settings.allowed_base_url(base_url),
-        key=_validated_key(key) if is_model else None,
+        key=key if is_model else None,
         clock=settings.clock,
     )
 
@@ -120,9 +125,3 @@ def check_key(config: EvaluatorConfig) -> None:
             f"There is no API key for {config.name}, so nothing was sent.",
             hint="Send it in the X-API-Key header, or use the evaluator rules, which needs no key.",
         )
-
-
-def _validated_key(key: str | None) -> str | None:
-    if key and not (key.isascii() and key.isprintable() and " " not in key.strip()):
-        raise InputError("The API key contains invalid characters.", hint="Copy it again, without spaces or quotes.")
-    return key

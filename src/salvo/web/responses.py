@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import wraps
 from inspect import iscoroutinefunction
-from typing import Any, cast
+from typing import Any
 
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
@@ -82,25 +82,21 @@ def error_detail(error: SalvoError) -> ErrorDetail:
 def add_error_handlers(app: FastAPI) -> None:
     """Answer errors of the request in the one shape. SecurityMiddleware answers errors of the server."""
 
-    async def salvo_error(_request: Request, exception: Exception) -> Response:
-        error = cast("SalvoError", exception)
+    @app.exception_handler(SalvoError)
+    async def salvo_error(_request: Request, error: SalvoError) -> Response:
         status, _ = _status_and_code(error)
         return JsonResponse(ErrorResponse(error_detail(error)), status)
 
-    async def http_error(_request: Request, exception: Exception) -> Response:
-        error = cast("HTTPException", exception)
+    @app.exception_handler(HTTPException)
+    async def http_error(_request: Request, error: HTTPException) -> Response:
         code, message, hint = _HTTP_ERRORS.get(error.status_code, ("refused", f"{error.detail}.", ""))
         response = error_response(error.status_code, code, message, hint)
         response.headers.update(error.headers or {})
         return response
 
-    async def validation_error(_request: Request, exception: Exception) -> Response:
-        errors = cast("RequestValidationError", exception).errors()
-        return error_response(422, "invalid_request", _sentences(errors), _SEE_DESCRIPTION)
-
-    app.add_exception_handler(SalvoError, salvo_error)
-    app.add_exception_handler(HTTPException, http_error)
-    app.add_exception_handler(RequestValidationError, validation_error)
+    @app.exception_handler(RequestValidationError)
+    async def validation_error(_request: Request, error: RequestValidationError) -> Response:
+        return error_response(422, "invalid_request", _sentences(error.errors()), _SEE_DESCRIPTION)
 
 
 _STATUS_AND_CODE: Sequence[tuple[type[SalvoError], int, str]] = (

@@ -15,7 +15,6 @@ from starlette.requests import HTTPConnection
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from salvo.web.documents.reader import MAX_DOCUMENT_BYTES
 from salvo.web.responses import error_response
 from salvo.web.settings import LOOPBACK, Settings
 
@@ -23,6 +22,7 @@ _log = logging.getLogger(__name__)
 
 MAX_REQUEST_BYTES = 24 * 1024 * 1024
 """Four texts of several megabytes each, as JSON."""
+MAX_DOCUMENT_BYTES = 20 * 1024 * 1024
 DOCUMENTS = "/api/documents"
 LOGIN = "/login"
 COOKIE = "byop_token"
@@ -56,12 +56,16 @@ class SecurityMiddleware:
             nonlocal response_started
             if message["type"] == "http.response.start":
                 response_started = True
-                _add_headers(MutableHeaders(scope=message), scope["path"])
+                headers = MutableHeaders(scope=message)
+                for name, value in _HEADERS.items():
+                    headers.setdefault(name, value)
+                if scope["path"].startswith("/api"):
+                    headers["cache-control"] = "no-store"
             await send(message)
 
-        headers = Headers(scope=scope)
+        request_headers = Headers(scope=scope)
         limit = MAX_DOCUMENT_BYTES if scope["path"] == DOCUMENTS else MAX_REQUEST_BYTES
-        rejection = self._rejection(scope, headers) or _reject_length(headers, limit)
+        rejection = self._rejection(scope, request_headers) or _reject_length(request_headers, limit)
         try:
             await (rejection or self._app)(scope, _limited(receive, limit), send_with_headers)
         except Exception:
@@ -137,17 +141,14 @@ def _is_same_origin(scope: Scope, headers: Headers) -> bool:
 
 def _reject_content_type(scope: Scope, headers: Headers) -> Response | None:
     """Accept only types that a form on another page cannot send without a preflight request."""
-    if scope["method"] in _SAFE_METHODS or not _has_body(headers):
+    has_body = "content-type" in headers or "transfer-encoding" in headers or headers.get("content-length", "0") != "0"
+    if scope["method"] in _SAFE_METHODS or not has_body:
         return None
     content_type = headers.get("content-type", "").partition(";")[0].strip().lower()
     expected = "application/octet-stream" if scope["path"] == DOCUMENTS else "application/json"
     if content_type == expected:
         return None
     return error_response(415, "wrong_type", f"This address accepts only {expected}.", "Set the Content-Type header.")
-
-
-def _has_body(headers: Headers) -> bool:
-    return "content-type" in headers or "transfer-encoding" in headers or headers.get("content-length", "0") != "0"
 
 
 def _reject_length(headers: Headers, limit: int) -> Response | None:
@@ -172,10 +173,3 @@ def _limited(receive: Receive, limit: int) -> Receive:
         return message
 
     return receive_limited
-
-
-def _add_headers(headers: MutableHeaders, path: str) -> None:
-    for name, value in _HEADERS.items():
-        headers.setdefault(name, value)
-    if path.startswith("/api"):
-        headers["cache-control"] = "no-store"

@@ -5,10 +5,9 @@ from __future__ import annotations
 from pathlib import Path, PurePath
 
 from starlette.exceptions import HTTPException
-from starlette.middleware.gzip import GZipMiddleware
 from starlette.responses import HTMLResponse, Response
 from starlette.staticfiles import StaticFiles
-from starlette.types import ASGIApp, Scope
+from starlette.types import Scope
 
 INDEX = "index.html"
 ASSETS = "assets"
@@ -23,11 +22,7 @@ def is_built(static: Path) -> bool:
     return (static / INDEX).is_file()
 
 
-def page(static: Path) -> ASGIApp:
-    return GZipMiddleware(_PageFiles(static))
-
-
-class _PageFiles(StaticFiles):
+class PageFiles(StaticFiles):
     def __init__(self, static: Path) -> None:
         super().__init__(directory=static, check_dir=False)
         self._static = static

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any
 
 from salvo.engine.text.unicode_escape import printable
 
 
-class NamedValue(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class NamedValue:
     """A name and its value. `code` says that the value is an identifier or a hash."""
 
     name: str

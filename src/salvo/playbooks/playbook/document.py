@@ -10,9 +10,10 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from functools import partial
 from itertools import islice
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from salvo.engine.jsonio.pydantic_errors import FieldPath
 
@@ -33,7 +34,8 @@ Level: TypeAlias = Literal["error", "warning"]
 """With an error the playbook cannot be used; with a warning it can."""
 
 
-class PlaybookProblem(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class PlaybookProblem:
     path: str
     """In JSONPath, "$" for the whole document: $.checks[2].detection_method.type"""
     level: Level

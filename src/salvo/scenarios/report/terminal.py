@@ -122,7 +122,7 @@ def _grouped(groups: Sequence[Group], reason: Callable[[Group], str]) -> Iterato
 
 def _numbers(summary: BatchSummary, paint: _Paint) -> Iterator[str]:
     yield f"verdict    {verdict(summary, paint)}"
-    yield from (f"{name:<10} {text}" for name, text, _ in labels.figures(summary))
+    yield from (f"{row.name:<10} {row.value}" for row in labels.figures(summary))
 
 
 def verdict(summary: BatchSummary, paint: _Paint | None = None) -> str:
@@ -195,7 +195,7 @@ def run_in_full(result: AgentRunResult, *, colour: bool = False) -> list[str]:
         *_section("Tool calls", _call_lines(result.tool_calls), paint),
         *_section("Trace", _trace_lines(result.trace), paint),
         *_section("Final output", [display_json(result.final_output, 2000)], paint),
-        *_section("Metrics", (f"{name:<8} {text}" for name, text, _ in labels.metrics(result)), paint),
+        *_section("Metrics", (f"{row.name:<8} {row.value}" for row in labels.metrics(result)), paint),
         *_section("Replay", [printable(labels.replay(result))], paint),
     ]
 

@@ -1,1 +1,1 @@
-"""The API, one subject a file."""
+"""The API, one subject per file."""

@@ -12,9 +12,9 @@ from salvo import __version__
 from salvo.engine.jsonio import json_codec
 from salvo.playbooks.enums import DISCLAIMERS
 from salvo.playbooks.report.builder import RUNNER_FINGERPRINT
-from salvo.web.documents.reader import MAX_DOCUMENT_BYTES, SUFFIXES
 from salvo.web.responses import JsonRoute
-from salvo.web.security import MAX_REQUEST_BYTES
+from salvo.web.routes.documents import SUFFIXES
+from salvo.web.security import MAX_DOCUMENT_BYTES, MAX_REQUEST_BYTES
 from salvo.web.services import ServicesDep
 
 router = APIRouter(prefix="/api", tags=["about"], route_class=JsonRoute)
@@ -70,12 +70,8 @@ class Example:
 
 
 @router.get("/examples", operation_id="listExamples")
+@cache
 def examples() -> list[Example]:
     """Return texts to try, careful and careless ones."""
-    return _examples()
-
-
-@cache
-def _examples() -> list[Example]:
     content = files("salvo.web").joinpath("examples", "examples.json").read_bytes()
     return [Example(**example) for example in json_codec.loads(content)]

@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Response
-from pydantic import BaseModel, ConfigDict, Field
+from fastapi.sse import KEEPALIVE_COMMENT
+from pydantic import Field
 
 from salvo.engine.jsonio.type_adapters import copy_fields
 from salvo.engine.stats.rates import Interval
@@ -23,7 +24,7 @@ from salvo.scenarios.store.batch_catalog import BatchRow
 from salvo.scenarios.store.index import IndexEntry
 from salvo.scenarios.store.watcher import StoreWatcher
 from salvo.web import events
-from salvo.web.request_models import MAX_NAME_LENGTH, Name
+from salvo.web.request_models import MAX_NAME_LENGTH, Name, RequestModel
 from salvo.web.responses import JsonRoute
 from salvo.web.services import Services, ServicesDep
 
@@ -72,21 +73,17 @@ def batches(
 ) -> BatchPage:
     """Return the batches of the store, newest first."""
     skipped = 0
-    rows: list[BatchRow] = []
-    matches = 0
+    matches: list[BatchRow] = []
     filtered = bool(scenario or model or verdict or search)
+    start = offset if filtered else 0
     for row in services.catalog.rows(0 if filtered else offset):
         if row is None:
             skipped += 1
-            continue
-        if not _matches(row, scenario, model, verdict, search):
-            continue
-        matches += 1
-        if filtered and matches <= offset:
-            continue
-        rows.append(row)
-        if len(rows) > limit:
+        elif _matches(row, scenario, model, verdict, search):
+            matches.append(row)
+        if len(matches) > start + limit:
             break
+    rows = matches[start:]
     skipped += sum(row.skipped for row in rows[:limit]) + services.catalog.unreadable
     return BatchPage(rows[:limit], offset, limit, len(rows) > limit, skipped, str(services.catalog.store.folder))
 
@@ -188,13 +185,11 @@ async def _changes(services: Services) -> AsyncIterator[bytes]:
             yield events.event("changed", events.BatchesChangedEvent(changed))
         elif silent >= events.KEEPALIVE_SECONDS:
             silent = 0.0
-            yield events.KEEPALIVE
+            yield KEEPALIVE_COMMENT
 
 
-class BatchPair(BaseModel):
+class BatchPair(RequestModel, json_schema_extra={"examples": [{"a": "1m7h", "b": "latest"}]}):
     """Two batches, by id, by a prefix of it, or "latest"."""
-
-    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"a": "1m7h", "b": "latest"}]})
 
     a: Name
     b: Name

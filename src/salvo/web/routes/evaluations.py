@@ -9,12 +9,13 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Body, Header
 
+from salvo.engine.jsonio.type_adapters import copy_fields
 from salvo.playbooks.enums import Mode, Severity
 from salvo.playbooks.evaluate.inputs import Inputs
 from salvo.playbooks.evaluate.judges import rules_judge
 from salvo.playbooks.evaluate.request import EvaluationRequest, stored_request
 from salvo.playbooks.playbook.validate import playbook as validated
-from salvo.playbooks.store.records import ErrorDetail, State, StoredEvaluation
+from salvo.playbooks.store.records import ErrorDetail, State
 from salvo.web import events
 from salvo.web.jobs import BASE_URL, Job, JobState, RetryNotice, VoteSummary
 from salvo.web.request_models import EvaluationCreate, EvaluationResume, check_key, evaluator_config
@@ -58,7 +59,7 @@ class Evaluation:
     progress: str
     done: int
     total: int
-    votes: tuple[VoteSummary, ...]
+    votes: list[VoteSummary]
     waiting: RetryNotice | None
     report_id: str | None
     """None until there is a report."""
@@ -178,21 +179,7 @@ async def _stored_events(evaluation: Evaluation, after: int, services: Services)
 
 
 def _job_evaluation(job: Job) -> Evaluation:
-    return Evaluation(
-        state=job.state,
-        created_at=job.created_at,
-        queue_position=job.position,
-        progress=job.progress,
-        done=job.answered,
-        total=job.total,
-        votes=tuple(job.votes),
-        waiting=job.waiting,
-        report_id=None,
-        resumable=False,
-        problem=job.problem,
-        base_url=job.base_url,
-        **_request_fields(job.request),
-    )
+    return copy_fields(Evaluation, job, report_id=None, resumable=False, **_request_fields(job.request))
 
 
 async def _stored_evaluation(evaluation_id: str, services: Services) -> Evaluation:
@@ -201,12 +188,13 @@ async def _stored_evaluation(evaluation_id: str, services: Services) -> Evaluati
 
 def _load_evaluation(evaluation_id: str, services: Services) -> Evaluation:
     stored = services.load(evaluation_id)
-    votes = tuple(VoteSummary.from_vote(sequence, vote) for sequence, vote in services.store.votes(stored.id))
+    votes = [VoteSummary.from_vote(sequence, vote) for sequence, vote in services.store.votes(stored.id)]
     problem = services.jobs.problem(stored.id) or stored.error
     playbook = validated(stored.playbook, "The stored playbook")
     request = EvaluationRequest(
         stored.id, playbook, _NO_INPUTS, stored.evaluator, stored.mode, stored.runs, stored.subject, stored.producer
     )
+    is_complete = stored.report is not None and not stored.report.incomplete
     answered = sum(vote.valid for vote in votes)
     return Evaluation(
         created_at=stored.created_at,
@@ -218,7 +206,7 @@ def _load_evaluation(evaluation_id: str, services: Services) -> Evaluation:
         votes=votes,
         waiting=None,
         report_id=stored.id if stored.report is not None else None,
-        resumable=_is_resumable(stored),
+        resumable=stored.inputs is not None and stored.state is not State.RUNNING and not is_complete,
         problem=problem,
         base_url=stored.settings.get(BASE_URL),
         **_request_fields(request),
@@ -244,9 +232,3 @@ def _request_fields(request: EvaluationRequest) -> dict[str, Any]:
         ),
         "needs_key": request.evaluator != rules_judge.NAME,
     }
-
-
-def _is_resumable(stored: StoredEvaluation) -> bool:
-    if stored.inputs is None or stored.state is State.RUNNING:
-        return False
-    return stored.report is None or stored.report.incomplete

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Response
-from pydantic import BaseModel, ConfigDict
 
 from salvo.engine.jsonio.type_adapters import copy_fields
 from salvo.playbooks.enums import Mode, Status
@@ -14,7 +13,7 @@ from salvo.playbooks.evaluate.request import DEFAULT_SUBJECT
 from salvo.playbooks.playbook import validate
 from salvo.playbooks.playbook.definition import Variance
 from salvo.playbooks.store.records import BaselineRecord, HistoryRow, TimelinePoint
-from salvo.web.request_models import MAX_NAME_LENGTH, Name
+from salvo.web.request_models import MAX_NAME_LENGTH, Name, RequestModel
 from salvo.web.responses import JsonRoute
 from salvo.web.services import ServicesDep
 
@@ -78,8 +77,11 @@ def timeline(
 ) -> list[TimelineReport]:
     """Return the reports of a subject, oldest first, with status, consistency and outcomes."""
     points = services.store.timeline(subject, playbook_hash)
-    hashes = {point.playbook_hash for point in points}
-    thresholds = {logic_hash: _thresholds(services, logic_hash) for logic_hash in hashes}
+    thresholds: dict[str, Variance] = {}
+    for logic_hash in {point.playbook_hash for point in points}:
+        used = services.store.playbook(logic_hash)
+        assert used is not None  # noqa: S101 - every evaluation refers to a stored playbook
+        thresholds[logic_hash] = validate.playbook(used.document).variance
     return [
         copy_fields(
             TimelineReport,
@@ -91,15 +93,7 @@ def timeline(
     ]
 
 
-def _thresholds(services: ServicesDep, logic_hash: str) -> Variance:
-    used = services.store.playbook(logic_hash)
-    assert used is not None  # noqa: S101 - every evaluation refers to a stored playbook
-    return validate.playbook(used.document).variance
-
-
-class BaselineCreate(BaseModel):
-    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"report_id": "latest"}]})
-
+class BaselineCreate(RequestModel, json_schema_extra={"examples": [{"report_id": "latest"}]}):
     report_id: Name
 
 

@@ -6,16 +6,16 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from fastapi import APIRouter
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from salvo.errors import UnknownIdError
 from salvo.playbooks.playbook import library
 from salvo.playbooks.playbook.definition import Playbook
-from salvo.playbooks.playbook.document import Level
+from salvo.playbooks.playbook.document import PlaybookProblem
 from salvo.playbooks.playbook.validate import examine, problems
 from salvo.playbooks.playbook.validate import playbook as validated
 from salvo.playbooks.store.records import UsedPlaybook
-from salvo.web.request_models import Text
+from salvo.web.request_models import RequestModel, Text
 from salvo.web.responses import JsonRoute
 from salvo.web.services import ServicesDep
 
@@ -47,26 +47,15 @@ class PlaybookDetail:
 
 
 @dataclass(frozen=True, slots=True)
-class PlaybookFinding:
-    path: str
-    """As JSONPath: $.checks[2].detection_method.type"""
-    level: Level
-    """A playbook with an error cannot be used."""
-    message: str
-
-
-@dataclass(frozen=True, slots=True)
 class PlaybookFindings:
     valid: bool
-    findings: tuple[PlaybookFinding, ...]
+    findings: list[PlaybookProblem]
     """Errors first."""
     playbook: PlaybookSummary | None
     """None if there are errors."""
 
 
-class PlaybookInput(BaseModel):
-    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"playbook": {"metadata": {}}}]})
-
+class PlaybookInput(RequestModel, json_schema_extra={"examples": [{"playbook": {"metadata": {}}}]}):
     playbook: dict[str, Any] | Text = Field(description="The document, or the text of its file.")
 
 
@@ -98,11 +87,10 @@ def show(playbook_id: str, services: ServicesDep) -> PlaybookDetail:
 def validate(body: PlaybookInput) -> PlaybookFindings:
     """Return every problem of a playbook with its path. No model is called, and nothing is stored."""
     if isinstance(body.playbook, str):
-        document, found_problems = examine(body.playbook.encode("utf-8", "surrogatepass"))
+        document, findings = examine(body.playbook.encode("utf-8", "surrogatepass"))
     else:
-        document, found_problems = body.playbook, problems(body.playbook)
-    valid = not any(problem.level == "error" for problem in found_problems)
-    findings = tuple(PlaybookFinding(problem.path, problem.level, problem.message) for problem in found_problems)
+        document, findings = body.playbook, problems(body.playbook)
+    valid = not any(problem.level == "error" for problem in findings)
     return PlaybookFindings(valid, findings, _summary(validated(document)) if valid else None)
 
 

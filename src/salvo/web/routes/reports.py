@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Response
-from pydantic import BaseModel, ConfigDict
 
+from salvo.engine.text.formatting import NamedValue
 from salvo.playbooks.audit import verify as verification
 from salvo.playbooks.enums import DISCLAIMERS
+from salvo.playbooks.report import labels
 from salvo.playbooks.report.claims import forbidden_claims
 from salvo.playbooks.report.compare import ReportComparison, compare
 from salvo.playbooks.report.export import html, json, markdown
-from salvo.playbooks.report.labels import WITHHELD
 from salvo.playbooks.report.report import CheckResult, Report, ReportFile
-from salvo.web.report_labels import ReportLabels, report_labels
-from salvo.web.request_models import Name
+from salvo.web.request_models import Name, RequestModel
 from salvo.web.responses import JsonRoute
 from salvo.web.services import ServicesDep
 
@@ -33,6 +32,44 @@ class ReportTexts:
     source_document: str | None
     prompt: str | None
     system_instructions: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class CheckLabels:
+    votes: str
+    facts: list[NamedValue]
+    decided_by: str
+    """Why the evaluator did not judge the check; empty if it did."""
+    notices: tuple[str, ...]
+    """That votes are missing, or that the evidence did not support the vote."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReportLabels:
+    """Labels for the page, worded exactly as in the report's exports."""
+
+    status: str
+    mode: str
+    incomplete: str
+    texts_withheld: str
+    tally: str
+    """How many checks failed, passed and are indeterminate."""
+    checks: Mapping[str, CheckLabels]
+    """By the id of the check."""
+    rejected: str
+    """What it means that a citation was rejected."""
+    unverified: str
+    revision_prompt: str
+    variance: list[NamedValue]
+    evaluator_variance: str
+    drift: str
+    drift_facts: list[NamedValue]
+    unchecked_areas: tuple[str, ...]
+    """In the order of the report."""
+    integrity: list[NamedValue]
+    evaluator: list[NamedValue]
+    producer: list[NamedValue]
+    spending: list[NamedValue]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +93,41 @@ def show(report_id: str, services: ServicesDep) -> StoredReport:
     stored, report = services.load_with_report(report_id)
     texts = None if stored.inputs is None else ReportTexts(**stored.inputs.texts)  # type: ignore[arg-type]  # ai_output is never None
     resumable = texts is not None and report.incomplete
-    labels, withheld = report_labels(report), _withheld(report)
-    return StoredReport(report, labels, texts, stored.baseline_since, resumable, withheld, WITHHELD)
+    return StoredReport(
+        report, report_labels(report), texts, stored.baseline_since, resumable, _withheld(report), labels.WITHHELD
+    )
+
+
+def report_labels(report: Report) -> ReportLabels:
+    return ReportLabels(
+        status=labels.MEANINGS[report.summary.overall_status],
+        mode=report.execution_mode.label,
+        incomplete=labels.INCOMPLETE,
+        texts_withheld=labels.TEXTS_WITHHELD,
+        tally=labels.tally(report.check_results),
+        checks={check.check_id: _check_labels(check) for check in report.check_results},
+        rejected=labels.REJECTED,
+        unverified=labels.UNVERIFIED,
+        revision_prompt=labels.PROMPT,
+        variance=labels.variance(report),
+        evaluator_variance=labels.EVALUATOR_VARIANCE,
+        drift=labels.DRIFTS[report.drift_summary.kind],
+        drift_facts=labels.drift(report.drift_summary),
+        unchecked_areas=tuple(labels.stated_by(area) for area in report.unchecked_areas),
+        integrity=labels.integrity(report),
+        evaluator=labels.fingerprint(report.model_fingerprints.evaluator),
+        producer=labels.fingerprint(report.model_fingerprints.producer),
+        spending=labels.spending(report),
+    )
+
+
+def _check_labels(check: CheckResult) -> CheckLabels:
+    return CheckLabels(
+        votes=labels.votes(check),
+        facts=labels.facts(check),
+        decided_by=labels.UNASKED.get(check.decided_by, ""),
+        notices=tuple(notice for notice in (labels.unfinished(check), labels.overruled(check)) if notice),
+    )
 
 
 def _withheld(*reports: Report) -> tuple[str, ...]:
@@ -141,9 +211,7 @@ def verify(report_id: str, services: ServicesDep) -> Verification:
     return Verification(altered, tuple(findings))
 
 
-class ReportPair(BaseModel):
-    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"a": "01j9", "b": "latest"}]})
-
+class ReportPair(RequestModel, json_schema_extra={"examples": [{"a": "01j9", "b": "latest"}]}):
     a: Name
     b: Name
 
@@ -164,5 +232,6 @@ class ReportComparisonDetail:
 def compare_reports(pair: ReportPair, services: ServicesDep) -> ReportComparisonDetail:
     """Compare two reports: what changed, and whether the text or the judge is different."""
     (_, a), (_, b) = (services.load_with_report(name) for name in (pair.a, pair.b))
-    labels = report_labels(a), report_labels(b)
-    return ReportComparisonDetail(DISCLAIMERS, compare(a, b), a, b, *labels, _withheld(a, b), WITHHELD)
+    return ReportComparisonDetail(
+        DISCLAIMERS, compare(a, b), a, b, report_labels(a), report_labels(b), _withheld(a, b), labels.WITHHELD
+    )

@@ -111,37 +111,22 @@ function CheckRow({ checkId, data }: { checkId: string; data: ComparedReports })
         )}
       </h3>
       <div className="mt-2 grid gap-4 md:grid-cols-2">
-        <CheckVerdict
-          side="A"
-          check={a}
-          votes={data.labels_a.checks[checkId]?.votes}
-          quotes={quotes?.lost ?? []}
-          sign="−"
-          label="Evidence only in A"
-        />
-        <CheckVerdict
-          side="B"
-          check={b}
-          votes={data.labels_b.checks[checkId]?.votes}
-          quotes={quotes?.gained ?? []}
-          sign="+"
-          label="Evidence only in B"
-        />
+        <CheckVerdict side="A" check={a} votes={data.labels_a.checks[checkId]?.votes} quotes={quotes?.lost ?? []} />
+        <CheckVerdict side="B" check={b} votes={data.labels_b.checks[checkId]?.votes} quotes={quotes?.gained ?? []} />
       </div>
     </li>
   );
 }
 
 interface CheckVerdictProps {
-  side: string;
+  side: "A" | "B";
   check: CheckResult | undefined;
   votes: string | undefined;
+  /** Only in this report. */
   quotes: readonly string[];
-  sign: string;
-  label: string;
 }
 
-function CheckVerdict({ side, check, votes, quotes, sign, label }: CheckVerdictProps) {
+function CheckVerdict({ side, check, votes, quotes }: CheckVerdictProps) {
   return (
     <div className="min-w-0">
       <p className="flex flex-wrap items-center gap-2">
@@ -155,11 +140,11 @@ function CheckVerdict({ side, check, votes, quotes, sign, label }: CheckVerdictP
       </p>
       {quotes.length ? (
         <>
-          <p className="mt-2 text-sm text-soft">{label}</p>
+          <p className="mt-2 text-sm text-soft">Evidence only in {side}</p>
           <ul className="mt-1 space-y-1.5">
             {quotes.map((span) => (
               <li key={span} className="foreign border-(--color-mark-deep) border-l-[3px] pl-3 font-serif">
-                <span aria-hidden="true">{sign} </span>“<VisibleText>{span}</VisibleText>”
+                <span aria-hidden="true">{side === "A" ? "−" : "+"} </span>“<VisibleText>{span}</VisibleText>”
               </li>
             ))}
           </ul>

@@ -8,7 +8,7 @@ import { Button } from "@/components/Button";
 import { Details } from "@/components/Details";
 import { PageTitle } from "@/components/layout";
 import { ErrorNotice } from "@/components/states";
-import { applyExample, toRequest, useDraft } from "./draft";
+import { applyExample, type TextName, toRequest, useDraft } from "./draft";
 import { EvaluatorChoice } from "./EvaluatorChoice";
 import { PlaybookChoice } from "./PlaybookChoice";
 import { TextField } from "./TextField";
@@ -66,6 +66,7 @@ function TextInputs() {
   const hasOptional = Boolean(draft.system_instructions || draft.subject || draft.producer);
   const [opened, setOpened] = useState(hasOptional);
   if (hasOptional && !opened) setOpened(true);
+  const bind = (name: TextName) => ({ value: draft[name], onChange: (text: string) => change({ [name]: text }) });
   return (
     <div className="min-w-0 space-y-5">
       <TextField
@@ -73,24 +74,16 @@ function TextInputs() {
         hint="The AI’s text, unchanged. Or drop a file here: .txt, .md, .docx or .pdf."
         rows={14}
         required
-        value={draft.ai_output}
-        onChange={(ai_output) => change({ ai_output })}
+        {...bind("ai_output")}
       />
       <div className="grid gap-5 md:grid-cols-2">
         <TextField
           label="Source document"
           hint="The document that the AI worked from, if any."
           rows={6}
-          value={draft.source_document}
-          onChange={(source_document) => change({ source_document })}
+          {...bind("source_document")}
         />
-        <TextField
-          label="Prompt"
-          hint="The prompt that the AI was given, if known."
-          rows={6}
-          value={draft.prompt}
-          onChange={(prompt) => change({ prompt })}
-        />
+        <TextField label="Prompt" hint="The prompt that the AI was given, if known." rows={6} {...bind("prompt")} />
       </div>
       <Details title="More options: system instructions, subject, producer" open={opened}>
         <div className="space-y-4">
@@ -98,22 +91,19 @@ function TextInputs() {
             label="System instructions"
             hint="The system instructions that the AI was given."
             rows={4}
-            value={draft.system_instructions}
-            onChange={(system_instructions) => change({ system_instructions })}
+            {...bind("system_instructions")}
           />
           <ShortField
             id={`${id}-subject`}
             label="Subject"
             hint="The series this text belongs to, such as “NDA reviews”. Reports on the same subject are compared over time."
-            value={draft.subject}
-            onChange={(subject) => change({ subject })}
+            {...bind("subject")}
           />
           <ShortField
             id={`${id}-producer`}
             label="Producer"
             hint="The AI that wrote the text, such as “openai/gpt-5.5”. The report lists it as declared by you."
-            value={draft.producer}
-            onChange={(producer) => change({ producer })}
+            {...bind("producer")}
           />
         </div>
       </Details>

@@ -23,6 +23,9 @@ export interface Draft {
   playbook: UploadedPlaybook | null;
 }
 
+/** The fields of a draft that the user fills in with free text. */
+export type TextName = "ai_output" | "source_document" | "prompt" | "system_instructions" | "subject" | "producer";
+
 export const EMPTY_DRAFT: Draft = {
   ai_output: "",
   source_document: "",

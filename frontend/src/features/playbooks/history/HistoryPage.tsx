@@ -1,10 +1,9 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useCallback, useState } from "react";
-import { Link } from "react-router";
 import { queries } from "@/api/queries";
 import type { HistoryQuery, HistoryRow, Mode, Status } from "@/api/types";
 import { Badge, Label, StateLabel } from "@/components/Badge";
-import { Button, ButtonLink } from "@/components/Button";
+import { Button, ButtonLink, TextLink } from "@/components/Button";
 import { ClickableRow } from "@/components/ClickableRow";
 import { CompareSelection, SelectionCheckbox, toggleSelection } from "@/components/CompareSelection";
 import { FilterSearch, FilterSelect } from "@/components/Filter";
@@ -152,9 +151,7 @@ function Row({ row, selected, onSelect }: RowProps) {
         {row.status ? <SelectionCheckbox name={row.id} checked={selected} onChange={() => onSelect(row.id)} /> : null}
       </td>
       <td className={`${TD} whitespace-nowrap`}>
-        <Link to={to} className="text-link underline">
-          {formatTime(row.created_at)}
-        </Link>
+        <TextLink to={to}>{formatTime(row.created_at)}</TextLink>
       </td>
       <td className={TD}>
         <span className="flex flex-wrap gap-1.5">

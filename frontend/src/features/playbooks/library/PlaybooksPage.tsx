@@ -1,11 +1,11 @@
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { Link, useNavigate } from "react-router";
+import { useNavigate } from "react-router";
 import { api } from "@/api/client";
 import { queries } from "@/api/queries";
 import type { PlaybookEntry } from "@/api/types";
 import { Label } from "@/components/Badge";
-import { Button } from "@/components/Button";
+import { Button, TextLink } from "@/components/Button";
 import { CopyButton } from "@/components/CopyButton";
 import { Details } from "@/components/Details";
 import { FileChooser, JSON_FILES } from "@/components/FileChooser";
@@ -47,10 +47,7 @@ function PlaybookCard({ playbook }: { playbook: PlaybookEntry }) {
       {playbook.used_by ? (
         <p className="mt-1 text-soft">
           Not part of the library. Stored with evaluations, most recently{" "}
-          <Link to={`/evaluations/${playbook.used_by}`} className="text-link underline">
-            {playbook.used_by}
-          </Link>
-          .
+          <TextLink to={`/evaluations/${playbook.used_by}`}>{playbook.used_by}</TextLink>.
         </p>
       ) : null}
       <FactRows facts={playbookFacts(playbook)} />

@@ -8,7 +8,7 @@ import type { Evaluation, RetryWait, VoteEvent } from "@/api/types";
 import { Badge, Label } from "@/components/Badge";
 import { Button, ButtonLink } from "@/components/Button";
 import { Facts, PageTitle } from "@/components/layout";
-import { ErrorNotice, Loading, Notice, ProblemNotice } from "@/components/states";
+import { ErrorNotice, Loading, Notice, PageError, ProblemNotice } from "@/components/states";
 import { VisibleText } from "@/components/VisibleText";
 import { checkTitle, formatSeconds } from "@/lib/format";
 import { applyEvent, isFinal, watchEvaluation } from "./evaluationEvents";
@@ -22,14 +22,7 @@ export function ProgressPage() {
 
 function Progress({ id }: { id: string }) {
   const first = useQuery({ ...queries.evaluation(id), refetchOnReconnect: false });
-  if (first.error) {
-    return (
-      <>
-        <PageTitle>Evaluation</PageTitle>
-        <ErrorNotice error={first.error} onRetry={first.refetch} />
-      </>
-    );
-  }
+  if (first.error) return <PageError title="Evaluation" error={first.error} onRetry={first.refetch} />;
   if (!first.data) return <Loading label="the evaluation" />;
   return <WatchedEvaluation key={first.dataUpdatedAt} start={first.data} reload={first.refetch} />;
 }

@@ -1,6 +1,6 @@
-import { Link } from "react-router";
 import type { Report, ReportLabels } from "@/api/types";
 import { Badge } from "@/components/Badge";
+import { TextLink } from "@/components/Button";
 import { FactRows, Section, Table, TD, TextList } from "@/components/layout";
 import { VisibleText } from "@/components/VisibleText";
 import { checkTitle, formatTime } from "@/lib/format";
@@ -18,12 +18,8 @@ export function Drift({ report, labels }: { report: Report; labels: ReportLabels
         <>
           <FactRows facts={facts} />
           <p className="mt-3 flex flex-wrap gap-x-5 print:hidden">
-            <Link to={`/reports/${drift.baseline_id}`} className="text-link underline">
-              Open the baseline
-            </Link>
-            <Link to={`/compare?a=${drift.baseline_id}&b=${report.report_id}`} className="text-link underline">
-              Compare with the baseline
-            </Link>
+            <TextLink to={`/reports/${drift.baseline_id}`}>Open the baseline</TextLink>
+            <TextLink to={`/compare?a=${drift.baseline_id}&b=${report.report_id}`}>Compare with the baseline</TextLink>
           </p>
         </>
       ) : null}

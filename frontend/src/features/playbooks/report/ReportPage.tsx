@@ -9,10 +9,10 @@ import { CopyButton } from "@/components/CopyButton";
 import { Details } from "@/components/Details";
 import { Disclaimers } from "@/components/Disclaimers";
 import { LongText } from "@/components/LongText";
-import { type Fact, FactRows, Facts, PageTitle, ScrollRegion, Section, TextList, useTitle } from "@/components/layout";
+import { type Fact, FactRows, Facts, ScrollRegion, Section, TextList, useTitle } from "@/components/layout";
 import { RawJson } from "@/components/RawJson";
 import { StatusBanner } from "@/components/StatusBanner";
-import { ErrorNotice, Loading, Notice } from "@/components/states";
+import { Loading, Notice, PageError } from "@/components/states";
 import { VisibleText } from "@/components/VisibleText";
 import { formatTime } from "@/lib/format";
 import { ResumeForm } from "../progress/ResumeForm";
@@ -29,13 +29,11 @@ export function ReportPage() {
   const { data, error, refetch } = useQuery(queries.report(id));
   if (error) {
     return (
-      <>
-        <PageTitle>Report</PageTitle>
-        <ErrorNotice error={error} onRetry={refetch} />
+      <PageError title="Report" error={error} onRetry={refetch}>
         <p className="mt-4">
           <ButtonLink to={`/evaluations/${id}`}>Show the status of the evaluation</ButtonLink>
         </p>
-      </>
+      </PageError>
     );
   }
   if (!data) return <Loading label="the report" />;

@@ -1,9 +1,9 @@
 import { useQuery } from "@tanstack/react-query";
-import { Link, useNavigate, useSearchParams } from "react-router";
+import { useNavigate, useSearchParams } from "react-router";
 import { queries } from "@/api/queries";
 import type { TimelineReport } from "@/api/types";
 import { Badge, badgeSign, badgeTone, Label } from "@/components/Badge";
-import { ButtonLink } from "@/components/Button";
+import { ButtonLink, TextLink } from "@/components/Button";
 import { PageTitle, ScrollRegion, TD, TH } from "@/components/layout";
 import { SelectField } from "@/components/SelectField";
 import { Empty, ErrorNotice, Loading } from "@/components/states";
@@ -72,9 +72,7 @@ function TimelineView({ points }: { points: readonly TimelineReport[] }) {
             {points.map((point, index) => (
               <tr key={point.id}>
                 <td className={`${TD} whitespace-nowrap`}>
-                  <Link to={`/reports/${point.id}`} className="text-link underline">
-                    {formatTime(point.created_at)}
-                  </Link>
+                  <TextLink to={`/reports/${point.id}`}>{formatTime(point.created_at)}</TextLink>
                 </td>
                 <td className={TD}>
                   <span className="flex flex-wrap gap-1">

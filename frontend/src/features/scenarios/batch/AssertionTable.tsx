@@ -1,6 +1,6 @@
-import { Link } from "react-router";
 import type { AssertionSummary } from "@/api/types";
 import { Label } from "@/components/Badge";
+import { TextLink } from "@/components/Button";
 import { Table, TD } from "@/components/layout";
 import { VisibleText } from "@/components/VisibleText";
 import { formatCount } from "@/lib/format";
@@ -54,13 +54,9 @@ function AssertionRow({
       </td>
       <td className={`${TD} whitespace-nowrap tabular-nums`}>
         {failed ? (
-          <Link
-            to={runsAddress(assertion.label)}
-            className="text-link underline"
-            aria-label={`${failed} runs in which ${assertion.label} failed`}
-          >
+          <TextLink to={runsAddress(assertion.label)} aria-label={`${failed} runs in which ${assertion.label} failed`}>
             {formatCount(failed)}
-          </Link>
+          </TextLink>
         ) : (
           "0"
         )}

@@ -1,16 +1,16 @@
 import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
-import { Link, useParams } from "react-router";
+import { useParams } from "react-router";
 import { api } from "@/api/client";
 import { queries } from "@/api/queries";
 import type { Batch, BatchDetail, BatchSummary, Evidence } from "@/api/types";
 import { Label } from "@/components/Badge";
-import { ButtonLink, DownloadLink } from "@/components/Button";
+import { ButtonLink, DownloadLink, TextLink } from "@/components/Button";
 import { Details } from "@/components/Details";
 import { type Fact, FactRows, Facts, PageTitle, Section } from "@/components/layout";
 import { RawJson } from "@/components/RawJson";
 import { StatusBanner } from "@/components/StatusBanner";
-import { ErrorNotice, Loading } from "@/components/states";
+import { Loading, PageError } from "@/components/states";
 import { VisibleText } from "@/components/VisibleText";
 import { formatCount, formatScore, formatSeconds, formatTime, pluralize, UNKNOWN } from "@/lib/format";
 import { useFilters } from "@/lib/useFilters";
@@ -34,12 +34,7 @@ export function BatchPage() {
   return (
     <>
       <ConnectionStatus connection={connection} announcement={announcement} />
-      {error ? (
-        <>
-          <PageTitle>Batch</PageTitle>
-          <ErrorNotice error={error} onRetry={refetch} />
-        </>
-      ) : null}
+      {error ? <PageError title="Batch" error={error} onRetry={refetch} /> : null}
       {!data && !error ? <Loading label="the batch" /> : null}
       {data && !error ? <BatchView detail={data} /> : null}
     </>
@@ -114,9 +109,7 @@ function BatchHeader({ detail }: { detail: BatchDetail }) {
   return (
     <header>
       <p className="mb-1 text-sm">
-        <Link to="/scenarios" className="text-link underline">
-          Batches of runs
-        </Link>
+        <TextLink to="/scenarios">Batches of runs</TextLink>
       </p>
       <PageTitle
         lead={

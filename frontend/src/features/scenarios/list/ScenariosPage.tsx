@@ -1,10 +1,9 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useCallback, useMemo, useState } from "react";
-import { Link } from "react-router";
 import { queries } from "@/api/queries";
 import type { BatchRow, Series, Verdict } from "@/api/types";
 import { Label } from "@/components/Badge";
-import { Button } from "@/components/Button";
+import { Button, TextLink } from "@/components/Button";
 import { ClickableRow } from "@/components/ClickableRow";
 import { CompareSelection, SelectionCheckbox, toggleSelection } from "@/components/CompareSelection";
 import { CopyButton } from "@/components/CopyButton";
@@ -210,9 +209,7 @@ function Row({ row, isNew, selected, onSelect }: RowProps) {
         />
       </td>
       <td className={`${TD} whitespace-nowrap`}>
-        <Link to={to} className="text-link underline">
-          {formatTime(row.created_at)}
-        </Link>
+        <TextLink to={to}>{formatTime(row.created_at)}</TextLink>
       </td>
       <td className={`${TD} min-w-56 [overflow-wrap:anywhere]`}>
         <VisibleText>{row.scenario_id}</VisibleText>

@@ -1,7 +1,6 @@
 import { useState } from "react";
-import { Link } from "react-router";
 import type { Series, SeriesPoint } from "@/api/types";
-import { Button } from "@/components/Button";
+import { Button, TextLink } from "@/components/Button";
 import { Table, TD } from "@/components/layout";
 import { VisibleText } from "@/components/VisibleText";
 import { formatSeconds, formatTime, pluralize } from "@/lib/format";
@@ -103,9 +102,7 @@ function PointTable({ points, name }: { points: readonly SeriesPoint[]; name: st
       {points.map((point) => (
         <tr key={point.batch_id}>
           <td className={`${TD} whitespace-nowrap`}>
-            <Link to={`/scenarios/batches/${point.batch_id}`} className="text-link underline">
-              {formatTime(point.created_at)}
-            </Link>
+            <TextLink to={`/scenarios/batches/${point.batch_id}`}>{formatTime(point.created_at)}</TextLink>
           </td>
           <td className={TD}>{point.verdict}</td>
           <td className={`${TD} whitespace-nowrap tabular-nums`}>{describeRate(point)}</td>

@@ -1,16 +1,16 @@
 import { useQuery } from "@tanstack/react-query";
 import { useMemo, useState } from "react";
-import { Link, useParams } from "react-router";
+import { useParams } from "react-router";
 import { api } from "@/api/client";
 import { queries } from "@/api/queries";
 import type { RunDetail, RunHead, Trajectory } from "@/api/types";
-import { ButtonLink, DownloadLink } from "@/components/Button";
+import { ButtonLink, DownloadLink, TextLink } from "@/components/Button";
 import { CopyButton } from "@/components/CopyButton";
 import { LazyDetails } from "@/components/Details";
 import { LongText } from "@/components/LongText";
 import { type Fact, Facts, PageTitle, Section } from "@/components/layout";
 import { StatusBanner } from "@/components/StatusBanner";
-import { ErrorNotice, Loading } from "@/components/states";
+import { ErrorNotice, Loading, PageError } from "@/components/states";
 import { VisibleText } from "@/components/VisibleText";
 import { formatScore, formatSeconds, formatTime, pluralize } from "@/lib/format";
 import { OutcomeBadge, outcomeTone } from "../Badges";
@@ -24,14 +24,7 @@ import { assertionLabel, placeAssertions } from "./steps";
 export function RunPage() {
   const { id = "" } = useParams();
   const { data, error, refetch } = useQuery(queries.run(id));
-  if (error) {
-    return (
-      <>
-        <PageTitle>Run</PageTitle>
-        <ErrorNotice error={error} onRetry={refetch} />
-      </>
-    );
-  }
+  if (error) return <PageError title="Run" error={error} onRetry={refetch} />;
   if (!data) return <Loading label="the run" />;
   return <RunView key={data.run.run_id} detail={data} />;
 }
@@ -90,13 +83,11 @@ function RunHeader({ run, partner }: Pick<RunDetail, "run" | "partner">) {
   return (
     <header>
       <p className="mb-1 flex flex-wrap gap-x-2 text-sm">
-        <Link to="/scenarios" className="text-link underline">
-          Batches of runs
-        </Link>
+        <TextLink to="/scenarios">Batches of runs</TextLink>
         <span aria-hidden="true">/</span>
-        <Link to={batch} className="text-link underline">
+        <TextLink to={batch}>
           <VisibleText>{run.scenario_id}</VisibleText>
-        </Link>
+        </TextLink>
       </p>
       <PageTitle
         lead={

@@ -11,7 +11,7 @@ import pytest
 from salvo.playbooks.enums import Mode, Status
 from salvo.playbooks.report.export import html, markdown
 from salvo.playbooks.report.report import Report
-from salvo.web.report_labels import report_labels
+from salvo.web.routes.reports import report_labels
 from tests.playbooks.report.export.examples import INPUTS, everything, file_of, of_status
 from tests.support.web import CAREFUL, CARELESS, Client
 

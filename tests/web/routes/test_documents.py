@@ -7,7 +7,8 @@ import docx
 import pytest
 from pypdf import PdfWriter
 
-from salvo.web.documents import reader, worker
+from salvo.web import document_worker, security
+from salvo.web.routes import documents
 from tests.support.documents import pdf, written
 from tests.support.web import Client, Reply
 
@@ -88,16 +89,16 @@ async def test_a_file_that_cannot_be_read_is_a_sentence(api: Client) -> None:
 
 async def test_a_zip_bomb_is_not_unpacked(api: Client) -> None:
     bomb = _zip({"word/document.xml": b"0" * (20 * 1024 * 1024)})
-    assert len(bomb) * worker.MAX_UNPACKED_RATIO < 20 * 1024 * 1024
+    assert len(bomb) * document_worker.MAX_UNPACKED_RATIO < 20 * 1024 * 1024
     reply = await _read(api, "bomb.docx", bomb)
     assert (reply.status, reply.json()["error"]["message"]) == (422, "The file becomes too large when it is unpacked.")
 
 
 def test_an_archive_that_declares_too_much_is_refused_whatever_its_own_size() -> None:
     with zipfile.ZipFile(io.BytesIO(_zip({"word/document.xml": b"0"}))) as archive:
-        archive.infolist()[0].file_size = worker.MAX_UNPACKED_BYTES + 1
-        with pytest.raises(worker.UnreadableDocumentError, match="too large when it is unpacked"):
-            worker._check_archive(archive, 100 * 1024 * 1024)
+        archive.infolist()[0].file_size = document_worker.MAX_UNPACKED_BYTES + 1
+        with pytest.raises(document_worker.UnreadableDocumentError, match="too large when it is unpacked"):
+            document_worker._check_archive(archive, 100 * 1024 * 1024)
 
 
 async def test_entities_that_multiply_are_not_followed(api: Client) -> None:
@@ -108,13 +109,13 @@ async def test_entities_that_multiply_are_not_followed(api: Client) -> None:
 
 
 async def test_a_reader_that_does_not_come_to_an_end_is_ended(api: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reader, "TIMEOUT_SECONDS", 0.01)
+    monkeypatch.setattr(documents, "TIMEOUT_SECONDS", 0.01)
     reply = await _read(api, "contract.pdf", pdf(*SENTENCES))
     assert (reply.status, reply.json()["error"]["message"]) == (422, "Reading the file takes too long.")
 
 
 async def test_a_file_that_is_too_large_gets_413(api: Client) -> None:
-    reply = await _read(api, "large.txt", b"x" * (reader.MAX_DOCUMENT_BYTES + 1))
+    reply = await _read(api, "large.txt", b"x" * (security.MAX_DOCUMENT_BYTES + 1))
     assert (reply.status, reply.code) == (413, "too_large")
 
 

@@ -1,4 +1,4 @@
-"""Read a .docx or .pdf in a separate process: `python -m salvo.web.documents.worker .pdf < FILE` prints JSON.
+"""Read a .docx or .pdf in a separate process: `python -m salvo.web.document_worker .pdf < FILE` prints JSON.
 
 The files are untrusted, and the libraries that read them are large. Memory and time are limited here, and a crash ends
 this process only.
