@@ -9,7 +9,7 @@ from itertools import count
 
 from salvo.engine.runtime.clock import SystemClock
 from salvo.playbooks.enums import Mode
-from salvo.playbooks.store.records import NewEvaluation
+from salvo.playbooks.evaluate.request import EvaluationRequest
 from salvo.playbooks.store.store import EvaluationStore
 from tests.support.playbooks import a_playbook, a_report, a_vote, some_inputs, some_votes
 
@@ -32,7 +32,7 @@ def _endless(store: EvaluationStore, clock: SystemClock) -> None:
 
 def _begin(store: EvaluationStore, clock: SystemClock) -> str:
     name = clock.new_id()
-    store.begin(NewEvaluation(name, a_playbook(), some_inputs(), "rules", Mode.FULL, 3, "default"))
+    store.begin(EvaluationRequest(name, a_playbook(), some_inputs(), "rules", Mode.FULL, 3))
     return name
 
 

@@ -7,9 +7,9 @@ from click.testing import Result
 
 from salvo.playbooks.enums import Mode
 from salvo.playbooks.evaluate.inputs import Inputs
+from salvo.playbooks.evaluate.request import EvaluationRequest
 from salvo.playbooks.evaluate.votes import Vote
 from salvo.playbooks.report.report import Report
-from salvo.playbooks.store.records import NewEvaluation
 from salvo.playbooks.store.store import EvaluationStore
 from tests.support.playbooks import a_playbook, a_report, some_inputs, some_votes
 
@@ -22,7 +22,7 @@ def begin_evaluation(
     store: EvaluationStore, name: str = "id-0001", *, inputs: Inputs | None = None, **changes: Any
 ) -> str:
     fields: dict[str, Any] = {
-        "id": name,
+        "report_id": name,
         "playbook": a_playbook(),
         "inputs": inputs or some_inputs(),
         "evaluator": "anthropic/claude-sonnet-4-6",
@@ -30,7 +30,8 @@ def begin_evaluation(
         "runs": 3,
         "subject": "default",
     }
-    store.begin(NewEvaluation(**{**fields, **changes}))
+    options = {name: changes.pop(name) for name in ("settings", "in_full", "group") if name in changes}
+    store.begin(EvaluationRequest(**{**fields, **changes}), **options)
     return name
 
 

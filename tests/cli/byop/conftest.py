@@ -48,5 +48,5 @@ def three(store: EvaluationStore) -> EvaluationStore:
     begin_evaluation(store, NAMES[1], evaluator="rules")
     store.save_votes(NAMES[1], [a_vote()])
     store.interrupt(NAMES[1])
-    finish_evaluation(store, NAMES[2], mode=Mode.SCREENING, stored_in_full=False)
+    finish_evaluation(store, NAMES[2], mode=Mode.SCREENING, in_full=False)
     return store

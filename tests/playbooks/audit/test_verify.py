@@ -77,7 +77,7 @@ def test_what_nobody_touched_holds(store: EvaluationStore) -> None:
 
 
 def test_hashes_only_holds_as_far_as_it_can_be_told(store: EvaluationStore) -> None:
-    finish_evaluation(store, stored_in_full=False)
+    finish_evaluation(store, in_full=False)
     assert not_holding(verified(store)) == snapshot(
         {
             "inputs": "The texts are not stored, only their fingerprint: sha256:….",
@@ -391,7 +391,7 @@ def test_a_file_is_compared_with_the_database(store: EvaluationStore) -> None:
 
 
 def test_both_forms_of_a_report_stored_without_texts_are_known(store: EvaluationStore) -> None:
-    finish_evaluation(store, stored_in_full=False)
+    finish_evaluation(store, in_full=False)
     for report in (a_report(), without_texts(a_report())):
         content = json_codec.dumps(ReportFile(report))
         [found, _] = verify.against_database(content, store.load_raw("id-0001"), store.audit_log())

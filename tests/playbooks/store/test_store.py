@@ -402,7 +402,7 @@ def _in_files(folder: Path, text: str) -> bool:
 
 def test_hashes_only_keeps_no_text(store: EvaluationStore, clock: HeldClock, tmp_path: Path) -> None:
     inputs = some_inputs(prompt="Review the clause, please.")
-    report = finish_evaluation(store, inputs=inputs, stored_in_full=False)
+    report = finish_evaluation(store, inputs=inputs, in_full=False)
     found = store.load("id-0001")
     assert found.inputs is None
     assert (found.inputs_fingerprint, found.raw_hashes) == (inputs.fingerprint, inputs.raw_hashes)

@@ -12,7 +12,6 @@ from salvo.playbooks.evaluate.request import EvaluationRequest
 from salvo.playbooks.evaluate.votes import Vote
 from salvo.playbooks.report.builder import BaselineReport
 from salvo.playbooks.report.report import Report
-from salvo.playbooks.store.records import NewEvaluation
 
 if TYPE_CHECKING:
     from salvo.playbooks.store.store import EvaluationStore
@@ -41,21 +40,7 @@ class StoreRecorder:
 
     def start(self, request: EvaluationRequest, earlier_votes: Sequence[Vote] = ()) -> Sequence[int]:
         """Store the request, with the votes it takes over from another evaluation. Return the votes' numbers."""
-        self._store.begin(
-            NewEvaluation(
-                id=request.report_id,
-                playbook=request.playbook,
-                inputs=request.inputs,
-                evaluator=request.evaluator,
-                mode=request.mode,
-                runs=request.runs,
-                subject=request.subject,
-                producer=request.producer,
-                settings=self._settings,
-                stored_in_full=self._in_full,
-                group=self._group,
-            )
-        )
+        self._store.begin(request, settings=self._settings, in_full=self._in_full, group=self._group)
         return self.save_votes(request.report_id, earlier_votes) if earlier_votes else ()
 
     def save_votes(self, evaluation_id: str, votes: Sequence[Vote]) -> Sequence[int]:

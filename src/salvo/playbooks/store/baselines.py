@@ -6,18 +6,18 @@ from sqlalchemy import Connection, RowMapping, delete, insert, select
 
 from salvo.errors import UsageError
 from salvo.playbooks.audit import audit_log
-from salvo.playbooks.enums import Mode, Status
+from salvo.playbooks.enums import Mode
 from salvo.playbooks.store import audit_entries
 from salvo.playbooks.store.columns import as_name
-from salvo.playbooks.store.evaluations import JOINED
+from salvo.playbooks.store.evaluations import make_record, select_fields
 from salvo.playbooks.store.records import BaselineRecord, State
-from salvo.playbooks.store.tables import baselines, evaluations, playbooks
+from salvo.playbooks.store.tables import baselines, evaluations
 
 
 def save(connection: Connection, row: RowMapping, now: str) -> None:
     """Save the report of an evaluation as a baseline; a saved one stays as it is. Only in an exclusive transaction."""
     _check_suitable(row)
-    if row["saved_at"] is not None:
+    if row["baseline_since"] is not None:
         return
     series = {name: row[name] for name in ("playbook_hash", "subject")}
     connection.execute(insert(baselines).values(evaluation_id=row["id"], saved_at=now, **series))
@@ -45,7 +45,7 @@ def _check_suitable(row: RowMapping) -> None:
 
 def clear(connection: Connection, row: RowMapping, now: str) -> bool:
     """Remove a baseline, and return whether there was one. Only in an exclusive transaction."""
-    if row["saved_at"] is None:
+    if row["baseline_since"] is None:
         return False
     connection.execute(delete(baselines).where(baselines.c.evaluation_id == row["id"]))
     _log(connection, audit_log.BASELINE_CLEARED, row, now)
@@ -59,25 +59,9 @@ def _log(connection: Connection, action: str, row: RowMapping, now: str) -> None
 
 def list_saved(connection: Connection) -> list[BaselineRecord]:
     """Return the saved baselines, the newest first."""
-    query = (
-        select(
-            evaluations.c.id.label("evaluation_id"),
-            evaluations.c.subject,
-            playbooks.c.id.label("playbook_id"),
-            playbooks.c.version.label("playbook_version"),
-            evaluations.c.playbook_hash,
-            evaluations.c.evaluator,
-            evaluations.c.created_at.label("evaluated_at"),
-            baselines.c.saved_at,
-            evaluations.c.status,
-            evaluations.c.consistency,
-        )
-        .select_from(JOINED)
-        .where(baselines.c.saved_at.is_not(None))
-        .order_by(baselines.c.saved_at.desc(), evaluations.c.id.desc())
-    )
-    rows = connection.execute(query).mappings()
-    return [BaselineRecord(**{**row, "status": Status(row["status"])}) for row in rows]
+    query = select_fields(BaselineRecord).where(baselines.c.saved_at.is_not(None))
+    newest_first = query.order_by(baselines.c.saved_at.desc(), evaluations.c.id.desc())
+    return [make_record(BaselineRecord, row) for row in connection.execute(newest_first).mappings()]
 
 
 def find_for_series(connection: Connection, playbook_hash: str, subject: str, before: str | None) -> str | None:

@@ -11,7 +11,6 @@ from pydantic_core import to_jsonable_python
 from salvo.engine.jsonio import json_codec
 from salvo.engine.jsonio.canonical import escape_surrogates
 from salvo.engine.jsonio.type_adapters import type_adapter
-from salvo.playbooks.evaluate.inputs import Inputs
 from salvo.playbooks.evaluate.votes import Vote
 from salvo.playbooks.report.report import Report, read_report
 
@@ -31,14 +30,6 @@ def as_name(name: str) -> str:
         return storable
     digest = hashlib.sha256(storable.encode()).hexdigest()
     return f"{storable[: _MAX_LENGTH - 20]}…{digest[:16]}"
-
-
-def inputs_text(inputs: Inputs) -> str:
-    return as_text({**inputs.texts, "raw_hashes": inputs.raw_hashes})
-
-
-def parse_inputs(text: str) -> Inputs:
-    return Inputs.from_stored(json_codec.loads(text))
 
 
 def parse_report(text: str, name: str) -> Report:

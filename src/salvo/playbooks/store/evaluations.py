@@ -5,33 +5,47 @@ A query selects only what its record needs, because the texts of an evaluation c
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import fields
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from sqlalchemy import ColumnElement, Connection, RowMapping, Select, bindparam, func, insert, or_, select
 
 from salvo.engine.jsonio import json_codec
 from salvo.errors import UnknownIdError, UsageError
 from salvo.playbooks.enums import Mode, Result, Status
-from salvo.playbooks.store.columns import as_name, as_text, inputs_text, parse_inputs, parse_report
-from salvo.playbooks.store.records import (
-    ErrorDetail,
-    HistoryRow,
-    NewEvaluation,
-    RawEvaluation,
-    RawVote,
-    State,
-    StoredEvaluation,
-    TimelinePoint,
-    UsedPlaybook,
-)
+from salvo.playbooks.evaluate.inputs import Inputs
+from salvo.playbooks.store.columns import as_name, as_text, parse_report
+from salvo.playbooks.store.records import ErrorDetail, State, StoredEvaluation, TimelinePoint, UsedPlaybook
 from salvo.playbooks.store.tables import baselines, evaluations, playbooks
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+    from salvo.playbooks.evaluate.request import EvaluationRequest
+    from salvo.playbooks.playbook.definition import Playbook
+
+Record = TypeVar("Record", bound="DataclassInstance")
 
 ERROR_KEY = "fault"
 """The key of the stored error in the column `request`."""
 
-JOINED = evaluations.join(playbooks).outerjoin(baselines, baselines.c.evaluation_id == evaluations.c.id)
-_IS_BASELINE = baselines.c.evaluation_id.is_not(None).label("baseline")
+_JOINED = evaluations.join(playbooks).outerjoin(baselines, baselines.c.evaluation_id == evaluations.c.id)
+_COLUMNS: dict[str, ColumnElement[Any]] = {
+    **dict(evaluations.c),
+    "group": evaluations.c.group_id.label("group"),
+    "playbook_id": playbooks.c.id.label("playbook_id"),
+    "playbook_version": playbooks.c.version.label("playbook_version"),
+    "baseline": baselines.c.evaluation_id.is_not(None).label("baseline"),
+    "evaluation_id": evaluations.c.id.label("evaluation_id"),
+    "evaluated_at": evaluations.c.created_at.label("evaluated_at"),
+    "saved_at": baselines.c.saved_at,
+}
+"""By the name of the field that holds it."""
+_ENUMS: dict[str, type[StrEnum]] = {"state": State, "mode": Mode, "status": Status}
+_REQUEST_FIELDS = ("subject", "evaluator", "producer", "settings", "raw_hashes")
+"""The keys of the column `request`. Its names are complete; those in columns may be shortened."""
 _LIST_HINT = "`byop history` lists the stored evaluations."
 
 # Built once, because building a statement costs as much as running it.
@@ -42,45 +56,37 @@ _LOCK_OPEN = (
 )
 
 
-def insert_evaluation(connection: Connection, evaluation: NewEvaluation, *, now: str, owner: str) -> None:
-    inputs = evaluation.inputs
-    request = {
-        "subject": evaluation.subject,
-        "evaluator": evaluation.evaluator,
-        "producer": evaluation.producer,
-        "settings": dict(evaluation.settings),
-        "raw_hashes": inputs.raw_hashes or {},
-    }
-    _save_playbook(connection, evaluation)
+def insert_evaluation(
+    connection: Connection, request: EvaluationRequest, *, settings: Mapping[str, Any], in_full: bool, **columns: Any
+) -> None:
+    inputs = request.inputs
+    names = {"subject": request.subject, "evaluator": request.evaluator, "producer": request.producer}
+    _save_playbook(connection, request.playbook)
     connection.execute(
         insert(evaluations).values(
-            id=evaluation.id,
-            group_id=evaluation.group,
-            created_at=now,
-            touched_at=now,
-            owner=owner,
+            id=request.report_id,
             state=State.RUNNING,
-            subject=as_name(evaluation.subject),
-            mode=evaluation.mode,
-            runs=evaluation.runs,
-            evaluator=as_name(evaluation.evaluator),
-            playbook_hash=evaluation.playbook.logic_hash,
+            subject=as_name(request.subject),
+            mode=request.mode,
+            runs=request.runs,
+            evaluator=as_name(request.evaluator),
+            playbook_hash=request.playbook.logic_hash,
             inputs_fingerprint=inputs.fingerprint,
-            stored_in_full=evaluation.stored_in_full,
-            request=as_text(request),
-            inputs=inputs_text(inputs) if evaluation.stored_in_full else None,
+            stored_in_full=in_full,
+            request=as_text({**names, "settings": dict(settings), "raw_hashes": inputs.raw_hashes or {}}),
+            inputs=as_text({**inputs.texts, "raw_hashes": inputs.raw_hashes}) if in_full else None,
+            **columns,
         )
     )
 
 
-def _save_playbook(connection: Connection, evaluation: NewEvaluation) -> None:
+def _save_playbook(connection: Connection, playbook: Playbook) -> None:
     """Store the playbook, unless one with the same hash is stored already."""
     # Only one dialect is needed, and each takes time to import.
     if connection.dialect.name == "postgresql":
         from sqlalchemy.dialects.postgresql import insert as dialect_insert
     else:
         from sqlalchemy.dialects.sqlite import insert as dialect_insert  # type: ignore[assignment]  # same interface
-    playbook = evaluation.playbook
     connection.execute(
         dialect_insert(playbooks)
         .values(
@@ -105,8 +111,8 @@ def lock_open_evaluation(connection: Connection, evaluation_id: str) -> RowMappi
 
 def find_row(connection: Connection, evaluation_id: str) -> RowMapping | None:
     """Return everything that is stored of one evaluation, including its texts."""
-    columns = (evaluations, playbooks.c.document.label("playbook"), baselines.c.saved_at)
-    query = select(*columns).select_from(JOINED).where(evaluations.c.id == evaluation_id)
+    more = (_COLUMNS["group"], playbooks.c.document.label("playbook"), baselines.c.saved_at.label("baseline_since"))
+    query = select(evaluations, *more).select_from(_JOINED).where(evaluations.c.id == evaluation_id)
     return connection.execute(query).mappings().one_or_none()
 
 
@@ -122,102 +128,45 @@ def _unknown_id(evaluation_id: str) -> UnknownIdError:
     return UnknownIdError(f"There is no evaluation {evaluation_id}.", hint=_LIST_HINT)
 
 
+def select_fields(record: type[Record]) -> Select[Any]:
+    """Return a query for the columns that the record needs."""
+    return select(*(_COLUMNS[part.name] for part in fields(record))).select_from(_JOINED)
+
+
+def make_record(record: type[Record], row: RowMapping, **parsed: Any) -> Record:
+    """Return the record of a row; `parsed` replaces columns that are text."""
+    values = raw_fields(record, row)
+    enums = {name: enum(values[name]) for name, enum in _ENUMS.items() if values.get(name) is not None}
+    return record(**{**values, **enums, **parsed})
+
+
+def raw_fields(record: type[Record], row: RowMapping) -> dict[str, Any]:
+    return {part.name: row[part.name] for part in fields(record) if part.name in row}
+
+
 def stored_evaluation(row: RowMapping, state: State) -> StoredEvaluation:
     request = json_codec.loads(row["request"])
-    return StoredEvaluation(
-        id=row["id"],
-        created_at=row["created_at"],
-        finished_at=row["finished_at"],
+    return make_record(
+        StoredEvaluation,
+        row,
+        **{name: request[name] for name in _REQUEST_FIELDS},
         state=state,
-        subject=request["subject"],
-        mode=Mode(row["mode"]),
-        runs=row["runs"],
-        evaluator=request["evaluator"],
-        producer=request["producer"],
-        group=row["group_id"],
-        settings=request["settings"],
-        playbook_hash=row["playbook_hash"],
         playbook=json_codec.loads(row["playbook"]),
-        inputs=None if row["inputs"] is None else parse_inputs(row["inputs"]),
-        inputs_fingerprint=row["inputs_fingerprint"],
-        raw_hashes=request["raw_hashes"],
-        stored_in_full=row["stored_in_full"],
+        inputs=None if row["inputs"] is None else Inputs.from_stored(json_codec.loads(row["inputs"])),
         report=None if row["report"] is None else parse_report(row["report"], f"The report {row['id']}"),
-        baseline_since=row["saved_at"],
         error=ErrorDetail(**request[ERROR_KEY]) if state is State.FAILED else None,
     )
 
 
-def raw_evaluation(row: RowMapping, vote_rows: Iterable[RowMapping]) -> RawEvaluation:
-    votes = tuple(RawVote(**_fields(RawVote, vote)) for vote in vote_rows)
-    return RawEvaluation(votes=votes, **_fields(RawEvaluation, row))
-
-
-def history_query() -> Select[Any]:
-    return select(
-        evaluations.c.id,
-        evaluations.c.created_at,
-        evaluations.c.finished_at,
-        evaluations.c.state,
-        evaluations.c.owner,
-        evaluations.c.touched_at,
-        evaluations.c.subject,
-        evaluations.c.mode,
-        evaluations.c.runs,
-        evaluations.c.evaluator,
-        playbooks.c.id.label("playbook_id"),
-        playbooks.c.version.label("playbook_version"),
-        evaluations.c.playbook_hash,
-        evaluations.c.status,
-        evaluations.c.consistency,
-        evaluations.c.incomplete,
-        evaluations.c.stored_in_full,
-        _IS_BASELINE,
-        evaluations.c.group_id.label("group"),
-    ).select_from(JOINED)
-
-
 def matches_search(search: str) -> ColumnElement[bool]:
-    """Return a condition for `history_query`: one of the names contains the text, in any case."""
+    """Return a condition for a list of evaluations: one of the names contains the text, in any case."""
     columns = (evaluations.c.id, evaluations.c.subject, evaluations.c.evaluator, evaluations.c.status, playbooks.c.id)
     return or_(*(column.icontains(as_name(search), autoescape=True) for column in columns))
 
 
-def history_row(row: RowMapping, state: State) -> HistoryRow:
-    status = row["status"]
-    return HistoryRow(
-        **{
-            **_fields(HistoryRow, row),
-            "state": state,
-            "mode": Mode(row["mode"]),
-            "status": None if status is None else Status(status),
-        }
-    )
-
-
-def timeline_query() -> Select[Any]:
-    return (
-        select(
-            evaluations.c.id,
-            evaluations.c.created_at,
-            evaluations.c.mode,
-            evaluations.c.evaluator,
-            evaluations.c.playbook_hash,
-            evaluations.c.inputs_fingerprint,
-            evaluations.c.status,
-            evaluations.c.consistency,
-            evaluations.c.incomplete,
-            evaluations.c.outcomes,
-            _IS_BASELINE,
-        )
-        .select_from(JOINED)
-        .where(evaluations.c.state == State.DONE)
-    )
-
-
 def timeline_point(row: RowMapping) -> TimelinePoint:
     outcomes = {check_id: Result(result) for check_id, result in json_codec.loads(row["outcomes"]).items()}
-    return TimelinePoint(**{**row, "mode": Mode(row["mode"]), "status": Status(row["status"]), "outcomes": outcomes})
+    return make_record(TimelinePoint, row, outcomes=outcomes)
 
 
 def used_playbooks_query() -> Select[Any]:
@@ -234,7 +183,3 @@ def used_playbooks_query() -> Select[Any]:
 
 def used_playbook(row: RowMapping) -> UsedPlaybook:
     return UsedPlaybook(row["logic_hash"], json_codec.loads(row["document"]), row["used_by"])
-
-
-def _fields(record: type, row: RowMapping) -> dict[str, Any]:
-    return {name: row[name] for name in record.__slots__ if name in row}  # type: ignore[attr-defined]  # slots dataclasses

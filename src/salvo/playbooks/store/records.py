@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from salvo.playbooks.enums import Mode, Result, Status
 from salvo.playbooks.evaluate.inputs import Inputs
 from salvo.playbooks.report.report import Report
-
-if TYPE_CHECKING:
-    from salvo.playbooks.playbook.definition import Playbook
 
 RUN_HINT = "Start with `byop run FILE`, where FILE has the AI output."
 
@@ -25,26 +22,6 @@ class State(StrEnum):
     CANCELLED = "cancelled"
     FAILED = "failed"
     """An error ended it, which is stored with it. Its votes are stored, and it can be resumed."""
-
-
-@dataclass(frozen=True, slots=True)
-class NewEvaluation:
-    """The request, stored before the first call."""
-
-    id: str
-    playbook: Playbook
-    inputs: Inputs
-    evaluator: str
-    mode: Mode
-    runs: int
-    subject: str
-    producer: str | None = None
-    settings: Mapping[str, Any] = field(default_factory=dict)
-    """What else is needed to resume or replay the evaluation."""
-    stored_in_full: bool = True
-    """False stores fingerprints and verdicts, but no text."""
-    group: str | None = None
-    """The command that started several evaluations at once, one per evaluator."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +45,9 @@ class StoredEvaluation:
     evaluator: str
     producer: str | None
     group: str | None
+    """The command that started several evaluations at once, one per evaluator."""
     settings: Mapping[str, Any]
+    """What else is needed to resume or replay the evaluation."""
     playbook_hash: str
     playbook: Mapping[str, Any]
     """The complete document of the playbook."""
@@ -77,6 +56,7 @@ class StoredEvaluation:
     inputs_fingerprint: str
     raw_hashes: Mapping[str, str]
     stored_in_full: bool
+    """False if only fingerprints and verdicts are stored, and no text."""
     report: Report | None
     baseline_since: str | None
     """When it was saved as a baseline, or None."""

@@ -6,10 +6,10 @@ and the report together with its entry in the audit log, so a killed process los
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from sqlalchemy import Connection, RowMapping, and_, delete, desc, func, select, update
 
@@ -33,14 +33,17 @@ from salvo.playbooks.store.records import (
     BaselineRecord,
     ErrorDetail,
     HistoryRow,
-    NewEvaluation,
     RawEvaluation,
+    RawVote,
     State,
     StoredEvaluation,
     TimelinePoint,
     UsedPlaybook,
 )
 from salvo.playbooks.store.tables import evaluations
+
+if TYPE_CHECKING:
+    from salvo.playbooks.evaluate.request import EvaluationRequest
 
 LATEST = "latest"
 _MAX_SUGGESTIONS = 5
@@ -111,11 +114,22 @@ class EvaluationStore:
 
     # Running an evaluation.
 
-    def begin(self, evaluation: NewEvaluation) -> None:
-        """Store the request, before the first call."""
+    def begin(
+        self,
+        request: EvaluationRequest,
+        *,
+        settings: Mapping[str, Any] | None = None,
+        in_full: bool = True,
+        group: str | None = None,
+    ) -> None:
+        """Store the request, before the first call. See `StoredEvaluation` for the options.
+
+        Without `in_full`, only fingerprints and verdicts are stored, and no text.
+        """
+        now, owner = self._now(), process_owner.this_process()
+        columns = {"group_id": group, "created_at": now, "touched_at": now, "owner": owner}
         with self._database.writing() as connection:
-            owner = process_owner.this_process()
-            rows.insert_evaluation(connection, evaluation, now=self._now(), owner=owner)
+            rows.insert_evaluation(connection, request, settings=settings or {}, in_full=in_full, **columns)
 
     def resume(self, evaluation_id: str) -> None:
         """Let this process run an evaluation that ended without a report."""
@@ -249,7 +263,8 @@ class EvaluationStore:
                 return None
             in_order = select(tables.votes).order_by(tables.votes.c.sequence)
             vote_rows = connection.execute(in_order.where(tables.votes.c.evaluation_id == evaluation_id)).mappings()
-            return rows.raw_evaluation(row, vote_rows)
+            raw_votes = tuple(RawVote(**rows.raw_fields(RawVote, vote)) for vote in vote_rows)
+            return RawEvaluation(votes=raw_votes, **rows.raw_fields(RawEvaluation, row))
 
     def history(
         self,
@@ -262,7 +277,8 @@ class EvaluationStore:
         offset: int = 0,
     ) -> list[HistoryRow]:
         """Return the evaluations, the newest first. `search` looks in ids and names, and ignores case."""
-        query = rows.history_query().order_by(evaluations.c.id.desc()).limit(limit).offset(offset)
+        query = rows.select_fields(HistoryRow).add_columns(evaluations.c.owner, evaluations.c.touched_at)
+        query = query.order_by(evaluations.c.id.desc()).limit(limit).offset(offset)
         if subject is not None:
             query = query.where(evaluations.c.subject == as_name(subject))
         if status is not None:
@@ -272,11 +288,13 @@ class EvaluationStore:
         if search:
             query = query.where(rows.matches_search(search))
         with self._database.reading() as connection:
-            return [rows.history_row(row, self._state(row)) for row in connection.execute(query).mappings()]
+            history_rows = connection.execute(query).mappings()
+            return [rows.make_record(HistoryRow, row, state=self._state(row)) for row in history_rows]
 
     def timeline(self, subject: str, playbook_hash: str | None = None) -> list[TimelinePoint]:
         """Return every report on a subject, the oldest first; with all playbooks, or with one."""
-        query = rows.timeline_query().where(evaluations.c.subject == as_name(subject)).order_by(evaluations.c.id)
+        reports = rows.select_fields(TimelinePoint).where(evaluations.c.state == State.DONE)
+        query = reports.where(evaluations.c.subject == as_name(subject)).order_by(evaluations.c.id)
         if playbook_hash is not None:
             query = query.where(evaluations.c.playbook_hash == playbook_hash)
         with self._database.reading() as connection:
