@@ -85,15 +85,12 @@ class EvaluationResults:
 
     @property
     def reports(self) -> list[Report]:
-        return [outcome.report for outcome in self.outcomes if not isinstance(outcome.report, PoolStopped)]
+        return [outcome.report for outcome in self.outcomes if isinstance(outcome.report, Report)]
 
     @property
     def stored_reports(self) -> list[Report]:
-        return [
-            outcome.report
-            for outcome in self.outcomes
-            if not (isinstance(outcome.report, PoolStopped) or outcome.store_error)
-        ]
+        stored = [outcome for outcome in self.outcomes if not outcome.store_error]
+        return [outcome.report for outcome in stored if isinstance(outcome.report, Report)]
 
     @property
     def notices(self) -> Iterator[str]:

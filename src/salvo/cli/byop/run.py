@@ -58,6 +58,6 @@ def run(**options: Any) -> None:
     and OBSERVE, 1 for REVIEW and ALERT (see --fail-on), 2 on bad usage or input, 3 if something could not be judged,
     and 130 if interrupted; then the votes are stored, and --resume continues.
     """
-    from salvo.cli.byop import run_command
+    from salvo.cli.byop import run_command  # takes several times as long as everything that --help needs
 
     run_command.run(**options)

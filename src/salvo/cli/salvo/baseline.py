@@ -35,7 +35,7 @@ def bless(batches: tuple[str, ...], output: Path | None, as_json: bool) -> None:
 
     Compare later runs with it: salvo run --against-baseline
     """
-    project = Project.find(Path.cwd())
+    project = Project.find()
     store = RunStore(project.store)
     selected = [batch for text in batches for batch in find_batches(store, text)]
     stats = [measure(batch, store.load_entries(batch.batch_id)) for batch in selected]

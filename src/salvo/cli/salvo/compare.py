@@ -72,7 +72,7 @@ def compare(
     The exact test of each scenario is corrected for the number of scenarios. Errors are counted, but are part of no
     rate. Exits 1 when B is significantly worse, 3 when a side has no completed run to compare, and 0 otherwise.
     """
-    project = Project.find(Path.cwd())
+    project = Project.find()
     store = RunStore(project.store)
     if model_a is None and model_b is None:
         if len(what) != 2:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from pathlib import Path
 from typing import Any
 
 import click
@@ -50,7 +49,7 @@ def judge(
 
     Exits 0, 3 when judgings are missing or gave no verdict, and 130 when interrupted.
     """
-    workspace = Workspace(Project.find(Path.cwd()))
+    workspace = Workspace(Project.find())
     store = workspace.store()
     batch = store.load_batch(store.find_batch(batch_id))
     scenario = only_judges(from_document(batch.scenario))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,7 +22,7 @@ from salvo.scenarios.report.terminal import run_in_full, verdict
 from salvo.scenarios.result import AgentRunResult, EvalResult
 from salvo.scenarios.spec.project import Project
 from salvo.scenarios.store.index import index_entry
-from salvo.scenarios.store.store import LATEST, RunStore
+from salvo.scenarios.store.store import LATEST
 from salvo.scenarios.workspace import Workspace
 
 
@@ -38,7 +39,7 @@ def replay(run_id: str, re_eval: bool, scenario: Path | None, as_json: bool) -> 
     RUN_ID is any unique prefix of a run's id, or latest; with --re-eval also of a batch's id. Exits 0 when the replay
     is identical and 1 when it diverges. With --re-eval the exit code is that of the verdict, as with salvo run.
     """
-    workspace = Workspace(Project.find(Path.cwd()))
+    workspace = Workspace(Project.find())
     if re_eval or scenario is not None:
         code = asyncio.run(_evaluate_again(workspace, run_id, scenario, as_json=as_json))
     else:
@@ -87,7 +88,10 @@ def _replay_json(replayed: RunReplay) -> str:
 async def _evaluate_again(workspace: Workspace, run_or_batch_id: str, file: Path | None, *, as_json: bool) -> ExitCode:
     replayer = Replayer(workspace)
     store = replayer.store
-    batch_id = _find_batch(store, run_or_batch_id)
+    batch_id = None
+    if run_or_batch_id != LATEST:
+        with suppress(UnknownIdError):  # then it is the id of a run
+            batch_id = store.find_batch(run_or_batch_id)
     run_ids = [store.find_run(run_or_batch_id)] if batch_id is None else store.batch_run_ids(batch_id)
     if not run_ids:
         raise NothingFoundError(f"The batch {batch_id} has no run yet.", hint=f"salvo run --resume {batch_id}")
@@ -95,14 +99,6 @@ async def _evaluate_again(workspace: Workspace, run_or_batch_id: str, file: Path
     if batch_id is None:
         return _show_run(again, as_json=as_json)
     return _show_batch(again, as_json=as_json)
-
-
-def _find_batch(store: RunStore, text: str) -> str | None:
-    """Return the id of a batch, or None if the text is the id of a run."""
-    try:
-        return None if text == LATEST else store.find_batch(text)
-    except UnknownIdError:
-        return None
 
 
 def _show_run(again: EvaluatedAgain, *, as_json: bool) -> ExitCode:

@@ -43,7 +43,7 @@ def report(run_id: str | None, last: int, failures: bool, as_json: bool, html: P
     """
     if html and (failures or as_json):
         raise click.UsageError("--html writes a whole batch: leave out --failures and --json.")
-    store = RunStore(Project.find(Path.cwd()).store)
+    store = RunStore(Project.find().store)
     if rebuild:
         rebuilt = store.rebuild_index()
         click.echo(f"Index rebuilt: {rebuilt.runs} runs{_unreadable(rebuilt.skipped)}.", err=True)

@@ -67,6 +67,6 @@ def run(**options: Any) -> None:
     when something could not be judged or skipped runs leave the verdict open, 4 when the runs cannot show it with the
     required confidence, and 130 when interrupted (finished runs are saved; --resume continues).
     """
-    from salvo.cli.salvo import run_command
+    from salvo.cli.salvo import run_command  # takes several times as long as everything that --help needs
 
     run_command.run(**options)

@@ -59,7 +59,7 @@ def run(
 ) -> None:
     _check_outputs(outputs)
     _check_until_sure(runs, until_sure=until_sure, max_runs=max_runs)
-    project = Project.find(Path.cwd())
+    project = Project.find()
     blessed = None
     if baseline is not None:
         from salvo.cli.salvo.run_baseline import Baseline  # most runs need none of its statistics
