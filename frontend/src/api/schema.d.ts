@@ -1203,6 +1203,18 @@ export interface components {
          */
         ComparisonFinding: "worse" | "better" | "no difference seen" | "not compared";
         /**
+         * ConfigDifference
+         * @description Something that differs between the two sides, with its values if they can be shown.
+         */
+        ConfigDifference: {
+            /** What */
+            what: string;
+            /** A */
+            a: unknown;
+            /** B */
+            b: unknown;
+        };
+        /**
          * Cost
          * @description Dollars. `total` and `average` are null if the cost of a run is not known; `at_least` is the known part.
          *
@@ -1219,18 +1231,6 @@ export interface components {
             average_at_least: number;
             /** Unknown */
             unknown: number;
-        };
-        /**
-         * DiffersDocument
-         * @description Something that differs between the two sides, with its values if they can be shown.
-         */
-        DiffersDocument: {
-            /** What */
-            what: string;
-            /** A */
-            a: unknown;
-            /** B */
-            b: unknown;
         };
         /** Dissent */
         Dissent: {
@@ -2328,7 +2328,7 @@ export interface components {
             scenario_id: string;
             finding: components["schemas"]["ComparisonFinding"];
             /** Differs */
-            differs: components["schemas"]["DiffersDocument"][];
+            differs: components["schemas"]["ConfigDifference"][];
             a: components["schemas"]["BatchStats"];
             b: components["schemas"]["BatchStats"];
             /** Difference */

@@ -62,8 +62,5 @@ class BaselineComparison:
     def is_worse(self) -> bool:
         return bool(self.report.comparison.worse)
 
-    def document(self) -> comparison.ComparisonDocument:
-        return comparison.document(self.report)
-
     def lines(self) -> list[str]:
         return ["Against the baseline (A):", *comparison.lines(self.report, colour=True)]

@@ -201,11 +201,11 @@ def _show(
 
         # Full results are read from the store only now: there may be very many.
         results = [result for summary in summaries for result in store.load_runs(summary.batch_id)]
+        report = None if compared is None else compared.report
         if as_json:
-            more = {} if compared is None else {"comparison": compared.document()}
-            click.echo(files.as_json(summaries, results, **more))
+            click.echo(files.as_json(summaries, results, report))
         for output in outputs:
-            files.write(output, summaries, results, None if compared is None else compared.report)
+            files.write(output, summaries, results, report)
 
 
 def batch_exit_code(summaries: list[BatchSummary]) -> ExitCode:

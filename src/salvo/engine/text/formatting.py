@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -26,6 +27,10 @@ def percent(share: float) -> str:
     if text == "100%" and share < 1:
         return ">99%"
     return "<1%" if text == "0%" and share > 0 else text
+
+
+def or_unknown(value: float | None, text: Callable[[float], str]) -> str:
+    return "unknown" if value is None else text(value)
 
 
 def at_least(share: float) -> str:

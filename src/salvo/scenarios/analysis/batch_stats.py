@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 from salvo.engine.jsonio.canonical import stable_key
 from salvo.engine.jsonio.type_adapters import copy_fields
@@ -65,12 +65,13 @@ class BatchStats:
         return full_model(self.provider, self.model)
 
 
-class ConfigDifference(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class ConfigDifference:
     """Something that differs between the two sides, with its values if they can be shown."""
 
     what: str
-    a: Any = None
-    b: Any = None
+    a: Any
+    b: Any
 
 
 def measure(batch: Batch, entries: Sequence[IndexEntry]) -> BatchStats:
@@ -93,7 +94,7 @@ def config_differences(a: BatchStats, b: BatchStats) -> list[ConfigDifference]:
     if a.scenario_id != b.scenario_id:
         differences.append(ConfigDifference("the scenario's name", a.scenario_id, b.scenario_id))
     if bool(a.fingerprints) != bool(b.fingerprints):
-        differences.append(ConfigDifference("unknown: the scenario of one side was not stored"))
+        differences.append(ConfigDifference("unknown: the scenario of one side was not stored", None, None))
     else:
         differences += _fingerprint_differences(a.fingerprints, b.fingerprints)
     for name in dict.fromkeys([*a.settings, *b.settings]):
@@ -156,4 +157,4 @@ def _fingerprint_differences(a: Mapping[str, str], b: Mapping[str, str]) -> Iter
         elif name not in a:
             yield ConfigDifference(name, "not there", "there")
         elif a[name] != b[name]:
-            yield ConfigDifference(name)
+            yield ConfigDifference(name, None, None)

@@ -49,19 +49,18 @@ class AssertionDifference:
 
 @dataclass(frozen=True, slots=True)
 class ScenarioComparison:
-    """`p_value` is corrected for the number of scenarios and decides; `uncorrected` is that of this test alone."""
-
     scenario_id: str
+    finding: ComparisonFinding
+    differs: list[ConfigDifference]
     a: BatchStats
     b: BatchStats
-    finding: ComparisonFinding
     difference: float | None
     interval: Interval | None
-    uncorrected: float | None
     p_value: float | None
-    smallest: float | None
-    """The smallest difference that these runs could have shown, after correction; None if they could show none."""
-    differs: list[ConfigDifference]
+    """Corrected for the number of scenarios. This one decides."""
+    uncorrected_p_value: float | None
+    smallest_visible_difference: float | None
+    """The smallest difference that these runs could have shown, after correction; null if they could show none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,9 +116,9 @@ def compare(pairs: Sequence[tuple[BatchStats, BatchStats]]) -> Comparison:
                 finding=_finding(corrected.get(index), difference),
                 difference=difference,
                 interval=newcombe(a.tally, b.tally),
-                uncorrected=dict(tested).get(index),
+                uncorrected_p_value=dict(tested).get(index),
                 p_value=corrected.get(index),
-                smallest=smallest_visible_difference(a.tally, b.completed, needed_p(others, ALPHA)),
+                smallest_visible_difference=smallest_visible_difference(a.tally, b.completed, needed_p(others, ALPHA)),
                 differs=config_differences(a, b),
             )
         )

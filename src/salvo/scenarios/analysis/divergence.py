@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
@@ -32,6 +31,9 @@ class ToolPath:
     steps: tuple[Step, ...]
 
 
+_PathsByStep: TypeAlias = dict[tuple[str, ...], list[ToolPath]]
+
+
 @dataclass(frozen=True, slots=True)
 class Branch:
     """What most of the failing, or of the passing, runs did at the step, with one of them as an example."""
@@ -50,14 +52,9 @@ class Divergence:
     failing: Branch
 
 
-_View: TypeAlias = Callable[[Step], tuple[str, ...]]
-# From coarse to fine: which tools, then their errors, then their arguments. The coarsest view in which the runs diverge
-# is the easiest to understand.
-_VIEWS: tuple[_View, ...] = (
-    lambda step: (step.what,),
-    lambda step: (step.what, step.outcome),
-    lambda step: (step.what, step.outcome, step.detail),
-)
+_DEPTHS = (1, 2, 3)
+"""How much of a step is compared: which tools, then their errors, then their arguments. The least with which the runs
+diverge is the easiest to understand."""
 
 
 def tool_path(result: AgentRunResult) -> ToolPath:
@@ -76,7 +73,7 @@ def find_divergence(paths: Iterable[ToolPath]) -> Divergence | None:
     passing, failing = [path for path in every if path.passed], [path for path in every if not path.passed]
     if not passing or not failing:
         return None
-    return next(filter(None, (_divergence(passing, failing, view) for view in _VIEWS)), None)
+    return next(filter(None, (_divergence(passing, failing, depth) for depth in _DEPTHS)), None)
 
 
 def nearest(path: ToolPath, others: Iterable[ToolPath]) -> ToolPath | None:
@@ -85,66 +82,57 @@ def nearest(path: ToolPath, others: Iterable[ToolPath]) -> ToolPath | None:
 
 
 def _shared_steps(a: ToolPath, b: ToolPath) -> tuple[int, ...]:
-    """Return how many steps two paths have in common at their beginning, in each view."""
-    return tuple(_common_prefix([view(step) for step in a.steps], [view(step) for step in b.steps]) for view in _VIEWS)
+    """Return how many steps two paths have in common at their beginning, at each depth."""
+    pairs = list(zip(a.steps, b.steps, strict=False))
+    return tuple(
+        next((index for index, (one, other) in enumerate(pairs) if one[:depth] != other[:depth]), len(pairs))
+        for depth in _DEPTHS
+    )
 
 
-def _common_prefix(a: Sequence[tuple[str, ...]], b: Sequence[tuple[str, ...]]) -> int:
-    pairs = enumerate(zip(a, b, strict=False))
-    return next((index for index, (one, other) in pairs if one != other), min(len(a), len(b)))
-
-
-def _divergence(passing: Sequence[ToolPath], failing: Sequence[ToolPath], view: _View) -> Divergence | None:
+def _divergence(passing: Sequence[ToolPath], failing: Sequence[ToolPath], depth: int) -> Divergence | None:
     """Follow the path of most passing runs, and return the first step at which the most failing runs leave it."""
     total_passing, total_failing = len(passing), len(failing)
     largest = 0.0
     divergence = None
     for number in range(max(len(path.steps) for path in passing)):
-        here_passing, here_failing = _reaching(passing, number), _reaching(failing, number)
-        if not here_passing or not here_failing:
+        by_step, failing_by_step = _by_step(passing, number, depth), _by_step(failing, number, depth)
+        if not by_step or not failing_by_step:
             break
-        common = _most_common(here_passing, number, view)
-        on_passing, off_passing = _split(here_passing, number, view, common)
-        on_failing, off_failing = _split(here_failing, number, view, common)
-        difference = len(off_failing) / total_failing - len(off_passing) / total_passing
+        common = _most_common(by_step)
+        off_passing = sum(len(paths) for step, paths in by_step.items() if step != common)
+        passing, failing = by_step[common], failing_by_step.pop(common, [])
+        off_failing = sum(map(len, failing_by_step.values()))
+        difference = off_failing / total_failing - off_passing / total_passing
         if difference >= LEAST and difference > largest:
             largest = difference
             divergence = Divergence(
                 step=number + 1,
-                passing=_branch(here_passing, number, view, total_passing),
-                failing=_branch(off_failing, number, view, total_failing),
+                passing=_branch(by_step, total_passing),
+                failing=_branch(failing_by_step, total_failing),
             )
-        passing, failing = on_passing, on_failing
     return divergence
 
 
-def _reaching(paths: Sequence[ToolPath], number: int) -> list[ToolPath]:
-    return [path for path in paths if len(path.steps) > number]
+def _by_step(paths: Sequence[ToolPath], number: int, depth: int) -> _PathsByStep:
+    """Group the paths that reach a step by what they do there."""
+    by_step: _PathsByStep = {}
+    for path in paths:
+        if len(path.steps) > number:
+            by_step.setdefault(path.steps[number][:depth], []).append(path)
+    return by_step
 
 
-def _split(
-    paths: Sequence[ToolPath], number: int, view: _View, common: tuple[str, ...]
-) -> tuple[list[ToolPath], list[ToolPath]]:
-    """Return the paths that take the common step, and those that do not."""
-    on = [path for path in paths if view(path.steps[number]) == common]
-    off = [path for path in paths if view(path.steps[number]) != common]
-    return on, off
+def _most_common(by_step: _PathsByStep) -> tuple[str, ...]:
+    return min(by_step, key=lambda step: (-len(by_step[step]), step))
 
 
-def _most_common(paths: Sequence[ToolPath], number: int, view: _View) -> tuple[str, ...]:
-    counts = Counter(view(path.steps[number]) for path in paths)
-    return min(counts, key=lambda key: (-counts[key], key))
-
-
-def _branch(paths: Sequence[ToolPath], number: int, view: _View, total: int) -> Branch:
-    common = _most_common(paths, number, view)
-    on, _ = _split(paths, number, view, common)
-    return Branch(_describe(common), len(on), total, on[0].run_id)
-
-
-def _describe(step: tuple[str, ...]) -> str:
-    what, outcome, detail = (*step, "", "")[:3]
-    return what + (f" {detail}" if detail else "") + (f", which returns an error: {outcome}" if outcome else "")
+def _branch(by_step: _PathsByStep, total: int) -> Branch:
+    common = _most_common(by_step)
+    step, paths = Step(*common), by_step[common]
+    detail = f" {step.detail}" if step.detail else ""
+    error = f", which returns an error: {step.outcome}" if step.outcome else ""
+    return Branch(f"{step.what}{detail}{error}", len(paths), total, paths[0].run_id)
 
 
 def _call(call: ToolCall) -> Step:

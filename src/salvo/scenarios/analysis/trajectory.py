@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import jmespath
 from jmespath.exceptions import JMESPathError
@@ -36,7 +36,7 @@ class TrajectoryStep:
     """The result of a tool; at the end, the final output; for another event, its data."""
     error: str | None = None
     took: float | None = None
-    """Seconds, if known."""
+    """Seconds. Not known for the tools of a program: they are only seen in its traffic."""
     tokens: int | None = None
     call: int | None = None
     """The index of the tool call in the run, from 0."""
@@ -64,33 +64,26 @@ class AssertionTarget(NamedTuple):
 END = AssertionTarget("end")
 
 
-@dataclass(frozen=True, slots=True)
-class _UnnumberedStep:
-    step: TrajectoryStep
-    target: AssertionTarget | None = None
-    """What an assertion about this step has as its target."""
+_StepAndTarget: TypeAlias = tuple[TrajectoryStep, AssertionTarget | None]
+"""A step without its number, and the target of the assertions about it."""
 
 
 def trajectory(result: AgentRunResult, scenario: Mapping[str, Any] | None = None) -> Trajectory:
     """Return the steps of a run. `scenario` is the resolved one of its batch: it has the prompts and the assertions."""
     scenario = scenario or {}
-    steps = [*_inputs(scenario), *_events(result), _UnnumberedStep(_end(result), END)]
-    step_indexes = {step.target: index for index, step in enumerate(steps) if step.target is not None}
-    by_step: dict[int, list[int]] = {}
-    overall = []
+    steps = [*_inputs(scenario), *_events(result), (_end(result), END)]
+    step_indexes: dict[AssertionTarget | None, int]
+    step_indexes = {target: index for index, (_, target) in enumerate(steps) if target is not None}
+    assertions: dict[int | None, list[int]] = {}
     for index, target in enumerate(_targets(result, scenario)):
-        step_index = step_indexes.get(target) if target is not None else None
-        if step_index is None:
-            overall.append(index)
-        else:
-            by_step.setdefault(step_index, []).append(index)
+        assertions.setdefault(step_indexes.get(target), []).append(index)
     numbered = [
-        replace(item.step, number=index + 1, assertions=by_step.get(index, [])) for index, item in enumerate(steps)
+        replace(step, number=index + 1, assertions=assertions.get(index, [])) for index, (step, _) in enumerate(steps)
     ]
-    return Trajectory(numbered, overall)
+    return Trajectory(numbered, assertions.get(None, []))
 
 
-def _inputs(scenario: Mapping[str, Any]) -> Iterator[_UnnumberedStep]:
+def _inputs(scenario: Mapping[str, Any]) -> Iterator[_StepAndTarget]:
     inputs: tuple[tuple[StepKind, str, str], ...] = (
         ("system", "System prompt", "system_prompt"),
         ("message", "User message", "user_message"),
@@ -98,17 +91,17 @@ def _inputs(scenario: Mapping[str, Any]) -> Iterator[_UnnumberedStep]:
     for kind, title, name in inputs:
         text = scenario.get(name)
         if isinstance(text, str) and text:
-            yield _UnnumberedStep(TrajectoryStep(0, kind, title, text=text))
+            yield TrajectoryStep(0, kind, title, text=text), None
 
 
-def _events(result: AgentRunResult) -> Iterator[_UnnumberedStep]:
+def _events(result: AgentRunResult) -> Iterator[_StepAndTarget]:
     """Yield the trace with the tool calls in it. Calls that the trace does not contain keep their order."""
     calls_in_trace = _match_calls(result.trace, result.tool_calls)
     others = deque(index for index in range(len(result.tool_calls)) if index not in calls_in_trace.values())
     for number, event in enumerate(result.trace):
         index = calls_in_trace.get(number)
         if index is None:
-            yield _UnnumberedStep(_event(event), AssertionTarget("trace", number))
+            yield _event(event), AssertionTarget("trace", number)
             continue
         while others and others[0] < index:
             yield _call(result.tool_calls, others.popleft())
@@ -131,55 +124,34 @@ def _match_calls(trace: Sequence[TraceEvent], calls: Sequence[ToolCall]) -> dict
     return matches
 
 
-def _call(calls: Sequence[ToolCall], index: int) -> _UnnumberedStep:
-    call = calls[index]
-    step = TrajectoryStep(
+def _call(calls: Sequence[ToolCall], index: int) -> _StepAndTarget:
+    return replace(_tool_step(calls[index]), call=index), AssertionTarget("tool_calls", index)
+
+
+def _tool_step(call: ToolCall) -> TrajectoryStep:
+    return TrajectoryStep(
         0,
         "tool",
         call.name,
         arguments=call.arguments,
         result=call.result,
         error=call.error,
-        took=_seconds(call.seconds),
-        call=index,
+        took=call.seconds or None,
     )
-    return _UnnumberedStep(step, AssertionTarget("tool_calls", index))
 
 
 def _event(event: TraceEvent) -> TrajectoryStep:
-    data = event.data
+    data, took = event.data, event.seconds or None
     if event.type == "model" and isinstance(data.get("text"), str):
-        tokens = data.get("tokens")
-        return TrajectoryStep(
-            0,
-            "model",
-            _model_title(data.get("tools")),
-            text=data["text"],
-            took=_seconds(event.seconds),
-            tokens=tokens if isinstance(tokens, int) else None,
-        )
+        tools, tokens = data.get("tools"), data.get("tokens")
+        names = [name for name in tools if isinstance(name, str)] if isinstance(tools, list) else []
+        title = f"The model asks for {', '.join(names)}" if names else "The model answers"
+        tokens = tokens if isinstance(tokens, int) else None
+        return TrajectoryStep(0, "model", title, text=data["text"], took=took, tokens=tokens)
     if event.type == "tool" and isinstance(data.get("name"), str):
-        error = data.get("error")
-        return TrajectoryStep(
-            0,
-            "tool",
-            data["name"],
-            arguments=data.get("arguments"),
-            result=data.get("result"),
-            error=error if isinstance(error, str) else None,
-            took=_seconds(event.seconds),
-        )
-    return TrajectoryStep(0, "event", event.type, result=data or None, took=_seconds(event.seconds))
-
-
-def _model_title(tools: Any) -> str:
-    names = [name for name in tools if isinstance(name, str)] if isinstance(tools, list) else []
-    return f"The model asks for {', '.join(names)}" if names else "The model answers"
-
-
-def _seconds(seconds: float) -> float | None:
-    """Return None for 0: the tools of a program are seen in its traffic only, so their duration is not known."""
-    return seconds or None
+        error = data["error"] if isinstance(data.get("error"), str) else None
+        return _tool_step(ToolCall(data["name"], data.get("arguments"), data.get("result"), error, event.seconds))
+    return TrajectoryStep(0, "event", event.type, result=data or None, took=took)
 
 
 _ENDS = {
@@ -249,12 +221,10 @@ def _path_target(path: str, result: AgentRunResult) -> AssertionTarget | None:
         roots = set(root_names(tree))
         if roots and roots <= _OUTPUT:
             return END
-        if roots == {"tool_calls"}:
-            index = _item_index(result.tool_calls, tree)
-            return None if index is None else AssertionTarget("tool_calls", index)
-        if roots == {"trace"}:
-            index = _item_index(result.trace, tree)
-            return None if index is None else AssertionTarget("trace", index)
+        if roots == {"tool_calls"} and (index := _item_index(result.tool_calls, tree)) is not None:
+            return AssertionTarget("tool_calls", index)
+        if roots == {"trace"} and (index := _item_index(result.trace, tree)) is not None:
+            return AssertionTarget("trace", index)
     except (JMESPathError, ValueError, RecursionError):
         pass  # a stored path may be anything
     return None

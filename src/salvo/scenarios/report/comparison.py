@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from salvo.engine.stats.rates import Interval
-from salvo.engine.text.formatting import display_json, money, percent, pluralize, seconds, truncate
+from salvo.engine.jsonio.type_adapters import copy_fields
+from salvo.engine.text.formatting import display_json, money, or_unknown, percent, pluralize, seconds, truncate
 from salvo.engine.text.markdown import inline, markdown_table
 from salvo.engine.text.terminal import Paint, table
 from salvo.engine.text.unicode_escape import printable
@@ -31,15 +31,6 @@ _COSTS = ("SCENARIO", "COST A", "COST B", "CHANGE", "P50 A", "P50 B", "CHANGE", 
 
 
 @dataclass(frozen=True, slots=True)
-class DiffersDocument:
-    """Something that differs between the two sides, with its values if they can be shown."""
-
-    what: str
-    a: Any
-    b: Any
-
-
-@dataclass(frozen=True, slots=True)
 class OverallDocument:
     p_value: float
     difference: float
@@ -48,19 +39,7 @@ class OverallDocument:
 
 
 @dataclass(frozen=True, slots=True)
-class ScenarioDocument:
-    scenario_id: str
-    finding: ComparisonFinding
-    differs: list[DiffersDocument]
-    a: BatchStats
-    b: BatchStats
-    difference: float | None
-    interval: Interval | None
-    p_value: float | None
-    """Corrected for the number of scenarios. This one decides."""
-    uncorrected_p_value: float | None
-    smallest_visible_difference: float | None
-    """The smallest difference that these runs could have shown; null if they could show none."""
+class ScenarioDocument(ScenarioComparison):
     parting: Divergence | None
 
 
@@ -93,8 +72,7 @@ def lines(report: ComparisonReport, *, colour: bool = False) -> list[str]:
         table(_COSTS, [_costs(scenario) for scenario in comparison.scenarios], paint),
         [line for name, divergence in report.divergences.items() for line in _divergence(name, divergence)],
     ]
-    first, *rest = [section for section in sections if section]
-    return [*first, *(line for section in rest for line in ("", *section))]
+    return [line for section in sections if section for line in ("", *section)][1:]
 
 
 def markdown(report: ComparisonReport) -> str:
@@ -125,25 +103,12 @@ def document(report: ComparisonReport) -> ComparisonDocument:
         sentence=headline(comparison),
         worse=comparison.worse,
         notes=report.notes,
-        scenarios=[_scenario(scenario, report.divergences) for scenario in comparison.scenarios],
+        scenarios=[
+            copy_fields(ScenarioDocument, scenario, parting=report.divergences.get(scenario.scenario_id))
+            for scenario in comparison.scenarios
+        ],
         overall=overall and OverallDocument(*overall, comparison.overall_finding),
         assertions=comparison.assertions,
-    )
-
-
-def _scenario(scenario: ScenarioComparison, divergences: dict[str, Divergence]) -> ScenarioDocument:
-    return ScenarioDocument(
-        scenario_id=scenario.scenario_id,
-        finding=scenario.finding,
-        differs=[DiffersDocument(*difference) for difference in scenario.differs],
-        a=scenario.a,
-        b=scenario.b,
-        difference=scenario.difference,
-        interval=scenario.interval,
-        p_value=scenario.p_value,
-        uncorrected_p_value=scenario.uncorrected,
-        smallest_visible_difference=scenario.smallest,
-        parting=divergences.get(scenario.scenario_id),
     )
 
 
@@ -183,6 +148,7 @@ def _setting(value: Any) -> str:
 
 
 def _rates(scenario: ScenarioComparison) -> tuple[str, ...]:
+    visible = scenario.smallest_visible_difference
     interval = f"{_signed(scenario.interval.low)} to {_signed(scenario.interval.high)}" if scenario.interval else ""
     return (
         truncate(printable(scenario.scenario_id), 40),
@@ -191,7 +157,7 @@ def _rates(scenario: ScenarioComparison) -> tuple[str, ...]:
         "" if scenario.difference is None else _signed(scenario.difference),
         interval,
         "" if scenario.p_value is None else format_p(scenario.p_value).removeprefix("p = ").removeprefix("p "),
-        "none" if scenario.smallest is None else f"{round(scenario.smallest * 100)}",
+        "none" if visible is None else f"{round(visible * 100)}",
         str(scenario.finding),
     )
 
@@ -201,6 +167,7 @@ def _rate(side: BatchStats) -> str:
 
 
 def _signed(difference: float) -> str:
+    """Return a share in points, with its sign."""
     points = round(difference * 100)
     return f"{'+' if points > 0 else '−' if points < 0 else ''}{abs(points)}"
 
@@ -238,30 +205,21 @@ def _costs(scenario: ScenarioComparison) -> tuple[str, ...]:
     a, b = scenario.a, scenario.b
     return (
         truncate(printable(scenario.scenario_id), 40),
-        _money(a.average_cost),
-        _money(b.average_cost),
+        or_unknown(a.average_cost, money),
+        or_unknown(b.average_cost, money),
         _change(a.average_cost, b.average_cost),
-        _seconds(a.latency_p50),
-        _seconds(b.latency_p50),
+        or_unknown(a.latency_p50, seconds),
+        or_unknown(b.latency_p50, seconds),
         _change(a.latency_p50, b.latency_p50),
-        _seconds(a.latency_p95),
-        _seconds(b.latency_p95),
+        or_unknown(a.latency_p95, seconds),
+        or_unknown(b.latency_p95, seconds),
     )
-
-
-def _money(dollars: float | None) -> str:
-    return "unknown" if dollars is None else money(dollars)
-
-
-def _seconds(duration: float | None) -> str:
-    return "unknown" if duration is None else seconds(duration)
 
 
 def _change(before: float | None, after: float | None) -> str:
     if before is None or after is None or not before:
         return ""
-    change = round((after / before - 1) * 100)
-    return f"{'+' if change > 0 else '−' if change < 0 else ''}{abs(change)}%"
+    return f"{_signed(after / before - 1)}%"
 
 
 def _divergence(scenario_id: str, divergence: Divergence) -> list[str]:

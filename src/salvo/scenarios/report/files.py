@@ -14,7 +14,7 @@ are from 0 to 1, money is in dollars, durations are in seconds, `interval` is [l
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -39,8 +39,7 @@ def write(
     report: ComparisonReport | None = None,
 ) -> None:
     """Write the file; if that fails, an earlier file is unchanged. JSON and Markdown include the comparison."""
-    content = _writer(path)(summaries, results, report)
-    write_document(path, content + b"\n")
+    write_document(path, _writer(path)(summaries, results, report) + b"\n")
 
 
 def check(path: Path) -> None:
@@ -48,33 +47,28 @@ def check(path: Path) -> None:
     _writer(path)
 
 
-def as_json(summaries: Sequence[BatchSummary], results: Sequence[AgentRunResult] | None = None, **more: Any) -> bytes:
-    """Return summaries as JSON, with results if there are any. `more` are further fields of the document."""
-    batches = []
-    for summary in summaries:
-        batch = _fields(summary)
-        if results is not None:
-            batch["results"] = _batch_results(summary, results)
-        batches.append(batch)
+def as_json(
+    summaries: Sequence[BatchSummary],
+    results: Sequence[AgentRunResult] | None = None,
+    report: ComparisonReport | None = None,
+) -> bytes:
+    """Return summaries as JSON, with the results and the comparison if there are any."""
+    batches = [
+        {**_fields(summary), **({} if results is None else {"results": _batch_results(summary, results)})}
+        for summary in summaries
+    ]
+    more = {} if report is None else {"comparison": comparison.document(report)}
     return json_codec.dumps({"salvo_report": VERSION, "batches": batches, **more}, indent=2)
 
 
 def as_jsonl(summaries: Sequence[BatchSummary], results: Sequence[AgentRunResult]) -> bytes:
-    return b"\n".join(json_codec.dumps(line) for line in _lines(summaries, results))
-
-
-def _lines(summaries: Sequence[BatchSummary], results: Sequence[AgentRunResult]) -> Iterator[dict[str, Any]]:
+    lines = []
     for summary in summaries:
-        yield {"salvo_report": VERSION, "kind": "batch", **_fields(summary)}
-        for result in _batch_results(summary, results):
-            yield {"salvo_report": VERSION, "kind": "run", **_fields(result)}
-
-
-def _json(
-    summaries: Sequence[BatchSummary], results: Sequence[AgentRunResult], report: ComparisonReport | None
-) -> bytes:
-    more = {} if report is None else {"comparison": comparison.document(report)}
-    return as_json(summaries, results, **more)
+        lines.append({"salvo_report": VERSION, "kind": "batch", **_fields(summary)})
+        lines += [
+            {"salvo_report": VERSION, "kind": "run", **dict(result)} for result in _batch_results(summary, results)
+        ]
+    return b"\n".join(map(json_codec.dumps, lines))
 
 
 def _markdown(
@@ -86,7 +80,7 @@ def _markdown(
 
 _Writer = Callable[[Sequence[BatchSummary], Sequence[AgentRunResult], ComparisonReport | None], bytes]
 _WRITERS: dict[str, _Writer] = {
-    ".json": _json,
+    ".json": as_json,
     ".jsonl": lambda summaries, results, _: as_jsonl(summaries, results),
     ".xml": lambda summaries, results, _: as_xml(summaries, results),
     ".md": _markdown,
@@ -107,7 +101,5 @@ def _batch_results(summary: BatchSummary, results: Sequence[AgentRunResult]) -> 
     return sorted((run for run in results if run.batch_id == summary.batch_id), key=lambda run: run.number)
 
 
-def _fields(item: BatchSummary | AgentRunResult) -> dict[str, Any]:
-    if isinstance(item, AgentRunResult):
-        return dict(item)
-    return {field.name: getattr(item, field.name) for field in fields(item)}
+def _fields(summary: BatchSummary) -> dict[str, Any]:
+    return {field.name: getattr(summary, field.name) for field in fields(summary)}

@@ -82,7 +82,8 @@ def _runs(scenarios: Sequence[ScenarioComparison]) -> str:
 
 def _detectable(scenarios: Sequence[ScenarioComparison]) -> str:
     """Return which differences these runs could have shown."""
-    smallest = [scenario.smallest for scenario in scenarios if scenario.smallest is not None]
+    differences = (scenario.smallest_visible_difference for scenario in scenarios)
+    smallest = [difference for difference in differences if difference is not None]
     if not smallest:
         return "none would have been"
     low, high = format_points(min(smallest)), format_points(max(smallest))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from salvo.engine.text.formatting import NamedValue, at_least, at_most, money, percent, pluralize, seconds
+from salvo.engine.text.formatting import NamedValue, at_least, at_most, money, or_unknown, percent, pluralize, seconds
 from salvo.scenarios.analysis.confidence_gate import GateEvidence
 from salvo.scenarios.analysis.divergence import Branch, Divergence
 from salvo.scenarios.analysis.summary import AssertionSummary, BatchSummary, BatchVerdict, Cost, Failure, Group
@@ -102,11 +102,11 @@ def _saving(evidence: GateEvidence, summary: BatchSummary) -> str:
 
 
 def rate(summary: BatchSummary) -> str:
-    return "unknown" if summary.pass_rate is None else percent(summary.pass_rate)
+    return or_unknown(summary.pass_rate, percent)
 
 
 def score(value: float | None) -> str:
-    return "unknown" if value is None else f"{value:.2f}"
+    return or_unknown(value, "{:.2f}".format)
 
 
 def _cost(summary: BatchSummary) -> str:
@@ -211,9 +211,7 @@ def metrics(result: AgentRunResult) -> Iterator[NamedValue]:
     """Yield the latency, cost, tokens and calls of a run."""
     metrics = result.metrics
     yield NamedValue("latency", seconds(metrics.latency))
-    cost = "unknown" if metrics.cost is None else money(metrics.cost)
-    judge = "unknown" if result.judge_cost is None else money(result.judge_cost)
-    yield NamedValue("cost", f"{cost}; judge: {judge}")
+    yield NamedValue("cost", f"{or_unknown(metrics.cost, money)}; judge: {or_unknown(result.judge_cost, money)}")
     if metrics.tokens:
         cached = f", {metrics.tokens.cache_read} read from the cache" if metrics.tokens.cache_read else ""
         yield NamedValue("tokens", f"{metrics.tokens.input} in, {metrics.tokens.output} out{cached}")

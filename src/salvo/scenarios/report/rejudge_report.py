@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from salvo.engine.stats.voting import Advice, Components, Reliability, components, more_runs_or_votes, reliability
-from salvo.engine.text.formatting import money, percent, pluralize
+from salvo.engine.text.formatting import money, or_unknown, percent, pluralize
 from salvo.engine.text.unicode_escape import printable
-from salvo.scenarios.store.rejudge_store import Rejudgement
+from salvo.scenarios.store.rejudge_store import JudgeVerdict, Rejudgement
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,13 @@ def summarise(
 ) -> list[JudgeSummary]:
     """Return a summary per judge. `labels`, `votes` and the verdicts of each run in `stored` have the same order."""
     return [
-        _summary(label, vote_count, index, judgings, stored, run_cost)
+        _summary(
+            label,
+            vote_count,
+            [(judging.run_id, judging.verdicts[index]) for judging in judgings],
+            {run_id: row[index] for run_id, row in stored.items() if index < len(row)},
+            run_cost,
+        )
         for index, (label, vote_count) in enumerate(zip(labels, votes, strict=True))
     ]
 
@@ -53,21 +59,18 @@ def summarise(
 def _summary(
     label: str,
     vote_count: int,
-    index: int,
-    judgings: Sequence[Rejudgement],
-    stored: Mapping[str, Sequence[bool | None]],
+    judgings: Sequence[tuple[str, JudgeVerdict]],
+    stored: Mapping[str, bool | None],
     run_cost: float | None,
 ) -> JudgeSummary:
     verdicts: dict[str, list[bool | None]] = {}
     votes: dict[str, list[bool | None]] = {}
-    costs: list[float | None] = []
-    for judging in judgings:
-        verdict = judging.verdicts[index]
-        verdicts.setdefault(judging.run_id, []).append(verdict.passed)
-        votes.setdefault(judging.run_id, []).extend(verdict.votes)
-        costs.append(verdict.cost)
+    for run_id, verdict in judgings:
+        verdicts.setdefault(run_id, []).append(verdict.passed)
+        votes.setdefault(run_id, []).extend(verdict.votes)
+    results = [verdict.passed for _, verdict in judgings]
+    costs = [verdict.cost for _, verdict in judgings]
     cost = None if None in costs else sum(filter(None, costs))
-    results = [passed for row in verdicts.values() for passed in row]
     variance = components(list(votes.values()))
     vote_cost = None if cost is None or not results else cost / (len(results) * vote_count)
     return JudgeSummary(
@@ -78,21 +81,16 @@ def _summary(
         passed=results.count(True),
         verdicts=reliability(list(verdicts.values())),
         votes=reliability(list(votes.values())),
-        changed=_changed(verdicts, {run_id: row[index] for run_id, row in stored.items() if index < len(row)}),
+        changed=_changed(verdicts, stored),
         components=variance,
         advice=more_runs_or_votes(variance, len(verdicts), vote_count, run_cost, vote_cost) if variance else None,
         cost=cost,
     )
 
 
-def _changed(verdicts: Mapping[str, Sequence[bool | None]], stored: Mapping[str, bool | None]) -> int | None:
-    if not any(stored.get(run_id) is not None for run_id in verdicts):
-        return None
-    return sum(
-        2 * list(row).count(not stored[run_id]) > len(row)
-        for run_id, row in verdicts.items()
-        if stored.get(run_id) is not None
-    )
+def _changed(verdicts: Mapping[str, list[bool | None]], stored: Mapping[str, bool | None]) -> int | None:
+    compared = [(row, stored[run_id]) for run_id, row in verdicts.items() if stored.get(run_id) is not None]
+    return sum(2 * row.count(not passed) > len(row) for row, passed in compared) if compared else None
 
 
 def lines(summaries: Sequence[JudgeSummary], votes: Sequence[int]) -> list[str]:
@@ -128,10 +126,9 @@ def _lines(summary: JudgeSummary, vote_count: int) -> Iterator[str]:
             f"  flip rate  {percent(summary.verdicts.flip_rate)} of the verdicts ({vote_count} votes each), "
             f"{percent(summary.votes.flip_rate or 0.0)} of single votes"
         )
-        agreement = (
-            f"{_share(summary.verdicts.agreement)} of the verdicts, {_share(summary.votes.agreement)} of the votes"
-        )
-        yield f"  agreement  {agreement}{_alpha(summary)}"
+        verdicts, votes = (or_unknown(item.agreement, percent) for item in (summary.verdicts, summary.votes))
+        alpha = "" if summary.votes.alpha is None else f"; Krippendorff's alpha {summary.votes.alpha:.2f}"
+        yield f"  agreement  {verdicts} of the verdicts, {votes} of the votes{alpha}"
     none = (
         f", {pluralize(summary.no_verdict, 'judging')} without a verdict (errors, not failures)"
         if summary.no_verdict
@@ -142,15 +139,7 @@ def _lines(summary: JudgeSummary, vote_count: int) -> Iterator[str]:
         yield f"  stored     {summary.changed} of {summary.transcripts} stored verdicts differ from most judgings"
     if (advice := _advice(summary.advice)) is not None:
         yield f"  next       {advice}"
-    yield f"  cost       {'unknown' if summary.cost is None else money(summary.cost)}"
-
-
-def _share(share: float | None) -> str:
-    return "unknown" if share is None else percent(share)
-
-
-def _alpha(summary: JudgeSummary) -> str:
-    return "" if summary.votes.alpha is None else f"; Krippendorff's alpha {summary.votes.alpha:.2f}"
+    yield f"  cost       {or_unknown(summary.cost, money)}"
 
 
 def _advice(advice: Advice | None) -> str | None:

@@ -54,8 +54,7 @@ def batch_table(summary: BatchSummary, *, colour: bool = False, width: int | Non
         list(_skipped(summary, paint)),
         list(_numbers(summary, paint)),
     ]
-    first, *rest = [section for section in sections if section]
-    return [*first, *(line for section in rest for line in ("", *section))]
+    return [line for section in sections if section for line in ("", *section)][1:]
 
 
 def _header(summary: BatchSummary) -> str:
