@@ -7,8 +7,8 @@ import pytest
 from inline_snapshot import snapshot
 
 from salvo.errors import UsageError
-from salvo.scenarios.checks import check_scenario
 from salvo.scenarios.spec.project import Project
+from salvo.scenarios.workspace import check_scenario
 from tests.support.evaluation import scenario
 
 
@@ -68,7 +68,7 @@ def test_a_check_that_raises_is_an_error_of_the_whole_scenario(
     def fail(*_: Any) -> None:
         raise UsageError("The tools cannot be read.", hint="Mount them.")
 
-    monkeypatch.setattr("salvo.scenarios.checks.missing_tools", fail)
+    monkeypatch.setattr("salvo.scenarios.workspace.check_tools", fail)
     assert errors(project, {"type": "cost_limit"}) == [
         ((), "The tools cannot be read. Mount them."),
         (("assertions", 0, "max_usd"), "is missing"),

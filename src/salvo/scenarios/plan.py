@@ -9,8 +9,7 @@ from typing import Any
 
 from salvo.engine.wire.record import RecordingOptions
 from salvo.scenarios.result import Batch
-from salvo.scenarios.run.runner import ScenarioRuns
-from salvo.scenarios.run.sequential import is_unsettled
+from salvo.scenarios.run.runner import ScenarioRuns, is_unsettled
 from salvo.scenarios.spec.project import Project
 from salvo.scenarios.spec.schema import Scenario
 from salvo.scenarios.store.store import LATEST, RunStore
@@ -64,13 +63,8 @@ def plan_runs(
     command = command or workspace.clock.new_id()
     work = []
     for file, scenario, settings in items:
-        prepared = workspace.prepare(
-            scenario,
-            file,
-            recorded=settings.recording is not None,
-            settings=settings.document(),
-            command=command,
-        )
+        recorded = settings.recording is not None
+        prepared = workspace.prepare(scenario, file, recorded=recorded, settings=settings.document(), command=command)
         batch = prepared.batch
         if settings.max_runs is not None:
             batch.max_runs = settings.max_runs
@@ -88,17 +82,15 @@ def plan_resume(project: Project, batch_id: str) -> tuple[Workspace, RunSettings
     batch = store.load_batch(store.find_batch(batch_id))
     settings = RunSettings.from_batch(batch)
     workspace = Workspace(project, patterns=settings.redact)
-    work = [_missing_runs(store, item) for item in (store.batches_of_command(batch) if batch_id == LATEST else [batch])]
+    work = []
+    for item in store.batches_of_command(batch) if batch_id == LATEST else [batch]:
+        missing = sorted({*range(1, item.runs + 1)} - store.stored_numbers(item.batch_id))
+        work.append(ScenarioRuns(item, None, missing, earlier=store.load_entries(item.batch_id)))
     unfinished = [runs for runs in work if runs.pending or is_unsettled(runs.batch, runs.earlier)]
     prepared = workspace.prepare_again([runs.batch for runs in unfinished])
     for runs, scenario in zip(unfinished, prepared, strict=True):
         runs.prepared = scenario
     return workspace, settings, work
-
-
-def _missing_runs(store: RunStore, batch: Batch) -> ScenarioRuns:
-    missing = sorted({*range(1, batch.runs + 1)} - store.stored_numbers(batch.batch_id))
-    return ScenarioRuns(batch, None, missing, earlier=store.load_entries(batch.batch_id))
 
 
 def _with_confidence(scenario: Scenario, settings: RunSettings) -> tuple[Scenario, RunSettings]:

@@ -24,7 +24,7 @@ from salvo.scenarios.run.journal import Journal
 from salvo.scenarios.run.redaction import clean_scenario
 from salvo.scenarios.run.tools.discovery import changed_tools, find_tools
 from salvo.scenarios.run.tools.toolbox import ReplayedToolBox
-from salvo.scenarios.spec.loader import from_document, scenario_document
+from salvo.scenarios.spec.loader import from_document
 from salvo.scenarios.spec.schema import Scenario
 from salvo.scenarios.store.recording import HASHES_ONLY, Recording
 from salvo.scenarios.workspace import ScenarioOverrides, Workspace
@@ -136,7 +136,7 @@ class Replayer:
         """Return the recorded scenario with the program of the current file, the only one that may be started."""
         if file.is_file():
             current = self._read(file, batch)
-            document = clean_scenario(scenario_document(current), self._redactor)
+            document = clean_scenario(current, self._redactor)
             if all(document[name] == batch.scenario[name] for name in ("adapter", "adapter_options")):
                 return scenario.model_copy(update={"adapter_options": current.adapter_options})
         raise NotReplayableError(

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,21 +13,18 @@ from salvo.engine.chat import catalog
 from salvo.engine.jsonio import json_codec
 from salvo.engine.jsonio.pydantic_errors import FieldError, validate
 from salvo.engine.runtime.clock import Clock, SystemClock
-from salvo.engine.runtime.pool import Budget, Pool
 from salvo.engine.runtime.redact import Redactor, environment_secrets
 from salvo.engine.text.messages import display_path
 from salvo.engine.wire.base import Endpoint
-from salvo.engine.wire.retry import RetryingWire, Wait
-from salvo.errors import InputError, Problem, ScenarioFileError, UsageError
-from salvo.scenarios.checks import check_scenario
+from salvo.errors import InputError, Problem, SalvoError, ScenarioFileError, UsageError
 from salvo.scenarios.evaluators.registry import builtin_registry
-from salvo.scenarios.result import CUSTOM, Batch
+from salvo.scenarios.result import COMMAND, CUSTOM, Batch
 from salvo.scenarios.run.adapters.factory import PROVIDER_ADAPTERS, adapter_factory
 from salvo.scenarios.run.environment import PreparedScenario
 from salvo.scenarios.run.redaction import clean_scenario
 from salvo.scenarios.run.runner import RunLimits, RunListener, Runner
-from salvo.scenarios.run.tools.discovery import changed_tools, find_tools
-from salvo.scenarios.spec.loader import LoadedFile, join_errors, load_scenario, scenario_document
+from salvo.scenarios.run.tools.discovery import changed_tools, check_tools, find_tools
+from salvo.scenarios.spec.loader import LoadedFile, join_errors, load_scenario
 from salvo.scenarios.spec.project import Project
 from salvo.scenarios.spec.python_scenario import python_scenario
 from salvo.scenarios.spec.schema import CERTAINTY_ERROR, Scenario
@@ -37,8 +33,6 @@ from salvo.scenarios.store.store import RunStore
 
 if TYPE_CHECKING:
     from salvo.engine.wire.record import RecordingOptions
-    from salvo.scenarios.analysis.rejudge import RejudgeSession
-    from salvo.scenarios.store.rejudge_store import Rejudgement, RejudgeStore
 
 _KEY_OPTION = "api_key"
 
@@ -74,6 +68,36 @@ class ScenarioOverrides:
             options = "; ".join(f"--{str(error.path[0]).replace('_', '-')} {error.message}" for error in errors)
             raise UsageError(f"{options}.", hint="Nothing was run, and nothing was spent.")
         return changed
+
+
+def check_scenario(
+    scenario: Scenario, file: Path, project: Project, *, assertions_only: bool = False
+) -> Iterator[FieldError]:
+    """Yield every error of a scenario whose shape is right. Nothing is run. A replay needs the assertions only."""
+    checks = [_check_assertions] if assertions_only else [check_tools, _check_adapter, _check_assertions]
+    for check in checks:
+        try:
+            yield from check(scenario, file, project)
+        except SalvoError as error:
+            yield FieldError((), str(error))
+
+
+def _check_adapter(scenario: Scenario, file: Path, project: Project) -> Iterator[FieldError]:
+    try:
+        adapter_factory(scenario, file, project)
+    except InputError as error:
+        yield FieldError(("adapter",), str(error))
+    if scenario.adapter == COMMAND:
+        # Its gateway needs aiohttp's server, which no other adapter does.
+        from salvo.scenarios.run.adapters.command import check_command
+
+        yield from check_command(scenario, file, project.root, os.environ)
+    if scenario.adapter in PROVIDER_ADAPTERS and not scenario.model:
+        yield FieldError(("adapter",), f"the adapter {scenario.adapter} needs a model")
+
+
+def _check_assertions(scenario: Scenario, file: Path, project: Project) -> Iterator[FieldError]:
+    return builtin_registry().check(scenario, lambda path: project.load(path, file))
 
 
 def _changed_error(batch: Batch, name: str, kind: str) -> UsageError:
@@ -192,7 +216,7 @@ class Workspace:
         return [self._prepare_again(batch, scenario) for batch, scenario in zip(batches, scenarios, strict=True)]
 
     def _prepare_again(self, batch: Batch, scenario: Scenario) -> PreparedScenario:
-        if json_codec.plain(clean_scenario(scenario_document(scenario), self.redactor())) != batch.scenario:
+        if json_codec.plain(clean_scenario(scenario, self.redactor())) != batch.scenario:
             raise _changed_error(batch, batch.source, "scenario")
         prepared = self.prepare(scenario, self.project.root / batch.source, recorded=batch.recorded, batch=batch)
         if changed := changed_tools(batch.tools, prepared.tools):
@@ -226,7 +250,7 @@ class Workspace:
                 min_pass_rate=scenario.min_pass_rate,
                 confidence=scenario.confidence,
                 recorded=recorded,
-                scenario=clean_scenario(scenario_document(scenario), self.redactor()),
+                scenario=clean_scenario(scenario, self.redactor()),
                 source=self.project.relative(file),
                 tools={tool.name: tool.fingerprint for tool in tools},
                 settings=dict(settings or {}),
@@ -259,33 +283,3 @@ class Workspace:
             recording=recording,
             listener=listener or RunListener(),
         )
-
-    @asynccontextmanager
-    async def rejudge_session(
-        self,
-        judgings: RejudgeStore,
-        file: Path,
-        *,
-        concurrency: int,
-        max_cost: float | None,
-        version: str,
-        on_judged: Callable[[Rejudgement], None],
-        on_wait: Callable[[Wait], None],
-    ) -> AsyncIterator[RejudgeSession]:
-        """Open a session that judges stored runs again. Evaluators load Python code from the folder of `file`."""
-        from salvo.engine.wire.http import HttpWire  # heavy (aiohttp)
-        from salvo.scenarios.analysis.rejudge import RejudgeSession
-
-        redactor = self.redactor()
-        async with HttpWire(self.all_endpoints(), redactor, clock=self.clock) as wire:
-            yield RejudgeSession(
-                wire=RetryingWire(wire, clock=self.clock, listener=on_wait),
-                registry=builtin_registry(),
-                redactor=redactor,
-                clock=self.clock,
-                pool=Pool(concurrency, Budget(max_cost)),
-                judgings=judgings,
-                load=lambda path: self.project.load(path, file),
-                version=version,
-                on_judged=on_judged,
-            )

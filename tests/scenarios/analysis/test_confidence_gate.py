@@ -19,7 +19,7 @@ from salvo.scenarios.analysis.confidence_gate import gate_evidence
 from salvo.scenarios.analysis.summary import BatchVerdict, summarise
 from salvo.scenarios.report.terminal import verdict
 from salvo.scenarios.result import Cause, Outcome, SkippedRun
-from salvo.scenarios.run.sequential import is_unsettled
+from salvo.scenarios.run.runner import is_unsettled
 from salvo.scenarios.store.index import index_entry
 from tests.cli.salvo.test_run import tidy
 from tests.support.project import UserProject

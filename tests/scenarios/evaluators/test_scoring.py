@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from salvo.scenarios.evaluators.scoring import TOLERANCE, RunVerdict, score
+from salvo.scenarios.evaluators.evaluate import TOLERANCE, RunVerdict, score
 from salvo.scenarios.result import Cause, EvalResult, Outcome
 
 PASSED = Outcome.PASSED, None, True

@@ -12,11 +12,12 @@ from salvo.cli.console import ProgressLine
 from salvo.cli.exit_codes import ExitCode
 from salvo.cli.param_types import DOLLARS
 from salvo.engine.jsonio import json_codec
-from salvo.engine.runtime.pool import cancel_on_interrupt
+from salvo.engine.runtime.pool import Budget, Pool, cancel_on_interrupt
 from salvo.engine.text.formatting import pluralize
 from salvo.engine.text.unicode_escape import printable
+from salvo.engine.wire.retry import RetryingWire, Wait
 from salvo.errors import NothingFoundError, UsageError
-from salvo.scenarios.analysis.rejudge import JUDGE, is_transcript, missing_rejudgements, only_judges
+from salvo.scenarios.analysis.rejudge import JUDGE, RejudgeSession, is_transcript, missing_rejudgements, only_judges
 from salvo.scenarios.evaluators.llm_judge import JudgeFields
 from salvo.scenarios.report import rejudge_report
 from salvo.scenarios.report.rejudge_report import JudgeSummary
@@ -100,6 +101,8 @@ async def _judge(
     concurrency: int,
     max_cost: float | None,
 ) -> ExitCode:
+    from salvo.engine.wire.http import HttpWire  # heavy (aiohttp); stored judgings are shown without it
+
     progress, total, finished, cost = ProgressLine(), len(missing), 0, 0.0
 
     def on_judged(judging: Rejudgement) -> None:
@@ -110,17 +113,24 @@ async def _judge(
         milestone = finished % max(1, total // 10) == 0 or finished == total
         progress.update(f"{finished}/{total} judgings done{spent}", milestone=milestone)
 
-    async with workspace.rejudge_session(
-        judgings,
-        workspace.project.root / batch.source,
-        concurrency=concurrency,
-        max_cost=max_cost,
-        version=__version__,
-        on_judged=on_judged,
-        on_wait=lambda wait: progress.update(f"{finished}/{total} judgings done ({wait})", milestone=wait.seconds >= 1),
-    ) as session:
+    def on_wait(wait: Wait) -> None:
+        progress.update(f"{finished}/{total} judgings done ({wait})", milestone=wait.seconds >= 1)
+
+    redactor, clock, project = workspace.redactor(), workspace.clock, workspace.project
+    pool = Pool(concurrency, Budget(max_cost))
+    async with HttpWire(workspace.all_endpoints(), redactor, clock=clock) as wire:
+        session = RejudgeSession(
+            wire=RetryingWire(wire, clock=clock, listener=on_wait),
+            redactor=redactor,
+            clock=clock,
+            pool=pool,
+            judgings=judgings,
+            load=lambda path: project.load(path, project.root / batch.source),
+            version=__version__,
+            on_judged=on_judged,
+        )
         try:
-            with cancel_on_interrupt(session.pool, INTERRUPTED):
+            with cancel_on_interrupt(pool, INTERRUPTED):
                 skipped = await session.judge(scenario, missing)
         finally:
             progress.clear()
@@ -129,7 +139,7 @@ async def _judge(
         progress.print(
             f"{len(skipped)} of {total} judgings were not made: {reason}. Run the same command again to continue."
         )
-    return ExitCode.INTERRUPTED if session.pool.is_cancelled else ExitCode.OK
+    return ExitCode.INTERRUPTED if pool.is_cancelled else ExitCode.OK
 
 
 def _summaries(

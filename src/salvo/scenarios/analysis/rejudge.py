@@ -6,7 +6,7 @@ The judge is asked the same questions as in the run, in separate lanes. The stor
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 
 from salvo.engine.runtime.clock import Clock
@@ -16,7 +16,7 @@ from salvo.engine.wire.base import Wire
 from salvo.errors import StoreError
 from salvo.scenarios.evaluators.base import LoadObject
 from salvo.scenarios.evaluators.evaluate import evaluate_all
-from salvo.scenarios.evaluators.registry import Registry
+from salvo.scenarios.evaluators.registry import Registry, builtin_registry
 from salvo.scenarios.result import UNFINISHED, AgentRunResult, EvalResult
 from salvo.scenarios.run.environment import JudgingServices
 from salvo.scenarios.run.journal import Journal
@@ -56,7 +56,6 @@ class RejudgeSession:
     """What is needed to judge transcripts again."""
 
     wire: Wire
-    registry: Registry
     redactor: Redactor
     clock: Clock
     pool: Pool
@@ -64,6 +63,7 @@ class RejudgeSession:
     load: LoadObject
     version: str
     on_judged: Callable[[Rejudgement], None]
+    registry: Registry = field(default_factory=builtin_registry)
 
     async def judge(self, scenario: Scenario, work: Sequence[tuple[AgentRunResult, int]]) -> list[PoolStopped]:
         """Judge each transcript in the list. Return what was stopped."""

@@ -1,4 +1,4 @@
-"""Evaluate all assertions of a run at once.
+"""Evaluate all assertions of a run at once, and score the run by their results.
 
 An evaluator that fails leaves its own assertion unjudged; the run and the other assertions are never lost.
 """
@@ -7,19 +7,24 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import Awaitable, Callable, Coroutine
-from typing import TYPE_CHECKING, Any
+import math
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from salvo.engine.runtime.pool import gather
 from salvo.errors import ProviderError, SalvoError, TapeError
 from salvo.scenarios.evaluators.base import EvalServices
 from salvo.scenarios.evaluators.registry import Registry
 from salvo.scenarios.evaluators.verdict import as_eval_result
-from salvo.scenarios.result import AgentRunResult, Cause, EvalResult
+from salvo.scenarios.result import AgentRunResult, Cause, EvalResult, Outcome
 from salvo.scenarios.spec.schema import Assertion, Scenario
 
 if TYPE_CHECKING:
     from salvo.engine.chat.judge import JudgeVote, Question
+
+TOLERANCE = 1e-9
+"""A score this close to the threshold reaches it: 0.7 + 0.1 must reach 0.8, and the mean of two thirds and one third
+must reach a half. Exact fractions would fix the first sum but not the second."""
 
 
 async def evaluate_all(
@@ -101,3 +106,43 @@ def _failed(assertion: Assertion, error: Exception) -> EvalResult:
     cause = Cause.JUDGE if isinstance(error, (ProviderError, TapeError)) else Cause.EVALUATOR
     description = str(error) if isinstance(error, SalvoError) else f"{type(error).__name__}: {error}"
     return EvalResult.unjudged(f"{assertion.type} could not be evaluated. {description}", cause)
+
+
+class RunVerdict(NamedTuple):
+    outcome: Outcome
+    cause: Cause | None
+    passed: bool
+    weighted_score: float | None
+    """None if the run could not be judged."""
+
+
+def score(results: Sequence[EvalResult], threshold: float) -> RunVerdict:
+    """Return the verdict on a run.
+
+    A required assertion that failed fails the run, even if others could not be judged. Otherwise, one that could not
+    be judged makes the run an error.
+    """
+    if any(result.required and result.passed is False for result in results):
+        return RunVerdict(Outcome.FAILED, Cause.ASSERTION, passed=False, weighted_score=0.0)
+    unjudged = next((result for result in results if result.passed is None), None)
+    if unjudged is not None or not results:
+        cause = unjudged.cause if unjudged is not None else None
+        return RunVerdict(Outcome.ERROR, cause or Cause.EVALUATOR, passed=False, weighted_score=None)
+    weighted = _weighted_score(results)
+    if abs(weighted - threshold) <= TOLERANCE:
+        weighted = threshold  # so that the stored score is not below the threshold of a run that passed
+    if weighted >= threshold:
+        return RunVerdict(Outcome.PASSED, None, passed=True, weighted_score=weighted)
+    return RunVerdict(Outcome.FAILED, Cause.ASSERTION, passed=False, weighted_score=weighted)
+
+
+def _weighted_score(results: Sequence[EvalResult]) -> float:
+    max_weight = max(result.weight for result in results)
+    if max_weight == 0:
+        return 1.0
+    # Scaling by a power of two changes no digit, and keeps a sum of huge weights from overflowing.
+    # fsum is exact to the last bit, so the order does not matter.
+    _, exponent = math.frexp(max_weight)
+    weights = [math.ldexp(result.weight, -exponent) for result in results]
+    scores = [float(bool(result.passed) if result.score is None else result.score) for result in results]
+    return math.fsum(map(float.__mul__, scores, weights)) / math.fsum(weights)

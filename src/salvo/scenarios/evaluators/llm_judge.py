@@ -5,8 +5,8 @@ The prompt must not change: recordings find the judge's replies by their request
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from pydantic import AliasChoices, ConfigDict, Field
@@ -143,7 +143,10 @@ def _verdict(fields: JudgeFields, votes: Sequence[JudgeVote]) -> EvalResult:
     grades += [None] * (fields.votes - len(grades))
     passed = majority(grades)
     if passed is None:
-        verdict = EvalResult.unjudged(_no_majority(grades, votes), Cause.JUDGE)
+        tally = f"{grades.count(True)} passed, {grades.count(False)} failed, {grades.count(None)} gave no vote"
+        reasons = dict.fromkeys(str(vote.answer["reason"]) if vote.answer else vote.problem for vote in votes)
+        error = f"The judge came to no majority in {len(grades)} votes: {tally}. {' | '.join(filter(None, reasons))}"
+        verdict = EvalResult.unjudged(error.rstrip(), Cause.JUDGE)
     else:
         reason = next(vote.answer["reason"] for vote in votes if vote.answer and vote.answer["passed"] is passed)
         word = "passed" if passed else "failed"
@@ -152,14 +155,6 @@ def _verdict(fields: JudgeFields, votes: Sequence[JudgeVote]) -> EvalResult:
     verdict.actual = {"passed": grades.count(True), "failed": grades.count(False), "no_vote": grades.count(None)}
     verdict.details = {"votes": [_vote_document(vote) for vote in votes], "agreement": agreement(grades)}
     return verdict
-
-
-def _no_majority(grades: Sequence[bool | None], votes: Sequence[JudgeVote]) -> str:
-    tally = f"{grades.count(True)} passed, {grades.count(False)} failed, {grades.count(None)} gave no vote"
-    reasons = dict.fromkeys(str(vote.answer["reason"]) if vote.answer else vote.problem for vote in votes)
-    return (
-        f"The judge came to no majority in {len(grades)} votes: {tally}. {' | '.join(filter(None, reasons))}".rstrip()
-    )
 
 
 def _vote_document(vote: JudgeVote) -> dict[str, Any]:
@@ -186,7 +181,7 @@ def _tokens(vote: JudgeVote) -> dict[str, int] | None:
         if reply.usage is None:
             return None
         total += reply.usage
-    return {field.name: getattr(total, field.name) for field in dataclasses.fields(total)}
+    return asdict(total)
 
 
 def _no_judge(scenario: Scenario) -> str:

@@ -5,7 +5,6 @@ Built-in types are registered exactly as a user's are.
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from importlib import metadata
@@ -113,7 +112,8 @@ def _check_fields(
         corrections = {
             str(error.path[0]): error.suggestion for error in errors if error.unknown and len(error.path) == 1
         }
-        fields = _corrected(fields, corrections)
+        renamed = {corrections.get(name, name): value for name, value in fields.items()}
+        fields = {name: value for name, value in renamed.items() if name and name not in Assertion.model_fields}
         if validate(model, fields)[1]:
             return
     if evaluator_type.check is not None:
@@ -128,12 +128,6 @@ def _with_common_fields(fields: type[BaseModel]) -> type[BaseModel]:
     """Return the model with the fields that all assertions have, so that a misspelt `weight` gets its suggestion."""
     common: dict[str, Any] = {name: (Any, None) for name in Assertion.model_fields if name not in fields.model_fields}
     return create_model(fields.__name__, __base__=fields, **common)
-
-
-def _corrected(fields: Mapping[str, Any], corrections: Mapping[str, str]) -> dict[str, Any]:
-    """Return the fields under their corrected names, without unknown ones and those that all assertions have."""
-    renamed = {corrections.get(name, name): value for name, value in fields.items()}
-    return {name: value for name, value in renamed.items() if name and name not in Assertion.model_fields}
 
 
 def builtin_registry() -> Registry:
@@ -158,7 +152,15 @@ def _entry_points() -> metadata.EntryPoints:
 
 def _as_type(name: str, target: Target) -> EvaluatorType:
     if isinstance(target, str):
-        target = _import_target(name, target)
+        try:
+            target = metadata.EntryPoint(name, target, GROUP).load()
+        except SalvoError:
+            raise
+        except Exception as error:
+            raise UsageError(
+                f'The assertion type "{name}" cannot be imported from {target}: {type(error).__name__}: {error}.',
+                hint="Fix the package that offers it, or remove it.",
+            ) from error
     if isinstance(target, EvaluatorType):
         return target
     if callable(target):
@@ -167,19 +169,3 @@ def _as_type(name: str, target: Target) -> EvaluatorType:
         f'The assertion type "{name}" is registered as {target!r}.',
         hint="It must be an EvaluatorType or a function (scenario, assertion, result) -> EvalResult.",
     )
-
-
-def _import_target(name: str, target: str) -> Any:
-    module, _, attribute = target.partition(":")
-    try:
-        value: Any = importlib.import_module(module)
-        for part in attribute.split("."):
-            value = getattr(value, part)
-    except SalvoError:
-        raise
-    except Exception as error:
-        raise UsageError(
-            f'The assertion type "{name}" cannot be imported from {target}: {type(error).__name__}: {error}.',
-            hint="Fix the package that offers it, or remove it.",
-        ) from error
-    return value

@@ -17,9 +17,8 @@ from salvo.engine.jsonio.type_adapters import exception_text, first_error, type_
 from salvo.engine.runtime.redact import Redactor
 from salvo.engine.wire.record import RecordingWire
 from salvo.errors import ProviderError, SalvoError, TapeError
-from salvo.scenarios.evaluators.evaluate import evaluate_all
+from salvo.scenarios.evaluators.evaluate import evaluate_all, score
 from salvo.scenarios.evaluators.registry import Registry
-from salvo.scenarios.evaluators.scoring import score
 from salvo.scenarios.result import (
     COMMAND,
     CUSTOM,
@@ -114,7 +113,7 @@ async def attempt(adapter: BaseAdapter, request: AdapterRequest, environment: Ru
     deadline = asyncio.timeout(request.timeout_seconds)
     try:
         async with deadline:
-            environment.stopwatch.set_deadline(deadline)
+            environment.stopwatch.deadline = deadline
             response: object = await adapter.run(request)
     except TimeoutError as error:
         if deadline.expired():
@@ -134,7 +133,7 @@ async def attempt(adapter: BaseAdapter, request: AdapterRequest, environment: Ru
     except (Exception, SystemExit) as error:  # noqa: BLE001 - what a user's adapter raises belongs into its result
         return AttemptResult(None, Cause.ADAPTER, describe_exception(error))
     finally:
-        environment.stopwatch.set_deadline(None)
+        environment.stopwatch.deadline = None
     if not isinstance(response, AdapterResponse):
         return AttemptResult(
             None, Cause.ADAPTER, f"The adapter returned {type(response).__name__}, not AdapterResponse."

@@ -63,10 +63,7 @@ class Stopwatch:
         self._started = clock.monotonic()
         self._waited = 0.0
         self._waiting_until = self._started
-        self._deadline: asyncio.Timeout | None = None
-
-    def set_deadline(self, deadline: asyncio.Timeout | None) -> None:
-        self._deadline = deadline
+        self.deadline: asyncio.Timeout | None = None
 
     def exclude(self, wait: Wait) -> None:
         """Exclude a wait. Time in which several calls wait at once is excluded only once."""
@@ -75,8 +72,8 @@ class Stopwatch:
         more = until - max(now, self._waiting_until)
         self._waiting_until = until
         self._waited += more
-        if self._deadline is not None and (when := self._deadline.when()) is not None:
-            self._deadline.reschedule(when + more)
+        if self.deadline is not None and (when := self.deadline.when()) is not None:
+            self.deadline.reschedule(when + more)
 
     def seconds(self) -> float:
         return self._clock.monotonic() - self._started - self._waited

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
+from operator import itemgetter
+from typing import Any, NamedTuple
 
 from salvo.engine.chat import catalog, openai_responses
 from salvo.engine.chat.anthropic import AnthropicDialect
-from salvo.engine.chat.base import AssistantMessage, ChatReply, Stop, ToolUse
+from salvo.engine.chat.base import AssistantMessage, ChatReply, Stop
 from salvo.engine.chat.openai import OpenAIDialect
 from salvo.engine.chat.provider_errors import parse_error_body, provider_error
 from salvo.engine.gateway.server import Call
@@ -26,13 +27,12 @@ class TurnLimitReached(SalvoError):  # noqa: N818 - an outcome of the agent, not
     """The program calls a model more often than the scenario allows."""
 
 
-@dataclass(frozen=True, slots=True)
-class ToolResult:
+class _ToolResult(NamedTuple):
     """The result of a tool, as a program sends it to a model."""
 
     id: str
     content: Any
-    is_error: bool
+    is_error: bool = False
 
 
 class ProgramTrace:
@@ -88,7 +88,8 @@ class ProgramTrace:
                 self.over.set_result(error)
             return
         self._record_error(call, str(error))
-        self._set_error(error)
+        self.error = error
+        self._last_error_at = self._last_request
 
     def end(self) -> None:
         """Add the tool calls without a result to the trace, when the program has ended."""
@@ -105,11 +106,16 @@ class ProgramTrace:
                 raise ValueError("it is not a completion")  # noqa: TRY004 - every flaw of a reply is a ValueError
             parsed = _PARSERS[call.provider, _path(call)](body)
         except ValueError as error:
-            self.failed(call, BadReplyError(f"{_title(call)} did not answer with a completion: {error}.", status=200))
+            title = catalog.providers()[call.provider].title
+            self.failed(call, BadReplyError(f"{title} did not answer with a completion: {error}.", status=200))
             return
         self._record_reply(call, reply, parsed)
         for use in parsed.message.tool_uses:
-            self._add_tool_call(call.number, use)
+            tool_call = ToolCall(use.name, use.raw if use.problem else dict(use.arguments))
+            self._open.setdefault(use.id, []).append(tool_call)
+            self._used.append((call.number, tool_call))
+        self._used.sort(key=itemgetter(0))
+        self._calls[:] = [tool_call for _, tool_call in self._used]
         self.stop = parsed.stop
         if call.number > self._last_error_at:  # a later request was answered: the program recovered
             self.error = self.refused = None
@@ -128,38 +134,26 @@ class ProgramTrace:
             return
         provider = catalog.providers()[call.provider]
         error = provider_error(error_body, provider, _model(call))
+        self._last_error_at = self._last_request
         if isinstance(error, ContextTooLongError | RequestRefusedError):
             self.refused = error  # the program wrote the request
-            self._last_error_at = self._last_request
         else:
-            self._set_error(error)
-
-    def _set_error(self, error: SalvoError) -> None:
-        self.error = error
-        self._last_error_at = self._last_request
-
-    def _add_tool_call(self, number: int, use: ToolUse) -> None:
-        call = ToolCall(use.name, use.raw if use.problem else dict(use.arguments))
-        self._open.setdefault(use.id, []).append(call)
-        self._used.append((number, call))
-        self._used.sort(key=_number)
-        self._calls[:] = [call for _, call in self._used]
+            self.error = error
 
     def _record_tool_results(self, call: Call) -> None:
         """Record the results of open tool calls. A request repeats the whole conversation, so others are ignored."""
-        results: dict[str, list[ToolResult]] = {}
+        results: dict[str, list[_ToolResult]] = {}
         for result in _results(call.body):
             if result.id in self._open:
                 results.setdefault(result.id, []).append(result)
         for id_, tool_results in results.items():
             waiting = self._open.pop(id_)
             for tool, result in zip(waiting, tool_results[-len(waiting) :], strict=False):
+                content = result.content
                 if result.is_error:
-                    tool.error = result.content if isinstance(result.content, str) else str(result.content)
+                    tool.error = str(content)
                 else:
-                    tool.result = (
-                        json_codec.loads_or_text(result.content) if isinstance(result.content, str) else result.content
-                    )
+                    tool.result = json_codec.loads_or_text(content) if isinstance(content, str) else content
                 self._journal.record_tool_call(tool)
                 self._insert_event(call.number, self._journal.events.pop())
 
@@ -169,7 +163,7 @@ class ProgramTrace:
 
     def _insert_event(self, number: int, event: TraceEvent) -> None:
         self._events.append((number, event))
-        self._events.sort(key=_number)
+        self._events.sort(key=itemgetter(0))
         self._journal.events[:] = [event for _, event in self._events]
 
 
@@ -181,16 +175,8 @@ _PARSERS: Mapping[tuple[str, str], Callable[[dict[str, Any]], ChatReply]] = {
 }
 
 
-def _number(item: tuple[int, Any]) -> int:
-    return item[0]
-
-
 def _path(call: Call) -> str:
     return call.path.partition("?")[0]
-
-
-def _title(call: Call) -> str:
-    return catalog.providers()[call.provider].title
 
 
 def _model(call: Call) -> str:
@@ -198,21 +184,21 @@ def _model(call: Call) -> str:
     return model if isinstance(model, str) else ""
 
 
-def _results(body: Any) -> Iterator[ToolResult]:
+def _results(body: Any) -> Iterator[_ToolResult]:
     """Yield every tool result in a request, in each protocol. Malformed ones are left to the provider."""
     if not isinstance(body, dict):
         return
     for item in _dicts(body.get("input")):
         if item.get("type") in ("function_call_output", "custom_tool_call_output"):
-            yield ToolResult(str(item.get("call_id")), _text(item.get("output")), is_error=False)
+            yield _ToolResult(str(item.get("call_id")), _text(item.get("output")))
     for message in _dicts(body.get("messages")):
         content = message.get("content")
         if message.get("role") == "tool":
-            yield ToolResult(str(message.get("tool_call_id")), _text(content), is_error=False)
+            yield _ToolResult(str(message.get("tool_call_id")), _text(content))
         for block in _dicts(content):
             if block.get("type") == "tool_result":
                 is_error = block.get("is_error") is True
-                yield ToolResult(str(block.get("tool_use_id")), _text(block.get("content")), is_error)
+                yield _ToolResult(str(block.get("tool_use_id")), _text(block.get("content")), is_error)
 
 
 def _text(content: Any) -> Any:

@@ -8,18 +8,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from salvo.engine.chat.base import ToolDefinition
 from salvo.engine.jsonio import json_codec
 from salvo.engine.jsonio.type_adapters import type_adapter
 from salvo.engine.runtime.redact import Redactor
 from salvo.scenarios.result import AgentRunResult, EvalResult
-from salvo.scenarios.run.tools.toolbox import ToolRecord
+from salvo.scenarios.spec.loader import scenario_document
+from salvo.scenarios.spec.schema import Scenario
 
 _RESULT_FIELDS = ("error", "final_output", "final_text", "details")
-_CALL_FIELDS = ("name", "arguments", "result", "error")
+CALL_FIELDS = ("name", "arguments", "result", "error")
 _EVENT_FIELDS = ("type", "data")
 _EVAL_FIELDS = ("name", "message", "expected", "actual", "error", "details", "attachments")
-_TOOL_FIELDS = ("name", "description", "parameters")
+TOOL_FIELDS = ("name", "description", "parameters")
 
 
 def redacted(result: AgentRunResult, redactor: Redactor) -> AgentRunResult:
@@ -28,7 +28,7 @@ def redacted(result: AgentRunResult, redactor: Redactor) -> AgentRunResult:
     if content is None:
         return result
     clean = _clean(content, _RESULT_FIELDS, redactor)
-    clean["tool_calls"] = [_clean(call, _CALL_FIELDS, redactor) for call in clean["tool_calls"]]
+    clean["tool_calls"] = [_clean(call, CALL_FIELDS, redactor) for call in clean["tool_calls"]]
     clean["trace"] = [_clean(event, _EVENT_FIELDS, redactor) for event in clean["trace"]]
     clean["eval_results"] = [_clean(verdict, _EVAL_FIELDS, redactor) for verdict in clean["eval_results"]]
     return type_adapter(AgentRunResult).validate_python(clean)
@@ -36,27 +36,20 @@ def redacted(result: AgentRunResult, redactor: Redactor) -> AgentRunResult:
 
 def redact_verdicts(result: AgentRunResult, redactor: Redactor) -> None:
     """Redact what judges and evaluators added to a result that was redacted before."""
-    content = _json_if_affected(result.eval_results, redactor)
-    if content is not None:
-        clean = [_clean(verdict, _EVAL_FIELDS, redactor) for verdict in content]
-        result.eval_results = [type_adapter(EvalResult).validate_python(verdict) for verdict in clean]
+    clean = clean_items(result.eval_results, _EVAL_FIELDS, redactor)
+    result.eval_results = [type_adapter(EvalResult).validate_python(verdict) for verdict in clean]
     result.error = result.error and redactor.json(result.error)
 
 
-def clean_calls(calls: list[ToolRecord], redactor: Redactor) -> list[Any]:
-    """Return the calls as they are recorded."""
-    content = _json_if_affected(calls, redactor)
-    return calls if content is None else [_clean(call, _CALL_FIELDS, redactor) for call in content]
+def clean_items(items: list[Any], names: Iterable[str], redactor: Redactor) -> list[Any]:
+    """Return the items, as JSON data if one of these fields had to be redacted."""
+    content = _json_if_affected(items, redactor)
+    return items if content is None else [_clean(item, names, redactor) for item in content]
 
 
-def clean_tools(tools: list[ToolDefinition], redactor: Redactor) -> list[Any]:
-    """Return the definitions of tools as they are recorded."""
-    content = _json_if_affected(tools, redactor)
-    return tools if content is None else [_clean(tool, _TOOL_FIELDS, redactor) for tool in content]
-
-
-def clean_scenario(document: dict[str, Any], redactor: Redactor) -> dict[str, Any]:
+def clean_scenario(scenario: Scenario, redactor: Redactor) -> dict[str, Any]:
     """Return a scenario as it is stored with its batch. Its numbers, such as the timeout, are not redacted."""
+    document = scenario_document(scenario)
     settings = {name: value for name, value in document.items() if isinstance(value, int | float)}
     return {**redactor.json({**document, **dict.fromkeys(settings)}), **settings}
 

@@ -9,21 +9,22 @@ Runner.run(work)            batches are saved, Ctrl-C is handled, all scenarios 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from salvo.engine.runtime import pricing
 from salvo.engine.runtime.clock import Clock
 from salvo.engine.runtime.pool import Budget, Pool, PoolStopped, cancel_on_interrupt, gather
 from salvo.engine.runtime.redact import Redactor
+from salvo.engine.stats.gating import settled
 from salvo.engine.wire.base import Endpoint
 from salvo.engine.wire.record import RecordingOptions
 from salvo.engine.wire.retry import Wait
 from salvo.errors import StoreError
+from salvo.scenarios.analysis.confidence_gate import required_confidence
 from salvo.scenarios.result import CUSTOM, AgentRunResult, Batch, Cause, Outcome, SkippedRun
 from salvo.scenarios.run.attempt import FinishedRun, run_once
 from salvo.scenarios.run.environment import PreparedScenario, Session
-from salvo.scenarios.run.sequential import completed_runs, is_unsettled
 from salvo.scenarios.store.index import IndexEntry, index_entry
 from salvo.scenarios.store.store import RunStore
 
@@ -82,6 +83,22 @@ class RunnerResult:
     """Runs whose cost is not known, so that no budget could count them."""
 
 
+def is_unsettled(batch: Batch, entries: Iterable[IndexEntry]) -> bool:
+    """Return whether a batch needs more runs (`--until-sure`) before its verdict can be given, and may have them.
+
+    Runs are made in rounds, and the verdict is looked at only when all runs of a round have ended: looking earlier
+    would be biased towards fast runs. The bounds are those of a confidence sequence, so they may be looked at after
+    every round.
+    """
+    if batch.max_runs is None or batch.runs >= batch.max_runs:
+        return False
+    outcomes = [entry.outcome for entry in entries]
+    passed = outcomes.count(Outcome.PASSED)
+    completed = passed + outcomes.count(Outcome.FAILED)
+    confidence = required_confidence(batch)
+    return confidence is not None and settled(passed, completed, batch.min_pass_rate, confidence) is None
+
+
 @dataclass(slots=True, kw_only=True)
 class Runner:
     """Runs scenarios once. What a run produced is added to its ScenarioRuns as it finishes."""
@@ -120,7 +137,7 @@ class Runner:
         await self._run_numbers(runs, prepared, runs.pending, session)
         completed_before = None
         while not runs.skipped and is_unsettled(runs.batch, runs.entries):
-            completed = len(completed_runs(runs.entries))
+            completed = sum(entry.outcome in (Outcome.PASSED, Outcome.FAILED) for entry in runs.entries)
             if completed == completed_before:
                 break  # no run of the last round could be judged: something is broken, and more runs would only cost
             completed_before = completed

@@ -1,7 +1,7 @@
 """Read a scenario's file, and find everything that is wrong in it, each problem with its line and column.
 
 The loader knows the YAML and the schema. What needs the project, such as tools and assertions, is checked in a second
-step by `scenarios.checks`, which reports what it finds to the `LoadedFile`.
+step by `scenarios.workspace`, which reports what it finds to the `LoadedFile`.
 """
 
 from __future__ import annotations

@@ -60,8 +60,10 @@ class Project:
         return resolved.relative_to(self.root).as_posix() if resolved.is_relative_to(self.root) else str(resolved)
 
     def scenario_files(self, path: Path | None = None) -> list[Path]:
-        """Return the file at the path, or every scenario below the folder at the path."""
-        place = self.cwd / path if path is not None else self._default_folder()
+        """Return the file at the path, or every scenario below that folder; the default is `scenarios`, else `.`."""
+        if path is None and (self.cwd / "scenarios").is_dir():
+            path = Path("scenarios")
+        place = self.cwd if path is None else self.cwd / path
         if not place.exists():
             raise UsageError(f"There is no {display_path(place)}.", hint="Name a scenario file, or a folder of them.")
         if not place.is_dir():
@@ -73,10 +75,6 @@ class Project:
                 hint="`salvo init` creates an example.",
             )
         return files
-
-    def _default_folder(self) -> Path:
-        scenarios = self.cwd / "scenarios"
-        return scenarios if scenarios.is_dir() else self.cwd
 
     def folders_above(self, file: Path) -> list[Path]:
         """Return the file's folder and its parents, up to the root."""

@@ -19,7 +19,7 @@ from salvo.engine.runtime.redact import Redactor
 from salvo.engine.wire.tape import VERSION, Tape
 from salvo.errors import TapeCorruptError
 from salvo.scenarios.result import AgentRunResult, Batch, EvalResult
-from salvo.scenarios.run.redaction import clean_calls, clean_tools
+from salvo.scenarios.run.redaction import CALL_FIELDS, TOOL_FIELDS, clean_items
 from salvo.scenarios.run.tools.toolbox import ToolRecord
 
 HASHES_ONLY = "Only hashes were recorded, so it cannot be replayed."
@@ -57,7 +57,7 @@ class Recording:
             "salvo_tape": VERSION,
             "batch": self.batch,
             "endpoint": self.endpoint,
-            "tools": clean_tools(self.tools, redactor),
+            "tools": clean_items(self.tools, TOOL_FIELDS, redactor),
             "ambiguous": self.tape.ambiguous,
             "requests": [
                 {"lane": item.lane, "key": item.key, "occurrence": item.occurrence, "request": item.request}
@@ -68,7 +68,7 @@ class Recording:
             "salvo_tape": VERSION,
             "result": self.result,
             "prices": self.prices,
-            "calls": clean_calls(self.calls, redactor),
+            "calls": clean_items(self.calls, CALL_FIELDS, redactor),
             "responses": [item.reply for item in exchanges],
         }
         files = {REQUEST: _dump(request), RESPONSE: _dump(response)}

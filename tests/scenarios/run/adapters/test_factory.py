@@ -6,20 +6,21 @@ import pytest
 
 from salvo.errors import InputError
 from salvo.scenarios.run.adapters.command import CommandAdapter
-from salvo.scenarios.run.adapters.factory import adapter_factory
-from salvo.scenarios.run.adapters.function import FunctionAdapter
-from salvo.scenarios.run.adapters.openai import OpenAIAdapter
+from salvo.scenarios.run.adapters.factory import FunctionAdapter, adapter_factory
+from salvo.scenarios.run.adapters.tool_loop import ProviderAdapter
 from salvo.scenarios.spec.project import Project
 from tests.support.evaluation import scenario
 
 
-class OwnAdapter(OpenAIAdapter): ...
+class OwnAdapter(ProviderAdapter):
+    def __init__(self) -> None:
+        super().__init__("openai")
 
 
 @pytest.mark.parametrize(
     "name, kind",
     [
-        ("openai", OpenAIAdapter),
+        ("openai", ProviderAdapter),
         ("command", CommandAdapter),
         ("function:mine.answer", FunctionAdapter),
         ("mine:OwnAdapter", OwnAdapter),

@@ -14,8 +14,8 @@ from pydantic import BaseModel, Field
 
 from salvo import tool
 from salvo.errors import InputError
-from salvo.scenarios.run.tools.base import ToolFailure
 from salvo.scenarios.run.tools.function import FunctionTool, tools_in
+from salvo.scenarios.run.tools.toolbox import ToolFailure
 
 
 class Cabin(enum.Enum):

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from salvo.scenarios.run.tools.base import ToolFailure
+from salvo.scenarios.run.tools.toolbox import ToolFailure
 from salvo.scenarios.run.tools.yaml_tool import ScriptedTool, matches
 from salvo.scenarios.spec.schema import YamlTool
 from tests.support.clock import HeldClock

@@ -12,7 +12,7 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -20,7 +20,7 @@ from salvo.engine.chat import catalog
 from salvo.engine.chat.base import Stop
 from salvo.engine.gateway.server import HOST, Gateway
 from salvo.engine.jsonio import json_codec
-from salvo.engine.jsonio.pydantic_errors import FieldError, FieldPath, validate
+from salvo.engine.jsonio.pydantic_errors import FieldError, validate
 from salvo.engine.runtime.subprocesses import MAX_OUTPUT, ProcessResult, run_program
 from salvo.errors import ContextTooLongError, InputError
 from salvo.scenarios.result import AdapterRequest, AdapterResponse, Stopped
@@ -107,46 +107,41 @@ def check_command(scenario: Scenario, file: Path, root: Path, environ: Mapping[s
     for name in ("system_prompt", "output_schema", "temperature"):
         if getattr(scenario, name) and options.input == "text":
             yield FieldError((name,), "a command gets this only with `input: json` in adapter_options")
-    for path, message in _keys(options, scenario):
-        yield FieldError((field, *path), message)
-    for path, message in _program(options, options.folder(file, root), environ):
-        yield FieldError((field, *path), message)
+    for error in (*_check_keys(options, scenario), *_check_program(options, options.folder(file, root), environ)):
+        yield error._replace(path=(field, *error.path))
 
 
-def _keys(options: CommandOptions, scenario: Scenario) -> Iterator[tuple[FieldPath, str]]:
+def _check_keys(options: CommandOptions, scenario: Scenario) -> Iterator[FieldError]:
     """Yield the variables that would give the program a provider's key, which never leaves this process."""
-    key_variables = [provider.key_variable for provider in catalog.providers().values()]
-    ours = {
-        name
-        for provider in catalog.providers().values()
-        for name in (provider.key_variable, provider.base_url_variable)
-    }
+    providers = catalog.providers().values()
+    key_variables = [provider.key_variable for provider in providers]
+    ours = {*key_variables, *(provider.base_url_variable for provider in providers)}
     for name in options.env:
         if name in ours:
-            yield ("env", name), "is set by Salvo, to lead the program's client to it"
+            yield FieldError(("env", name), "is set by Salvo, to lead the program's client to it")
         elif any(f"${{{key}}}" in str(scenario.adapter_options["env"][name]) for key in key_variables):
-            yield ("env", name), "a provider's key is never given to a command"
+            yield FieldError(("env", name), "a provider's key is never given to a command")
     for index, name in enumerate(options.pass_env):
         if name in ours:
-            yield ("pass_env", index), "is set by Salvo, to lead the program's client to it"
+            yield FieldError(("pass_env", index), "is set by Salvo, to lead the program's client to it")
 
 
-def _program(options: CommandOptions, folder: Path, environ: Mapping[str, str]) -> Iterator[tuple[FieldPath, str]]:
+def _check_program(options: CommandOptions, folder: Path, environ: Mapping[str, str]) -> Iterator[FieldError]:
     try:
         words = options.words
     except ValueError as error:
-        yield ("command",), f"cannot be split into words: {error}"
+        yield FieldError(("command",), f"cannot be split into words: {error}")
         return
     if not folder.is_dir():
-        yield ("cwd",), "there is no such folder, relative to the scenario's folder"
+        yield FieldError(("cwd",), "there is no such folder, relative to the scenario's folder")
         return
     if not words:
-        yield ("command",), "must not be empty"
+        yield FieldError(("command",), "must not be empty")
         return
     program = str(folder / words[0]) if "/" in words[0] else words[0]
     path = options.env.get("PATH", environ.get("PATH"))
     if shutil.which(program, path=path) is None:
-        yield ("command",), f"there is no executable program {words[0]}"
+        yield FieldError(("command",), f"there is no executable program {words[0]}")
 
 
 def _input(options: CommandOptions, request: AdapterRequest) -> bytes:
@@ -192,24 +187,23 @@ def _environ(
 
 def _response(result: ProcessResult, trace: ProgramTrace) -> AdapterResponse:
     """Return the response. An error that is not the program's is raised, which makes the run an error."""
+    details = {"exit_code": result.exit_code, **({"stderr": result.errors} if result.errors else {})}
     if trace.over.done():
         over = trace.over.result()
         if not isinstance(over, TurnLimitReached):
             raise over
-        return AdapterResponse(None, stopped=Stopped.TURN_LIMIT, details=_details(result))
+        return AdapterResponse(None, stopped=Stopped.TURN_LIMIT, details=details)
     if trace.error is not None:
         raise trace.error
     text = result.output.rstrip("\r\n")
     if result.output_truncated:
         error = f"The program wrote more than {MAX_OUTPUT:,} bytes."
-        return AdapterResponse(None, stopped=Stopped.EXIT, error=error, details=_details(result))
+        return AdapterResponse(None, stopped=Stopped.EXIT, error=error, details=details)
     if result.exit_code:
         stopped = Stopped.CONTEXT if isinstance(trace.refused, ContextTooLongError) else Stopped.EXIT
-        return AdapterResponse(
-            text or None, stopped=stopped, error=_exit_error(result, trace), details=_details(result)
-        )
+        return AdapterResponse(text or None, stopped=stopped, error=_exit_error(result, trace), details=details)
     stopped_by_model = _STOPS.get(trace.stop) if trace.stop is not None else None
-    return AdapterResponse(text, stopped=stopped_by_model, details=_details(result))
+    return AdapterResponse(text, stopped=stopped_by_model, details=details)
 
 
 def _exit_error(result: ProcessResult, trace: ProgramTrace) -> str:
@@ -219,7 +213,3 @@ def _exit_error(result: ProcessResult, trace: ProgramTrace) -> str:
     why = f" {trace.refused}" if trace.refused else ""
     last_line = f" The last line of its standard error: {lines[-1].strip()[:_MAX_SHOWN]}" if lines else ""
     return f"The program {how}.{why}{last_line}"
-
-
-def _details(result: ProcessResult) -> dict[str, Any]:
-    return {"exit_code": result.exit_code, **({"stderr": result.errors} if result.errors else {})}

@@ -5,18 +5,38 @@ from __future__ import annotations
 import inspect
 import os
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
+from typing import Any
 
+from salvo.engine.runtime.threads import in_thread
 from salvo.errors import InputError
-from salvo.scenarios.result import COMMAND
-from salvo.scenarios.run.adapters.anthropic import AnthropicAdapter
+from salvo.scenarios.result import COMMAND, AdapterRequest, AdapterResponse
 from salvo.scenarios.run.adapters.base import BaseAdapter
-from salvo.scenarios.run.adapters.function import FunctionAdapter
-from salvo.scenarios.run.adapters.openai import OpenAIAdapter
+from salvo.scenarios.run.adapters.tool_loop import ProviderAdapter
 from salvo.scenarios.spec.project import Project
 from salvo.scenarios.spec.schema import Scenario
 
-PROVIDER_ADAPTERS: Mapping[str, type[BaseAdapter]] = {"openai": OpenAIAdapter, "anthropic": AnthropicAdapter}
+PROVIDER_ADAPTERS = ("openai", "anthropic")
+
+
+class FunctionAdapter(BaseAdapter):
+    """`adapter: function:module.callable`: any function that takes the request and returns the final output.
+
+    A sync function runs in a thread, so that one run does not block the others.
+    """
+
+    def __init__(self, function: Callable[[AdapterRequest], Any]) -> None:
+        self._function = function
+
+    async def run(self, request: AdapterRequest) -> AdapterResponse:
+        if inspect.iscoroutinefunction(self._function):
+            output = await self._function(request)
+        else:
+            output = await in_thread(self._function, request)
+            if inspect.isawaitable(output):
+                output = await output
+        return output if isinstance(output, AdapterResponse) else AdapterResponse(output)
 
 
 def adapter_factory(
@@ -25,17 +45,17 @@ def adapter_factory(
     """Return what makes an adapter for each run: a built-in one by its name, else the user's own by its path."""
     name = scenario.adapter
     if name in PROVIDER_ADAPTERS:
-        return PROVIDER_ADAPTERS[name]
+        return partial(ProviderAdapter, name)
     if name == COMMAND:
         # Its gateway needs aiohttp's server, which no other adapter does.
         from salvo.scenarios.run.adapters.command import CommandAdapter
 
-        return lambda: CommandAdapter(file, project.root, environ)
+        return partial(CommandAdapter, file, project.root, environ)
     if name.startswith("function:"):
         function = project.load(name.removeprefix("function:"), file)
         if not callable(function):
             raise InputError(f"{name} is not callable")
-        return lambda: FunctionAdapter(function)
+        return partial(FunctionAdapter, function)
     adapter = project.load(name, file)
     if not (inspect.isclass(adapter) and issubclass(adapter, BaseAdapter)):
         raise InputError(f"{name} is not a class derived from salvo.BaseAdapter")

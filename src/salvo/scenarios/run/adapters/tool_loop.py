@@ -18,11 +18,21 @@ from salvo.engine.jsonio import json_codec
 from salvo.engine.runtime.pool import gather
 from salvo.errors import ContextTooLongError
 from salvo.scenarios.result import AdapterRequest, AdapterResponse, Stopped, ToolCall
-from salvo.scenarios.run.adapters.base import RunContext
+from salvo.scenarios.run.adapters.base import BaseAdapter, RunContext
 
 LANE = "agent"
 
 _STOPS = {Stop.REFUSAL: Stopped.REFUSAL, Stop.LENGTH: Stopped.LENGTH, Stop.CONTEXT: Stopped.CONTEXT}
+
+
+class ProviderAdapter(BaseAdapter):
+    """`adapter: openai` and `adapter: anthropic`: the tool loop with a model of this provider."""
+
+    def __init__(self, provider: str) -> None:
+        self._provider = provider
+
+    async def run(self, request: AdapterRequest) -> AdapterResponse:
+        return await run_tool_loop(self.context.chat_model(f"{self._provider}/{request.model}"), request, self.context)
 
 
 async def run_tool_loop(model: ChatModel, request: AdapterRequest, context: RunContext) -> AdapterResponse:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import Any
 
@@ -23,13 +23,13 @@ def tool_source(function: Callable[..., Any]) -> str:
         statement for statement in statements if statement not in selected and not used.isdisjoint(_bound(statement))
     }:
         selected |= more
-        used.update(_names(more))
-    return "".join(
-        line
-        for statement in statements
-        if statement in selected
-        for line in lines[_first(statement) - 1 : statement.end_lineno]
-    )
+        used.update(node.id for statement in more for node in ast.walk(statement) if isinstance(node, ast.Name))
+    source: list[str] = []
+    for statement in filter(selected.__contains__, statements):
+        decorators: list[ast.expr] = getattr(statement, "decorator_list", [])
+        first_line = min([statement.lineno, *(decorator.lineno for decorator in decorators)])
+        source += lines[first_line - 1 : statement.end_lineno]
+    return "".join(source)
 
 
 @lru_cache(maxsize=8)
@@ -40,22 +40,12 @@ def _statements(text: str) -> list[ast.stmt]:
 
 def _bound(statement: ast.stmt) -> Iterator[str]:
     """Yield the names that a statement binds."""
-    if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-        yield statement.name
-        return
-    for node in ast.walk(statement):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+    definitions = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+    # The body of a definition binds names of its own only.
+    for node in [statement] if isinstance(statement, definitions) else ast.walk(statement):
+        if isinstance(node, definitions):
             yield node.name
         elif isinstance(node, ast.alias):
             yield (node.asname or node.name).partition(".")[0]
         elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             yield node.id
-
-
-def _names(statements: Iterable[ast.stmt]) -> Iterator[str]:
-    return (node.id for statement in statements for node in ast.walk(statement) if isinstance(node, ast.Name))
-
-
-def _first(statement: ast.stmt) -> int:
-    decorators: list[ast.expr] = getattr(statement, "decorator_list", [])
-    return min([statement.lineno, *(decorator.lineno for decorator in decorators)])

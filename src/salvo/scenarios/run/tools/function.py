@@ -15,7 +15,7 @@ from pydantic_core import from_json, to_json
 from salvo.engine.chat.base import ToolDefinition
 from salvo.engine.runtime.threads import in_thread
 from salvo.errors import InputError
-from salvo.scenarios.run.tools.base import ToolFailure
+from salvo.scenarios.run.tools.toolbox import ToolFailure
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 

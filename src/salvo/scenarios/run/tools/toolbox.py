@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from salvo.engine.chat.base import ToolDefinition
 from salvo.engine.jsonio import json_codec
@@ -15,7 +15,21 @@ from salvo.engine.runtime.clock import Clock
 from salvo.engine.runtime.redact import Redactor
 from salvo.errors import NotReplayableError, TapeMissError
 from salvo.scenarios.result import ToolCall
-from salvo.scenarios.run.tools.base import Tool, ToolFailure
+
+
+class Tool(Protocol):
+    """A tool of one run. Each run has its own, so that a sequence of fixed answers starts again."""
+
+    @property
+    def definition(self) -> ToolDefinition: ...
+
+    async def answer(self, arguments: dict[str, Any]) -> Any:
+        """Return the result as a JSON value. An exception is passed to the model as the tool's error."""
+        ...
+
+
+class ToolFailure(Exception):  # noqa: N818 - it carries the answer of a tool
+    """A tool's own error. The model gets exactly this message."""
 
 
 @dataclass(slots=True)
@@ -59,19 +73,16 @@ class ToolBox:
             # A user's adapter may pass anything; this text is the same in every process.
             arguments, problem = stable_text(arguments), f"The arguments are not JSON: {error}."
         call = ToolCall(name, arguments)
-        record = self._new_record(name, arguments)
+        redacted = self._redactor.json(arguments)
+        key = stable_key([name, redacted])
+        self._occurrences[key] += 1
+        record = ToolRecord(name, redacted, key, self._occurrences[key])
         self.calls.append(call)
         self.records.append(record)
         call.seconds = await self._answer(call, record, problem)
         record.result, record.error, record.seconds = call.result, call.error, call.seconds
         record.answered = True
         return call
-
-    def _new_record(self, name: str, arguments: Any) -> ToolRecord:
-        redacted = self._redactor.json(arguments)
-        key = stable_key([name, redacted])
-        self._occurrences[key] += 1
-        return ToolRecord(name, redacted, key, self._occurrences[key])
 
     async def _answer(self, call: ToolCall, _record: ToolRecord, problem: str) -> float:
         """Set the call's result or error, and return the seconds it took."""
