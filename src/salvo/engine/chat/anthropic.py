@@ -13,13 +13,12 @@ from salvo.engine.chat.base import (
     Message,
     Prompt,
     Stop,
-    ToolDefinition,
     ToolMessage,
     ToolUse,
     Usage,
     UserMessage,
 )
-from salvo.engine.chat.dialect import object_list, string_or_empty, token_count
+from salvo.engine.chat.dialect import checked_arguments, object_list, string_or_empty, token_count
 from salvo.engine.jsonio.json_schema import without_bounds
 
 # On current models thinking is on by default and counts in max_tokens, so a low limit would cut off answers.
@@ -44,7 +43,10 @@ class AnthropicDialect:
     def write(self, model: str, request: ChatRequest, refused: frozenset[str]) -> dict[str, Any]:
         body: dict[str, Any] = {"model": model, "max_tokens": request.max_tokens or _DEFAULT_MAX_TOKENS}
         if request.tools:
-            body["tools"] = [_tool(tool) for tool in request.tools]
+            body["tools"] = [
+                {"name": tool.name, "description": tool.description, "input_schema": tool.parameters}
+                for tool in request.tools
+            ]
         if request.system:
             body["system"] = _content(request.system)
         body["messages"] = [_message(message) for message in request.messages]
@@ -71,21 +73,11 @@ class AnthropicDialect:
         )
 
 
-def _tool(tool: ToolDefinition) -> dict[str, Any]:
-    return {"name": tool.name, "description": tool.description, "input_schema": tool.parameters}
-
-
 def _content(prompt: Prompt) -> str | list[dict[str, Any]]:
     if isinstance(prompt, str):
         return prompt
-    return [
-        {
-            "type": "text",
-            "text": part.text,
-            **({"cache_control": {"type": "ephemeral"}} if part.cache else {}),
-        }
-        for part in prompt
-    ]
+    cached = {"cache_control": {"type": "ephemeral"}}
+    return [{"type": "text", "text": part.text, **(cached if part.cache else {})} for part in prompt]
 
 
 def _message(message: Message) -> dict[str, Any]:
@@ -125,17 +117,9 @@ def _resendable(block: dict[str, Any]) -> dict[str, Any]:
 
 
 def _tool_use(block: dict[str, Any]) -> ToolUse:
-    arguments = block.get("input")
-    problem = (
-        "" if isinstance(arguments, dict) else f"The arguments are not a JSON object but {type(arguments).__name__}."
-    )
-    return ToolUse(
-        id=string_or_empty(block.get("id")),
-        name=string_or_empty(block.get("name")),
-        arguments=arguments if isinstance(arguments, dict) else {},
-        raw=json.dumps(arguments, ensure_ascii=False),
-        problem=problem,
-    )
+    arguments, problem = checked_arguments(block.get("input"))
+    raw = json.dumps(block.get("input"), ensure_ascii=False)
+    return ToolUse(string_or_empty(block.get("id")), string_or_empty(block.get("name")), arguments, raw, problem)
 
 
 def _usage(usage: Any) -> Usage | None:

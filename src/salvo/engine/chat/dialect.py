@@ -51,6 +51,13 @@ def object_or_empty(holder: Mapping[str, Any], name: str) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
+def checked_arguments(value: Any) -> tuple[dict[str, Any], str]:
+    """Return the arguments of a tool call, and what is wrong with them."""
+    if isinstance(value, dict):
+        return value, ""
+    return {}, f"The arguments are not a JSON object but {type(value).__name__}."
+
+
 def object_list(holder: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
     """Return a list of objects of a reply; empty where it is missing or null. Raises ValueError for anything else."""
     value = holder.get(name)

@@ -11,7 +11,6 @@ from salvo.engine.chat.base import (
     ChatReply,
     ChatRequest,
     Message,
-    OutputSchema,
     Prompt,
     Stop,
     ToolDefinition,
@@ -20,7 +19,7 @@ from salvo.engine.chat.base import (
     Usage,
     UserMessage,
 )
-from salvo.engine.chat.dialect import object_list, object_or_empty, string_or_empty, token_count
+from salvo.engine.chat.dialect import checked_arguments, object_list, object_or_empty, string_or_empty, token_count
 from salvo.engine.jsonio import json_codec
 from salvo.engine.jsonio.json_schema import is_strict
 
@@ -68,7 +67,9 @@ class OpenAIDialect:
         if request.max_tokens is not None and limit_name is not None:
             body[limit_name] = request.max_tokens
         if request.output_schema is not None and "response_format" not in refused:
-            body["response_format"] = _response_format(request.output_schema)
+            output = request.output_schema
+            json_schema = {"name": output.name, "strict": is_strict(output.schema), "schema": output.schema}
+            body["response_format"] = {"type": "json_schema", "json_schema": json_schema}
         return body
 
     def read(self, body: dict[str, Any]) -> ChatReply:
@@ -121,11 +122,6 @@ def _messages(message: Message) -> list[dict[str, Any]]:
     return [assistant]
 
 
-def _response_format(output: OutputSchema) -> dict[str, Any]:
-    json_schema = {"name": output.name, "strict": is_strict(output.schema), "schema": output.schema}
-    return {"type": "json_schema", "json_schema": json_schema}
-
-
 def _tool_use(call: dict[str, Any]) -> ToolUse:
     function = call.get("function")
     if not isinstance(function, dict):
@@ -142,12 +138,9 @@ def parse_arguments(raw: str) -> tuple[dict[str, Any], str]:
     if not raw.strip():
         return {}, ""  # a call of a tool without parameters
     try:
-        arguments = json_codec.loads(raw)
+        return checked_arguments(json_codec.loads(raw))
     except ValueError as error:
         return {}, f"The arguments are not JSON: {error}."
-    if isinstance(arguments, dict):
-        return arguments, ""
-    return {}, f"The arguments are not a JSON object but {type(arguments).__name__}."
 
 
 def read_usage(body: Mapping[str, Any], prompt: str, completion: str) -> Usage | None:

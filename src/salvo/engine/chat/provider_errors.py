@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from salvo.engine.chat.catalog import Provider
+from salvo.engine.text.formatting import truncate
 from salvo.engine.wire.base import WireReply
 from salvo.errors import (
     ContextTooLongError,
@@ -95,7 +96,6 @@ def refused_parameter(error_body: ErrorBody, optional: Collection[str]) -> str |
 
 
 def provider_error(error_body: ErrorBody, provider: Provider, model: str) -> ProviderError:
-    """Return the error for an error reply."""
     status = error_body.status
     details = f": {error_body.message}" if error_body.message else "."
     message = f"{provider.title} answered {status}{details}"
@@ -145,6 +145,5 @@ def _sentence(message: str) -> str:
     message = " ".join(message.split())
     if not message:
         return ""
-    if len(message) > _MAX_MESSAGE:
-        message = message[: _MAX_MESSAGE - 1] + "…"
+    message = truncate(message, _MAX_MESSAGE)
     return message if message.endswith((".", "!", "?", "…")) else f"{message}."

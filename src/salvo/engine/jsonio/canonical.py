@@ -102,39 +102,30 @@ def _outline(root: Any, steps: Iterator[int], around: AbstractSet[int] = frozens
         elif id(item) in inside:
             yield "<cycle>"
         elif (content := _content(item, steps, inside)) is not None:
+            opening, parts, closing = content
             inside.add(id(item))
-            stack.append(_Piece(content.closing, closes=item))
-            stack.extend(reversed(content.parts))
-            yield content.opening
+            stack.append(_Piece(closing, closes=item))
+            stack.extend(reversed(parts))
+            yield opening
         else:
             yield _scalar(item)
 
 
-class _Content(NamedTuple):
-    """The parts of a container in a fixed order, and the text around them."""
-
-    opening: str
-    parts: list[Any]
-    closing: str
-
-
-def _content(item: Any, steps: Iterator[int], around: AbstractSet[int]) -> _Content | None:
-    """Return the content of a container; None for other values."""
+def _content(item: Any, steps: Iterator[int], around: AbstractSet[int]) -> tuple[str, list[Any], str] | None:
+    """Return the parts of a container in a fixed order, between the text around them; None for other values."""
     if isinstance(item, Mapping):
-        return _Content("{", _separated(_entries(item, steps, around)), "}")
+        return "{", _separated(_entries(item, steps, around)), "}"
     if isinstance(item, list | tuple):
-        return _Content("[", _separated((value,) for value in item), "]")
+        return "[", _separated((value,) for value in item), "]"
     if isinstance(item, AbstractSet):
         texts = sorted("".join(_outline(value, steps, around)) for value in item)
-        return _Content("set[", _separated((_Piece(text),) for text in texts), "]")
+        return "set[", _separated((_Piece(text),) for text in texts), "]"
     if isinstance(item, type | ModuleType):
         return None
     if dataclasses.is_dataclass(item):
         fields = {field.name: getattr(item, field.name) for field in dataclasses.fields(item)}
-        return _Content(f"{_type_name(item)}(", [fields], ")")
-    if hasattr(item, "__dict__"):
-        return _Content(f"{_type_name(item)}(", [vars(item)], ")")
-    return None
+        return f"{_type_name(item)}(", [fields], ")"
+    return (f"{_type_name(item)}(", [vars(item)], ")") if hasattr(item, "__dict__") else None
 
 
 def _entries(item: Mapping[Any, Any], steps: Iterator[int], around: AbstractSet[int]) -> list[tuple[_Piece, Any]]:

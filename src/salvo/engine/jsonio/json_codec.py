@@ -27,15 +27,11 @@ def dumps(value: Any, *, indent: int | None = None) -> bytes:
     try:
         return to_json(value, indent=indent, inf_nan_mode="strings")
     except PydanticSerializationError:
-        return _dumps_slowly(value, indent).encode("ascii")
-
-
-def _dumps_slowly(value: Any, indent: int | None) -> str:
-    try:
-        return json.dumps(value, indent=indent, default=_fields, allow_nan=False)
-    except ValueError:
-        without_constants = json.loads(json.dumps(value, default=_fields), parse_constant=str)
-        return json.dumps(without_constants, indent=indent)
+        try:
+            return json.dumps(value, indent=indent, default=_fields, allow_nan=False).encode("ascii")
+        except ValueError:
+            without_constants = json.loads(json.dumps(value, default=_fields), parse_constant=str)
+            return json.dumps(without_constants, indent=indent).encode("ascii")
 
 
 def _fields(value: Any) -> dict[str, Any]:

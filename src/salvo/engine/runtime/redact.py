@@ -138,14 +138,14 @@ class Redactor:
         self._rules = [
             *(_Rule(form, operator.methodcaller("replace", form, PLACEHOLDER)) for form in spellings),
             *(_Rule(marker, partial(_hide, shape.pattern)) for shape in _KEY_SHAPES for marker in shape.markers),
-            *(_Rule("", partial(_compiled(pattern).sub, _hidden)) for pattern in patterns),
+            # A pattern such as "x*" matches nothing everywhere, which stays nothing.
+            *(_Rule("", partial(_compiled(pattern).sub, lambda m: m.group() and PLACEHOLDER)) for pattern in patterns),
         ]
         # Of each secret the longest part that no JSON writer escapes.
         self._markers = {max(_PLAIN_RUN.findall(form), key=len, default="") for form in spellings}
         self._markers.update(_NESTED_ESCAPES, (rule.marker for rule in self._rules[len(spellings) :]))
 
     def text(self, text: str) -> str:
-        """Return the text without its secrets."""
         # Each rule sees only the text between placeholders, and all rules run again until nothing changes. The rest
         # shrinks with every replacement, so the loop ends, and redacting twice changes nothing.
         while (redacted := self._once(text)) != text:
@@ -253,11 +253,6 @@ class Redactor:
     def _numbered(self, name: str, number: int) -> str:
         numbered = f"{name}{number + 1}"
         return numbered if self.text(numbered) == numbered else name + PLACEHOLDER
-
-
-def _hidden(match: re.Match[str]) -> str:
-    """Return the replacement of a match. A pattern such as "x*" matches nothing everywhere, which stays nothing."""
-    return PLACEHOLDER if match.group() else ""
 
 
 def _spellings(secrets: Iterable[str]) -> list[str]:

@@ -68,16 +68,12 @@ class HttpWire:
         self._session: aiohttp.ClientSession | None = None
 
     def add(self, name: str, endpoint: Endpoint) -> None:
-        """Add an endpoint."""
         self._endpoints[name] = endpoint
 
     async def __aenter__(self) -> Self:
         return self
 
     async def __aexit__(self, *_exc_info: object) -> None:
-        await self.close()
-
-    async def close(self) -> None:
         if self._session is not None:
             await self._session.close()
             self._session = None
