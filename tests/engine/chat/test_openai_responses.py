@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from salvo.engine.chat import openai_responses
 from salvo.engine.chat.base import Stop, Usage
+from salvo.engine.chat.openai import read_response
 
 
 def reply(*output: dict[str, Any], **fields: Any) -> dict[str, Any]:
@@ -21,9 +21,7 @@ def text(said: str) -> dict[str, Any]:
 
 
 def test_the_texts_of_all_messages_are_what_was_said_and_reasoning_is_not() -> None:
-    read = openai_responses.read(
-        reply({"type": "reasoning", "summary": []}, message(text("a"), text("b")), message(text("c")))
-    )
+    read = read_response(reply({"type": "reasoning", "summary": []}, message(text("a"), text("b")), message(text("c"))))
     assert (read.message.text, read.stop, read.model) == ("abc", Stop.END, "gpt-5.4")
 
 
@@ -32,7 +30,7 @@ def test_functions_and_custom_tools_are_told_apart_by_what_they_are_given() -> N
     broken = {**function, "call_id": "2", "arguments": "{"}
     custom = {"type": "custom_tool_call", "call_id": "3", "name": "run", "input": "ls -l"}
     elsewhere = {"type": "web_search_call", "id": "ws_1", "status": "completed"}
-    read = openai_responses.read(reply(function, broken, custom, elsewhere))
+    read = read_response(reply(function, broken, custom, elsewhere))
     assert read.stop is Stop.TOOL_USE
     assert [(use.id, use.name, dict(use.arguments), bool(use.problem)) for use in read.message.tool_uses] == [
         ("1", "find", {"id": 7}, False),
@@ -52,21 +50,21 @@ def test_functions_and_custom_tools_are_told_apart_by_what_they_are_given() -> N
     ],
 )  # fmt: skip
 def test_why_it_ended_is_told(fields: dict[str, Any], stop: Stop, raw: str) -> None:
-    read = openai_responses.read(reply(message(text("half")), **fields))
+    read = read_response(reply(message(text("half")), **fields))
     assert (read.stop, read.stop_raw) == (stop, raw)
 
 
 def test_a_refusal_is_one_and_its_words_are_the_answer() -> None:
-    read = openai_responses.read(reply(message({"type": "refusal", "refusal": "No."})))
+    read = read_response(reply(message({"type": "refusal", "refusal": "No."})))
     assert (read.message.text, read.stop) == ("No.", Stop.REFUSAL)
 
 
 def test_cached_tokens_are_not_counted_twice_and_unknown_usage_stays_unknown() -> None:
     details = {"cached_tokens": 60, "cache_write_tokens": 10}
     usage = {"input_tokens": 100, "input_tokens_details": details, "output_tokens": 5}
-    assert openai_responses.read(reply(usage=usage)).usage == Usage(input=30, output=5, cache_read=60, cache_write=10)
-    assert openai_responses.read(reply(usage={"input_tokens": 3, "output_tokens": 5})).usage == Usage(input=3, output=5)
-    assert openai_responses.read(reply(usage=None)).usage is None
+    assert read_response(reply(usage=usage)).usage == Usage(input=30, output=5, cache_read=60, cache_write=10)
+    assert read_response(reply(usage={"input_tokens": 3, "output_tokens": 5})).usage == Usage(input=3, output=5)
+    assert read_response(reply(usage=None)).usage is None
 
 
 @pytest.mark.parametrize(
@@ -81,4 +79,4 @@ def test_cached_tokens_are_not_counted_twice_and_unknown_usage_stays_unknown() -
 )
 def test_what_is_not_the_protocol_is_said(body: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=r"missing|list of objects|a text is|number of tokens"):
-        openai_responses.read(body)
+        read_response(body)

@@ -1,8 +1,13 @@
-"""Ask a model one question several times. An answer that cannot be parsed is not a vote, but it is kept."""
+"""Ask a model one question several times. An answer that cannot be parsed is not a vote, but it is kept.
+
+`fence_tag` is for fences around untrusted text in a question, which the text cannot contain.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -120,3 +125,20 @@ def _unique_names(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(result) < len(pairs):
         raise ValueError("a name is given twice")
     return result
+
+
+def fence_tag(contents: Sequence[str]) -> str:
+    """Return a tag that none of the contents contains in any case. Equal contents have equal tags.
+
+    It is a hash of all contents, so the author of one cannot predict it; if it occurs in them, another one is used.
+    """
+    text = "\0".join(contents)
+    lowered = text.lower()
+    tag = _digest(text)
+    while tag in lowered:
+        tag = _digest(tag + text)
+    return tag
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]

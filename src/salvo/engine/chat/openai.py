@@ -1,9 +1,12 @@
-"""OpenAI's Chat Completions API, which compatible servers offer too."""
+"""OpenAI's Chat Completions API, which compatible servers offer too, and replies of its Responses API.
+
+Our own requests use Chat Completions; programs may use the Responses API through the gateway.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from salvo.engine.chat.base import (
@@ -30,6 +33,9 @@ _STOPS = {
     "length": Stop.LENGTH,
     "content_filter": Stop.REFUSAL,
 }
+
+
+RESPONSES_PATH = "/responses"
 
 
 class OpenAIDialect:
@@ -86,7 +92,7 @@ class OpenAIDialect:
             message=AssistantMessage(text=string_or_empty(message.get("content")) or refusal, tool_uses=uses),
             stop=Stop.REFUSAL if refusal else _stop(stop, uses),
             stop_raw=stop,
-            usage=read_usage(body, "prompt_tokens", "completion_tokens"),
+            usage=_usage(body, "prompt_tokens", "completion_tokens"),
             model=string_or_empty(body.get("model")),
             system_fingerprint=string_or_empty(body.get("system_fingerprint")) or None,
         )
@@ -129,11 +135,11 @@ def _tool_use(call: dict[str, Any]) -> ToolUse:
     value = function.get("arguments")
     # The protocol requires a JSON string; some servers send the object itself.
     raw = value if isinstance(value, str) else json.dumps({} if value is None else value, ensure_ascii=False)
-    arguments, problem = parse_arguments(raw)
+    arguments, problem = _parse_arguments(raw)
     return ToolUse(string_or_empty(call.get("id")), string_or_empty(function.get("name")), arguments, raw, problem)
 
 
-def parse_arguments(raw: str) -> tuple[dict[str, Any], str]:
+def _parse_arguments(raw: str) -> tuple[dict[str, Any], str]:
     """Return the arguments of a tool call from their JSON text, and what is wrong with the text."""
     if not raw.strip():
         return {}, ""  # a call of a tool without parameters
@@ -143,7 +149,7 @@ def parse_arguments(raw: str) -> tuple[dict[str, Any], str]:
         return {}, f"The arguments are not JSON: {error}."
 
 
-def read_usage(body: Mapping[str, Any], prompt: str, completion: str) -> Usage | None:
+def _usage(body: Mapping[str, Any], prompt: str, completion: str) -> Usage | None:
     """Return the usage in a reply, with the names of its two counts. The first includes cached tokens; ours do not."""
     usage = body.get("usage")
     if not isinstance(usage, dict):
@@ -156,3 +162,54 @@ def read_usage(body: Mapping[str, Any], prompt: str, completion: str) -> Usage |
         cache_read=cache_read,
         cache_write=cache_write,
     )
+
+
+_INCOMPLETE_STOPS = {"max_output_tokens": Stop.LENGTH, "content_filter": Stop.REFUSAL}
+
+
+def read_response(body: dict[str, Any]) -> ChatReply:
+    """Return the content of a reply of the Responses API. Raises ValueError where it does not follow the protocol."""
+    if "output" not in body:
+        raise ValueError("output is missing")
+    items = object_list(body, "output")
+    text = "".join(_output_texts(items, "output_text", "text"))
+    refusal = "".join(_output_texts(items, "refusal", "refusal"))
+    uses = tuple(_output_uses(items))
+    status = string_or_empty(body.get("status"))
+    reason = string_or_empty(object_or_empty(body, "incomplete_details").get("reason"))
+    return ChatReply(
+        message=AssistantMessage(text=text or refusal, tool_uses=uses),
+        stop=Stop.REFUSAL if refusal else _response_stop(status, reason, uses),
+        stop_raw=reason or status,
+        usage=_usage(body, "input_tokens", "output_tokens"),
+        model=string_or_empty(body.get("model")),
+    )
+
+
+def _output_texts(items: list[dict[str, Any]], kind: str, field: str) -> Iterator[str]:
+    for item in items:
+        if item.get("type") == "message":
+            yield from (
+                string_or_empty(part.get(field)) for part in object_list(item, "content") if part.get("type") == kind
+            )
+
+
+def _output_uses(items: list[dict[str, Any]]) -> Iterator[ToolUse]:
+    """Yield the tool calls for the program. Tools that run at the provider are left out."""
+    for item in items:
+        id_, name = string_or_empty(item.get("call_id")), string_or_empty(item.get("name"))
+        if item.get("type") == "function_call":
+            raw = string_or_empty(item.get("arguments"))
+            arguments, problem = _parse_arguments(raw)
+            yield ToolUse(id_, name, arguments, raw, problem)
+        elif item.get("type") == "custom_tool_call":
+            text = string_or_empty(item.get("input"))
+            yield ToolUse(id_, name, {"input": text}, text)
+
+
+def _response_stop(status: str, reason: str, uses: tuple[ToolUse, ...]) -> Stop:
+    if status == "incomplete":
+        return _INCOMPLETE_STOPS.get(reason, Stop.OTHER)
+    if status != "completed":
+        return Stop.OTHER
+    return Stop.TOOL_USE if uses else Stop.END

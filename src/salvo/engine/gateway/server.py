@@ -15,7 +15,8 @@ from typing import Any, Protocol, Self, TypeAlias
 
 from aiohttp import web
 
-from salvo.engine.chat import catalog, openai_responses
+from salvo.engine.chat import catalog
+from salvo.engine.chat.openai import RESPONSES_PATH
 from salvo.engine.gateway.sse import anthropic_stream, openai_stream, response_stream
 from salvo.engine.jsonio import json_codec
 from salvo.engine.wire.base import Wire, WireReply, WireRequest
@@ -137,7 +138,7 @@ _Stream: TypeAlias = Callable[[dict[str, Any], dict[str, Any]], bytes]
 
 _STREAMS: dict[tuple[str, str], _Stream] = {
     ("openai", "/chat/completions"): openai_stream,
-    ("openai", openai_responses.PATH): lambda reply, _: response_stream(reply),
+    ("openai", RESPONSES_PATH): lambda reply, _: response_stream(reply),
     ("anthropic", "/v1/messages"): lambda reply, _: anthropic_stream(reply),
 }
 """The paths that ask a model, and the function that turns a reply to a request into a stream."""

@@ -178,7 +178,11 @@ def _choices(kind: str, part: Any, length: int) -> float:
     if kind in {"LITERAL", "NOT_LITERAL", "ANY", "IN", "AT"}:
         return 1.0
     if kind in {"MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT"}:
-        return _repeated(part[2], min(part[1], length), length)
+        times: int = min(part[1], length)
+        try:
+            return float((times + 1) * _ways(part[2], length) ** times)
+        except OverflowError:
+            return math.inf
     if kind == "BRANCH":
         return sum(_ways(branch, length) for branch in part[1])
     if kind in {"SUBPATTERN", "ASSERT", "ASSERT_NOT"}:
@@ -186,11 +190,3 @@ def _choices(kind: str, part: Any, length: int) -> float:
     if kind == "ATOMIC_GROUP":
         return _ways(part, length)
     return float(length + 1) if kind == "GROUPREF" else math.inf
-
-
-def _repeated(tree: Any, times: int, length: int) -> float:
-    once = _ways(tree, length)
-    try:
-        return (times + 1) * once**times
-    except OverflowError:
-        return math.inf

@@ -17,13 +17,7 @@ from salvo.engine.jsonio import json_codec
 from salvo.engine.runtime.clock import Clock, SystemClock
 from salvo.engine.runtime.redact import Redactor
 from salvo.engine.wire.base import Endpoint, WireReply, WireRequest
-from salvo.errors import (
-    MissingKeyError,
-    ReplyTimeoutError,
-    ReplyTooLargeError,
-    UnreachableError,
-    UsageError,
-)
+from salvo.errors import MissingKeyError, ReplyTimeoutError, ReplyTooLargeError, UnreachableError, UsageError
 
 _KEPT_HEADERS = (
     "content-type",

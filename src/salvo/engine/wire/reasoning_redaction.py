@@ -12,8 +12,8 @@ from typing import Any
 
 from salvo.engine.jsonio.canonical import stable_key
 
-_BLOCKS = ("thinking", "redacted_thinking", "reasoning")
 _FIELDS = ("reasoning_content", "reasoning", "reasoning_details")
+# The blocks with reasoning, and their texts.
 _TEXTS = {
     "thinking": ("thinking", "signature"),
     "redacted_thinking": ("data",),
@@ -34,11 +34,12 @@ def without_reasoning(body: Any) -> Any:
 
     It looks only where the protocols put reasoning, so a tool argument called "reasoning" is not changed.
     """
-    body = _replaced(body, "content", _blocks)  # an Anthropic reply
-    body = _replaced(body, "output", _blocks)  # a reply of OpenAI's Responses API
-    body = _replaced(body, "input", _blocks)  # a request to the Responses API
-    body = _replaced(body, "messages", _messages)  # a request to Anthropic or Chat Completions
-    return _replaced(body, "choices", _choices)  # a Chat Completions reply
+    body = _map_items(body, "content", _block)  # an Anthropic reply
+    body = _map_items(body, "output", _block)  # a reply of OpenAI's Responses API
+    body = _map_items(body, "input", _block)  # a request to the Responses API
+    body = _map_items(body, "messages", _message)  # a request to Anthropic or Chat Completions
+    # A Chat Completions reply.
+    return _map_items(body, "choices", lambda choice: _replaced(choice, "message", _message))
 
 
 def with_placeholder_texts(body: Any) -> Any:
@@ -47,7 +48,7 @@ def with_placeholder_texts(body: Any) -> Any:
     When a client sends such a block back, `without_reasoning` recognises the placeholder.
     """
     for place in ("content", "output"):
-        body = _replaced(body, place, lambda blocks: _map_list(blocks, _block_with_texts))
+        body = _map_items(body, place, _block_with_texts)
     return body
 
 
@@ -67,6 +68,10 @@ def _replaced(holder: Any, name: str, replace: Any) -> Any:
     return holder if new is old else {**holder, name: new}
 
 
+def _map_items(holder: Any, name: str, replace: Any) -> Any:
+    return _replaced(holder, name, lambda items: _map_list(items, replace))
+
+
 def _map_list(items: Any, replace: Any) -> Any:
     if not isinstance(items, list):
         return items
@@ -74,26 +79,14 @@ def _map_list(items: Any, replace: Any) -> Any:
     return items if all(a is b for a, b in zip(items, new, strict=True)) else new
 
 
-def _choices(choices: Any) -> Any:
-    return _map_list(choices, lambda choice: _replaced(choice, "message", _message))
-
-
-def _messages(messages: Any) -> Any:
-    return _map_list(messages, _message)
-
-
 def _message(message: Any) -> Any:
     for name in _FIELDS:
         message = _replaced(message, name, _thoughts)
-    return _replaced(message, "content", _blocks)
-
-
-def _blocks(blocks: Any) -> Any:
-    return _map_list(blocks, _block)
+    return _map_items(message, "content", _block)
 
 
 def _block(block: Any) -> Any:
-    if not isinstance(block, dict) or block.get("type") not in _BLOCKS or set(block) == {"type", "sha256"}:
+    if not isinstance(block, dict) or block.get("type") not in _TEXTS or set(block) == {"type", "sha256"}:
         return block
     # Without the fields that a client may omit or set to null when it sends a block back.
     fields = {name: value for name, value in block.items() if value is not None and name != "status"}

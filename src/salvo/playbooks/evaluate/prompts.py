@@ -16,10 +16,9 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from salvo.engine.chat.base import OutputSchema, PromptPart
-from salvo.engine.chat.judge import Question
+from salvo.engine.chat.judge import Question, fence_tag
 from salvo.engine.jsonio.canonical import escape_surrogates, stable_text
 from salvo.engine.text.formatting import truncate
-from salvo.engine.text.prompt_fence import fence_tag
 from salvo.playbooks.enums import Result
 from salvo.playbooks.evaluate.inputs import Inputs
 from salvo.playbooks.evaluate.judges.base import Case

@@ -13,10 +13,9 @@ from pydantic import AliasChoices, ConfigDict, Field
 
 from salvo.engine.chat import catalog
 from salvo.engine.chat.base import OutputSchema, Usage
-from salvo.engine.chat.judge import JudgeVote, Question
+from salvo.engine.chat.judge import JudgeVote, Question, fence_tag
 from salvo.engine.jsonio import json_codec
 from salvo.engine.stats.voting import agreement, majority
-from salvo.engine.text.prompt_fence import fence_tag
 from salvo.errors import InputError, UsageError
 from salvo.scenarios.evaluators.base import EvalServices, EvaluatorType, FieldMessages, LoadObject, with_alias
 from salvo.scenarios.result import AgentRunResult, Cause, EvalResult, ToolCall

@@ -8,10 +8,10 @@ from dataclasses import replace
 from operator import itemgetter
 from typing import Any, NamedTuple
 
-from salvo.engine.chat import catalog, openai_responses
+from salvo.engine.chat import catalog
 from salvo.engine.chat.anthropic import AnthropicDialect
 from salvo.engine.chat.base import AssistantMessage, ChatReply, Stop
-from salvo.engine.chat.openai import OpenAIDialect
+from salvo.engine.chat.openai import RESPONSES_PATH, OpenAIDialect, read_response
 from salvo.engine.chat.provider_errors import parse_error_body, provider_error
 from salvo.engine.gateway.server import Call
 from salvo.engine.jsonio import json_codec
@@ -170,7 +170,7 @@ class ProgramTrace:
 _CHAT, _MESSAGES = OpenAIDialect(official=True), AnthropicDialect()
 _PARSERS: Mapping[tuple[str, str], Callable[[dict[str, Any]], ChatReply]] = {
     ("openai", _CHAT.path): _CHAT.read,
-    ("openai", openai_responses.PATH): openai_responses.read,
+    ("openai", RESPONSES_PATH): read_response,
     ("anthropic", _MESSAGES.path): _MESSAGES.read,
 }
 
