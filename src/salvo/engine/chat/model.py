@@ -56,24 +56,23 @@ class WiredModel:
             self._learned[request.lane] = refused | {field}
 
     def _read(self, reply: WireReply, dropped: tuple[str, ...]) -> ChatReply:
-        request_id = reply.headers.get("request-id") or reply.headers.get("x-request-id")
         try:
             body = reply.json()
         except ValueError as error:
             reason = f"not JSON ({error})" if reply.body.strip() else "empty"
-            raise self._bad(f"its answer is {reason}", request_id) from error
+            raise self._bad(f"its answer is {reason}", reply) from error
         if not isinstance(body, dict):
-            raise self._bad("its answer is not a JSON object", request_id)
+            raise self._bad("its answer is not a JSON object", reply)
         if isinstance(body.get("error"), dict):  # some routers answer 200 with an error inside
-            raise self._bad(f"it says: {parse_error_body(reply).message}", request_id)
+            raise self._bad(f"it says: {parse_error_body(reply).message}", reply)
         try:
             parsed = self._dialect.read(body)
         except ValueError as error:
-            raise self._bad(f"its answer does not follow the protocol: {error}", request_id) from error
+            raise self._bad(f"its answer does not follow the protocol: {error}", reply) from error
         return replace(
             parsed,
             model=parsed.model or self.model,
-            request_id=request_id,
+            request_id=reply.request_id,
             dropped=dropped,
             seconds=reply.seconds,
             attempts=reply.attempts,
@@ -84,10 +83,10 @@ class WiredModel:
         names = ("temperature", "seed", "max_tokens", "output_schema")
         return tuple(name for name in names if getattr(request, name) is not None and name not in sent_names)
 
-    def _bad(self, reason: str, request_id: str | None) -> ProviderError:
+    def _bad(self, reason: str, reply: WireReply) -> ProviderError:
         return BadReplyError(
             f"{self._provider.title} did not answer with a completion: {reason.rstrip('.')}.",
             hint="Try again. If it keeps happening, check that the base URL is that of this provider's API.",
             status=200,
-            request_id=request_id,
+            request_id=reply.request_id,
         )

@@ -38,17 +38,14 @@ _NO_CREDIT = re.compile(r"insufficient_quota|credit balance|billing_(?:error|not
 
 @dataclass(frozen=True, slots=True)
 class ErrorBody:
-    """An error reply. Both protocols have it in `error`; proxies send anything."""
+    """An error reply. Both protocols have its details in `error`; proxies send anything."""
 
-    status: int
+    reply: WireReply
     message: str
-    kind: str = ""
-    code: str = ""
-    parameter: str = ""
-    location: str = ""
-    request_id: str | None = None
-    attempts: int = 1
-    is_json: bool = False
+    kind: str
+    code: str
+    parameter: str
+    is_json: bool
 
     @property
     def words(self) -> str:
@@ -66,14 +63,11 @@ def parse_error_body(reply: WireReply) -> ErrorBody:
     if not isinstance(details, dict):
         details = {}
     return ErrorBody(
-        status=reply.status,
+        reply,
         message=_sentence(_string(details, "message") or _string(body, "message") or _plain(reply.body)),
         kind=_string(details, "type"),
         code=_string(details, "code"),
         parameter=_string(details, "param"),
-        location=reply.headers.get("location", ""),
-        request_id=reply.headers.get("request-id") or reply.headers.get("x-request-id"),
-        attempts=len(reply.attempts) + 1,
         is_json=isinstance(body, dict),
     )
 
@@ -84,7 +78,7 @@ def refused_parameter(error_body: ErrorBody, optional: Collection[str]) -> str |
     A value out of range is a mistake of the caller, and its parameter is not dropped: the message must say that the
     parameter itself is not supported.
     """
-    if error_body.status not in (400, 422):
+    if error_body.reply.status not in (400, 422):
         return None
     if error_body.code not in _REFUSAL_CODES and not _REFUSAL.search(error_body.message):
         return None
@@ -96,17 +90,17 @@ def refused_parameter(error_body: ErrorBody, optional: Collection[str]) -> str |
 
 
 def provider_error(error_body: ErrorBody, provider: Provider, model: str) -> ProviderError:
-    status = error_body.status
+    reply = error_body.reply
     details = f": {error_body.message}" if error_body.message else "."
-    message = f"{provider.title} answered {status}{details}"
+    message = f"{provider.title} answered {reply.status}{details}"
     kind, hint = _classify(error_body, provider, model)
-    if error_body.attempts > 1:
-        message += f" It was tried {error_body.attempts} times."
-    return kind(message, hint=hint, status=status, request_id=error_body.request_id)
+    if reply.attempts:
+        message += f" It was tried {len(reply.attempts) + 1} times."
+    return kind(message, hint=hint, status=reply.status, request_id=reply.request_id)
 
 
 def _classify(error_body: ErrorBody, provider: Provider, model: str) -> tuple[type[ProviderError], str]:
-    status = error_body.status
+    status = error_body.reply.status
     if _NO_CREDIT.search(error_body.words) or status == 402:
         return QuotaError, "The account has no credit or quota left. Add some at the provider, or use another key."
     if _TOO_LONG.search(error_body.words) or status == 413:
@@ -122,7 +116,8 @@ def _classify(error_body: ErrorBody, provider: Provider, model: str) -> tuple[ty
     if status >= 500:
         return OverloadedError, "The provider failed. Try again later."
     if 300 <= status < 400:
-        where = f" to {error_body.location}" if error_body.location else ""
+        location = error_body.reply.headers.get("location")
+        where = f" to {location}" if location else ""
         hint = f"It redirects{where}. No redirect is followed, because it would get the key. Check the base URL."
         return RequestRefusedError, hint
     if status == 404:

@@ -67,20 +67,17 @@ class Gateway:
         # With the prefix that clients may check and that redaction recognises if the program prints it.
         self._token = f"sk-salvo-{os.urandom(24).hex()}"
         self._calls = 0
-        self._runner: web.ServerRunner | None = None
+        self._runner = web.ServerRunner(_server(self._handle), shutdown_timeout=0.01)
         self._port = 0
 
     async def __aenter__(self) -> Self:
-        runner = web.ServerRunner(_server(self._handle), shutdown_timeout=0.01)
-        await runner.setup()
-        await web.TCPSite(runner, HOST, 0, backlog=1024).start()
-        self._runner, self._port = runner, runner.addresses[0][1]
+        await self._runner.setup()
+        await web.TCPSite(self._runner, HOST, 0, backlog=1024).start()
+        self._port = self._runner.addresses[0][1]
         return self
 
     async def __aexit__(self, *_exc_info: object) -> None:
-        if self._runner is not None:
-            await self._runner.cleanup()
-            self._runner = None
+        await self._runner.cleanup()
 
     @property
     def environ(self) -> dict[str, str]:

@@ -148,7 +148,7 @@ def _output_item(item: dict[str, Any], place: dict[str, Any]) -> tuple[dict[str,
     """Return the initial item and its events. Types that are not sent in pieces start complete."""
     kind = item.get("type")
     if kind == "message":
-        return {**item, "status": "in_progress", "content": []}, _parts(item, place)
+        return {**item, "status": "in_progress", "content": []}, _content_parts(item, place)
     if kind == "function_call":
         initial = {**item, "status": "in_progress", "arguments": ""}
         return initial, _text(item, place, "response.function_call_arguments", "arguments")
@@ -159,7 +159,7 @@ def _output_item(item: dict[str, Any], place: dict[str, Any]) -> tuple[dict[str,
     return item, iter(())
 
 
-def _parts(item: dict[str, Any], place: dict[str, Any]) -> Iterator[dict[str, Any]]:
+def _content_parts(item: dict[str, Any], place: dict[str, Any]) -> Iterator[dict[str, Any]]:
     for number, part in enumerate(object_list(item, "content")):
         here = {**place, "content_index": number}
         name, field, more = _PART_KINDS.get(str(part.get("type")), ("", "", {}))

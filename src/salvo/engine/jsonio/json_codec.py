@@ -44,10 +44,7 @@ def _fields(value: Any) -> dict[str, Any]:
 
 
 def loads(content: bytes | str, *, max_depth: int = MAX_DEPTH, nan: bool = False) -> Any:
-    """Return the value. Raises ValueError where the content is not JSON, or nested too deeply.
-
-    `nan` accepts NaN and infinity, which some programs write.
-    """
+    """Return the value; `nan` accepts NaN and infinity. Raises ValueError if it is not JSON, or nested too deeply."""
     try:
         return from_json(content, allow_inf_nan=nan)
     except (ValueError, TypeError):  # TypeError: text that has no UTF-8

@@ -10,7 +10,7 @@ import operator
 import re
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Mapping
-from functools import cache, partial
+from functools import partial
 from typing import Any, NamedTuple, TypeAlias
 
 from salvo.engine.jsonio.canonical import stable_text
@@ -115,14 +115,6 @@ def environment_secrets(environ: Mapping[str, str]) -> list[str]:
     return [value for name, value in environ.items() if _SECRET_NAME.search(name)]
 
 
-def _hide(pattern: str, text: str) -> str:
-    """Replace the matches of a key shape. It is compiled at first use; most shapes never occur."""
-    return _compiled_shape(pattern).sub(PLACEHOLDER, text)
-
-
-_compiled_shape = cache(re.compile)
-
-
 class _Rule(NamedTuple):
     """`hide` replaces secrets by placeholders, and is called where the text contains the marker."""
 
@@ -137,7 +129,12 @@ class Redactor:
         spellings = _spellings(secrets)
         self._rules = [
             *(_Rule(form, operator.methodcaller("replace", form, PLACEHOLDER)) for form in spellings),
-            *(_Rule(marker, partial(_hide, shape.pattern)) for shape in _KEY_SHAPES for marker in shape.markers),
+            # `re` compiles a key shape at its first use; most of them never occur.
+            *(
+                _Rule(marker, partial(re.sub, shape.pattern, PLACEHOLDER))
+                for shape in _KEY_SHAPES
+                for marker in shape.markers
+            ),
             # A pattern such as "x*" matches nothing everywhere, which stays nothing.
             *(_Rule("", partial(_compiled(pattern).sub, lambda m: m.group() and PLACEHOLDER)) for pattern in patterns),
         ]
@@ -256,10 +253,7 @@ class Redactor:
 
 
 def _spellings(secrets: Iterable[str]) -> list[str]:
-    """Return each secret as it is and as it looks inside nested JSON text.
-
-    The longest come first, because a secret may contain another one.
-    """
+    """Return each secret as it is and inside nested JSON text; the longest first, as one may contain another."""
     forms = {form for secret in secrets for form in (secret, secret.strip(), secret.strip().strip("\"'"))}
     spellings = {form for form in forms if len(form) >= SHORTEST_SECRET and form.strip()}
     for _ in range(_NESTINGS):

@@ -53,10 +53,7 @@ def pattern_error(pattern: str) -> str:
 
 
 def search(pattern: str, text: str) -> bool:
-    """Return whether the pattern matches somewhere in the text. May block for TIMEOUT.
-
-    Raises InputError where the search did not finish.
-    """
+    """Return whether the pattern matches. May block for TIMEOUT. Raises InputError where it did not finish."""
     if steps(pattern, len(text)) <= MAX_STEPS:
         return _compiled(pattern, 0).search(text) is not None
     [result] = _search_in_process([pattern], text, flags=0, most=0, empty=True)

@@ -29,9 +29,9 @@ def nearest(word: str, candidates: Iterable[str], *, cutoff: float = 0.6) -> str
     return next(iter(difflib.get_close_matches(word, list(candidates), n=1, cutoff=cutoff)), "")
 
 
-def did_you_mean(word: str, candidates: Iterable[str], *, cutoff: float = 0.6) -> str:
+def did_you_mean(word: str, candidates: Iterable[str]) -> str:
     """Return the end of a sentence, with a suggestion where there is one."""
-    near = nearest(word, candidates, cutoff=cutoff)
+    near = nearest(word, candidates)
     return f'; did you mean "{near}"?' if near else "."
 
 

@@ -26,10 +26,7 @@ _UNPRINTABLE = frozenset({"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"})
 
 
 def printable(text: str, *, multiline: bool = False) -> str:
-    """Return the text with invisible and unassigned characters as Python escapes, for a terminal.
-
-    `multiline` keeps line feeds and tabs.
-    """
+    """Return the text with invisible and unassigned characters escaped; `multiline` keeps line feeds and tabs."""
 
     def escape(match: re.Match[str]) -> str:
         character = match[0]

@@ -46,6 +46,10 @@ class WireReply:
     seconds: float = 0.0
     attempts: tuple[Attempt, ...] = ()
 
+    @property
+    def request_id(self) -> str | None:
+        return self.headers.get("request-id") or self.headers.get("x-request-id")
+
     def json(self) -> Any:
         """Return the parsed body. Raises ValueError where it is not JSON."""
         return json_codec.loads(self.body, nan=True)

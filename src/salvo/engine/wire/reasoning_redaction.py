@@ -13,12 +13,12 @@ from typing import Any
 from salvo.engine.jsonio.canonical import stable_key
 
 _FIELDS = ("reasoning_content", "reasoning", "reasoning_details")
-# The blocks with reasoning, and their texts.
 _TEXTS = {
     "thinking": ("thinking", "signature"),
     "redacted_thinking": ("data",),
     "reasoning": ("id", "encrypted_content"),
 }
+_BLOCKS = tuple(_TEXTS)  # in a dict, a hostile type that is not hashable could not be looked up
 _WITHOUT_TEXT: dict[str, dict[str, Any]] = {"reasoning": {"summary": []}}
 """Fields that clients require and that contain no reasoning."""
 _PLACEHOLDER = re.compile(r"\[reasoning sha256:([0-9a-f]{64})\]")
@@ -53,7 +53,7 @@ def with_placeholder_texts(body: Any) -> Any:
 
 
 def _block_with_texts(block: Any) -> Any:
-    if not isinstance(block, dict) or set(block) != {"type", "sha256"} or block["type"] not in _TEXTS:
+    if not isinstance(block, dict) or set(block) != {"type", "sha256"} or block["type"] not in _BLOCKS:
         return block
     placeholder = f"[reasoning sha256:{block['sha256']}]"
     kind = block["type"]
@@ -86,7 +86,7 @@ def _message(message: Any) -> Any:
 
 
 def _block(block: Any) -> Any:
-    if not isinstance(block, dict) or block.get("type") not in _TEXTS or set(block) == {"type", "sha256"}:
+    if not isinstance(block, dict) or block.get("type") not in _BLOCKS or set(block) == {"type", "sha256"}:
         return block
     # Without the fields that a client may omit or set to null when it sends a block back.
     fields = {name: value for name, value in block.items() if value is not None and name != "status"}

@@ -86,10 +86,7 @@ def _finalize(value: Any) -> Any:
 
 
 def _visible(text: str) -> Markup:
-    """Return the escaped text with each invisible character set apart; not for attributes.
-
-    Markup is returned as it is.
-    """
+    """Return the escaped text with each invisible character set apart, or Markup as it is; not for attributes."""
     if isinstance(text, Markup):
         return text
     escaped = INVISIBLE.sub(lambda match: f'<span class="odd">{code_point(match[0])}</span>', str(escape(text)))
