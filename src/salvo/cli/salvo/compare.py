@@ -15,7 +15,6 @@ from salvo.cli.salvo.run_command import execute
 from salvo.engine.jsonio import json_codec
 from salvo.errors import NothingFoundError
 from salvo.scenarios.analysis.batch_stats import VERSION, run_fingerprints, run_settings
-from salvo.scenarios.analysis.compare import ComparisonReport
 from salvo.scenarios.analysis.comparison_inputs import (
     compare_batches,
     find_pairs,
@@ -91,8 +90,15 @@ def compare(
         else:
             pairs, notes = _find_stored(store, project, (model_a, model_b), path)
     report = compare_batches(store, pairs, notes)
-    _show(report, as_json=as_json, markdown=markdown)
-    raise SystemExit(_exit_code(report))
+    if as_json:
+        click.echo(json_codec.dumps(comparison.document(report), indent=2))
+    elif markdown:
+        click.echo(comparison.markdown(report))
+    else:
+        click.echo("\n".join(comparison.lines(report, colour=True)))
+    if report.comparison.worse:
+        raise SystemExit(ExitCode.FAILED)
+    raise SystemExit(ExitCode.NOT_JUDGED if report.comparison.not_compared else ExitCode.OK)
 
 
 def _find_stored(
@@ -160,18 +166,3 @@ def _find_current_batch(workspace: Workspace, stored: list[Batch], scenario: Sce
 def _configuration(batch: Batch) -> tuple[object, ...]:
     settings = {name: value for name, value in run_settings(batch).items() if name != VERSION}
     return batch.provider, batch.model, run_fingerprints(batch), settings
-
-
-def _show(report: ComparisonReport, *, as_json: bool, markdown: bool) -> None:
-    if as_json:
-        click.echo(json_codec.dumps(comparison.document(report), indent=2))
-    elif markdown:
-        click.echo(comparison.markdown(report))
-    else:
-        click.echo("\n".join(comparison.lines(report, colour=True)))
-
-
-def _exit_code(report: ComparisonReport) -> ExitCode:
-    if report.comparison.worse:
-        return ExitCode.FAILED
-    return ExitCode.NOT_JUDGED if report.comparison.not_compared else ExitCode.OK
