@@ -209,6 +209,20 @@ def full_model(provider: str, model: str) -> str:
     return "/".join(filter(None, [provider, model]))
 
 
+@dataclass(frozen=True, slots=True)
+class RunIdentity:
+    """Which run it is, of which scenario and model. These are the first fields of an AgentRunResult, too."""
+
+    run_id: str
+    batch_id: str
+    scenario_id: str
+    number: int
+    """From 1."""
+    provider: str
+    model: str
+    timestamp: str
+
+
 Replayable = Literal["full", "model-only", "frozen-tools", "no"]
 
 

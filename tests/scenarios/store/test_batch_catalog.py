@@ -1,5 +1,6 @@
-"""The batches of a store as a page lists them: what is read, and when again."""
+"""The batches of a store as a page lists them: what is read, when again, and which changes a watcher reports."""
 
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -8,9 +9,8 @@ import pytest
 from salvo.errors import StoreError
 from salvo.scenarios.analysis.summary import summarise
 from salvo.scenarios.result import Batch, Outcome
-from salvo.scenarios.store.batch_catalog import BatchCatalog
+from salvo.scenarios.store.batch_catalog import BatchCatalog, StoreWatcher
 from salvo.scenarios.store.store import RunStore
-from salvo.scenarios.store.watcher import StoreWatcher
 from tests.support.clock import HeldClock
 from tests.support.runs import batch, result
 from tests.support.scenario_store import fill
@@ -165,3 +165,28 @@ def test_where_runs_part_is_found_once(store: RunStore, catalog: BatchCatalog, m
     assert found.failing.run_id == "01-0002"
     no_files(monkeypatch)
     assert catalog.divergence(catalog.get("01")) == found
+
+
+Change = Callable[[RunStore], object]
+
+
+@pytest.mark.parametrize(
+    "change, changed",
+    [
+        (lambda store: store.save_run(result(2, batch_id="02")), ["02"]),
+        (lambda store: begin(store, "03", 1), ["03"]),
+        (lambda store: store.save_batch(batch("01", runs=9)), ["01"]),
+        (lambda store: (store.batches / "01.json").unlink(), ["01"]),
+        (lambda store: store.rebuild_index(), ["01", "02"]),
+        (lambda store: store.folder, []),
+    ],
+    ids=["a run", "a batch", "a batch that goes on", "a batch that is gone", "another index", "nothing"],
+)
+def test_each_changed_batch_is_reported_once(store: RunStore, change: Change, changed: list[str]) -> None:
+    begin(store, "01", 1)
+    begin(store, "02", 2, done=1)
+    watch = StoreWatcher(store)
+    assert watch.look() == []
+    change(store)
+    assert watch.look() == changed
+    assert watch.look() == []

@@ -30,6 +30,14 @@ class ComparisonFinding(StrEnum):
     """A side has no completed run."""
 
 
+def _finding(p_value: float | None, difference: float | None) -> ComparisonFinding:
+    if p_value is None or difference is None:
+        return ComparisonFinding.NOT_COMPARED
+    if p_value > ALPHA:
+        return ComparisonFinding.UNSEEN
+    return ComparisonFinding.WORSE if difference < 0 else ComparisonFinding.BETTER
+
+
 @dataclass(frozen=True, slots=True)
 class AssertionDifference:
     """How often an assertion failed on each side. No test is made: it shows where to look."""
@@ -124,14 +132,6 @@ def compare(pairs: Sequence[tuple[BatchStats, BatchStats]]) -> Comparison:
         )
     overall = blocked_test([(a.tally, b.tally) for a, b in pairs]) if len(tested) > 1 else None
     return Comparison(scenarios, overall, sorted(_assertions(pairs), key=lambda assertion: -abs(assertion.difference)))
-
-
-def _finding(p_value: float | None, difference: float | None) -> ComparisonFinding:
-    if p_value is None or difference is None:
-        return ComparisonFinding.NOT_COMPARED
-    if p_value > ALPHA:
-        return ComparisonFinding.UNSEEN
-    return ComparisonFinding.WORSE if difference < 0 else ComparisonFinding.BETTER
 
 
 def _assertions(pairs: Sequence[tuple[BatchStats, BatchStats]]) -> Iterator[AssertionDifference]:

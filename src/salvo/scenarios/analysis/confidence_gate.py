@@ -11,9 +11,6 @@ from salvo.scenarios.result import Batch
 
 Method: TypeAlias = Literal["exact interval", "confidence sequence"]
 
-POWER = 0.9
-"""How often the fixed number of runs, with which stopping early is compared, would have settled the verdict."""
-
 
 @dataclass(frozen=True, slots=True)
 class GateEvidence:
@@ -33,6 +30,10 @@ def required_confidence(batch: Batch) -> float | None:
     """Return None if no confidence is required, or if the values in the file make no sense."""
     valid = batch.confidence is not None and 0 < batch.confidence < 1 and 0 <= batch.min_pass_rate < 1
     return batch.confidence if valid else None
+
+
+POWER = 0.9
+"""How often the fixed number of runs, with which stopping early is compared, would have settled the verdict."""
 
 
 def gate_evidence(batch: Batch, passed: int, completed: int) -> GateEvidence | None:

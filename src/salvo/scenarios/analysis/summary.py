@@ -31,6 +31,9 @@ class BatchVerdict(StrEnum):
     """The runs cannot show with the required confidence whether the pass rate is reached."""
 
 
+_GATED = {"pass": BatchVerdict.PASSED, "fail": BatchVerdict.FAILED, "inconclusive": BatchVerdict.INCONCLUSIVE}
+
+
 @dataclass(frozen=True, slots=True)
 class AssertionSummary:
     """`judged` counts the runs in which it passed or failed, `unjudged` those in which it could not be judged."""
@@ -222,9 +225,6 @@ def _final_verdict(batch: Batch, passed: int, runs: int) -> BatchVerdict:
     if evidence is not None:
         return _GATED[evidence.verdict]
     return BatchVerdict.PASSED if passed / runs >= batch.min_pass_rate else BatchVerdict.FAILED
-
-
-_GATED = {"pass": BatchVerdict.PASSED, "fail": BatchVerdict.FAILED, "inconclusive": BatchVerdict.INCONCLUSIVE}
 
 
 def _assertions(entries: Iterable[IndexEntry]) -> list[AssertionSummary]:

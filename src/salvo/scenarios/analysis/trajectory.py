@@ -18,8 +18,6 @@ from salvo.scenarios.evaluators.tool_sequence import ToolSequenceFields, first_m
 from salvo.scenarios.result import AgentRunResult, Cause, EvalResult, ToolCall, TraceEvent
 
 StepKind = Literal["system", "message", "model", "tool", "event", "end"]
-_OUTPUT = frozenset({"final_output", "final_text"})
-_ABOUT_THE_END = frozenset({"llm_judge", "playbook", "custom"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +60,8 @@ class AssertionTarget(NamedTuple):
 
 
 END = AssertionTarget("end")
+_OUTPUT = frozenset({"final_output", "final_text"})
+_ABOUT_THE_END = frozenset({"llm_judge", "playbook", "custom"})
 
 
 _StepAndTarget: TypeAlias = tuple[TrajectoryStep, AssertionTarget | None]

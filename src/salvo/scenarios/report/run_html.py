@@ -28,10 +28,10 @@ class RunView:
     """A run for the template `run.html`. `path` and `results` are truncated."""
 
     run: AgentRunResult
-    path: Trajectory
     results: Sequence[EvalResult]
     full_lengths: Mapping[str, int]
-    """The truncated values of `results`, such as "0.actual"."""
+    """Of the truncated values of `results`, such as "0.actual"."""
+    path: Trajectory
 
     @property
     def command(self) -> str:
@@ -77,7 +77,7 @@ class RunView:
 def run_view(run: AgentRunResult, scenario: Mapping[str, Any], budget: TruncationBudget) -> RunView:
     results, full_lengths = truncation.truncate_assertions(run.eval_results, budget)
     path = truncation.truncate_trajectory(trajectory(run, scenario), budget)
-    return RunView(run, path, results, full_lengths)
+    return RunView(run, results, full_lengths, path)
 
 
 def format_value(value: Any) -> str:

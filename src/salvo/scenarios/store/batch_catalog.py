@@ -1,10 +1,12 @@
-"""The batches of a store as the dashboard lists them. Each is read once, and again when it has changed.
+"""The batches of a store as the dashboard lists them, and a watcher that reports new ones and new runs.
 
-Batches are read from the index; a run's own file is read only if the index lacks it. Threads may share a catalog.
+A batch is read once, and again when it has changed: from the index, and from the files of runs that the index lacks.
+Threads may share a catalog.
 """
 
 from __future__ import annotations
 
+import os
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -171,6 +173,34 @@ class BatchCatalog:
             runs -= len(batch.entries)
 
 
+class StoreWatcher:
+    """Reports changes from now on. Looking at a store in which nothing happened takes two calls of `stat`."""
+
+    def __init__(self, store: RunStore) -> None:
+        self._store = store
+        self._position = self._index_position()
+        self._folder = _modified(store.batches)
+        self._files = _modified_files(store.batches)
+
+    def look(self) -> list[str]:
+        """Return the batches that are new, were written again or got runs since the last look, in order."""
+        changed: set[str] = set()
+        if (folder := _modified(self._store.batches)) != self._folder:
+            files = _modified_files(self._store.batches)
+            changed = {batch_id for batch_id, _ in files.items() ^ self._files.items()}
+            self._folder, self._files = folder, files
+        before, self._position = self._position, self._index_position()
+        if self._position[0] != before[0]:  # the index was replaced
+            changed |= self._files.keys()
+        elif self._position != before:
+            changed |= self._store.index.batches_since(before[1])
+        return sorted(changed)
+
+    def _index_position(self) -> tuple[int, int]:
+        self._store.index.refresh()
+        return self._store.index.generation, self._store.index.end()
+
+
 def _end(entry: IndexEntry) -> datetime | None:
     try:
         start = datetime.fromisoformat(entry.timestamp)
@@ -185,3 +215,16 @@ def _modified(path: Path) -> tuple[int, int] | None:
     except OSError:
         return None
     return state.st_mtime_ns, state.st_size
+
+
+def _modified_files(folder: Path) -> dict[str, int]:
+    """Return when the file of each batch was modified."""
+    try:
+        with os.scandir(folder) as items:
+            return {
+                item.name.removesuffix(".json"): item.stat(follow_symlinks=False).st_mtime_ns
+                for item in items
+                if item.name.endswith(".json") and not item.name.startswith(".")
+            }
+    except OSError:
+        return {}

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from salvo.engine.chat.base import Usage
 from salvo.engine.jsonio import json_codec
 from salvo.engine.jsonio.type_adapters import copy_fields
-from salvo.scenarios.result import AgentRunResult, Cause, Outcome
+from salvo.scenarios.result import AgentRunResult, Cause, Outcome, RunIdentity
 
 LONGEST_ERROR = 300
 _BATCH_ID = re.compile(r"[A-Za-z0-9_-]{1,128}")
@@ -25,16 +25,9 @@ class Judged:
 
 
 @dataclass(frozen=True, slots=True)
-class IndexEntry:
+class IndexEntry(RunIdentity):
     """A run as lists show it. Every line has the fields without a default; later versions may add fields."""
 
-    run_id: str
-    batch_id: str
-    scenario_id: str
-    number: int
-    provider: str
-    model: str
-    timestamp: str
     outcome: Outcome
     cause: Cause | None = None
     score: float | None = None

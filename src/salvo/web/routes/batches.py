@@ -20,9 +20,8 @@ from salvo.scenarios.report import html
 from salvo.scenarios.report.comparison import ComparisonDocument, document
 from salvo.scenarios.report.labels import CAUSES, why
 from salvo.scenarios.result import Batch, Cause, Outcome
-from salvo.scenarios.store.batch_catalog import BatchRow
+from salvo.scenarios.store.batch_catalog import BatchRow, StoreWatcher
 from salvo.scenarios.store.index import IndexEntry
-from salvo.scenarios.store.watcher import StoreWatcher
 from salvo.web import events
 from salvo.web.request_models import MAX_NAME_LENGTH, Name, RequestModel
 from salvo.web.responses import JsonRoute

@@ -20,7 +20,7 @@ from salvo.scenarios.analysis.truncation import (
     truncate_trajectory,
 )
 from salvo.scenarios.report.labels import describe_cause
-from salvo.scenarios.result import AgentRunResult, Cause, EvalResult, Outcome, Replayable, RunMetrics
+from salvo.scenarios.result import AgentRunResult, Cause, EvalResult, Outcome, Replayable, RunIdentity, RunMetrics
 from salvo.web.responses import JsonRoute
 from salvo.web.services import Services, ServicesDep
 
@@ -28,16 +28,9 @@ router = APIRouter(prefix="/api/runs", tags=["runs"], route_class=JsonRoute)
 
 
 @dataclass(frozen=True, slots=True)
-class RunHead:
+class RunHead(RunIdentity):
     """A run without its steps. Long values are truncated; /raw has the whole run."""
 
-    run_id: str
-    batch_id: str
-    scenario_id: str
-    number: int
-    provider: str
-    model: str
-    timestamp: str
     seed: int | None
     outcome: Outcome
     cause: Cause | None
