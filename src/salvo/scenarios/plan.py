@@ -47,9 +47,8 @@ class RunSettings:
     def recording(self) -> RecordingOptions | None:
         if not (self.record or self.record_hashes):
             return None
-        if self.record_max_bytes is None:
-            return RecordingOptions(hashes_only=self.record_hashes)
-        return RecordingOptions(max_request_bytes=self.record_max_bytes, hashes_only=self.record_hashes)
+        limit = {} if self.record_max_bytes is None else {"max_request_bytes": self.record_max_bytes}
+        return RecordingOptions(hashes_only=self.record_hashes, **limit)
 
 
 def plan_runs(

@@ -213,15 +213,15 @@ class Workspace:
         # Endpoints first: their keys must be known before any text is redacted.
         for scenario in scenarios:
             self.add_endpoint(scenario)
-        return [self._prepare_again(batch, scenario) for batch, scenario in zip(batches, scenarios, strict=True)]
-
-    def _prepare_again(self, batch: Batch, scenario: Scenario) -> PreparedScenario:
-        if json_codec.plain(clean_scenario(scenario, self.redactor())) != batch.scenario:
-            raise _changed_error(batch, batch.source, "scenario")
-        prepared = self.prepare(scenario, self.project.root / batch.source, recorded=batch.recorded, batch=batch)
-        if changed := changed_tools(batch.tools, prepared.tools):
-            raise _changed_error(batch, f"The tool {changed[0]}", "tools")
-        return prepared
+        work: list[PreparedScenario] = []
+        for batch, scenario in zip(batches, scenarios, strict=True):
+            if json_codec.plain(clean_scenario(scenario, self.redactor())) != batch.scenario:
+                raise _changed_error(batch, batch.source, "scenario")
+            prepared = self.prepare(scenario, self.project.root / batch.source, recorded=batch.recorded, batch=batch)
+            if changed := changed_tools(batch.tools, prepared.tools):
+                raise _changed_error(batch, f"The tool {changed[0]}", "tools")
+            work.append(prepared)
+        return work
 
     def prepare(
         self,

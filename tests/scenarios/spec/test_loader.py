@@ -12,7 +12,7 @@ from inline_snapshot import snapshot
 
 from salvo.engine.jsonio.pydantic_errors import FieldError
 from salvo.errors import InputError, Problem, ScenarioFileError
-from salvo.scenarios.spec.loader import from_document, load_scenario, read_tool, scenario_document
+from salvo.scenarios.spec.loader import from_document, load_scenario, read_tool
 from salvo.scenarios.spec.schema import Scenario, YamlTool
 from tests.support.project import BOOK_FLIGHT
 from tests.support.scenario_files import LEAST, problems, read, write
@@ -48,7 +48,7 @@ def test_the_documents_own_scenario_is_taken_as_it_stands(text: str) -> None:
 
 
 def test_what_is_not_said_has_its_default() -> None:
-    assert scenario_document(read(write("least.yaml", LEAST))) == snapshot(
+    assert read(write("least.yaml", LEAST)).model_dump(mode="json") == snapshot(
         {
             "scenario": "least",
             "adapter": "openai",
@@ -238,7 +238,7 @@ tools:
 output_schema: {{type: object}}
 """
     scenario = read(write("s.yaml", text))
-    document = json.loads(json.dumps(scenario_document(scenario)))
+    document = json.loads(scenario.model_dump_json())
     assert from_document(document) == scenario
     with pytest.raises(InputError) as raised:
         from_document({**document, "from_the_future": 1, "runs": "many"})

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import traceback
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -89,23 +89,16 @@ async def _call(function: Callable[..., Any], *arguments: Any) -> Any:
 
     # Calling a coroutine function runs nothing yet. Any other function may block, so it runs in a thread.
     returned = call() if inspect.iscoroutinefunction(function) else await in_thread(call)
-    return await _wait_for(returned) if inspect.isawaitable(returned) else returned
-
-
-async def _wait_for(awaitable: Awaitable[Any]) -> Any:
     try:
-        return await awaitable
+        return await returned if inspect.isawaitable(returned) else returned
+    except (KeyboardInterrupt, GeneratorExit):
+        raise
     except BaseException as error:
-        if _ends_task(error):
+        task = asyncio.current_task()
+        # A CancelledError without a request to cancel this task is the function's own.
+        if isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling():
             raise
         return _Raised(error)
-
-
-def _ends_task(error: BaseException) -> bool:
-    """Return whether this task must end. A CancelledError without a request to cancel is the function's own."""
-    task = asyncio.current_task()
-    cancelled = isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling() > 0
-    return cancelled or isinstance(error, (KeyboardInterrupt, GeneratorExit))
 
 
 def _raised(name: str, function: Callable[..., Any], error: BaseException) -> EvalResult:

@@ -53,27 +53,18 @@ def _contains(actual: Any, value: Any) -> bool:
     return isinstance(actual, (str, dict)) and isinstance(value, str) and value in actual
 
 
-_OPERATORS: Mapping[str, Callable[[Any, Any], bool]] = {
-    "eq": json_equal,
-    "ne": lambda actual, value: not json_equal(actual, value),
-    "gt": _ordered(operator.gt),
-    "gte": _ordered(operator.ge),
-    "lt": _ordered(operator.lt),
-    "lte": _ordered(operator.le),
-    "contains": _contains,
-    "regex": lambda actual, value: isinstance(actual, str) and safe_regex.search(value, actual),
-    "exists": lambda actual, value: (actual is not None) == value,
+_OPERATORS: Mapping[str, tuple[str, Callable[[Any, Any], bool]]] = {
+    "eq": ("to be", json_equal),
+    "ne": ("not to be", lambda actual, value: not json_equal(actual, value)),
+    "gt": ("to be more than", _ordered(operator.gt)),
+    "gte": ("to be at least", _ordered(operator.ge)),
+    "lt": ("to be less than", _ordered(operator.lt)),
+    "lte": ("to be at most", _ordered(operator.le)),
+    "contains": ("to contain", _contains),
+    "regex": ("to match", lambda actual, value: isinstance(actual, str) and safe_regex.search(value, actual)),
+    "exists": ("to exist", lambda actual, value: (actual is not None) == value),
 }
-_PHRASES: Mapping[str, str] = {
-    "eq": "to be",
-    "ne": "not to be",
-    "gt": "to be more than",
-    "gte": "to be at least",
-    "lt": "to be less than",
-    "lte": "to be at most",
-    "contains": "to contain",
-    "regex": "to match",
-}
+"""How each operator is called in a message, and how it compares the actual value with the expected one."""
 _ORDERING = ("gt", "gte", "lt", "lte")
 
 
@@ -96,32 +87,31 @@ def _evaluate(
 
 def _compare(fields: JmespathFields, match: _Match) -> EvalResult:
     value = True if fields.operator == "exists" and fields.value is None else fields.value
-    passed = _OPERATORS[fields.operator](match.value, value)
+    _, compare = _OPERATORS[fields.operator]
+    passed = compare(match.value, value)
     message = "" if passed else _difference(fields, value, match)
     return EvalResult.judged(passed, message, expected=value, actual=match.value)
 
 
 def _search(path: str, result: AgentRunResult) -> _Match:
     expression = jmespath.compile(path)
+    tree = expression.parsed
+    # Only what the path can reach, because the whole may hold a long trace.
+    part = result if _needs_root(tree) else {name: getattr(result, name, None) for name in root_names(tree)}
+    content = json_codec.loads(json_codec.dumps(part), max_depth=json_codec.MAX_DEPTH_STORED)
     try:
-        return _Match(expression.search(_reachable_part(expression.parsed, result)))
+        return _Match(expression.search(content))
     except JMESPathTypeError as error:
         # A function got a type that it does not take, mostly null from a missing path. This depends on the agent's
         # output, so it counts as no value and not as an error of the evaluator.
         return _Match(None, f" ({error})")
 
 
-def _reachable_part(tree: Mapping[str, Any], result: AgentRunResult) -> Any:
-    """Return the part of the result that the path can reach, as JSON data. The whole may hold a long trace."""
-    part = result if _needs_root(tree) else {name: getattr(result, name, None) for name in root_names(tree)}
-    return json_codec.loads(json_codec.dumps(part), max_depth=json_codec.MAX_DEPTH_STORED)
-
-
 def _difference(fields: JmespathFields, value: Any, match: _Match) -> str:
+    phrase, _ = _OPERATORS[fields.operator]
+    claim = f"{phrase} {excerpt(value)}"
     if fields.operator == "exists":
-        claim = "to exist" if value else "not to exist"
-    else:
-        claim = f"{_PHRASES[fields.operator]} {excerpt(value)}"
+        claim = phrase if value else f"not {phrase}"
     if match.value is None:
         return f"expected {fields.path} {claim}, but the path is missing{match.note}"
     return (

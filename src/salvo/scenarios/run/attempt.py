@@ -32,7 +32,7 @@ from salvo.scenarios.result import (
     RunMetrics,
     ToolCall,
 )
-from salvo.scenarios.run.adapters.base import BaseAdapter, RunContext
+from salvo.scenarios.run.adapters.base import BaseAdapter
 from salvo.scenarios.run.environment import PreparedScenario, RunEnvironment, Session, live_environment
 from salvo.scenarios.run.redaction import redact_verdicts, redacted
 from salvo.scenarios.store.recording import HASHES_ONLY, PROGRAM_RUNS_AGAIN, Recording
@@ -73,14 +73,7 @@ async def run_agent(environment: RunEnvironment, redactor: Redactor) -> AgentRun
     prepared = environment.prepared
     try:
         adapter = prepared.make_adapter()
-        adapter.context = RunContext(
-            environment.wire,
-            environment.toolbox,
-            environment.clock,
-            environment.seed,
-            environment.journal,
-            prepared.endpoint,
-        )
+        adapter.context = environment.context()
     except (Exception, SystemExit) as error:  # noqa: BLE001 - the constructor of a user's class may raise anything
         attempted = AttemptResult(None, Cause.ADAPTER, describe_exception(error))
     else:
@@ -115,22 +108,18 @@ async def attempt(adapter: BaseAdapter, request: AdapterRequest, environment: Ru
         async with deadline:
             environment.stopwatch.deadline = deadline
             response: object = await adapter.run(request)
-    except TimeoutError as error:
-        if deadline.expired():
-            return AttemptResult(None, Cause.TIMEOUT, f"It took longer than {request.timeout_seconds:g} s.")
-        return AttemptResult(None, Cause.ADAPTER, describe_exception(error))
     except ProviderError as error:
         return AttemptResult(None, Cause.PROVIDER, str(error))
     except TapeError:
         raise  # a replay that diverges is not an outcome of the agent
     except SalvoError as error:
         return AttemptResult(None, Cause.ADAPTER, str(error))
-    except asyncio.CancelledError as error:
+    except (Exception, SystemExit, asyncio.CancelledError) as error:  # what a user's adapter raises is its result
+        if isinstance(error, TimeoutError) and deadline.expired():
+            return AttemptResult(None, Cause.TIMEOUT, f"It took longer than {request.timeout_seconds:g} s.")
         task = asyncio.current_task()
-        if task is not None and task.cancelling():
+        if isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling():
             raise  # the run is cancelled from outside
-        return AttemptResult(None, Cause.ADAPTER, describe_exception(error))
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - what a user's adapter raises belongs into its result
         return AttemptResult(None, Cause.ADAPTER, describe_exception(error))
     finally:
         environment.stopwatch.deadline = None

@@ -21,7 +21,7 @@ from salvo.errors import TapeMissError
 from salvo.scenarios.evaluators.base import LoadObject
 from salvo.scenarios.evaluators.registry import Registry, builtin_registry
 from salvo.scenarios.result import Batch
-from salvo.scenarios.run.adapters.base import BaseAdapter
+from salvo.scenarios.run.adapters.base import BaseAdapter, RunContext
 from salvo.scenarios.run.journal import Journal
 from salvo.scenarios.run.tools.discovery import FoundTool
 from salvo.scenarios.run.tools.toolbox import ToolBox
@@ -99,6 +99,9 @@ class RunEnvironment:
     def seed(self) -> int | None:
         first = self.prepared.scenario.seed
         return None if first is None else first + self.number - 1
+
+    def context(self) -> RunContext:
+        return RunContext(self.wire, self.toolbox, self.clock, self.seed, self.journal, self.prepared.endpoint)
 
     def services(self, index: int) -> JudgingServices:
         return JudgingServices(self.wire, self.judging, self.prepared.load, self.prepared.scenario, index)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from datetime import datetime
 from typing import Any
 
 from salvo.engine.chat.base import ChatModel, ChatReply, ChatRequest, Usage
@@ -20,6 +19,7 @@ class Journal:
         self.model_calls = 0
         self.retries = 0
         self.prices: dict[str, UnitPrices | None] = dict(prices or {})
+        """Unit prices by model. They are recorded, so that a new price table changes nothing in a replay."""
         self.models: dict[str, str | None] = {}
         """Each model that answered, with the fingerprint of its backend."""
         self.dropped: set[str] = set()
@@ -45,10 +45,13 @@ class Journal:
         """Record a reply of a model and return its cost."""
         self.model_calls += 1
         self.retries += len(reply.attempts)
-        self.models[f"{provider}/{reply.model}"] = reply.system_fingerprint
         self.dropped.update(reply.dropped)
         self._usage = None if self._usage is None or reply.usage is None else self._usage + reply.usage
-        cost = usage_cost(reply.usage, self._prices(provider, reply.model, self._clock.now()))
+        name = f"{provider}/{reply.model}"
+        self.models[name] = reply.system_fingerprint
+        if name not in self.prices and not self._fixed:
+            self.prices[name] = find_prices(provider, reply.model, self._clock.now())
+        cost = usage_cost(reply.usage, self.prices.get(name))
         self._costs.append(cost)
         data: dict[str, Any] = {"text": reply.text, "stop": str(reply.stop)}
         if reply.message.tool_uses:
@@ -65,13 +68,6 @@ class Journal:
 
     def record_event(self, type_: str, **data: Any) -> None:
         self.events.append(TraceEvent(type_, data))
-
-    def _prices(self, provider: str, model: str, when: datetime) -> UnitPrices | None:
-        """Return the unit prices, and keep them for the recording: a new price table changes nothing in replay."""
-        name = f"{provider}/{model}"
-        if name not in self.prices and not self._fixed:
-            self.prices[name] = find_prices(provider, model, when)
-        return self.prices.get(name)
 
 
 class JournaledModel:

@@ -12,7 +12,6 @@ from salvo.engine.jsonio import json_codec
 from salvo.engine.jsonio.type_adapters import type_adapter
 from salvo.engine.runtime.redact import Redactor
 from salvo.scenarios.result import AgentRunResult, EvalResult
-from salvo.scenarios.spec.loader import scenario_document
 from salvo.scenarios.spec.schema import Scenario
 
 _RESULT_FIELDS = ("error", "final_output", "final_text", "details")
@@ -49,7 +48,7 @@ def clean_items(items: list[Any], names: Iterable[str], redactor: Redactor) -> l
 
 def clean_scenario(scenario: Scenario, redactor: Redactor) -> dict[str, Any]:
     """Return a scenario as it is stored with its batch. Its numbers, such as the timeout, are not redacted."""
-    document = scenario_document(scenario)
+    document = scenario.model_dump(mode="json")  # with all defaults, so that a later version reads it the same
     settings = {name: value for name, value in document.items() if isinstance(value, int | float)}
     return {**redactor.json({**document, **dict.fromkeys(settings)}), **settings}
 

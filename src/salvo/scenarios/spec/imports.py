@@ -17,16 +17,16 @@ import threading
 import traceback
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from difflib import get_close_matches
 from importlib.abc import MetaPathFinder
 from importlib.machinery import FileFinder, ModuleSpec, PathFinder, SourceFileLoader
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from salvo.engine.text.messages import display_folder, display_path
+from salvo.engine.text.messages import display_folder, display_path, nearest
 from salvo.errors import InputError
 
+_PACKAGE = Path(__file__).parents[2]
 _PREFIX = "_salvo_scope_"
 _DOTTED = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*\Z")
 _MAX_MESSAGE = 300
@@ -90,7 +90,10 @@ class Scope:
         """Raise InputError for any error of the user's modules, and restore sys.path if they change it."""
         with _lock:
             before = list(sys.path)
-            self._clear_caches()
+            # Let Python list the folders again: it would miss a file that is as new as its last listing.
+            for folder in self._paths:
+                if isinstance(finder := sys.path_importer_cache.get(folder), FileFinder):
+                    finder.invalidate_caches()
             try:
                 yield
             except InputError:
@@ -99,12 +102,6 @@ class Scope:
                 raise InputError(f'"{path}" cannot be imported: {self._describe(error)}.') from None
             finally:
                 sys.path[:] = before
-
-    def _clear_caches(self) -> None:
-        """Let Python list the folders again: it would miss a file that is as new as its last listing."""
-        for folder in self._paths:
-            if isinstance(finder := sys.path_importer_cache.get(folder), FileFinder):
-                finder.invalidate_caches()
 
     def _import_deepest(self, names: list[str]) -> tuple[ModuleType, list[str]]:
         """Import as many names of a dotted path as are modules, and return the rest."""
@@ -135,8 +132,8 @@ class Scope:
             try:
                 value = getattr(value, name)
             except AttributeError:
-                close = get_close_matches(name, dir(value), n=1)
-                hint = f'Did you mean "{close[0]}"?' if close else ""
+                suggestion = nearest(name, dir(value))
+                hint = f'Did you mean "{suggestion}"?' if suggestion else ""
                 raise InputError(f'"{path}": there is no "{name}" in {_display_file(module)}.', hint=hint) from None
         return value
 
@@ -188,15 +185,11 @@ class Scope:
         if isinstance(error, SyntaxError) and error.filename and error.lineno:
             return f"{display_path(Path(error.filename))}, line {error.lineno},"
         for frame in reversed(traceback.extract_tb(error.__traceback__)):
-            if any(Path(frame.filename).is_relative_to(folder) for folder in self.folders) and not _is_foreign(frame):
-                return f"{display_path(Path(frame.filename))}, line {frame.lineno},"
+            file = Path(frame.filename)
+            is_foreign = "site-packages" in file.parts or file.is_relative_to(_PACKAGE)
+            if not is_foreign and any(file.is_relative_to(folder) for folder in self.folders):
+                return f"{display_path(file)}, line {frame.lineno},"
         return ""
-
-
-def _is_foreign(frame: traceback.FrameSummary) -> bool:
-    """Return whether a file is installed inside the project, or belongs to this package."""
-    package = Path(__file__).parents[2]
-    return "site-packages" in Path(frame.filename).parts or Path(frame.filename).is_relative_to(package)
 
 
 def _display_file(module: ModuleType) -> str:

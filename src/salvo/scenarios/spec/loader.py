@@ -93,11 +93,6 @@ def read_tool(path: Path) -> YamlTool:
     return LoadedFile(path, YamlTool, read_yaml(path, project_root(path))).valid_model()
 
 
-def scenario_document(scenario: Scenario) -> dict[str, Any]:
-    """Return the scenario as plain JSON data, with all defaults, so that a later version reads it the same."""
-    return scenario.model_dump(mode="json")
-
-
 def from_document(document: Mapping[str, Any]) -> Scenario:
     """Return the scenario of a stored document."""
     scenario, errors = validate(Scenario, dict(document))

@@ -105,13 +105,12 @@ def is_scenario(file: Path) -> bool:
 
 def _walk(folder: Path) -> Iterator[Path]:
     for parent, folders, files in os.walk(folder):
-        folders[:] = [name for name in folders if not _is_skipped(Path(parent, name))]
+        folders[:] = [
+            name
+            for name in folders
+            if not (name.startswith(".") or name in _SKIPPED_FOLDERS or Path(parent, name, "pyvenv.cfg").exists())
+        ]
         yield from (Path(parent, name) for name in files)
-
-
-def _is_skipped(folder: Path) -> bool:
-    is_hidden = folder.name.startswith(".")
-    return is_hidden or folder.name in _SKIPPED_FOLDERS or (folder / "pyvenv.cfg").exists()
 
 
 def _has_scenario_key(file: Path) -> bool:

@@ -17,8 +17,8 @@ def python_scenario(fields: Mapping[str, Any]) -> tuple[Scenario, dict[str, Any]
     """Return the scenario, and its functions and classes by the names that stand for them in it."""
     names = _ObjectNames()
     document = dict(fields)
-    if "adapter" in document:
-        document["adapter"] = _adapter(document["adapter"], names)
+    if callable(adapter := document.get("adapter")):
+        document["adapter"] = names.add(adapter) if inspect.isclass(adapter) else f"function:{names.add(adapter)}"
     if isinstance(document.get("tools"), list):
         document["tools"] = [names.add_tool(tool) if callable(tool) else tool for tool in document["tools"]]
     if isinstance(document.get("assertions"), list):
@@ -47,12 +47,6 @@ class _ObjectNames:
         if self.objects.setdefault(name, function) is not function:
             raise InputError(f"The scenario cannot be used: two of its tools are called {name}.")
         return name
-
-
-def _adapter(adapter: Any, names: _ObjectNames) -> Any:
-    if inspect.isclass(adapter):
-        return names.add(adapter)
-    return f"function:{names.add(adapter)}" if callable(adapter) else adapter
 
 
 def _assertion(assertion: Any, names: _ObjectNames) -> Any:

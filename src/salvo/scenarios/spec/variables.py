@@ -22,12 +22,9 @@ def expand_variables(value: Any, environ: Mapping[str, str]) -> Any:
         return {name: expand_variables(part, environ) for name, part in value.items()}
     if isinstance(value, list):
         return [expand_variables(part, environ) for part in value]
-    return _VARIABLE.sub(lambda match: _expand(match, environ), value) if isinstance(value, str) else value
-
-
-def _expand(match: re.Match[str], environ: Mapping[str, str]) -> str:
-    escaped, name = match.groups()
-    return match[0][1:] if escaped else environ.get(name, match[0])
+    if isinstance(value, str):
+        return _VARIABLE.sub(lambda match: match[0][1:] if match[1] else environ.get(match[2], match[0]), value)
+    return value
 
 
 def variable_errors(value: Any, path: FieldPath, environ: Mapping[str, str]) -> Iterator[FieldError]:

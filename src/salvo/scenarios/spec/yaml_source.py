@@ -275,18 +275,15 @@ class _DocumentBuilder:
                 return self._scalar(node, path, position)
             self._add_cost(_VALUE_COST, position)
             if isinstance(node, SequenceNode) and node.tag == f"{_TAG}seq":
-                return self._sequence(node, path, source)
+                for index, item in enumerate(node.value):
+                    self._document.key_positions[*path, index] = source.position(item)
+                return [self._build(item, (*path, index), source) for index, item in enumerate(node.value)]
             if isinstance(node, MappingNode) and node.tag == f"{_TAG}map":
                 return self._mapping(node, path, source)
             self._report(_unknown_tag(node), path, position)
             return None
         finally:
             self._open_nodes.pop()
-
-    def _sequence(self, node: SequenceNode, path: FieldPath, source: _Source) -> list[Any]:
-        for index, item in enumerate(node.value):
-            self._document.key_positions[*path, index] = source.position(item)
-        return [self._build(item, (*path, index), source) for index, item in enumerate(node.value)]
 
     def _mapping(self, node: MappingNode, path: FieldPath, source: _Source) -> dict[str, Any]:
         data = self._merged([value for key, value in node.value if key.tag == f"{_TAG}merge"], path, source)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from salvo.scenarios.run.tools.fingerprint import tool_source
+from salvo.scenarios.run.tools.function import tool_source
 from salvo.scenarios.spec.project import Project
 
 FILE = """\

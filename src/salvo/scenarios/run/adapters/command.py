@@ -78,7 +78,7 @@ class CommandAdapter(BaseAdapter):
         trace = ProgramTrace(context.journal, context.toolbox.calls, request.max_turns)
         try:
             async with Gateway(context.wire, trace, lane=LANE) as gateway:
-                with _pass_input(options, _input(options, request)) as (words, stdin):
+                with _pass_input(options, request) as (words, stdin):
                     result = await run_program(
                         words,
                         folder=options.folder(self._file, self._root),
@@ -144,17 +144,15 @@ def _check_program(options: CommandOptions, folder: Path, environ: Mapping[str, 
         yield FieldError(("command",), f"there is no executable program {words[0]}")
 
 
-def _input(options: CommandOptions, request: AdapterRequest) -> bytes:
-    if options.input == "text":
-        return request.user_message.encode("utf-8", "surrogatepass")
-    fields = ("user_message", "system_prompt", "model", "temperature", "seed", "max_turns", "output_schema")
-    return json_codec.dumps({name: getattr(request, name) for name in fields})
-
-
 @contextmanager
-def _pass_input(options: CommandOptions, content: bytes) -> Iterator[tuple[list[str], bytes]]:
+def _pass_input(options: CommandOptions, request: AdapterRequest) -> Iterator[tuple[list[str], bytes]]:
     """Yield the words of the command and its standard input; {input} in the words is the name of a file instead."""
     words = options.words
+    if options.input == "text":
+        content = request.user_message.encode("utf-8", "surrogatepass")
+    else:
+        fields = ("user_message", "system_prompt", "model", "temperature", "seed", "max_turns", "output_schema")
+        content = json_codec.dumps({name: getattr(request, name) for name in fields})
     if not any(_INPUT in word for word in words):
         yield words, content
         return

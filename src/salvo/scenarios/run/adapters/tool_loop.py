@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from salvo.engine.chat.base import (
     ChatModel,
-    ChatReply,
     ChatRequest,
     Message,
     OutputSchema,
@@ -46,8 +45,11 @@ async def run_tool_loop(model: ChatModel, request: AdapterRequest, context: RunC
             return AdapterResponse(None, stopped=Stopped.CONTEXT)
         if reply.stop in _STOPS or not reply.message.tool_uses:
             return AdapterResponse(reply.text, stopped=_STOPS.get(reply.stop))
-        calls = await _call_tools(reply, context)
-        messages += (reply.message, ToolMessage(tuple(map(_tool_answer, reply.message.tool_uses, calls))))
+        uses = reply.message.tool_uses
+        calls = await gather(context.toolbox.call(use.name, use.arguments, problem=use.problem) for use in uses)
+        for call in calls:
+            context.journal.record_tool_call(call)
+        messages += (reply.message, ToolMessage(tuple(map(_tool_answer, uses, calls))))
     context.journal.record_event("turn_limit", turns=request.max_turns)
     return AdapterResponse(None, stopped=Stopped.TURN_LIMIT)
 
@@ -63,15 +65,6 @@ def _chat_request(request: AdapterRequest, messages: tuple[Message, ...]) -> Cha
         output_schema=OutputSchema("final_output", request.output_schema) if request.output_schema else None,
         lane=LANE,
     )
-
-
-async def _call_tools(reply: ChatReply, context: RunContext) -> list[ToolCall]:
-    calls = await gather(
-        context.toolbox.call(use.name, use.arguments, problem=use.problem) for use in reply.message.tool_uses
-    )
-    for call in calls:
-        context.journal.record_tool_call(call)
-    return calls
 
 
 def _tool_answer(use: ToolUse, call: ToolCall) -> ToolAnswer:

@@ -13,8 +13,7 @@ from salvo.engine.jsonio.json_schema import check
 from salvo.engine.jsonio.pydantic_errors import FieldError
 from salvo.engine.runtime.clock import Clock
 from salvo.errors import InputError
-from salvo.scenarios.run.tools.fingerprint import tool_source
-from salvo.scenarios.run.tools.function import FunctionTool, tools_in
+from salvo.scenarios.run.tools.function import FunctionTool, tool_source, tools_in
 from salvo.scenarios.run.tools.toolbox import Tool
 from salvo.scenarios.run.tools.yaml_tool import ScriptedTool
 from salvo.scenarios.spec.loader import read_tool
