@@ -90,8 +90,7 @@ def _check_problems(check: Mapping[str, Any], path: FieldPath, *, derived: bool)
         )
     if evidence.get("require_citations") is False and _number(evidence, "min_citations_per_fail"):
         yield warning(
-            (*path, "evidence_requirements", "min_citations_per_fail"),
-            "has no effect with require_citations: false",
+            (*path, "evidence_requirements", "min_citations_per_fail"), "has no effect with require_citations: false"
         )
 
 

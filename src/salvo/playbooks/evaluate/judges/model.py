@@ -24,14 +24,7 @@ from salvo.playbooks.evaluate.votes import CallMetrics, JudgeAnswer, RawCitation
 
 UNPARSEABLE = "Evaluator returned unparseable response."
 
-_HOPELESS = (
-    WrongKeyError,
-    MissingKeyError,
-    QuotaError,
-    UnknownModelError,
-    ContextTooLongError,
-    RequestRefusedError,
-)
+_HOPELESS = (WrongKeyError, MissingKeyError, QuotaError, UnknownModelError, ContextTooLongError, RequestRefusedError)
 """All calls of an evaluation share key, model and texts, so one of these errors would repeat for all of them."""
 
 _BYTES_PER_TOKEN = 4

@@ -40,11 +40,7 @@ def groups() -> dict[str, VocabularyGroup]:
     data = tomllib.loads(files(__package__).joinpath("vocabulary.toml").read_text(encoding="utf-8"))
     return {
         name: VocabularyGroup(
-            name,
-            check,
-            table["purpose"],
-            table["judged"],
-            [VocabularyEntry(**entry) for entry in table["entries"]],
+            name, check, table["purpose"], table["judged"], [VocabularyEntry(**entry) for entry in table["entries"]]
         )
         for check, tables in data.items()
         for name, table in tables.items()
