@@ -16,7 +16,7 @@ from salvo.errors import SalvoError, StoreError
 from salvo.playbooks.enums import Result
 from salvo.playbooks.evaluate.recorder import StoreRecorder
 from salvo.playbooks.evaluate.request import EvaluationRequest
-from salvo.playbooks.evaluate.runner import Event, VoteEvent, evaluate
+from salvo.playbooks.evaluate.runner import Event, evaluate
 from salvo.playbooks.evaluate.session import CONCURRENCY, EvaluatorConfig
 from salvo.playbooks.evaluate.votes import Vote
 from salvo.playbooks.report.checks import withhold_claims
@@ -167,9 +167,8 @@ class Job:
             self.waiting = RetryNotice(round(event.seconds, 1), reason)
         else:
             self.progress, self.done, self.total = event.progress, event.answered, event.total
-        if isinstance(event, VoteEvent):
             self.waiting = None
-            if event.sequence is not None:
+            if event.vote is not None and event.sequence is not None:
                 self.votes.append(VoteSummary.from_vote(event.sequence, event.vote))
         self._notify()
 

@@ -6,7 +6,7 @@ import pytest
 
 from salvo.engine.wire.http import HttpWire
 from salvo.playbooks.evaluate.request import new_request
-from salvo.playbooks.evaluate.runner import Event, VoteEvent, evaluate
+from salvo.playbooks.evaluate.runner import EvaluationProgress, Event, evaluate
 from salvo.playbooks.evaluate.session import EvaluatorConfig
 from salvo.playbooks.playbook import library
 from tests.support.playbooks import some_inputs
@@ -30,7 +30,7 @@ async def test_the_rules_open_no_wire_and_record_no_exchange(opened_wires: list[
     async with EvaluatorConfig("rules", environ={}).session(on_event=events.append) as context:
         assert context.wire is None
         await evaluate(new_request("id-0001", library.find(library.STARTER), some_inputs(), "rules"), context)
-    votes = [event.vote for event in events if isinstance(event, VoteEvent)]
+    votes = [event.vote for event in events if isinstance(event, EvaluationProgress) and event.vote]
     assert len(votes) == 12
     assert not any(vote.exchanges for vote in votes)
     assert opened_wires == []

@@ -32,24 +32,18 @@ _RECORDING = RecordingOptions(max_request_bytes=8 * 1024)
 
 
 @dataclass(frozen=True, slots=True)
-class VoteEvent:
-    """A vote arrived. `sequence` is its number in the store, None if nothing is stored."""
+class EvaluationProgress:
+    """The votes so far: sent at the start, and when a vote arrives."""
 
-    vote: Vote
-    sequence: int | None
     progress: str
     answered: int
     total: int
+    vote: Vote | None = None
+    sequence: int | None = None
+    """The number of the vote in the store; None if nothing is stored."""
 
 
-@dataclass(frozen=True, slots=True)
-class StartEvent:
-    progress: str
-    answered: int
-    total: int
-
-
-Event: TypeAlias = StartEvent | VoteEvent | Wait
+Event: TypeAlias = EvaluationProgress | Wait
 
 
 @dataclass(slots=True)
@@ -175,7 +169,7 @@ class _Questions:
             for check, run in self._request.cases
             if (check.id, run) not in self.votes
         ]
-        self._context.on_event(StartEvent(self._progress(), len(self.votes), len(self._request.cases)))
+        self._notify()
         # One question goes first if the others can then read the provider's cache.
         alone = 1 if len(cases) > 1 and self._context.judge.goes_first(self._request.inputs) else 0
         for group in (cases[:alone], cases[alone:]):
@@ -190,8 +184,7 @@ class _Questions:
             return vote
         sequence = await self._recorder.save_vote(vote)
         self.votes[vote.key] = vote
-        answered, total = len(self.votes), len(self._request.cases)
-        self._context.on_event(VoteEvent(vote, sequence, self._progress(), answered, total))
+        self._notify(vote, sequence)
         return None
 
     async def _vote(self, case: Case) -> Vote | None:
@@ -205,6 +198,10 @@ class _Questions:
         answer = redact_answer(await context.judge.judge(case, recording), context.redactor)
         self._hopeless |= answer.hopeless
         return Vote(case.check.id, case.run, answer, tuple(recording.tape.exchanges) if recording else ())
+
+    def _notify(self, vote: Vote | None = None, sequence: int | None = None) -> None:
+        answered, total = len(self.votes), len(self._request.cases)
+        self._context.on_event(EvaluationProgress(self._progress(), answered, total, vote, sequence))
 
     def _progress(self) -> str:
         """Describe the first question that has no vote yet."""
