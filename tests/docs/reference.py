@@ -76,7 +76,7 @@ def _scenario_file() -> str:
 
 
 def _playbook_file() -> str:
-    from salvo.playbooks.playbook.validate import playbook_schema
+    from salvo.playbooks.playbook.schema import playbook_schema
 
     schema = playbook_schema()
     definitions = _definitions(schema["$defs"])

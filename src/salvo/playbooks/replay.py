@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from salvo.engine.jsonio.json_diff import Difference, differences
@@ -20,13 +20,6 @@ from salvo.playbooks.report.builder import BaselineReport, build_report
 from salvo.playbooks.report.report import Report
 
 
-@dataclass(frozen=True, slots=True)
-class EvaluationReplay:
-    report: Report
-    differences: tuple[Difference, ...]
-    """Apart from times and ids; none if the report was reproduced."""
-
-
 async def replay(
     request: EvaluationRequest,
     stored: Report,
@@ -35,8 +28,11 @@ async def replay(
     *,
     baseline: BaselineReport | str,
     redactor: Redactor,
-) -> EvaluationReplay:
-    """Ask the judge every question that was answered, with the recorded replies in place of the provider."""
+) -> list[Difference]:
+    """Ask the judge every question that was answered, with the recorded replies in place of the provider.
+
+    Return how the new report differs from the stored one, apart from times and ids.
+    """
     scan_result = scan(request)
     wire = ReplayWire(Tape(exchanges=[exchange for vote in votes for exchange in vote.exchanges]), redactor)
     checks = {check.id: check for check in request.playbook.checks}
@@ -52,7 +48,7 @@ async def replay(
     report = build_report(
         request, new_votes, scan_result, judged_by(judge), timestamp=stored.timestamp, baseline=baseline
     )
-    return EvaluationReplay(report, tuple(differences(_comparable(stored), _comparable(report))))
+    return list(differences(_comparable(stored), _comparable(report)))
 
 
 def _with_stored_cost(answer: JudgeAnswer, stored: JudgeAnswer) -> JudgeAnswer:

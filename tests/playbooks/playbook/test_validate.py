@@ -12,7 +12,8 @@ from salvo.engine.jsonio import json_schema
 from salvo.errors import PlaybookError
 from salvo.playbooks.enums import Aggregation, Result, Severity
 from salvo.playbooks.playbook.definition import Check, Variance
-from salvo.playbooks.playbook.validate import examine, playbook, playbook_schema, problems, read
+from salvo.playbooks.playbook.schema import playbook_schema
+from salvo.playbooks.playbook.validate import examine, playbook, problems, read
 from tests.support.playbook import changed, document
 
 

@@ -48,7 +48,7 @@ def replay(evaluation_id: str, as_json: bool) -> None:
             redactor=config.redactor(),
         )
     )
-    differences = [difference.text("stored", "replayed") for difference in replayed.differences]
+    differences = [difference.text("stored", "replayed") for difference in replayed]
     if as_json:
         result = {"id": stored.id, "identical": not differences, "differences": differences}
         click.echo(json.dumps(result, indent=2))

@@ -6,7 +6,7 @@ import json
 
 import click
 
-from salvo.playbooks.playbook.validate import playbook_schema
+from salvo.playbooks.playbook.schema import playbook_schema
 from salvo.playbooks.report.report import json_schema
 
 

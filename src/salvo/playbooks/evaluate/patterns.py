@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from salvo.engine.runtime.safe_regex import occurrences
 from salvo.engine.text.messages import excerpt
@@ -15,8 +16,7 @@ MAX_HITS = 100
 """Hits of one pattern that are kept for the judge and the report."""
 
 
-@dataclass(frozen=True, slots=True)
-class Hit:
+class Hit(NamedTuple):
     """Where a pattern occurs."""
 
     pattern: str

@@ -9,6 +9,8 @@ from __future__ import annotations
 from typing import Annotated, Any, Final, Literal, TypeVar
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag
+from pydantic.json_schema import GenerateJsonSchema
+from pydantic_core import core_schema
 
 from salvo.engine.jsonio.pydantic_errors import EXPECTED_KIND, NOT_BLANK
 from salvo.engine.runtime import safe_regex
@@ -195,3 +197,22 @@ class PlaybookFile(FileSection):
         default_factory=OutputContract, description="What a report must have."
     )
     logging: Expected[Logging] = Field(default_factory=Logging, description="What the log must have.")
+
+
+class _WithoutDefaults(GenerateJsonSchema):
+    """A default only stands for an absent field: the schema would not accept most of them."""
+
+    def default_schema(self, schema: core_schema.WithDefaultSchema) -> dict[str, Any]:
+        return self.generate_inner(schema["schema"])
+
+    def field_title_should_be_set(self, schema: Any) -> bool:  # noqa: ARG002 - pydantic's signature
+        return False
+
+
+def playbook_schema() -> dict[str, Any]:
+    """Return the JSON Schema of a playbook: every playbook without an error fits it."""
+    return {
+        "$schema": GenerateJsonSchema.schema_dialect,
+        **PlaybookFile.model_json_schema(schema_generator=_WithoutDefaults),
+        "title": "BYOP playbook",
+    }

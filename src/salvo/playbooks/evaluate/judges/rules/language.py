@@ -28,30 +28,20 @@ _COMMON = ENGLISH | frozenset(_CONNECTIVES.split())
 
 # Words that are rare in English texts.
 _OTHERS = {
-    "German": (
-        "der die das und ist nicht mit von für auf den dem des ein eine einer eines im zu sich werden "
-        "wird auch oder als bei nach sind durch kann"
-    ),
-    "French": (
-        "le la les des du et est une dans pour que qui sur par pas au aux avec ce cette sont ne il elle "
-        "ou être doit vous nous"
-    ),
-    "Spanish": (
-        "el la los las del y es una en para que por con no se su al como más este esta son puede debe lo un sin"
-    ),
-    "Italian": (
-        "il la le gli del della dei delle e è una di per che con non si al alla sono come più questo "
-        "questa un nel nella può deve"
-    ),
-    "Romanian": (
-        "și este nu în la de pe cu sau care pentru din că o un se ale al sunt prin acest această poate trebuie fi"
-    ),
-    "Portuguese": (
-        "o os as do da dos das e é uma em para que por com não se no na ao como mais este esta são pode deve um"
-    ),
-    "Dutch": (
-        "de het een en van is niet dat op te voor met zijn aan door ook als bij naar worden wordt of deze dit kan moet"
-    ),
+    "German": """der die das und ist nicht mit von für auf den dem des ein eine einer eines im zu sich werden wird auch
+        oder als bei nach sind durch kann""",
+    "French": """le la les des du et est une dans pour que qui sur par pas au aux avec ce cette sont ne il elle ou être
+        doit vous nous""",
+    "Spanish": """el la los las del y es una en para que por con no se su al como más este esta son puede debe lo un
+        sin""",
+    "Italian": """il la le gli del della dei delle e è una di per che con non si al alla sono come più questo questa un
+        nel nella può deve""",
+    "Romanian": """și este nu în la de pe cu sau care pentru din că o un se ale al sunt prin acest această poate
+        trebuie fi""",
+    "Portuguese": """o os as do da dos das e é uma em para que por com não se no na ao como mais este esta são pode
+        deve um""",
+    "Dutch": """de het een en van is niet dat op te voor met zijn aan door ook als bij naar worden wordt of deze dit
+        kan moet""",
     "Polish": "i w na nie się z do że jest oraz przez dla lub jak po od są może być o ze",
 }
 _OTHER_WORDS = {language: frozenset(words.split()) for language, words in _OTHERS.items()}

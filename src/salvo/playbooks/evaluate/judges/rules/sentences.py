@@ -25,13 +25,15 @@ _TITLE_LINE = 14
 
 
 class Kind(Enum):
-    """The kind of block that contains a sentence. A quotation is not the author's, and a heading asserts nothing."""
+    """The kind of block that contains a sentence."""
 
     PROSE = "prose"
     ITEM = "list item"
     CELL = "table cell"
     HEADING = "heading"
+    """It asserts nothing."""
     QUOTATION = "quotation"
+    """It is not the author's."""
 
 
 @dataclass(frozen=True, slots=True)

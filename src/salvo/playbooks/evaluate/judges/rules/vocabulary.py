@@ -5,13 +5,12 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from typing import NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class VocabularyEntry:
+class VocabularyEntry(NamedTuple):
     """A pattern, a sentence in which it fires, and optionally a similar sentence in which it must not."""
 
     say: str
@@ -19,8 +18,7 @@ class VocabularyEntry:
     quiet: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class VocabularyGroup:
+class VocabularyGroup(NamedTuple):
     """Entries with one purpose. A text that contains `fires` gets the verdict `judged`; with `quiet` it does not."""
 
     name: str
