@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -68,6 +68,12 @@ def format_time(timestamp: str) -> str:
 
 def truncate(text: str, length: int) -> str:
     return text if len(text) <= length else f"{text[: max(1, length - 1)]}…"
+
+
+def first_lines(lines: Sequence[str], most: int) -> list[str]:
+    """Return the first lines, and how many more there are."""
+    more = len(lines) - most
+    return [*lines[:most], *([f"… and {more} more"] if more > 0 else [])]
 
 
 def display_json(value: Any, length: int = 200) -> str:

@@ -7,7 +7,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from salvo.engine.jsonio.type_adapters import copy_fields
-from salvo.engine.text.formatting import display_json, money, or_unknown, percent, pluralize, seconds, truncate
+from salvo.engine.text.formatting import (
+    display_json,
+    first_lines,
+    money,
+    or_unknown,
+    percent,
+    pluralize,
+    seconds,
+    truncate,
+)
 from salvo.engine.text.markdown import inline, markdown_table
 from salvo.engine.text.terminal import Paint, table
 from salvo.engine.text.unicode_escape import printable
@@ -189,15 +198,13 @@ def _assertion_lines(assertions: Sequence[AssertionDifference]) -> list[str]:
     if not assertions:
         return []
     lines = [
-        f"  {printable(item.scenario_id)}: {printable(item.label)} failed in {item.failed_b} of {item.judged_b} in B, "
+        f"{printable(item.scenario_id)}: {printable(item.label)} failed in {item.failed_b} of {item.judged_b} in B, "
         f"{item.failed_a} of {item.judged_a} in A ({_signed(item.difference)} points)"
-        for item in assertions[:_ASSERTIONS]
+        for item in assertions
     ]
-    more = len(assertions) - _ASSERTIONS
     return [
         "Assertions whose failure rates differ most (without a significance test):",
-        *lines,
-        *([f"  … and {more} more"] if more > 0 else []),
+        *(f"  {line}" for line in first_lines(lines, _ASSERTIONS)),
     ]
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from salvo.engine.text.formatting import at_least, at_most, pluralize, seconds, truncate
+from salvo.engine.text.formatting import at_least, at_most, first_lines, pluralize, seconds, truncate
 from salvo.engine.text.markdown import code, inline, markdown_table
 from salvo.scenarios.analysis.summary import AssertionSummary, BatchSummary, Failure, Group
 from salvo.scenarios.report import labels
-from salvo.scenarios.result import AgentRunResult
+from salvo.scenarios.result import AgentRunResult, full_model
 
 _MOST_LINES = 10
 """Failures, and groups of errors, that are listed. A summary on GitHub may have up to 1 MB."""
@@ -50,8 +50,8 @@ def _row(summary: BatchSummary) -> tuple[str, ...]:
 
 def _batch(summary: BatchSummary, by_id: dict[str, AgentRunResult]) -> Iterator[str]:
     yield f"### {_foreign(summary.scenario_id, 100)}: {summary.verdict}"
-    model = "/".join(filter(None, [summary.provider, summary.model]))
-    yield f"{inline(labels.why(summary))}. Model: {_foreign(model, 100)}; batch {code(summary.batch_id)}."
+    model = _foreign(full_model(summary.provider, summary.model), 100)
+    yield f"{inline(labels.why(summary))}. Model: {model}; batch {code(summary.batch_id)}."
     if summary.assertions:
         yield markdown_table(("assertion", "passed", ""), [_assertion(assertion) for assertion in summary.assertions])
     if summary.failures:
@@ -91,10 +91,7 @@ def _error(group: Group) -> str:
 
 
 def _list(heading: str, lines: Sequence[str]) -> str:
-    more = len(lines) - _MOST_LINES
-    return "\n".join(
-        [heading, "", *(f"- {line}" for line in lines[:_MOST_LINES]), *([f"- … and {more} more"] if more > 0 else [])]
-    )
+    return "\n".join([heading, "", *(f"- {line}" for line in first_lines(lines, _MOST_LINES))])
 
 
 def _foreign(text: str, length: int) -> str:

@@ -8,6 +8,7 @@ from salvo.engine.text.formatting import (
     at_least,
     at_most,
     display_json,
+    first_lines,
     format_time,
     percent,
     pluralize,
@@ -82,21 +83,14 @@ def _row_colour(assertion: AssertionSummary) -> str | None:
 
 def _failures(summary: BatchSummary) -> Iterator[str]:
     yield from labels.stopped(summary)
-    recorded = [failure.run_id for failure in summary.failures if failure.recorded]
-    if recorded:
-        yield f"{pluralize(len(recorded), 'failure')} recorded. Replay with:"
-        yield from _some(f"salvo replay {run_id}" for run_id in recorded)
-    if unrecorded := [failure.run_id for failure in summary.failures if not failure.recorded]:
-        yield f"{pluralize(len(unrecorded), 'failure')} not recorded (`salvo run --record` records runs). Show with:"
-        yield from _some(f"salvo report {run_id}" for run_id in unrecorded)
+    if replays := [f"salvo replay {failure.run_id}" for failure in summary.failures if failure.recorded]:
+        yield f"{pluralize(len(replays), 'failure')} recorded. Replay with:"
+        yield from (f"  {line}" for line in first_lines(replays, _REPLAYS))
+    if reports := [f"salvo report {failure.run_id}" for failure in summary.failures if not failure.recorded]:
+        yield f"{pluralize(len(reports), 'failure')} not recorded (`salvo run --record` records runs). Show with:"
+        yield from (f"  {line}" for line in first_lines(reports, _REPLAYS))
     if not summary.failures and summary.completed:
         yield "No failures."
-
-
-def _some(lines: Iterable[str]) -> list[str]:
-    every = list(lines)
-    more = [f"… and {len(every) - _REPLAYS} more"] if len(every) > _REPLAYS else []
-    return [f"  {line}" for line in [*every[:_REPLAYS], *more]]
 
 
 def _errors(summary: BatchSummary, paint: _Paint) -> Iterator[str]:
