@@ -16,8 +16,7 @@ from typing import Any, NamedTuple
 
 import aiohttp
 
-from salvo.web.app import create_app
-from salvo.web.server import Server
+from salvo.web.app import Server, create_app
 from salvo.web.settings import Settings
 from tests.support.background import BackgroundServer
 from tests.support.provider import Answer, ProviderRequest, Say

@@ -850,6 +850,8 @@ export interface components {
             summary: components["schemas"]["BatchSummary"];
             /** Why */
             why: string;
+            /** Verdict Label */
+            verdict_label: string;
             /** Failure Groups */
             failure_groups: components["schemas"]["FailureGroup"][];
             /** Cause Labels */
@@ -2263,6 +2265,8 @@ export interface components {
             replayable: "full" | "model-only" | "frozen-tools" | "no";
             /** Replay Note */
             replay_note: string;
+            /** Replay Label */
+            replay_label: string;
             /** Salvo Version */
             salvo_version: string;
             /** Cut */
@@ -2569,7 +2573,7 @@ export interface components {
         };
         /**
          * Usage
-         * @description Tokens in four separate counts: `input` excludes tokens that were read from a cache or written to one.
+         * @description Tokens in four separate counts.
          */
         Usage: {
             /**
@@ -2655,19 +2659,13 @@ export interface components {
             /** Batches */
             batches: string[];
         };
-        /**
-         * EndedEvent
-         * @description The report's id if there is a report, and the problem if the evaluation failed.
-         */
+        /** EndedEvent */
         EndedEvent: {
             /** Report Id */
             report_id: string | null;
             problem: components["schemas"]["ErrorDetail"] | null;
         };
-        /**
-         * ProgressEvent
-         * @description The current step ("Running check 3/6, run 2/3"), and how many of all questions are answered.
-         */
+        /** ProgressEvent */
         ProgressEvent: {
             /** Text */
             text: string;

@@ -14,8 +14,7 @@ from salvo.errors import UsageError
 from salvo.playbooks.store.location import database_url
 from salvo.scenarios.spec.project import Project
 from salvo.web import static_files
-from salvo.web.app import create_app
-from salvo.web.server import serve
+from salvo.web.app import create_app, serve
 from salvo.web.settings import LOOPBACK, Settings, is_loopback
 
 Command = TypeVar("Command", bound=Callable[..., Any])

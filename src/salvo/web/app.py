@@ -1,18 +1,23 @@
-"""The FastAPI application: store, jobs and routes."""
+"""The FastAPI application with its store, jobs and routes, and the server that runs it.
+
+Jobs and API keys exist in this one process only.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from typing import Any
 
+import uvicorn
 from fastapi import FastAPI
 from fastapi.middleware.gzip import GZipMiddleware
 from fastapi.openapi.utils import get_openapi
 
 from salvo import __version__
+from salvo.errors import UsageError
 from salvo.playbooks.store.store import EvaluationStore
 from salvo.scenarios.spec.project import Project
 from salvo.scenarios.store.batch_catalog import BatchCatalog
@@ -29,6 +34,8 @@ from salvo.web.static_files import PageFiles
 
 THREADS = 32
 """For the store and the rules, which mostly wait. Python's default depends on the number of cores."""
+SHUTDOWN_SECONDS = 3
+"""For responses that are in progress when the server is stopped."""
 _ERRORS: dict[int | str, dict[str, Any]] = {
     "4XX": {"model": ErrorResponse, "description": "What is wrong with the request, and how to correct it."},
     "5XX": {"model": ErrorResponse, "description": "The server failed."},
@@ -97,3 +104,50 @@ def _describe_errors_as_json(openapi: dict[str, Any]) -> None:
             for status in _ERRORS:
                 response = operation["responses"][status]
                 response["content"] = {"application/json": next(iter(response["content"].values()))}
+
+
+class Server(uvicorn.Server):
+    """Reports its port, and ends the evaluations before the connections that watch them."""
+
+    def __init__(self, app: FastAPI, host: str, port: int, on_ready: Callable[[int], None]) -> None:
+        super().__init__(
+            uvicorn.Config(
+                app,
+                host=host,
+                port=port,
+                log_config=None,
+                log_level="warning",
+                access_log=False,  # a URL may contain the token
+                server_header=False,
+                proxy_headers=False,
+                ws="none",
+                lifespan="on",
+                timeout_graceful_shutdown=SHUTDOWN_SECONDS,
+            )
+        )
+        self._salvo_app = app
+        self._on_ready = on_ready
+
+    async def startup(self, sockets: list[Any] | None = None) -> None:
+        await super().startup(sockets)
+        self._on_ready(self.servers[0].sockets[0].getsockname()[1])
+
+    async def shutdown(self, sockets: list[Any] | None = None) -> None:
+        services: Services = self._salvo_app.state.services
+        services.closing.set()
+        await services.jobs.close()
+        await super().shutdown(sockets)
+
+
+def serve(app: FastAPI, host: str, port: int, on_ready: Callable[[int], None]) -> None:
+    """Serve until stopped. Raise UsageError if the address cannot be used."""
+    server = Server(app, host, port, on_ready)
+    try:
+        server.run()
+    except SystemExit as error:
+        if server.started:
+            raise
+        raise UsageError(
+            f"The server cannot listen on {host}, port {port}.",
+            hint="Another program may be using it. Choose another port with --port; 0 takes a free one.",
+        ) from error

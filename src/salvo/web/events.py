@@ -38,19 +38,19 @@ class StartedEvent:
 
 @dataclass(frozen=True, slots=True)
 class ProgressEvent:
-    """The current step ("Running check 3/6, run 2/3"), and how many of all questions are answered."""
-
     text: str
+    """The current step: "Running check 3/6, run 2/3"."""
     done: int
+    """How many of all questions are answered."""
     total: int
 
 
 @dataclass(frozen=True, slots=True)
 class EndedEvent:
-    """The report's id if there is a report, and the problem if the evaluation failed."""
-
     report_id: str | None
+    """None if there is no report."""
     problem: ErrorDetail | None
+    """Why the evaluation failed, if it did."""
 
 
 @dataclass(frozen=True, slots=True)

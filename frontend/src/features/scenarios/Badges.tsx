@@ -2,7 +2,7 @@
 
 import type { Outcome, Verdict } from "@/api/types";
 import { Label, type Tone } from "@/components/Badge";
-import { OUTCOME_LABELS } from "./labels";
+import { outcomeLabel } from "./labels";
 
 interface BadgeStyle {
   sign: string;
@@ -38,7 +38,7 @@ export function VerdictBadge({ verdict, large = false }: { verdict: Verdict; lar
 }
 
 export function OutcomeBadge({ outcome, large = false }: { outcome: Outcome; large?: boolean }) {
-  return <SignBadge style={OUTCOMES[outcome]} label={OUTCOME_LABELS[outcome].toUpperCase()} large={large} />;
+  return <SignBadge style={OUTCOMES[outcome]} label={outcomeLabel(outcome).toUpperCase()} large={large} />;
 }
 
 /** The result of an assertion; null if it could not be judged. */

@@ -1,14 +1,6 @@
 /** Labels and sentences about batches and runs. Pure. */
-import type { BatchDetail, FailureGroup, IndexEntry, Outcome, RunGroup, RunHead, Verdict } from "@/api/types";
+import type { BatchDetail, FailureGroup, IndexEntry, Outcome, RunGroup, RunHead } from "@/api/types";
 import { formatCount, pluralize } from "@/lib/format";
-
-export const VERDICT_MEANINGS: Record<Verdict, string> = {
-  passed: "The required pass rate was reached.",
-  failed: "The required pass rate was not reached.",
-  error: "No run was completed, so nothing is known about the agent.",
-  open: "The remaining runs could still decide the verdict.",
-  inconclusive: "These runs cannot show whether the required pass rate is reached.",
-};
 
 /** The labels of causes, sent with a batch. */
 export type CauseLabels = BatchDetail["cause_labels"];
@@ -59,13 +51,12 @@ export function outcomeSentence(run: Pick<RunHead, "outcome" | "cause" | "cause_
   return failed.length ? `Failed: ${failed.join(", ")}.` : "The score is below the threshold.";
 }
 
-export const OUTCOME_LABELS: Record<Outcome, string> = {
-  passed: "passed",
-  failed: "failed",
-  error: "error",
-  not_run: "not run",
-  interrupted: "interrupted",
-};
+export const OUTCOMES: readonly Outcome[] = ["passed", "failed", "error", "not_run", "interrupted"];
+
+/** The outcome in words: "not run". */
+export function outcomeLabel(outcome: Outcome): string {
+  return outcome.replace("_", " ");
+}
 
 /** How many of all runs were completed, and what happened to the others: "8 of 10", "1 error", "1 not run". */
 export function completionCounts(batch: { runs: number; completed: number; errors: number }): string[] {
@@ -76,10 +67,3 @@ export function completionCounts(batch: { runs: number; completed: number; error
     skipped > 0 ? `${formatCount(skipped)} not run` : "",
   ].filter(Boolean);
 }
-
-export const REPLAY_LABELS = {
-  full: "Replays completely, without network, tools or keys.",
-  "model-only": "The model’s responses are replayed; the program’s own tools run again.",
-  "frozen-tools": "The agent runs again with the recorded tool results.",
-  no: "Cannot be replayed.",
-};

@@ -8,7 +8,7 @@ from salvo.engine.text.formatting import NamedValue, at_least, at_most, money, o
 from salvo.scenarios.analysis.confidence_gate import GateEvidence
 from salvo.scenarios.analysis.divergence import Branch, Divergence
 from salvo.scenarios.analysis.summary import AssertionSummary, BatchSummary, BatchVerdict, Cost, Failure, Group
-from salvo.scenarios.result import AgentRunResult, Cause, EvalResult, Outcome
+from salvo.scenarios.result import AgentRunResult, Cause, EvalResult, Outcome, Replayable
 
 _SETTLED = (BatchVerdict.PASSED, BatchVerdict.FAILED)
 CAUSES: Mapping[Cause, str] = {
@@ -30,6 +30,19 @@ CAUSES: Mapping[Cause, str] = {
     Cause.INTERRUPTED: "interrupted",
 }
 """What the agent did in the first causes, up to EXIT; in the others, what else happened."""
+VERDICTS: Mapping[BatchVerdict, str] = {
+    BatchVerdict.PASSED: "The required pass rate was reached.",
+    BatchVerdict.FAILED: "The required pass rate was not reached.",
+    BatchVerdict.ERROR: "No run was completed, so nothing is known about the agent.",
+    BatchVerdict.OPEN: "The remaining runs could still decide the verdict.",
+    BatchVerdict.INCONCLUSIVE: "These runs cannot show whether the required pass rate is reached.",
+}
+REPLAYS: Mapping[Replayable, str] = {
+    "full": "Replays completely, without network, tools or keys.",
+    "model-only": "The model’s responses are replayed; the program’s own tools run again.",
+    "frozen-tools": "The agent runs again with the recorded tool results.",
+    "no": "Cannot be replayed.",
+}
 
 
 def why(summary: BatchSummary) -> str:

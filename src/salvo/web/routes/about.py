@@ -19,8 +19,6 @@ from salvo.web.services import ServicesDep
 
 router = APIRouter(prefix="/api", tags=["about"], route_class=JsonRoute)
 
-CREDIT = "BYOP (Bring Your Own Playbook) is a specification by Vasile Tiple, published under CC BY 4.0."
-
 
 @dataclass(frozen=True, slots=True)
 class About:
@@ -49,7 +47,7 @@ def about(services: ServicesDep) -> About:
         runner=RUNNER_FINGERPRINT,
         database=services.store.place,
         scenarios=str(services.catalog.store.folder),
-        credit=CREDIT,
+        credit="BYOP (Bring Your Own Playbook) is a specification by Vasile Tiple, published under CC BY 4.0.",
         disclaimers=DISCLAIMERS,
         evaluations_at_once=services.settings.max_evaluations,
         largest_request=MAX_REQUEST_BYTES,

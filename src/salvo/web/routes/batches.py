@@ -18,7 +18,7 @@ from salvo.scenarios.analysis.divergence import Divergence
 from salvo.scenarios.analysis.summary import BatchSummary, BatchVerdict, FailureGroup, failure_groups
 from salvo.scenarios.report import html
 from salvo.scenarios.report.comparison import ComparisonDocument, document
-from salvo.scenarios.report.labels import CAUSES, why
+from salvo.scenarios.report.labels import CAUSES, VERDICTS, why
 from salvo.scenarios.result import Batch, Cause, Outcome
 from salvo.scenarios.store.batch_catalog import BatchRow, StoreWatcher
 from salvo.scenarios.store.index import IndexEntry
@@ -209,6 +209,8 @@ class BatchDetail:
     """Lists of failures and of runs have at most 50 entries; counts are complete."""
     why: str
     """The reason for the verdict, as in the terminal."""
+    verdict_label: str
+    """What the verdict means, as a sentence."""
     failure_groups: list[FailureGroup]
     """All failed runs by the assertions that failed, largest group first. Lists of runs have at most 50 entries."""
     cause_labels: Mapping[Cause, str]
@@ -236,6 +238,7 @@ def show(batch_id: str, services: ServicesDep) -> BatchDetail:
     return BatchDetail(
         summary=summary,
         why=why(cached.summary),
+        verdict_label=VERDICTS[cached.summary.verdict],
         failure_groups=[replace(group, run_ids=group.run_ids[:MAX_LISTED]) for group in groups],
         cause_labels=CAUSES,
         batch=cached.batch,
@@ -285,11 +288,11 @@ def runs(
 ) -> RunPage:
     """Return the runs of a batch from the index."""
     cached = services.catalog.get(services.catalog.store.find_batch(batch_id))
-    matches = [entry for entry in cached.entries if _entry_matches(entry, outcome, assertion)]
+    matches = [
+        entry
+        for entry in cached.entries
+        if (outcome is None or entry.outcome is outcome)
+        and (not assertion or any(result.label == assertion and not result.passed for result in entry.assertions))
+    ]
     rows = matches[offset : offset + limit]
     return RunPage(rows, offset, limit, offset + len(rows) < len(matches), len(matches))
-
-
-def _entry_matches(entry: IndexEntry, outcome: Outcome | None, assertion: str | None) -> bool:
-    failed = not assertion or any(result.label == assertion and not result.passed for result in entry.assertions)
-    return failed and (outcome is None or entry.outcome is outcome)

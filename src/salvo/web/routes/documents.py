@@ -22,7 +22,6 @@ SUFFIXES = (".txt", ".md", ".docx", ".pdf")
 TIMEOUT_SECONDS = 20.0
 MAX_WORKERS = 2
 """Files that are read at the same time; each may take a core and a gigabyte."""
-_PASTE = "Copy the text from the file and paste it."
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +72,9 @@ def _decode(content: bytes) -> str:
         raise InputError(
             f"The file is not UTF-8: byte {error.start} is invalid.", hint="Save it as UTF-8 and try again."
         ) from error
+
+
+_PASTE = "Copy the text from the file and paste it."
 
 
 async def _run_worker(suffix: str, content: bytes) -> tuple[str, int | None]:

@@ -24,12 +24,12 @@ from salvo.web.services import Services, ServicesDep
 
 router = APIRouter(prefix="/api/evaluations", tags=["evaluations"], route_class=JsonRoute)
 
+POLL_SECONDS = 1.0
+"""Between two looks at an evaluation that another process runs."""
 Key = Annotated[
     str | None,
     Header(alias="X-API-Key", description="The provider's API key. It is kept in memory for this evaluation only."),
 ]
-POLL_SECONDS = 1.0
-"""Between two looks at an evaluation that another process runs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,9 @@ async def start(body: EvaluationCreate, services: ServicesDep, key: Key = None) 
 async def show(evaluation_id: str, services: ServicesDep) -> Evaluation:
     """Return the state, queue position, progress and votes of an evaluation."""
     job = services.jobs.find(evaluation_id)
-    return _job_evaluation(job) if job is not None else await _stored_evaluation(evaluation_id, services)
+    if job is None:
+        return await _stored_evaluation(evaluation_id, services)
+    return copy_fields(Evaluation, job, report_id=None, resumable=False, **_request_fields(job.request))
 
 
 @router.post("/{evaluation_id}/cancel", operation_id="cancelEvaluation")
@@ -176,10 +178,6 @@ async def _stored_events(evaluation: Evaluation, after: int, services: Services)
         yield events.event("progress", progress)
         await services.settings.clock.sleep(POLL_SECONDS)
         evaluation = await _stored_evaluation(evaluation.id, services)
-
-
-def _job_evaluation(job: Job) -> Evaluation:
-    return copy_fields(Evaluation, job, report_id=None, resumable=False, **_request_fields(job.request))
 
 
 async def _stored_evaluation(evaluation_id: str, services: Services) -> Evaluation:

@@ -21,12 +21,6 @@ from salvo.web.services import ServicesDep
 
 router = APIRouter(prefix="/api", tags=["evaluators"], route_class=JsonRoute)
 
-CHARACTERS_PER_TOKEN = 4
-CHECK_TOKENS = 150
-"""Roughly what a check adds to the text."""
-ANSWER_TOKENS = 200
-"""Roughly; a reasoning model needs more."""
-
 
 @dataclass(frozen=True, slots=True)
 class EvaluatorInfo:
@@ -103,6 +97,13 @@ def _model(provider: catalog.Provider, model: str, now: datetime) -> EvaluatorIn
         input_price=None if prices is None else prices.tiers[0].input,
         output_price=None if prices is None else prices.tiers[0].output,
     )
+
+
+CHARACTERS_PER_TOKEN = 4
+CHECK_TOKENS = 150
+"""Roughly what a check adds to the text."""
+ANSWER_TOKENS = 200
+"""Roughly; a reasoning model needs more."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from salvo.scenarios.analysis.truncation import (
     truncate_side_by_side,
     truncate_trajectory,
 )
-from salvo.scenarios.report.labels import describe_cause
+from salvo.scenarios.report import labels
 from salvo.scenarios.result import AgentRunResult, Cause, EvalResult, Outcome, Replayable, RunIdentity, RunMetrics
 from salvo.web.responses import JsonRoute
 from salvo.web.services import Services, ServicesDep
@@ -45,6 +45,8 @@ class RunHead(RunIdentity):
     recorded: bool
     replayable: Replayable
     replay_note: str
+    replay_label: str
+    """How far it can be replayed, as a sentence; `replay_note` says more, if it is not empty."""
     salvo_version: str
     cut: dict[str, int]
     """The truncated values of eval_results, such as "0.actual", each with its full length in characters."""
@@ -117,5 +119,12 @@ def _partner(run: AgentRunResult, services: Services) -> str | None:
 def _head(run: AgentRunResult, budget: TruncationBudget) -> RunHead:
     results, cut = truncate_assertions(run.eval_results, budget)
     error, _ = budget.fit(run.error)
-    label = describe_cause(run.cause)
-    return copy_fields(RunHead, run, cause_label=label, error=error, eval_results=results, cut=cut)
+    return copy_fields(
+        RunHead,
+        run,
+        cause_label=labels.describe_cause(run.cause),
+        error=error,
+        eval_results=results,
+        replay_label=labels.REPLAYS[run.replayable],
+        cut=cut,
+    )

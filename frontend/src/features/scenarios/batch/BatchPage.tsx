@@ -18,7 +18,7 @@ import { VerdictBadge, verdictTone } from "../Badges";
 import { ConnectionStatus } from "../ConnectionStatus";
 import { DivergenceNote } from "../DivergenceNote";
 import { describeCost, formatPercent, formatSpending, modelName } from "../format";
-import { completionCounts, VERDICT_MEANINGS } from "../labels";
+import { completionCounts } from "../labels";
 import { PassRate } from "../PassRate";
 import { useAnnouncement, useLiveBatches } from "../useLiveBatches";
 import { AssertionTable } from "./AssertionTable";
@@ -129,7 +129,7 @@ function BatchHeader({ detail }: { detail: BatchDetail }) {
         <p className="font-semibold first-letter:uppercase">
           <VisibleText>{detail.why}</VisibleText>.
         </p>
-        <p className="mt-1">{VERDICT_MEANINGS[summary.verdict]}</p>
+        <p className="mt-1">{detail.verdict_label}</p>
       </StatusBanner>
       <div className="mt-5">
         <p className="text-[0.8rem] text-soft">

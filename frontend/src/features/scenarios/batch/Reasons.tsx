@@ -5,7 +5,7 @@ import { Button } from "@/components/Button";
 import { CopyButton } from "@/components/CopyButton";
 import { VisibleText } from "@/components/VisibleText";
 import { formatCount, pluralize } from "@/lib/format";
-import { type CauseLabels, describeFailure, describeReason, OUTCOME_LABELS } from "../labels";
+import { type CauseLabels, describeFailure, describeReason, outcomeLabel } from "../labels";
 import { RunLink } from "../RunLink";
 
 const INITIAL_RUNS = 8;
@@ -55,7 +55,7 @@ export function SkippedRuns({ detail: { summary, running, cause_labels: causes }
 }
 
 function describeSkipped(group: RunGroup, causes: CauseLabels): string {
-  return `${OUTCOME_LABELS[group.outcome]}: ${describeReason(group, causes)}`;
+  return `${outcomeLabel(group.outcome)}: ${describeReason(group, causes)}`;
 }
 
 interface Reason {

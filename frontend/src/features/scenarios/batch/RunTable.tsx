@@ -12,7 +12,7 @@ import { formatCount, formatScore, formatSeconds } from "@/lib/format";
 import type { FilterChange } from "@/lib/useFilters";
 import { OutcomeBadge } from "../Badges";
 import { formatDollars } from "../format";
-import { type CauseLabels, describeNotPassed, OUTCOME_LABELS } from "../labels";
+import { type CauseLabels, describeNotPassed, OUTCOMES, outcomeLabel } from "../labels";
 import { RunLink } from "../RunLink";
 
 const LIMIT = 50;
@@ -43,7 +43,7 @@ export function RunTable({ batch, labels, causes, params, onFilter }: RunTablePr
           allLabel="All outcomes"
           value={outcome}
           onChange={(value) => onFilter({ outcome: value })}
-          options={Object.entries(OUTCOME_LABELS).map(([value, label]) => ({ value, label }))}
+          options={OUTCOMES.map((value) => ({ value, label: outcomeLabel(value) }))}
         />
         <FilterSelect
           label="Failed assertion"

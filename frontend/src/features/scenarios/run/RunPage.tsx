@@ -15,7 +15,7 @@ import { VisibleText } from "@/components/VisibleText";
 import { formatScore, formatSeconds, formatTime, pluralize } from "@/lib/format";
 import { OutcomeBadge, outcomeTone } from "../Badges";
 import { formatDollars, formatTokens, modelName } from "../format";
-import { outcomeSentence, REPLAY_LABELS } from "../labels";
+import { outcomeSentence } from "../labels";
 import { compareRunsPath } from "../RunLink";
 import { Assertion } from "./Assertion";
 import { StepBody, StepHead } from "./Step";
@@ -171,7 +171,7 @@ function ReplayHint({ run }: { run: RunHead }) {
         <CopyButton text={command} label="the command" />
       </p>
       <p className="text-sm text-soft [overflow-wrap:anywhere]">
-        {run.replay_note ? <VisibleText>{run.replay_note}</VisibleText> : REPLAY_LABELS[run.replayable]}
+        <VisibleText>{run.replay_note || run.replay_label}</VisibleText>
       </p>
     </div>
   );
