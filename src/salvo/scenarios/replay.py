@@ -114,9 +114,7 @@ class Replayer:
         scenario, file = from_document(batch.scenario), self._project.root / batch.source
         if scenario.adapter == COMMAND:
             scenario = self._with_current_program(scenario, batch, file)
-        make_adapter = adapter_factory(scenario, file, self._project, self._workspace.environ)
-        prepared = self._prepared(batch, scenario, file, recording.endpoint, make_adapter)
-        environment = self._environment(recording, stored, prepared)
+        environment = self._environment(recording, stored, self._prepared(batch, scenario, file, recording))
         try:
             replayed.result = await run_agent(environment, self._redactor)
         except NotReplayableError as error:
@@ -161,7 +159,7 @@ class Replayer:
             scenario = self._read(source, None if file else batch)
         else:
             scenario = from_document(batch.scenario)
-        prepared = self._prepared(batch, scenario, source, None)
+        prepared = self._prepared(batch, scenario, source)
         again = EvaluatedAgain(batch, scenario, notes=self._notes(batch, scenario, source))
         registry = builtin_registry()
         for run_id in run_ids:
@@ -189,9 +187,8 @@ class Replayer:
             changed = changed_tools(batch.tools, find_tools(scenario, file, self._project))
         except InputError as error:
             return [f"The tools have changed: {error}. The recorded calls are evaluated."]
-        if not changed:
-            return []
-        return [f"Changed since this ran: {', '.join(changed)}. The recorded calls are evaluated."]
+        note = f"Changed since this ran: {', '.join(changed)}. The recorded calls are evaluated."
+        return [note] if changed else []
 
     def _recording(self, run_id: str) -> Recording | None:
         if not self.store.has_recording(run_id):
@@ -199,22 +196,20 @@ class Replayer:
         return Recording.from_files(self.store.load_recording(run_id), run_id)
 
     def _prepared(
-        self,
-        batch: Batch,
-        scenario: Scenario,
-        file: Path,
-        endpoint: str | None,
-        make_adapter: Callable[[], BaseAdapter] = BaseAdapter,
+        self, batch: Batch, scenario: Scenario, file: Path, recording: Recording | None = None
     ) -> PreparedScenario:
+        """Return the scenario for an evaluation; with a recording also for another run of the adapter."""
+        make_adapter: Callable[[], BaseAdapter] = BaseAdapter
+        if recording is not None:
+            make_adapter = adapter_factory(scenario, file, self._project, self._workspace.environ)
         return PreparedScenario(
             batch=batch,
             scenario=scenario,
-            file=file,
             tools=[],
             make_adapter=make_adapter,
             load=lambda path: self._project.load(path, file),
             options=self._workspace.adapter_options(scenario),
-            endpoint=endpoint,
+            endpoint=recording.endpoint if recording else None,
         )
 
     def _environment(

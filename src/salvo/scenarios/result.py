@@ -235,11 +235,9 @@ class AgentRunResult(BaseModel):
     batch_id: str
     scenario_id: str
     number: int
-    """From 1."""
     provider: str
     model: str
     timestamp: str
-    """When it began."""
     seed: int | None
     outcome: Outcome
     cause: Cause | None = None

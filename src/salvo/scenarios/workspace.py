@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from salvo import __version__
 from salvo.engine.chat import catalog
@@ -16,6 +16,7 @@ from salvo.engine.runtime.clock import Clock, SystemClock
 from salvo.engine.runtime.redact import Redactor, environment_secrets
 from salvo.engine.text.messages import display_path
 from salvo.engine.wire.base import Endpoint
+from salvo.engine.wire.record import RecordingOptions
 from salvo.errors import InputError, Problem, SalvoError, ScenarioFileError, UsageError
 from salvo.scenarios.evaluators.registry import builtin_registry
 from salvo.scenarios.result import COMMAND, CUSTOM, Batch
@@ -30,11 +31,6 @@ from salvo.scenarios.spec.python_scenario import python_scenario
 from salvo.scenarios.spec.schema import CERTAINTY_ERROR, Scenario
 from salvo.scenarios.spec.variables import expand_variables
 from salvo.scenarios.store.store import RunStore
-
-if TYPE_CHECKING:
-    from salvo.engine.wire.record import RecordingOptions
-
-_KEY_OPTION = "api_key"
 
 
 @dataclass(frozen=True)
@@ -186,19 +182,17 @@ class Workspace:
 
     def adapter_options(self, scenario: Scenario) -> dict[str, Any]:
         """Return the adapter's options with the values of variables."""
-        options: dict[str, Any] = expand_variables(scenario.adapter_options, self.environ)
-        return options
+        return {name: expand_variables(value, self.environ) for name, value in scenario.adapter_options.items()}
 
     def add_endpoint(self, scenario: Scenario) -> str | None:
         """Add the endpoint that the scenario's options name, if they do, and return its name."""
         options = self.adapter_options(scenario)
-        if scenario.adapter not in PROVIDER_ADAPTERS or not (options.get("base_url") or options.get(_KEY_OPTION)):
+        base_url, key = options.get("base_url"), options.get("api_key")
+        if scenario.adapter not in PROVIDER_ADAPTERS or not (base_url or key):
             return None
         provider = catalog.providers()[scenario.adapter]
         name = f"{scenario.adapter} of {scenario.scenario}"
-        self.endpoints[name] = catalog.endpoint(
-            provider, self.environ, base_url=options.get("base_url"), key=options.get(_KEY_OPTION)
-        )
+        self.endpoints[name] = catalog.endpoint(provider, self.environ, base_url=base_url, key=key)
         return name
 
     def prepare_again(self, batches: Sequence[Batch]) -> list[PreparedScenario]:
@@ -260,7 +254,6 @@ class Workspace:
         return PreparedScenario(
             batch=batch,
             scenario=scenario,
-            file=file,
             tools=tools,
             make_adapter=adapter_factory(scenario, file, self.project, self.environ),
             load=lambda path: self.project.load(path, file),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Awaitable, Callable, Iterator, Mapping
+from functools import partial
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import jmespath
@@ -39,12 +40,9 @@ class JmespathFields(FileModel):
     )
 
 
-def _ordered(compare: Callable[[Any, Any], bool]) -> Callable[[Any, Any], bool]:
-    def compare_ordered(actual: Any, value: Any) -> bool:
-        kind = json_kind(value)
-        return json_kind(actual) == kind and kind in {"number", "string"} and compare(actual, value)
-
-    return compare_ordered
+def _in_order(compare: Callable[[Any, Any], bool], actual: Any, value: Any) -> bool:
+    kind = json_kind(value)
+    return json_kind(actual) == kind and kind in {"number", "string"} and compare(actual, value)
 
 
 def _contains(actual: Any, value: Any) -> bool:
@@ -56,10 +54,10 @@ def _contains(actual: Any, value: Any) -> bool:
 _OPERATORS: Mapping[str, tuple[str, Callable[[Any, Any], bool]]] = {
     "eq": ("to be", json_equal),
     "ne": ("not to be", lambda actual, value: not json_equal(actual, value)),
-    "gt": ("to be more than", _ordered(operator.gt)),
-    "gte": ("to be at least", _ordered(operator.ge)),
-    "lt": ("to be less than", _ordered(operator.lt)),
-    "lte": ("to be at most", _ordered(operator.le)),
+    "gt": ("to be more than", partial(_in_order, operator.gt)),
+    "gte": ("to be at least", partial(_in_order, operator.ge)),
+    "lt": ("to be less than", partial(_in_order, operator.lt)),
+    "lte": ("to be at most", partial(_in_order, operator.le)),
     "contains": ("to contain", _contains),
     "regex": ("to match", lambda actual, value: isinstance(actual, str) and safe_regex.search(value, actual)),
     "exists": ("to exist", lambda actual, value: (actual is not None) == value),

@@ -39,14 +39,6 @@ from salvo.scenarios.store.recording import HASHES_ONLY, PROGRAM_RUNS_AGAIN, Rec
 
 
 @dataclass(frozen=True, slots=True)
-class FinishedRun:
-    """A run as plain data: its result, and the files of its recording if it was recorded."""
-
-    result: AgentRunResult
-    recording: dict[str, bytes] | None
-
-
-@dataclass(frozen=True, slots=True)
 class AttemptResult:
     """What the adapter returned, or why it returned nothing."""
 
@@ -55,17 +47,33 @@ class AttemptResult:
     error: str | None = None
 
 
-async def run_once(prepared: PreparedScenario, number: int, session: Session) -> FinishedRun:
-    """Run the agent once, evaluate what it did, and record it if the session records."""
+async def run_once(
+    prepared: PreparedScenario, number: int, session: Session
+) -> tuple[AgentRunResult, dict[str, bytes] | None]:
+    """Run the agent once and evaluate what it did. Return its result, and the files of its recording if there is one.
+
+    The result says how far the recording can be replayed.
+    """
     environment = live_environment(prepared, number, session)
     result = await run_agent(environment, session.redactor)
     await judge(result, environment, session.registry)
     redact_verdicts(result, session.redactor)
     if environment.recorder is None or session.recording is None:
         result.replayable, result.replay_note = "no", "It was not recorded; run with --record."
-        return FinishedRun(result, None)
-    recording = _recording(result, environment, environment.recorder, hashes_only=session.recording.hashes_only)
-    return FinishedRun(result, recording.to_files(session.redactor))
+        return result, None
+    hashes_only = session.recording.hashes_only
+    result.recorded = True
+    result.replayable, result.replay_note = _replayability(environment, environment.recorder, hashes_only=hashes_only)
+    recording = Recording(
+        batch=prepared.batch,
+        endpoint=prepared.endpoint,
+        tools=environment.toolbox.definitions,
+        tape=environment.recorder.tape,
+        calls=environment.toolbox.records,
+        prices={**environment.journal.prices, **environment.judging.prices},
+        result=result,
+    )
+    return result, (recording.without_content() if hashes_only else recording).to_files(session.redactor)
 
 
 async def run_agent(environment: RunEnvironment, redactor: Redactor) -> AgentRunResult:
@@ -210,24 +218,6 @@ def _as_stored(result: AgentRunResult) -> AgentRunResult:
     if cost is not None and not 0 <= cost < math.inf:
         raise ValueError(f"metrics.cost: {cost} is no amount of dollars")
     return stored
-
-
-def _recording(
-    result: AgentRunResult, environment: RunEnvironment, recorder: RecordingWire, *, hashes_only: bool
-) -> Recording:
-    """Return the recording, and note in the result how far it can be replayed."""
-    result.recorded = True
-    result.replayable, result.replay_note = _replayability(environment, recorder, hashes_only=hashes_only)
-    recording = Recording(
-        batch=environment.prepared.batch,
-        endpoint=environment.prepared.endpoint,
-        tools=environment.toolbox.definitions,
-        tape=recorder.tape,
-        calls=environment.toolbox.records,
-        prices={**environment.journal.prices, **environment.judging.prices},
-        result=result,
-    )
-    return recording.without_content() if hashes_only else recording
 
 
 def _replayability(

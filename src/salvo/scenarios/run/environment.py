@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from salvo.engine.chat import judge
@@ -34,7 +33,6 @@ class PreparedScenario:
 
     batch: Batch
     scenario: Scenario
-    file: Path
     tools: list[FoundTool]
     make_adapter: Callable[[], BaseAdapter]
     load: LoadObject
@@ -82,8 +80,6 @@ class Stopwatch:
 @dataclass(slots=True)
 class RunEnvironment:
     prepared: PreparedScenario
-    number: int
-    timestamp: str
     wire: Wire
     toolbox: ToolBox
     journal: Journal
@@ -91,6 +87,8 @@ class RunEnvironment:
     """The calls of the judges, which are counted separately."""
     stopwatch: Stopwatch
     clock: Clock
+    number: int
+    timestamp: str
     recorder: RecordingWire | None = None
     latency: float | None = None
     """The recorded latency in a replay, so that a slow machine changes nothing."""

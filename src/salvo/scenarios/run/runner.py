@@ -23,7 +23,7 @@ from salvo.engine.wire.retry import Wait
 from salvo.errors import StoreError
 from salvo.scenarios.analysis.confidence_gate import required_confidence
 from salvo.scenarios.result import CUSTOM, AgentRunResult, Batch, Cause, Outcome, SkippedRun
-from salvo.scenarios.run.attempt import FinishedRun, run_once
+from salvo.scenarios.run.attempt import run_once
 from salvo.scenarios.run.environment import PreparedScenario, Session
 from salvo.scenarios.store.index import IndexEntry, index_entry
 from salvo.scenarios.store.store import RunStore
@@ -169,9 +169,9 @@ class Runner:
     async def _run_number(self, runs: ScenarioRuns, prepared: PreparedScenario, number: int, session: Session) -> None:
         async def job() -> AgentRunResult:
             self.listener.started(prepared, number)
-            finished = await run_once(prepared, number, session)
-            self._save(finished)
-            return finished.result
+            result, recording = await run_once(prepared, number, session)
+            self._save(result, recording)
+            return result
 
         result = await self._pool.run(job)
         if isinstance(result, PoolStopped):
@@ -183,12 +183,11 @@ class Runner:
         if self.limits.stop_at_first_failure and result.outcome is Outcome.FAILED:
             self._pool.stop(_FIRST_FAILED)
 
-    def _save(self, finished: FinishedRun) -> None:
+    def _save(self, result: AgentRunResult, recording: dict[str, bytes] | None) -> None:
         """Save the recording first, so that a run that says it is recorded is."""
-        result = finished.result
         try:
-            if finished.recording is not None:
-                self.store.save_recording(result.run_id, finished.recording)
+            if recording is not None:
+                self.store.save_recording(result.run_id, recording)
             self.store.save_run(result)
         except StoreError as error:
             # The run was paid for, so it is shown; but no further run is started that cannot be stored.

@@ -11,6 +11,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -62,11 +63,11 @@ class CommandOptions(FileModel):
         return root if self.cwd is None else file.parent / self.cwd
 
 
+@dataclass
 class CommandAdapter(BaseAdapter):
-    def __init__(self, file: Path, root: Path, environ: Mapping[str, str]) -> None:
-        self._file = file
-        self._root = root
-        self._environ = environ
+    file: Path
+    root: Path
+    environ: Mapping[str, str]
 
     async def run(self, request: AdapterRequest) -> AdapterResponse:
         options, errors = validate(CommandOptions, dict(request.options))
@@ -81,8 +82,8 @@ class CommandAdapter(BaseAdapter):
                 with _pass_input(options, request) as (words, stdin):
                     result = await run_program(
                         words,
-                        folder=options.folder(self._file, self._root),
-                        environ=_environ(options, request, self._environ, gateway.environ),
+                        folder=options.folder(self.file, self.root),
+                        environ=_environ(options, request, self.environ, gateway.environ),
                         stdin=stdin,
                         until=trace.over,
                     )

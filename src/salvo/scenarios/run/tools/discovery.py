@@ -68,8 +68,8 @@ def _find(reference: str | YamlTool, file: Path, project: Project) -> FoundTool:
         if yaml_file.is_file():
             tool = read_tool(yaml_file)
             if tool.name != reference:
-                names = f"{yaml_file} defines {tool.name!r}, not {reference!r}"
-                raise InputError(f"{names}; the file and the tool must have the same name")
+                message = f"{yaml_file} defines {tool.name!r}, not {reference!r}"
+                raise InputError(f"{message}; the file and the tool must have the same name")
             return _yaml_tool(tool)
     raise InputError(f"there is no tool {reference!r}; looked in the scenario, {', '.join(places)}")
 
