@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from salvo.engine.stats.voting import reliability
 from salvo.engine.text.formatting import percent, pluralize
 from salvo.playbooks.enums import Result
-from salvo.playbooks.report.report import CheckResult, Report
+from salvo.playbooks.report.report import Report
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,17 +39,22 @@ class RejudgeSummary:
 
 
 def summarise(stored: Report, again: Sequence[Report]) -> RejudgeSummary:
-    checks = tuple(
-        _rejudged(check, [_check_result(report, check.check_id) for report in again])
-        for check in stored.check_results
-        if check.decided_by == "evaluator"
-    )
-    votes = [[vote for report in again for vote in _votes(_check_result(report, check.check_id))] for check in checks]
+    checks: list[Rejudged] = []
+    all_votes: list[list[Result | None]] = []
+    for check in stored.check_results:
+        if check.decided_by != "evaluator":
+            continue
+        repeated = [other for report in again for other in report.check_results if other.check_id == check.check_id]
+        results = tuple(other.result for other in repeated)
+        votes = [run.result if run.valid else None for other in repeated for run in other.raw_runs]
+        flip_rate = sum(result is not check.result for result in results) / len(results)
+        checks.append(Rejudged(check.check_id, check.result, results, flip_rate, reliability([votes]).agreement))
+        all_votes.append(votes)
     return RejudgeSummary(
         judgings=len(again),
         votes_each=stored.variance_summary.num_runs,
-        checks=checks,
-        alpha=reliability(votes).alpha,
+        checks=tuple(checks),
+        alpha=reliability(all_votes).alpha,
         advice=_advice(checks),
     )
 
@@ -66,26 +71,6 @@ def lines(summary: RejudgeSummary) -> list[str]:
         f"Judged again {pluralize(summary.judgings, 'time')}, with {pluralize(summary.votes_each, 'vote')} per check."
     )
     return [repetitions, *rows, f"Krippendorff's alpha  {alpha}", summary.advice]
-
-
-def _rejudged(check: CheckResult, again: Sequence[CheckResult]) -> Rejudged:
-    results = tuple(other.result for other in again)
-    votes = [vote for other in again for vote in _votes(other)]
-    return Rejudged(
-        check_id=check.check_id,
-        stored=check.result,
-        results=results,
-        flip_rate=sum(result is not check.result for result in results) / len(results),
-        agreement=reliability([votes]).agreement,
-    )
-
-
-def _check_result(report: Report, check_id: str) -> CheckResult:
-    return next(check for check in report.check_results if check.check_id == check_id)
-
-
-def _votes(check: CheckResult) -> list[Result | None]:
-    return [run.result if run.valid else None for run in check.raw_runs]
 
 
 def _advice(checks: Sequence[Rejudged]) -> str:

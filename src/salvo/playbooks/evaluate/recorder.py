@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from salvo.errors import StoreError
@@ -75,9 +76,8 @@ class EvaluationRecorder:
         already_stored: bool = False,
     ) -> None:
         """`already_stored`: the store has the request and its earlier votes, so `start` has nothing to do."""
-        self._open = open_recorder
+        self._open = cache(open_recorder) if open_recorder else None
         self._request = request
-        self._store_recorder: StoreRecorder | None = None
         self._started = asyncio.Event()
         if already_stored:
             self._started.set()
@@ -127,16 +127,11 @@ class EvaluationRecorder:
             return await self._in_thread(action)
 
     async def _in_thread(self, action: Callable[[StoreRecorder], T]) -> T | None:
-        if not self.active:
+        open_recorder = self._open
+        if open_recorder is None or self.error is not None:
             return None
         try:
-            return await asyncio.to_thread(self._act, action)
+            return await asyncio.to_thread(lambda: action(open_recorder()))
         except StoreError as error:
             self.error = error
             return None
-
-    def _act(self, action: Callable[[StoreRecorder], T]) -> T:
-        if self._store_recorder is None:
-            assert self._open is not None  # noqa: S101 - `active` was checked
-            self._store_recorder = self._open()
-        return action(self._store_recorder)

@@ -110,10 +110,7 @@ def scan(request: EvaluationRequest) -> ScanResult:
     addressed = injection.findings(request.inputs)
     findings = [
         ArtifactFinding(
-            finding.kind,
-            finding.message,
-            text[finding.span.start : finding.span.end],
-            location(finding.span, request.inputs),
+            finding.kind, finding.message, text[slice(*finding.span)], location(finding.span, request.inputs)
         )
         for finding in addressed[:_MAX_FINDINGS]
     ]

@@ -195,31 +195,27 @@ def _check_problems(check: Mapping[str, Any], path: FieldPath, *, derived: bool)
 
 def _method_problems(method: Mapping[str, Any], path: FieldPath) -> Iterator[PlaybookProblem]:
     """A check with instructions is decided by the evaluator, whatever its type; one without by its patterns."""
-    kind, has_instructions = method.get("type"), "instructions" in method
+    kind = method.get("type")
     has_patterns = any(method.get(name) for name in ("pattern_hints", "patterns"))
-    if not has_instructions and kind == "semantic":
+    if "instructions" in method:
+        if kind == "pattern":
+            hints = "; the patterns are hints to it" if has_patterns else ""
+            message = f"is pattern, but there are instructions: an evaluator decides this check{hints}"
+            yield warning((*path, "type"), message)
+        if kind == "hybrid" and not has_patterns:
+            yield warning((*path, "pattern_hints"), "is missing: a hybrid check without patterns is a semantic one")
+        if "on_match" in method:
+            message = "has no effect: there are instructions, so an evaluator decides this check"
+            yield warning((*path, "on_match"), message)
+    elif kind == "semantic":
         yield error((*path, "instructions"), "is missing: a semantic check must tell the evaluator how to decide")
-    elif not has_instructions and not has_patterns:
+    elif not has_patterns:
         yield error(path, "has neither instructions nor patterns: nothing can decide this check")
-    elif not has_instructions:
+    else:
         if kind == "hybrid":
             yield warning((*path, "instructions"), "is missing: the patterns alone decide this check")
         if "on_match" not in method:
             yield warning((*path, "on_match"), "is missing: the check fails if a pattern occurs. Write fail or pass")
-    else:
-        yield from _unused_fields(method, path, has_patterns=has_patterns)
-
-
-def _unused_fields(method: Mapping[str, Any], path: FieldPath, *, has_patterns: bool) -> Iterator[PlaybookProblem]:
-    if method.get("type") == "pattern":
-        hints = "; the patterns are hints to it" if has_patterns else ""
-        yield warning(
-            (*path, "type"), f"is pattern, but there are instructions: an evaluator decides this check{hints}"
-        )
-    if method.get("type") == "hybrid" and not has_patterns:
-        yield warning((*path, "pattern_hints"), "is missing: a hybrid check without patterns is a semantic one")
-    if "on_match" in method:
-        yield warning((*path, "on_match"), "has no effect: there are instructions, so an evaluator decides this check")
 
 
 def _is_date(text: str) -> bool:
