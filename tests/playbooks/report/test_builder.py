@@ -14,7 +14,7 @@ from salvo.playbooks.evaluate.request import EvaluationRequest
 from salvo.playbooks.evaluate.votes import CallMetrics, JudgeAnswer, RawCitation, Vote
 from salvo.playbooks.playbook import library
 from salvo.playbooks.playbook.definition import Playbook
-from salvo.playbooks.report import comparison_text
+from salvo.playbooks.report import terminal
 from salvo.playbooks.report.builder import BaselineReport, JudgedBy, ScanResult, build_report, judged_status
 from salvo.playbooks.report.compare import compare
 from salvo.playbooks.report.report import CheckResult, Citation, Report
@@ -153,7 +153,7 @@ def test_a_report_compared_with_itself_shows_nothing(evaluation: tuple[Evaluatio
     assert found.same_playbook
     assert found.same_text
     assert found.same_judge
-    assert any("No difference in the checks that can be compared." in line for line in comparison_text.lines(found))
+    assert any("No difference in the checks that can be compared." in line for line in terminal.comparison(found))
 
 
 @settings(max_examples=25)

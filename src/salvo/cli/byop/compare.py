@@ -9,7 +9,7 @@ import click
 
 from salvo.cli.byop.database import load_report, open_store
 from salvo.engine.jsonio import json_codec
-from salvo.playbooks.report import comparison_text
+from salvo.playbooks.report import terminal
 from salvo.playbooks.report.compare import compare as compare_reports
 from salvo.playbooks.report.report import Report, read_report
 
@@ -28,7 +28,7 @@ def compare(before: str, after: str, as_json: bool) -> None:
     if as_json:
         click.echo(json_codec.dumps(comparison, indent=2).decode())
         return
-    click.echo("\n".join(comparison_text.lines(comparison, colour=True, width=shutil.get_terminal_size().columns)))
+    click.echo("\n".join(terminal.comparison(comparison, colour=True, width=shutil.get_terminal_size().columns)))
 
 
 def _report(name: str) -> Report:

@@ -6,7 +6,7 @@ import click
 
 from salvo.cli.byop.database import open_store
 from salvo.engine.jsonio import json_codec
-from salvo.playbooks.report import timeline
+from salvo.playbooks.report import terminal
 
 
 @click.command
@@ -22,4 +22,4 @@ def drift(subject: str, as_json: bool) -> None:
     if as_json:
         click.echo(json_codec.dumps(points, indent=2).decode())
     else:
-        click.echo("\n".join(timeline.lines(subject, points, colour=True)))
+        click.echo("\n".join(terminal.timeline(subject, points, colour=True)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from salvo.playbooks.enums import Mode, Result, Status
@@ -134,15 +134,20 @@ class Agreement:
 
 def agreement(reports: Sequence[Report]) -> tuple[Agreement, ...]:
     """Return a row for each check that an evaluator judged."""
-    rows: dict[str, dict[str, CheckResult]] = {}
-    for report in reports:
-        for check in report.check_results:
-            if check.decided_by == "evaluator":
-                rows.setdefault(check.check_id, {})[report.evaluator] = check
-    return tuple(_agreement(check_id, by_evaluator) for check_id, by_evaluator in rows.items())
+    return tuple(_agreement(check_id, reports, checks) for check_id, checks in judged_checks(reports).items())
 
 
-def _agreement(check_id: str, by_evaluator: Mapping[str, CheckResult]) -> Agreement:
-    results = {evaluator: check.result for evaluator, check in by_evaluator.items()}
-    unjudged = any(check.incomplete for check in by_evaluator.values())
+def _agreement(check_id: str, reports: Sequence[Report], checks: Sequence[CheckResult | None]) -> Agreement:
+    results = {report.evaluator: check.result for report, check in zip(reports, checks, strict=True) if check}
+    unjudged = any(check.incomplete for check in checks if check)
     return Agreement(check_id, results, None if unjudged else len(set(results.values())) == 1)
+
+
+def judged_checks(reports: Sequence[Report]) -> dict[str, list[CheckResult | None]]:
+    """Return the checks that evaluators judged, with one entry per report."""
+    results = [
+        {check.check_id: check for check in report.check_results if check.decided_by == "evaluator"}
+        for report in reports
+    ]
+    ids = dict.fromkeys(check_id for checks in results for check_id in checks)
+    return {check_id: [checks.get(check_id) for checks in results] for check_id in ids}

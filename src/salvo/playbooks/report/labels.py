@@ -6,7 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import groupby
-from typing import Any, NamedTuple
+from typing import Any
 
 from salvo.engine.text.formatting import NamedValue, money, pluralize, seconds
 from salvo.playbooks.enums import DISCLAIMERS, Aggregation, Result, Status
@@ -17,6 +17,7 @@ from salvo.playbooks.report.report import (
     DriftSummary,
     Location,
     ModelFingerprint,
+    PatternHit,
     RawRun,
     Report,
     Tokens,
@@ -83,10 +84,6 @@ def notices(report: Report) -> list[str]:
     return [notice for applies, notice in candidates if applies]
 
 
-def mode(report: Report) -> str:
-    return f"{report.execution_mode}: {report.execution_mode.label}"
-
-
 def header(report: Report) -> list[NamedValue]:
     return [
         NamedValue("Playbook", f"{report.playbook_id} {report.playbook_version}", code=True),
@@ -94,7 +91,7 @@ def header(report: Report) -> list[NamedValue]:
         NamedValue("Time", report.timestamp),
         NamedValue("Subject", report.subject),
         NamedValue("Evaluator", report.evaluator, code=True),
-        NamedValue("Mode", mode(report)),
+        NamedValue("Mode", f"{report.execution_mode}: {report.execution_mode.label}"),
     ]
 
 
@@ -149,18 +146,17 @@ def score(value: float | None) -> str:
     return UNKNOWN if value is None else f"{value:.2f}"
 
 
-def overruled(check: CheckResult) -> str | None:
-    """Return a sentence if the evidence did not support the verdict."""
-    if check.raw_result is None:
-        return None
-    return (
-        f"The verdict was {check.raw_result}, but not enough evidence for it was found in the text. "
-        f"Evidence requirement not met: the result is {check.result}."
-    )
-
-
-def unfinished(check: CheckResult) -> str | None:
-    return "Incomplete: fewer than a majority of its runs gave a valid vote." if check.incomplete else None
+def check_notices(check: CheckResult) -> list[str]:
+    """Return a sentence if votes are missing, and one if the evidence did not support the verdict."""
+    sentences = []
+    if check.incomplete:
+        sentences.append("Incomplete: fewer than a majority of its runs gave a valid vote.")
+    if check.raw_result is not None:
+        sentences.append(
+            f"The verdict was {check.raw_result}, but not enough evidence for it was found in the text. "
+            f"Evidence requirement not met: the result is {check.result}."
+        )
+    return sentences
 
 
 def visible_note(note: str) -> str:
@@ -180,25 +176,16 @@ def where(location: Location | None) -> str:
     return UNVERIFIED if location is None else f"line {location.line}"
 
 
-def from_runs(citation: Citation) -> str:
-    if not citation.runs:
-        return ""
-    return f"{'run' if len(citation.runs) == 1 else 'runs'} {', '.join(map(str, citation.runs))}"
+def sources(citation: Citation) -> list[str]:
+    """Return where the quote is, and the runs that gave it."""
+    runs = f"{'run' if len(citation.runs) == 1 else 'runs'} {', '.join(map(str, citation.runs))}"
+    return [where(citation.location), *([runs] if citation.runs else [])]
 
 
-class HitGroup(NamedTuple):
-    """All hits of one pattern."""
-
-    pattern: str
-    spans: list[tuple[str, Location]]
-
-
-def hits(check: CheckResult) -> list[HitGroup]:
+def hits(check: CheckResult) -> dict[str, list[PatternHit]]:
+    """Return the hits by their pattern."""
     by_pattern = sorted(check.pattern_hits, key=lambda hit: hit.pattern)
-    return [
-        HitGroup(pattern, [(hit.span, hit.location) for hit in group])
-        for pattern, group in groupby(by_pattern, key=lambda hit: hit.pattern)
-    ]
+    return {pattern: list(group) for pattern, group in groupby(by_pattern, key=lambda hit: hit.pattern)}
 
 
 def variance(report: Report) -> list[NamedValue]:
@@ -225,24 +212,19 @@ def _band(summary: VarianceSummary) -> str:
 def drift(summary: DriftSummary) -> list[NamedValue]:
     if summary.baseline_id is None:
         return []
-    sources = {True: "saved as a baseline", False: "latest earlier full report", None: UNKNOWN}
+    source = {True: "saved as a baseline", False: "latest earlier full report", None: UNKNOWN}
+    yes_or_no = {True: "yes", False: "no", None: UNKNOWN}
+    delta = summary.consistency_delta
+    change = UNKNOWN if delta is None else f"{delta:+.2f}".replace("-", "−")
     return [
         NamedValue("Baseline", summary.baseline_id, code=True),
         NamedValue("Baseline time", summary.baseline_timestamp or UNKNOWN),
-        NamedValue("Baseline source", sources[summary.baseline_saved]),
+        NamedValue("Baseline source", source[summary.baseline_saved]),
         NamedValue("Baseline consistency", score(summary.consistency_before)),
-        NamedValue("Change in consistency", _change(summary.consistency_delta)),
-        NamedValue("Same text", _yes_or_no(summary.same_text)),
-        NamedValue("Same judge", _yes_or_no(summary.same_judge)),
+        NamedValue("Change in consistency", change),
+        NamedValue("Same text", yes_or_no[summary.same_text]),
+        NamedValue("Same judge", yes_or_no[summary.same_judge]),
     ]
-
-
-def _change(delta: float | None) -> str:
-    return UNKNOWN if delta is None else f"{delta:+.2f}".replace("-", "−")
-
-
-def _yes_or_no(value: bool | None) -> str:
-    return {True: "yes", False: "no", None: UNKNOWN}[value]
 
 
 def stated_by(area: UncheckedArea) -> str:
@@ -316,30 +298,19 @@ def run_rows(report: Report) -> list[tuple[str, ...]]:
     """Return a row per run, with the columns RUN_COLUMNS."""
     uses_model = report.model_fingerprints.evaluator.provider is not None
     return [
-        (
-            check.check_id,
-            str(run.run),
-            vote(run),
-            *(_model_cells(run) if uses_model else _WITHOUT_MODEL),
-            duration(run.seconds),
-        )
+        (check.check_id, str(run.run), vote(run), *_model_cells(run, uses_model=uses_model), duration(run.seconds))
         for check in report.check_results
         for run in check.raw_runs
     ]
 
 
-_WITHOUT_MODEL = ("no model", NOT_APPLICABLE, NOT_APPLICABLE)
-
-
-def _model_cells(run: RawRun) -> tuple[str, str, str]:
-    model = run.model or UNKNOWN
-    if run.system_fingerprint:
-        model += f" ({run.system_fingerprint})"
-    return model, _short_tokens(run.tokens), cost(run.cost_usd)
-
-
-def _short_tokens(used: Tokens | None) -> str:
-    return UNKNOWN if used is None else f"{used.input:,} + {used.cache_read + used.cache_write:,} → {used.output:,}"
+def _model_cells(run: RawRun, *, uses_model: bool) -> tuple[str, str, str]:
+    if not uses_model:
+        return "no model", NOT_APPLICABLE, NOT_APPLICABLE
+    model = (run.model or UNKNOWN) + (f" ({run.system_fingerprint})" if run.system_fingerprint else "")
+    used = run.tokens
+    cached = 0 if used is None else used.cache_read + used.cache_write
+    return model, UNKNOWN if used is None else f"{used.input:,} + {cached:,} → {used.output:,}", cost(run.cost_usd)
 
 
 def times(count: int) -> str:

@@ -1,4 +1,4 @@
-"""A report as lines of text, like the output of a test suite. Pure: the caller prints them and chooses colours.
+"""Reports, comparisons and timelines as lines of text. Pure: the caller prints them and chooses colours.
 
 Text from outside is put on one line, shortened, and cleared of terminal control characters.
 """
@@ -11,9 +11,11 @@ from collections.abc import Iterator, Sequence
 from salvo.engine.text.formatting import NamedValue, truncate
 from salvo.engine.text.terminal import Paint, table
 from salvo.engine.text.unicode_escape import printable
-from salvo.playbooks.enums import Result, Status
+from salvo.playbooks.enums import DISCLAIMERS, Mode, Result, Status
 from salvo.playbooks.report import labels
+from salvo.playbooks.report.compare import ReportComparison, Side, judged_checks
 from salvo.playbooks.report.report import CheckResult, Citation, Report
+from salvo.playbooks.store.records import TimelinePoint
 
 _COLOURS = {
     Status.ALERT: "red",
@@ -28,10 +30,14 @@ _WORD = len(Result.INDETERMINATE)
 _NARROWEST = 40
 _LONGEST = 600
 _LONGEST_QUOTE = 400
+_COMPARED_QUOTE = 200
 _HITS = 5
+_LETTERS = {Result.PASS: "P", Result.FAIL: "F", Result.INDETERMINATE: "?"}
+_TIMELINE = ("REPORT", "TIME", "STATUS", "CONSISTENCY", "TEXT", "EVALUATOR")
 
 
 def lines(report: Report, *, colour: bool = False, width: int = 100) -> list[str]:
+    """Return the report, like the output of a test suite."""
     return list(_Screen(Paint(colour), max(width, _NARROWEST)).report(report))
 
 
@@ -39,7 +45,7 @@ def agreement(reports: Sequence[Report], *, colour: bool = False) -> list[str]:
     """Return a table of where several evaluators of the same text agree: a row per check, a column per evaluator."""
     header = ["CHECK", "SEVERITY", *(_line(report.evaluator) for report in reports), "AGREEMENT"]
     rows = []
-    for check_id, checks in _by_check(reports).items():
+    for check_id, checks in judged_checks(reports).items():
         severity = next(check.severity for check in checks if check)
         rows.append([_line(check_id), severity, *map(_cell, checks), _agreement(checks)])
     colours = ["yellow" if row[-1] == "split" else None for row in rows]
@@ -49,16 +55,6 @@ def agreement(reports: Sequence[Report], *, colour: bool = False) -> list[str]:
         *table(header, rows, Paint(colour), colours),
         f"The evaluators agree on {agreed} of {len(judged_by_all)} checks.",
     ]
-
-
-def _by_check(reports: Sequence[Report]) -> dict[str, list[CheckResult | None]]:
-    """Return the checks that evaluators judged, with one entry per report."""
-    results = [
-        {check.check_id: check for check in report.check_results if check.decided_by == "evaluator"}
-        for report in reports
-    ]
-    ids = dict.fromkeys(check_id for checks in results for check_id in checks)
-    return {check_id: [checks.get(check_id) for checks in results] for check_id in ids}
 
 
 def _cell(check: CheckResult | None) -> str:
@@ -75,6 +71,47 @@ def _agreement(checks: Sequence[CheckResult | None]) -> str:
     return "agree" if len(results) == 1 else "split"
 
 
+def comparison(compared: ReportComparison, *, colour: bool = False, width: int = 100) -> list[str]:
+    return list(_Screen(Paint(colour), max(width, _NARROWEST)).comparison(compared))
+
+
+def timeline(subject: str, points: Sequence[TimelinePoint], *, colour: bool = False) -> list[str]:
+    """Return a row per report, oldest first, with a letter for each check in the order of the playbook."""
+    if not points:
+        return [
+            f"There is no report on the subject “{printable(subject)}” yet.",
+            f"Create one: byop run FILE --subject {printable(subject)}",
+        ]
+    checks = list(dict.fromkeys(name for point in points for name in point.outcomes))
+    header = [*_TIMELINE, *(str(number) for number in range(1, len(checks) + 1)), ""]
+    rows = [_timeline_row(point, before, checks) for before, point in zip((None, *points), points, strict=False)]
+    legend = [f"{number} {printable(name)}" for number, name in enumerate(checks, start=1)]
+    return [
+        *table(header, rows, Paint(colour)),
+        "",
+        f"P pass, F fail, ? indeterminate, – not in that playbook. {'; '.join(legend)}.",
+        "TEXT shows whether the text is the same as in the row above, EVALUATOR who judged it.",
+    ]
+
+
+def _timeline_row(point: TimelinePoint, before: TimelinePoint | None, checks: Sequence[str]) -> list[str]:
+    flags = {
+        "baseline": point.baseline,
+        "screening": point.mode is Mode.SCREENING,
+        "incomplete": point.incomplete,
+    }
+    return [
+        point.id,
+        point.created_at[:19],
+        point.status,
+        labels.score(point.consistency),
+        "" if before is None else ("same" if point.inputs_fingerprint == before.inputs_fingerprint else "changed"),
+        printable(point.evaluator),
+        *(_LETTERS[point.outcomes[name]] if name in point.outcomes else "–" for name in checks),
+        ", ".join(flag for flag, applies in flags.items() if applies),
+    ]
+
+
 class _Screen:
     def __init__(self, paint: Paint, width: int) -> None:
         self._paint = paint
@@ -83,8 +120,8 @@ class _Screen:
     def report(self, report: Report) -> Iterator[str]:
         sections = [
             self._status(report),
-            self._disclaimers(report),
-            self._header(report),
+            (line for disclaimer in labels.disclaimers(report) for line in self._wrapped(disclaimer)),
+            self._aligned(labels.header(report)),
             self._checks(report),
             self._variance(report),
             self._drift(report),
@@ -110,13 +147,6 @@ class _Screen:
         for notice in labels.notices(report):
             yield from (self._paint(line, "yellow") for line in self._wrapped(notice))
 
-    def _disclaimers(self, report: Report) -> Iterator[str]:
-        for disclaimer in labels.disclaimers(report):
-            yield from self._wrapped(disclaimer)
-
-    def _header(self, report: Report) -> Iterator[str]:
-        yield from self._aligned(labels.header(report))
-
     def _checks(self, report: Report) -> Iterator[str]:
         yield self._title("Checks")
         names = max((len(_line(check.check_id)) for check in report.check_results), default=0)
@@ -137,14 +167,9 @@ class _Screen:
     def _grounds(self, check: CheckResult) -> Iterator[str]:
         for citation in check.evidence_citations:
             yield from self._quote(citation)
-        for sentence in (
-            labels.UNASKED.get(check.decided_by),
-            labels.unfinished(check),
-            labels.overruled(check),
-            labels.visible_note(check.notes),
-        ):
-            if sentence:
-                yield from self._wrapped(sentence, "    ")
+        unasked = labels.UNASKED.get(check.decided_by, "")
+        for sentence in (unasked, *labels.check_notices(check), labels.visible_note(check.notes)):
+            yield from self._wrapped(sentence, "    ")
         for run in check.raw_runs:
             if not run.valid:
                 yield from self._wrapped(f"run {run.run}: {labels.vote(run)}", "    ")
@@ -156,10 +181,10 @@ class _Screen:
                 yield from self._quote(citation, "      ")
         for citation in check.rejected_citations:
             yield from self._wrapped(f"rejected, not found in the text: {_quoted(citation.span)}", "    ")
-        for hit in labels.hits(check):
-            places = ", ".join(str(location.line) for _, location in hit.spans[:_HITS])
-            more = f" and {len(hit.spans) - _HITS} more" if len(hit.spans) > _HITS else ""
-            yield from self._wrapped(f"pattern {_line(hit.pattern)}: line {places}{more}", "    ")
+        for pattern, hits in labels.hits(check).items():
+            places = ", ".join(str(hit.location.line) for hit in hits[:_HITS])
+            more = f" and {len(hits) - _HITS} more" if len(hits) > _HITS else ""
+            yield from self._wrapped(f"pattern {_line(pattern)}: line {places}{more}", "    ")
 
     def _quote(self, citation: Citation, indent: str = "    ") -> Iterator[str]:
         yield from self._wrapped(f"{labels.where(citation.location)}: {_quoted(citation.span)}", indent)
@@ -168,8 +193,7 @@ class _Screen:
         summary = report.variance_summary
         yield from self._rows("Variance", labels.variance(report))
         for sentence in (summary.note, labels.EVALUATOR_VARIANCE):
-            if sentence:
-                yield from self._wrapped(sentence, "  ")
+            yield from self._wrapped(sentence, "  ")
         for finding in summary.divergent_findings:
             yield from self._wrapped(finding, "  - ")
 
@@ -197,6 +221,43 @@ class _Screen:
         status = report.summary.overall_status
         yield self._paint(f"{labels.tally(report.check_results)}: {status}", _COLOURS[status], bold=True)
 
+    def comparison(self, compared: ReportComparison) -> Iterator[str]:
+        yield from DISCLAIMERS
+        yield ""
+        yield from self._hanging(f"A  {_summary(compared.before)}")
+        yield from self._hanging(f"B  {_summary(compared.after)}")
+        yield ""
+        yield from self._hanging(compared.attribution)
+        for caution in compared.cautions:
+            yield from (self._paint(line, "yellow") for line in self._hanging(f"Caution: {printable(caution)}"))
+        yield ""
+        yield self._title("Checks")
+        for check in compared.changed_checks:
+            direction = "worse " if check.worse else "better"
+            line = f"  {direction}  {check.severity:<6}  {printable(check.check_id)}: {check.before} → {check.now}"
+            yield self._paint(line, "red" if check.worse else "green")
+        for check_ids, side in ((compared.only_before, "A"), (compared.only_after, "B")):
+            if check_ids:
+                yield f"  only in {side}: {', '.join(map(printable, check_ids))}"
+        if not (compared.changed_checks or compared.only_before or compared.only_after):
+            yield "  No difference in the checks that can be compared."
+        if compared.consistency_delta is not None:
+            before, after = (labels.score(side.consistency_score) for side in (compared.before, compared.after))
+            yield f"  Consistency {before} → {after} ({compared.consistency_delta:+.2f})"
+        yield from self._evidence(compared)
+
+    def _evidence(self, compared: ReportComparison) -> Iterator[str]:
+        changed = [change for change in compared.evidence if change.gained or change.lost]
+        if not changed:
+            return
+        yield ""
+        yield self._title("Evidence")
+        for change in changed:
+            yield f"  {printable(change.check_id)}"
+            for sign, spans in (("−", change.lost), ("+", change.gained)):
+                for span in spans:
+                    yield from self._hanging(f"{sign} “{truncate(printable(span), _COMPARED_QUOTE)}”", "    ")
+
     def _title(self, title: str) -> str:
         return self._paint(title, bold=True)
 
@@ -217,9 +278,20 @@ class _Screen:
 
     def _wrapped(self, text: str, indent: str = "") -> list[str]:
         """Wrap the text; only the first line has the list mark."""
-        return textwrap.wrap(
-            _line(text), self._width, initial_indent=indent, subsequent_indent=" " * len(indent), break_on_hyphens=False
-        )
+        return self._wrap(_line(text), indent, " " * len(indent))
+
+    def _hanging(self, text: str, indent: str = "") -> list[str]:
+        """Wrap the text; all lines but the first are indented."""
+        return self._wrap(text, indent, f"{indent}   ")
+
+    def _wrap(self, text: str, first: str, others: str) -> list[str]:
+        return textwrap.wrap(text, self._width, initial_indent=first, subsequent_indent=others, break_on_hyphens=False)
+
+
+def _summary(side: Side) -> str:
+    consistency = labels.score(side.consistency_score)
+    report = f"{side.report_id}  {side.timestamp}  {side.overall_status}  consistency {consistency}"
+    return f"{report}  {printable(side.evaluator)}  subject {printable(side.subject)}"
 
 
 def _quoted(text: str) -> str:

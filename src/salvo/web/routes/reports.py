@@ -126,7 +126,7 @@ def _check_labels(check: CheckResult) -> CheckLabels:
         votes=labels.votes(check),
         facts=labels.facts(check),
         decided_by=labels.UNASKED.get(check.decided_by, ""),
-        notices=tuple(notice for notice in (labels.unfinished(check), labels.overruled(check)) if notice),
+        notices=tuple(labels.check_notices(check)),
     )
 
 

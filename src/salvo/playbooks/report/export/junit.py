@@ -61,5 +61,5 @@ def _tag(check: CheckResult) -> str | None:
 
 def _lines(check: CheckResult) -> Sequence[str]:
     quotes = [f"{labels.where(quote.location)}: “{quote.span}”" for quote in check.evidence_citations]
-    sentences = [labels.unfinished(check), labels.overruled(check), labels.visible_note(check.notes)]
-    return [*filter(None, sentences), *quotes]
+    note = labels.visible_note(check.notes)
+    return [*labels.check_notices(check), *([note] if note else []), *quotes]

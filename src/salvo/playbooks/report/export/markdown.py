@@ -33,14 +33,20 @@ def _blocks(report: Report, signature: Signature | None) -> Iterator[str]:
     yield from _section("Variance", *_variance(report))
     yield from _section("Drift", *_drift(report))
     yield from _section("Findings in the text", *_findings(report))
-    yield from _section("Assumptions stated in the text", _assumptions(report))
+    assumptions = (f"{inline(stated.text)}{_at(stated.location)}" for stated in report.assumptions_extracted)
+    yield from _section("Assumptions stated in the text", _bullets(assumptions, "None found."))
     yield from _section("Uncertainty", _list(report.uncertainty, "None recorded."))
-    yield from _section("Areas not checked", _unchecked(report))
+    areas = (f"{inline(area.area)}{_at(area.location)} – {labels.stated_by(area)}" for area in report.unchecked_areas)
+    yield from _section("Areas not checked", _bullets(areas, "None recorded."))
     yield from _section("Limitations", _list(report.limitations, "None recorded."))
-    yield from _section("Models", *_models(report))
+    models = report.model_fingerprints
+    yield "## Models"
+    yield _rows("Evaluator (measured)", labels.fingerprint(models.evaluator))
+    yield _rows("Producer (as declared)", labels.fingerprint(models.producer))
     yield from _section("Tokens and cost", _rows("Spending", labels.spending(report)))
+    runs = [[inline(cell) for cell in row] for row in labels.run_rows(report)]
     yield from _section("Integrity", _rows("Integrity", labels.integrity(report)), _signed(signature))
-    yield from _section("Raw runs", _table(labels.RUN_COLUMNS, labels.run_rows(report)))
+    yield from _section("Raw runs", markdown_table(labels.RUN_COLUMNS, runs))
     if summary.mending_prompt is not None:
         yield from _section(labels.PROMPT_TITLE, labels.PROMPT, fenced(summary.mending_prompt))
     yield "---"
@@ -53,16 +59,16 @@ def _section(title: str, *content: str) -> Iterator[str]:
 
 
 def _list(items: Sequence[str], none: str) -> str:
-    return "\n".join(f"- {inline(item)}" for item in items) or none
+    return _bullets(map(inline, items), none)
+
+
+def _bullets(lines: Iterable[str], none: str) -> str:
+    return "\n".join(f"- {line}" for line in lines) or none
 
 
 def _rows(heading: str, rows: Sequence[NamedValue]) -> str:
     cells = [(inline(row.name), code(row.value) if row.code else inline(row.value)) for row in rows]
     return markdown_table((heading, ""), cells)
-
-
-def _table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    return markdown_table(columns, [[inline(cell) for cell in row] for row in rows])
 
 
 def _glance(report: Report) -> str:
@@ -86,8 +92,7 @@ def _check(number: int, check: CheckResult) -> Iterator[str]:
     yield f"> {inline(check.question)}"
     yield " · ".join(f"{row.name} **{row.value}**" for row in labels.facts(check))
     yield labels.UNASKED.get(check.decided_by, "")
-    for sentence in (labels.unfinished(check), labels.overruled(check)):
-        yield f"**{sentence}**" if sentence else ""
+    yield from (f"**{sentence}**" for sentence in labels.check_notices(check))
     yield inline(labels.visible_note(check.notes))
     yield "\n".join(f"- Run {run.run}: {inline(labels.vote(run))}" for run in check.raw_runs)
     for citation in check.evidence_citations:
@@ -101,18 +106,19 @@ def _check(number: int, check: CheckResult) -> Iterator[str]:
         yield "\n".join(f"- ~~{inline(quote.span)}~~" for quote in check.rejected_citations)
     if check.pattern_hits:
         yield "**Pattern hits**"
-        yield "\n".join(f"- {code(hit.pattern)}: {_places(hit)}" for hit in labels.hits(check))
+        yield "\n".join(_hits(check))
 
 
 def _quote(name: str, citation: Citation) -> Iterator[str]:
-    about = ", ".join(filter(None, [labels.where(citation.location), labels.from_runs(citation)]))
     context = inline(labels.visible_note(citation.context))
-    yield f"**{name}** ({about})" + (f": {context}" if context else "")
+    yield f"**{name}** ({', '.join(labels.sources(citation))})" + (f": {context}" if context else "")
     yield fenced(citation.span)
 
 
-def _places(hit: labels.HitGroup) -> str:
-    return ", ".join(f"{code(span)} ({labels.where(location)})" for span, location in hit.spans)
+def _hits(check: CheckResult) -> Iterator[str]:
+    for pattern, hits in labels.hits(check).items():
+        places = ", ".join(f"{code(hit.span)} ({labels.where(hit.location)})" for hit in hits)
+        yield f"- {code(pattern)}: {places}"
 
 
 def _variance(report: Report) -> Iterator[str]:
@@ -153,24 +159,8 @@ def _findings(report: Report) -> Iterator[str]:
             yield fenced(finding.span)
 
 
-def _assumptions(report: Report) -> str:
-    stated = [f"- {inline(assumption.text)}{_at(assumption.location)}" for assumption in report.assumptions_extracted]
-    return "\n".join(stated) or "None found."
-
-
-def _unchecked(report: Report) -> str:
-    areas = [f"- {inline(area.area)}{_at(area.location)} – {labels.stated_by(area)}" for area in report.unchecked_areas]
-    return "\n".join(areas) or "None recorded."
-
-
 def _at(location: Location | None) -> str:
     return f" ({labels.where(location)})" if location else ""
-
-
-def _models(report: Report) -> Iterator[str]:
-    prints = report.model_fingerprints
-    yield _rows("Evaluator (measured)", labels.fingerprint(prints.evaluator))
-    yield _rows("Producer (as declared)", labels.fingerprint(prints.producer))
 
 
 def _signed(signature: Signature | None) -> str:

@@ -3,7 +3,7 @@
 from inline_snapshot import snapshot
 
 from salvo.playbooks.enums import Mode, Result, Status
-from salvo.playbooks.report import timeline
+from salvo.playbooks.report import terminal
 from salvo.playbooks.store.records import TimelinePoint
 
 
@@ -28,7 +28,7 @@ def test_a_timeline_marks_what_is_special() -> None:
             ("c", Mode.FULL, 0.5, False, False, "y", {"two": Result.PASS, "three": Result.PASS}),
         )
     ]
-    assert "\n".join(timeline.lines("s", points)) == snapshot("""\
+    assert "\n".join(terminal.timeline("s", points)) == snapshot("""\
 REPORT  TIME                 STATUS  CONSISTENCY  TEXT     EVALUATOR  1  2  3
 a       2026-11-15T12:00:00  REVIEW  1.00                  ru\\x1bles  P  F  –  baseline
 b       2026-11-15T12:00:00  REVIEW  unknown      same     ru\\x1bles  –  ?  –  screening, incomplete

@@ -5,7 +5,7 @@ from dataclasses import replace
 from inline_snapshot import snapshot
 
 from salvo.playbooks.enums import Result
-from salvo.playbooks.report import comparison_text
+from salvo.playbooks.report import terminal
 from salvo.playbooks.report.compare import compare
 from tests.support.playbooks import a_report
 
@@ -24,7 +24,7 @@ def test_what_changed_as_lines_of_text() -> None:
             *derived,
         ),
     )
-    assert "\n".join(comparison_text.lines(compare(HERE, other), width=80)) == snapshot("""\
+    assert "\n".join(terminal.comparison(compare(HERE, other), width=80)) == snapshot("""\
 This is an observability report, not legal advice.
 Pass ≠ safe. Fail ≠ wrong. Indeterminate is expected.
 Report describes behavior under this playbook and inputs.
