@@ -17,6 +17,7 @@ from salvo.errors import InputError, StoreError, UnknownIdError, UsageError
 from salvo.playbooks.audit import verify as verification
 from salvo.playbooks.audit.signing import read_public_key
 from salvo.playbooks.audit.verify import VerificationFinding
+from salvo.playbooks.report.report import read_report
 
 
 @click.command
@@ -59,7 +60,7 @@ def _verify_file(file: Path, public_key: str | None) -> list[VerificationFinding
         raise InputError(f"{file} cannot be read: {error.strerror}.", hint="Check its permissions.") from error
     name = str(file)
     findings = verification.file(content, name, public_key=key)
-    report_id = verification.read_report_id(content, name)
+    report_id = read_report(content, name).byop_report.report_id
     try:
         with open_store() as store:
             return [*findings, *verification.against_database(content, store.load_raw(report_id), store.audit_log())]

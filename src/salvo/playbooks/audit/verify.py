@@ -105,11 +105,6 @@ def chain(log: Sequence[AuditEntry], head: str | None = None) -> VerificationFin
     )
 
 
-def read_report_id(content: bytes, name: str) -> str:
-    """Return the report id in a report file."""
-    return read_report(content, name).byop_report.report_id
-
-
 def _find_entry(report_id: str, log: Sequence[AuditEntry]) -> AuditEntry | None:
     return next((entry for entry in log if entry.action == audit_log.EVALUATION and entry.report_id == report_id), None)
 

@@ -22,6 +22,7 @@ from salvo.playbooks.report.report import (
     SPEC_VERSION,
     ArtifactFinding,
     CheckResult,
+    Citation,
     ExtractedAssumption,
     Fingerprints,
     Integrity,
@@ -33,6 +34,7 @@ from salvo.playbooks.report.report import (
     UncheckedArea,
     VarianceSummary,
 )
+from salvo.playbooks.report.status import StatusOutcome
 from salvo.version import __version__
 
 T = TypeVar("T", float, Usage)
@@ -78,18 +80,28 @@ def build_report(
     baseline: BaselineReport | str,
 ) -> Report:
     """Build the report. `baseline` is the report to compare with, or the reason why there is none."""
-    answers = _by_check(votes)
+    thresholds = request.playbook.variance
+    answers: dict[str, dict[int, JudgeAnswer]] = {}
+    for vote in votes:
+        answers.setdefault(vote.check_id, {})[vote.run] = vote.answer
     measured = [answer.measured for runs in answers.values() for answer in runs.values()]
     fingerprints = Fingerprints(_evaluator(judge, measured), producer_fingerprint(request.producer))
     decided = _decided(request, answers, scan_result)
     consistency = variance.overall(
         (check.severity, check.per_check_consistency) for check in decided if check.decided_by == "evaluator"
     )
-    drifted = _drift(request, decided, consistency, fingerprints, timestamp, baseline)
+    if isinstance(baseline, str):
+        drifted = drift.not_compared(baseline)
+    else:
+        texts = request.inputs.fingerprint
+        now = Snapshot(request.report_id, timestamp, texts, tuple(decided), consistency, fingerprints)
+        drifted = drift.compare(now, snapshot(baseline.report), saved=baseline.saved, thresholds=thresholds)
     results = tuple(_with_derived(request, decided, consistency, drifted))
-    overall, reasons = status.overall(
-        [_outcome(check, drifted) for check in results], consistency, request.playbook.variance, request.mode
-    )
+    outcomes = [
+        StatusOutcome(check.check_id, check.severity, check.result, check.check_id == DRIFT and drifted.neutral)
+        for check in results
+    ]
+    overall, reasons = status.overall(outcomes, consistency, thresholds, request.mode)
     incomplete = any(check.incomplete for check in results)
     report = Report(
         spec_version=SPEC_VERSION,
@@ -112,15 +124,22 @@ def build_report(
         variance_summary=VarianceSummary(
             num_runs=request.runs,
             consistency_score=consistency,
-            divergent_findings=_divergent(decided, request),
-            threshold_ok=request.playbook.variance.ok,
-            threshold_warn=request.playbook.variance.warn,
-            aggregation=request.playbook.variance.aggregation,
+            divergent_findings=tuple(
+                check.check_id
+                for check in decided
+                if check.per_check_consistency is not None and check.per_check_consistency < thresholds.ok
+            ),
+            threshold_ok=thresholds.ok,
+            threshold_warn=thresholds.warn,
+            aggregation=thresholds.aggregation,
             note=variance.what_it_shows(request.runs, deterministic=judge.deterministic),
         ),
         drift_summary=drifted.summary,
         artifact_findings=scan_result.findings,
-        assumptions_extracted=_assumptions(results),
+        assumptions_extracted=tuple(
+            ExtractedAssumption(citation.span, citation.location)
+            for citation in _stated(results, "assumption_disclosure")
+        ),
         uncertainty=_uncertainty(results),
         unchecked_areas=_unchecked(request, results),
         limitations=_limitations(request, judge, measured, scan_result, incomplete=incomplete),
@@ -137,13 +156,6 @@ def build_report(
     return with_hash(report)
 
 
-def _by_check(votes: Iterable[Vote]) -> dict[str, dict[int, JudgeAnswer]]:
-    answers: dict[str, dict[int, JudgeAnswer]] = {}
-    for vote in votes:
-        answers.setdefault(vote.check_id, {})[vote.run] = vote.answer
-    return answers
-
-
 def _decided(
     request: EvaluationRequest, answers: Mapping[str, Mapping[int, JudgeAnswer]], scan_result: ScanResult
 ) -> list[CheckResult]:
@@ -157,20 +169,6 @@ def _decided(
         elif not check.derived:
             results.append(checks.from_patterns(check, scan, request.inputs))
     return results
-
-
-def _drift(
-    request: EvaluationRequest,
-    decided: list[CheckResult],
-    consistency: float | None,
-    fingerprints: Fingerprints,
-    timestamp: str,
-    baseline: BaselineReport | str,
-) -> Drift:
-    if isinstance(baseline, str):
-        return drift.not_compared(baseline)
-    now = Snapshot(request.report_id, timestamp, request.inputs.fingerprint, tuple(decided), consistency, fingerprints)
-    return drift.compare(now, snapshot(baseline.report), saved=baseline.saved, thresholds=request.playbook.variance)
 
 
 def snapshot(report: Report) -> Snapshot:
@@ -198,17 +196,12 @@ def _with_derived(
             yield by_id[check.id]
 
 
-def _outcome(check: CheckResult, drifted: Drift) -> status.StatusOutcome:
-    neutral = check.check_id == DRIFT and drifted.neutral
-    return status.StatusOutcome(check.check_id, check.severity, check.result, neutral)
-
-
 def judged_status(report: Report) -> Status:
     """Return the status of what was judged: an error of the provider, or of ours, does not count against the text."""
     if not report.incomplete:
         return report.summary.overall_status
     outcomes = [
-        status.StatusOutcome(check.check_id, check.severity, check.result)
+        StatusOutcome(check.check_id, check.severity, check.result)
         for check in report.check_results
         if not check.incomplete and check.decided_by != "derived"
     ]
@@ -216,22 +209,10 @@ def judged_status(report: Report) -> Status:
     return status.overall(outcomes, report.variance_summary.consistency_score, thresholds, report.execution_mode)[0]
 
 
-def _divergent(decided: Iterable[CheckResult], request: EvaluationRequest) -> tuple[str, ...]:
-    return tuple(
-        check.check_id
-        for check in decided
-        if check.per_check_consistency is not None and check.per_check_consistency < request.playbook.variance.ok
-    )
-
-
-def _assumptions(results: Iterable[CheckResult]) -> tuple[ExtractedAssumption, ...]:
-    """Return the passages that made the check on assumptions pass: what the text states, in its own words."""
-    return tuple(
-        ExtractedAssumption(citation.span, citation.location)
-        for check in results
-        if check.check_id == "assumption_disclosure" and check.result is Result.PASS
-        for citation in check.evidence_citations
-    )
+def _stated(results: Iterable[CheckResult], check_id: str) -> list[Citation]:
+    """Return the passages that made the check pass: what the text states, in its own words."""
+    passed = (check for check in results if check.check_id == check_id and check.result is Result.PASS)
+    return [citation for check in passed for citation in check.evidence_citations]
 
 
 def _uncertainty(results: Iterable[CheckResult]) -> tuple[str, ...]:
@@ -256,9 +237,7 @@ def _uncertainty(results: Iterable[CheckResult]) -> tuple[str, ...]:
 def _unchecked(request: EvaluationRequest, results: Iterable[CheckResult]) -> tuple[UncheckedArea, ...]:
     stated = [
         UncheckedArea(citation.span, "output", citation.location)
-        for check in results
-        if check.check_id == "unchecked_areas_disclosure" and check.result is Result.PASS
-        for citation in check.evidence_citations
+        for citation in _stated(results, "unchecked_areas_disclosure")
     ]
     unchecked = [
         "Whether the text is legally correct: a playbook examines how a text is written, not whether it is right."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from salvo.engine.chat.base import Usage
 from salvo.engine.text.formatting import pluralize
@@ -26,9 +27,9 @@ def from_votes(
 ) -> CheckResult:
     """Return the result of the evaluator's votes; `answers` are by run number."""
     runs = range(1, request.runs + 1)
+    raw_runs = tuple(_raw_run(run, answers.get(run), request.inputs, locator) for run in runs)
     voted = tally([answers.get(run) for run in runs], request.playbook.variance.aggregation, request.mode)
     supporting = {run: answer for run, answer in sorted(answers.items()) if answer.result is voted.result}
-    opposing = {run: answer for run, answer in sorted(answers.items()) if answer.result not in (None, voted.result)}
     quotes = _citations(supporting, request.inputs, locator)
     located = tuple(quote for quote in quotes if quote.location is not None)
     unproven = voted.result is Result.FAIL and len(located) < check.min_citations_per_fail
@@ -44,14 +45,12 @@ def from_votes(
         rejected_citations=tuple(quote for quote in quotes if quote.location is None),
         notes=_notes(supporting.values(), answers, request.runs, unproven=unproven),
         dissent=tuple(
-            Dissent(
-                run, answer.result, withhold_claims(answer.notes), _citations({run: answer}, request.inputs, locator)
-            )
-            for run, answer in opposing.items()
-            if answer.result is not None
+            Dissent(run.run, run.result, run.notes, run.evidence_citations)
+            for run in raw_runs
+            if run.valid and run.result is not voted.result
         ),
         pattern_hits=pattern_hits(hits, request.inputs),
-        raw_runs=tuple(_raw_run(run, answers.get(run), request.inputs, locator) for run in runs),
+        raw_runs=raw_runs,
         incomplete=voted.incomplete,
     )
 
@@ -62,16 +61,11 @@ def from_patterns(check: Check, scan: Scan, inputs: Inputs) -> CheckResult:
     result, notes = _scan_outcome(check, scan)
     # An absence cannot be quoted, so a FAIL without a match cannot meet an evidence requirement.
     unproven = result is Result.FAIL and len(matches) < check.min_citations_per_fail
-    return CheckResult(
-        check_id=check.id,
-        severity=check.severity,
-        question=check.question,
+    return replace(
+        derived(check, result, EVIDENCE_NOT_MET if unproven else notes),
         result=Result.INDETERMINATE if unproven else result,
         raw_result=result if unproven else None,
-        per_check_confidence=None if result is Result.INDETERMINATE else 1.0,
-        per_check_consistency=None,
         evidence_citations=tuple(Citation(hit.span, hit.location) for hit in matches),
-        notes=EVIDENCE_NOT_MET if unproven else notes,
         decided_by="patterns",
         pattern_hits=matches,
     )

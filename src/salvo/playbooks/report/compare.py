@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from salvo.playbooks.enums import Mode, Result, Status
-from salvo.playbooks.report.drift import changes, identity
+from salvo.playbooks.report.drift import changes, consistency_delta, identity
 from salvo.playbooks.report.report import ChangedCheck, CheckResult, Report
 
 
@@ -65,7 +65,7 @@ def compare(before: Report, after: Report) -> ReportComparison:
         changed_checks=changes(before.check_results, after.check_results),
         only_before=tuple(check_id for check_id in checks_before if check_id not in checks_after),
         only_after=tuple(check_id for check_id in checks_after if check_id not in checks_before),
-        consistency_delta=None if scores[0] is None or scores[1] is None else round(scores[1] - scores[0], 9),
+        consistency_delta=consistency_delta(*scores),
         evidence=tuple(
             _evidence_change(checks_before[check_id], check)
             for check_id, check in checks_after.items()
@@ -98,16 +98,14 @@ def _attribution(*, same_text: bool, same_judge: bool) -> str:
 
 
 def _evidence_change(before: CheckResult, after: CheckResult) -> EvidenceChange:
-    spans_before, spans_after = _spans(before), _spans(after)
+    spans_before, spans_after = (
+        list(dict.fromkeys(citation.span for citation in check.evidence_citations)) for check in (before, after)
+    )
     return EvidenceChange(
         after.check_id,
         gained=tuple(span for span in spans_after if span not in spans_before),
         lost=tuple(span for span in spans_before if span not in spans_after),
     )
-
-
-def _spans(check: CheckResult) -> Sequence[str]:
-    return list(dict.fromkeys(citation.span for citation in check.evidence_citations))
 
 
 def _cautions(before: Report, after: Report) -> Iterable[str]:

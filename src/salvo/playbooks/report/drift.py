@@ -44,11 +44,7 @@ def not_compared(reason: str) -> Drift:
 def compare(now: Snapshot, before: Snapshot, *, saved: bool, thresholds: Variance) -> Drift:
     """Compare two reports. `saved`: `before` was saved as a baseline; otherwise it is the newest earlier report."""
     changed = changes(before.checks, now.checks)
-    delta = (
-        None
-        if now.consistency is None or before.consistency is None
-        else round(now.consistency - before.consistency, 9)
-    )
+    delta = consistency_delta(before.consistency, now.consistency)
     same_text = now.inputs_fingerprint == before.inputs_fingerprint
     same_judge = identity(now.fingerprints) == identity(before.fingerprints)
     degraded = _degraded(changed, now.consistency, before.consistency, delta, thresholds)
@@ -90,6 +86,10 @@ def changes(before: tuple[CheckResult, ...], now: tuple[CheckResult, ...]) -> tu
         and previous.result is not check.result
         and not (previous.incomplete or check.incomplete)
     )
+
+
+def consistency_delta(before: float | None, now: float | None) -> float | None:
+    return None if now is None or before is None else round(now - before, 9)
 
 
 def identity(fingerprints: Fingerprints) -> tuple[object, ...]:

@@ -26,7 +26,8 @@ class Locator:
         A quote that omits something ("A … B") is found only if the text itself has the ellipsis: both parts may be
         right, and together still say something that the text does not say.
         """
-        if not _has_enough_letters(span):
+        letters = (character for character in span if character.isalpha())
+        if len(list(islice(letters, MIN_LETTERS))) < MIN_LETTERS:
             return None
         start = _find_occurrence(self._text, span)
         if start >= 0:
@@ -54,11 +55,6 @@ class Locator:
             if start >= 0:
                 return folded.origin(start, start + len(candidate))
         return None
-
-
-def _has_enough_letters(span: str) -> bool:
-    letters = (character for character in span if character.isalpha())
-    return len(list(islice(letters, MIN_LETTERS))) == MIN_LETTERS
 
 
 def _find_occurrence(text: str, quote: str) -> int:

@@ -26,7 +26,7 @@ def overall(
     """Return the most severe status that any rule gives, and a sentence for each rule that gives it."""
     counted = [outcome for outcome in outcomes if not outcome.neutral]
     for status, reasons in (
-        (Status.ALERT, _alert(counted)),
+        (Status.ALERT, [f"{name} (high severity) failed." for name in _check_ids(counted, Severity.HIGH, Result.FAIL)]),
         (Status.REVIEW, _review(counted, consistency, thresholds)),
         (Status.OBSERVE, _observe(counted, consistency, thresholds, mode)),
     ):
@@ -37,10 +37,6 @@ def overall(
     return Status.STABLE, (
         f"No check failed or is indeterminate{except_for}. The consistency is {_consistency_text(consistency)}.",
     )
-
-
-def _alert(outcomes: Sequence[StatusOutcome]) -> list[str]:
-    return [f"{check_id} (high severity) failed." for check_id in _check_ids(outcomes, Severity.HIGH, Result.FAIL)]
 
 
 def _review(outcomes: Sequence[StatusOutcome], consistency: float | None, thresholds: Variance) -> list[str]:
@@ -63,11 +59,9 @@ def _observe(
     outcomes: Sequence[StatusOutcome], consistency: float | None, thresholds: Variance, mode: Mode
 ) -> list[str]:
     reasons = [
-        f"{check_id} (medium severity) failed." for check_id in _check_ids(outcomes, Severity.MEDIUM, Result.FAIL)
-    ]
-    reasons += [
-        f"{check_id} (medium severity) is indeterminate."
-        for check_id in _check_ids(outcomes, Severity.MEDIUM, Result.INDETERMINATE)
+        f"{check_id} (medium severity) {outcome}."
+        for result, outcome in ((Result.FAIL, "failed"), (Result.INDETERMINATE, "is indeterminate"))
+        for check_id in _check_ids(outcomes, Severity.MEDIUM, result)
     ]
     if consistency is not None and consistency < thresholds.ok:
         reasons.append(f"The consistency is {_consistency_text(consistency)}, below {thresholds.ok:g}.")

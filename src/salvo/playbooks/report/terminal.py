@@ -95,11 +95,7 @@ def timeline(subject: str, points: Sequence[TimelinePoint], *, colour: bool = Fa
 
 
 def _timeline_row(point: TimelinePoint, before: TimelinePoint | None, checks: Sequence[str]) -> list[str]:
-    flags = {
-        "baseline": point.baseline,
-        "screening": point.mode is Mode.SCREENING,
-        "incomplete": point.incomplete,
-    }
+    flags = {"baseline": point.baseline, "screening": point.mode is Mode.SCREENING, "incomplete": point.incomplete}
     return [
         point.id,
         point.created_at[:19],

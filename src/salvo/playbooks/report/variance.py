@@ -29,8 +29,9 @@ class VoteTally:
 def tally(answers: Sequence[JudgeAnswer | None], aggregation: Aggregation, mode: Mode) -> VoteTally:
     """Combine the answers, one per run; None, or an answer without a result, is not a vote."""
     votes = [answer.result if answer else None for answer in answers]
-    winner = _unanimous(votes) if aggregation is Aggregation.CONSENSUS_REQUIRED else voting.majority(votes)
-    result = winner or Result.INDETERMINATE
+    result = voting.majority(votes) or Result.INDETERMINATE
+    if aggregation is Aggregation.CONSENSUS_REQUIRED and len(set(votes)) > 1:
+        result = Result.INDETERMINATE
     agreeing = [
         answer.confidence
         for answer in answers
@@ -42,10 +43,6 @@ def tally(answers: Sequence[JudgeAnswer | None], aggregation: Aggregation, mode:
         consistency=voting.consistency(votes) if mode is Mode.FULL else None,
         incomplete=2 * sum(vote is not None for vote in votes) <= len(votes),
     )
-
-
-def _unanimous(votes: Sequence[Result | None]) -> Result | None:
-    return votes[0] if votes and len(set(votes)) == 1 else None
 
 
 def overall(consistencies: Iterable[tuple[Severity, float | None]]) -> float | None:

@@ -34,7 +34,7 @@ class Database:
         # SQLite allows one writer at a time: threads queue here instead of polling the file.
         self._write_lock = threading.Lock() if self._sqlite else nullcontext()
         self._engine = _engine(self._url)
-        self._made_later = self._is_making = self._is_made = False
+        self._make_later = False
         self._make_lock = threading.RLock()
 
     @property
@@ -77,20 +77,18 @@ class Database:
 
     def make_when_needed(self) -> None:
         """Create the file only when something is read or written, so that an unused store leaves no file."""
-        self._made_later = True
+        self._make_later = True
 
     def _make_if_needed(self) -> None:
-        if not self._made_later:
-            return
         with self._make_lock:  # other threads wait here; this thread enters again while it makes the tables
-            if self._is_made or self._is_making:
+            if not self._make_later:
                 return
-            self._is_making = True
+            self._make_later = False
             try:
                 self.bring_up_to_date()
-                self._is_made = True
-            finally:
-                self._is_making = False
+            except BaseException:
+                self._make_later = True
+                raise
 
     def bring_up_to_date(self) -> None:
         """Create or migrate the tables if necessary. Several processes may do this at once."""
@@ -144,7 +142,12 @@ def _usable(url: str) -> URL:
         ) from error
     kind = parsed.get_backend_name() if parsed.drivername != "postgres" else "postgresql"
     if kind == "postgresql":
-        return _for_server(parsed)
+        if find_spec("psycopg") is None:
+            raise StoreError(
+                "DATABASE_URL names a PostgreSQL database, but its driver is not installed.",
+                hint="pip install 'salvo-ai[postgresql]'",
+            )
+        return parsed.set(drivername="postgresql+psycopg")
     if kind != "sqlite":
         raise StoreError(
             f"DATABASE_URL names a database of type {kind}, which Salvo does not support.",
@@ -158,15 +161,6 @@ def _usable(url: str) -> URL:
     if _is_uri(parsed):
         return parsed
     return parsed.set(drivername="sqlite", database=str(Path(parsed.database).absolute()))
-
-
-def _for_server(url: URL) -> URL:
-    if find_spec("psycopg") is None:
-        raise StoreError(
-            "DATABASE_URL names a PostgreSQL database, but its driver is not installed.",
-            hint="pip install 'salvo-ai[postgresql]'",
-        )
-    return url.set(drivername="postgresql+psycopg")
 
 
 def _is_uri(url: URL) -> bool:
@@ -214,10 +208,8 @@ def _migrate(connection: Connection, place: str) -> None:
     folder = Path(__file__).parent / "migrations"
     config.set_main_option("script_location", str(folder).replace("%", "%%"))
     config.attributes["connection"] = connection
-    stored = _revision(connection)
-    if stored is not None:
-        try:
-            ScriptDirectory.from_config(config).get_revision(stored)
-        except CommandError as error:
-            raise StoreError(f"{place} was made by a newer version of Salvo.", hint=NEWER) from error
+    try:
+        ScriptDirectory.from_config(config).get_revision(_revision(connection) or REVISION)
+    except CommandError as error:
+        raise StoreError(f"{place} was made by a newer version of Salvo.", hint=NEWER) from error
     command.upgrade(config, "head")

@@ -21,10 +21,7 @@ _SQLITE = {
         "{place} is read-only.",
         "Change the permissions of the file and its folder, or name another file in DATABASE_URL.",
     ),
-    "SQLITE_NOTADB": (
-        "{place} is not a SQLite file.",
-        "Move it away, or name another file in DATABASE_URL.",
-    ),
+    "SQLITE_NOTADB": ("{place} is not a SQLite file.", "Move it away, or name another file in DATABASE_URL."),
     "SQLITE_CORRUPT": ("{place} is damaged.", "Restore it from a backup."),
     "SQLITE_CANTOPEN": (
         "{place} cannot be opened.",

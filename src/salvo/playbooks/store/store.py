@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from sqlalchemy import Connection, RowMapping, and_, delete, desc, func, select, update
@@ -107,9 +106,7 @@ class EvaluationStore:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     # Running an evaluation.
@@ -135,7 +132,7 @@ class EvaluationStore:
         """Let this process run an evaluation that ended without a report."""
         with self._database.writing() as connection:
             row = rows.lock_open_evaluation(connection, evaluation_id)
-            if row["state"] == State.RUNNING and not self._is_gone(row):
+            if self._state(row) is State.RUNNING:
                 raise UsageError(
                     f"The evaluation {evaluation_id} is still running in another process.",
                     hint="Wait for it, or cancel it first.",
@@ -180,10 +177,10 @@ class EvaluationStore:
             audit_entries.append(connection, audit_log.evaluation(report, raw_runs, at=now, stored=stored))
 
     def interrupt(self, evaluation_id: str) -> None:
-        self._end(evaluation_id, State.INTERRUPTED)
+        self._end(evaluation_id, state=State.INTERRUPTED)
 
     def cancel(self, evaluation_id: str) -> None:
-        self._end(evaluation_id, State.CANCELLED)
+        self._end(evaluation_id, state=State.CANCELLED)
 
     def fail(self, evaluation_id: str, error: ErrorDetail) -> None:
         """Store why the evaluation failed. It can still be resumed."""
@@ -197,13 +194,10 @@ class EvaluationStore:
     def mark_interrupted(self) -> list[str]:
         """Mark the running evaluations whose process has ended, and return their ids."""
         with self._database.writing() as connection:
-            running = connection.execute(
-                select(evaluations.c.id, evaluations.c.owner, evaluations.c.touched_at)
-                .where(evaluations.c.state == State.RUNNING)
-                .order_by(evaluations.c.id)
-                .with_for_update()
-            ).mappings()
-            abandoned = [row["id"] for row in running if self._is_gone(row)]
+            columns = (evaluations.c.id, evaluations.c.owner, evaluations.c.touched_at)
+            running = select(*columns).where(evaluations.c.state == State.RUNNING).order_by(evaluations.c.id)
+            locked = connection.execute(running.with_for_update()).mappings()
+            abandoned = [row["id"] for row in locked if self._is_gone(row)]
             change = update(evaluations).where(evaluations.c.id.in_(abandoned))
             connection.execute(change.values(state=State.INTERRUPTED))
         return abandoned
@@ -213,7 +207,7 @@ class EvaluationStore:
         now = self._now()
         with self._database.writing(alone=True) as connection:
             row = rows.get_row(connection, evaluation_id)
-            if row["state"] == State.RUNNING and not self._is_gone(row):
+            if self._state(row) is State.RUNNING:
                 raise UsageError(
                     f"The evaluation {evaluation_id} is still running.", hint="Wait for it, or cancel it first."
                 )
@@ -279,12 +273,10 @@ class EvaluationStore:
         """Return the evaluations, the newest first. `search` looks in ids and names, and ignores case."""
         query = rows.select_fields(HistoryRow).add_columns(evaluations.c.owner, evaluations.c.touched_at)
         query = query.order_by(evaluations.c.id.desc()).limit(limit).offset(offset)
-        if subject is not None:
-            query = query.where(evaluations.c.subject == as_name(subject))
-        if status is not None:
-            query = query.where(evaluations.c.status == status)
-        if mode is not None:
-            query = query.where(evaluations.c.mode == mode)
+        subject_name = None if subject is None else as_name(subject)
+        for column, value in (("subject", subject_name), ("status", status), ("mode", mode)):
+            if value is not None:
+                query = query.where(evaluations.c[column] == value)
         if search:
             query = query.where(rows.matches_search(search))
         with self._database.reading() as connection:
@@ -367,7 +359,7 @@ class EvaluationStore:
         with self._database.reading() as connection:
             return audit_entries.list_entries(connection, evaluation_id)
 
-    def _end(self, evaluation_id: str, state: State) -> None:
+    def _end(self, evaluation_id: str, *, state: State) -> None:
         with self._database.writing() as connection:
             rows.lock_open_evaluation(connection, evaluation_id)
             self._update(connection, evaluation_id, state=state)

@@ -21,7 +21,7 @@ class PassagePosition(NamedTuple):
 
 
 class TextPart(NamedTuple):
-    """A part of one line. Without classes it is not marked."""
+    """A part of the text with the same positions over all of it. Without classes it is not marked."""
 
     text: str
     classes: str
@@ -55,9 +55,9 @@ def lines(text: str, marked: Iterable[PassagePosition]) -> list[list[TextPart]]:
     """Return the parts of each line. A position outside the text is left out: it belongs to a different text."""
     within = {position for position in marked if 0 <= position.location.start < position.location.end <= len(text)}
     rows: list[list[TextPart]] = [[]]
-    for segment in _segments(len(text), within):
-        *inner, last = text[segment.start : segment.end].split("\n")
-        anchored = f"text-{segment.start}" if segment.begins else None
+    for segment in _segments(text, within):
+        *inner, last = segment.text.split("\n")
+        anchored = segment.anchor
         for part in inner:
             if part or anchored:
                 rows[-1].append(TextPart(part, segment.classes, anchored, ()))
@@ -69,29 +69,19 @@ def lines(text: str, marked: Iterable[PassagePosition]) -> list[list[TextPart]]:
     return rows
 
 
-class _Segment(NamedTuple):
-    """A stretch of text with the same positions over all of it."""
-
-    start: int
-    end: int
-    classes: str
-    begins: bool
-    """Whether a position begins with it."""
-    checks_ended: tuple[int, ...]
-
-
-def _segments(length: int, marked: Iterable[PassagePosition]) -> Iterator[_Segment]:
+def _segments(text: str, marked: Iterable[PassagePosition]) -> Iterator[TextPart]:
     """Split the text wherever a position begins or ends, so that marks need not nest when they overlap."""
     beginning, ending = defaultdict[int, list[PassagePosition]](list), defaultdict[int, list[PassagePosition]](list)
     for position in marked:
         beginning[position.location.start].append(position)
         ending[position.location.end].append(position)
     open_kinds: Counter[str] = Counter()
-    for start, end in pairwise(sorted({0, length, *beginning, *ending})):
+    for start, end in pairwise(sorted({0, len(text), *beginning, *ending})):
         open_kinds.subtract(position.kind for position in ending[start])
         open_kinds.update(position.kind for position in beginning[start])
         classes = sorted(kind for kind, number in open_kinds.items() if number)
         if open_kinds["evidence"] > 1:
             classes.append("overlap")
+        anchored = anchor(beginning[start][0].location) if beginning[start] else None
         checks_ended = sorted({position.check for position in ending[end] if position.kind == "evidence"})
-        yield _Segment(start, end, " ".join(classes), bool(beginning[start]), tuple(checks_ended))
+        yield TextPart(text[start:end], " ".join(classes), anchored, tuple(checks_ended))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from salvo.engine.jsonio import json_codec
 from salvo.playbooks.report.compare import agreement
@@ -12,13 +11,10 @@ from salvo.playbooks.report.report import ReportFile
 
 def render(file: ReportFile) -> str:
     """Return the report as JSON; the same report always gives the same bytes."""
-    return _dump(file)
+    return json_codec.dumps(file, indent=2).decode() + "\n"
 
 
 def render_all(files: Sequence[ReportFile]) -> str:
     """Return the reports of several evaluators of the same text, and where they agree."""
-    return _dump({"byop_reports": list(files), "agreement": agreement([file.byop_report for file in files])})
-
-
-def _dump(value: Any) -> str:
-    return json_codec.dumps(value, indent=2).decode() + "\n"
+    agreed = agreement([file.byop_report for file in files])
+    return json_codec.dumps({"byop_reports": list(files), "agreement": agreed}, indent=2).decode() + "\n"
