@@ -25,12 +25,11 @@ Prompt: TypeAlias = str | tuple[PromptPart, ...]
 
 @dataclass(frozen=True, slots=True)
 class ToolDefinition:
-    """A tool as the model sees it."""
+    """A tool as the model sees it. `parameters` is a JSON Schema of an object."""
 
     name: str
     description: str
     parameters: JsonObject
-    """A JSON Schema of an object."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,12 +59,11 @@ class UserMessage:
 
 @dataclass(frozen=True, slots=True)
 class AssistantMessage:
-    """A message of the model."""
+    """A message of the model. `verbatim` must be sent back to its provider unchanged; nothing else reads it."""
 
     text: str
     tool_uses: tuple[ToolUse, ...] = ()
     verbatim: tuple[Any, ...] = ()
-    """Content that must be sent back to its provider unchanged; nothing else reads it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,11 +78,10 @@ Message: TypeAlias = UserMessage | AssistantMessage | ToolMessage
 
 @dataclass(frozen=True, slots=True)
 class OutputSchema:
-    """The JSON Schema of the final text, with a name."""
+    """The JSON Schema of the final text. It is sent to models that support it, and the text is always checked."""
 
     name: str
     schema: JsonObject
-    """It is sent to models that support it, and the text is always checked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,10 +112,9 @@ class Stop(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens in four separate counts."""
+    """Tokens in four separate counts: `input` excludes tokens that were read from a cache or written to one."""
 
     input: int = 0
-    """Without the tokens that were read from a cache or written to one."""
     output: int = 0
     cache_read: int = 0
     cache_write: int = 0

@@ -21,7 +21,6 @@ class ModelFacts:
 
     is_known: bool
     refuses: frozenset[str]
-    """Parameters that a request must not have."""
     cache_floor: int
     with_tools: Mapping[str, Any]
     ends: date | None = None

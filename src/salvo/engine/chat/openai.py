@@ -16,7 +16,6 @@ from salvo.engine.chat.base import (
     Message,
     Prompt,
     Stop,
-    ToolDefinition,
     ToolMessage,
     ToolUse,
     Usage,
@@ -63,7 +62,11 @@ class OpenAIDialect:
         messages = [{"role": "system", "content": _content(request.system)}] if request.system else []
         body["messages"] = messages + [part for message in request.messages for part in _messages(message)]
         if request.tools:
-            body["tools"] = [_tool(tool) for tool in request.tools]
+            functions = (
+                {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
+                for tool in request.tools
+            )
+            body["tools"] = [{"type": "function", "function": function} for function in functions]
             body.update(self._with_tools)
         if request.temperature is not None and "temperature" not in refused:
             body["temperature"] = request.temperature
@@ -101,11 +104,6 @@ class OpenAIDialect:
 def _stop(stop: str, uses: tuple[ToolUse, ...]) -> Stop:
     # Some servers send "stop" although they call tools.
     return Stop.TOOL_USE if stop == "stop" and uses else _STOPS.get(stop, Stop.OTHER)
-
-
-def _tool(tool: ToolDefinition) -> dict[str, Any]:
-    function = {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
-    return {"type": "function", "function": function}
 
 
 def _content(prompt: Prompt) -> str:

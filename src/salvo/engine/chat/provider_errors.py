@@ -137,8 +137,5 @@ def _plain(body: bytes) -> str:
 
 
 def _sentence(message: str) -> str:
-    message = " ".join(message.split())
-    if not message:
-        return ""
-    message = truncate(message, _MAX_MESSAGE)
-    return message if message.endswith((".", "!", "?", "…")) else f"{message}."
+    message = truncate(" ".join(message.split()), _MAX_MESSAGE)
+    return message if not message or message.endswith((".", "!", "?", "…")) else f"{message}."

@@ -52,12 +52,5 @@ class SystemClock:
             candidate = time.time_ns() // 1_000_000 * _SERIALS + secrets.randbelow(_SERIALS)
             # A clock that stops or is set back must not break the order.
             self._last = candidate if candidate > self._last else self._last + 1
-            return _base32(self._last)
-
-
-def _base32(number: int) -> str:
-    digits = []
-    for _ in range(_TIME_DIGITS + _SERIAL_DIGITS):
-        number, digit = divmod(number, 32)
-        digits.append(_DIGITS[digit])
-    return "".join(reversed(digits))
+            places = reversed(range(_TIME_DIGITS + _SERIAL_DIGITS))
+            return "".join(_DIGITS[self._last // 32**place % 32] for place in places)

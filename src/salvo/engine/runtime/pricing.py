@@ -20,14 +20,13 @@ _MILLION = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Rates:
-    """Dollars per million tokens."""
+    """Dollars per million tokens, for prompts of more than `above` tokens."""
 
     input: float
     output: float
     cache_read: float
     cache_write: float
     above: int = 0
-    """The number of tokens of a prompt beyond which these rates hold."""
 
     def cost(self, usage: Usage) -> float:
         return (

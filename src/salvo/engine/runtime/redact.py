@@ -115,32 +115,26 @@ def environment_secrets(environ: Mapping[str, str]) -> list[str]:
     return [value for name, value in environ.items() if _SECRET_NAME.search(name)]
 
 
-class _Rule(NamedTuple):
-    """`hide` replaces secrets by placeholders, and is called where the text contains the marker."""
-
-    marker: str
-    hide: Callable[[str], str]
-
-
 class Redactor:
     """Replaces what looks like a key, known secrets, and matches of the user's patterns."""
 
     def __init__(self, secrets: Iterable[str] = (), patterns: Iterable[str] = ()) -> None:
         spellings = _spellings(secrets)
-        self._rules = [
-            *(_Rule(form, operator.methodcaller("replace", form, PLACEHOLDER)) for form in spellings),
+        # Each rule has a marker, and replaces secrets by placeholders in a text that contains the marker.
+        self._rules: list[tuple[str, Callable[[str], str]]] = [
+            *((form, operator.methodcaller("replace", form, PLACEHOLDER)) for form in spellings),
             # `re` compiles a key shape at its first use; most of them never occur.
             *(
-                _Rule(marker, partial(re.sub, shape.pattern, PLACEHOLDER))
+                (marker, partial(re.sub, shape.pattern, PLACEHOLDER))
                 for shape in _KEY_SHAPES
                 for marker in shape.markers
             ),
             # A pattern such as "x*" matches nothing everywhere, which stays nothing.
-            *(_Rule("", partial(_compiled(pattern).sub, lambda m: m.group() and PLACEHOLDER)) for pattern in patterns),
+            *(("", partial(_compiled(pattern).sub, lambda m: m.group() and PLACEHOLDER)) for pattern in patterns),
         ]
         # Of each secret the longest part that no JSON writer escapes.
         self._markers = {max(_PLAIN_RUN.findall(form), key=len, default="") for form in spellings}
-        self._markers.update(_NESTED_ESCAPES, (rule.marker for rule in self._rules[len(spellings) :]))
+        self._markers.update(_NESTED_ESCAPES, (marker for marker, _ in self._rules[len(spellings) :]))
 
     def text(self, text: str) -> str:
         # Each rule sees only the text between placeholders, and all rules run again until nothing changes. The rest

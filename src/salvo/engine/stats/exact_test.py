@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable
 from functools import lru_cache
 
@@ -59,13 +60,11 @@ def smallest_visible_difference(a: Tally, runs_b: int, alpha: float) -> float | 
 def _smallest_rise(a: Tally, runs_b: int, alpha: float) -> float | None:
     """Return the smallest visible rise. More passes of B only strengthen the evidence, so a binary search works."""
     first = a.passes * runs_b // a.runs + 1  # the fewest passes with a rate above A's
-    visible, invisible = runs_b + 1, first - 1
-    while visible - invisible > 1:  # Fisher's p-value is quick and never below ours, so it gives an upper bound
-        middle = (visible + invisible) // 2
-        if 2 * _fisher(a.passes, a.runs, middle, runs_b) <= alpha:
-            visible = middle
-        else:
-            invisible = middle
+
+    def fisher_sees(passes: int) -> bool:  # it is quick and its p-value never below ours, so it gives an upper bound
+        return 2 * _fisher(a.passes, a.runs, passes, runs_b) <= alpha
+
+    visible = bisect_left(range(runs_b + 1), True, lo=first, key=fisher_sees)
     while visible > first and 2 * _one_sided(a, Tally(visible - 1, runs_b)) <= alpha:
         visible -= 1
     return None if visible > runs_b else (visible * a.runs - a.passes * runs_b) / (runs_b * a.runs)

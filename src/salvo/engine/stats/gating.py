@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable
 from typing import Literal, NamedTuple
 
@@ -83,15 +84,9 @@ def _more(passes: int, runs: int, min_pass_rate: float, confidence: float, bound
     def settles(more: int) -> bool:
         return bounds(passes + more, runs + more, confidence).low >= min_pass_rate
 
-    too_few, enough = 0, 1  # each further pass raises the lower bound, so a binary search works
-    while not settles(enough):
-        if enough == MAX_MORE_RUNS:
-            return None
-        too_few, enough = enough, min(2 * enough, MAX_MORE_RUNS)
-    while enough - too_few > 1:
-        middle = (too_few + enough) // 2
-        too_few, enough = (too_few, middle) if settles(middle) else (middle, enough)
-    return enough
+    # Each further pass raises the lower bound, so a binary search works.
+    enough = bisect_left(range(MAX_MORE_RUNS + 1), True, lo=1, key=settles)
+    return enough if enough <= MAX_MORE_RUNS else None
 
 
 def _check_min_pass_rate(min_pass_rate: float) -> None:

@@ -42,10 +42,9 @@ class BinaryContent:
 
 @dataclass(frozen=True, slots=True)
 class OmittedContent:
-    """Content that was not stored. Its hash still shows whether two contents are equal."""
+    """Content that was not stored, with the reason. Its hash still shows whether two contents are equal."""
 
     withheld: str
-    """The reason."""
     bytes: int
     sha256: str
 
@@ -68,16 +67,14 @@ class TapedReply:
     headers: dict[str, str]
     body: Content
     seconds: float
-    """The duration of the final try."""
     attempts: tuple[Attempt, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class TapedError:
-    """A request without a reply."""
+    """A request without a reply. `fault` is the name of the error class."""
 
     fault: str
-    """The name of the error class."""
     message: str
     hint: str
     attempts: tuple[Attempt, ...] = ()
@@ -85,14 +82,13 @@ class TapedError:
 
 @dataclass(slots=True, eq=False)
 class Exchange:
-    """One request and its reply or error."""
+    """One request and its reply or error; None where the recording ended before either."""
 
     lane: str
     key: str
     occurrence: int
     request: TapedRequest
     reply: TapedReply | TapedError | None = None
-    """None where the recording ended before either."""
 
 
 Address: TypeAlias = tuple[str, str, int]
