@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from salvo.engine.chat import catalog
+from salvo.engine.jsonio import json_codec
 from salvo.engine.runtime.redact import Redactor
 from salvo.engine.wire.base import WireReply, WireRequest
 from salvo.engine.wire.http import HttpWire
@@ -57,4 +58,6 @@ def answering(body: Any, status: int = 200) -> ScriptedWire:
 
 def replay_wire(recording: RecordingWire, redactor: Redactor = REDACTOR) -> ReplayWire:
     """Return a wire that replays the recording as it would be read from its file."""
-    return ReplayWire(Tape.from_json(recording.tape.to_json()), redactor)
+    content = json_codec.dumps(recording.tape)
+    document = json_codec.loads(content, max_depth=json_codec.MAX_DEPTH_STORED)
+    return ReplayWire(Tape.from_document(document), redactor)

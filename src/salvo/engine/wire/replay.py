@@ -47,17 +47,11 @@ class ReplayWire:
     """Answers from a tape, without a socket and without a key. A request that was not recorded is an error."""
 
     def __init__(self, tape: Tape, redactor: Redactor) -> None:
-        self._tape = tape
         self._keys = RequestKeys(redactor)
         self._recorded: dict[Address, Exchange] = {
             (exchange.lane, exchange.key, exchange.occurrence): exchange for exchange in tape.exchanges
         }
         self._answered: set[Address] = set()
-
-    @property
-    def ambiguous(self) -> list[str]:
-        """Why replies may be matched to the wrong requests; empty where they cannot be."""
-        return self._tape.ambiguous
 
     @property
     def unused(self) -> list[Exchange]:

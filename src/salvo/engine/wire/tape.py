@@ -102,16 +102,9 @@ class Tape:
     ambiguous: list[str] = field(default_factory=list)
     exchanges: list[Exchange] = field(default_factory=list)
 
-    def to_json(self) -> bytes:
-        return json_codec.dumps(self, indent=1)
-
     @classmethod
-    def from_json(cls, content: bytes, name: str = "The tape") -> Tape:
-        """Read a tape. `name` is for messages. Raises TapeCorruptError with what is wrong and where."""
-        try:
-            document = json_codec.loads(content, max_depth=json_codec.MAX_DEPTH_STORED)
-        except ValueError as error:
-            raise TapeCorruptError(f"{name} is damaged: {error}.", hint=RECORD_AGAIN) from error
+    def from_document(cls, document: Any, name: str = "The tape") -> Tape:
+        """Read a tape from its JSON. `name` is for messages. Raises TapeCorruptError with what is wrong and where."""
         version = document.get("salvo_tape") if isinstance(document, dict) else None
         if version is None:
             raise TapeCorruptError(f"{name} is not a Salvo recording.", hint=RECORD_AGAIN)

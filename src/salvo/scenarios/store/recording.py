@@ -86,7 +86,7 @@ class Recording:
         exchanges = [{**request, "reply": reply} for request, reply in zip(requests, responses, strict=True)]
         tape = {"salvo_tape": inputs.get("salvo_tape"), "ambiguous": inputs.get("ambiguous"), "exchanges": exchanges}
         fields = {field: value for field, value in {**inputs, **outputs}.items() if field in _FIELDS}
-        fields["tape"] = Tape.from_json(json_codec.dumps(tape), f"The recording {name}")
+        fields["tape"] = Tape.from_document(tape, f"The recording {name}")
         try:
             return type_adapter(Recording).validate_python(fields)
         except ValidationError as error:
