@@ -70,7 +70,7 @@ def test_a_longer_name_of_another_version_is_not_covered() -> None:
 def test_every_current_model_is_of_its_provider_and_none_has_ended() -> None:
     for provider in catalog.providers().values():
         for model in provider.current:
-            assert catalog.find(model).provider is provider
+            assert catalog.find(model)[0] is provider
             assert provider.facts(model).ends is None
 
 

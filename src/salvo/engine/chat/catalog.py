@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import date
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from salvo.engine.wire.base import Endpoint
 from salvo.errors import UsageError
@@ -66,11 +66,6 @@ class Provider:
         return f"{first}Current models: {', '.join(self.current)}."
 
 
-class ModelName(NamedTuple):
-    provider: Provider
-    model: str
-
-
 @cache
 def providers() -> Mapping[str, Provider]:
     table = tomllib.loads(Path(__file__).with_name("models.toml").read_text(encoding="utf-8"))
@@ -80,16 +75,16 @@ def providers() -> Mapping[str, Provider]:
     return {name: Provider(name=name, **entry) for name, entry in table.items()}
 
 
-def find(name: str) -> ModelName:
+def find(name: str) -> tuple[Provider, str]:
     """Return the provider and model of a name: "openai/gpt-5.4-mini", or a bare name of a known family."""
     by_name = providers()
     prefix, slash, model = name.partition("/")
     if slash and prefix in by_name and model:
-        return ModelName(by_name[prefix], model)
+        return by_name[prefix], model
     if not slash:
         for provider in by_name.values():
             if name.startswith(provider.bare_names):
-                return ModelName(provider, name)
+                return provider, name
     raise UsageError(
         f"The provider of the model {name!r} is not known.",
         hint=f"Write provider/model, with one of: {', '.join(by_name)}. For a server that is compatible with "

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from genai_prices.data_snapshot import DataSnapshot
     from genai_prices.types import ModelPrice
 
-_MILLION = 1_000_000
-
 
 @dataclass(frozen=True, slots=True)
 class Rates:
@@ -34,7 +32,7 @@ class Rates:
             + usage.output * self.output
             + usage.cache_read * self.cache_read
             + usage.cache_write * self.cache_write
-        ) / _MILLION
+        ) / 1_000_000
 
 
 @dataclass(frozen=True, slots=True)

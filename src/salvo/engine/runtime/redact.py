@@ -207,7 +207,8 @@ class Redactor:
             clean_name = yield name
             while clean_name in clean:  # two secret names must not become one field
                 duplicates[clean_name] += 1
-                clean_name = self._numbered(clean_name, duplicates[clean_name])
+                numbered = f"{clean_name}{duplicates[clean_name] + 1}"
+                clean_name = numbered if self.text(numbered) == numbered else clean_name + PLACEHOLDER
             clean[clean_name] = PLACEHOLDER if self._is_credential(name, item) else (yield item)
         same = list(value) == list(clean) and all(map(operator.is_, value.values(), clean.values()))
         return value if same else clean
@@ -240,10 +241,6 @@ class Redactor:
             return False
         header = f"{name}: {value}"
         return isinstance(value, str) and value != PLACEHOLDER and self.text(header) != header
-
-    def _numbered(self, name: str, number: int) -> str:
-        numbered = f"{name}{number + 1}"
-        return numbered if self.text(numbered) == numbered else name + PLACEHOLDER
 
 
 def _spellings(secrets: Iterable[str]) -> list[str]:

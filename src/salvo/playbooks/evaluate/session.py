@@ -55,7 +55,7 @@ class EvaluatorConfig:
         """Return where the text is sent; None if it stays on this machine."""
         if self.evaluator == rules_judge.NAME:
             return None
-        provider = catalog.find(self.evaluator).provider
+        provider, _ = catalog.find(self.evaluator)
         return catalog.endpoint(provider, self.environ, base_url=self.base_url, key=self.key)
 
     @property
