@@ -52,7 +52,7 @@ def object_or_empty(holder: Mapping[str, Any], name: str) -> dict[str, Any]:
 
 
 def checked_arguments(value: Any) -> tuple[dict[str, Any], str]:
-    """Return the arguments of a tool call, and what is wrong with them."""
+    """Return the arguments of a tool call, and what is wrong with them; empty where nothing is."""
     if isinstance(value, dict):
         return value, ""
     return {}, f"The arguments are not a JSON object but {type(value).__name__}."

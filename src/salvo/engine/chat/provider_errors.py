@@ -60,8 +60,6 @@ def parse_error_body(reply: WireReply) -> ErrorBody:
     details = body.get("error") if isinstance(body, dict) else None
     if isinstance(details, str):
         details = {"message": details}
-    if not isinstance(details, dict):
-        details = {}
     return ErrorBody(
         reply,
         message=_sentence(_string(details, "message") or _string(body, "message") or _plain(reply.body)),

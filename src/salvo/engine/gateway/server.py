@@ -130,7 +130,6 @@ _ROOTS = {"openai": "/v1", "anthropic": ""}
 _BAD_GATEWAY = 502
 """The status where no reply of the provider can be forwarded."""
 
-
 _Stream: TypeAlias = Callable[[dict[str, Any], dict[str, Any]], bytes]
 
 _STREAMS: dict[tuple[str, str], _Stream] = {

@@ -72,7 +72,8 @@ class RetryingWire:
             wait = self._wait_after(outcome, len(attempts) + 1, now - started)
             if wait is None:
                 return _finish(outcome, attempts)
-            status, problem = _describe(outcome)
+            status = outcome.status
+            problem = outcome.message if isinstance(outcome, WireError) else f"status {status}"
             attempts += (Attempt(status, problem, seconds=now - attempt_started, waited=wait),)
             if self._listener is not None:
                 self._listener(Wait(request, len(attempts), status, problem, wait))
@@ -127,12 +128,6 @@ def _number(text: str | None) -> float | None:
     except ValueError:
         return None
     return number if 0 <= number < float("inf") else None
-
-
-def _describe(outcome: WireReply | WireError) -> tuple[int | None, str]:
-    if isinstance(outcome, WireError):
-        return None, outcome.message
-    return outcome.status, f"status {outcome.status}"
 
 
 def _finish(outcome: WireReply | WireError, attempts: tuple[Attempt, ...]) -> WireReply:

@@ -9,8 +9,7 @@ from enum import StrEnum
 from typing import TypeAlias, TypeVar
 
 from salvo.engine.jsonio.type_adapters import copy_fields
-from salvo.engine.stats.quantiles import percentile
-from salvo.engine.stats.rates import Interval, pass_hat_k, wilson
+from salvo.engine.stats.rates import Interval, pass_hat_k, percentile, wilson
 from salvo.scenarios.analysis.confidence_gate import GateEvidence, gate_evidence
 from salvo.scenarios.result import Batch, Cause, Outcome, SkippedRun
 from salvo.scenarios.store.index import IndexEntry

@@ -47,7 +47,6 @@ def render_page(package: str, template: str, *, title: str, style: str = "", **c
 
 @cache
 def stylesheet(package: str, name: str) -> str:
-    """Return the text of a packaged CSS file."""
     return files(package).joinpath(name).read_text(encoding="utf-8")
 
 
