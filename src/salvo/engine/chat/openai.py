@@ -148,7 +148,7 @@ def _parse_arguments(raw: str) -> tuple[dict[str, Any], str]:
 
 
 def _usage(body: Mapping[str, Any], prompt: str, completion: str) -> Usage | None:
-    """Return the usage in a reply, with the names of its two counts. The first includes cached tokens; ours do not."""
+    """Return the usage of a reply whose counts have these names. The first includes cached tokens; ours does not."""
     usage = body.get("usage")
     if not isinstance(usage, dict):
         return None
