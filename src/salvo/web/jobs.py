@@ -185,7 +185,7 @@ class _JobRecorder(StoreRecorder):
         self._job = job
 
     def interrupt(self, evaluation_id: str) -> None:  # noqa: ARG002 - it records this job only
-        self._job.save_end_state(self._store)
+        self._job.save_end_state(self.store)
 
 
 class Jobs:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -20,47 +21,38 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
+@dataclass
 class StoreRecorder:
-    """What an evaluation reads from and writes to the store. The methods block.
+    """What an evaluation reads from and writes to the store. The methods block."""
 
-    `group` is the first id of the evaluations that were requested together.
-    """
-
-    def __init__(
-        self,
-        store: EvaluationStore,
-        *,
-        in_full: bool = True,
-        group: str | None = None,
-        settings: Mapping[str, Any] | None = None,
-    ) -> None:
-        self._store = store
-        self._in_full = in_full
-        self._group = group
-        self._settings = settings or {}
+    store: EvaluationStore
+    in_full: bool = True
+    group: str | None = None
+    """The first id of the evaluations that were requested together."""
+    settings: Mapping[str, Any] = field(default_factory=dict)
 
     def start(self, request: EvaluationRequest, earlier_votes: Sequence[Vote] = ()) -> Sequence[int]:
         """Store the request, with the votes it takes over from another evaluation. Return the votes' numbers."""
-        self._store.begin(request, settings=self._settings, in_full=self._in_full, group=self._group)
+        self.store.begin(request, settings=self.settings, in_full=self.in_full, group=self.group)
         return self.save_votes(request.report_id, earlier_votes) if earlier_votes else ()
 
     def save_votes(self, evaluation_id: str, votes: Sequence[Vote]) -> Sequence[int]:
         """Commit the votes and return their sequence numbers."""
-        return self._store.save_votes(evaluation_id, votes)
+        return self.store.save_votes(evaluation_id, votes)
 
     def baseline_for(self, request: EvaluationRequest) -> BaselineReport | None:
         # Evaluations of one group are no baseline for each other: which of them finishes first is chance.
-        before = self._group or request.report_id
-        baseline = self._store.baseline_for(request.playbook.logic_hash, request.subject, before=before)
+        before = self.group or request.report_id
+        baseline = self.store.baseline_for(request.playbook.logic_hash, request.subject, before=before)
         if baseline is None or baseline.report is None:
             return None
         return BaselineReport(baseline.report, saved=baseline.baseline_since is not None)
 
     def finish(self, report: Report) -> None:
-        self._store.finish(report.report_id, report)
+        self.store.finish(report.report_id, report)
 
     def interrupt(self, evaluation_id: str) -> None:
-        self._store.interrupt(evaluation_id)
+        self.store.interrupt(evaluation_id)
 
 
 class EvaluationRecorder:

@@ -82,7 +82,8 @@ async def evaluate(
     """
     scan_result = await asyncio.to_thread(scan, request)  # matching a playbook's patterns may take long
     recorder = EvaluationRecorder(context.open_recorder, request, already_stored=already_stored)
-    questions = _Questions(request, scan_result, context, recorder, earlier_votes)
+    votes = {vote.key: vote for vote in earlier_votes if vote.answer.result is not None}
+    questions = _Questions(request, scan_result, context, recorder, votes)
     # Opening the store takes a while. The first questions are sent meanwhile, and their votes wait for it.
     jobs = [questions.ask_all(), recorder.start(earlier_votes)]
     if context.wire is not None:
@@ -94,7 +95,7 @@ async def evaluate(
     report = await asyncio.to_thread(  # it searches the texts and hashes the whole report
         build_report,
         request,
-        list(questions.votes.values()),
+        list(votes.values()),
         scan_result,
         judged_by(context.judge),
         timestamp=context.clock.now().isoformat(),
@@ -141,34 +142,28 @@ def redact_answer(answer: JudgeAnswer, redactor: Redactor) -> JudgeAnswer:
     )
 
 
+@dataclass(slots=True)
 class _Questions:
     """The questions of one evaluation, and the votes on them so far."""
 
-    def __init__(
-        self,
-        request: EvaluationRequest,
-        scan_result: ScanResult,
-        context: EvaluationContext,
-        recorder: EvaluationRecorder,
-        earlier_votes: Sequence[Vote],
-    ) -> None:
-        self._request = request
-        self._scan_result = scan_result
-        self._context = context
-        self._recorder = recorder
-        self._hopeless = False
-        self.votes = {vote.key: vote for vote in earlier_votes if vote.answer.result is not None}
+    request: EvaluationRequest
+    scan_result: ScanResult
+    context: EvaluationContext
+    recorder: EvaluationRecorder
+    votes: dict[tuple[str, int], Vote]
+    hopeless: bool = False
+    """No further call can succeed: a key that was refused once will be refused again."""
 
     async def ask_all(self) -> PoolStopped | None:
         """Ask every question that has no vote yet, all at once. Return why this was stopped, if it was."""
         cases = [
-            build_case(self._request, self._scan_result, check, run)
-            for check, run in self._request.cases
+            build_case(self.request, self.scan_result, check, run)
+            for check, run in self.request.cases
             if (check.id, run) not in self.votes
         ]
         self._notify()
         # One question goes first if the others can then read the provider's cache.
-        alone = 1 if len(cases) > 1 and self._context.judge.goes_first(self._request.inputs) else 0
+        alone = 1 if len(cases) > 1 and self.context.judge.goes_first(self.request.inputs) else 0
         for group in (cases[:alone], cases[alone:]):
             for stopped in await gather(map(self._ask, group)):
                 if stopped is not None:
@@ -176,36 +171,36 @@ class _Questions:
         return None
 
     async def _ask(self, case: Case) -> PoolStopped | None:
-        vote = await self._context.pool.run(lambda: self._vote(case))
+        vote = await self.context.pool.run(lambda: self._vote(case))
         if vote is None or isinstance(vote, PoolStopped):
             return vote
-        sequence = await self._recorder.save_vote(vote)
+        sequence = await self.recorder.save_vote(vote)
         self.votes[vote.key] = vote
         self._notify(vote, sequence)
         return None
 
     async def _vote(self, case: Case) -> Vote | None:
-        if self._hopeless:
-            return None  # a key that was refused once will be refused again
-        context = self._context
+        if self.hopeless:
+            return None
+        context = self.context
         recording = None
         if context.wire is not None:
             retrying = RetryingWire(context.wire, clock=context.clock, listener=context.on_event)
             recording = RecordingWire(retrying, context.redactor, _RECORDING)
         answer = redact_answer(await context.judge.judge(case, recording), context.redactor)
-        self._hopeless |= answer.hopeless
+        self.hopeless |= answer.hopeless
         return Vote(case.check.id, case.run, answer, tuple(recording.tape.exchanges) if recording else ())
 
     def _notify(self, vote: Vote | None = None, sequence: int | None = None) -> None:
-        answered, total = len(self.votes), len(self._request.cases)
-        self._context.on_event(EvaluationProgress(self._progress(), answered, total, vote, sequence))
+        answered, total = len(self.votes), len(self.request.cases)
+        self.context.on_event(EvaluationProgress(self._progress(), answered, total, vote, sequence))
 
     def _progress(self) -> str:
         """Describe the first question that has no vote yet."""
-        numbers = {check.id: number for number, check in enumerate(self._request.playbook.checks, start=1)}
-        checks, runs = len(numbers), self._request.runs
-        for check, run in self._request.cases:
+        numbers = {check.id: number for number, check in enumerate(self.request.playbook.checks, start=1)}
+        checks, runs = len(numbers), self.request.runs
+        for check, run in self.request.cases:
             if (check.id, run) not in self.votes:
                 return f"Running check {numbers[check.id]}/{checks}, run {run}/{runs}"
         times = "once" if runs == 1 else f"{runs} times"
-        return f"Judged {len(self._request.playbook.judged_checks)} checks, {times} each"
+        return f"Judged {len(self.request.playbook.judged_checks)} checks, {times} each"

@@ -72,8 +72,7 @@ class EvaluatorConfig:
         return ModelJudge(self.name, clock=self.clock)
 
     def redactor(self) -> Redactor:
-        keys = [self.key] if self.key else []
-        return Redactor([*environment_secrets(self.environ), *keys])
+        return Redactor([*environment_secrets(self.environ), *filter(None, [self.key])])
 
     @asynccontextmanager
     async def session(
