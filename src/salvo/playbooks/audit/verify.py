@@ -33,6 +33,7 @@ _MAX_DIFFERENCES = 5
 
 class VerificationState(StrEnum):
     HOLDS = "holds"
+    """It is what was logged, or what was signed."""
     ALTERED = "altered"
     UNKNOWN = "unknown"
     """It cannot be determined, because something is missing."""
@@ -41,6 +42,7 @@ class VerificationState(StrEnum):
 @dataclass(frozen=True, slots=True)
 class VerificationFinding:
     part: str
+    """What was verified: the report, the votes, the audit log …"""
     standing: VerificationState
     message: str
 

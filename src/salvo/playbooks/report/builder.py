@@ -51,12 +51,14 @@ class JudgedBy:
     model: str
     prompt_id: str
     deterministic: bool
+    """It works by rules, and always gives the same answer."""
 
 
 @dataclass(frozen=True, slots=True)
 class BaselineReport:
     report: Report
     saved: bool
+    """False if it is the newest earlier report, which nobody saved as a baseline."""
 
 
 @dataclass(frozen=True, slots=True)

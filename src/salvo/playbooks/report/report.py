@@ -11,6 +11,7 @@ from salvo.errors import InputError
 from salvo.playbooks.enums import DISCLAIMERS, Aggregation, Mode, Result, Severity, Status
 
 SPEC_VERSION = "0.1"
+"""The version of the BYOP specification that reports follow."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +66,7 @@ class RawRun:
 class Dissent:
     run: int
     result: Result
+    """Another vote than the result of the check."""
     notes: str
     evidence_citations: tuple[Citation, ...] = ()
 

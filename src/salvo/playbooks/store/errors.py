@@ -61,7 +61,8 @@ def store_error(error: SQLAlchemyError | sqlite3.Error, place: str) -> Exception
     if explanation is None and not isinstance(error, OperationalError | sqlite3.Error):
         return error
     if explanation is None:
-        return StoreError(f"{place} cannot be used: {_first_line(cause)}.", hint="Check DATABASE_URL.")
+        first_line, *_ = str(cause).splitlines() or [type(cause).__name__]
+        return StoreError(f"{place} cannot be used: {first_line.rstrip('.')}.", hint="Check DATABASE_URL.")
     message, hint = explanation
     return StoreError(message.format(place=place), hint=hint)
 
@@ -78,8 +79,3 @@ def _explain_server_error(error: BaseException, cause: Any) -> tuple[str, str] |
     if isinstance(error, DBAPIError) and (error.connection_invalidated or "connect" in message):
         return ("{place} cannot be reached.", "Is the server running, and is DATABASE_URL right?")
     return None
-
-
-def _first_line(error: BaseException) -> str:
-    lines = str(error).splitlines() or [type(error).__name__]
-    return lines[0].rstrip(".")

@@ -12,6 +12,7 @@ from salvo.playbooks.evaluate.inputs import Inputs
 from salvo.playbooks.report.report import Report
 
 RUN_HINT = "Start with `byop run FILE`, where FILE has the AI output."
+"""What to do where nothing is stored yet."""
 
 
 class State(StrEnum):
@@ -20,6 +21,7 @@ class State(StrEnum):
     INTERRUPTED = "interrupted"
     """The process ended before the evaluation did. Its votes are stored, and it can be resumed."""
     CANCELLED = "cancelled"
+    """A user stopped it."""
     FAILED = "failed"
     """An error ended it, which is stored with it. Its votes are stored, and it can be resumed."""
 
@@ -66,11 +68,12 @@ class StoredEvaluation:
 
 @dataclass(frozen=True, slots=True)
 class UsedPlaybook:
-    """A playbook with stored evaluations; `used_by` is the newest of them."""
+    """A playbook with stored evaluations."""
 
     logic_hash: str
     document: Mapping[str, Any]
     used_by: str
+    """The newest of the evaluations."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +83,7 @@ class HistoryRow:
     id: str
     created_at: str
     finished_at: str | None
+    """None while there is no report."""
     state: State
     subject: str
     mode: Mode
@@ -89,7 +93,6 @@ class HistoryRow:
     playbook_version: str
     playbook_hash: str
     status: Status | None
-    """None while there is no report."""
     consistency: float | None
     incomplete: bool | None
     stored_in_full: bool
