@@ -59,13 +59,18 @@ def _storable(result: EvalResult, name: str, **changes: Any) -> EvalResult:
         value = getattr(result, field)
         if not isinstance(value, type_):
             return unjudged(f"{name} returned {field}={_repr(value)}. It must be {description}.")
-    for field in ("expected", "actual", "details", "attachments"):
-        try:
-            changes[field] = json_codec.plain(getattr(result, field))
-        except (TypeError, ValueError, RecursionError) as error:
-            reason = "it is nested too deeply" if isinstance(error, RecursionError) else error
-            return unjudged(f"{name} returned something in {field} that cannot be stored: {reason}.")
-    return result.model_copy(update=changes)
+    contents = {field: getattr(result, field) for field in ("expected", "actual", "details", "attachments")}
+    try:
+        contents = json_codec.plain(contents)
+    except (TypeError, ValueError, RecursionError):
+        # Convert each field by itself, to name the one that cannot be stored.
+        for field, value in contents.items():
+            try:
+                contents[field] = json_codec.plain(value)
+            except (TypeError, ValueError, RecursionError) as error:
+                reason = "it is nested too deeply" if isinstance(error, RecursionError) else error
+                return unjudged(f"{name} returned something in {field} that cannot be stored: {reason}.")
+    return result.model_copy(update={**contents, **changes})
 
 
 def _is_score(value: Any) -> bool:

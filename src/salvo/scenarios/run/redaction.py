@@ -36,12 +36,13 @@ def redacted(result: AgentRunResult, redactor: Redactor) -> AgentRunResult:
 def redact_verdicts(result: AgentRunResult, redactor: Redactor) -> None:
     """Redact what judges and evaluators added to a result that was redacted before."""
     clean = clean_items(result.eval_results, _EVAL_FIELDS, redactor)
-    result.eval_results = [type_adapter(EvalResult).validate_python(verdict) for verdict in clean]
+    if clean is not result.eval_results:
+        result.eval_results = [type_adapter(EvalResult).validate_python(verdict) for verdict in clean]
     result.error = result.error and redactor.json(result.error)
 
 
 def clean_items(items: list[Any], names: Iterable[str], redactor: Redactor) -> list[Any]:
-    """Return the items, as JSON data if one of these fields had to be redacted."""
+    """Return the same list, or if one of these fields might have to be redacted, a list of JSON data."""
     content = _json_if_affected(items, redactor)
     return items if content is None else [_clean(item, names, redactor) for item in content]
 
