@@ -6,6 +6,8 @@ INSTALLED := $(VENV)/.installed
 READY := $(VENV)/.ready
 # The page needs Node 20.19+. Without it everything else works; in CI it must be there.
 NPM := $(shell command -v npm)
+# Every file that is installed has its hash in requirements/. `make lock` updates them.
+INSTALL = $(BIN)/python -m pip install --quiet --require-hashes
 PAGE_READY := frontend/node_modules/.ready
 PAGE := src/salvo/web/static/index.html
 PAGE_SOURCES := $(shell find frontend -path frontend/node_modules -prune -o -type f -print)
@@ -21,23 +23,23 @@ help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 # What the program needs; and, for those who work on it, the tools.
-$(INSTALLED): pyproject.toml
+$(INSTALLED): pyproject.toml requirements/build.txt requirements/runtime.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
 	  echo "Salvo needs Python 3.11 or newer. Name one: make PYTHON=python3.12 ..."; exit 1; }
 	@echo "Setting up $(VENV) (once; about a minute)"
 	@$(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
-	@$(BIN)/python -m pip install --quiet --editable .
+	@$(INSTALL) -r requirements/build.txt
+	@$(INSTALL) -r requirements/runtime.txt
+	@$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
 	@touch $@
 
-$(READY): $(INSTALLED)
+$(READY): $(INSTALLED) requirements/dev.txt
 	@echo "Installing the tools to check and test with (once)"
-	@$(BIN)/python -m pip install --quiet --editable . --group dev
+	@$(INSTALL) -r requirements/dev.txt
 	@touch $@
 
-# Not "npm ci": it insists on the binaries of every other platform, which not every registry has.
 $(PAGE_READY): frontend/package-lock.json
-	npm install --prefix frontend --no-save --no-audit --no-fund
+	npm ci --prefix frontend --no-audit --no-fund
 	@touch $@
 
 $(PAGE): $(PAGE_SOURCES) | $(if $(NPM),$(PAGE_READY))
@@ -77,7 +79,7 @@ docs: $(READY) ## the reference in docs/reference, anew from the program
 
 .PHONY: site
 site: $(READY) ## the documentation as a website in build/site, with every internal link checked
-	@$(BIN)/python -m pip install --quiet --group site
+	@$(INSTALL) -r requirements/site.txt
 	$(BIN)/python -m sphinx -q --nitpicky --fail-on-warning --keep-going --builder html docs build/site
 	@echo "build/site/index.html"
 
@@ -116,8 +118,31 @@ dist: $(READY) ## the sdist and the wheel in dist/, the page in both (needs Node
 	@tar -tzf dist/*.tar.gz | grep -q web/static/index.html || { echo "The page was not built; npm says why above."; exit 1; }
 
 pictures: $(READY) $(PAGE) ## the pictures of the documentation, anew from the program (needs Node and Chromium)
-	@$(BIN)/python -m pip install --quiet --group pictures
+	@$(INSTALL) -r requirements/pictures.txt
 	$(BIN)/python docs/images/make.py
+
+LOCK = $(BIN)/uv pip compile -q --upgrade --universal --python-version 3.11 --generate-hashes --no-annotate \
+  --no-emit-index-url --no-emit-find-links --custom-compile-command "make lock"
+
+.PHONY: lock audit
+lock: $(READY) ## update the locked versions and hashes of all dependencies
+	@$(BIN)/python -m pip install --quiet uv
+	$(LOCK) requirements/build.in -o requirements/build.txt
+	$(LOCK) pyproject.toml -o requirements/runtime.txt
+	$(LOCK) --group pyproject.toml:site -c requirements/runtime.txt -o requirements/site.txt
+	$(LOCK) --group pyproject.toml:pictures -c requirements/site.txt -o requirements/pictures.txt
+	$(LOCK) --group pyproject.toml:audit -c requirements/runtime.txt -o requirements/audit.txt
+	$(LOCK) pyproject.toml --all-extras --group dev -c requirements/build.txt -c requirements/runtime.txt \
+	  -c requirements/site.txt -c requirements/pictures.txt -o requirements/dev.txt
+	@$(if $(NPM),npm update --prefix frontend --no-audit --no-fund,$(NO_NODE))
+
+audit: $(READY) $(PAGE_READY) ## bills of materials in build/, and known vulnerabilities of what is locked (needs the internet)
+	@test -d build/audit || $(PYTHON) -m venv build/audit
+	@build/audit/bin/python -m pip install --quiet --require-hashes -r requirements/audit.txt
+	build/audit/bin/cyclonedx-py requirements requirements/runtime.txt --output-file build/sbom-python.json
+	npm sbom --prefix frontend --omit dev --sbom-format cyclonedx > build/sbom-page.json
+	build/audit/bin/pip-audit --require-hashes --disable-pip -r requirements/runtime.txt -r requirements/dev.txt
+	npm audit --prefix frontend
 
 clean: ## remove what the targets made
 	rm -rf $(VENV) $(LOWEST) build .coverage .coverage.* .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache dist frontend/node_modules src/salvo/web/static

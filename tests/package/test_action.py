@@ -9,6 +9,7 @@ from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
+import yaml
 
 from tests.package.conftest import CHECKOUT
 
@@ -199,3 +200,23 @@ def test_a_report_that_github_would_refuse_is_named_instead(runner: Runner) -> N
     assert (step.code, len(step.summary) < 1000) == (0, True)
     assert "The report is too long to be shown here." in step.summary
     assert Path(step.outputs["summary"]).stat().st_size == 1_100_000
+
+
+def test_the_installation_imports_nothing_from_the_checkout(runner: Runner) -> None:
+    (runner.workspace / "pip.py").write_text("from pathlib import Path\nPath('executed').touch()\n")
+    # Every command of the step is run with --help as well, so that nothing is installed here.
+    (runner.temp / "python").write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@" --help\n')
+    (runner.temp / "python").chmod(0o755)
+    steps = yaml.safe_load((CHECKOUT / "action.yml").read_text())["runs"]["steps"]
+    [script] = [step["run"] for step in steps if step.get("name") == "Install Salvo"]
+    ran = subprocess.run(
+        ["bash", "-e", "-c", script],
+        cwd=runner.workspace,
+        env={"PATH": f"{runner.temp}{os.pathsep}{os.environ['PATH']}", "GITHUB_ACTION_PATH": str(CHECKOUT)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert ran.stdout.count("pip install [options]") >= 3
+    assert not (runner.workspace / "executed").exists()

@@ -23,6 +23,7 @@ SCHEMAS = [
     *((path, "github-workflows") for path in WORKFLOWS),
     *((path, "github-issue-forms") for path in FORMS),
     (GITHUB / "ISSUE_TEMPLATE" / "config.yml", "github-issue-config"),
+    (GITHUB / "dependabot.yml", "dependabot"),
 ]
 
 
