@@ -2573,7 +2573,7 @@ export interface components {
         };
         /**
          * Usage
-         * @description Tokens in four separate counts.
+         * @description Tokens in four separate counts: `input` excludes tokens that were read from a cache or written to one.
          */
         Usage: {
             /**

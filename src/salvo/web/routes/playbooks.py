@@ -19,10 +19,10 @@ from salvo.web.request_models import RequestModel, Text
 from salvo.web.responses import JsonRoute
 from salvo.web.services import ServicesDep
 
+router = APIRouter(prefix="/api/playbooks", tags=["playbooks"], route_class=JsonRoute)
+
 MAX_USED = 50
 """Playbooks of stored evaluations in the list."""
-
-router = APIRouter(prefix="/api/playbooks", tags=["playbooks"], route_class=JsonRoute)
 
 
 @dataclass(frozen=True, slots=True)
