@@ -73,6 +73,10 @@ pathlib.Path("build/openapi.json").write_text(json.dumps(create_app(Settings("sq
 endef
 export DESCRIBE
 
+.PHONY: prices
+prices: $(READY) # the bundled table of list prices, from the data of genai-prices
+	$(BIN)/python -m tests.support.price_table
+
 .PHONY: docs
 docs: $(READY) ## the reference in docs/reference, anew from the program
 	$(BIN)/python -m tests.docs.reference

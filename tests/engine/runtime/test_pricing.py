@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from salvo.engine.chat.base import Usage
 from salvo.engine.runtime.pricing import Rates, UnitPrices, find_prices, usage_cost
+from tests.support.price_table import FILE, price_table
 
 NOW = dt.datetime(2026, 11, 15, 12, tzinfo=dt.UTC)
 # Not all go by their own id: fine-tuned models are found by the id that their owner has.
@@ -68,13 +69,25 @@ def test_a_longer_prompt_reaches_a_dearer_tier_for_the_whole_call() -> None:
     assert prices.cost(beyond) > 1.5 * prices.cost(at_the_edge)
 
 
-@pytest.mark.parametrize("minute", [29, 30])
-@pytest.mark.parametrize("hour", [0, 16])
-def test_prices_that_change_within_the_hour_are_those_of_the_minute(hour: int, minute: int) -> None:
-    when = NOW.replace(hour=hour, minute=minute)
-    usage = Usage(input=1_000_000)
-    prices = find_prices("deepseek", "deepseek-chat", when)
-    assert usage_cost(usage, prices) == pytest.approx(their_cost("deepseek", "deepseek-chat", usage, when))
+@given(
+    st.sampled_from([(provider, model.id) for provider, model in MODELS]),
+    st.sampled_from(["", "-20260101", "-2026-01-01", "-20269999", "-latest", ":ft", "x"]),
+    st.booleans(),
+)
+def test_models_are_matched_as_the_price_table_itself_matches_them(
+    name: tuple[str, str], suffix: str, upper: bool
+) -> None:
+    provider, model = name[0], (name[1].upper() if upper else name[1]) + suffix
+    try:
+        info = get_snapshot().find_provider_model(model, None, provider, None)[1]
+    except LookupError:
+        assert find_prices(provider, model, NOW) is None
+    else:
+        assert find_prices(provider, model, NOW) == find_prices(provider, info.id, NOW) or not info.is_match(info.id)
+
+
+def test_the_bundled_table_is_that_of_the_locked_version() -> None:
+    assert FILE.read_text() == price_table(), "run `make prices`"
 
 
 @pytest.mark.parametrize(

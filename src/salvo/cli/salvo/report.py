@@ -13,8 +13,7 @@ from salvo.engine.runtime.files import write_document
 from salvo.engine.text.unicode_escape import printable
 from salvo.errors import StoreError, TapeError, UnknownIdError
 from salvo.scenarios.analysis.summary import BatchSummary, summarise
-from salvo.scenarios.report import files, terminal
-from salvo.scenarios.report.html import export
+from salvo.scenarios.report import export, html, terminal
 from salvo.scenarios.spec.project import Project
 from salvo.scenarios.store.index import Entries
 from salvo.scenarios.store.store import LATEST, RunStore
@@ -78,7 +77,7 @@ def _show_batch(store: RunStore, batch_id: str, failures: bool, as_json: bool) -
 
 
 def _write_html(store: RunStore, batch_id: str | None, path: Path) -> None:
-    exported = export(store, store.find_batch(batch_id or LATEST))
+    exported = html.export(store, store.find_batch(batch_id or LATEST))
     _warn(exported.unreadable, _damaged(store), "in the file")
     if str(path) == "-":
         click.echo(exported.html, nl=False)
@@ -98,7 +97,7 @@ def _show_run(store: RunStore, run_id: str, as_json: bool) -> None:
 def _show(summaries: Sequence[BatchSummary], failures: bool, as_json: bool) -> None:
     if as_json:
         selected = [summary for summary in summaries if summary.failures] if failures else summaries
-        click.echo(files.as_json(selected))
+        click.echo(export.as_json(selected))
     elif summaries:
         lines = terminal.list_failures if failures else terminal.list_batches
         click.echo("\n".join(lines(summaries, colour=True)))

@@ -152,10 +152,10 @@ def _check_outputs(outputs: tuple[Path, ...]) -> None:
     """Refuse a file that cannot be written before money is spent."""
     if not outputs:
         return
-    from salvo.scenarios.report import files  # most runs write no files
+    from salvo.scenarios.report import export  # most runs write no files
 
     for output in outputs:
-        files.check(output)
+        export.check(output)
         if not os.access(output.absolute().parent, os.W_OK):
             raise UsageError(
                 f"{output} cannot be written: its folder does not exist or is not writable.",
@@ -197,15 +197,15 @@ def _show(
         if compared is not None:
             click.echo("\n" + "\n".join(compared.lines()))
     if as_json or outputs:
-        from salvo.scenarios.report import files  # most runs write no files
+        from salvo.scenarios.report import export  # most runs write no files
 
         # Full results are read from the store only now: there may be very many.
         results = [result for summary in summaries for result in store.load_runs(summary.batch_id)]
         report = None if compared is None else compared.report
         if as_json:
-            click.echo(files.as_json(summaries, results, report))
+            click.echo(export.as_json(summaries, results, report))
         for output in outputs:
-            files.write(output, summaries, results, report)
+            export.write(output, summaries, results, report)
 
 
 def batch_exit_code(summaries: list[BatchSummary]) -> ExitCode:

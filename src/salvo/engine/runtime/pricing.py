@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
+import json
+import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
-from decimal import Decimal
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import Any
 
 from salvo.engine.chat.base import Usage
-from salvo.engine.runtime.threads import in_thread
-
-if TYPE_CHECKING:
-    from genai_prices.data_snapshot import DataSnapshot
-    from genai_prices.types import ModelPrice
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,54 +52,47 @@ def usage_cost(usage: Usage | None, prices: UnitPrices | None) -> float | None:
 
 
 def find_prices(provider: str, model: str, when: datetime) -> UnitPrices | None:
-    """Return the list prices at that time from the bundled table; None for an unknown model."""
-    return _prices_at(provider, model, when.replace(second=0, microsecond=0))
-
-
-async def load_in_thread() -> None:
-    """Load the price table while the first replies are on their way.
-
-    Loading it on the event loop would delay those replies by 0.1 s, and count as latency of the agents.
-    """
-    await in_thread(_price_table)
-
-
-@cache
-def _price_table() -> DataSnapshot:
-    # Imported here, because it is the import that takes the time, and many commands need no prices.
-    from genai_prices.data_snapshot import get_snapshot
-
-    return get_snapshot()
+    """Return the list prices on that day from the bundled table; None for an unknown model."""
+    return _prices_on(provider, model.lower(), when.date().isoformat())
 
 
 @lru_cache(maxsize=512)
-def _prices_at(provider: str, model: str, minute: datetime) -> UnitPrices | None:
-    try:
-        _, info = _price_table().find_provider_model(model, None, provider, None)
-    except LookupError:
+def _prices_on(provider: str, model: str, day: str) -> UnitPrices | None:
+    models = _price_table().get(provider, ())
+    # Some gateways write a date without dashes.
+    dashed = _COMPACT_DATE.sub(r"-\1-\2-\3", model)
+    entry = next((entry for name in (model, dashed) for entry in models if _matches(entry, name)), None)
+    if entry is None:
         return None
-    prices = info.get_prices(minute)
-    if prices.input_mtok is None or prices.output_mtok is None:
+    started = [period for period in entry["prices"] if period["from"] is None or period["from"] <= day]
+    tiers = (started or entry["prices"][:1])[-1]["tiers"]
+    if tiers[0]["input_mtok"] is None or tiers[0]["output_mtok"] is None:
         return None
-    starts = {0} | {tier.start for price in vars(prices).values() for tier in getattr(price, "tiers", ())}
-    return UnitPrices(tuple(_rates(prices, start) for start in sorted(starts)))
+    return UnitPrices(tuple(map(_rates, tiers)))
 
 
-def _rates(prices: ModelPrice, start: int) -> Rates:
-    def rate(name: str) -> float | None:
-        price = getattr(prices, name)
-        if price is None or isinstance(price, Decimal):
-            return None if price is None else float(price)
-        reached = [tier.price for tier in price.tiers if tier.start <= start]
-        return float(reached[-1] if reached else price.base)
-
+def _rates(tier: dict[str, Any]) -> Rates:
+    plain = tier["input_mtok"]
     # Cache tokens without a price of their own are charged as input.
-    plain_input, output = rate("input_mtok") or 0.0, rate("output_mtok") or 0.0
-    cache_read, cache_write = rate("cache_read_mtok"), rate("cache_write_mtok")
-    return Rates(
-        plain_input,
-        output,
-        plain_input if cache_read is None else cache_read,
-        plain_input if cache_write is None else cache_write,
-        above=start,
-    )
+    read, write = (plain if tier[name] is None else tier[name] for name in ("cache_read_mtok", "cache_write_mtok"))
+    return Rates(plain, tier["output_mtok"], read, write, above=tier["above"])
+
+
+def _matches(entry: dict[str, Any], model: str) -> bool:
+    return any(_CLAUSES[kind](model, text) for kind, text in entry["match"])
+
+
+_CLAUSES: dict[str, Callable[[str, str], bool]] = {
+    "equals": str.__eq__,
+    "starts_with": str.startswith,
+    "contains": str.__contains__,
+    "regex": lambda model, pattern: re.search(pattern, model) is not None,
+}
+_COMPACT_DATE = re.compile(r"-(20\d\d)(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])(?=-|:|$)")
+
+
+@cache
+def _price_table() -> dict[str, list[dict[str, Any]]]:
+    """Return the models of each provider. `make prices` writes the file, from the data of genai-prices."""
+    table: dict[str, list[dict[str, Any]]] = json.loads(Path(__file__).with_name("prices.json").read_text("utf-8"))
+    return table

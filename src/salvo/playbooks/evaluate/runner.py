@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
-from salvo.engine.runtime import pricing
 from salvo.engine.runtime.clock import Clock
 from salvo.engine.runtime.pool import Pool, PoolStopped, gather
 from salvo.engine.runtime.redact import Redactor
@@ -21,7 +20,7 @@ from salvo.playbooks.evaluate.request import EvaluationRequest
 from salvo.playbooks.evaluate.votes import JudgeAnswer, Vote
 from salvo.playbooks.playbook.definition import Check
 from salvo.playbooks.report.builder import JudgedBy, ScanResult, build_report
-from salvo.playbooks.report.checks import location
+from salvo.playbooks.report.check_result import location
 from salvo.playbooks.report.report import ArtifactFinding, Report
 
 _MAX_FINDINGS = 50
@@ -85,10 +84,7 @@ async def evaluate(
     votes = {vote.key: vote for vote in earlier_votes if vote.answer.result is not None}
     questions = _Questions(request, scan_result, context, recorder, votes)
     # Opening the store takes a while. The first questions are sent meanwhile, and their votes wait for it.
-    jobs = [questions.ask_all(), recorder.start(earlier_votes)]
-    if context.wire is not None:
-        jobs.append(pricing.load_in_thread())
-    stopped, *_ = await gather(jobs)
+    stopped, _ = await gather([questions.ask_all(), recorder.start(earlier_votes)])
     if stopped is not None:
         await recorder.interrupt()
         return EvaluationOutcome(stopped, str(recorder.error or ""))

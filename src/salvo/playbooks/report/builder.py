@@ -15,7 +15,7 @@ from salvo.playbooks.evaluate.patterns import Scan
 from salvo.playbooks.evaluate.request import UNKNOWN, EvaluationRequest, producer_fingerprint
 from salvo.playbooks.evaluate.votes import CallMetrics, JudgeAnswer, Vote
 from salvo.playbooks.playbook.definition import Variance
-from salvo.playbooks.report import advice, checks, drift, status, variance
+from salvo.playbooks.report import advice, check_result, drift, status, variance
 from salvo.playbooks.report.drift import Drift, Snapshot
 from salvo.playbooks.report.evidence import Locator
 from salvo.playbooks.report.report import (
@@ -167,9 +167,9 @@ def _decided(
     for check in request.playbook.checks:
         scan = scan_result.patterns.get(check.id, Scan())
         if check.needs_judge:
-            results.append(checks.from_votes(check, answers.get(check.id, {}), request, locator, scan.hits))
+            results.append(check_result.from_votes(check, answers.get(check.id, {}), request, locator, scan.hits))
         elif not check.derived:
-            results.append(checks.from_patterns(check, scan, request.inputs))
+            results.append(check_result.from_patterns(check, scan, request.inputs))
     return results
 
 
@@ -191,9 +191,11 @@ def _with_derived(
     by_id = {check.check_id: check for check in decided}
     for check in request.playbook.checks:
         if check.id == RUN_VARIANCE:
-            yield checks.derived(check, *variance.run_variance(consistency, request.playbook.variance, request.mode))
+            yield check_result.derived(
+                check, *variance.run_variance(consistency, request.playbook.variance, request.mode)
+            )
         elif check.id == DRIFT:
-            yield checks.derived(check, drifted.result, drifted.notes)
+            yield check_result.derived(check, drifted.result, drifted.notes)
         else:
             yield by_id[check.id]
 
@@ -302,7 +304,7 @@ def _spent(measured: Sequence[CallMetrics]) -> Spending:
     usage = _sum([facts.usage for facts in billed], lambda parts: sum(parts, Usage()))
     return Spending(
         calls=sum(facts.calls for facts in billed),
-        tokens=None if usage is None else checks.token_counts(usage),
+        tokens=None if usage is None else check_result.token_counts(usage),
         cost_usd=_sum([facts.cost_usd for facts in billed], math.fsum),
         seconds=_sum([facts.seconds for facts in billed], math.fsum),
     )

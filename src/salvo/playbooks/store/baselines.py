@@ -8,7 +8,7 @@ from salvo.errors import UsageError
 from salvo.playbooks.audit import audit_log
 from salvo.playbooks.enums import Mode
 from salvo.playbooks.store import audit_entries
-from salvo.playbooks.store.columns import as_name
+from salvo.playbooks.store.column_text import as_name
 from salvo.playbooks.store.evaluations import make_record, select_fields
 from salvo.playbooks.store.records import BaselineRecord, State
 from salvo.playbooks.store.tables import baselines, evaluations

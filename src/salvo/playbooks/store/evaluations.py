@@ -16,7 +16,7 @@ from salvo.engine.jsonio import json_codec
 from salvo.errors import UnknownIdError, UsageError
 from salvo.playbooks.enums import Mode, Result, Status
 from salvo.playbooks.evaluate.inputs import Inputs
-from salvo.playbooks.store.columns import as_name, as_text, parse_report
+from salvo.playbooks.store.column_text import as_name, as_text, parse_report
 from salvo.playbooks.store.records import ErrorDetail, State, StoredEvaluation, TimelinePoint, UsedPlaybook
 from salvo.playbooks.store.tables import baselines, evaluations, playbooks
 

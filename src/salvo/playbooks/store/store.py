@@ -24,7 +24,7 @@ from salvo.playbooks.evaluate.votes import Vote
 from salvo.playbooks.report.report import Report
 from salvo.playbooks.store import audit_entries, baselines, process_owner, tables, votes
 from salvo.playbooks.store import evaluations as rows
-from salvo.playbooks.store.columns import as_name, as_text
+from salvo.playbooks.store.column_text import as_name, as_text
 from salvo.playbooks.store.database import Database
 from salvo.playbooks.store.location import TOUCH
 from salvo.playbooks.store.records import (

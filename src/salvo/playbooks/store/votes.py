@@ -12,7 +12,7 @@ from salvo.errors import StoreError
 from salvo.playbooks.audit.text_hashing import vote_without_texts
 from salvo.playbooks.enums import Result
 from salvo.playbooks.evaluate.votes import Vote
-from salvo.playbooks.store.columns import as_name, as_text, parse_vote
+from salvo.playbooks.store.column_text import as_name, as_text, parse_vote
 from salvo.playbooks.store.tables import votes as votes_table
 
 _VOTE = votes_table.c

@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from salvo.engine.runtime import pricing
 from salvo.engine.runtime.clock import Clock
 from salvo.engine.runtime.pool import Budget, Pool, PoolStopped, cancel_on_interrupt, gather
 from salvo.engine.runtime.redact import Redactor
@@ -22,7 +21,7 @@ from salvo.engine.wire.record import RecordingOptions
 from salvo.engine.wire.retry import Wait
 from salvo.errors import StoreError
 from salvo.scenarios.analysis.confidence_gate import required_confidence
-from salvo.scenarios.result import CUSTOM, AgentRunResult, Batch, Cause, Outcome, SkippedRun
+from salvo.scenarios.result import AgentRunResult, Batch, Cause, Outcome, SkippedRun
 from salvo.scenarios.run.attempt import run_once
 from salvo.scenarios.run.environment import PreparedScenario, Session
 from salvo.scenarios.store.index import IndexEntry, index_entry
@@ -127,8 +126,6 @@ class Runner:
         async with HttpWire(self.endpoints, self.redactor, clock=self.clock) as wire:
             session = Session(wire, self.redactor, self.clock, self.recording, self.listener.waiting)
             jobs = [self._run_scenario(runs, runs.prepared, session) for runs in work if runs.prepared]
-            if any(runs.batch.provider != CUSTOM for runs in work if runs.prepared):
-                jobs.append(pricing.load_in_thread())
             with cancel_on_interrupt(self._pool, INTERRUPTED):
                 await gather(jobs)
         return RunnerResult(self._pool.is_cancelled, self._pool.budget.unpriced)
