@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+from salvo.engine.jsonio.type_adapters import copy_fields
 from salvo.errors import NotReplayableError, UsageError
 from salvo.playbooks.enums import Mode
 from salvo.playbooks.evaluate.inputs import NAMES, Inputs
@@ -66,16 +67,8 @@ def stored_request(stored: StoredEvaluation) -> EvaluationRequest:
             f"Only hashes of the evaluation {stored.id} are stored, so its texts are not available.",
             hint="Evaluate the text again.",
         )
-    return EvaluationRequest(
-        report_id=stored.id,
-        playbook=validate_playbook(stored.playbook, "The stored playbook"),
-        inputs=stored.inputs,
-        evaluator=stored.evaluator,
-        mode=stored.mode,
-        runs=stored.runs,
-        subject=stored.subject,
-        producer=stored.producer,
-    )
+    playbook = validate_playbook(stored.playbook, "The stored playbook")
+    return copy_fields(EvaluationRequest, stored, report_id=stored.id, playbook=playbook, inputs=stored.inputs)
 
 
 def runs_for(mode: Mode, playbook: Playbook, runs: int | None) -> int:
