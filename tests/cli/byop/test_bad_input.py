@@ -1,6 +1,7 @@
 """Whatever is fed in gets a clear sentence or a report, and never a traceback."""
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -209,3 +210,24 @@ def test_a_playbook_that_requires_an_input_is_not_run_without_it(project: ByopPr
     assert "cannot be run without the source document" in refused.stderr
     project.write("source.txt", "The agreement.")
     assert project.byop("run", "output.md", "--playbook", "mine.json", "--source", "source.txt").exit_code != 2
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("run", "pipe"),
+        ("run", "output.md", "--source", "pipe"),
+        ("run", "output.md", "--playbook", "pipe"),
+        ("validate", "pipe"),
+    ],
+)
+def test_a_named_pipe_is_not_waited_for(project: ByopProject, arguments: tuple[str, ...]) -> None:
+    os.mkfifo(project.folder / "pipe")
+    process = project.process(*arguments)
+    try:
+        _, err = process.communicate(timeout=60)
+    finally:
+        process.kill()
+    assert process.returncode == 2
+    assert "pipe is a pipe, a socket or a device, so it is not read" in err

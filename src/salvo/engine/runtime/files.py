@@ -1,14 +1,16 @@
-"""Write files completely or not at all, and read files up to a limit."""
+"""Write files completely or not at all, and read regular files only, up to a limit."""
 
 from __future__ import annotations
 
 import errno
 import os
 import shutil
+import stat
 from collections.abc import Iterator
 from contextlib import suppress
 from itertools import count
 from pathlib import Path
+from typing import BinaryIO
 
 from salvo.errors import InputError, StoreError
 
@@ -86,12 +88,54 @@ def unwritable(path: Path, error: OSError) -> StoreError:
     return StoreError(f"{path} cannot be written: {reason}.", hint=hint)
 
 
-def read_up_to(path: Path, limit: int) -> bytes:
-    """Return the content of a file, or the first `limit + 1` bytes of a longer one."""
+def unreadable(path: Path, error: OSError) -> StoreError:
+    hint = "Remove it." if isinstance(error, NotRegularFileError) else "Check its permissions."
+    return StoreError(f"{path} cannot be read: {error.strerror or error}.", hint=hint)
+
+
+class NotRegularFileError(OSError):
+    """A pipe, a socket or a device, whose reader could wait for ever or read without end."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(errno.EINVAL, "it is not a regular file", str(path))
+
+
+def open_regular(path: Path) -> BinaryIO:
+    """Open a file for reading. Raise NotRegularFileError for anything else, at once."""
+    _check_regular(path.stat(), path)  # merely opening a device may have an effect
+    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    descriptor = os.open(path, flags)
     try:
-        with path.open("rb") as file:
-            return file.read(limit + 1)
+        _check_regular(os.fstat(descriptor), path)  # the file may have been replaced since
+        return os.fdopen(descriptor, "rb")
+    except BaseException:
+        os.close(descriptor)
+        raise
+
+
+def read_regular(path: Path, size: int = -1) -> bytes:
+    """Return the content of a regular file, or its first `size` bytes."""
+    with open_regular(path) as file:
+        return file.read(size)
+
+
+def _check_regular(state: os.stat_result, path: Path) -> None:
+    if stat.S_ISDIR(state.st_mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    if not stat.S_ISREG(state.st_mode):
+        raise NotRegularFileError(path)
+
+
+def read_up_to(path: Path, limit: int) -> bytes:
+    """Return the content of a regular file that a user named, or the first `limit + 1` bytes of a longer one."""
+    try:
+        return read_regular(path, limit + 1)
     except IsADirectoryError:
         raise InputError(f"{path} is a folder, not a file.") from None
+    except NotRegularFileError:
+        raise InputError(
+            f"{path} is a pipe, a socket or a device, so it is not read.",
+            hint="Save its content to a file first. A command that takes - reads standard input.",
+        ) from None
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror}.") from error

@@ -16,7 +16,7 @@ from pydantic import ValidationError
 
 from salvo.engine.jsonio import json_codec
 from salvo.engine.jsonio.type_adapters import first_error, type_adapter
-from salvo.engine.runtime.files import write_document
+from salvo.engine.runtime.files import read_regular, write_document
 from salvo.errors import InputError
 from salvo.scenarios.analysis.batch_stats import BatchStats
 
@@ -38,7 +38,7 @@ def bless(path: Path, stats: Iterable[BatchStats]) -> list[BatchStats]:
 def read(path: Path) -> list[BatchStats]:
     """Return the statistics in a baseline file; InputError if it does not exist or is not a baseline."""
     try:
-        document = json_codec.loads(path.read_bytes())
+        document = json_codec.loads(read_regular(path))
     except FileNotFoundError as error:
         raise InputError(
             f"There is no baseline {path}.",

@@ -10,6 +10,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from salvo.engine.runtime.files import read_regular
 from salvo.engine.text.messages import display_folder, display_path
 from salvo.errors import NothingFoundError, UsageError
 from salvo.scenarios.spec.imports import Scope
@@ -116,8 +117,7 @@ def _walk(folder: Path) -> Iterator[Path]:
 def _has_scenario_key(file: Path) -> bool:
     """Look for the key in the text: a file with invalid YAML may be meant as a scenario, and must get its error."""
     try:
-        with file.open("rb") as stream:
-            text = stream.read(_MAX_BYTES).decode("utf-8-sig", "replace")
+        text = read_regular(file, _MAX_BYTES).decode("utf-8-sig", "replace")
     except OSError:
         return True
     first = _FIRST_KEY.search(text)

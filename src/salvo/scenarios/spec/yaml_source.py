@@ -19,6 +19,7 @@ from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 from yaml.reader import ReaderError
 
 from salvo.engine.jsonio.pydantic_errors import FieldPath
+from salvo.engine.runtime.files import NotRegularFileError, read_regular
 
 MAX_BYTES = 1_000_000
 MAX_VALUES = 20_000
@@ -98,10 +99,12 @@ class _UnreadableError(Exception):
 def _read_text(file: Path) -> str:
     position = SourcePosition(file)
     try:
-        if file.is_dir():
-            raise _UnreadableError(position, "is a folder, not a file", in_content=False)
-        with file.open("rb") as stream:
-            content = stream.read(MAX_BYTES + 1)
+        content = read_regular(file, MAX_BYTES + 1)
+    except IsADirectoryError:
+        raise _UnreadableError(position, "is a folder, not a file", in_content=False) from None
+    except NotRegularFileError:
+        message = "is a pipe, a socket or a device, so it is not read"
+        raise _UnreadableError(position, message, in_content=False) from None
     except FileNotFoundError:
         raise _UnreadableError(position, "there is no such file", in_content=False) from None
     except OSError as error:

@@ -18,6 +18,7 @@ from pathlib import Path
 from threading import RLock
 from typing import Any, BinaryIO, TypeVar
 
+from salvo.engine.runtime.files import open_regular
 from salvo.scenarios.store.index import parse_batch_id
 
 T = TypeVar("T")
@@ -183,10 +184,9 @@ def _state(path: Path) -> tuple[int, ...] | None:
 
 
 def _open(path: Path) -> BinaryIO:
-    """Open a file. One that is missing or cannot be read has no lines."""
+    """Open a file. One that is missing, cannot be read or is no regular file has no lines."""
     with suppress(OSError):
-        if _state(path) is not None:
-            return path.open("rb")
+        return open_regular(path)
     return Path(os.devnull).open("rb")
 
 

@@ -14,7 +14,7 @@ from typing import TypeVar
 
 from salvo.engine.jsonio import json_codec
 from salvo.engine.jsonio.type_adapters import type_adapter
-from salvo.engine.runtime.files import unwritable
+from salvo.engine.runtime.files import NotRegularFileError, open_regular, unwritable
 
 try:
     import fcntl
@@ -71,11 +71,11 @@ def parse_line(line: bytes, kind: type[T]) -> T | None:
 def tail_lines(path: Path, size: int) -> list[bytes]:
     """Return the complete lines in the last `size` bytes of a file, without empty ones."""
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             end = file.seek(0, os.SEEK_END)
             start = file.seek(max(0, end - size))
             lines = file.read().split(b"\n")
-    except (FileNotFoundError, IsADirectoryError):
+    except (FileNotFoundError, IsADirectoryError, NotRegularFileError):
         return []
     return [line for line in lines[1 if start else 0 :] if line]
 

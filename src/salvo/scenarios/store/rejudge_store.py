@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from salvo.engine.runtime.files import unwritable
+from salvo.engine.runtime.files import read_regular, unreadable, unwritable
 from salvo.scenarios.store.jsonl import append_line, parse_line
 
 
@@ -54,9 +54,11 @@ class RejudgeStore:
     def load(self, batch_id: str, version: str) -> list[Rejudgement]:
         """Return the rejudgements made by this version: another may ask the judge differently."""
         try:
-            lines = self._file(batch_id).read_bytes().splitlines()
+            lines = read_regular(self._file(batch_id)).splitlines()
         except FileNotFoundError:
             return []
+        except OSError as error:
+            raise unreadable(self._file(batch_id), error) from error
         rejudgements = [parse_line(line, Rejudgement) for line in lines]
         latest = {(item.run_id, item.time): item for item in rejudgements if item is not None}
         return [item for item in latest.values() if item.salvo_version == version]

@@ -16,7 +16,6 @@ import heapq
 import os
 import re
 import shutil
-import stat
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from difflib import get_close_matches
@@ -28,7 +27,16 @@ from pydantic import ValidationError
 
 from salvo.engine.jsonio import json_codec
 from salvo.engine.jsonio.type_adapters import first_error, type_adapter
-from salvo.engine.runtime.files import move_folder, names, temporary_beside, unwritable, write, write_atomically
+from salvo.engine.runtime.files import (
+    move_folder,
+    names,
+    read_regular,
+    temporary_beside,
+    unreadable,
+    unwritable,
+    write,
+    write_atomically,
+)
 from salvo.errors import AmbiguousIdError, StoreError, TapeError, UnknownIdError
 from salvo.scenarios.result import AgentRunResult, Batch, Outcome
 from salvo.scenarios.store.index import Entries, IndexEntry, index_entry
@@ -150,9 +158,9 @@ class RunStore:
                 f"There is no recording of the run {run_id}.", hint="Record runs with `salvo run --record`."
             )
         try:
-            return {name: self._own(folder / name).read_bytes() for name in sorted(names(folder))}
+            return {name: read_regular(self._own(folder / name)) for name in sorted(names(folder))}
         except OSError as error:
-            raise _unreadable(folder, error) from error
+            raise unreadable(folder, error) from error
 
     def has_recording(self, run_id: str) -> bool:
         return self._recording(run_id).is_dir()
@@ -312,12 +320,12 @@ class RunStore:
 
     def _load(self, path: Path, kind: type[T]) -> T:
         try:
-            content = self._own(path).read_bytes()
+            content = read_regular(self._own(path))
             return type_adapter(kind).validate_python(json_codec.loads(content, max_depth=json_codec.MAX_DEPTH_STORED))
         except FileNotFoundError as error:
             raise StoreError(f"{path} does not exist.", hint="`salvo report` lists what is stored.") from error
         except OSError as error:
-            raise _unreadable(path, error) from error
+            raise unreadable(path, error) from error
         except ValidationError as error:
             where, what = first_error(error)
             raise _damaged(path, f" at {where}: {what}" if where else f": {what}") from error
@@ -325,10 +333,9 @@ class RunStore:
             raise _damaged(path, f": {error}") from error
 
     def _own(self, path: Path) -> Path:
-        """Return the path if it is a file or folder inside the store. A store of someone else may contain any link."""
-        kind = path.stat().st_mode
-        inside = os.path.realpath(path).startswith(f"{os.path.realpath(self.folder)}{os.sep}")
-        if not inside or not (stat.S_ISREG(kind) or stat.S_ISDIR(kind)):
+        """Return the path if it exists inside the store. A store of someone else may contain any link."""
+        path.stat()
+        if not os.path.realpath(path).startswith(f"{os.path.realpath(self.folder)}{os.sep}"):
             raise StoreError(f"{path} leads out of the store, so it is not read.", hint="Remove it.")
         return path
 
@@ -383,7 +390,3 @@ def _join(ids: list[str]) -> str:
 
 def _damaged(path: Path, what: str) -> StoreError:
     return StoreError(f"{path} is damaged{what}.", hint="Restore it from a backup, or remove it and run again.")
-
-
-def _unreadable(path: Path, error: OSError) -> StoreError:
-    return StoreError(f"{path} cannot be read: {error.strerror or error}.", hint="Check its permissions.")
