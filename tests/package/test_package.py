@@ -17,7 +17,7 @@ from tests.package.conftest import CHECKOUT, STATIC, Installation, Packages, bui
 ALLOWED = re.compile(
     r"salvo/(\w+/)*\w+\.py"
     r"|salvo/py\.typed"
-    r"|salvo/engine/chat/models\.toml"
+    r"|salvo/engine/(chat/models\.toml|runtime/prices\.json)"
     r"|salvo/(\w+/)*\w+\.css"
     r"|salvo/(\w+/)*templates/\w+\.html"
     r"|salvo/playbooks/evaluate/judges/rules/vocabulary\.toml"
