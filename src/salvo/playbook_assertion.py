@@ -5,13 +5,14 @@ It uses both products, which do not know each other. Scenarios find it by its en
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, Literal
 
 from pydantic import Field
 
 from salvo.engine.chat import catalog
+from salvo.engine.sandbox.workers import in_killable_thread
 from salvo.errors import SalvoError, UsageError
 from salvo.playbooks.enums import Mode, Status
 from salvo.playbooks.evaluate import prompts
@@ -65,7 +66,7 @@ async def _evaluate(
 
 
 async def _report(request: EvaluationRequest, timestamp: str, services: EvalServices) -> Report:
-    scanned = await asyncio.to_thread(scan, request)
+    scanned = await in_killable_thread(scan, request)
     if request.evaluator == rules_judge.NAME:
         rules = rules_judge.RulesJudge()
         cases = [build_case(request, scanned, check, run) for check, run in request.cases]
@@ -82,7 +83,8 @@ async def _report(request: EvaluationRequest, timestamp: str, services: EvalServ
             votes += [
                 Vote(check.id, run, judge_answer(answer, question, None)) for run, answer in enumerate(answers, start=1)
             ]
-    return build_report(request, votes, scanned, judge, timestamp=timestamp, baseline=_NO_BASELINE)
+    build = partial(build_report, timestamp=timestamp, baseline=_NO_BASELINE)
+    return await in_killable_thread(build, request, votes, scanned, judge)
 
 
 def _verdict(report: Report, fail_on: str) -> EvalResult:

@@ -53,8 +53,7 @@ def create_app(settings: Settings) -> FastAPI:
             jobs = Jobs(store, settings.max_evaluations)
             root = settings.project.absolute()
             catalog = BatchCatalog(RunStore(Project(root, root).store), settings.clock)
-            workers = asyncio.Semaphore(documents.MAX_WORKERS)
-            app.state.services = Services(settings, store, jobs, catalog, workers, asyncio.Event())
+            app.state.services = Services(settings, store, jobs, catalog, asyncio.Event())
             try:
                 yield
             finally:

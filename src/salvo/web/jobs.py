@@ -96,6 +96,7 @@ class Job:
         base_url: str | None,
         earlier_votes: Sequence[tuple[int, Vote]] = (),
     ) -> None:
+        """Blocks: the notes of the earlier votes are checked."""
         self.request = request
         self.created_at = created_at
         self.base_url = base_url
@@ -113,6 +114,7 @@ class Job:
         self.finished = asyncio.Event()
         self._earlier_votes = [vote for _, vote in earlier_votes]
         self._end_state = JobState.INTERRUPTED
+        self._summaries: dict[tuple[str, int], VoteSummary] = {}
 
     @property
     def id(self) -> str:
@@ -132,6 +134,10 @@ class Job:
         """Stop the calls in progress. Votes that were stored stay."""
         self._end_state = end_state
         self.pool.cancel(end_state)
+
+    def summarize(self, sequence: int, vote: Vote) -> None:
+        """Prepare what is shown of a vote. Blocks, because the notes of a judge may be long."""
+        self._summaries[vote.key] = VoteSummary.from_vote(sequence, vote)
 
     def save_end_state(self, store: EvaluationStore) -> None:
         """Store that the job was stopped. Blocks."""
@@ -169,7 +175,7 @@ class Job:
             self.progress, self.done, self.total = event.progress, event.answered, event.total
             self.waiting = None
             if event.vote is not None and event.sequence is not None:
-                self.votes.append(VoteSummary.from_vote(event.sequence, event.vote))
+                self.votes.append(self._summaries.pop(event.vote.key))
         self._notify()
 
     def _notify(self) -> None:
@@ -183,6 +189,12 @@ class _JobRecorder(StoreRecorder):
     def __init__(self, store: EvaluationStore, job: Job) -> None:
         super().__init__(store)
         self._job = job
+
+    def save_votes(self, evaluation_id: str, votes: Sequence[Vote]) -> Sequence[int]:
+        numbers = super().save_votes(evaluation_id, votes)
+        for number, vote in zip(numbers, votes, strict=True):
+            self._job.summarize(number, vote)
+        return numbers
 
     def interrupt(self, evaluation_id: str) -> None:  # noqa: ARG002 - it records this job only
         self._job.save_end_state(self.store)
@@ -236,7 +248,8 @@ class Jobs:
         recorder = StoreRecorder(self._store, in_full=in_full, settings={BASE_URL: config.base_url})
         created_at = config.clock.now().isoformat(timespec="milliseconds")
         numbers = await asyncio.to_thread(recorder.start, request, earlier_votes)
-        job = Job(request, created_at, config.base_url, list(zip(numbers, earlier_votes, strict=True)))
+        votes = list(zip(numbers, earlier_votes, strict=True))
+        job = await asyncio.to_thread(Job, request, created_at, config.base_url, votes)
         self._enqueue(job, config)
         return job
 

@@ -24,7 +24,6 @@ class Services:
     jobs: Jobs
     catalog: BatchCatalog
     """The stored runs of scenarios."""
-    document_workers: asyncio.Semaphore
     closing: asyncio.Event
     """Set when the server shuts down: event streams that would never end are closed then."""
 

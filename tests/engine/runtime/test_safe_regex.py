@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from salvo.engine.runtime import safe_regex
 from salvo.engine.runtime.safe_regex import Occurrences, occurrences, pattern_error, search
+from salvo.engine.sandbox import workers
 from salvo.errors import InputError
 
 HOSTILE = [("(a+)+$", "a" * 60 + "!"), ("(a|a)*b", "a" * 60), ("(.*,){25}P", ",x" * 60)]
@@ -34,11 +35,13 @@ def test_a_python_whose_patterns_cannot_be_read_matches_every_one_in_a_process_o
 ) -> None:
     monkeypatch.setitem(sys.modules, "re._parser", None)
     safe_regex._tree.cache_clear()
+    safe_regex._is_cheap.cache_clear()
     assert safe_regex.steps("^[A-Z]+$", 3) > safe_regex.MAX_STEPS
     assert search("^[A-Z]+$", "ABC")
     assert not search("^[A-Z]+$", "abc")
     assert occurrences(["b"], "abcb", most=9) == [Occurrences([(1, 2), (3, 4)])]
     safe_regex._tree.cache_clear()
+    safe_regex._is_cheap.cache_clear()
 
 
 @pytest.mark.parametrize("pattern, text", HOSTILE)
@@ -84,7 +87,8 @@ def here_and_apart(request: pytest.FixtureRequest) -> None:
 
 @pytest.mark.usefixtures("apart")
 def test_a_process_that_dies_leaves_a_problem_and_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(safe_regex, "_CHILD", "raise SystemExit(3)")
+    monkeypatch.setattr(workers, "_workers", workers._Workers())
+    monkeypatch.setattr(workers, "_START", "raise SystemExit(3)")
     [result] = occurrences(["(a+)+"], "aaa", most=9)
     assert result.problem == (
         'The regular expression "(a+)+" did not finish on a text of 3 characters: its process ended with code 3.'
@@ -93,6 +97,7 @@ def test_a_process_that_dies_leaves_a_problem_and_no_answer(monkeypatch: pytest.
 
 @pytest.mark.usefixtures("apart")
 def test_a_machine_without_room_for_a_process_leaves_a_problem(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(workers, "_workers", workers._Workers())
     monkeypatch.setattr("sys.executable", "/nowhere/python")
     [result] = occurrences(["(a+)+"], "aaa", most=9)
     assert "no process could be started (No such file or directory)" in result.problem

@@ -7,12 +7,11 @@ import docx
 import pytest
 from pypdf import PdfWriter
 
-from salvo.web import document_worker, security
+from salvo.engine.sandbox import document_text, docx_operations
+from salvo.web import security
 from salvo.web.routes import documents
 from tests.support.documents import pdf, written
 from tests.support.web import Client, Reply
-
-pytestmark = pytest.mark.usefixtures("coverage_in_processes")
 
 SENTENCES = ["1. Liability is limited.", "2. German law applies."]
 
@@ -89,16 +88,16 @@ async def test_a_file_that_cannot_be_read_is_a_sentence(api: Client) -> None:
 
 async def test_a_zip_bomb_is_not_unpacked(api: Client) -> None:
     bomb = _zip({"word/document.xml": b"0" * (20 * 1024 * 1024)})
-    assert len(bomb) * document_worker.MAX_UNPACKED_RATIO < 20 * 1024 * 1024
+    assert len(bomb) * docx_operations.MAX_UNPACKED_RATIO < 20 * 1024 * 1024
     reply = await _read(api, "bomb.docx", bomb)
     assert (reply.status, reply.json()["error"]["message"]) == (422, "The file becomes too large when it is unpacked.")
 
 
 def test_an_archive_that_declares_too_much_is_refused_whatever_its_own_size() -> None:
     with zipfile.ZipFile(io.BytesIO(_zip({"word/document.xml": b"0"}))) as archive:
-        archive.infolist()[0].file_size = document_worker.MAX_UNPACKED_BYTES + 1
-        with pytest.raises(document_worker.UnreadableDocumentError, match="too large when it is unpacked"):
-            document_worker._check_archive(archive, 100 * 1024 * 1024)
+        archive.infolist()[0].file_size = docx_operations.MAX_UNPACKED_BYTES + 1
+        with pytest.raises(document_text.UnreadableDocumentError, match="too large when it is unpacked"):
+            docx_operations._check_archive(archive, 100 * 1024 * 1024)
 
 
 async def test_entities_that_multiply_are_not_followed(api: Client) -> None:

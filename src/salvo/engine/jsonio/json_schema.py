@@ -5,14 +5,18 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from salvo.engine.jsonio import json_codec
 from salvo.engine.jsonio.canonical import stable_text
+from salvo.engine.sandbox import workers
 from salvo.errors import InputError
 
-if TYPE_CHECKING:
-    from jsonschema.protocols import Validator
+TIMEOUT = 10.0
+"""Seconds for a validation in a worker process. Most of it is for starting that process on a busy machine."""
+MAX_PARTS = 2_000
+MAX_STEPS = 200_000
+"""Parts of a schema, and parts of a schema times parts of a value, for a validation in this process."""
 
 _BOUNDS = frozenset(
     {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength", "maxLength"}
@@ -22,36 +26,143 @@ _BOUNDS = frozenset(
 _MAPS_OF_SCHEMAS = ("properties", "$defs", "definitions")
 _LISTS_OF_SCHEMAS = ("anyOf", "allOf", "oneOf", "prefixItems")
 _SINGLE_SCHEMAS = ("items", "additionalProperties")
+_SLOW_KEYWORDS = frozenset(
+    {"pattern", "patternProperties", "uniqueItems", "unevaluatedProperties", "unevaluatedItems"}
+    | {"$dynamicRef", "$recursiveRef", "$id"}
+)
+_VALUES = frozenset({"const", "default", "examples", "required", "title", "description", "$comment"})
+"""Keywords that hold no schema."""
 
 
 def problems(schema: Mapping[str, Any], value: Any) -> list[str]:
-    """Return every violation, one sentence each. Raises InputError where the schema is not valid."""
+    """Return every violation, one sentence each. Raises InputError where the schema is not valid.
+
+    May block for TIMEOUT if the schema has patterns, or references that multiply.
+    """
     text = stable_text(schema)
     if _is_plain(text) and _fits(schema, value):
         return []  # most values are valid; the slow library is imported only to word the errors
-    from referencing.exceptions import Unresolvable
+    if _is_quick(text, value):
+        from salvo.engine.jsonio import schema_library  # 0.1 s to import, and most values need none of it
 
-    try:
-        errors = list(_validator(text).iter_errors(value))
-    except Unresolvable as error:
-        raise InputError(
-            f"This JSON Schema refers to {getattr(error, 'anchor', error.ref)!r}, which is not in it.",
-            hint="Put the definition under $defs. Nothing is fetched from other places.",
-        ) from error
-    except (RecursionError, OverflowError) as error:
-        raise InputError(
-            f"This JSON Schema cannot be applied to this value: {error}.",
-            hint="Look for a $ref that refers to itself, very deep nesting, and very large numbers.",
-        ) from error
-    errors.sort(key=lambda error: [(type(step).__name__, step) for step in error.path])
-    return [f"{_place(error.path)}{error.message}" for error in errors]
+        return schema_library.problems(text, value)
+    return _ask_worker("problems", {"schema": text, "value": value})
+
+
+async def problems_in_time(schema: Mapping[str, Any], value: Any) -> list[str]:
+    """Return what `problems` does without blocking the event loop. Cancelling this ends the validation."""
+    text = stable_text(schema)
+    if _is_plain(text) or _is_quick(text, value):
+        return problems(schema, value)
+    return await workers.in_killable_thread(problems, schema, value)
 
 
 def check(schema: Mapping[str, Any]) -> None:
-    """Raise InputError where this is not a valid JSON Schema."""
+    """Raise InputError where this is not a valid JSON Schema. May block for TIMEOUT."""
     text = stable_text(schema)
-    if not _is_plain(text):
-        _validator(text)
+    if _is_plain(text):
+        return
+    if _is_quick(text, None):
+        from salvo.engine.jsonio import schema_library  # 0.1 s to import, and most schemas need none of it
+
+        schema_library.validator(text)
+    elif text not in _checked:
+        _ask_worker("check", {"schema": text})
+        if len(_checked) >= _MAX_CHECKED:
+            _checked.clear()
+        _checked.add(text)
+
+
+_MAX_CHECKED = 256
+_checked: set[str] = set()
+"""Schemas that a worker found valid."""
+
+
+def _ask_worker(operation: str, arguments: dict[str, Any]) -> list[str]:
+    try:
+        answer = workers.run("schema", operation, arguments, seconds=TIMEOUT)
+    except (ValueError, RecursionError, TypeError) as error:
+        raise InputError(f"This JSON Schema cannot be applied to this value: {error}.") from error
+    if answer.failure:
+        raise InputError(
+            f"The validation by a JSON Schema did not finish{answer.failure}.",
+            hint="Look for a pattern with repetitions inside repetitions, as in (a+)+, and for a $ref to itself.",
+        )
+    [result] = answer.results
+    if "error" in result:
+        raise InputError(result["error"], hint=result["hint"])
+    violations: list[str] = result["problems"]
+    return violations
+
+
+def _is_quick(text: str, value: Any) -> bool:
+    """Return whether the library surely needs little time for this value."""
+    parts = _count_parts(text)
+    return parts is not None and parts * _size(value, MAX_STEPS // parts) <= MAX_STEPS
+
+
+@lru_cache(maxsize=256)
+def _count_parts(text: str) -> int | None:
+    """Return how many schemas this one consists of, each counted where it is referred to; None if that is too many.
+
+    None also if a part may take more than one step for each part of a value: patterns, references in a circle, and
+    keywords that look at a value again.
+    """
+    try:
+        root = json_codec.loads(text)
+        parts = _parts_with_references(root, root, frozenset())
+    except (ValueError, RecursionError, _NotQuickError):
+        return None
+    return parts
+
+
+class _NotQuickError(Exception):
+    """The time that a schema takes has no simple bound."""
+
+
+def _parts_with_references(schema: Any, root: Any, above: frozenset[str]) -> int:
+    if isinstance(schema, list):
+        return 1 + sum(_parts_with_references(item, root, above) for item in schema)
+    if not isinstance(schema, dict):
+        return 1
+    if not schema.keys().isdisjoint(_SLOW_KEYWORDS):
+        raise _NotQuickError
+    count = 1
+    for name, part in schema.items():
+        if name in _MAPS_OF_SCHEMAS and isinstance(part, dict):
+            count += sum(_parts_with_references(item, root, above) for item in part.values())
+        elif name == "$ref":
+            count += _referred_parts(part, root, above)
+        elif name not in _VALUES:
+            count += _parts_with_references(part, root, above)
+        if count > MAX_PARTS:
+            raise _NotQuickError
+    return count
+
+
+def _referred_parts(reference: Any, root: Any, above: frozenset[str]) -> int:
+    if not isinstance(reference, str) or not reference.startswith("#/") or reference in above:
+        raise _NotQuickError
+    schema = root
+    for step in reference.removeprefix("#/").split("/"):
+        if not isinstance(schema, dict) or step not in schema:
+            raise _NotQuickError
+        schema = schema[step]
+    return _parts_with_references(schema, root, above | {reference})
+
+
+def _size(value: Any, limit: int) -> int:
+    """Return how many parts a value has, and something beyond the limit if it has more."""
+    count, level = 0, [value]
+    while level and count <= limit:
+        count += len(level)
+        level = [
+            part
+            for item in level
+            if isinstance(item, dict | list)
+            for part in (item.values() if isinstance(item, dict) else item)
+        ]
+    return count
 
 
 @lru_cache(maxsize=256)
@@ -116,28 +227,6 @@ _PLAIN_KEYWORDS = frozenset(
     {"type", "properties", "required", "additionalProperties", "items", "enum", "title", "description"}
     | {"minimum", "maximum"}
 )
-
-
-def _place(path: Any) -> str:
-    steps = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path).lstrip(".")
-    return f"{steps}: " if steps else ""
-
-
-@lru_cache(maxsize=256)
-def _validator(text: str) -> Validator:
-    from jsonschema import Draft202012Validator, SchemaError  # 0.1 s to import, and most values need none of it
-    from referencing import Registry
-
-    try:
-        schema = json_codec.loads(text)
-    except ValueError as error:
-        raise InputError("This is not a JSON Schema: it contains a value that JSON cannot represent.") from error
-    try:
-        Draft202012Validator.check_schema(schema)
-    except SchemaError as error:
-        raise InputError(f"This is not a JSON Schema: {_place(error.path)}{error.message}.") from error
-    # The empty registry keeps a schema from an untrusted file from making us fetch what it refers to.
-    return Draft202012Validator(schema, registry=Registry())
 
 
 def without_bounds(schema: Mapping[str, Any]) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from typing import TypeAlias
 from salvo.engine.runtime.clock import Clock
 from salvo.engine.runtime.pool import Pool, PoolStopped, gather
 from salvo.engine.runtime.redact import Redactor
+from salvo.engine.sandbox.workers import in_killable_thread, time_budget
 from salvo.engine.wire.base import Wire
 from salvo.engine.wire.record import RecordingOptions, RecordingWire
 from salvo.engine.wire.retry import RetryingWire, Wait
@@ -25,6 +26,9 @@ from salvo.playbooks.report.report import ArtifactFinding, Report
 
 _MAX_FINDINGS = 50
 """Passages addressed to the evaluator that a report lists; a hostile text may contain a million."""
+
+MAX_PATTERN_SECONDS = 20.0
+"""For the slow patterns of all checks of an evaluation together."""
 
 _RECORDING = RecordingOptions(max_request_bytes=8 * 1024)
 """Every request contains the texts, which are stored once. With a vote only the request's hash is stored."""
@@ -79,8 +83,13 @@ async def evaluate(
 
     With `already_stored` the caller has put the request and those votes into the store; otherwise this does it.
     """
-    scan_result = await asyncio.to_thread(scan, request)  # matching a playbook's patterns may take long
     recorder = EvaluationRecorder(context.open_recorder, request, already_stored=already_stored)
+    # Matching a playbook's patterns may take long. In the pool it ends when the evaluation is stopped.
+    scan_result = await context.pool.run(lambda: in_killable_thread(scan, request))
+    if isinstance(scan_result, PoolStopped):
+        if already_stored:
+            await recorder.interrupt()
+        return EvaluationOutcome(scan_result, str(recorder.error or ""))
     votes = {vote.key: vote for vote in earlier_votes if vote.answer.result is not None}
     questions = _Questions(request, scan_result, context, recorder, votes)
     # Opening the store takes a while. The first questions are sent meanwhile, and their votes wait for it.
@@ -114,8 +123,10 @@ def scan(request: EvaluationRequest) -> ScanResult:
     if len(addressed) > _MAX_FINDINGS:
         more = f"{len(addressed) - _MAX_FINDINGS} more passages like these are not listed."
         findings.append(ArtifactFinding("more_findings", more, count=len(addressed) - _MAX_FINDINGS))
+    with time_budget(MAX_PATTERN_SECONDS):
+        scans = {check.id: patterns.scan(check, text) for check in request.playbook.checks if check.patterns}
     return ScanResult(
-        patterns={check.id: patterns.scan(check, text) for check in request.playbook.checks if check.patterns},
+        patterns=scans,
         findings=(*findings, *injection.invisible_characters(text)),
         addressed=tuple(injection.sentence_around(text, finding.span) for finding in addressed),
     )

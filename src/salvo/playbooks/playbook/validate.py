@@ -15,6 +15,7 @@ from typing import Any, get_args
 
 from salvo.engine.jsonio.pydantic_errors import JSON_WORDS, FieldPath
 from salvo.engine.jsonio.pydantic_errors import validate as validate_model
+from salvo.engine.sandbox.workers import time_budget
 from salvo.engine.text.messages import excerpt, nearest
 from salvo.engine.text.unicode_escape import printable
 from salvo.errors import PlaybookError
@@ -44,6 +45,8 @@ __all__ = ["PlaybookProblem", "examine", "playbook", "problems", "read"]
 
 _TYPO_CUTOFF = 0.8
 """How similar an unknown field must be to a known one to be taken for it: other fields are allowed."""
+MAX_PATTERN_SECONDS = 10.0
+"""For compiling the patterns of all checks together."""
 _MAX_UNKNOWN = 20
 """Unknown fields of one object that are compared with the known ones."""
 _DATE_LENGTH = 60
@@ -72,7 +75,8 @@ def problems(document: Any) -> list[PlaybookProblem]:
     """Return every problem of a document: errors first, each level in the order of the specification."""
     without_form = list(islice(uncanonical(document), MAX_PROBLEMS))
     known_paths = {problem.path for problem in without_form}
-    _, field_errors = validate_model(PlaybookFile, document, words=JSON_WORDS)
+    with time_budget(MAX_PATTERN_SECONDS):
+        _, field_errors = validate_model(PlaybookFile, document, words=JSON_WORDS)
     invalid = [error(field_error.path, field_error.message) for field_error in field_errors]
     all_problems = [
         *without_form,
@@ -252,7 +256,8 @@ def _number(document: Mapping[str, Any], *names: str) -> float | None:
 def _without_errors(document: Any, problems: list[PlaybookProblem], name: str) -> Playbook:
     if errors := [printable(str(problem), multiline=True) for problem in problems if problem.level == "error"]:
         raise PlaybookError(printable(name, multiline=True), errors)
-    file = PlaybookFile.model_validate(document, strict=True)
+    with time_budget(MAX_PATTERN_SECONDS):
+        file = PlaybookFile.model_validate(document, strict=True)
     return Playbook(
         id=file.metadata.id,
         version=file.metadata.version,

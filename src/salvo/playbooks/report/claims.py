@@ -69,11 +69,11 @@ _DENIED = re.compile(
 )
 _ASKED_FOR = re.compile(
     r"(?:\b(?:must|should|would|could|may|might|ought to|needs? to|required to|have to|has to) be|\bin order to be)"
-    r" (?:\w+ ){0,2}$"
+    r" (?:\w{1,60} ){0,2}$"
 )
 _TALKED_ABOUT = re.compile(
-    r"^(?:(?:/[\w-]+)? (?:claims?|statements?|labels?|wording|language|assertions?|terms?)\b"
-    r"|(?: with (?:[\w-]+ ){0,3}[\w-]+)? (?:is|are|was|were|has been) (?:only |merely |simply )?"
+    r"(?:(?:/[\w-]{1,60})? (?:claims?|statements?|labels?|wording|language|assertions?|terms?)\b"
+    r"|(?: with (?:[\w-]{1,60} ){0,3}[\w-]{1,60})? (?:is|are|was|were|has been) (?:only |merely |simply )?"
     r"(?:asserted|claimed|stated|said|used|presented|declared|described|mentioned|implied|suggested|not|never)\b)"
 )
 
@@ -97,12 +97,46 @@ def _clauses(note: str) -> Iterator[str]:
 
 
 def _asserts(clause: str, claim: str) -> bool:
+    prefixes = _Prefixes(clause)
     matches = re.finditer(claim, clause)
-    return any(not _is_exempt(clause[: match.start()], clause[match.end() :]) for match in matches)
+    return any(not _is_exempt(clause, match.start(), match.end(), prefixes) for match in matches)
 
 
-def _is_exempt(before: str, after: str) -> bool:
-    reported = _REPORTED.search(before)
-    if reported is not None and not _OWN_VOICE.search(before, 0, reported.start()):
+def _is_exempt(clause: str, start: int, end: int, prefixes: _Prefixes) -> bool:
+    reported = prefixes.first(_REPORTED, start)
+    if reported is not None and prefixes.first(_OWN_VOICE, reported) is None:
         return True
-    return bool(_DENIED.search(before) or _ASKED_FOR.search(before) or _TALKED_ABOUT.search(after))
+    return (
+        prefixes.first(_DENIED, start) is not None
+        or _ASKED_FOR.search(clause, max(0, start - _ASKED_FOR_LENGTH), start) is not None
+        or _TALKED_ABOUT.match(clause, end) is not None
+    )
+
+
+class _Prefixes:
+    """Where patterns first match before a place of a clause. A clause may assert a claim ten thousand times.
+
+    So each pattern searches the clause once. Only near the end of a prefix does it matter where the prefix ends.
+    """
+
+    def __init__(self, clause: str) -> None:
+        self._clause = clause
+        self._first: dict[re.Pattern[str], int | None] = {}
+
+    def first(self, pattern: re.Pattern[str], end: int) -> int | None:
+        """Return what `pattern.search(clause, 0, end)` starts at, for a pattern with short matches."""
+        if pattern not in self._first:
+            match = pattern.search(self._clause)
+            self._first[pattern] = match.start() if match else None
+        start = self._first[pattern]
+        stable = max(0, end - _LONGEST_MATCH)
+        if start is not None and start < stable:
+            return start
+        match = pattern.search(self._clause, stable, end)
+        return match.start() if match else None
+
+
+_LONGEST_MATCH = 60
+"""More characters than a match of `_REPORTED`, `_OWN_VOICE` or `_DENIED` has, with what it looks at around it."""
+_ASKED_FOR_LENGTH = 200
+"""More characters than a match of `_ASKED_FOR` has."""

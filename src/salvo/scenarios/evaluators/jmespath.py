@@ -18,7 +18,7 @@ from pydantic import Field
 
 from salvo.engine.jsonio import json_codec
 from salvo.engine.runtime import safe_regex
-from salvo.engine.runtime.threads import in_thread
+from salvo.engine.sandbox.workers import in_killable_thread
 from salvo.engine.text.messages import did_you_mean, excerpt
 from salvo.scenarios.evaluators.base import EvalServices, EvaluatorType, FieldMessages, LoadObject
 from salvo.scenarios.evaluators.values import first_non_json, json_equal, json_kind
@@ -79,7 +79,7 @@ def _evaluate(
     match = _search(fields.path, result)
     if fields.operator == "regex":
         # A pattern may take long on a long text.
-        return in_thread(_compare, fields, match)
+        return in_killable_thread(_compare, fields, match)
     return _compare(fields, match)
 
 

@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal, NamedTuple, TypeAlias
 
 from pydantic import BeforeValidator, Field
 
-from salvo.engine.runtime.threads import in_thread
+from salvo.engine.sandbox.workers import in_killable_thread
 from salvo.engine.text.formatting import pluralize
 from salvo.engine.text.messages import did_you_mean
 from salvo.scenarios.evaluators.argument_matchers import first_difference, has_regex, matcher_errors
@@ -70,7 +70,7 @@ def _evaluate(
     fields = ToolSequenceFields.model_validate(assertion.fields)
     if any(has_regex(call.arguments) for call in fields.expected):
         # A pattern may take long on a long argument.
-        return in_thread(_result, fields, result.tool_calls)
+        return in_killable_thread(_result, fields, result.tool_calls)
     return _result(fields, result.tool_calls)
 
 

@@ -1,27 +1,23 @@
-"""/api/documents: the text of an uploaded file. PDF and Word files are read by another process, which can be killed."""
+"""/api/documents: the text of an uploaded file. PDF and Word files are read by a worker process."""
 
 from __future__ import annotations
 
-import asyncio
-import sys
 from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request
 
-from salvo.engine.jsonio import json_codec
+from salvo.engine.sandbox import workers
 from salvo.errors import InputError
+from salvo.web.disconnection import while_connected
 from salvo.web.request_models import MAX_NAME_LENGTH
 from salvo.web.responses import JsonRoute
-from salvo.web.services import ServicesDep
 
 router = APIRouter(prefix="/api/documents", tags=["documents"], route_class=JsonRoute)
 
 SUFFIXES = (".txt", ".md", ".docx", ".pdf")
 TIMEOUT_SECONDS = 20.0
-MAX_WORKERS = 2
-"""Files that are read at the same time; each may take a core and a gigabyte."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +42,6 @@ class DocumentText:
 )
 async def read(
     request: Request,
-    services: ServicesDep,
     name: Annotated[
         str, Query(min_length=1, max_length=MAX_NAME_LENGTH, description="The file's name: .txt, .md, .docx or .pdf.")
     ],
@@ -59,8 +54,8 @@ async def read(
     if suffix in (".txt", ".md"):
         text, pages = _decode(content), None
     else:
-        async with services.document_workers:
-            text, pages = await _run_worker(suffix, content)
+        reading = workers.in_killable_thread(_read_in_worker, suffix, content)
+        text, pages = await while_connected(request, reading)
     return DocumentText(name, text, len(text), pages)
 
 
@@ -77,26 +72,13 @@ def _decode(content: bytes) -> str:
 _PASTE = "Copy the text from the file and paste it."
 
 
-async def _run_worker(suffix: str, content: bytes) -> tuple[str, int | None]:
-    # -P: do not import modules from the current folder.
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-P", "-m", "salvo.web.document_worker", suffix),
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.DEVNULL,
-    )
-    try:
-        async with asyncio.timeout(TIMEOUT_SECONDS):
-            output, _ = await process.communicate(content)
-    except TimeoutError:
-        raise InputError("Reading the file takes too long.", hint=_PASTE) from None
-    finally:
-        if process.returncode is None:
-            process.kill()
-            await process.wait()
-    if process.returncode != 0:
+def _read_in_worker(suffix: str, content: bytes) -> tuple[str, int | None]:
+    answer = workers.run(suffix.removeprefix("."), "read", {}, content=content, seconds=TIMEOUT_SECONDS)
+    if answer.timed_out:
+        raise InputError("Reading the file takes too long.", hint=_PASTE)
+    if answer.failure:
         raise InputError("The file cannot be read: it is damaged, or needs too much memory.", hint=_PASTE)
-    answer = json_codec.loads(output)
-    if "problem" in answer:
-        raise InputError(answer["problem"], hint=_PASTE)
-    return answer["text"], answer["pages"]
+    [result] = answer.results
+    if "problem" in result:
+        raise InputError(result["problem"], hint=_PASTE)
+    return result["text"], result["pages"]

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Body, Header
 
 from salvo.engine.jsonio.type_adapters import copy_fields
+from salvo.engine.sandbox.workers import in_killable_thread
 from salvo.playbooks.enums import Mode, Severity
 from salvo.playbooks.evaluate.inputs import Inputs
 from salvo.playbooks.evaluate.judges import rules_judge
@@ -79,7 +80,7 @@ async def start(body: EvaluationCreate, services: ServicesDep, key: Key = None) 
     async def start_job() -> Job:
         config = evaluator_config(body.evaluator, body.base_url, key, services.settings)
         check_key(config)
-        request = await asyncio.to_thread(body.to_request, config)
+        request = await in_killable_thread(body.to_request, config)
         return await services.jobs.start(request, config, in_full=not body.hashes_only)
 
     job = await services.jobs.start_once(body.client_token, start_job)
@@ -134,7 +135,7 @@ async def resume(
         if vote.answer.result is not None
     ]
     if stored.report is None:
-        job = Job(request, stored.created_at, config.base_url, votes)
+        job = await asyncio.to_thread(Job, request, stored.created_at, config.base_url, votes)
         await services.jobs.resume(job, config)
     elif stored.report.incomplete:
         new_request = replace(request, report_id=config.clock.new_id())

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Request
 from pydantic import Field
 
+from salvo.engine.sandbox.workers import in_killable_thread
 from salvo.errors import UnknownIdError
 from salvo.playbooks.playbook import library
 from salvo.playbooks.playbook.definition import Playbook
@@ -15,6 +16,7 @@ from salvo.playbooks.playbook.document import PlaybookProblem
 from salvo.playbooks.playbook.validate import examine, problems
 from salvo.playbooks.playbook.validate import playbook as validated
 from salvo.playbooks.store.records import UsedPlaybook
+from salvo.web.disconnection import while_connected
 from salvo.web.request_models import RequestModel, Text
 from salvo.web.responses import JsonRoute
 from salvo.web.services import ServicesDep
@@ -84,8 +86,12 @@ def show(playbook_id: str, services: ServicesDep) -> PlaybookDetail:
 
 
 @router.post("/validate", operation_id="validatePlaybook")
-def validate(body: PlaybookInput) -> PlaybookFindings:
+async def validate(body: PlaybookInput, request: Request) -> PlaybookFindings:
     """Return every problem of a playbook with its path. No model is called, and nothing is stored."""
+    return await while_connected(request, in_killable_thread(_findings, body))
+
+
+def _findings(body: PlaybookInput) -> PlaybookFindings:
     if isinstance(body.playbook, str):
         document, findings = examine(body.playbook.encode("utf-8", "surrogatepass"))
     else:

@@ -27,6 +27,9 @@ UNPARSEABLE = "Evaluator returned unparseable response."
 _HOPELESS = (WrongKeyError, MissingKeyError, QuotaError, UnknownModelError, ContextTooLongError, RequestRefusedError)
 """All calls of an evaluation share key, model and texts, so one of these errors would repeat for all of them."""
 
+MAX_NOTE_LENGTH = 20_000
+"""Characters of a judge's note; an honest one has a few hundred."""
+
 _BYTES_PER_TOKEN = 4
 """An upper estimate for prose in any script: a borderline text counts as long enough to be cached."""
 
@@ -79,12 +82,19 @@ def judge_answer(vote: judge.JudgeVote, question: judge.Question, cost_usd: floa
         result=Result(answer["result"]),
         confidence=float(answer["confidence"]),
         citations=tuple(
-            RawCitation(citation["span"], citation["context"]) for citation in answer["evidence_citations"]
+            RawCitation(citation["span"], _bounded(citation["context"])) for citation in answer["evidence_citations"]
         ),
-        notes=answer["notes"],
+        notes=_bounded(answer["notes"]),
         raw=vote.raw,
         measured=metrics,
     )
+
+
+def _bounded(note: str) -> str:
+    """Return the note as far as a report shows it. The raw answer has all of it."""
+    if len(note) <= MAX_NOTE_LENGTH:
+        return note
+    return f"{note[:MAX_NOTE_LENGTH]} [The note is cut here: it has {len(note):,} characters.]"
 
 
 def _call_metrics(replies: tuple[ChatReply, ...], temperature: float | None, cost_usd: float | None) -> CallMetrics:

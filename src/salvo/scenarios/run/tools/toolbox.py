@@ -10,7 +10,7 @@ from typing import Any, Protocol
 from salvo.engine.chat.base import ToolDefinition
 from salvo.engine.jsonio import json_codec
 from salvo.engine.jsonio.canonical import stable_key, stable_text
-from salvo.engine.jsonio.json_schema import problems
+from salvo.engine.jsonio.json_schema import problems_in_time
 from salvo.engine.runtime.clock import Clock
 from salvo.engine.runtime.redact import Redactor
 from salvo.errors import NotReplayableError, TapeMissError
@@ -87,7 +87,7 @@ class ToolBox:
     async def _answer(self, call: ToolCall, _record: ToolRecord, problem: str) -> float:
         """Set the call's result or error, and return the seconds it took."""
         tool = self._tools.get(call.name)
-        error = problem or self._check(tool, call)
+        error = problem or await self._check(tool, call)
         if error or tool is None:
             call.error = error
             return 0.0
@@ -100,10 +100,10 @@ class ToolBox:
             call.error = f"{type(error).__name__}: {error}"
         return self._clock.monotonic() - started
 
-    def _check(self, tool: Tool | None, call: ToolCall) -> str:
+    async def _check(self, tool: Tool | None, call: ToolCall) -> str:
         if tool is None:
             return f"There is no tool called {call.name!r}. There are: {', '.join(self._tools) or 'none'}."
-        errors = problems(tool.definition.parameters, call.arguments)
+        errors = await problems_in_time(tool.definition.parameters, call.arguments)
         return f"The arguments do not fit: {'; '.join(errors)}." if errors else ""
 
 

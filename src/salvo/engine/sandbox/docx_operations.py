@@ -1,0 +1,74 @@
+"""Read a .docx. Runs in a worker process, because the files are untrusted and the libraries are large."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from docx import Document
+
+from salvo.engine.sandbox.document_text import UnreadableDocumentError, answer, join
+
+MAX_ZIP_MEMBERS = 5_000
+MAX_UNPACKED_BYTES = 200 * 1024 * 1024
+MAX_UNPACKED_RATIO = 200
+"""How many times larger a .docx may become when it is unpacked."""
+
+_OLE = b"\xd0\xcf\x11\xe0"
+"""The first bytes of an encrypted .docx and of an old .doc."""
+_WORD = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
+_FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
+
+
+def read(_: Mapping[str, Any], content: bytes) -> Iterator[dict[str, Any]]:
+    """Yield the text and its pages, or why there is none."""
+    try:
+        yield answer(*_read(content))
+    except UnreadableDocumentError as error:
+        yield {"problem": str(error)}
+
+
+def _read(content: bytes) -> tuple[str, None]:
+    if content.startswith(_OLE):
+        raise UnreadableDocumentError("The file is encrypted, or in the old .doc format.")
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            _check_archive(archive, len(content))
+        return join(_paragraphs(content), "\n"), None
+    except (zipfile.BadZipFile, ValueError, KeyError, SyntaxError, NotImplementedError) as error:
+        raise UnreadableDocumentError("The file is not a readable .docx.") from error
+
+
+def _check_archive(archive: zipfile.ZipFile, size: int) -> None:
+    """Check the sizes that the archive declares; zipfile never unpacks more than these."""
+    members = archive.infolist()
+    unpacked = sum(member.file_size for member in members)
+    if len(members) > MAX_ZIP_MEMBERS or unpacked > min(MAX_UNPACKED_BYTES, MAX_UNPACKED_RATIO * size):
+        raise UnreadableDocumentError("The file becomes too large when it is unpacked.")
+    if any(member.flag_bits & 1 for member in members):
+        raise UnreadableDocumentError("The file is encrypted.")
+
+
+def _paragraphs(content: bytes) -> Iterator[str]:
+    """Yield the paragraphs in document order, with tables and text boxes, without text deleted by tracked changes."""
+    body = Document(io.BytesIO(content)).element.body
+    for fallback in list(body.iter(_FALLBACK)):  # the same text again, for older programs
+        fallback.getparent().remove(fallback)
+    line: list[str] = []
+    for element in body.iter():
+        if element.tag == f"{_WORD}p":
+            yield "".join(line)
+            line = []
+        elif element.tag == f"{_WORD}t":
+            line.append(element.text or "")
+        else:
+            line.append(_CHARACTERS.get(element.tag, ""))
+    yield "".join(line)
+
+
+_CHARACTERS = {f"{_WORD}tab": "\t", f"{_WORD}br": "\n", f"{_WORD}cr": "\n", f"{_WORD}noBreakHyphen": "-"}
+
+
+OPERATIONS = {"read": read}

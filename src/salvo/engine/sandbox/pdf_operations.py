@@ -1,0 +1,38 @@
+"""Read a .pdf. Runs in a worker process, because the files are untrusted and the library is large."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from pypdf import PdfReader
+from pypdf.errors import PyPdfError
+
+from salvo.engine.sandbox.document_text import UnreadableDocumentError, answer, join
+
+MAX_PAGES = 2_000
+
+
+def read(_: Mapping[str, Any], content: bytes) -> Iterator[dict[str, Any]]:
+    """Yield the text and its pages, or why there is none."""
+    try:
+        yield answer(*_read(content))
+    except UnreadableDocumentError as error:
+        yield {"problem": str(error)}
+
+
+def _read(content: bytes) -> tuple[str, int]:
+    try:
+        reader = PdfReader(io.BytesIO(content))
+        if reader.is_encrypted and not reader.decrypt(""):
+            raise UnreadableDocumentError("The file is encrypted and needs a password.")
+        pages = len(reader.pages)
+        if pages > MAX_PAGES:
+            raise UnreadableDocumentError(f"The file has {pages:,} pages; at most {MAX_PAGES:,} are allowed.")
+        return join(page.extract_text() for page in reader.pages), pages
+    except (PyPdfError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise UnreadableDocumentError("The file is not a readable PDF.") from error
+
+
+OPERATIONS = {"read": read}
