@@ -10,6 +10,7 @@ from click.testing import CliRunner, Result
 from salvo.cli.byop import byop
 from salvo.cli.exit_codes import ExitCode
 from salvo.playbooks.audit import signing
+from salvo.playbooks.audit.report_file import parse_json
 from salvo.playbooks.report import terminal
 from salvo.playbooks.report.export import html
 from salvo.playbooks.report.report import ReportFile, read_report
@@ -48,7 +49,7 @@ def test_each_file_is_written_and_noted_in_the_audit_log(store: EvaluationStore,
     before = len(store.audit_log("id-0001"))
     shown = show("id-0001", "-o", "a.html", "-o", "a.json")
     assert shown.exit_code == ExitCode.OK
-    assert (tmp_path / "a.html").read_text() == html.render(ReportFile(report), store.load("id-0001").inputs)
+    assert (tmp_path / "a.html").read_text() == html.render(report, store.load("id-0001").inputs)
     assert "<mark" in (tmp_path / "a.html").read_text()
     assert json.loads((tmp_path / "a.json").read_text())["byop_report"]["report_id"] == "id-0001"
     assert len(store.audit_log("id-0001")) == before + 2
@@ -58,9 +59,10 @@ def test_a_stored_report_is_signed_when_it_is_written(store: EvaluationStore, tm
     report = finish_evaluation(store, "id-0001")
     signing.new_key(tmp_path / "mine.key")
     assert show("id-0001", "--sign", "mine.key", "-o", "a.json").exit_code == ExitCode.OK
-    signature = read_report((tmp_path / "a.json").read_bytes()).signature
-    assert signature is not None
-    assert signing.is_valid(report.document(), signature)
+    signed = parse_json((tmp_path / "a.json").read_bytes(), "a.json")
+    assert signed.report == report
+    assert signed.signature is not None
+    assert signing.signs_bytes(signed.payload, signed.signature)
     refused = show("id-0001", "--sign", "nowhere.key", "-o", "b.json")
     assert (refused.exit_code, (tmp_path / "b.json").exists()) == (ExitCode.USAGE, False)
 

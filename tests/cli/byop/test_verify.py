@@ -8,6 +8,7 @@ from inline_snapshot import snapshot
 
 from salvo.engine.jsonio import json_codec
 from salvo.playbooks.audit import signing
+from salvo.playbooks.report import export
 from salvo.playbooks.report.report import ReportFile
 from salvo.playbooks.store.store import EvaluationStore
 from tests.support.playbooks import a_report, masked
@@ -51,7 +52,7 @@ def test_an_unknown_id_and_a_file_that_is_no_report_end_with_2(run: Byop, three:
     refused = run("verify", "notes.txt")
     assert (refused.exit_code, refused.stderr) == (
         2,
-        snapshot("Error: notes.txt is not JSON: Expecting value: line 1 column 1 (char 0).\n"),
+        snapshot("Error: notes.txt is not a report file: Expecting value: line 1 column 1 (char 0).\n"),
     )
     assert run("verify", "01k9").exit_code == 2
     assert run("verify", "01k9a", "--public-key", "x").exit_code == 2
@@ -65,12 +66,12 @@ def test_a_signed_file_is_verified_without_the_database(run: Byop, folder: Path)
     )
     assert run("keys", "show").stdout.strip() == public
     key = signing.read_key(folder / "settings/salvo/byop-signing-key.pem")
-    (folder / "report.json").write_bytes(json_codec.dumps(ReportFile(a_report(), key.sign(a_report()))))
+    (folder / "report.json").write_bytes(export.signed_json(a_report(), key).encode())
     shown = run("verify", "report.json", "--public-key", public)
     assert shown.exit_code == 0
     assert masked(shown.stdout).replace(public, "KEY") == snapshot("""\
 holds    report     The report matches the hash that it names: sha256:….
-holds    signature  The report was signed with the key that you named: KEY.
+holds    signature  The file was signed with the key that you named: KEY. It covers every byte of the file.
 unknown  database   This database does not have the report.
 
 Nothing was altered, as far as this can be checked.
@@ -80,6 +81,36 @@ Nothing was altered, as far as this can be checked.
     (folder / "other.pub").write_text(other)
     assert run("verify", "report.json", "--public-key", "other.pub").exit_code == 1
     assert not (folder / "byop_runs.db").exists()
+
+
+def test_html_and_markdown_are_signed_and_verified(run: Byop, store: EvaluationStore) -> None:
+    finish_evaluation(store, NAMES[0])
+    public = run("keys", "new").stdout.strip()
+    for name in ("a.html", "a.md", "a.xml", "a.json"):
+        assert run("show", "latest", "-o", name, "--sign").exit_code == 0
+        shown = run("verify", name, "--public-key", public)
+        assert (shown.exit_code, "It covers every byte of the file." in shown.stdout) == (0, True)
+        assert "altered" not in shown.stdout.removesuffix("Nothing was altered.\n")
+        content = Path(name).read_bytes()
+        Path(name).write_bytes(content.replace(b"ALERT", b"STABLE"))
+        assert run("verify", name, "--public-key", public).exit_code == 1
+    assert run("show", "latest", "-o", "b.html").exit_code == 0
+    assert "has the export of exactly this file" in run("verify", "b.html").stdout
+    assert run("verify", "b.html", "--public-key", public).exit_code == 1
+
+
+def test_a_forged_report_before_the_signed_one_is_refused(run: Byop, folder: Path) -> None:
+    public = run("keys", "new").stdout.strip()
+    key = signing.read_key(folder / "settings/salvo/byop-signing-key.pem")
+    signed = export.signed_json(a_report(), key)
+    forged = export.signed_json(a_report(), None).replace("ALERT", "STABLE")
+    inner = forged.removeprefix("{").partition(',\n  "signature"')[0]
+    (folder / "report.json").write_text("{" + inner + "," + signed.removeprefix("{"))
+    shown = run("verify", "report.json", "--public-key", public)
+    assert (shown.exit_code, shown.stderr) == (
+        2,
+        'Error: report.json is not a report file: it has the key "byop_report" twice in one object.\n',
+    )
 
 
 def test_a_file_is_compared_with_the_database_where_that_knows_it(

@@ -14,7 +14,6 @@ from inline_snapshot import snapshot
 from salvo.errors import InputError
 from salvo.playbooks.audit import signing
 from salvo.playbooks.report.report import Signature
-from tests.support.playbooks import a_report
 
 
 @pytest.fixture
@@ -22,32 +21,47 @@ def key_file(tmp_path: Path) -> Path:
     return tmp_path / "settings" / "key.pem"
 
 
-def test_a_signed_report_is_verified_with_the_public_key_alone(key_file: Path) -> None:
+TYPE = "application/vnd.byop.report+json"
+
+
+def test_signed_bytes_are_verified_with_the_public_key_alone(key_file: Path) -> None:
     key = signing.new_key(key_file)
-    signature = key.sign(a_report())
-    assert (signature.algorithm, signature.public_key) == ("ed25519", key.public)
-    assert signing.is_valid(a_report().document(), signature)
+    signature = key.sign(TYPE, b"a report")
+    assert (signature.algorithm, signature.public_key, signature.payload_type) == ("ed25519", key.public, TYPE)
+    assert signing.signs_bytes(b"a report", signature)
     assert signing.read_key(key_file).public == key.public
 
 
 def test_whatever_is_changed_breaks_the_signature(key_file: Path, tmp_path: Path) -> None:
-    signature = signing.new_key(key_file).sign(a_report())
+    signature = signing.new_key(key_file).sign(TYPE, b"a report")
     other = signing.new_key(tmp_path / "other.pem")
-    assert not signing.is_valid(a_report(subject="another").document(), signature)
-    assert not signing.is_valid({**a_report().document(), "added": 1}, signature)
+    assert not signing.signs_bytes(b"a report\n", signature)
     for changed in (
         replace(signature, public_key=other.public),
         replace(signature, public_key="nonsense"),
         replace(signature, value="nonsense"),
         replace(signature, value=base64.b64encode(bytes(64)).decode()),
-        Signature("ed25519", "", ""),
+        replace(signature, value=f" {signature.value}"),
+        replace(signature, payload_type="application/vnd.byop.report+html"),
+        replace(signature, payload_type=None),
+        Signature("ed25519", "", "", TYPE),
     ):
-        assert not signing.is_valid(a_report().document(), changed)
+        assert not signing.signs_bytes(b"a report", changed)
 
 
-def test_a_report_with_half_a_character_is_signed_too(key_file: Path) -> None:
-    report = a_report(limitations=("half \ud800",))
-    assert signing.is_valid(report.document(), signing.new_key(key_file).sign(report))
+def test_the_encoding_is_that_of_dsse() -> None:
+    """The example of the DSSE specification."""
+    encoded = signing.pre_authentication_encoding("http://example.com/HelloWorld", b"hello world")
+    assert encoded == b"DSSEv1 29 http://example.com/HelloWorld 11 hello world"
+
+
+def test_base64_that_is_not_the_one_form_of_its_bytes_is_refused(key_file: Path) -> None:
+    signature = signing.new_key(key_file).sign(TYPE, b"a report")
+    letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+    last = letters[letters.index(signature.value[-3]) + 1]  # the bits that are dropped in decoding
+    changed = f"{signature.value[:-3]}{last}=="
+    assert base64.b64decode(changed) == base64.b64decode(signature.value)
+    assert not signing.signs_bytes(b"a report", replace(signature, value=changed))
 
 
 def test_a_key_is_for_its_owner_alone_and_is_never_overwritten(key_file: Path) -> None:

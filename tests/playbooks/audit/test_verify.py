@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,13 +9,11 @@ from inline_snapshot import snapshot
 from sqlalchemy import text
 
 from salvo.engine.jsonio import json_codec
-from salvo.errors import InputError
-from salvo.playbooks.audit import audit_log, signing, verify
+from salvo.playbooks.audit import audit_log, verify
 from salvo.playbooks.audit.audit_log import AuditEntry
 from salvo.playbooks.audit.integrity import report_hash
 from salvo.playbooks.audit.text_hashing import without_texts
 from salvo.playbooks.audit.verify import VerificationFinding, VerificationState
-from salvo.playbooks.report.report import ReportFile
 from salvo.playbooks.store.store import EvaluationStore
 from tests.support.playbooks import a_report, a_vote, masked, some_inputs
 from tests.support.stored_evaluations import begin_evaluation, finish_evaluation
@@ -279,99 +276,24 @@ def test_a_kept_head_shows_that_the_end_was_cut_off(store: EvaluationStore) -> N
     )
 
 
-def a_file(signature: Any = None, **changes: Any) -> bytes:
-    return json_codec.dumps(ReportFile(a_report(**changes), signature))
-
-
-def edited(content: bytes, edit: Callable[[Any], object]) -> bytes:
-    document = json.loads(content)
-    edit(document["byop_report"])
-    return json.dumps(document).encode()
-
-
-def test_a_file_holds_by_itself(tmp_path: Path) -> None:
-    key = signing.new_key(tmp_path / "key.pem")
-    other = signing.new_key(tmp_path / "other.pem")
-    signed = a_file(key.sign(a_report()))
-    cut = edited(signed, lambda report: report.update(limitations=[]))
-
-    def said(content: bytes, public_key: str | None = None) -> list[str]:
-        found = verify.file(content, "report.json", public_key=public_key)
-        return [
-            masked(f"{part.standing} {part.part}: {part.message}")
-            .replace(key.public, "KEY")
-            .replace(other.public, "OTHER")
-            for part in found
-        ]
-
-    assert {
-        "unsigned": said(a_file()),
-        "unsigned, and a key was named": said(a_file(), key.public),
-        "signed": said(signed),
-        "signed by whom we expect": said(signed, key.public),
-        "signed by another": said(signed, other.public),
-        "signed and altered": said(cut, key.public),
-    } == snapshot(
-        {
-            "unsigned": [
-                "holds report: The report matches the hash that it names: sha256:….",
-                "unknown signature: The report is not signed: after a change, its hash could have been recomputed.",
-            ],
-            "unsigned, and a key was named": [
-                "holds report: The report matches the hash that it names: sha256:….",
-                "altered signature: The report is not signed, neither with the key that you named nor with another.",
-            ],
-            "signed": [
-                "holds report: The report matches the hash that it names: sha256:….",
-                "holds signature: The signature is valid for the key KEY. The owner of that key is not known: name the key that you expect with --public-key.",
-            ],
-            "signed by whom we expect": [
-                "holds report: The report matches the hash that it names: sha256:….",
-                "holds signature: The report was signed with the key that you named: KEY.",
-            ],
-            "signed by another": [
-                "holds report: The report matches the hash that it names: sha256:….",
-                "altered signature: The report was signed with a different key: KEY, not OTHER.",
-            ],
-            "signed and altered": [
-                "altered report: The report was altered: its hash is sha256:…, but it names sha256:….",
-                "altered signature: The signature of the key KEY is invalid: the report or the signature was altered.",
-            ],
-        }
-    )
-
-
-def test_a_file_written_by_another_tool_has_the_same_hash() -> None:
-    spaced = json.dumps(json.loads(a_file()), indent=4, sort_keys=True).replace(": 1.0", ": 1").encode()
-    assert [finding.standing for finding in verify.file(spaced, "report.json")] == [
-        VerificationState.HOLDS,
-        VerificationState.UNKNOWN,
-    ]
-
-
-@pytest.mark.parametrize("content", [b"", b"[]", b"{}", b'{"byop_report": {}}', b"\xff"])
-def test_what_is_no_report_is_refused(content: bytes) -> None:
-    with pytest.raises(InputError, match=r"report\.json is not"):
-        verify.file(content, "report.json")
+def a_document(**changes: Any) -> dict[str, Any]:
+    return a_report(**changes).document()
 
 
 def test_a_file_is_compared_with_the_database(store: EvaluationStore) -> None:
     finish_evaluation(store)
 
-    def said(content: bytes) -> dict[str, str]:
-        found = verify.against_database(content, store.load_raw("id-0001"), store.audit_log())
+    def said(document: dict[str, Any]) -> dict[str, str]:
+        found = verify.against_database(document, store.load_raw("id-0001"), store.audit_log())
         return {f"{finding.standing} {finding.part}": masked(finding.message) for finding in found}
 
-    def reseal(report: Any) -> None:
-        report["summary"]["overall_status"] = "STABLE"
-        report["integrity"]["report_hash"] = report_hash(report)
-
-    resealed = edited(a_file(), reseal)
-    assert verify.file(resealed, "report.json")[0].standing is VerificationState.HOLDS
+    resealed = a_document()
+    resealed["summary"]["overall_status"] = "STABLE"
+    resealed["integrity"]["report_hash"] = report_hash(resealed)
     assert {
-        "as stored": said(a_file()),
+        "as stored": said(a_document()),
         "altered, and its hash made again": said(resealed),
-        "another's": said(a_file(report_id="id-0009")),
+        "another's": said(a_document(report_id="id-0009")),
     } == snapshot(
         {
             "as stored": {
@@ -386,17 +308,16 @@ def test_a_file_is_compared_with_the_database(store: EvaluationStore) -> None:
         }
     )
     store.delete("id-0001")
-    assert "holds database" in said(a_file())
+    assert "holds database" in said(a_document())
     assert "altered database" in said(resealed)
 
 
 def test_both_forms_of_a_report_stored_without_texts_are_known(store: EvaluationStore) -> None:
     finish_evaluation(store, in_full=False)
     for report in (a_report(), without_texts(a_report())):
-        content = json_codec.dumps(ReportFile(report))
-        [found, _] = verify.against_database(content, store.load_raw("id-0001"), store.audit_log())
+        [found, _] = verify.against_database(report.document(), store.load_raw("id-0001"), store.audit_log())
         assert found.standing is VerificationState.HOLDS
-    changed = edited(a_file(), lambda report: report.update(limitations=[]))
+    changed = {**a_document(), "limitations": []}
     [found, _] = verify.against_database(changed, store.load_raw("id-0001"), store.audit_log())
     assert found.standing is VerificationState.ALTERED
     assert "the audit log says" in found.message

@@ -17,7 +17,6 @@ from tests.playbooks.report.export.examples import (
     check,
     everything,
     fault,
-    file_of,
     of_status,
     run,
 )
@@ -25,8 +24,8 @@ from tests.playbooks.report.export.examples import (
 
 def renderings(report: Report) -> dict[str, str]:
     return {
-        "html": html.render(file_of(report), INPUTS),
-        "markdown": markdown.render(file_of(report)),
+        "html": html.render(report, INPUTS),
+        "markdown": markdown.render(report),
         "terminal": "\n".join(terminal.lines(report)),
     }
 

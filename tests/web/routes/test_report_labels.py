@@ -12,7 +12,7 @@ from salvo.playbooks.enums import Mode, Status
 from salvo.playbooks.report.export import html, markdown
 from salvo.playbooks.report.report import Report
 from salvo.web.routes.reports import report_labels
-from tests.playbooks.report.export.examples import INPUTS, everything, file_of, of_status
+from tests.playbooks.report.export.examples import INPUTS, everything, of_status
 from tests.support.web import CAREFUL, CARELESS, Client
 
 CONDITIONAL = {"incomplete", "texts_withheld", "rejected", "unverified", "revision_prompt"}
@@ -21,7 +21,7 @@ CONDITIONAL = {"incomplete", "texts_withheld", "rejected", "unverified", "revisi
 
 @pytest.mark.parametrize("report", [everything(), *map(of_status, Status)], ids=["everything", *Status])
 def test_every_label_is_in_the_html_export(report: Report) -> None:
-    exported = _text(html.render(file_of(report), INPUTS))
+    exported = _text(html.render(report, INPUTS))
     labels = {name: value for name, value in asdict(report_labels(report)).items() if name not in CONDITIONAL}
     for label in _strings(labels):
         assert label in exported
@@ -29,7 +29,7 @@ def test_every_label_is_in_the_html_export(report: Report) -> None:
 
 def test_the_labels_that_do_not_always_apply_are_in_the_markdown_export() -> None:
     report = replace(everything(), texts_withheld=True)
-    exported = markdown.render(file_of(report))
+    exported = markdown.render(report)
     labels = report_labels(report)
     for label in (labels.incomplete, labels.texts_withheld, labels.rejected, labels.revision_prompt):
         assert label in exported

@@ -9,9 +9,10 @@ import click
 
 from salvo.cli.byop.database import load_report, open_store
 from salvo.engine.jsonio import json_codec
+from salvo.playbooks.audit.report_file import parse_json
 from salvo.playbooks.report import terminal
 from salvo.playbooks.report.compare import compare as compare_reports
-from salvo.playbooks.report.report import Report, read_report
+from salvo.playbooks.report.report import Report
 
 
 @click.command
@@ -33,6 +34,6 @@ def compare(before: str, after: str, as_json: bool) -> None:
 
 def _report(name: str) -> Report:
     if Path(name).is_file():
-        return read_report(Path(name).read_bytes(), name).byop_report
+        return parse_json(Path(name).read_bytes(), name).report
     with open_store() as store:
         return load_report(store, name)[1]

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 from click.core import ParameterSource
@@ -26,7 +26,10 @@ from salvo.playbooks.evaluate.session import EvaluatorConfig, default_evaluator
 from salvo.playbooks.playbook import library
 from salvo.playbooks.report import export, terminal
 from salvo.playbooks.report.export import json
-from salvo.playbooks.report.report import Report, ReportFile
+from salvo.playbooks.report.report import Report
+
+if TYPE_CHECKING:
+    from salvo.playbooks.audit.signing import SigningKey
 
 _MAX_BYTES = 20 * 1024 * 1024
 
@@ -46,7 +49,7 @@ def run(
     producer: str | None,
     save_baseline: bool,
     fail_on: str,
-    signing_key: Path | None,
+    signing_key: str | None,
     outputs: tuple[Path, ...],
     as_json: bool,
     no_store: bool,
@@ -84,13 +87,17 @@ def run(
             )
             for config in _configs(evaluators, base_url, key_variable)
         ]
+    if len(jobs) > 1 and as_json and key is not None:
+        raise UsageError(
+            "What --json prints for several evaluators is not a report file, so it cannot be signed.",
+            hint="Write signed files with -o instead of --json. Nothing was run, and nothing was spent.",
+        )
     results = run_evaluations(jobs, lazy_store, concurrency)
-    files = [ReportFile(report, None if key is None else key.sign(report)) for report in results.reports]
     several = len(jobs) > 1
-    _show(files, as_json=as_json, several=several)
+    _show(results.reports, key, as_json=as_json, several=several)
     for notice in results.notices:
         click.echo(notice, err=True)
-    exports = _write(outputs, files, jobs[0].request.inputs, several=several)
+    exports = _write(outputs, results.reports, jobs[0].request.inputs, key, several=several)
     if lazy_store is not None and results.stored_reports:
         _record(results.stored_reports, exports, lazy_store, save_baseline=save_baseline)
     raise SystemExit(results.exit_code(fail_on))
@@ -170,15 +177,16 @@ def _resumed_job(
     return EvaluationJob(config, replace(request, report_id=config.clock.new_id()), votes)
 
 
-def _show(files: Sequence[ReportFile], *, as_json: bool, several: bool) -> None:
+def _show(reports: Sequence[Report], key: SigningKey | None, *, as_json: bool, several: bool) -> None:
     if as_json:
-        click.echo(json.render_all(files) if several else "".join(map(json.render, files)), nl=False)
+        texts = [json.render_all(reports)] if several else [export.signed_json(report, key) for report in reports]
+        click.echo("".join(texts), nl=False)
         return
     width = shutil.get_terminal_size().columns
-    for file in files:
-        click.echo("\n".join(terminal.lines(file.byop_report, colour=True, width=width)))
-    if len(files) > 1:
-        click.echo("\n".join(terminal.agreement([file.byop_report for file in files], colour=True)))
+    for report in reports:
+        click.echo("\n".join(terminal.lines(report, colour=True, width=width)))
+    if len(reports) > 1:
+        click.echo("\n".join(terminal.agreement(reports, colour=True)))
 
 
 class _Export(NamedTuple):
@@ -187,15 +195,16 @@ class _Export(NamedTuple):
     content: bytes
 
 
-def _write(outputs: Sequence[Path], files: Sequence[ReportFile], inputs: Inputs, *, several: bool) -> list[_Export]:
+def _write(
+    outputs: Sequence[Path], reports: Sequence[Report], inputs: Inputs, key: SigningKey | None, *, several: bool
+) -> list[_Export]:
     """Write every report in every format. With several evaluators, their names are part of the file names."""
     exports = []
     for output in outputs:
-        for file in files:
-            report = file.byop_report
+        for report in reports:
             suffix = f"-{report.evaluator.replace('/', '-')}" if several else ""
             path = output.with_name(f"{output.stem}{suffix}{output.suffix}")
-            content = export.write(path, file, inputs)
+            content = export.write(path, report, inputs, key)
             exports.append(_Export(report.report_id, path.suffix[1:].lower(), content))
             click.echo(f"Written: {path}", err=True)
     return exports

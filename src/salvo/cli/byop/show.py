@@ -10,8 +10,6 @@ import click
 from salvo.cli.byop.database import load_report, open_store
 from salvo.cli.byop.signing_option import read_signing_key, sign_option
 from salvo.playbooks.report import export, terminal
-from salvo.playbooks.report.export import json
-from salvo.playbooks.report.report import ReportFile
 
 
 @click.command
@@ -27,7 +25,7 @@ from salvo.playbooks.report.report import ReportFile
 )
 @sign_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def show(evaluation_id: str, outputs: tuple[Path, ...], signing_key: Path | None, as_json: bool) -> None:
+def show(evaluation_id: str, outputs: tuple[Path, ...], signing_key: str | None, as_json: bool) -> None:
     """Show a stored report, and write it to files.
 
     ID is a report's id, a prefix of it, or `latest`. The audit log records every file. Signatures are not stored:
@@ -38,11 +36,10 @@ def show(evaluation_id: str, outputs: tuple[Path, ...], signing_key: Path | None
     key = read_signing_key(signing_key)
     with open_store() as store:
         stored, report = load_report(store, evaluation_id)
-        file = ReportFile(report, None if key is None else key.sign(report))
         if as_json:
-            click.echo(json.render(file), nl=False)
+            click.echo(export.signed_json(report, key), nl=False)
         else:
             width = shutil.get_terminal_size().columns
             click.echo("\n".join(terminal.lines(report, colour=True, width=width)))
         for output in outputs:
-            store.record_export(stored.id, output.suffix[1:].lower(), export.write(output, file, stored.inputs))
+            store.record_export(stored.id, output.suffix[1:].lower(), export.write(output, report, stored.inputs, key))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,18 +11,22 @@ import click
 if TYPE_CHECKING:
     from salvo.playbooks.audit.signing import SigningKey
 
+_DEFAULT_KEY = "the default key"
+
 sign_option = click.option(
     "--sign",
     "signing_key",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Sign the report's files with this key (byop keys new).",
+    is_flag=False,
+    flag_value=_DEFAULT_KEY,
+    metavar="[=FILE]",
+    help="Sign the report's files with this key, or with your default key (byop keys new).",
 )
 
 
-def read_signing_key(path: Path | None) -> SigningKey | None:
-    if path is None:
+def read_signing_key(name: str | None) -> SigningKey | None:
+    """Return the key that --sign names; None without the option."""
+    if name is None:
         return None
     from salvo.playbooks.audit import signing  # cryptography is slow to import, and most runs do not sign
 
-    return signing.read_key(path)
+    return signing.read_key(signing.default_key_file(os.environ, Path.home()) if name == _DEFAULT_KEY else Path(name))

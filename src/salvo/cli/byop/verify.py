@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
@@ -15,9 +15,11 @@ from salvo.engine.text.formatting import pluralize
 from salvo.engine.text.unicode_escape import printable
 from salvo.errors import InputError, StoreError, UnknownIdError, UsageError
 from salvo.playbooks.audit import verify as verification
+from salvo.playbooks.audit import verify_file
+from salvo.playbooks.audit.report_file import parse_json
 from salvo.playbooks.audit.signing import read_public_key
 from salvo.playbooks.audit.verify import VerificationFinding
-from salvo.playbooks.report.report import read_report
+from salvo.playbooks.store.store import EvaluationStore
 
 
 @click.command
@@ -58,16 +60,28 @@ def _verify_file(file: Path, public_key: str | None) -> list[VerificationFinding
         content = file.read_bytes()
     except OSError as error:
         raise InputError(f"{file} cannot be read: {error.strerror}.", hint="Check its permissions.") from error
-    name = str(file)
-    findings = verification.file(content, name, public_key=key)
-    report_id = read_report(content, name).byop_report.report_id
+    if not verify_file.is_json(file):
+        findings = verify_file.document_file(content, file, public_key=key)
+        return [*findings, *_against_database(lambda store: verify_file.document_in_log(content, store.audit_log()))]
+    parsed = parse_json(content, str(file))
+    report_id = parsed.report.report_id
+    return [
+        *verify_file.json_file(parsed, public_key=key),
+        *_against_database(
+            lambda store: verification.against_database(parsed.document, store.load_raw(report_id), store.audit_log())
+        ),
+    ]
+
+
+def _against_database(check: Callable[[EvaluationStore], list[VerificationFinding]]) -> list[VerificationFinding]:
+    """Return what the database shows, if there is one. A file can be verified without a database."""
     try:
         with open_store() as store:
-            return [*findings, *verification.against_database(content, store.load_raw(report_id), store.audit_log())]
+            return check(store)
     except UnknownIdError:
-        return [*findings, *verification.against_database(content, None, [])]
+        return [verification.not_in_database()]
     except StoreError as error:
-        return [*findings, verification.database_unavailable(str(error))]  # a file can be verified without a database
+        return [verification.database_unavailable(str(error))]
 
 
 def _verify_stored(name: str) -> list[VerificationFinding]:

@@ -6,7 +6,6 @@ The private key is a file that only its owner can read. It is never stored in th
 from __future__ import annotations
 
 import base64
-import binascii
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -25,7 +24,7 @@ from cryptography.hazmat.primitives.serialization import (
 
 from salvo.errors import InputError
 from salvo.playbooks.audit.integrity import canonical
-from salvo.playbooks.report.report import Report, Signature
+from salvo.playbooks.report.report import Signature
 
 _PUBLIC_BYTES = 32
 
@@ -37,9 +36,19 @@ class SigningKey:
     public: str
     _private: Ed25519PrivateKey = field(repr=False)
 
-    def sign(self, report: Report) -> Signature:
-        signature = self._private.sign(canonical(report.document()))
-        return Signature("ed25519", self.public, base64.b64encode(signature).decode())
+    def sign(self, payload_type: str, payload: bytes) -> Signature:
+        """Sign the exact bytes of a payload, as a payload of this type and of no other."""
+        value = self._private.sign(pre_authentication_encoding(payload_type, payload))
+        return Signature("ed25519", self.public, base64.b64encode(value).decode(), payload_type)
+
+
+def pre_authentication_encoding(payload_type: str, payload: bytes) -> bytes:
+    """Return what is signed: the encoding of DSSE, which no other type and no other payload gives.
+
+    See https://github.com/secure-systems-lab/dsse/blob/master/protocol.md.
+    """
+    name = payload_type.encode()
+    return b"DSSEv1 %d %b %d %b" % (len(name), name, len(payload), payload)
 
 
 def default_key_file(environ: Mapping[str, str], home: Path) -> Path:
@@ -104,16 +113,36 @@ def read_public_key(text: str) -> str:
     return _base64(public)
 
 
-def is_valid(document: Mapping[str, Any], signature: Signature) -> bool:
-    """Return whether the key named in the signature signed exactly this report."""
-    if not _is_public_key(signature.public_key):
+def signs_bytes(payload: bytes, signature: Signature) -> bool:
+    """Return whether the key named in the signature signed exactly these bytes, as a payload of the named type."""
+    if signature.payload_type is None:
+        return False
+    return _is_signed(pre_authentication_encoding(signature.payload_type, payload), signature)
+
+
+def signs_content(document: Mapping[str, Any], signature: Signature) -> bool:
+    """Return whether the key named in a signature of an earlier version signed the content of this report."""
+    return signature.payload_type is None and _is_signed(canonical(document), signature)
+
+
+def _is_signed(message: bytes, signature: Signature) -> bool:
+    public, value = _decode(signature.public_key), _decode(signature.value)
+    if public is None or value is None or len(public) != _PUBLIC_BYTES:
         return False
     try:
-        value = base64.b64decode(signature.value, validate=True)
-        Ed25519PublicKey.from_public_bytes(base64.b64decode(signature.public_key)).verify(value, canonical(document))
-    except (InvalidSignature, binascii.Error):
+        Ed25519PublicKey.from_public_bytes(public).verify(value, message)
+    except InvalidSignature:
         return False
     return True
+
+
+def _decode(text: str) -> bytes | None:
+    """Return the bytes if the text is their one base64 form; other forms would let a signed file be changed."""
+    try:
+        content = base64.b64decode(text, validate=True)
+    except ValueError:
+        return None
+    return content if base64.b64encode(content).decode() == text else None
 
 
 def _signing_key(private: Ed25519PrivateKey) -> SigningKey:
@@ -125,10 +154,7 @@ def _base64(public: Ed25519PublicKey) -> str:
 
 
 def _is_public_key(text: str) -> bool:
-    try:
-        return len(base64.b64decode(text, validate=True)) == _PUBLIC_BYTES
-    except ValueError:
-        return False
+    return len(_decode(text) or b"") == _PUBLIC_BYTES
 
 
 def _content(file: Path) -> bytes:

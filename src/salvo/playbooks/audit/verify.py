@@ -24,7 +24,6 @@ from salvo.playbooks.audit.integrity import canonical, report_hash
 from salvo.playbooks.audit.text_hashing import is_withheld, withheld
 from salvo.playbooks.evaluate.inputs import NAMES, Inputs
 from salvo.playbooks.playbook.definition import Playbook, Variance
-from salvo.playbooks.report.report import Signature, read_report
 from salvo.playbooks.store.records import RawEvaluation, RawVote, State
 
 _MAX_DIFFERENCES = 5
@@ -70,22 +69,18 @@ def stored(report_id: str, evaluation: RawEvaluation | None, log: Sequence[Audit
     ]
 
 
-def file(content: bytes, name: str, *, public_key: str | None = None) -> list[VerificationFinding]:
-    """Verify a report file without a database. InputError if it is not a report."""
-    signature = read_report(content, name).signature
-    document = json_codec.loads(content)["byop_report"]
-    return [_check_own_hash(document), _check_signature(document, signature, public_key)]
-
-
 def against_database(
-    content: bytes, evaluation: RawEvaluation | None, log: Sequence[AuditEntry]
+    document: Mapping[str, Any], evaluation: RawEvaluation | None, log: Sequence[AuditEntry]
 ) -> list[VerificationFinding]:
-    """Verify a report file against the database, if the database has the report."""
-    document = json_codec.loads(content)["byop_report"]
+    """Verify the report of a file against the database, if the database has the report."""
     entry = _find_entry(document["report_id"], log)
     if entry is None:
-        return [_unknown("database", "This database does not have the report.")]
+        return [not_in_database()]
     return [_check_against_log(document, evaluation, entry), chain(log)]
+
+
+def not_in_database() -> VerificationFinding:
+    return _unknown("database", "This database does not have the report.")
 
 
 def database_unavailable(reason: str) -> VerificationFinding:
@@ -309,41 +304,6 @@ def _quotes(part: Any, path: str = "") -> Iterator[tuple[str, str, int, int]]:
 
 def _matches(span: str, text: str) -> bool:
     return span == (withheld(text) if is_withheld(span) else text)
-
-
-def _check_own_hash(document: Mapping[str, Any]) -> VerificationFinding:
-    computed, claimed = report_hash(document), document["integrity"].get("report_hash")
-    if computed != claimed:
-        return _altered("report", f"The report was altered: its hash is {computed}, but it names {claimed}.")
-    return _holds("report", f"The report matches the hash that it names: {claimed}.")
-
-
-def _check_signature(
-    document: Mapping[str, Any], signature: Signature | None, public_key: str | None
-) -> VerificationFinding:
-    if signature is None and public_key is None:
-        return _unknown("signature", "The report is not signed: after a change, its hash could have been recomputed.")
-    if signature is None:
-        return _altered("signature", "The report is not signed, neither with the key that you named nor with another.")
-    # Imported here because cryptography is slow to import, and most verifications check no signature.
-    from salvo.playbooks.audit import signing
-
-    if not signing.is_valid(document, signature):
-        message = (
-            f"The signature of the key {signature.public_key} is invalid: the report or the signature was altered."
-        )
-        return _altered("signature", message)
-    if public_key is None:
-        return _holds(
-            "signature",
-            f"The signature is valid for the key {signature.public_key}. The owner of that key is not known: "
-            "name the key that you expect with --public-key.",
-        )
-    if signature.public_key != public_key:
-        return _altered(
-            "signature", f"The report was signed with a different key: {signature.public_key}, not {public_key}."
-        )
-    return _holds("signature", f"The report was signed with the key that you named: {public_key}.")
 
 
 def _check_against_log(

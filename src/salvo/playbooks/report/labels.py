@@ -32,6 +32,9 @@ INCOMPLETE = (
     "Results that are shown remain valid; missing ones were not judged."
 )
 TEXTS_WITHHELD = "Only fingerprints were stored. Quotes and notes are replaced by their hashes."
+SIGNED_AT_END = (
+    "It is in a comment at the end of this file and covers everything before it: check it with `byop verify FILE`."
+)
 REJECTED = "The evaluator gave these as quotes, but they do not appear in the text. They carry no weight."
 UNVERIFIED = "unverified: not found in the text"
 PROMPT_TITLE = "Suggested revision prompt"

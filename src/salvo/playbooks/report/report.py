@@ -262,11 +262,14 @@ class Report:
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """Over the RFC 8785 form of `byop_report`."""
+    """Over the exact bytes of the file without the signature, in the pre-authentication encoding of DSSE."""
 
     algorithm: Literal["ed25519"]
     public_key: str
     value: str
+    payload_type: str | None = None
+    """The kind of file that was signed. None in files of earlier versions, which signed the RFC 8785 form of
+    `byop_report` and not the bytes of the file."""
 
 
 @dataclass(frozen=True, slots=True)

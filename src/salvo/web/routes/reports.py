@@ -16,7 +16,7 @@ from salvo.playbooks.report import labels
 from salvo.playbooks.report.claims import forbidden_claims
 from salvo.playbooks.report.compare import ReportComparison, compare
 from salvo.playbooks.report.export import html, json, markdown
-from salvo.playbooks.report.report import CheckResult, Report, ReportFile
+from salvo.playbooks.report.report import CheckResult, Report
 from salvo.web.request_models import Name, RequestModel
 from salvo.web.responses import JsonRoute
 from salvo.web.services import ServicesDep
@@ -183,11 +183,10 @@ def export(
 ) -> Response:
     """Return the report as a file. The audit log records every export with the file's hash."""
     stored, report = services.load_with_report(report_id)
-    file = ReportFile(report)
     if export_format is ExportFormat.HTML:
-        text = html.render(file, stored.inputs)
+        text = html.render(report, stored.inputs)
     else:
-        text = markdown.render(file) if export_format is ExportFormat.MARKDOWN else json.render(file)
+        text = markdown.render(report) if export_format is ExportFormat.MARKDOWN else json.render(report)
     content = text.encode()
     services.store.record_export(stored.id, export_format, content)
     disposition = f'attachment; filename="byop-report-{stored.id}.{export_format}"'

@@ -15,8 +15,8 @@ from salvo.engine.text.unicode_escape import INVISIBLE, code_point
 from salvo.playbooks.enums import DISCLAIMERS, Result, Status
 from salvo.playbooks.evaluate.inputs import Inputs
 from salvo.playbooks.report.export import annotated_text, html
-from salvo.playbooks.report.report import Location, Report, ReportFile
-from tests.playbooks.report.export.examples import INPUTS, checks, everything, file_of, of_status
+from salvo.playbooks.report.report import Location, Report
+from tests.playbooks.report.export.examples import INPUTS, SIGNED_BY, checks, everything, of_status
 from tests.support.attacks import ATTACKS, attack_texts, with_text_everywhere
 from tests.support.parsed_html import ParsedHtml
 
@@ -24,7 +24,7 @@ _KINDS: tuple[annotated_text.Kind, ...] = ("evidence", "finding")
 
 
 def page(report: Report, inputs: Inputs | None = None) -> str:
-    return html.render(file_of(report), inputs)
+    return html.render(report, inputs, signed_by=SIGNED_BY)
 
 
 def annotated(text: str, positions: Iterable[annotated_text.PassagePosition]) -> str:
@@ -273,7 +273,7 @@ def test_what_was_withheld_stays_withheld() -> None:
 
 
 def test_a_report_without_a_signature_says_so() -> None:
-    assert "Not signed." in html.render(ReportFile(everything()))
+    assert "Not signed." in html.render(everything())
 
 
 def test_results_of_every_kind_have_their_colour_class() -> None:

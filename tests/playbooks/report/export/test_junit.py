@@ -6,12 +6,12 @@ from hypothesis import example, given
 from inline_snapshot import snapshot
 
 from salvo.playbooks.report.export import junit
-from tests.playbooks.report.export.examples import everything, file_of
+from tests.playbooks.report.export.examples import everything
 from tests.support.attacks import ATTACKS, attack_texts, with_text_everywhere
 
 
 def test_a_failed_check_is_a_failure_a_missing_vote_an_error_and_an_open_question_skipped() -> None:
-    assert junit.render(file_of(everything())) == snapshot("""\
+    assert junit.render(everything()) == snapshot("""\
 <testsuites name="byop" tests="6" failures="2" errors="1" skipped="2">
   <testsuite name="ai_plugin_observability_v1" id="01k9x7q2m4r8" timestamp="2026-11-15T12:00:00Z" tests="6" failures="2" errors="1" skipped="2">
     <properties>
@@ -55,7 +55,7 @@ No escalation was seen.</skipped>
 @given(text=attack_texts)
 @example(text="\n".join(ATTACKS))
 def test_whatever_a_text_holds_it_is_read_again_as_text(text: str) -> None:
-    harmless = ET.fromstring(junit.render(file_of(with_text_everywhere(everything(), "x"))))  # noqa: S314 - our own
-    root = ET.fromstring(junit.render(file_of(with_text_everywhere(everything(), text))))  # noqa: S314 - our own
+    harmless = ET.fromstring(junit.render(with_text_everywhere(everything(), "x")))  # noqa: S314 - our own
+    root = ET.fromstring(junit.render(with_text_everywhere(everything(), text)))  # noqa: S314 - our own
     assert [each.tag for each in root.iter()] == [each.tag for each in harmless.iter()]
     assert root.attrib == harmless.attrib

@@ -5,32 +5,45 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from salvo.engine.runtime.files import write_document
 from salvo.errors import UsageError
+from salvo.playbooks.audit.report_file import add_signature
 from salvo.playbooks.evaluate.inputs import Inputs
 from salvo.playbooks.report.export import html, json, junit, markdown
-from salvo.playbooks.report.report import ReportFile
+from salvo.playbooks.report.report import Report
 
-_Renderer: TypeAlias = Callable[[ReportFile, Inputs | None], str]
+if TYPE_CHECKING:
+    from salvo.playbooks.audit.signing import SigningKey
+
+_Renderer: TypeAlias = Callable[[Report, Inputs | None, str | None], str]
+"""From the report, the frozen text and the public key that will sign the file."""
 _RENDERERS: dict[str, _Renderer] = {
-    ".json": lambda file, _: json.render(file),
-    ".html": html.render,
-    ".md": lambda file, _: markdown.render(file),
-    ".xml": lambda file, _: junit.render(file),
+    ".json": lambda report, _inputs, _signed_by: json.render(report),
+    ".html": lambda report, inputs, signed_by: html.render(report, inputs, signed_by=signed_by),
+    ".md": lambda report, _inputs, signed_by: markdown.render(report, signed_by=signed_by),
+    ".xml": lambda report, _inputs, _signed_by: junit.render(report),
 }
 _UNSPENT = "Nothing was run, and nothing was spent."
 
 
-def write(path: Path, file: ReportFile, inputs: Inputs | None = None) -> bytes:
+def write(path: Path, report: Report, inputs: Inputs | None = None, key: SigningKey | None = None) -> bytes:
     """Write the whole file, or leave the previous one if that fails. Return what was written.
 
-    `inputs` has the frozen text, if it was stored.
+    `inputs` has the frozen text, if it was stored. With a key, the file is signed.
     """
-    content = _renderer(path)(file, inputs).encode()
+    content = _renderer(path)(report, inputs, None if key is None else key.public).encode()
+    if key is not None:
+        content = add_signature(content, path.suffix, key)
     write_document(path, content)
     return content
+
+
+def signed_json(report: Report, key: SigningKey | None) -> str:
+    """Return the same as a JSON file has; signed if there is a key."""
+    content = json.render(report).encode()
+    return (content if key is None else add_signature(content, ".json", key)).decode()
 
 
 def check(path: Path) -> None:

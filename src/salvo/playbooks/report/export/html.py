@@ -14,7 +14,7 @@ from salvo.playbooks.enums import DISCLAIMERS, Result, Status
 from salvo.playbooks.evaluate.inputs import NAMES, Inputs
 from salvo.playbooks.report import labels
 from salvo.playbooks.report.export import annotated_text
-from salvo.playbooks.report.report import ReportFile, Signature
+from salvo.playbooks.report.report import Report
 
 PACKAGE = "salvo.playbooks.report.export"
 
@@ -29,9 +29,11 @@ _SIGNS = {
 }
 
 
-def render(file: ReportFile, inputs: Inputs | None = None) -> str:
-    """Return the page. With the inputs, the frozen text is at its end, and each quote links to its place in it."""
-    report = file.byop_report
+def render(report: Report, inputs: Inputs | None = None, *, signed_by: str | None = None) -> str:
+    """Return the page. With the inputs, the frozen text is at its end, and each quote links to its place in it.
+
+    `signed_by` is the public key that the file will be signed with.
+    """
     status = report.summary.overall_status
     texts = inputs.texts if inputs else {}
     same_text = inputs is not None and inputs.fingerprint == report.integrity.inputs_fingerprint
@@ -46,7 +48,7 @@ def render(file: ReportFile, inputs: Inputs | None = None) -> str:
         status=status,
         signs=_SIGNS,
         labels=labels,
-        signature_rows=_signature_rows(file.signature),
+        signature_rows=_signature_rows(signed_by),
         anchor=annotated_text.anchor,
         same_text=same_text,
         text_lines=annotated_text.lines(inputs.ai_output, positions) if inputs else None,
@@ -60,11 +62,11 @@ def _style() -> str:
     return stylesheet(PACKAGE, "report.css") + print_margins(" ".join(DISCLAIMERS))
 
 
-def _signature_rows(signature: Signature | None) -> list[NamedValue]:
-    if signature is None:
+def _signature_rows(public_key: str | None) -> list[NamedValue]:
+    if public_key is None:
         return []
     return [
-        NamedValue("Algorithm", signature.algorithm),
-        NamedValue("Public key", signature.public_key, code=True),
-        NamedValue("Value", signature.value, code=True),
+        NamedValue("Algorithm", "ed25519"),
+        NamedValue("Public key", public_key, code=True),
+        NamedValue("Signature", labels.SIGNED_AT_END),
     ]

@@ -6,15 +6,15 @@ from collections.abc import Sequence
 
 from salvo.engine.jsonio import json_codec
 from salvo.playbooks.report.compare import agreement
-from salvo.playbooks.report.report import ReportFile
+from salvo.playbooks.report.report import Report, ReportFile
 
 
-def render(file: ReportFile) -> str:
-    """Return the report as JSON; the same report always gives the same bytes."""
-    return json_codec.dumps(file, indent=2).decode() + "\n"
+def render(report: Report) -> str:
+    """Return the report as JSON, not signed; the same report always gives the same bytes."""
+    return json_codec.dumps(ReportFile(report), indent=2).decode() + "\n"
 
 
-def render_all(files: Sequence[ReportFile]) -> str:
+def render_all(reports: Sequence[Report]) -> str:
     """Return the reports of several evaluators of the same text, and where they agree."""
-    agreed = agreement([file.byop_report for file in files])
-    return json_codec.dumps({"byop_reports": list(files), "agreement": agreed}, indent=2).decode() + "\n"
+    files = [ReportFile(report) for report in reports]
+    return json_codec.dumps({"byop_reports": files, "agreement": agreement(reports)}, indent=2).decode() + "\n"

@@ -12,11 +12,10 @@ from xml.etree import ElementTree as ET
 from salvo.engine.text.unicode_escape import visible
 from salvo.playbooks.enums import Result
 from salvo.playbooks.report import labels
-from salvo.playbooks.report.report import CheckResult, ReportFile
+from salvo.playbooks.report.report import CheckResult, Report
 
 
-def render(file: ReportFile) -> str:
-    report = file.byop_report
+def render(report: Report) -> str:
     name = visible(report.playbook_id)
     root = ET.Element("testsuites", name="byop")
     suite = ET.SubElement(

@@ -7,15 +7,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from salvo.engine.text.formatting import NamedValue
 from salvo.engine.text.markdown import code, fenced, inline, markdown_table
 from salvo.playbooks.report import labels
-from salvo.playbooks.report.report import CheckResult, Citation, Location, Report, ReportFile, Signature
+from salvo.playbooks.report.report import CheckResult, Citation, Location, Report
 
 
-def render(file: ReportFile) -> str:
-    report = file.byop_report
-    return "\n\n".join(block for block in _blocks(report, file.signature) if block) + "\n"
+def render(report: Report, *, signed_by: str | None = None) -> str:
+    """Return the report. `signed_by` is the public key that the file will be signed with."""
+    return "\n\n".join(block for block in _blocks(report, signed_by) if block) + "\n"
 
 
-def _blocks(report: Report, signature: Signature | None) -> Iterator[str]:
+def _blocks(report: Report, signed_by: str | None) -> Iterator[str]:
     summary = report.summary
     yield "\n".join(f"> **{inline(line)}**  " for line in labels.disclaimers(report)).rstrip()
     yield f"# {labels.TITLE}: {summary.overall_status}"
@@ -45,7 +45,7 @@ def _blocks(report: Report, signature: Signature | None) -> Iterator[str]:
     yield _rows("Producer (as declared)", labels.fingerprint(models.producer))
     yield from _section("Tokens and cost", _rows("Spending", labels.spending(report)))
     runs = [[inline(cell) for cell in row] for row in labels.run_rows(report)]
-    yield from _section("Integrity", _rows("Integrity", labels.integrity(report)), _signed(signature))
+    yield from _section("Integrity", _rows("Integrity", labels.integrity(report)), _signed(signed_by))
     yield from _section("Raw runs", markdown_table(labels.RUN_COLUMNS, runs))
     if summary.mending_prompt is not None:
         yield from _section(labels.PROMPT_TITLE, labels.PROMPT, fenced(summary.mending_prompt))
@@ -163,7 +163,7 @@ def _at(location: Location | None) -> str:
     return f" ({labels.where(location)})" if location else ""
 
 
-def _signed(signature: Signature | None) -> str:
-    if signature is None:
+def _signed(public_key: str | None) -> str:
+    if public_key is None:
         return "Not signed."
-    return f"Signed: {signature.algorithm}, public key {code(signature.public_key)}, value {code(signature.value)}."
+    return f"Signed with ed25519, public key {code(public_key)}. {labels.SIGNED_AT_END}"

@@ -1,0 +1,126 @@
+"""A report file and its signature: how they are joined into one file, and how they are taken apart again.
+
+The signature covers the exact bytes of the unsigned file. In JSON it replaces the null of the member `signature`; in
+HTML, Markdown and XML it is a comment at the end. Taking it out gives the unsigned file again, byte for byte.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from salvo.engine.jsonio import json_codec
+from salvo.engine.jsonio.strict_json import loads_strict
+from salvo.engine.jsonio.type_adapters import first_error, type_adapter
+from salvo.errors import InputError
+from salvo.playbooks.report.report import Report, ReportFile, Signature
+
+if TYPE_CHECKING:
+    from salvo.playbooks.audit.signing import SigningKey
+
+JSON = ".json"
+_TYPE = "application/vnd.byop.report"
+PAYLOAD_TYPES = {JSON: f"{_TYPE}+json", ".html": f"{_TYPE}+html", ".md": f"{_TYPE}+markdown", ".xml": f"{_TYPE}+junit"}
+"""What a file is signed as, by its suffix, so that a signed file cannot be taken for one of another kind."""
+
+_COMMENT = b"<!-- byop-signature %b -->\n"
+_COMMENT_PATTERN = re.compile(rb"<!-- byop-signature ([^\n]*) -->\n\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class ReportContent:
+    """A parsed JSON file: the report, the same as plain JSON values, the signature, and the bytes that it signs."""
+
+    report: Report
+    document: dict[str, Any]
+    signature: Signature | None
+    payload: bytes
+
+
+def payload_type(path: Path) -> str:
+    """Return what a file with this name is signed as. Without a suffix of ours it is taken for JSON."""
+    return PAYLOAD_TYPES.get(path.suffix.lower(), PAYLOAD_TYPES[JSON])
+
+
+def add_signature(content: bytes, suffix: str, key: SigningKey) -> bytes:
+    """Return the file with a signature in it; `content` is the whole file without one."""
+    suffix = suffix.lower()
+    signature = key.sign(PAYLOAD_TYPES[suffix], content)
+    if suffix == JSON:
+        return content.removesuffix(_json_end(None)) + _json_end(signature)
+    return content + _comment(signature)
+
+
+def parse_json(content: bytes, name: str) -> ReportContent:
+    """Parse a report file strictly: InputError if it could mean something else to another program.
+
+    Duplicate keys, unknown fields, NaN and anything after the end are refused.
+    """
+    # Imported here because pydantic is slow to import, and a report is written without it.
+    from pydantic import ValidationError
+
+    try:
+        document = loads_strict(content)
+    except ValueError as error:
+        raise InputError(f"{name} is not a report file: {error}.") from error
+    if not isinstance(document, dict) or "byop_report" not in document:
+        raise InputError(f"{name} is not a BYOP report: it has no byop_report.")
+    try:
+        file = type_adapter(ReportFile).validate_python(document)
+    except ValidationError as error:
+        raise InputError(f"{name} is not a BYOP report of this version: {': '.join(first_error(error))}.") from error
+    unknown = next(_unknown_fields(document, json_codec.loads(json_codec.dumps(file))), None)
+    if unknown is not None:
+        raise InputError(
+            f"{name} has the field {unknown}, which a report of this version does not have.",
+            hint="Either it was added to the file, or a newer version of Salvo wrote it.",
+        )
+    return ReportContent(file.byop_report, document["byop_report"], file.signature, _payload(content, file.signature))
+
+
+def split_document(content: bytes, name: str) -> tuple[bytes, Signature | None]:
+    """Return what is signed in an HTML, Markdown or XML file, and the signature at its end."""
+    match = _COMMENT_PATTERN.search(content)
+    if match is None:
+        return content, None
+    try:
+        signature = type_adapter(Signature).validate_python(loads_strict(match[1]))
+    except ValueError as error:  # a ValidationError is one too
+        raise InputError(f"The signature at the end of {name} cannot be read.") from error
+    if _comment(signature) != match[0]:
+        raise InputError(f"The signature at the end of {name} is not written as Salvo writes it.")
+    return content[: match.start()], signature
+
+
+def _payload(content: bytes, signature: Signature | None) -> bytes:
+    """Return the file as it was before it was signed; empty if the signature is not where it was put."""
+    if signature is None:
+        return content
+    end = _json_end(signature)
+    return content.removesuffix(end) + _json_end(None) if content.endswith(end) else b""
+
+
+def _json_end(signature: Signature | None) -> bytes:
+    """Return the end of a JSON file, after its report."""
+    return b"," + json_codec.dumps({"signature": signature}, indent=2).removeprefix(b"{") + b"\n"
+
+
+def _comment(signature: Signature) -> bytes:
+    return _COMMENT % json_codec.dumps(signature)
+
+
+def _unknown_fields(value: Any, known: Any, path: str = "") -> Iterator[str]:
+    """Yield the path of every field of the value that was not read."""
+    if isinstance(value, dict) and isinstance(known, dict):
+        for name, item in value.items():
+            inner = f"{path}.{name}" if path else name
+            if name not in known:
+                yield inner
+            else:
+                yield from _unknown_fields(item, known[name], inner)
+    elif isinstance(value, list) and isinstance(known, list):
+        for number, (item, known_item) in enumerate(zip(value, known, strict=False)):
+            yield from _unknown_fields(item, known_item, f"{path}[{number}]")
