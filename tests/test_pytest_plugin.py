@@ -502,6 +502,43 @@ Run that test again, or name a scenario file.
     )
 
 
+def test_an_agent_of_a_test_is_replayed_once_the_user_names_it(project: pytest.Pytester) -> None:
+    written(
+        project,
+        """
+        from salvo import AdapterResponse, BaseAdapter
+
+        def six() -> int:
+            return 6
+
+        class Agent(BaseAdapter):
+            async def run(self, request):
+                return AdapterResponse((await self.context.toolbox.call("six", {})).result * 7)
+
+        def is_right(scenario, assertion, result):
+            return result.final_output == 42
+
+        def test_it(salvo_scenario):
+            assert salvo_scenario(adapter=Agent, tools=[six], user_message="What?", assertions=[is_right]).passed
+        """,
+        "--salvo-record",
+    ).assert_outcomes(passed=1)
+    [run] = stored(project, "runs")
+    refused = CliRunner().invoke(salvo, ["replay", str(run["run_id"])])
+    assert (refused.exit_code, refused.stderr) == snapshot(
+        (
+            ExitCode.NOT_JUDGED,
+            """\
+Error: The recording names the adapter test_written.Agent, and the scenario is written in Python, in test_written.py, so nothing was started.
+If that is your agent, name it: --adapter test_written.Agent
+""",
+        )
+    )
+    replayed = CliRunner().invoke(salvo, ["replay", str(run["run_id"]), "--adapter", "test_written.Agent"])
+    assert replayed.exit_code == 0, replayed.output
+    assert replayed.stdout.splitlines()[-1].startswith("Identical: ")
+
+
 def test_the_example_of_the_documentation_passes(project: pytest.Pytester) -> None:
     text = (Path(__file__).parents[1] / "docs" / "pytest.md").read_text()
     [example] = [part for part in re.findall(r"```python\n(.*?)```", text, re.DOTALL) if "salvo_scenario" in part]

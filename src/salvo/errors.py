@@ -26,7 +26,7 @@ SalvoError
 └── TapeError                  a recording cannot be used
     ├── TapeCorruptError           not a tape, or a damaged tape
     ├── TapeMissError              nothing was recorded for this request
-    └── NotReplayableError         the recording does not have the content that a replay needs
+    └── NotReplayableError         the recording lacks the content, or the project the code, that a replay needs
 """
 
 from __future__ import annotations
@@ -182,4 +182,4 @@ class TapeMissError(TapeError):
 
 
 class NotReplayableError(TapeError):
-    """The recording does not have the content that a replay needs."""
+    """The recording lacks the content, or the project the code, that a replay needs."""

@@ -7,7 +7,11 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from pydantic import ValidationError
+
+from salvo.engine.jsonio.type_adapters import first_error, type_adapter
 from salvo.engine.wire.record import RecordingOptions
+from salvo.errors import InputError
 from salvo.scenarios.result import Batch
 from salvo.scenarios.run.runner import ScenarioRuns, is_unsettled
 from salvo.scenarios.spec.project import Project
@@ -35,9 +39,14 @@ class RunSettings:
     @classmethod
     def from_batch(cls, batch: Batch) -> RunSettings:
         stored = {name: value for name, value in batch.settings.items() if name in cls.__slots__}
-        stored["overrides"] = ScenarioOverrides(**stored.get("overrides", {}))
-        stored["redact"] = tuple(stored.get("redact", ()))
-        return cls(**stored)
+        stored["overrides"] = ScenarioOverrides.from_batch(batch)
+        try:
+            return type_adapter(cls).validate_python(stored)
+        except ValidationError as error:
+            where, what = first_error(error)
+            raise InputError(
+                f"The stored settings of the batch {batch.batch_id} are not valid at {where}: {what}."
+            ) from error
 
     def document(self) -> dict[str, Any]:
         """Return the settings as they are stored with a batch."""
@@ -72,10 +81,13 @@ def plan_runs(
     return work
 
 
-def plan_resume(project: Project, batch_id: str) -> tuple[Workspace, RunSettings, list[ScenarioRuns]]:
+def plan_resume(
+    project: Project, batch_id: str, adapter: str | None = None
+) -> tuple[Workspace, RunSettings, list[ScenarioRuns]]:
     """Return the missing runs of a batch; for `latest` those of all batches of the newest command.
 
-    The scenarios must be unchanged. They are recorded and redacted as they were at first.
+    The scenarios must be unchanged. They are recorded and redacted as they were at first. An adapter with code, if the
+    command named one instead of the scenario's, must be named again.
     """
     store = RunStore(project.store)
     batch = store.load_batch(store.find_batch(batch_id))
@@ -86,7 +98,7 @@ def plan_resume(project: Project, batch_id: str) -> tuple[Workspace, RunSettings
         missing = sorted({*range(1, item.runs + 1)} - store.stored_numbers(item.batch_id))
         work.append(ScenarioRuns(item, None, missing, earlier=store.load_entries(item.batch_id)))
     unfinished = [runs for runs in work if runs.pending or is_unsettled(runs.batch, runs.earlier)]
-    prepared = workspace.prepare_again([runs.batch for runs in unfinished])
+    prepared = workspace.prepare_again([runs.batch for runs in unfinished], adapter)
     for runs, scenario in zip(unfinished, prepared, strict=True):
         runs.prepared = scenario
     return workspace, settings, work

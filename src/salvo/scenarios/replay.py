@@ -2,29 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
 from salvo.engine.jsonio import json_codec
 from salvo.engine.jsonio.json_diff import Difference, differences
 from salvo.engine.runtime.clock import Clock, SystemClock
+from salvo.engine.text.messages import display_path
 from salvo.engine.wire.replay import ReplayWire, offline
 from salvo.engine.wire.tape import Tape
 from salvo.errors import InputError, NotReplayableError, TapeError
-from salvo.scenarios.evaluators.registry import builtin_registry
-from salvo.scenarios.result import COMMAND, UNFINISHED, AgentRunResult, Batch, Cause
+from salvo.scenarios.evaluators.base import LoadObject, refuse_to_load
+from salvo.scenarios.evaluators.registry import builtin_registry, is_users_code
+from salvo.scenarios.result import UNFINISHED, AgentRunResult, Batch, Cause
 from salvo.scenarios.run.adapters.base import BaseAdapter
-from salvo.scenarios.run.adapters.factory import adapter_factory
+from salvo.scenarios.run.adapters.factory import PROVIDER_ADAPTERS, adapter_factory
 from salvo.scenarios.run.attempt import AttemptResult, build_result, judge, run_agent
 from salvo.scenarios.run.environment import PreparedScenario, RunEnvironment, Stopwatch
 from salvo.scenarios.run.journal import Journal
-from salvo.scenarios.run.redaction import clean_scenario
 from salvo.scenarios.run.tools.discovery import changed_tools, find_tools
 from salvo.scenarios.run.tools.toolbox import ReplayedToolBox
-from salvo.scenarios.spec.loader import from_document
+from salvo.scenarios.spec.loader import from_document, load_scenario
 from salvo.scenarios.spec.schema import Scenario
 from salvo.scenarios.store.recording import HASHES_ONLY, Recording
 from salvo.scenarios.workspace import ScenarioOverrides, Workspace
@@ -75,8 +77,20 @@ class EvaluatedAgain:
     runs: list[tuple[AgentRunResult, AgentRunResult]] = field(default_factory=list)
 
 
+@dataclass(frozen=True, slots=True)
+class NamedCode:
+    """What the user names instead of the present scenario file: where it is now, or another adapter than the file's."""
+
+    source: Path | None = None
+    adapter: str | None = None
+
+
 class Replayer:
-    """Replays stored runs. User code is loaded only from where the user named it."""
+    """Replays stored runs.
+
+    A recording is data and may come from someone else. What code runs is decided by the present scenario file of the
+    project, or by the user (NamedCode). A recording says only what the code gets and what it must do.
+    """
 
     def __init__(self, workspace: Workspace) -> None:
         self.store = workspace.store()
@@ -84,7 +98,7 @@ class Replayer:
         self._project = workspace.project
         self._redactor = workspace.redactor()
 
-    async def replay(self, run_id: str) -> RunReplay:
+    async def replay(self, run_id: str, named: NamedCode | None = None) -> RunReplay:
         """Run the adapter again with the recorded replies and tool results."""
         recording = self._recording(run_id)
         if recording is None:
@@ -101,7 +115,7 @@ class Replayer:
         if stored.replayable == "model-only":
             replayed.warnings.append(stored.replay_note)
         with offline():
-            await self._run_again(recording, replayed)
+            await self._run_again(recording, replayed, named or NamedCode())
         if replayed.result is not None:
             replayed.differences += differences(_comparable(stored), _comparable(replayed.result))
             # A replay judges nothing.
@@ -109,12 +123,9 @@ class Replayer:
             replayed.result = replayed.result.model_copy(update=verdict)
         return replayed
 
-    async def _run_again(self, recording: Recording, replayed: RunReplay) -> None:
-        stored, batch = recording.result, recording.batch
-        scenario, file = from_document(batch.scenario), self._project.root / batch.source
-        if scenario.adapter == COMMAND:
-            scenario = self._with_current_program(scenario, batch, file)
-        environment = self._environment(recording, stored, self._prepared(batch, scenario, file, recording))
+    async def _run_again(self, recording: Recording, replayed: RunReplay, named: NamedCode) -> None:
+        stored = recording.result
+        environment = self._environment(recording, stored, self._prepare_replay(recording, named))
         try:
             replayed.result = await run_agent(environment, self._redactor)
         except NotReplayableError as error:
@@ -130,37 +141,65 @@ class Replayer:
         if unused := _unused_records(environment):
             replayed.divergence = f"The agent no longer makes {len(unused)} of the recorded calls: {unused[0]}."
 
-    def _with_current_program(self, scenario: Scenario, batch: Batch, file: Path) -> Scenario:
-        """Return the recorded scenario with the program of the current file, the only one that may be started."""
-        if file.is_file():
-            current = self._read(file, batch)
-            document = clean_scenario(current, self._redactor)
-            if all(document[name] == batch.scenario[name] for name in ("adapter", "adapter_options")):
-                return scenario.model_copy(update={"adapter_options": current.adapter_options})
-        raise NotReplayableError(
-            f"The recording names another program than {batch.source}, so nothing was started.",
-            hint="A replay starts only the program of the scenario file: restore it, or record the run again.",
+    def _prepare_replay(self, recording: Recording, named: NamedCode) -> PreparedScenario:
+        batch, scenario = recording.batch, from_document(recording.batch.scenario)
+        file = self._project.root
+        if scenario.adapter not in PROVIDER_ADAPTERS:  # these run Salvo's own code only
+            file = named.source or self._source(batch)
+            scenario = self._with_present_code(scenario, file, named.adapter)
+        return PreparedScenario(
+            batch=batch,
+            scenario=scenario,
+            tools=[],
+            make_adapter=adapter_factory(scenario, file, self._project, self._workspace.environ),
+            load=refuse_to_load,
+            options=self._workspace.adapter_options(scenario),
+            endpoint=recording.endpoint,
         )
 
-    def _read(self, file: Path, batch: Batch | None) -> Scenario:
-        """Return the scenario of a file, with what the command of the batch set instead."""
-        overrides = {} if batch is None else batch.settings.get("overrides", {})
-        return self._workspace.read(file, ScenarioOverrides(**overrides), will_call=False)
+    def _source(self, batch: Batch) -> Path:
+        """Return the present scenario file of a batch. Raise NotReplayableError if the project has none."""
+        try:
+            return self._project.stored_source(batch.source)
+        except InputError as error:
+            raise NotReplayableError(
+                f"{error.message} The recording alone does not decide which code runs, so nothing was started.",
+                hint="Restore the scenario file, or say where it is: --source FILE",
+            ) from error
 
-    async def evaluate_again(self, run_ids: Sequence[str], file: Path | None = None) -> EvaluatedAgain:
-        """Evaluate runs of one batch with its current scenario file, another file, or else the recorded scenario.
+    def _with_present_code(self, recorded: Scenario, file: Path, adapter: str | None) -> Scenario:
+        """Return the recorded scenario with the options of the present file.
 
-        Neither the agent, nor a tool, nor a judge whose votes were recorded is called.
+        Raise NotReplayableError if its adapter or its options are not those of the file. Nothing is imported here.
+        """
+        options: dict[str, Any] = {}
+        if file.suffix == ".py":
+            where = f"the scenario is written in Python, in {display_path(file)}"
+        else:
+            where = f"{display_path(file)} does not"
+            present = load_scenario(file, root=self._project.root).valid_model()
+            adapter, options = adapter or present.adapter, present.adapter_options
+        if adapter != recorded.adapter:
+            difference = f"the adapter {recorded.adapter}"
+            hint = f"If that is your agent, name it: --adapter {recorded.adapter}"
+        elif self._redactor.json({"": options}) != self._redactor.json({"": recorded.adapter_options}):
+            # Both are redacted now: an earlier version may have redacted less.
+            difference, hint = "other adapter_options", "Restore the file, or record the run again."
+        else:
+            return recorded.model_copy(update={"adapter_options": options})
+        raise NotReplayableError(f"The recording names {difference}, and {where}, so nothing was started.", hint=hint)
+
+    async def evaluate_again(
+        self, run_ids: Sequence[str], file: Path | None = None, source: Path | None = None
+    ) -> EvaluatedAgain:
+        """Evaluate runs of one batch with its present scenario file, another file, or else the recorded scenario.
+
+        Neither the agent, nor a tool, nor a judge whose votes were recorded is called. `source` is where the batch's
+        own file is now: what its command set instead still applies, which it does not to another file.
         """
         batch = self._stored_run(run_ids[0])[1]
-        source = file or self._project.root / batch.source
-        if file or source.is_file():
-            # The overrides of the command still apply, but not to another file.
-            scenario = self._read(source, None if file else batch)
-        else:
-            scenario = from_document(batch.scenario)
-        prepared = self._prepared(batch, scenario, source)
-        again = EvaluatedAgain(batch, scenario, notes=self._notes(batch, scenario, source))
+        prepared, notes = self._prepare_evaluation(batch, file, source)
+        again = EvaluatedAgain(batch, prepared.scenario, notes)
         registry = builtin_registry()
         for run_id in run_ids:
             stored, _, recording = self._stored_run(run_id)
@@ -171,6 +210,32 @@ class Replayer:
                 await judge(result, self._environment(recording, stored, prepared), registry)
             again.runs.append((stored, result))
         return again
+
+    def _prepare_evaluation(
+        self, batch: Batch, file: Path | None, source: Path | None
+    ) -> tuple[PreparedScenario, list[str]]:
+        """Return what is evaluated, and notes on it."""
+        load: LoadObject = refuse_to_load
+        try:
+            file, overrides = (
+                (file, ScenarioOverrides())
+                if file is not None
+                else (source or self._source(batch), ScenarioOverrides.from_batch(batch))
+            )
+        except NotReplayableError as error:
+            scenario = from_document(batch.scenario)
+            if names := [item.label for item in scenario.assertions if is_users_code(item.type)]:
+                raise NotReplayableError(
+                    f"{error.message} Python code judges {', '.join(names)}.",
+                    hint="Restore the scenario file, say where it is (--source FILE), or evaluate with another: "
+                    "--scenario FILE",
+                ) from error
+            notes = [f"{error.message} The recorded assertions are evaluated."]
+        else:
+            scenario = self._workspace.read(file, overrides, will_call=False)
+            notes, load = self._notes(batch, scenario, file), partial(self._project.load, near=file)
+        options = self._workspace.adapter_options(scenario)
+        return PreparedScenario(batch, scenario, [], BaseAdapter, load, options), notes
 
     def _stored_run(self, run_id: str) -> tuple[AgentRunResult, Batch, Recording | None]:
         """Return what is stored of a run on this machine."""
@@ -194,23 +259,6 @@ class Replayer:
         if not self.store.has_recording(run_id):
             return None
         return Recording.from_files(self.store.load_recording(run_id), run_id)
-
-    def _prepared(
-        self, batch: Batch, scenario: Scenario, file: Path, recording: Recording | None = None
-    ) -> PreparedScenario:
-        """Return the scenario for an evaluation; with a recording also for another run of the adapter."""
-        make_adapter: Callable[[], BaseAdapter] = BaseAdapter
-        if recording is not None:
-            make_adapter = adapter_factory(scenario, file, self._project, self._workspace.environ)
-        return PreparedScenario(
-            batch=batch,
-            scenario=scenario,
-            tools=[],
-            make_adapter=make_adapter,
-            load=lambda path: self._project.load(path, file),
-            options=self._workspace.adapter_options(scenario),
-            endpoint=recording.endpoint if recording else None,
-        )
 
     def _environment(
         self, recording: Recording | None, stored: AgentRunResult, prepared: PreparedScenario

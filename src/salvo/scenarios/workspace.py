@@ -8,10 +8,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from pydantic import ValidationError
+
 from salvo import __version__
 from salvo.engine.chat import catalog
 from salvo.engine.jsonio import json_codec
 from salvo.engine.jsonio.pydantic_errors import FieldError, validate
+from salvo.engine.jsonio.type_adapters import first_error, type_adapter
 from salvo.engine.runtime.clock import Clock, SystemClock
 from salvo.engine.runtime.redact import Redactor, environment_secrets
 from salvo.engine.text.messages import display_path
@@ -43,6 +46,17 @@ class ScenarioOverrides:
     threshold: float | None = None
     min_pass_rate: float | None = None
     confidence: float | None = None
+
+    @classmethod
+    def from_batch(cls, batch: Batch) -> ScenarioOverrides:
+        """Return what the command of a batch set."""
+        try:
+            return type_adapter(cls).validate_python(batch.settings.get("overrides", {}))
+        except ValidationError as error:
+            where, what = first_error(error)
+            raise InputError(
+                f"The stored settings of the batch {batch.batch_id} are not valid at overrides.{where}: {what}."
+            ) from error
 
     @property
     def values(self) -> dict[str, Any]:
@@ -195,27 +209,51 @@ class Workspace:
         self.endpoints[name] = catalog.endpoint(provider, self.environ, base_url=base_url, key=key)
         return name
 
-    def prepare_again(self, batches: Sequence[Batch]) -> list[PreparedScenario]:
+    def prepare_again(self, batches: Sequence[Batch], adapter: str | None = None) -> list[PreparedScenario]:
         """Prepare earlier batches to be resumed. Raise UsageError if a scenario or a tool has changed since.
 
-        The scenarios are read from their files, because the stored ones are redacted.
+        The scenarios are read from their files, because the stored ones are redacted, and because a stored batch does
+        not choose code: an adapter that its command named instead of the file's must be named again.
         """
+        files = [self._file_to_resume(batch, adapter) for batch in batches]
         scenarios = [
-            self.read(self.project.root / batch.source, ScenarioOverrides(**batch.settings.get("overrides", {})))
-            for batch in batches
+            self.read(file, ScenarioOverrides.from_batch(batch)) for file, batch in zip(files, batches, strict=True)
         ]
         # Endpoints first: their keys must be known before any text is redacted.
         for scenario in scenarios:
             self.add_endpoint(scenario)
         work: list[PreparedScenario] = []
-        for batch, scenario in zip(batches, scenarios, strict=True):
+        for batch, file, scenario in zip(batches, files, scenarios, strict=True):
             if json_codec.plain(clean_scenario(scenario, self.redactor())) != batch.scenario:
                 raise _changed_error(batch, batch.source, "scenario")
-            prepared = self.prepare(scenario, self.project.root / batch.source, recorded=batch.recorded, batch=batch)
+            prepared = self.prepare(scenario, file, recorded=batch.recorded, batch=batch)
             if changed := changed_tools(batch.tools, prepared.tools):
                 raise _changed_error(batch, f"The tool {changed[0]}", "tools")
             work.append(prepared)
         return work
+
+    def _file_to_resume(self, batch: Batch, adapter: str | None) -> Path:
+        """Return the scenario file of a batch. Raise UsageError if the store alone would choose the code that runs."""
+        try:
+            file = self.project.stored_source(batch.source)
+        except InputError as error:
+            raise UsageError(
+                f"The batch {batch.batch_id} cannot be resumed: {error.message}",
+                hint="A stored batch does not choose where code comes from. Restore the file, or start a new batch.",
+            ) from error
+        override = ScenarioOverrides.from_batch(batch).adapter
+        if adapter is not None and adapter != override:
+            raise UsageError(
+                f"The batch {batch.batch_id} was not started with --adapter {adapter}.",
+                hint="--resume continues a batch as it was started.",
+            )
+        if override not in (None, adapter, *PROVIDER_ADAPTERS):
+            raise UsageError(
+                f"The batch {batch.batch_id} was started with --adapter {override}, which names code.",
+                hint="A stored batch does not choose code. If that is your agent, name it again: "
+                f"salvo run --resume {batch.batch_id} --adapter {override}",
+            )
+        return file
 
     def prepare(
         self,

@@ -307,8 +307,8 @@ def test_a_link_out_of_the_store_is_not_followed(store: RunStore, tmp_path: Path
         store.load_run("b-0001")
     with pytest.raises(StoreError, match="leads out of the store"):
         store.load_batch("b")
-    store.save_recording("c-0001", {"run.json": b"{}"})
-    (store.recordings / "c-0001" / "more.json").symlink_to(tmp_path / leads_to)
+    store.save_recording("c-0001", {"request.json": b"{}"})
+    (store.recordings / "c-0001" / "response.json").symlink_to(tmp_path / leads_to)
     with pytest.raises(StoreError, match="leads out of the store"):
         store.load_recording("c-0001")
 

@@ -18,6 +18,7 @@ from salvo.engine.text.unicode_escape import printable
 from salvo.engine.wire.retry import RetryingWire, Wait
 from salvo.errors import NothingFoundError, UsageError
 from salvo.scenarios.analysis.rejudge import JUDGE, RejudgeSession, is_transcript, missing_rejudgements, only_judges
+from salvo.scenarios.evaluators.base import refuse_to_load
 from salvo.scenarios.evaluators.llm_judge import JudgeFields
 from salvo.scenarios.report import rejudge_report
 from salvo.scenarios.report.rejudge_report import JudgeSummary
@@ -69,7 +70,7 @@ def judge(
     )
     code = ExitCode.OK
     if missing:
-        code = asyncio.run(_judge(workspace, batch, scenario, missing, judgings, concurrency, max_cost))
+        code = asyncio.run(_judge(workspace, scenario, missing, judgings, concurrency, max_cost))
     completed = [
         judging for judging in _stored_judgings(judgings, batch, scenario) if only_stored or judging.time <= times
     ]
@@ -94,7 +95,6 @@ def _stored_judgings(judgings: RejudgeStore, batch: Batch, scenario: Scenario) -
 
 async def _judge(
     workspace: Workspace,
-    batch: Batch,
     scenario: Scenario,
     missing: list[tuple[AgentRunResult, int]],
     judgings: RejudgeStore,
@@ -116,7 +116,7 @@ async def _judge(
     def on_wait(wait: Wait) -> None:
         progress.update(f"{finished}/{total} judgings done ({wait})", milestone=wait.seconds >= 1)
 
-    redactor, clock, project = workspace.redactor(), workspace.clock, workspace.project
+    redactor, clock = workspace.redactor(), workspace.clock
     pool = Pool(concurrency, Budget(max_cost))
     async with HttpWire(workspace.all_endpoints(), redactor, clock=clock) as wire:
         session = RejudgeSession(
@@ -125,7 +125,7 @@ async def _judge(
             clock=clock,
             pool=pool,
             judgings=judgings,
-            load=lambda path: project.load(path, project.root / batch.source),
+            load=refuse_to_load,
             version=__version__,
             on_judged=on_judged,
         )

@@ -15,9 +15,9 @@ from salvo.cli.exit_codes import ExitCode
 from salvo.cli.salvo.run_command import batch_exit_code
 from salvo.engine.jsonio import json_codec
 from salvo.engine.text.unicode_escape import printable
-from salvo.errors import NothingFoundError, UnknownIdError
+from salvo.errors import NothingFoundError, UnknownIdError, UsageError
 from salvo.scenarios.analysis.summary import BatchSummary, summarise
-from salvo.scenarios.replay import EvaluatedAgain, Replayer, RunReplay
+from salvo.scenarios.replay import EvaluatedAgain, NamedCode, Replayer, RunReplay
 from salvo.scenarios.report.terminal import run_in_full, verdict
 from salvo.scenarios.result import AgentRunResult, EvalResult
 from salvo.scenarios.spec.project import Project
@@ -30,26 +30,39 @@ from salvo.scenarios.workspace import Workspace
 @click.argument("run_id", default="latest")
 @click.option("--re-eval", is_flag=True, help="Evaluate again with the current scenario file, at no cost.")
 @click.option("--scenario", type=click.Path(path_type=Path), help="With --re-eval: another scenario file.")
+@click.option("--source", type=click.Path(path_type=Path), help="Where the scenario file of the run is now.")
+@click.option("--adapter", help="The agent's code, if the run's command named it and the scenario file does not.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def replay(run_id: str, re_eval: bool, scenario: Path | None, as_json: bool) -> None:
+def replay(
+    run_id: str, re_eval: bool, scenario: Path | None, source: Path | None, adapter: str | None, as_json: bool
+) -> None:
     """Replay a recorded run: the same agent code, no network, no tool executed, no key.
+
+    A recording is data: which code runs is decided by the scenario file that is in the project now. If that file is
+    missing, or names another agent than the recording, nothing is started.
 
     A program (adapter: command) is started again and gets the recorded answers of its models; its tools are its own.
 
     RUN_ID is any unique prefix of a run's id, or latest; with --re-eval also of a batch's id. Exits 0 when the replay
     is identical and 1 when it diverges. With --re-eval the exit code is that of the verdict, as with salvo run.
     """
+    if re_eval and adapter is not None:
+        raise click.UsageError("--re-eval runs no agent: omit --adapter.")
+    if scenario is not None and (source is not None or adapter is not None):
+        raise click.UsageError("--scenario evaluates with another file: omit --source and --adapter.")
+    if source is not None and not source.is_file():
+        raise UsageError(f"There is no file {source}.", hint="--source takes the scenario file of the run.")
     workspace = Workspace(Project.find())
     if re_eval or scenario is not None:
-        code = asyncio.run(_evaluate_again(workspace, run_id, scenario, as_json=as_json))
+        code = asyncio.run(_evaluate_again(workspace, run_id, scenario, source, as_json=as_json))
     else:
-        code = asyncio.run(_replay(workspace, run_id, as_json=as_json))
+        code = asyncio.run(_replay(workspace, run_id, NamedCode(source, adapter), as_json=as_json))
     raise SystemExit(code)
 
 
-async def _replay(workspace: Workspace, run_id: str, *, as_json: bool) -> ExitCode:
+async def _replay(workspace: Workspace, run_id: str, named: NamedCode, *, as_json: bool) -> ExitCode:
     replayer = Replayer(workspace)
-    replayed = await replayer.replay(replayer.store.find_run(run_id))
+    replayed = await replayer.replay(replayer.store.find_run(run_id), named)
     click.echo(_replay_json(replayed) if as_json else "\n".join(_replay_lines(replayed)))
     return ExitCode.OK if replayed.identical else ExitCode.FAILED
 
@@ -85,7 +98,9 @@ def _replay_json(replayed: RunReplay) -> str:
     return json_codec.dumps(document, indent=2).decode()
 
 
-async def _evaluate_again(workspace: Workspace, run_or_batch_id: str, file: Path | None, *, as_json: bool) -> ExitCode:
+async def _evaluate_again(
+    workspace: Workspace, run_or_batch_id: str, file: Path | None, source: Path | None, *, as_json: bool
+) -> ExitCode:
     replayer = Replayer(workspace)
     store = replayer.store
     batch_id = None
@@ -95,7 +110,7 @@ async def _evaluate_again(workspace: Workspace, run_or_batch_id: str, file: Path
     run_ids = [store.find_run(run_or_batch_id)] if batch_id is None else store.batch_run_ids(batch_id)
     if not run_ids:
         raise NothingFoundError(f"The batch {batch_id} has no run yet.", hint=f"salvo run --resume {batch_id}")
-    again = await replayer.evaluate_again(run_ids, file)
+    again = await replayer.evaluate_again(run_ids, file, source)
     if batch_id is None:
         return _show_run(again, as_json=as_json)
     return _show_batch(again, as_json=as_json)

@@ -18,7 +18,9 @@ DEFAULT_BASELINE = "-"
 @click.option("-n", "--runs", type=click.IntRange(min=1), help="How often to run each scenario.")
 @click.option("--record", is_flag=True, help="Record every run, so that it can be replayed.")
 @click.option("--model", help="Another model than the scenario's.")
-@click.option("--adapter", help="Another adapter than the scenario's.")
+@click.option(
+    "--adapter", help="Another adapter than the scenario's; with --resume: the one that the batch was started with."
+)
 @click.option("--threshold", type=SHARE, help="The weighted score from which a run passes.")
 @click.option("--min-pass-rate", type=SHARE, help="The share of runs that must pass.")
 @click.option(

@@ -68,12 +68,12 @@ def run(
     if resume is not None:
         if any(
             option is not None
-            for option in (path, runs, model, adapter, threshold, min_pass_rate, confidence, max_runs, keyword)
+            for option in (path, runs, model, threshold, min_pass_rate, confidence, max_runs, keyword)
         ):
             raise click.UsageError(
                 "--resume continues a batch as it was started: it takes no PATH and no option that changes a scenario."
             )
-        workspace, settings, work = plan_resume(project, resume)
+        workspace, settings, work = plan_resume(project, resume, adapter)
         if not any(item.prepared for item in work):
             click.echo("Nothing is missing: every run was made.", err=True)
     else:

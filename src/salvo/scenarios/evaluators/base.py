@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 from pydantic import BaseModel
 
 from salvo.engine.jsonio.pydantic_errors import FieldPath
+from salvo.errors import InputError
 from salvo.scenarios.result import AgentRunResult, EvalResult
 from salvo.scenarios.spec.schema import Assertion, Scenario
 
@@ -19,6 +20,11 @@ LoadObject: TypeAlias = Callable[[str], Any]
 
 FieldMessages: TypeAlias = Iterable[tuple[str | FieldPath, str]]
 """Errors as (field, message), where the field is a name, or a path such as ("expected", 1)."""
+
+
+def refuse_to_load(path: str) -> Any:
+    """Raise InputError: the LoadObject of a scenario that comes from a store, which does not choose code."""
+    raise InputError(f'"{path}" is named by a stored scenario only, so it is not imported.')
 
 
 class EvalServices(Protocol):

@@ -138,6 +138,14 @@ def builtin_registry() -> Registry:
     return registry
 
 
+def is_users_code(name: str) -> bool:
+    """Return whether an assertion of this type runs code that is not part of Salvo."""
+    if name in BUILT_IN:
+        return name == "custom"
+    entry_point = next(iter(_entry_points().select(name=name)), None)
+    return entry_point is not None and (entry_point.dist is None or entry_point.dist.name != _DISTRIBUTION)
+
+
 def is_metadata_stale() -> bool:
     """Return whether Salvo's installed metadata is missing or older than its entry points."""
     try:

@@ -12,7 +12,7 @@ from typing import Any
 
 from salvo.engine.runtime.files import read_regular
 from salvo.engine.text.messages import display_folder, display_path
-from salvo.errors import NothingFoundError, UsageError
+from salvo.errors import InputError, NothingFoundError, UsageError
 from salvo.scenarios.spec.imports import Scope
 
 _ROOT_MARKERS = (".salvo", "pyproject.toml", ".git")
@@ -77,6 +77,30 @@ class Project:
             )
         return files
 
+    def stored_source(self, source: str) -> Path:
+        """Return the scenario file that a store names. Raise InputError unless it is one that a run would find here.
+
+        A store may come from someone else. It must not choose a file elsewhere on this machine, in a store, or in an
+        installed package, because the code that a scenario file names is imported from the folders above it.
+        """
+        path = Path(source)
+        outside = InputError(f"{source} is not inside the project.")
+        if path.anchor or ".." in path.parts:
+            raise outside
+        root = self.root.resolve()
+        try:
+            file = (root / path).resolve()
+            exists = file.is_file()
+        except (OSError, ValueError, RuntimeError):  # not a valid name, or links that lead to each other
+            file, exists = root / path, False
+        if not exists:
+            raise InputError(f"There is no {source or 'scenario file'} in the project.")
+        if not file.is_relative_to(root):
+            raise outside
+        if any(is_skipped(folder) for folder in file.parents if folder != root and folder.is_relative_to(root)):
+            raise InputError(f"{source} is in a folder in which no scenarios are looked for.")
+        return file
+
     def folders_above(self, file: Path) -> list[Path]:
         """Return the file's folder and its parents, up to the root."""
         folder = file.resolve().parent
@@ -104,13 +128,14 @@ def is_scenario(file: Path) -> bool:
     return file.name.endswith(_SUFFIXES) and not file.name.startswith(".") and _has_scenario_key(file)
 
 
+def is_skipped(folder: Path) -> bool:
+    """Return whether no scenarios are looked for in a folder: a hidden one, or one with installed packages or tools."""
+    return folder.name.startswith(".") or folder.name in _SKIPPED_FOLDERS or (folder / "pyvenv.cfg").exists()
+
+
 def _walk(folder: Path) -> Iterator[Path]:
     for parent, folders, files in os.walk(folder):
-        folders[:] = [
-            name
-            for name in folders
-            if not (name.startswith(".") or name in _SKIPPED_FOLDERS or Path(parent, name, "pyvenv.cfg").exists())
-        ]
+        folders[:] = [name for name in folders if not is_skipped(Path(parent, name))]
         yield from (Path(parent, name) for name in files)
 
 

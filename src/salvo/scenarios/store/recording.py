@@ -5,7 +5,7 @@ A recording is self-contained: it can be committed, and replayed by anyone witho
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -29,6 +29,15 @@ PROGRAM_RUNS_AGAIN = (
 )
 
 REQUEST, RESPONSE, JUDGE = "request.json", "response.json", "judge.json"
+
+
+def check_file_names(names: Iterable[str], name: str) -> None:
+    """Raise TapeCorruptError if the recording `name` has other files than Salvo writes. Someone else put them there."""
+    if unknown := sorted({*names} - {REQUEST, RESPONSE, JUDGE}):
+        raise TapeCorruptError(
+            f"The recording {name} has files that Salvo does not write: {', '.join(unknown)}.",
+            hint="A recording is data in three files of JSON. Find out who added the others, and remove them.",
+        )
 
 
 @dataclass(slots=True)

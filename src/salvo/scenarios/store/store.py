@@ -41,7 +41,7 @@ from salvo.errors import AmbiguousIdError, StoreError, TapeError, UnknownIdError
 from salvo.scenarios.result import AgentRunResult, Batch, Outcome
 from salvo.scenarios.store.index import Entries, IndexEntry, index_entry
 from salvo.scenarios.store.jsonl import append_line, open_for_appending, open_locked, parse_line, tail_lines
-from salvo.scenarios.store.recording import Recording
+from salvo.scenarios.store.recording import Recording, check_file_names
 
 if TYPE_CHECKING:
     from salvo.scenarios.store.index_cache import IndexCache
@@ -158,7 +158,9 @@ class RunStore:
                 f"There is no recording of the run {run_id}.", hint="Record runs with `salvo run --record`."
             )
         try:
-            return {name: read_regular(self._own(folder / name)) for name in sorted(names(folder))}
+            files = sorted(names(folder))
+            check_file_names(files, run_id)
+            return {name: read_regular(self._own(folder / name)) for name in files}
         except OSError as error:
             raise unreadable(folder, error) from error
 
