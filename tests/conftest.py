@@ -1,6 +1,7 @@
 """Settings and fixtures for all tests."""
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,13 @@ settings.register_profile("fixed", _COMMON, derandomize=True, max_examples=40)
 settings.register_profile("load", _COMMON, derandomize=True, max_examples=300)
 settings.register_profile("explore", _COMMON, max_examples=1000)  # new examples every time
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fixed"))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _interruptible() -> None:
+    """A shell starts background jobs with Ctrl-C ignored, and the processes that tests start would inherit that."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session", autouse=True)
