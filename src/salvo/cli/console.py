@@ -8,6 +8,11 @@ import sys
 import click
 
 
+def unpriced_notice(name: str) -> str:
+    """Return what `--max-cost` says once, when a call cannot be counted."""
+    return f"--max-cost does not count every call: the cost of {name} is not known."
+
+
 class ProgressLine:
     """The progress on stderr: one line that is rewritten on a terminal, separate lines elsewhere."""
 

@@ -283,7 +283,9 @@ class Replayer:
 def _unused_records(environment: RunEnvironment) -> list[str]:
     """Return the recorded calls of the agent, without those of judges, that were not made again."""
     requests = environment.wire.unused if isinstance(environment.wire, ReplayWire) else []
-    unused = [f"a request to {item.request.path}" for item in requests if not item.lane.startswith("judge/")]
+    unused = [
+        f"a request to {item.request.path.partition('?')[0]}" for item in requests if not item.lane.startswith("judge/")
+    ]
     return unused + (environment.toolbox.unused if isinstance(environment.toolbox, ReplayedToolBox) else [])
 
 

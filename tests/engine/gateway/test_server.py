@@ -11,7 +11,9 @@ import aiohttp
 import anthropic
 import openai
 import pytest
+import yarl
 
+from salvo.engine.gateway.paths import ForbiddenPathError, PathRules
 from salvo.engine.gateway.server import Call, Gateway
 from salvo.engine.jsonio import json_codec
 from salvo.engine.wire.base import Wire, WireReply
@@ -351,7 +353,7 @@ async def test_a_client_may_leave_the_version_out_of_the_path(path: str) -> None
     [
         ("DELETE", "/openai/v1/files/1", b"", 405),
         ("GET", "/elsewhere", b"", 404),
-        ("POST", "/openai/v1/audio/transcriptions", b"--boundary", 502),
+        ("POST", "/openai/v1/embeddings", b"--boundary", 502),
         ("POST", "/openai/v1/completions", b'{"stream": true}', 502),
     ],
 )
@@ -372,3 +374,117 @@ async def test_an_answer_that_is_no_completion_cannot_be_streamed_and_is_a_fault
         with pytest.raises(openai.APIStatusError, match="cannot be streamed"):
             await client.chat.completions.create(model=GPT, messages=HELLO, stream=True)
     assert len(heard.faults) == 1
+
+
+async def ask(gateway: Gateway, method: str, path: str, **settings: Any) -> tuple[int, str]:
+    """Send a request with exactly this path, as no well-behaved client would."""
+    root = gateway.environ["ANTHROPIC_BASE_URL"].removesuffix("/anthropic")
+    headers = {"authorization": f"Bearer {gateway.environ['OPENAI_API_KEY']}"}
+    url = yarl.URL(root + path, encoded=True)
+    async with aiohttp.ClientSession() as session, session.request(method, url, headers=headers, **settings) as reply:
+        body = json.loads(await reply.text())
+        return reply.status, body.get("error", {}).get("message", "")
+
+
+@pytest.mark.parametrize(
+    "method, path",
+    [
+        ("GET", "/openai/v1/files"),
+        ("POST", "/openai/v1/files"),
+        ("POST", "/openai/v1/fine_tuning/jobs"),
+        ("GET", "/openai/v1/organization/admin_api_keys"),
+        ("GET", "/openai/v1/chat/completions"),
+        ("GET", "/openai/v1/responses/resp_1"),
+        ("POST", "/openai/v1/models"),
+        ("POST", "/openai/v1/messages"),
+        ("GET", "/anthropic/v1/files"),
+        ("GET", "/anthropic/v1/organizations/api_keys"),
+        ("POST", "/anthropic/v1/messages/batches"),
+        ("POST", "/anthropic/v1/chat/completions"),
+        ("GET", "/openai/v1/modelsandmore"),
+    ],
+)
+async def test_a_path_that_asks_no_model_is_refused_and_names_the_setting(method: str, path: str) -> None:
+    wire = ScriptedWire(lambda request: WireReply(200, b"{}"))
+    async with over(wire) as (gateway, heard):
+        status, message = await ask(gateway, method, f"{path}?key=top-secret", json={} if method == "POST" else None)
+    assert status == 403
+    assert "adapter_options.allow_paths" in message
+    assert "top-secret" not in message
+    assert wire.sent == []
+    assert [type(fault) for fault in heard.faults] == [ForbiddenPathError]
+
+
+DOT_SEGMENTS = [
+    "..", ".", "%2e%2e", "%2E%2e", ".%2e", "..%2f..", "..%2F..%2Fadmin", "%2e%2e%2fadmin", "..\\..\\admin", "..%5cadmin",
+    "%252e%252e", "..%252fadmin", "..;", "..%00", "...", "%c0%ae%c0%ae", "%ef%bc%8e%ef%bc%8e", "", "a%2fb", "%",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("segment", DOT_SEGMENTS)
+@pytest.mark.parametrize("prefix", ["/openai/v1", "/openai/v1/models", "/openai", "/anthropic/v1/models"])
+async def test_dot_segments_are_refused_however_they_are_written(prefix: str, segment: str) -> None:
+    wire = ScriptedWire(lambda request: WireReply(200, b"{}"))
+    heard = Heard()
+    async with Gateway(wire, heard, lane="agent", paths=PathRules(["/files/*", "/models/*"])) as gateway:
+        status, message = await ask(gateway, "GET", f"{prefix}/{segment}/x")
+    assert (status, "was not forwarded" in message) == (400, True)
+    assert wire.sent == []
+
+
+@pytest.mark.parametrize(
+    "path, is_allowed",
+    [
+        ("/openai/v1/files", True),
+        ("/anthropic/v1/files", True),
+        ("/openai/v1/files/1", False),
+        ("/openai/v1/fine_tuning/jobs/1", True),
+        ("/openai/v1/fine_tuning", False),
+        ("/openai/v1/fine_tuning/../keys", False),
+        ("/openai/v1/fine_tuning/%2e%2e/keys", False),
+        ("/openai/v1/fine_tuning_other", False),
+    ],
+)
+async def test_a_scenario_may_allow_paths_and_prefixes(path: str, is_allowed: bool) -> None:
+    wire = ScriptedWire(lambda request: WireReply(200, b"{}"))
+    rules = PathRules(["/files", "/v1/fine_tuning/*"])
+    async with Gateway(wire, Heard(), lane="agent", paths=rules) as gateway:
+        status, _ = await ask(gateway, "POST", path, json={})
+    assert (status == 200, len(wire.sent)) == (is_allowed, int(is_allowed))
+
+
+async def test_every_path_that_asks_a_model_is_forwarded() -> None:
+    wire = ScriptedWire(lambda request: WireReply(200, b"{}"))
+    paths = {
+        "openai": [
+            "chat/completions",
+            "completions",
+            "embeddings",
+            "moderations",
+            "responses",
+            "responses/input_tokens",
+        ],
+        "anthropic": ["messages", "messages/count_tokens"],
+    }
+    async with over(wire) as (gateway, _):
+        for provider, model_paths in paths.items():
+            for path in model_paths:
+                assert (await ask(gateway, "POST", f"/{provider}/v1/{path}", json={}))[0] == 200
+            for path in ("models", "models/ft%3Agpt-5.4-mini%3Aacme%3A%3A7", "models?limit=5"):
+                assert (await ask(gateway, "GET", f"/{provider}/v1/{path}"))[0] == 200
+
+
+@pytest.mark.parametrize("query", ["key=AbC123", "x=1&api_key=AbC123", "X-Amz-Signature=AbC123", "access_token=AbC123"])
+async def test_a_credential_in_the_query_is_sent_and_not_recorded(query: str) -> None:
+    wire = ScriptedWire(lambda request: WireReply(200, b"{}"))
+    recording = RecordingWire(wire, REDACTOR)
+    async with over(recording) as (gateway, heard):
+        await ask(gateway, "GET", f"/openai/v1/models?{query}")
+    assert "AbC123" in wire.sent[0].path
+    [exchange] = recording.tape.exchanges
+    assert "AbC123" not in json_codec.dumps(recording.tape).decode()
+    assert exchange.request.path.endswith("=[redacted]")
+    assert heard.calls[0].path == "/models"
+    async with over(ReplayWire(recording.tape, REDACTOR)) as (gateway, _):
+        other_credential = query.replace("AbC123", "another")
+        assert (await ask(gateway, "GET", f"/openai/v1/models?{other_credential}"))[0] == 200

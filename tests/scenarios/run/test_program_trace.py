@@ -79,7 +79,17 @@ async def test_a_call_that_nobody_can_price_leaves_the_cost_unknown(heard: Heard
     assert (journal.cost, journal.usage, journal.model_calls) == (None, None, 2)
 
 
-@pytest.mark.parametrize("path, body", [("/models", None), ("/v1/messages/count_tokens?beta=true", {"model": "m"})])
+async def test_embeddings_are_priced_by_their_usage(heard: Heard) -> None:
+    traffic, journal, _ = heard
+    traffic.answered(chat(1), completion("hi"))
+    chat_cost = journal.cost or 0
+    usage = b'{"data": [], "usage": {"prompt_tokens": 1000000, "total_tokens": 1000000}}'
+    call = Call(2, "openai", "/embeddings", {"model": "text-embedding-3-small"}, is_chat=False)
+    traffic.answered(call, WireReply(200, usage))
+    assert journal.cost == pytest.approx(chat_cost + 0.02)
+
+
+@pytest.mark.parametrize("path, body", [("/models", None), ("/v1/messages/count_tokens", {"model": "m"})])
 async def test_what_is_free_costs_nothing(heard: Heard, path: str, body: Any) -> None:
     traffic, journal, _ = heard
     traffic.answered(chat(1), completion("hi"))

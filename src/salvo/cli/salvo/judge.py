@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from salvo import __version__
-from salvo.cli.console import ProgressLine
+from salvo.cli.console import ProgressLine, unpriced_notice
 from salvo.cli.exit_codes import ExitCode
 from salvo.cli.param_types import DOLLARS
 from salvo.engine.jsonio import json_codec
@@ -117,7 +117,7 @@ async def _judge(
         progress.update(f"{finished}/{total} judgings done ({wait})", milestone=wait.seconds >= 1)
 
     redactor, clock = workspace.redactor(), workspace.clock
-    pool = Pool(concurrency, Budget(max_cost))
+    pool = Pool(concurrency, Budget(max_cost, lambda name: progress.print(unpriced_notice(name))))
     async with HttpWire(workspace.all_endpoints(), redactor, clock=clock) as wire:
         session = RejudgeSession(
             wire=RetryingWire(wire, clock=clock, listener=on_wait),

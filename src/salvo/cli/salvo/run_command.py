@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from salvo.cli.console import ProgressLine
+from salvo.cli.console import ProgressLine, unpriced_notice
 from salvo.cli.exit_codes import ExitCode
 from salvo.engine.wire.record import RecordingOptions
 from salvo.engine.wire.retry import Wait
@@ -110,12 +110,9 @@ def execute(
     """Make the planned runs, with a progress line. `salvo compare --run` calls this, too."""
     progress = _Progress()
     try:
-        outcome = asyncio.run(workspace.runner(limits, recording, progress).run(work))
+        return asyncio.run(workspace.runner(limits, recording, progress).run(work))
     finally:
         progress.line.clear()
-    if limits.max_cost is not None and outcome.unpriced:
-        progress.line.print(f"--max-cost could not count {outcome.unpriced} runs: their cost is not known.")
-    return outcome
 
 
 class _Progress(RunListener):
@@ -134,6 +131,9 @@ class _Progress(RunListener):
 
     def waiting(self, wait: Wait) -> None:
         self._update(f" ({wait})", milestone=wait.seconds >= 1)
+
+    def unpriced(self, name: str) -> None:
+        self.line.print(unpriced_notice(name))
 
     def finished(self, _prepared: PreparedScenario, result: AgentRunResult) -> None:
         self._done += 1

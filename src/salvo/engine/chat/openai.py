@@ -24,6 +24,7 @@ from salvo.engine.chat.base import (
 from salvo.engine.chat.dialect import checked_arguments, object_list, object_or_empty, string_or_empty, token_count
 from salvo.engine.jsonio import json_codec
 from salvo.engine.jsonio.json_schema import is_strict
+from salvo.engine.wire.base import WireReply
 
 _STOPS = {
     "stop": Stop.END,
@@ -161,6 +162,19 @@ def _usage(body: Mapping[str, Any], prompt: str, completion: str) -> Usage | Non
         cache_write=cache_write,
     )
 
+
+def read_usage(reply: WireReply) -> Usage | None:
+    """Return the usage of a reply of any API, such as of embeddings; None where it reports none."""
+    try:
+        body = reply.json()
+        usage = object_or_empty(body, "usage") if isinstance(body, dict) else {}
+        names = [names for names in _COUNT_NAMES if names[0] in usage]
+        return _usage(body, *names[0]) if names else None
+    except ValueError:
+        return None
+
+
+_COUNT_NAMES = (("prompt_tokens", "completion_tokens"), ("input_tokens", "output_tokens"))
 
 _INCOMPLETE_STOPS = {"max_output_tokens": Stop.LENGTH, "content_filter": Stop.REFUSAL}
 

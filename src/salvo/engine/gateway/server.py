@@ -17,6 +17,7 @@ from aiohttp import web
 
 from salvo.engine.chat import catalog
 from salvo.engine.chat.openai import RESPONSES_PATH
+from salvo.engine.gateway.paths import PathRules
 from salvo.engine.gateway.sse import anthropic_stream, openai_stream, response_stream
 from salvo.engine.jsonio import json_codec
 from salvo.engine.wire.base import Wire, WireReply, WireRequest
@@ -38,6 +39,7 @@ class Call:
     number: int
     provider: str
     path: str
+    """Without the query, which may hold a credential."""
     body: Any
     is_chat: bool
     """Whether a model is asked; listing models or counting tokens is not part of the conversation."""
@@ -60,8 +62,9 @@ class Listener(Protocol):
 class Gateway:
     """Serves one program while the `async with` block lasts."""
 
-    def __init__(self, wire: Wire, listener: Listener, *, lane: str) -> None:
+    def __init__(self, wire: Wire, listener: Listener, *, lane: str, paths: PathRules | None = None) -> None:
         self._wire = wire
+        self._paths = paths or PathRules()
         self._listener = listener
         self._lane = lane
         # With the prefix that clients may check and that redaction recognises if the program prints it.
@@ -91,7 +94,7 @@ class Gateway:
     async def _handle(self, request: web.BaseRequest) -> web.StreamResponse:
         provider, path = _provider_and_path(request.raw_path)
         if provider not in _ROOTS:
-            return _refused("openai", 404, f"Nothing is served at {request.path}.")
+            return _refused("openai", 404, "Nothing is served at this path.")
         if not self._is_authorised(request.headers):
             return _refused(provider, 401, "This gateway serves one run, and this is not the token of that run.")
         if request.method not in ("GET", "POST"):
@@ -103,13 +106,15 @@ class Gateway:
         return any(hmac.compare_digest(token.encode(), self._token.encode()) for token in tokens)
 
     async def _forward(self, request: web.BaseRequest, provider: str, path: str) -> web.StreamResponse:
-        stream = _STREAMS.get((provider, path.partition("?")[0]))
+        bare_path = path.partition("?")[0]
+        stream = _STREAMS.get((provider, bare_path)) if request.method == "POST" else None
         body = _body(await request.read())
         wants_stream = isinstance(body, dict) and bool(body.get("stream"))
         self._calls += 1
-        call = Call(self._calls, provider, path, _without_stream(body), stream is not None)
+        call = Call(self._calls, provider, bare_path, _without_stream(body), stream is not None)
         try:
             self._listener.requested(call)
+            self._paths.check(provider, request.method, bare_path)
             _check(call, body)
             reply = await self._wire.send(
                 WireRequest(provider, path, call.body, _headers(provider, request), self._lane, request.method)

@@ -14,18 +14,24 @@ T = TypeVar("T")
 
 
 class Budget:
-    """A limit on the cost. Jobs of unknown cost are counted in `unpriced`, not as 0."""
+    """A limit on the cost. What has no known cost is counted in `unpriced`, not as 0.
 
-    def __init__(self, limit: float | None = None) -> None:
+    `on_unpriced` is called with the first thing that a limit cannot count.
+    """
+
+    def __init__(self, limit: float | None = None, on_unpriced: Callable[[str], None] | None = None) -> None:
         self.limit = limit
         self.spent = 0.0
         self.unpriced = 0
+        self._on_unpriced = on_unpriced
 
-    def spend(self, cost: float | None) -> None:
-        if cost is None:
-            self.unpriced += 1
-        else:
+    def spend(self, cost: float | None, name: str = "") -> None:
+        if cost is not None:
             self.spent += cost
+            return
+        self.unpriced += 1
+        if self.unpriced == 1 and self.limit is not None and self._on_unpriced is not None:
+            self._on_unpriced(name)
 
     @property
     def exhausted(self) -> bool:

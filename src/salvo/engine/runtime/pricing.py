@@ -19,15 +19,18 @@ class Rates:
     """Dollars per million tokens, for prompts of more than `above` tokens."""
 
     input: float
-    output: float
+    output: float | None
+    """None for a model without an output that is charged, such as one for embeddings."""
     cache_read: float
     cache_write: float
     above: int = 0
 
-    def cost(self, usage: Usage) -> float:
+    def cost(self, usage: Usage) -> float | None:
+        if usage.output and self.output is None:
+            return None
         return (
             usage.input * self.input
-            + usage.output * self.output
+            + usage.output * (self.output or 0.0)
             + usage.cache_read * self.cache_read
             + usage.cache_write * self.cache_write
         ) / 1_000_000
@@ -39,8 +42,11 @@ class UnitPrices:
 
     tiers: tuple[Rates, ...]
 
-    def cost(self, usage: Usage) -> float:
-        """Return the cost of a call. All of it is charged at the rates of the tier that the prompt reaches."""
+    def cost(self, usage: Usage) -> float | None:
+        """Return the cost of a call; None where a price is missing.
+
+        All of it is charged at the rates of the tier that the prompt reaches.
+        """
         prompt = usage.input + usage.cache_read + usage.cache_write
         reached = [rates for rates in self.tiers if prompt > rates.above or rates.above == 0]
         return max(reached, key=lambda rates: rates.above).cost(usage)
@@ -66,7 +72,7 @@ def _prices_on(provider: str, model: str, day: str) -> UnitPrices | None:
         return None
     started = [period for period in entry["prices"] if period["from"] is None or period["from"] <= day]
     tiers = (started or entry["prices"][:1])[-1]["tiers"]
-    if tiers[0]["input_mtok"] is None or tiers[0]["output_mtok"] is None:
+    if tiers[0]["input_mtok"] is None:
         return None
     return UnitPrices(tuple(map(_rates, tiers)))
 

@@ -150,9 +150,11 @@ class HttpWire:
                 f"{self._redactor.text(endpoint.base_url)!r} is not a valid base URL.",
                 hint="A base URL looks like https://api.example.com/v1.",
             )
+        _check_below_base(URL(endpoint.base_url), url)
         headers = {endpoint.key_header: endpoint.key_prefix + endpoint.key} if endpoint.key else {}
         route = _Route(name, url, headers, _proxy_for(url), self._tls if url.scheme == "https" else True)
-        self._routes[name, path] = route
+        if "?" not in path:  # there may be any number of queries
+            self._routes[name, path] = route
         return route
 
     @cached_property
@@ -175,6 +177,17 @@ class _Route:
     def place(self) -> str:
         """The endpoint and its host, for messages; the whole URL may contain a user and a password."""
         return f"{self.endpoint} at {self.url.host}:{self.url.port}"
+
+
+def _check_below_base(base: URL, url: URL) -> None:
+    """Refuse a path that leads out of the base URL, where the key does not belong."""
+    # An encoded slash or dot counts as what it stands for: the server, or a proxy before it, may decode it.
+    decoded = url.path.replace("\\", "/")
+    folder = base.path.rstrip("/") + "/"
+    if url.origin() != base.origin() or not f"{decoded}/".startswith(folder) or ".." in decoded.split("/"):
+        raise UsageError(
+            "A request leads out of the base URL, so it was not sent.", hint="Its path must not contain dot segments."
+        )
 
 
 def _body_data(body: bytes) -> bytes | io.BytesIO:

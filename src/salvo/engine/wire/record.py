@@ -10,6 +10,7 @@ from salvo.engine.jsonio import json_codec
 from salvo.engine.jsonio.canonical import sha256
 from salvo.engine.runtime.redact import Redactor
 from salvo.engine.wire.base import Wire, WireReply, WireRequest
+from salvo.engine.wire.query_redaction import redact_query
 from salvo.engine.wire.tape import (
     BinaryContent,
     Content,
@@ -55,7 +56,7 @@ class RecordingWire:
         if self._in_flight[lane_and_key] == 2:
             lane = f"in the lane {request.lane!r}" if request.lane else "without a lane"
             self.tape.ambiguous.append(
-                f"Identical requests to {request.path} were in flight at the same time {lane}, "
+                f"Identical requests to {exchange.request.path} were in flight at the same time {lane}, "
                 f"so their replies are matched in the order of sending."
             )
         try:
@@ -84,7 +85,7 @@ class RecordingWire:
             TapedRequest(
                 request.method,
                 request.endpoint,
-                request.path,
+                redact_query(request.path, self._redactor),
                 self._redactor.headers(request.headers),
                 # From its text, because the caller may change the object after sending it.
                 self._omit(text, self._options.max_request_bytes) or parse_content(text),

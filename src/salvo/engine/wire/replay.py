@@ -10,6 +10,7 @@ import binascii
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 from salvo.engine.jsonio import json_codec
@@ -17,6 +18,7 @@ from salvo.engine.jsonio.json_diff import Difference, differences
 from salvo.engine.runtime.redact import Redactor
 from salvo.engine.text.formatting import pluralize
 from salvo.engine.wire.base import WireReply, WireRequest
+from salvo.engine.wire.query_redaction import redact_query
 from salvo.engine.wire.tape import (
     RECORD_AGAIN,
     Address,
@@ -47,7 +49,12 @@ class ReplayWire:
     """Answers from a tape, without a socket and without a key. A request that was not recorded is an error."""
 
     def __init__(self, tape: Tape, redactor: Redactor) -> None:
-        self._keys = RequestKeys(redactor)
+        self._redactor = redactor
+        self.paths = frozenset(exchange.request.path.partition("?")[0] for exchange in tape.exchanges)
+        """The recorded paths, without their queries."""
+        taped_paths = [exchange.request.path for exchange in tape.exchanges]
+        plain_queries = any(redact_query(path, redactor) != path for path in taped_paths if "?" in path)
+        self._keys = RequestKeys(redactor, plain_queries=plain_queries)
         self._recorded: dict[Address, Exchange] = {
             (exchange.lane, exchange.key, exchange.occurrence): exchange for exchange in tape.exchanges
         }
@@ -62,7 +69,8 @@ class ReplayWire:
         address, text = self._keys.next(request)
         exchange = self._recorded.get(address)
         if exchange is None:
-            raise _miss(request, address, text, self.unused)
+            shown = replace(request, path=redact_query(request.path, self._redactor))
+            raise _miss(shown, address, text, self.unused, self._redactor)
         self._answered.add(address)
         return _reply_from(exchange)
 
@@ -100,10 +108,12 @@ def _body(content: Content, exchange: Exchange) -> bytes:
 def _describe(exchange: Exchange) -> str:
     lane = f"in lane {exchange.lane!r}" if exchange.lane else "without a lane"
     repeated = f" (occurrence {exchange.occurrence})" if exchange.occurrence > 1 else ""
-    return f"the request to {exchange.request.path} {lane}{repeated}"
+    return f"the request to {exchange.request.path.partition('?')[0]} {lane}{repeated}"
 
 
-def _miss(request: WireRequest, address: Address, text: str, unused: list[Exchange]) -> TapeMissError:
+def _miss(
+    request: WireRequest, address: Address, text: str, unused: list[Exchange], redactor: Redactor
+) -> TapeMissError:
     """Return the error for a request that was not recorded; it shows the nearest recorded request."""
     lane, _, occurrence = address
     message = f"Nothing was recorded for this request to {request.path} in lane {lane!r}."
@@ -114,7 +124,7 @@ def _miss(request: WireRequest, address: Address, text: str, unused: list[Exchan
             hint="The code under test sends more requests than it did when it was recorded.",
         )
     same_lane = [exchange for exchange in unused if exchange.lane == lane]
-    exchange, changes = _nearest(request, parse_content(text), same_lane or unused)
+    exchange, changes = _nearest(request, parse_content(text), same_lane or unused, redactor)
     lines = [difference.text("recorded", "now") for difference in changes[:_MAX_DIFFERENCES]]
     if len(changes) > len(lines):
         lines.append(f"and {len(changes) - len(lines)} more")
@@ -125,12 +135,15 @@ def _miss(request: WireRequest, address: Address, text: str, unused: list[Exchan
 _MAX_DIFFERENCES = 5
 
 
-def _nearest(request: WireRequest, body: Content, candidates: list[Exchange]) -> tuple[Exchange, list[Difference]]:
+def _nearest(
+    request: WireRequest, body: Content, candidates: list[Exchange], redactor: Redactor
+) -> tuple[Exchange, list[Difference]]:
     now = _comparable(request.method, request.path, request.lane, body)
     compared = (
-        (exchange, list(differences(_comparable(taped.method, taped.path, exchange.lane, taped.body), now)))
+        (exchange, list(differences(_comparable(taped.method, path, exchange.lane, taped.body), now)))
         for exchange in candidates
         for taped in (exchange.request,)
+        for path in (redact_query(taped.path, redactor),)  # an earlier version may have recorded a credential in it
     )
     return min(compared, key=lambda pair: len(pair[1]))
 

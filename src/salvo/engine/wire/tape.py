@@ -19,6 +19,7 @@ from salvo.engine.jsonio.canonical import stable_text
 from salvo.engine.jsonio.type_adapters import first_error, type_adapter
 from salvo.engine.runtime.redact import Redactor
 from salvo.engine.wire.base import Attempt, WireRequest
+from salvo.engine.wire.query_redaction import redact_query
 from salvo.engine.wire.reasoning_redaction import may_hold_reasoning, without_reasoning
 from salvo.errors import TapeCorruptError
 
@@ -126,14 +127,17 @@ RECORD_AGAIN = "Restore it from version control or a backup, or record it again.
 class RequestKeys:
     """Computes the addresses of requests, for recording and for replay."""
 
-    def __init__(self, redactor: Redactor) -> None:
+    def __init__(self, redactor: Redactor, *, plain_queries: bool = False) -> None:
         self._redactor = redactor
+        self._plain_queries = plain_queries
+        """For tapes of earlier versions, which hold the query as it was sent."""
         self._counts: Counter[tuple[str, str]] = Counter()
 
     def next(self, request: WireRequest) -> tuple[Address, str]:
         """Return the address of the request, and its body as text, redacted and without reasoning."""
         _, text = clean_body(request.body, self._redactor)
-        key = hashlib.sha256(f"{request.method} {request.path}\n{text}".encode()).hexdigest()
+        path = request.path if self._plain_queries else redact_query(request.path, self._redactor)
+        key = hashlib.sha256(f"{request.method} {path}\n{text}".encode()).hexdigest()
         self._counts[request.lane, key] += 1
         return (request.lane, key, self._counts[request.lane, key]), text
 

@@ -81,13 +81,18 @@ class RejudgeSession:
 
     async def _once(self, scenario: Scenario, result: AgentRunResult, time: int) -> Rejudgement:
         services = [
-            JudgingServices(self.wire, Journal(self.clock), self.load, scenario, index, lane_prefix=f"judging-{time}/")
+            JudgingServices(
+                self.wire,
+                Journal(self.clock, spend=self.pool.budget.spend),
+                self.load,
+                scenario,
+                index,
+                lane_prefix=f"judging-{time}/",
+            )
             for index in range(len(scenario.assertions))
         ]
         verdicts = await evaluate_all(scenario, result, self.registry, services.__getitem__)
         costs = [service.journal.cost if service.journal.model_calls else 0.0 for service in services]
-        for cost in costs:
-            self.pool.budget.spend(cost)
         stored = [_judge_verdict(verdict, cost, self.redactor) for verdict, cost in zip(verdicts, costs, strict=True)]
         rejudgement = Rejudgement(result.run_id, time, self.version, stored)
         try:

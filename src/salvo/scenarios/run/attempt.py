@@ -56,6 +56,8 @@ async def run_once(
     """
     environment = live_environment(prepared, number, session)
     result = await run_agent(environment, session.redactor)
+    if prepared.batch.provider == CUSTOM and not environment.journal.model_calls:
+        session.spend(result.metrics.cost, f"{prepared.batch.adapter}, whose calls it does not see")
     await judge(result, environment, session.registry)
     redact_verdicts(result, session.redactor)
     if environment.recorder is None or session.recording is None:

@@ -21,7 +21,7 @@ from salvo.scenarios.evaluators.base import LoadObject
 from salvo.scenarios.evaluators.registry import Registry, builtin_registry
 from salvo.scenarios.result import Batch
 from salvo.scenarios.run.adapters.base import BaseAdapter, RunContext
-from salvo.scenarios.run.journal import Journal
+from salvo.scenarios.run.journal import Journal, Spend
 from salvo.scenarios.run.tools.discovery import FoundTool
 from salvo.scenarios.run.tools.toolbox import ToolBox
 from salvo.scenarios.spec.schema import Scenario
@@ -50,6 +50,7 @@ class Session:
     clock: Clock
     recording: RecordingOptions | None
     on_wait: Callable[[Wait], None]
+    spend: Spend
     registry: Registry = field(default_factory=builtin_registry)
 
 
@@ -157,8 +158,8 @@ def live_environment(prepared: PreparedScenario, number: int, session: Session) 
         timestamp=timestamp,
         wire=recorder or retrying,
         toolbox=ToolBox([tool.make(clock) for tool in prepared.tools], clock, redactor),
-        journal=Journal(clock),
-        judging=Journal(clock),
+        journal=Journal(clock, spend=session.spend),
+        judging=Journal(clock, spend=session.spend),
         stopwatch=stopwatch,
         clock=clock,
         recorder=recorder,

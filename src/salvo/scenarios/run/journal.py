@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeAlias
 
 from salvo.engine.chat.base import ChatModel, ChatReply, ChatRequest, Usage
 from salvo.engine.runtime.clock import Clock
 from salvo.engine.runtime.pricing import UnitPrices, find_prices, usage_cost
 from salvo.scenarios.result import ToolCall, TraceEvent
 
+Spend: TypeAlias = Callable[[float | None, str], None]
+"""Counts the cost of a call, None where it is not known, and the name of its model."""
+
 
 class Journal:
     """Counts calls, tokens and cost, and collects trace events. Private reasoning is not among them."""
 
-    def __init__(self, clock: Clock, prices: dict[str, UnitPrices | None] | None = None) -> None:
+    def __init__(
+        self, clock: Clock, prices: dict[str, UnitPrices | None] | None = None, spend: Spend | None = None
+    ) -> None:
         self.events: list[TraceEvent] = []
         self.model_calls = 0
         self.retries = 0
@@ -24,6 +30,7 @@ class Journal:
         """Each model that answered, with the fingerprint of its backend."""
         self.dropped: set[str] = set()
         self._clock = clock
+        self._spend = spend
         self._fixed = prices is not None
         self._usage: Usage | None = Usage()
         self._costs: list[float | None] = []
@@ -53,6 +60,8 @@ class Journal:
             self.prices[name] = find_prices(provider, reply.model, self._clock.now())
         cost = usage_cost(reply.usage, self.prices.get(name))
         self._costs.append(cost)
+        if self._spend is not None:  # at once, because a run may have calls without a price, or never end
+            self._spend(cost, name if reply.model else f"{provider}{reply.stop_raw}")
         data: dict[str, Any] = {"text": reply.text, "stop": str(reply.stop)}
         if reply.message.tool_uses:
             data["tools"] = [use.name for use in reply.message.tool_uses]

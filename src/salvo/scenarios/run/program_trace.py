@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 from salvo.engine.chat import catalog
 from salvo.engine.chat.anthropic import AnthropicDialect
 from salvo.engine.chat.base import AssistantMessage, ChatReply, Stop
-from salvo.engine.chat.openai import RESPONSES_PATH, OpenAIDialect, read_response
+from salvo.engine.chat.openai import RESPONSES_PATH, OpenAIDialect, read_response, read_usage
 from salvo.engine.chat.provider_errors import parse_error_body, provider_error
+from salvo.engine.gateway.paths import ForbiddenPathError
 from salvo.engine.gateway.server import Call
 from salvo.engine.jsonio import json_codec
 from salvo.engine.wire.base import WireReply
@@ -20,7 +21,8 @@ from salvo.errors import BadReplyError, ContextTooLongError, RequestRefusedError
 from salvo.scenarios.result import ToolCall, TraceEvent
 from salvo.scenarios.run.journal import Journal
 
-_FREE = ("/count_tokens",)
+_FREE = ("/count_tokens", "/input_tokens", "/moderations")
+"""The ends of paths that cost nothing."""
 
 
 class TurnLimitReached(SalvoError):  # noqa: N818 - an outcome of the agent, not an error
@@ -77,9 +79,9 @@ class ProgramTrace:
             self._record_refusal(call, reply)
         elif call.is_chat:
             self._record_completion(call, reply)
-        elif call.body is not None and not _path(call).endswith(_FREE):
-            # The call cost something, but its price is not known.
-            unread = ChatReply(AssistantMessage(""), Stop.OTHER, None, _model(call), stop_raw=call.path)
+        elif call.body is not None and not call.path.endswith(_FREE):
+            usage = read_usage(reply) if call.provider == "openai" else None
+            unread = ChatReply(AssistantMessage(""), Stop.OTHER, usage, _model(call), stop_raw=call.path)
             self._record_reply(call, reply, unread)
 
     def failed(self, call: Call, error: SalvoError) -> None:
@@ -88,6 +90,9 @@ class ProgramTrace:
                 self.over.set_result(error)
             return
         self._record_error(call, str(error))
+        if isinstance(error, ForbiddenPathError):
+            self.refused = error  # the program wrote the request, and may do without it
+            return
         self.error = error
         self._last_error_at = self._last_request
 
@@ -104,7 +109,7 @@ class ProgramTrace:
             body = reply.json()
             if not isinstance(body, dict) or isinstance(body.get("error"), dict):
                 raise ValueError("it is not a completion")  # noqa: TRY004 - every flaw of a reply is a ValueError
-            parsed = _PARSERS[call.provider, _path(call)](body)
+            parsed = _PARSERS[call.provider, call.path](body)
         except ValueError as error:
             title = catalog.providers()[call.provider].title
             self.failed(call, BadReplyError(f"{title} did not answer with a completion: {error}.", status=200))
@@ -173,10 +178,6 @@ _PARSERS: Mapping[tuple[str, str], Callable[[dict[str, Any]], ChatReply]] = {
     ("openai", RESPONSES_PATH): read_response,
     ("anthropic", _MESSAGES.path): _MESSAGES.read,
 }
-
-
-def _path(call: Call) -> str:
-    return call.path.partition("?")[0]
 
 
 def _model(call: Call) -> str:

@@ -72,14 +72,15 @@ class RunListener:
     def waiting(self, wait: Wait) -> None:
         """A call waits before it is tried again."""
 
+    def unpriced(self, name: str) -> None:
+        """The first call that `max_cost` cannot count was made, to the model or adapter of this name."""
+
     def finished(self, prepared: PreparedScenario, result: AgentRunResult) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
 class RunnerResult:
     interrupted: bool
-    unpriced: int
-    """Runs whose cost is not known, so that no budget could count them."""
 
 
 def is_unsettled(batch: Batch, entries: Iterable[IndexEntry]) -> bool:
@@ -112,7 +113,7 @@ class Runner:
     _pool: Pool = field(init=False)
 
     def __post_init__(self) -> None:
-        self._pool = Pool(self.limits.concurrency, Budget(self.limits.max_cost))
+        self._pool = Pool(self.limits.concurrency, Budget(self.limits.max_cost, self.listener.unpriced))
 
     async def run(self, work: Sequence[ScenarioRuns]) -> RunnerResult:
         # Here, because aiohttp is heavy, and before the first run, whose time it must not count as.
@@ -124,11 +125,12 @@ class Runner:
                 self.store.save_batch(runs.batch)  # before the first call, so that a crash can be resumed
                 self.listener.planned(len(runs.pending))
         async with HttpWire(self.endpoints, self.redactor, clock=self.clock) as wire:
-            session = Session(wire, self.redactor, self.clock, self.recording, self.listener.waiting)
+            spend = self._pool.budget.spend
+            session = Session(wire, self.redactor, self.clock, self.recording, self.listener.waiting, spend)
             jobs = [self._run_scenario(runs, runs.prepared, session) for runs in work if runs.prepared]
             with cancel_on_interrupt(self._pool, INTERRUPTED):
                 await gather(jobs)
-        return RunnerResult(self._pool.is_cancelled, self._pool.budget.unpriced)
+        return RunnerResult(self._pool.is_cancelled)
 
     async def _run_scenario(self, runs: ScenarioRuns, prepared: PreparedScenario, session: Session) -> None:
         await self._run_numbers(runs, prepared, runs.pending, session)
@@ -190,5 +192,3 @@ class Runner:
             # The run was paid for, so it is shown; but no further run is started that cannot be stored.
             result.outcome, result.passed, result.cause, result.error = Outcome.ERROR, False, Cause.STORE, str(error)
             self._pool.stop(_NOT_STORED)
-        self._pool.budget.spend(result.metrics.cost)
-        self._pool.budget.spend(result.judge_cost)

@@ -2,14 +2,18 @@
 
 import json
 import os
+import re
 import signal
 import sys
+import threading
 import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from textwrap import dedent, indent
-from typing import Any
+from typing import Any, Self
 
 import pytest
+from click.testing import Result
 from inline_snapshot import snapshot
 
 from tests.support.project import UserProject
@@ -458,3 +462,132 @@ def test_the_example_runs_as_it_stands(project: UserProject) -> None:
         ran = project.salvo("run", "scenarios/any_program.yaml", "--record")
     assert ran.exit_code == 0, ran.output
     assert project.salvo("replay").exit_code == 0
+
+
+class AccountApi:
+    """A provider's whole API: it answers every path, and remembers what was asked."""
+
+    def __init__(self) -> None:
+        self.paths: list[str] = []
+        self.usage: dict[str, int] | None = {"prompt_tokens": 1_000_000, "total_tokens": 1_000_000}
+        api = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                api.paths.append(self.path)
+                content = json.dumps({"data": [], **({"usage": api.usage} if api.usage else {})}).encode()
+                self.send_response(200)
+                self.send_header("content-type", "application/json")
+                self.send_header("content-length", str(len(content)))
+                self.end_headers()
+                self.wfile.write(content)
+
+            do_POST = do_GET  # noqa: N815 - the name that http.server calls
+
+            def log_message(self, *_arguments: object) -> None: ...
+
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self._server.server_port}/proxy/v1"
+
+    def __enter__(self) -> Self:
+        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+        return self
+
+    def __exit__(self, *_exc_info: object) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+
+
+CURIOUS_AGENT = """
+import http.client, json, os, urllib.parse
+
+def ask(method, path, body=None):
+    base = urllib.parse.urlsplit(os.environ["OPENAI_BASE_URL"])
+    connection = http.client.HTTPConnection(base.netloc)
+    headers = {"authorization": "Bearer " + os.environ["OPENAI_API_KEY"], "content-type": "application/json"}
+    connection.request(method, base.path + path, body and json.dumps(body), headers)
+    reply = connection.getresponse()
+    return reply.status, reply.read().decode()
+
+"""
+
+
+def record_with(project: UserProject, api: AccountApi, *options: str) -> tuple[Result, dict[str, Any]]:
+    project.environ = {"OPENAI_API_KEY": OPENAI_KEY, "OPENAI_BASE_URL": api.url}
+    ran = project.salvo("run", "--record", *options)
+    return ran, json.loads(project.runs()[-1].read_text())
+
+
+def test_a_program_reaches_only_the_paths_that_ask_a_model_and_is_told_the_setting(project: UserProject) -> None:
+    paths = ["/files", "/fine_tuning/jobs", "/../../admin/keys", "/%2e%2e/%2e%2e/admin/keys", "/models/..%2f..%2fadmin"]
+    agent = f"import sys\nfor path in {paths}: print(*ask('GET', path), file=sys.stderr)\nraise SystemExit(1)"
+    write(project, CURIOUS_AGENT + agent)
+    with AccountApi() as api:
+        ran, result = record_with(project, api)
+    assert api.paths == []
+    assert (ran.exit_code, result["cause"]) == (1, "exit")
+    assert [event["type"] for event in result["trace"]] == ["model_error"] * 5
+    assert "adapter_options.allow_paths" in result["trace"][0]["data"]["message"]
+    assert "was not forwarded" in result["error"]
+
+
+def test_a_scenario_allows_other_paths_and_the_recording_can_be_replayed(project: UserProject) -> None:
+    agent = "ask('GET', '/files?token=AbC123'); ask('GET', '/batches/1')\nprint('{\"confirmation\": \"QWERTZ\"}')"
+    write(project, CURIOUS_AGENT + agent, "allow_paths: [/files, /v1/batches/*]")
+    with AccountApi() as api:
+        ran, _ = record_with(project, api)
+    assert ran.exit_code == 0, ran.output
+    assert api.paths == ["/proxy/v1/files?token=AbC123", "/proxy/v1/batches/1"]
+    assert "AbC123" not in project.everything_stored()
+    assert project.salvo("replay").exit_code == 0
+
+
+def test_a_recording_of_paths_that_are_no_longer_allowed_can_still_be_replayed(project: UserProject) -> None:
+    write(
+        project,
+        CURIOUS_AGENT + "ask('GET', '/files')\nprint('{\"confirmation\": \"QWERTZ\"}')",
+        "allow_paths: [/files]",
+    )
+    with AccountApi() as api:
+        record_with(project, api)
+    for file in [project.folder / "scenarios/program.yaml", *(project.store / "recordings").rglob("request.json")]:
+        file.write_text(re.sub(r'"allow_paths": \[[^]]*\]', '"ignored": []', file.read_text()))
+    for file in [project.folder / "scenarios/program.yaml", *(project.store / "recordings").rglob("request.json")]:
+        file.write_text(file.read_text().replace("  allow_paths: [/files]\n", "").replace(',\n    "ignored": []', ""))
+    replayed = project.salvo("replay")
+    assert "Identical" in replayed.stdout, replayed.output
+
+
+@pytest.mark.parametrize(
+    "rule", ["files", "/*", "/v1/*", "/v1", "/", "/../keys", "/a//b", "/a/*/b", "/%66iles", "/a?b=c"]
+)
+def test_a_path_that_cannot_be_allowed_is_a_problem_of_the_scenario(project: UserProject, rule: str) -> None:
+    write(project, "", f"allow_paths: ['{rule}']")
+    validated = project.salvo("validate")
+    assert validated.exit_code == 2
+    assert "adapter_options.allow_paths[0]" in validated.stdout
+
+
+def test_max_cost_counts_embeddings_and_stops(project: UserProject) -> None:
+    agent = "ask('POST', '/embeddings', {'model': 'text-embedding-3-small', 'input': 'x'})"
+    write(project, CURIOUS_AGENT + agent + '\nprint(\'{"confirmation": "QWERTZ"}\')')
+    with AccountApi() as api:
+        ran, result = record_with(project, api, "-n", "5", "-j", "1", "--max-cost", "0.01")
+    assert result["metrics"]["cost"] == pytest.approx(0.02)
+    assert len(api.paths) == 1
+    assert "the budget of $0.01 is spent" in ran.stdout
+    assert "does not count every call" not in ran.stderr
+
+
+def test_max_cost_counts_what_it_can_in_a_run_with_a_call_without_a_price_and_says_so_once(
+    project: UserProject,
+) -> None:
+    agent = (
+        "for model in ('mystery', 'text-embedding-3-small'): ask('POST', '/embeddings', {'model': model, 'input': 'x'})"
+    )
+    write(project, CURIOUS_AGENT + agent + '\nprint(\'{"confirmation": "QWERTZ"}\')')
+    with AccountApi() as api:
+        ran, result = record_with(project, api, "-n", "5", "-j", "1", "--max-cost", "0.03")
+    assert result["metrics"]["cost"] is None
+    assert len(api.paths) == 4, "the second run reaches the limit"
+    assert ran.stderr.count("--max-cost does not count every call: the cost of openai/mystery is not known.") == 1

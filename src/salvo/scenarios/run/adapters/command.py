@@ -15,14 +15,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from salvo.engine.chat import catalog
 from salvo.engine.chat.base import Stop
+from salvo.engine.gateway.paths import PathRules, path_rule_error
 from salvo.engine.gateway.server import HOST, Gateway
 from salvo.engine.jsonio import json_codec
 from salvo.engine.jsonio.pydantic_errors import FieldError, validate
 from salvo.engine.runtime.subprocesses import MAX_OUTPUT, ProcessResult, run_program
+from salvo.engine.wire.base import Wire
+from salvo.engine.wire.replay import ReplayWire
 from salvo.errors import ContextTooLongError, InputError
 from salvo.scenarios.result import AdapterRequest, AdapterResponse, Stopped
 from salvo.scenarios.run.adapters.base import BaseAdapter
@@ -44,6 +47,12 @@ _MAX_SHOWN = 200
 Text = Annotated[str, Field(min_length=1)]
 
 
+def _valid_path_rule(rule: str) -> str:
+    if error := path_rule_error(rule):
+        raise ValueError(error)
+    return rule
+
+
 class CommandOptions(FileModel):
     """`adapter_options` of a command."""
 
@@ -54,6 +63,12 @@ class CommandOptions(FileModel):
     cwd: Text | None = Field(None, description="Where it runs, from the scenario's folder; else the project's root.")
     env: dict[str, str] = Field(default_factory=dict, description="Variables to set for it.")
     pass_env: list[Text] = Field(default_factory=list, description="Variables of this environment that it gets too.")
+
+    allow_paths: list[Annotated[str, AfterValidator(_valid_path_rule)]] = Field(
+        default_factory=list,
+        description="Paths of the provider that it may use with your key, besides those that ask a model: /files, "
+        "or /files/* for all below it.",
+    )
 
     @property
     def words(self) -> list[str]:
@@ -78,7 +93,8 @@ class CommandAdapter(BaseAdapter):
         context = self.context
         trace = ProgramTrace(context.journal, context.toolbox.calls, request.max_turns)
         try:
-            async with Gateway(context.wire, trace, lane=LANE) as gateway:
+            paths = _path_rules(options, context.wire)
+            async with Gateway(context.wire, trace, lane=LANE, paths=paths) as gateway:
                 with _pass_input(options, request) as (words, stdin):
                     result = await run_program(
                         words,
@@ -143,6 +159,12 @@ def _check_program(options: CommandOptions, folder: Path, environ: Mapping[str, 
     path = options.env.get("PATH", environ.get("PATH"))
     if shutil.which(program, path=path) is None:
         yield FieldError(("command",), f"there is no executable program {words[0]}")
+
+
+def _path_rules(options: CommandOptions, wire: Wire) -> PathRules:
+    # A replay sends nothing, so that a recording of a version without these rules can be replayed as it is.
+    recorded = wire.paths if isinstance(wire, ReplayWire) else ()
+    return PathRules([*options.allow_paths, *recorded])
 
 
 @contextmanager
