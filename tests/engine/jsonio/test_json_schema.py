@@ -12,7 +12,7 @@ from inline_snapshot import snapshot
 
 from salvo.engine.jsonio import json_schema, schema_library
 from salvo.engine.jsonio.canonical import stable_text
-from salvo.engine.jsonio.json_schema import check, is_strict, problems, without_bounds
+from salvo.engine.jsonio.json_schema import check, is_strict, problems, problems_in_time, without_bounds
 from salvo.errors import InputError
 
 ORDER = {
@@ -232,3 +232,59 @@ def test_what_an_answer_of_a_judge_is_held_to_is_told_without_the_library() -> N
 def test_what_is_no_schema_is_an_error_whether_or_not_a_value_is_there(schema: dict[str, Any]) -> None:
     with pytest.raises(InputError, match="not a JSON Schema"):
         check(schema)
+
+
+ENDLESS = {"properties": {"name": {"type": "string", "pattern": "(a+)+$"}}}
+_TWICE = {f"d{n}": {"anyOf": [{"$ref": f"#/$defs/d{n + 1}"}] * 2} for n in range(40)}
+MULTIPLIED = {"$defs": {**_TWICE, "d40": {"type": "integer"}}, "$ref": "#/$defs/d0"}
+IN_CIRCLES = {
+    "$defs": {"a": {"anyOf": [{"properties": {"b": {"$ref": "#/$defs/a"}}}] * 2 + [False]}},
+    "$ref": "#/$defs/a",
+}
+
+
+@pytest.mark.parametrize("schema, value", [(ENDLESS, {"name": "a" * 60 + "!"}), (MULTIPLIED, "x")])
+async def test_a_schema_that_never_ends_is_ended(
+    schema: dict[str, Any], value: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(json_schema, "TIMEOUT", 1.0)
+    with pytest.raises(InputError, match="validation by a JSON Schema did not finish after 1 seconds"):
+        await problems_in_time(schema, value)
+
+
+@pytest.mark.parametrize(
+    "schema, quick",
+    [
+        (ORDER, True),
+        ({"anyOf": [{"type": "string"}, {"type": "null"}], "default": None}, True),
+        ({"$defs": {"a": {"type": "string"}}, "properties": {"x": {"$ref": "#/$defs/a"}}}, True),
+        ({"properties": {"pattern": {"type": "string"}}}, True),
+        (ENDLESS, False),
+        ({"items": {"patternProperties": {"^a": {}}}}, False),
+        (MULTIPLIED, False),
+        (IN_CIRCLES, False),
+        ({"$ref": "#/$defs/missing"}, False),
+        ({"anyOf": [{"type": "string"}] * 3_000}, False),
+    ],
+)
+def test_only_a_schema_that_is_surely_quick_is_applied_here(schema: dict[str, Any], quick: bool) -> None:
+    assert json_schema._is_quick(stable_text(schema), {"a": [1, 2]}) is quick
+
+
+def test_a_large_value_of_a_large_schema_is_not_validated_here() -> None:
+    text = stable_text({"items": {"anyOf": [{"type": "string"}] * 500}})
+    assert json_schema._is_quick(text, [1])
+    assert not json_schema._is_quick(text, [1] * 10_000)
+
+
+@given(st.text("ab1", max_size=8))
+def test_a_worker_says_what_the_library_says(text: str) -> None:
+    schema = {"type": "object", "properties": {"a": {"pattern": "^a+b?$", "maxLength": 4}}}
+    check(schema)
+    assert problems(schema, {"a": text}) == schema_library.problems(stable_text(schema), {"a": text})
+
+
+def test_a_pattern_that_is_none_is_an_error_before_any_value() -> None:
+    for _ in range(2):
+        with pytest.raises(InputError, match="not a JSON Schema: pattern: '\\(' is not a 'regex'"):
+            check({"pattern": "("})

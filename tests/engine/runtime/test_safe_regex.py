@@ -156,3 +156,47 @@ def test_what_python_only_finds_odd_is_a_pattern_all_the_same() -> None:
 @given(st.text("ab\n", max_size=30), st.sampled_from(["a", "a+b", "^b", "(?:a|b)b", "(?m)b$"]))
 def test_the_places_are_those_that_python_finds(text: str, pattern: str) -> None:
     assert list(occurrences([pattern], text, most=99)[0].spans) == [m.span() for m in re.finditer(pattern, text)]
+
+
+HOSTILE_TO_COMPILE = "(?i)" + "[\x00-\U0010ffff]" * 399
+
+
+def test_a_pattern_that_takes_long_to_compile_is_not_accepted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(safe_regex, "TIMEOUT", 1.0)
+    assert "is not accepted: compiling it did not finish after 1 seconds." in pattern_error(HOSTILE_TO_COMPILE)
+    with pytest.raises(InputError, match="did not finish"):
+        search(HOSTILE_TO_COMPILE, "a")
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        HOSTILE_TO_COMPILE,
+        "(?:(?i:" + "[\x00-\U0010ffff]" * 3 + "))",
+        "(?s)(a|(?=" + "[\u0100-\U0010ffff]x" * 9 + "))",
+        "(x)(?(1)" + "[\u0100-\ufff0y]" * 9 + "|b)",
+        "(?>" + "[\u0100-\ufff0y]" * 9 + ")",
+        "a" * (safe_regex.MAX_LENGTH + 1),
+    ],
+)
+def test_what_is_not_surely_quick_to_compile_is_never_compiled_here(pattern: str) -> None:
+    assert not safe_regex._is_cheap(pattern, 0)
+    assert safe_regex.steps(pattern, 1) > safe_regex.MAX_STEPS
+
+
+@pytest.mark.parametrize("pattern", ["a" * 1_500, "[\u0100-\ufff0y]" * 9, "(?i)[\x00-\U0010ffff]"])
+def test_a_worker_accepts_what_python_accepts(pattern: str) -> None:
+    assert not safe_regex._is_cheap(pattern, 0)
+    assert pattern_error(pattern) == pattern_error(pattern) == ""
+
+
+def test_a_worker_says_of_what_is_no_pattern_what_python_says() -> None:
+    pattern = "(" + "a" * 1_500
+    with pytest.raises(re.error) as raised:
+        re.compile(pattern)
+    assert pattern_error(pattern).endswith(f" is not a regular expression: {raised.value}.")
+
+
+def test_many_patterns_share_a_limited_time() -> None:
+    with workers.time_budget(0.0):
+        assert pattern_error("abc") == '"abc" was not checked: the patterns before it took too long.'

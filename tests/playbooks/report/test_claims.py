@@ -1,10 +1,13 @@
 """Whether a judge's note asserts a forbidden claim in its own voice."""
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from salvo.playbooks.enums import FORBIDDEN_CLAIMS
+from salvo.playbooks.report import claims
 from salvo.playbooks.report.claims import CLAIMS, forbidden_claims
 
 ASSERTED = [
@@ -117,3 +120,53 @@ def test_any_note_at_all_can_be_read(note: str) -> None:
 @pytest.mark.parametrize("unit", ["'", '"', "'a ", "compliant ", "not ", "a.", ". ", "use of compliant, and is "])
 def test_a_long_note_makes_the_claims_of_a_short_one(unit: str) -> None:
     assert forbidden_claims(unit * (30_000 // len(unit))) == forbidden_claims(unit * 10)
+
+
+@pytest.mark.parametrize(
+    "note",
+    [
+        "not " + "compliant " * 50_000,
+        "The output says " + "certified and compliant " * 25_000,
+        "must be compliant " * 25_000,
+        "compliant claims " * 25_000,
+        "compliant-" * 50_000,
+        "legally " * 50_000,
+        "approved by the " * 25_000,
+        "' \"" * 100_000,
+    ],
+)
+def test_a_note_of_half_a_megabyte_is_checked_in_linear_time(note: str) -> None:
+    assert set(forbidden_claims(note)) <= set(FORBIDDEN_CLAIMS)  # in quadratic time this takes many minutes
+
+
+WORDS = st.sampled_from([
+    "compliant", "certified", "legally", "safe", "not", "no", "the", "output", "says", "claims", "that", "term", "word",
+    "non", "-", "must", "be", "very", "fully", ",", "it", "is", "we", "conclude", "according", "to", "label", ":", "(",
+    "approved", "by", "regulator", "with", "law", "remains", "stated", "unclear", "whether", "GDPR", "'", '"', ".", ";",
+    "x" * 30, "regulator approved", "in compliance with", "has an ISO certification", "in order to be",
+])  # fmt: skip
+
+
+@given(st.lists(WORDS, max_size=40))
+def test_each_claim_is_judged_by_all_that_stands_before_it(words: list[str]) -> None:
+    """The patterns look at each prefix as if it were the whole text."""
+    clauses = list(claims._clauses(" ".join(words)))
+
+    def exempt(before: str, after: str) -> bool:
+        reported = claims._REPORTED.search(before)
+        if reported is not None and not claims._OWN_VOICE.search(before, 0, reported.start()):
+            return True
+        return bool(
+            claims._DENIED.search(before) or claims._ASKED_FOR.search(before) or claims._TALKED_ABOUT.match(after)
+        )
+
+    asserted = [
+        claim
+        for claim in FORBIDDEN_CLAIMS
+        if any(
+            not exempt(clause[: match.start()], clause[match.end() :])
+            for clause in clauses
+            for match in re.finditer(CLAIMS[claim], clause)
+        )
+    ]
+    assert forbidden_claims(" ".join(words)) == asserted

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import sqlite3
+import threading
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -372,3 +373,18 @@ async def _voted(api: Client, evaluation: str, votes: int) -> None:
 async def _place(api: Client, evaluation: str) -> tuple[str, int | None]:
     now = await api.get(f"/api/evaluations/{evaluation}")
     return now["state"], now["queue_position"]
+
+
+async def test_notes_are_checked_for_claims_in_threads_not_in_the_one_that_serves(
+    api: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    threads = set()
+
+    def withhold(note: str) -> str:
+        threads.add(threading.current_thread().name)
+        return note
+
+    monkeypatch.setattr(jobs, "withhold_claims", withhold)
+    await api.report()
+    assert threads
+    assert WebServer.__name__ not in threads

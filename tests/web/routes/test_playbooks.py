@@ -1,7 +1,11 @@
 """/api/playbooks."""
 
+import asyncio
+
+import pytest
 from inline_snapshot import snapshot
 
+from salvo.engine.runtime import safe_regex
 from tests.support.web import Client
 
 
@@ -10,6 +14,21 @@ async def test_the_library_is_listed_and_shown(api: Client) -> None:
     shown = await api.get(f"/api/playbooks/{listed['id']}")
     assert (listed["checks"], listed["judged"], listed["min_runs"]) == (6, 4, 3)
     assert (shown["listed"], shown["document"]["metadata"]["id"]) == (listed, listed["id"])
+
+
+async def test_a_pattern_that_takes_long_to_compile_delays_no_other_request(
+    api: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(safe_regex, "TIMEOUT", 3.0)
+    document = (await api.get("/api/playbooks/ai_plugin_observability_v1"))["document"]
+    document["checks"][0]["detection_method"]["patterns"] = ["(?i)" + "[\x00-\U0010ffff]" * 399]
+    validating = asyncio.create_task(api.ask("POST", "/api/playbooks/validate", {"playbook": document}))
+    for _ in range(20):
+        await api.get("/api/playbooks")
+    assert not validating.done()
+    [finding] = [finding for finding in (await validating).json()["findings"] if finding["level"] == "error"]
+    assert finding["path"] == "$.checks[0].detection_method.patterns[0]"
+    assert "compiling it did not finish after 3 seconds" in finding["message"]
 
 
 async def test_a_playbook_is_validated_with_the_place_of_each_finding(api: Client) -> None:

@@ -17,7 +17,7 @@ from salvo.playbooks.enums import Result
 from salvo.playbooks.evaluate import prompts
 from salvo.playbooks.evaluate.inputs import Inputs, Span
 from salvo.playbooks.evaluate.judges.base import Case, Judge
-from salvo.playbooks.evaluate.judges.model import UNPARSEABLE, ModelJudge
+from salvo.playbooks.evaluate.judges.model import MAX_NOTE_LENGTH, UNPARSEABLE, ModelJudge
 from salvo.playbooks.evaluate.patterns import Hit
 from salvo.playbooks.evaluate.votes import CallMetrics, JudgeAnswer, RawCitation
 from tests.support.cases import OUTPUT, case, check
@@ -261,3 +261,11 @@ async def test_the_poisoned_twin_has_the_verdict_of_the_clean_text(name: str) ->
     verdicts = [(await ballot(name, judge_by_the_block, case(text)))[0].result for text in (OUTPUT, OUTPUT + poison)]
     assert verdicts == [Result.FAIL, Result.FAIL]
     assert fenced == [OUTPUT, OUTPUT + poison]
+
+
+async def test_a_note_without_end_is_cut_and_the_raw_answer_has_all_of_it() -> None:
+    note = "x" * (MAX_NOTE_LENGTH + 1)
+    given, _ = await ballot(GPT, Say(said(notes=note, evidence_citations=[{"span": "a", "context": note}])))
+    cut = f"{'x' * MAX_NOTE_LENGTH} [The note is cut here: it has 20,001 characters.]"
+    assert (given.notes, given.citations[0].context) == (cut, cut)
+    assert note in given.raw
