@@ -113,4 +113,9 @@ def _check_fields(_: Scenario, values: Mapping[str, Any], __: LoadObject) -> Fie
             yield "evaluator", str(error)
 
 
-TYPE = EvaluatorType("playbook", _evaluate, PlaybookFields, _check_fields)
+def _judge_model(_: Scenario, values: Mapping[str, Any]) -> str | None:
+    evaluator = PlaybookFields.model_validate(values).evaluator
+    return None if evaluator == rules_judge.NAME else evaluator
+
+
+TYPE = EvaluatorType("playbook", _evaluate, PlaybookFields, _check_fields, _judge_model)

@@ -23,6 +23,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--salvo-runs", type=_count, metavar="N", help="How often to run each scenario.")
     group.addoption("--salvo-model", metavar="MODEL", help="Another model than the scenario's.")
     group.addoption("--salvo-record", action="store_true", help="Record every run, so that it can be replayed.")
+    group.addoption(
+        "--salvo-allow-env",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="Let a scenario send this credential of the environment to an address that its file names.",
+    )
 
 
 def _count(text: str) -> int:

@@ -96,7 +96,8 @@ class ScenarioSession:
 
     @cached_property
     def workspace(self) -> Workspace:
-        return Workspace(Project.find(self._config.invocation_params.dir))
+        allow_env = frozenset(self._config.getoption("salvo_allow_env"))
+        return Workspace(Project.find(self._config.invocation_params.dir), allow_env=allow_env)
 
     @cached_property
     def settings(self) -> ScenarioOverrides:
@@ -193,8 +194,8 @@ class ScenarioCollector:
         workspace = self._session.workspace
         try:
             scenario = workspace.read(file.path, self._session.settings)
-            # All endpoints first: their keys must be known before anything is redacted.
-            workspace.add_endpoint(scenario)
+            # All of them first: their keys must be known before anything is redacted.
+            workspace.register(scenario)
         except SalvoError as error:
             raise pytest.Collector.CollectError(str(error)) from None
         first = self._names.setdefault(scenario.scenario, file.path)

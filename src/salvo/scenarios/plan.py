@@ -65,9 +65,9 @@ def plan_runs(
 ) -> list[ScenarioRuns]:
     """Return a new batch for each scenario, with all its runs (or those of the first round) to do."""
     items = [(file, *_with_confidence(scenario, settings)) for file, scenario, settings in scenarios]
-    # Endpoints first: their keys must be known before anything is redacted.
+    # All of them first: their keys and secrets must be known before anything is redacted.
     for _, scenario, _ in items:
-        workspace.add_endpoint(scenario)
+        workspace.register(scenario)
     command = command or workspace.clock.new_id()
     work = []
     for file, scenario, settings in items:
@@ -82,17 +82,18 @@ def plan_runs(
 
 
 def plan_resume(
-    project: Project, batch_id: str, adapter: str | None = None
+    project: Project, batch_id: str, adapter: str | None = None, allow_env: frozenset[str] = frozenset()
 ) -> tuple[Workspace, RunSettings, list[ScenarioRuns]]:
     """Return the missing runs of a batch; for `latest` those of all batches of the newest command.
 
     The scenarios must be unchanged. They are recorded and redacted as they were at first. An adapter with code, if the
-    command named one instead of the scenario's, must be named again.
+    command named one instead of the scenario's, must be named again, and so must
+    the variables of --allow-env: a stranger's project can contain any stored batch.
     """
     store = RunStore(project.store)
     batch = store.load_batch(store.find_batch(batch_id))
     settings = RunSettings.from_batch(batch)
-    workspace = Workspace(project, patterns=settings.redact)
+    workspace = Workspace(project, patterns=settings.redact, allow_env=allow_env)
     work = []
     for item in store.batches_of_command(batch) if batch_id == LATEST else [batch]:
         missing = sorted({*range(1, item.runs + 1)} - store.stored_numbers(item.batch_id))

@@ -178,6 +178,9 @@ class Replayer:
         else:
             where = f"{display_path(file)} does not"
             present = load_scenario(file, root=self._project.root).valid_model()
+            # What its variables are now must be redacted as it was in the recording.
+            self._workspace.register(present)
+            self._redactor = self._workspace.redactor()
             adapter, options = adapter or present.adapter, present.adapter_options
         if adapter != recorded.adapter:
             difference = f"the adapter {recorded.adapter}"

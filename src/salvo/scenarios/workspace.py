@@ -25,14 +25,15 @@ from salvo.scenarios.evaluators.registry import builtin_registry
 from salvo.scenarios.result import COMMAND, CUSTOM, Batch
 from salvo.scenarios.run.adapters.factory import PROVIDER_ADAPTERS, adapter_factory
 from salvo.scenarios.run.environment import PreparedScenario
-from salvo.scenarios.run.redaction import clean_scenario
+from salvo.scenarios.run.redaction import clean_document, clean_scenario
 from salvo.scenarios.run.runner import RunLimits, RunListener, Runner
 from salvo.scenarios.run.tools.discovery import changed_tools, check_tools, find_tools
+from salvo.scenarios.spec.env_grants import EnvGrants, grant_errors, refused_variables
 from salvo.scenarios.spec.loader import LoadedFile, join_errors, load_scenario
 from salvo.scenarios.spec.project import Project
 from salvo.scenarios.spec.python_scenario import python_scenario
 from salvo.scenarios.spec.schema import CERTAINTY_ERROR, Scenario
-from salvo.scenarios.spec.variables import expand_variables
+from salvo.scenarios.spec.variables import expand_variables, option_secrets
 from salvo.scenarios.store.store import RunStore
 
 
@@ -126,6 +127,14 @@ class Workspace:
     environ: Mapping[str, str] = field(default_factory=lambda: os.environ)
     patterns: tuple[str, ...] = ()
     endpoints: dict[str, Endpoint] = field(default_factory=dict)
+    allow_env: frozenset[str] = frozenset()
+    """Credentials that the user lets a scenario file send to an address of its choice."""
+    secrets: set[str] = field(default_factory=set)
+    """What the options of the scenarios so far contain, and no file may."""
+
+    @property
+    def grants(self) -> EnvGrants:
+        return EnvGrants(self.project.root, self.environ, self.allow_env)
 
     def read(self, file: Path, overrides: ScenarioOverrides, *, will_call: bool = True) -> Scenario:
         """Return the scenario of a file, or raise ScenarioFileError with everything that is wrong in it.
@@ -172,6 +181,8 @@ class Workspace:
         draft = loaded.draft()
         if draft is not None:
             loaded.report(check_scenario(draft, file, self.project, assertions_only=not will_call))
+            if will_call:
+                loaded.report(grant_errors(draft, self.grants))
         return loaded
 
     def with_python_scenario(
@@ -180,7 +191,7 @@ class Workspace:
         """Return a scenario that is written in Python in this file, and a workspace that knows its functions."""
         scenario, objects = python_scenario(fields)
         project = replace(self.project, objects=objects)
-        if errors := list(check_scenario(scenario, file, project)):
+        if errors := [*check_scenario(scenario, file, project), *grant_errors(scenario, self.grants)]:
             raise InputError(f"The scenario {scenario.scenario} cannot be used: {join_errors(errors)}")
         return replace(self, project=project), overrides.apply(scenario)
 
@@ -189,17 +200,20 @@ class Workspace:
 
     def redactor(self) -> Redactor:
         keys = [endpoint.key for endpoint in self.all_endpoints().values() if endpoint.key]
-        return Redactor([*environment_secrets(self.environ), *keys], self.patterns)
+        return Redactor([*environment_secrets(self.environ), *keys, *self.secrets], self.patterns)
 
     def all_endpoints(self) -> dict[str, Endpoint]:
         return {**catalog.endpoints(self.environ), **self.endpoints}
 
     def adapter_options(self, scenario: Scenario) -> dict[str, Any]:
-        """Return the adapter's options with the values of variables."""
-        return {name: expand_variables(value, self.environ) for name, value in scenario.adapter_options.items()}
+        """Return the adapter's options with the values of variables. A credential without a grant is not filled in."""
+        refused = {use.name for use in refused_variables(scenario, self.grants)}
+        environ = {name: value for name, value in self.environ.items() if name not in refused}
+        return {name: expand_variables(value, environ) for name, value in scenario.adapter_options.items()}
 
-    def add_endpoint(self, scenario: Scenario) -> str | None:
-        """Add the endpoint that the scenario's options name, if they do, and return its name."""
+    def register(self, scenario: Scenario) -> str | None:
+        """Add what the scenario's options hold: secrets, and an endpoint, whose name is returned if there is one."""
+        self.secrets.update(option_secrets(scenario.adapter_options, self.environ))
         options = self.adapter_options(scenario)
         base_url, key = options.get("base_url"), options.get("api_key")
         if scenario.adapter not in PROVIDER_ADAPTERS or not (base_url or key):
@@ -219,12 +233,14 @@ class Workspace:
         scenarios = [
             self.read(file, ScenarioOverrides.from_batch(batch)) for file, batch in zip(files, batches, strict=True)
         ]
-        # Endpoints first: their keys must be known before any text is redacted.
+        # All of them first: their keys must be known before any text is redacted.
         for scenario in scenarios:
-            self.add_endpoint(scenario)
+            self.register(scenario)
         work: list[PreparedScenario] = []
         for batch, file, scenario in zip(batches, files, scenarios, strict=True):
-            if json_codec.plain(clean_scenario(scenario, self.redactor())) != batch.scenario:
+            redactor = self.redactor()
+            # An earlier version may have redacted less.
+            if json_codec.plain(clean_scenario(scenario, redactor)) != clean_document(batch.scenario, redactor):
                 raise _changed_error(batch, batch.source, "scenario")
             prepared = self.prepare(scenario, file, recorded=batch.recorded, batch=batch)
             if changed := changed_tools(batch.tools, prepared.tools):
@@ -267,7 +283,7 @@ class Workspace:
     ) -> PreparedScenario:
         """Find everything that a scenario needs. `batch` is an earlier batch that is resumed."""
         tools = find_tools(scenario, file, self.project)
-        endpoint = self.add_endpoint(scenario)
+        endpoint = self.register(scenario)
         if batch is None:
             batch = Batch(
                 batch_id=self.clock.new_id(),

@@ -12,7 +12,7 @@ EXISTS = "assertions:\n  - {type: jmespath, path: final_output, operator: exists
 
 def test_validate_says_that_all_is_well_or_lists_every_problem_of_every_file(project: UserProject) -> None:
     good = project.salvo("validate")
-    assert (good.exit_code, good.stdout) == (0, "1 scenario is valid.\n")
+    assert (good.exit_code, good.stdout) == (0, "1 scenario is valid.\nCalls go to https://api.openai.com/v1.\n")
     project.write("scenarios/mine.py", "def answer(request):\n    return 1\n")
     project.write("scenarios/a.yaml", LEAST.replace("gpt-5.4-mini", "''") + "tools: [nowhere]\n" + EXISTS)
     project.write("scenarios/b.yaml", LEAST.replace("adapter: openai", "adapter: not_there:Nothing") + EXISTS)
@@ -43,4 +43,8 @@ def test_a_yaml_tool_must_have_its_files_name(project: UserProject) -> None:
 def test_all_examples_are_valid(project: UserProject) -> None:
     examples = UserProject(Path(__file__).parents[3] / "examples", project.monkeypatch)
     count = len(list(examples.folder.glob("scenarios/*.yaml")))
-    assert examples.salvo("validate").stdout == f"{count} scenarios are valid.\n"
+    assert examples.salvo("validate").stdout == (
+        f"{count} scenarios are valid.\n"
+        "Calls go to https://api.openai.com/v1.\n"
+        "Calls go to https://api.anthropic.com.\n"
+    )

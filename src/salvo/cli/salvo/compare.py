@@ -11,6 +11,7 @@ import click
 
 from salvo.cli.exit_codes import ExitCode
 from salvo.cli.param_types import DOLLARS
+from salvo.cli.salvo.allow_env_option import allow_env_option
 from salvo.cli.salvo.run_command import execute
 from salvo.engine.jsonio import json_codec
 from salvo.errors import NothingFoundError
@@ -48,6 +49,7 @@ Pairs = list[tuple[Batch, Batch]]
 @click.option("-j", "--concurrency", type=click.IntRange(min=1), default=10, show_default=True, help="Runs at once.")
 @click.option("--record", is_flag=True, help="With --run: record every run, so that it can be replayed.")
 @click.option("--max-cost", type=DOLLARS, help="With --run: dollars after which no more runs are started.")
+@allow_env_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.option("--markdown", is_flag=True, help="Print Markdown, for a pull request.")
 def compare(
@@ -60,6 +62,7 @@ def compare(
     concurrency: int,
     record: bool,
     max_cost: float | None,
+    allow_env: tuple[str, ...],
     as_json: bool,
     markdown: bool,
 ) -> None:
@@ -86,7 +89,8 @@ def compare(
         if do_run:
             settings = RunSettings(overrides=ScenarioOverrides(runs), record=record, at_once=concurrency)
             limits = RunLimits(concurrency, max_cost)
-            pairs, notes = _run_missing(project, (model_a, model_b), path, settings, limits)
+            workspace = Workspace(project, allow_env=frozenset(allow_env))
+            pairs, notes = _run_missing(workspace, (model_a, model_b), path, settings, limits)
         else:
             pairs, notes = _find_stored(store, project, (model_a, model_b), path)
     report = compare_batches(store, pairs, notes)
@@ -122,10 +126,9 @@ def _find_stored(
 
 
 def _run_missing(
-    project: Project, models: tuple[str, str], path: Path | None, settings: RunSettings, limits: RunLimits
+    workspace: Workspace, models: tuple[str, str], path: Path | None, settings: RunSettings, limits: RunLimits
 ) -> tuple[Pairs, list[str]]:
     """Pair what is stored of the current scenarios, and run the rest in new batches."""
-    workspace = Workspace(project)
     stored = list(workspace.store().newest_first())
     sides: list[dict[str, Batch]] = [{}, {}]
     missing = []
@@ -154,7 +157,7 @@ def _model_overrides(model: str) -> dict[str, str]:
 
 def _find_current_batch(workspace: Workspace, stored: list[Batch], scenario: Scenario, file: Path) -> Batch | None:
     """Return the newest batch of exactly this scenario, tools and model, if it has enough runs."""
-    workspace.add_endpoint(scenario)
+    workspace.register(scenario)
     current = workspace.prepare(scenario, file, recorded=False).batch
     configuration = _configuration(current)
     for batch in stored:

@@ -12,6 +12,7 @@ from pathlib import Path
 import click
 
 from salvo.cli.exit_codes import ExitCode
+from salvo.cli.salvo.allow_env_option import allow_env_option
 from salvo.cli.salvo.run_command import batch_exit_code
 from salvo.engine.jsonio import json_codec
 from salvo.engine.text.unicode_escape import printable
@@ -32,9 +33,16 @@ from salvo.scenarios.workspace import Workspace
 @click.option("--scenario", type=click.Path(path_type=Path), help="With --re-eval: another scenario file.")
 @click.option("--source", type=click.Path(path_type=Path), help="Where the scenario file of the run is now.")
 @click.option("--adapter", help="The agent's code, if the run's command named it and the scenario file does not.")
+@allow_env_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def replay(
-    run_id: str, re_eval: bool, scenario: Path | None, source: Path | None, adapter: str | None, as_json: bool
+    run_id: str,
+    re_eval: bool,
+    scenario: Path | None,
+    source: Path | None,
+    adapter: str | None,
+    allow_env: tuple[str, ...],
+    as_json: bool,
 ) -> None:
     """Replay a recorded run: the same agent code, no network, no tool executed, no key.
 
@@ -52,7 +60,7 @@ def replay(
         raise click.UsageError("--scenario evaluates with another file: omit --source and --adapter.")
     if source is not None and not source.is_file():
         raise UsageError(f"There is no file {source}.", hint="--source takes the scenario file of the run.")
-    workspace = Workspace(Project.find())
+    workspace = Workspace(Project.find(), allow_env=frozenset(allow_env))
     if re_eval or scenario is not None:
         code = asyncio.run(_evaluate_again(workspace, run_id, scenario, source, as_json=as_json))
     else:

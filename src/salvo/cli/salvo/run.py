@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from salvo.cli.param_types import DOLLARS, INNER_SHARE, SHARE
+from salvo.cli.salvo.allow_env_option import allow_env_option
 
 DEFAULT_BASELINE = "-"
 """The value of --against-baseline without a file."""
@@ -56,6 +57,7 @@ DEFAULT_BASELINE = "-"
     help="Also write a file: .json, .jsonl, .xml (JUnit) or .md.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout; everything else goes to stderr.")
+@allow_env_option
 @click.option("--redact", "patterns", multiple=True, metavar="REGEX", help="Also redact what this matches.")
 @click.option(
     "--record-max-bytes", type=click.IntRange(min=0), help="Keep only the hash of larger requests. [default: 256 kB]"

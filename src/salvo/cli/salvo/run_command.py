@@ -21,6 +21,7 @@ from salvo.engine.wire.record import RecordingOptions
 from salvo.engine.wire.retry import Wait
 from salvo.errors import NothingFoundError, UsageError
 from salvo.scenarios.analysis.summary import BatchSummary, BatchVerdict, summarise
+from salvo.scenarios.destinations import destination_lines
 from salvo.scenarios.plan import RunSettings, plan_resume, plan_runs
 from salvo.scenarios.report import terminal
 from salvo.scenarios.result import AgentRunResult, Cause
@@ -53,6 +54,7 @@ def run(
     resume: str | None,
     outputs: tuple[Path, ...],
     as_json: bool,
+    allow_env: tuple[str, ...],
     patterns: tuple[str, ...],
     record_max_bytes: int | None,
     record_hashes: bool,
@@ -73,7 +75,7 @@ def run(
             raise click.UsageError(
                 "--resume continues a batch as it was started: it takes no PATH and no option that changes a scenario."
             )
-        workspace, settings, work = plan_resume(project, resume, adapter)
+        workspace, settings, work = plan_resume(project, resume, adapter, frozenset(allow_env))
         if not any(item.prepared for item in work):
             click.echo("Nothing is missing: every run was made.", err=True)
     else:
@@ -86,7 +88,7 @@ def run(
             max_runs=max_runs,
             at_once=concurrency,
         )
-        workspace = Workspace(project, patterns=patterns)
+        workspace = Workspace(project, patterns=patterns, allow_env=frozenset(allow_env))
         work = _plan(workspace, path, keyword, settings)
     if blessed is not None:
         blessed.check(work)
@@ -109,6 +111,9 @@ def execute(
 ) -> RunnerResult:
     """Make the planned runs, with a progress line. `salvo compare --run` calls this, too."""
     progress = _Progress()
+    scenarios = [item.prepared.scenario for item in work if item.prepared is not None]
+    for line in destination_lines(workspace, scenarios):
+        progress.line.print(line)
     try:
         return asyncio.run(workspace.runner(limits, recording, progress).run(work))
     finally:

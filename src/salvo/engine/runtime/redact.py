@@ -14,19 +14,13 @@ from functools import partial
 from typing import Any, NamedTuple, TypeAlias
 
 from salvo.engine.jsonio.canonical import stable_text
+from salvo.engine.runtime.credentials import looks_secret
 from salvo.errors import InputError, UsageError
 
 PLACEHOLDER = "[redacted]"
 
 SHORTEST_SECRET = 8
 """Shorter values of secret-looking variables ("true", "1234") occur in too many harmless places."""
-
-# "TOKENS" is a number ("MAX_TOKENS"), and a name such as KEY_FILE says where a secret is, not what it is.
-_SECRET_NAME = re.compile(
-    r"(?:(?:^|_)(?:key|auth|pass|credential)s?|(?:apikey|secret|password|passwd|passphrase)s?|token|_pwd)(?:_|$)"
-    r"(?!(?:\w*_)?(?:file|path|dir|sock)$)",
-    re.IGNORECASE,
-)
 
 # These headers come with every reply and never contain a secret, so they are not searched.
 _PLAIN_HEADERS = frozenset({"content-type", "anthropic-version", "request-id", "x-request-id", "retry-after"})
@@ -102,7 +96,7 @@ _KEY_SHAPES = (
 # Escapes in JSON that is text inside JSON.
 _NESTED_ESCAPES = (r"\\u", r"\\/")
 
-_PLAIN_RUN = re.compile(r"[A-Za-z0-9_-]+")
+_PLAIN_RUN = re.compile(r"[A-Za-z0-9_.:@-]+")
 _NESTINGS = 3
 _MAX_DEPTH = 25_000
 
@@ -112,7 +106,7 @@ _Walk: TypeAlias = Generator[Any, Any, Any]
 
 def environment_secrets(environ: Mapping[str, str]) -> list[str]:
     """Return the values of the variables whose names look secret."""
-    return [value for name, value in environ.items() if _SECRET_NAME.search(name)]
+    return [value for name, value in environ.items() if looks_secret(name)]
 
 
 class Redactor:

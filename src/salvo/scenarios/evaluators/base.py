@@ -48,6 +48,8 @@ class EvaluatorType(NamedTuple):
     check: Callable[[Scenario, Mapping[str, Any], LoadObject], FieldMessages] | None = None
     """Finds errors that the model cannot, such as a regular expression that does not compile. It gets the scenario,
     the assertion's fields, which fit the model, and a function that loads dotted paths. It must not call a provider."""
+    judge_model: Callable[[Scenario, Mapping[str, Any]], str | None] | None = None
+    """Returns the model that it asks, as provider/model, so that a command can print where calls go."""
 
 
 def with_alias(name: str, alias: str) -> Callable[[dict[str, Any]], None]:

@@ -125,7 +125,7 @@ async def _evaluate(
     scenario: Scenario, assertion: Assertion, result: AgentRunResult, services: EvalServices
 ) -> EvalResult:
     fields = JudgeFields.model_validate(assertion.fields)
-    model = fields.model or DEFAULT_JUDGES.get(scenario.adapter)
+    model = _judge_model(scenario, assertion.fields)
     if model is None:
         raise InputError(_no_judge(scenario))
     votes = await services.ask(model, judge_question(scenario, fields, result), fields.votes)
@@ -134,6 +134,10 @@ async def _evaluate(
     if omitted := sum(map(_omitted, _blocks(scenario, result).values())):
         verdict.details["characters_left_out"] = omitted
     return verdict
+
+
+def _judge_model(scenario: Scenario, values: Mapping[str, Any]) -> str | None:
+    return values.get("model") or DEFAULT_JUDGES.get(scenario.adapter)
 
 
 def _verdict(fields: JudgeFields, votes: Sequence[JudgeVote]) -> EvalResult:
@@ -201,4 +205,4 @@ def _check_fields(scenario: Scenario, values: Mapping[str, Any], _: LoadObject) 
         yield "model", _no_judge(scenario)
 
 
-TYPE = EvaluatorType("llm_judge", _evaluate, JudgeFields, _check_fields)
+TYPE = EvaluatorType("llm_judge", _evaluate, JudgeFields, _check_fields, _judge_model)

@@ -49,7 +49,11 @@ def clean_items(items: list[Any], names: Iterable[str], redactor: Redactor) -> l
 
 def clean_scenario(scenario: Scenario, redactor: Redactor) -> dict[str, Any]:
     """Return a scenario as it is stored with its batch. Its numbers, such as the timeout, are not redacted."""
-    document = scenario.model_dump(mode="json")  # with all defaults, so that a later version reads it the same
+    return clean_document(scenario.model_dump(mode="json"), redactor)  # with all defaults, for later versions
+
+
+def clean_document(document: dict[str, Any], redactor: Redactor) -> dict[str, Any]:
+    """Return a stored scenario, redacted again: its version may have known fewer secrets."""
     settings = {name: value for name, value in document.items() if isinstance(value, int | float)}
     return {**redactor.json({**document, **dict.fromkeys(settings)}), **settings}
 

@@ -8,12 +8,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from salvo.engine.jsonio.pydantic_errors import FieldError, FieldPath
+from salvo.engine.runtime.credentials import has_secret_segment
 
 _VARIABLE = re.compile(r"\$(\$?)\{([^{}]*)\}")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
+
+
+class VariableUse(NamedTuple):
+    """A variable in the text of an option."""
+
+    path: FieldPath
+    name: str
+    text: str
 
 
 def expand_variables(value: Any, environ: Mapping[str, str]) -> Any:
@@ -27,17 +36,43 @@ def expand_variables(value: Any, environ: Mapping[str, str]) -> Any:
     return value
 
 
+def find_variables(value: Any, path: FieldPath = ()) -> Iterator[VariableUse]:
+    """Yield each variable in the options, with the path of the text that contains it."""
+    for text_path, text in _texts(value, path):
+        for escaped, name in _VARIABLE.findall(text):
+            if not escaped:
+                yield VariableUse(text_path, name, text)
+
+
 def variable_errors(value: Any, path: FieldPath, environ: Mapping[str, str]) -> Iterator[FieldError]:
     """Yield an error for each variable that is not set, never with the value of one."""
+    for use in find_variables(value, path):
+        if not _NAME.match(use.name):
+            yield FieldError(use.path, "${...} takes the name of an environment variable; $${...} is left as it is")
+        elif use.name not in environ:
+            yield FieldError(use.path, f"the environment variable {use.name} is not set")
+
+
+def option_secrets(options: Any, environ: Mapping[str, str]) -> Iterator[str]:
+    """Yield what must not be stored: the values of variables, and every text under a name such as `api_token`."""
+    for use in find_variables(options):
+        if use.name in environ:
+            yield environ[use.name]
+    for path, text in _texts(options):
+        names = [step for step in path if isinstance(step, str)]
+        if names and has_secret_segment(names[-1]) and _VARIABLE.sub("", text):
+            yield expand_variables(text, environ)
+
+
+def _texts(value: Any, path: FieldPath = ()) -> Iterator[tuple[FieldPath, str]]:
+    """Yield each text, and each number as text, with its path."""
     if isinstance(value, dict):
         for name, part in value.items():
-            yield from variable_errors(part, (*path, name), environ)
+            yield from _texts(part, (*path, name))
     elif isinstance(value, list):
         for index, part in enumerate(value):
-            yield from variable_errors(part, (*path, index), environ)
+            yield from _texts(part, (*path, index))
     elif isinstance(value, str):
-        for escaped, name in _VARIABLE.findall(value):
-            if not escaped and not _NAME.match(name):
-                yield FieldError(path, "${...} takes the name of an environment variable; $${...} is left as it is")
-            elif not escaped and name not in environ:
-                yield FieldError(path, f"the environment variable {name} is not set")
+        yield path, value
+    elif isinstance(value, int | float) and not isinstance(value, bool):
+        yield path, str(value)

@@ -32,7 +32,7 @@ from salvo.scenarios.run.adapters.base import BaseAdapter
 from salvo.scenarios.run.adapters.tool_loop import LANE
 from salvo.scenarios.run.program_trace import ProgramTrace, TurnLimitReached
 from salvo.scenarios.spec.schema import FileModel, Scenario
-from salvo.scenarios.spec.variables import expand_variables
+from salvo.scenarios.spec.variables import expand_variables, find_variables
 
 _INPUT = "{input}"
 _BASE = frozenset({
@@ -136,8 +136,9 @@ def _check_keys(options: CommandOptions, scenario: Scenario) -> Iterator[FieldEr
     for name in options.env:
         if name in ours:
             yield FieldError(("env", name), "is set by Salvo, to lead the program's client to it")
-        elif any(f"${{{key}}}" in str(scenario.adapter_options["env"][name]) for key in key_variables):
-            yield FieldError(("env", name), "a provider's key is never given to a command")
+    for use in find_variables(scenario.adapter_options):
+        if use.name in key_variables and use.path[-1] not in ours:
+            yield FieldError(use.path, "a provider's key is never given to a command")
     for index, name in enumerate(options.pass_env):
         if name in ours:
             yield FieldError(("pass_env", index), "is set by Salvo, to lead the program's client to it")
