@@ -8,8 +8,10 @@ from pathlib import Path
 import click
 
 from salvo.cli.salvo.schema import schema_text
+from salvo.engine.runtime.files import make_folder, write
 from salvo.errors import InputError
 
+_STORE = ".salvo"
 FILES = {
     "book_flight.yaml": "scenarios/book_flight.yaml",
     "tools.py.txt": "tools.py",
@@ -42,8 +44,13 @@ def _write(file: Path, content: str) -> bool:
         click.echo(f"  kept     {file}")
         return False
     try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(content, encoding="utf-8")
+        if file.parent.name == _STORE:
+            file.parent.parent.mkdir(parents=True, exist_ok=True)
+            make_folder(file.parent)  # runs will be stored there, for their owner alone
+            write(file, content.encode())
+        else:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(content, encoding="utf-8")
     except OSError as error:
         raise InputError(f"{file} cannot be written: {error.strerror}.", hint="Choose another folder.") from error
     click.echo(f"  created  {file}")

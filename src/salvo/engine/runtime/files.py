@@ -1,4 +1,8 @@
-"""Write files completely or not at all, and read regular files only, up to a limit."""
+"""Write files completely or not at all, and read regular files only, up to a limit.
+
+What Salvo stores is for its owner alone (files 0600, folders 0700), unless SALVO_SHARED=1 leaves it to the umask. A
+file or folder that exists keeps its mode. Windows has no such modes: there the folder's access list decides.
+"""
 
 from __future__ import annotations
 
@@ -8,20 +12,44 @@ import shutil
 import stat
 from collections.abc import Iterator
 from contextlib import suppress
-from itertools import count
 from pathlib import Path
 from typing import BinaryIO
 
 from salvo.errors import InputError, StoreError
 
-_numbers = count(1)
+SHARED_VARIABLE = "SALVO_SHARED"
+_SHARED_FILE, _PRIVATE_FILE, _SHARED_FOLDER, _PRIVATE_FOLDER = 0o666, 0o600, 0o777, 0o700
+_NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
 
 
-def write_atomically(path: Path, content: bytes) -> None:
+def file_mode() -> int:
+    """Return the mode of a new file of the store, from which the umask may take more away."""
+    return _SHARED_FILE if os.environ.get(SHARED_VARIABLE) == "1" else _PRIVATE_FILE
+
+
+def make_folder(folder: Path) -> None:
+    """Create a folder of the store, and those above it that are missing, for their owner alone."""
+    mode = _SHARED_FOLDER if os.environ.get(SHARED_VARIABLE) == "1" else _PRIVATE_FOLDER
+    missing = [parent for parent in (folder, *folder.parents) if not parent.exists()]
+    for parent in reversed(missing):
+        parent.mkdir(mode=mode, exist_ok=True)
+    if not folder.is_dir():
+        raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), os.fspath(folder))
+
+
+def create_private(path: Path) -> None:
+    """Create an empty file of the store where there is none, for a library that would create it readable for all."""
+    with suppress(FileExistsError):
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NO_FOLLOW, file_mode()))
+
+
+def write_atomically(path: Path, content: bytes, *, mode: int | None = None) -> None:
     """Write the file so that its final name always has the complete old or the complete new content."""
     temporary = temporary_beside(path)
     try:
-        write(temporary, content)
+        write(temporary, content, mode=mode)
+        with suppress(FileNotFoundError):
+            temporary.chmod(stat.S_IMODE(path.stat().st_mode))
         temporary.replace(path)
     except OSError as error:
         with suppress(OSError):  # what prevents writing may prevent deleting too
@@ -37,12 +65,13 @@ def write_document(path: Path, content: bytes) -> None:
         target.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise unwritable(path, error) from error
-    write_atomically(target, content)
+    write_atomically(target, content, mode=_SHARED_FILE)
 
 
-def write(path: Path, content: bytes) -> None:
-    # Not tempfile: only the owner could read its files, and a store is shared and committed.
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_BINARY", 0), 0o666)
+def write(path: Path, content: bytes, *, mode: int | None = None) -> None:
+    """Write a new file. Whatever is there already, also a link, is an error."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NO_FOLLOW
+    descriptor = os.open(path, flags, file_mode() if mode is None else mode)
     try:
         remaining = memoryview(content)
         while remaining:
@@ -52,8 +81,8 @@ def write(path: Path, content: bytes) -> None:
 
 
 def temporary_beside(path: Path) -> Path:
-    """Return a temporary path in the same folder, so that renaming is atomic; hidden, so that listings skip it."""
-    return path.with_name(f".{path.name}.{os.getpid()}-{next(_numbers)}.tmp")
+    """Return a random path in the same folder, so that renaming is atomic; hidden, so that listings skip it."""
+    return path.with_name(f".{path.name}.{os.urandom(8).hex()}.tmp")
 
 
 def move_folder(folder: Path, final: Path) -> None:

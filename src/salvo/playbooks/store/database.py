@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 from sqlalchemy.pool import ConnectionPoolEntry
 
+from salvo.engine.runtime.files import create_private
 from salvo.errors import StoreError
 from salvo.playbooks.store.errors import NEWER, store_error
 from salvo.playbooks.store.location import REVISION, VERSION_TABLE
@@ -173,9 +174,18 @@ def _engine(url: URL) -> Engine:
         return create_engine(url, pool_pre_ping=True, pool_timeout=TIMEOUT, connect_args=waits, hide_parameters=True)
     # No limit on connections: a file has none either.
     engine = create_engine(url, max_overflow=-1, connect_args={"timeout": TIMEOUT}, hide_parameters=True)
+    event.listen(engine, "do_connect", _create_file)
     event.listen(engine, "connect", _prepare)
     event.listen(engine, "begin", _begin)
     return engine
+
+
+def _create_file(_dialect: object, _entry: object, arguments: list[Any], _parameters: object) -> None:
+    # For its owner alone. SQLite gives its log (-wal) and index (-shm) the mode of the file.
+    path = str(arguments[0])
+    if not path.startswith("file:"):
+        with suppress(OSError):  # SQLite says what is wrong
+            create_private(Path(path))
 
 
 def _prepare(connection: Any, _entry: ConnectionPoolEntry) -> None:

@@ -18,7 +18,7 @@ from pathlib import Path
 from threading import RLock
 from typing import Any, BinaryIO, TypeVar
 
-from salvo.engine.runtime.files import open_regular
+from salvo.engine.runtime.files import create_private, make_folder, open_regular, write
 from salvo.scenarios.store.index import parse_batch_id
 
 T = TypeVar("T")
@@ -120,13 +120,15 @@ class IndexCache:
                 self._path.with_name(name).unlink()
 
     def _make_folder(self, path: Path) -> None:
-        with suppress(FileExistsError):
-            path.parent.mkdir()
-            (path.parent / ".gitignore").write_text("*\n", encoding="utf-8")
+        if not path.parent.exists():
+            make_folder(path.parent)
+            with suppress(FileExistsError):  # another process was faster
+                write(path.parent / ".gitignore", b"*\n")
         # The store may come from someone else: a link must not make this write to another place.
         store = os.path.realpath(self._history.parent)
         if os.path.realpath(path) != os.fspath(Path(store, path.parent.name, path.name)):
             raise PermissionError(f"{path} leads out of the store")
+        create_private(path)  # its journal gets the same mode
 
     def _update(self, database: sqlite3.Connection) -> None:
         with _open(self._history) as file:

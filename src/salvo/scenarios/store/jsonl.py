@@ -14,7 +14,7 @@ from typing import TypeVar
 
 from salvo.engine.jsonio import json_codec
 from salvo.engine.jsonio.type_adapters import type_adapter
-from salvo.engine.runtime.files import NotRegularFileError, open_regular, unwritable
+from salvo.engine.runtime.files import NotRegularFileError, file_mode, open_regular, unwritable
 
 try:
     import fcntl
@@ -57,7 +57,7 @@ def open_locked(path: Path) -> Iterator[int]:
 
 
 def open_for_appending(path: Path) -> int:
-    return os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o666)
+    return os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0), file_mode())
 
 
 def parse_line(line: bytes, kind: type[T]) -> T | None:

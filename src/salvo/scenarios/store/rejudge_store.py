@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from salvo.engine.runtime.files import read_regular, unreadable, unwritable
+from salvo.engine.runtime.files import make_folder, read_regular, unreadable, unwritable
 from salvo.scenarios.store.jsonl import append_line, parse_line
 
 
@@ -46,7 +46,7 @@ class RejudgeStore:
 
     def append(self, batch_id: str, rejudgement: Rejudgement) -> None:
         try:
-            self.folder.mkdir(parents=True, exist_ok=True)
+            make_folder(self.folder)
         except OSError as error:
             raise unwritable(self.folder, error) from error
         append_line(self._file(batch_id), rejudgement)

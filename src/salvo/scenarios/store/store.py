@@ -28,6 +28,7 @@ from pydantic import ValidationError
 from salvo.engine.jsonio import json_codec
 from salvo.engine.jsonio.type_adapters import first_error, type_adapter
 from salvo.engine.runtime.files import (
+    make_folder,
     move_folder,
     names,
     read_regular,
@@ -85,7 +86,7 @@ class RunStore:
         """Create the folders, and check that they are writable and that the disk has space: before money is spent."""
         try:
             for folder in (self.runs, self.batches, self.recordings):
-                folder.mkdir(parents=True, exist_ok=True)
+                make_folder(folder)
                 probe = temporary_beside(folder / "probe")
                 write(probe, bytes(4096))
                 probe.unlink()
@@ -143,7 +144,7 @@ class RunStore:
             raise ValueError(f"not a name for a file of a recording: {invalid[0]!r}")
         temporary = temporary_beside(final)
         try:
-            temporary.mkdir(parents=True)
+            make_folder(temporary)
             for name, content in files.items():
                 write(temporary / name, content)
             move_folder(temporary, final)

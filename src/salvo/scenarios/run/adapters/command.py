@@ -23,6 +23,7 @@ from salvo.engine.gateway.paths import PathRules, path_rule_error
 from salvo.engine.gateway.server import HOST, Gateway
 from salvo.engine.jsonio import json_codec
 from salvo.engine.jsonio.pydantic_errors import FieldError, validate
+from salvo.engine.runtime.files import write
 from salvo.engine.runtime.subprocesses import MAX_OUTPUT, ProcessResult, run_program
 from salvo.engine.wire.base import Wire
 from salvo.engine.wire.replay import ReplayWire
@@ -182,7 +183,7 @@ def _pass_input(options: CommandOptions, request: AdapterRequest) -> Iterator[tu
         return
     with tempfile.TemporaryDirectory(prefix="salvo-") as folder:
         file = Path(folder, "input.json" if options.input == "json" else "input.txt")
-        file.write_bytes(content)
+        write(file, content)
         yield [word.replace(_INPUT, str(file)) for word in words], b""
 
 
