@@ -146,6 +146,11 @@ def is_users_code(name: str) -> bool:
     return entry_point is not None and (entry_point.dist is None or entry_point.dist.name != _DISTRIBUTION)
 
 
+def entry_point_target(name: str) -> str:
+    """Return where an installed package has the type of this name, as "module:attribute"; empty if there is none."""
+    return next((f"{item.module}:{item.attr}" for item in _entry_points().select(name=name)), "")
+
+
 def is_metadata_stale() -> bool:
     """Return whether Salvo's installed metadata is missing or older than its entry points."""
     try:

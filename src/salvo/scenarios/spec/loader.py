@@ -56,6 +56,10 @@ class LoadedFile(Generic[Model]):
                 locate = self._document.key_position if error.unknown else self._document.position
                 self._problems.append(_problem(locate(error.path), error.path, error.message))
 
+    def position(self, path: FieldPath) -> SourcePosition:
+        """Return where a field is, also if it is in an included file."""
+        return self._document.position(path)
+
     def draft(self) -> Model | None:
         """Return the model, with stand-ins for what is wrong, so that the rest of it can be checked.
 

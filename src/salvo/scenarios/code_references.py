@@ -1,0 +1,181 @@
+"""List the Python code and the commands that scenarios name, without importing or starting anything.
+
+A stranger's project can be read before it is run. What the listed modules import in turn is not followed.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import importlib.util
+import shlex
+import shutil
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from importlib.machinery import ModuleSpec, PathFinder
+from pathlib import Path
+from typing import Any, Literal
+
+from salvo.engine.jsonio.pydantic_errors import FieldPath
+from salvo.engine.runtime.files import read_regular
+from salvo.engine.text.messages import display_path
+from salvo.errors import Problem
+from salvo.scenarios.evaluators.registry import entry_point_target, is_users_code
+from salvo.scenarios.result import COMMAND
+from salvo.scenarios.run.adapters.factory import PROVIDER_ADAPTERS
+from salvo.scenarios.spec.loader import LoadedFile, load_scenario
+from salvo.scenarios.spec.project import Project
+from salvo.scenarios.spec.schema import Scenario
+
+_MAX_SOURCE = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class CodeReference:
+    """Code that a scenario names, where it names it, and the file that would be imported or started."""
+
+    file: str
+    line: int
+    field: str
+    kind: Literal["python", "command"]
+    name: str
+    path: str | None
+    """None if nothing of this name is found."""
+    path_line: int | None
+    """The line of the function or class, if the file defines it in so many words."""
+    in_project: bool
+
+
+def list_code(project: Project, files: Sequence[Path]) -> tuple[list[CodeReference], list[Problem]]:
+    """Return what the scenarios would run, and the problems of files that cannot be read completely."""
+    importlib.invalidate_caches()
+    references: list[CodeReference] = []
+    problems: list[Problem] = []
+    for file in files:
+        loaded = load_scenario(file, root=project.root)
+        scenario = loaded.draft()
+        if scenario is not None:
+            references += _ScenarioCode(project, file, loaded).references(scenario)
+        problems += loaded.problems
+    return references, problems
+
+
+@dataclass(frozen=True, slots=True)
+class _ScenarioCode:
+    project: Project
+    file: Path
+    loaded: LoadedFile[Scenario]
+
+    def references(self, scenario: Scenario) -> Iterator[CodeReference]:
+        if scenario.adapter == COMMAND:
+            yield self._command(scenario.adapter_options)
+        elif scenario.adapter not in PROVIDER_ADAPTERS:
+            yield from self._python(("adapter",), scenario.adapter, scenario.adapter.removeprefix("function:"))
+        if names := [tool for tool in scenario.tools if isinstance(tool, str)]:
+            # Every tools.py up to the root may be imported: each is searched until it has all the names.
+            for folder in self.project.folders_above(self.file):
+                if (folder / "tools.py").is_file():
+                    yield self._reference(("tools",), "python", ", ".join(names), folder / "tools.py")
+        for index, assertion in enumerate(scenario.assertions):
+            if not is_users_code(assertion.type):
+                continue
+            field: FieldPath = ("assertions", index)
+            if assertion.type == "custom":
+                path = str(assertion.fields.get("function", assertion.fields.get("path", "")))
+                yield from self._python(field, path, path)
+            else:
+                target = entry_point_target(assertion.type)
+                yield from self._python(field, f"{assertion.type} ({target})", target)
+
+    def _python(self, field: FieldPath, name: str, path: str) -> Iterator[CodeReference]:
+        """Yield the packages that are imported first, then the module itself."""
+        modules, attributes = _find_modules(path, self.project.import_folders(self.file))
+        for module in modules[:-1]:
+            yield self._reference(field, "python", name, module)
+        yield self._reference(field, "python", name, modules[-1] if modules else None, attributes)
+
+    def _command(self, options: dict[str, Any]) -> CodeReference:
+        command = options.get("command", "")
+        try:
+            words = shlex.split(command) if isinstance(command, str) else [str(word) for word in command]
+        except (ValueError, TypeError):
+            words = []
+        cwd = options.get("cwd")
+        folder = self.file.parent / cwd if isinstance(cwd, str) else self.project.root
+        program = None
+        if words and "\0" not in words[0]:
+            program = shutil.which(str(folder / words[0]) if "/" in words[0] else words[0])
+        name = command if isinstance(command, str) else shlex.join(words)
+        return self._reference(("adapter_options", "command"), "command", name, program and Path(program))
+
+    def _reference(
+        self,
+        field: FieldPath,
+        kind: Literal["python", "command"],
+        name: str,
+        origin: Path | str | None,
+        attributes: Sequence[str] = (),
+    ) -> CodeReference:
+        position = self.loaded.position(field)
+        is_file = isinstance(origin, Path)
+        return CodeReference(
+            file=display_path(position.file),
+            line=position.line,
+            field=".".join(map(str, field)),
+            kind=kind,
+            name=name,
+            path=display_path(origin) if isinstance(origin, Path) else origin,
+            path_line=_definition_line(origin, attributes) if isinstance(origin, Path) and attributes else None,
+            in_project=is_file and Path(str(origin)).resolve().is_relative_to(self.project.root.resolve()),
+        )
+
+
+def _find_modules(path: str, folders: Sequence[Path]) -> tuple[list[Path | str], list[str]]:
+    """Return what the import of a dotted path executes, its packages first, and the names inside the last module."""
+    module_path, colon, attributes = path.partition(":")
+    names = module_path.split(".")
+    if not all(name.isidentifier() for name in names):
+        return [], []
+    limit = len(names) if colon else len(names) - 1
+    spec = _find_top(names[0], folders)
+    specs = [] if spec is None else [spec]
+    while specs and len(specs) < limit and specs[-1].submodule_search_locations is not None:
+        name = ".".join(names[: len(specs) + 1])
+        inner = PathFinder.find_spec(name, list(specs[-1].submodule_search_locations))
+        if inner is None:
+            break
+        specs.append(inner)
+    inside = [*names[len(specs) :], *(attributes.split(".") if colon else [])]
+    # A folder without __init__.py executes nothing.
+    origins = [Path(spec.origin) if spec.has_location else spec.origin for spec in specs if spec.origin]
+    return origins, inside
+
+
+def _find_top(name: str, folders: Sequence[Path]) -> ModuleSpec | None:
+    """Find a module without importing it: in the folders first, then among the installed ones."""
+    spec = None if name == "salvo" else PathFinder.find_spec(name, list(map(str, folders)))
+    if spec is not None and spec.has_location:
+        return spec
+    try:
+        return importlib.util.find_spec(name) or spec
+    except ValueError:  # a module without a spec, such as __main__
+        return spec
+
+
+def _definition_line(file: Path, names: Sequence[str]) -> int | None:
+    """Return the line on which the file defines a function or class; None if it does it in another way."""
+    try:
+        body: Sequence[ast.stmt] = ast.parse(read_regular(file, _MAX_SOURCE)).body
+    except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    line = None
+    for name in names:
+        definitions = [
+            item
+            for item in body
+            if isinstance(item, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) and item.name == name
+        ]
+        if not definitions:
+            return None
+        line, body = definitions[-1].lineno, definitions[-1].body
+    return line
