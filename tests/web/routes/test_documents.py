@@ -1,14 +1,20 @@
 """The text of a file, and what becomes of files that are made to harm."""
 
+import asyncio
 import io
+import sys
 import zipfile
+from pathlib import Path
 
 import docx
 import pytest
+from fastapi import Request
 from pypdf import PdfWriter
 
-from salvo.engine.sandbox import document_text, docx_operations
+from salvo.engine.sandbox import document_text, docx_operations, pdf_operations
+from salvo.errors import SalvoError
 from salvo.web import security
+from salvo.web.disconnection import while_connected
 from salvo.web.routes import documents
 from tests.support.documents import pdf, written
 from tests.support.web import Client, Reply
@@ -137,3 +143,52 @@ def _zip(files: dict[str, bytes]) -> bytes:
         for name, content in files.items():
             packed.writestr(name, content)
     return made.getvalue()
+
+
+async def test_a_document_is_read_without_our_keys(
+    api: Client, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    environment, interpreter = tmp_path / "environment", tmp_path / "python"
+    interpreter.write_text(f'#!/bin/sh\n/usr/bin/env > {environment}\nexec {sys.executable} "$@"\n')
+    interpreter.chmod(0o755)
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-planted")
+    monkeypatch.setattr(sys, "executable", str(interpreter))
+    for name, content in {"contract.pdf": pdf(*SENTENCES), "contract.docx": _packed(_document())}.items():
+        assert SENTENCES[0] in (await _read(api, name, content)).json()["text"]
+        assert "planted" not in environment.read_text()
+
+
+def _document() -> docx.document.Document:
+    document = docx.Document()
+    document.add_paragraph(SENTENCES[0])
+    return document
+
+
+def test_the_readers_that_a_worker_runs() -> None:
+    """Here, because the coverage of a worker is not measured: it has no environment that would ask for it."""
+    assert list(pdf_operations.read({}, pdf(*SENTENCES))) == [{"text": "\n\n".join(SENTENCES), "pages": 2}]
+    assert list(docx_operations.read({}, _packed(_document()))) == [{"text": SENTENCES[0], "pages": None}]
+    for operations in (pdf_operations, docx_operations):
+        [answer] = operations.read({}, b"hello")
+        assert "is not a readable" in answer["problem"]
+    assert next(iter(docx_operations.read({}, b"\xd0\xcf\x11\xe0")))["problem"].startswith("The file is encrypted")
+    assert next(iter(pdf_operations.read({}, pdf(""))))["problem"].startswith("The file contains no text")
+    assert "has 2,001 pages" in next(iter(pdf_operations.read({}, pdf(*[""] * 2_001))))["problem"]
+
+
+async def test_a_client_that_leaves_ends_the_reading() -> None:
+    cancelled = asyncio.Event()
+
+    async def work() -> None:
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            cancelled.set()
+            raise
+
+    async def receive() -> dict[str, str]:
+        return {"type": "http.disconnect"}
+
+    with pytest.raises(SalvoError, match="closed the connection"):
+        await while_connected(Request({"type": "http"}, receive), work())
+    assert cancelled.is_set()

@@ -87,8 +87,8 @@ async def evaluate(
     # Matching a playbook's patterns may take long. In the pool it ends when the evaluation is stopped.
     scan_result = await context.pool.run(lambda: in_killable_thread(scan, request))
     if isinstance(scan_result, PoolStopped):
-        if already_stored:
-            await recorder.interrupt()
+        await recorder.start(earlier_votes)  # so that it can be resumed
+        await recorder.interrupt()
         return EvaluationOutcome(scan_result, str(recorder.error or ""))
     votes = {vote.key: vote for vote in earlier_votes if vote.answer.result is not None}
     questions = _Questions(request, scan_result, context, recorder, votes)
