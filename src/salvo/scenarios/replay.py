@@ -12,10 +12,10 @@ from typing import Any, Literal
 from salvo.engine.jsonio import json_codec
 from salvo.engine.jsonio.json_diff import Difference, differences
 from salvo.engine.runtime.clock import Clock, SystemClock
-from salvo.engine.text.messages import display_path
+from salvo.engine.text.messages import display_path, excerpt
 from salvo.engine.wire.replay import ReplayWire, offline
 from salvo.engine.wire.tape import Tape
-from salvo.errors import InputError, NotReplayableError, TapeError
+from salvo.errors import InputError, NotReplayableError, TapeCorruptError, TapeError
 from salvo.scenarios.evaluators.base import LoadObject, refuse_to_load
 from salvo.scenarios.evaluators.registry import builtin_registry, is_users_code
 from salvo.scenarios.result import UNFINISHED, AgentRunResult, Batch, Cause
@@ -42,7 +42,10 @@ class ReplayClock(SystemClock):
 
     def __init__(self, timestamp: str) -> None:
         super().__init__()
-        self._timestamp = datetime.fromisoformat(timestamp)
+        try:
+            self._timestamp = datetime.fromisoformat(timestamp)
+        except ValueError:
+            raise TapeCorruptError(f"The recording is damaged: {excerpt(timestamp)} is not a time.") from None
 
     def now(self) -> datetime:
         return self._timestamp

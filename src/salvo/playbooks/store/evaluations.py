@@ -112,7 +112,7 @@ def lock_open_evaluation(connection: Connection, evaluation_id: str) -> RowMappi
 def find_row(connection: Connection, evaluation_id: str) -> RowMapping | None:
     """Return everything that is stored of one evaluation, including its texts."""
     more = (_COLUMNS["group"], playbooks.c.document.label("playbook"), baselines.c.saved_at.label("baseline_since"))
-    query = select(evaluations, *more).select_from(_JOINED).where(evaluations.c.id == evaluation_id)
+    query = select(evaluations, *more).select_from(_JOINED).where(evaluations.c.id == as_name(evaluation_id))
     return connection.execute(query).mappings().one_or_none()
 
 
