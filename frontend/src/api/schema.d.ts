@@ -1264,6 +1264,8 @@ export interface components {
             characters: number;
             /** Pages */
             pages: number | null;
+            /** Warning */
+            warning: string | null;
         };
         /**
          * DriftSummary

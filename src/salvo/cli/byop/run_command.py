@@ -19,7 +19,7 @@ from salvo.cli.byop.signing_option import read_signing_key
 from salvo.engine.runtime.files import read_up_to
 from salvo.errors import InputError, UsageError
 from salvo.playbooks.enums import Mode
-from salvo.playbooks.evaluate.inputs import Inputs
+from salvo.playbooks.evaluate.inputs import NAMES, Inputs, key_warning
 from salvo.playbooks.evaluate.judges import rules_judge
 from salvo.playbooks.evaluate.request import new_request, stored_request
 from salvo.playbooks.evaluate.session import EvaluatorConfig, default_evaluator
@@ -71,6 +71,7 @@ def run(
     else:
         chosen_playbook = library.find(playbook)
         inputs = _read_inputs(output_file or "-", source, prompt, system)
+        _warn_of_keys(inputs)
         jobs = [
             EvaluationJob(
                 config,
@@ -128,6 +129,12 @@ def _read_inputs(output_file: str, source: Path | None, prompt: Path | None, sys
     else:
         ai_output = _read(Path(output_file))
     return Inputs.from_texts(ai_output, *(None if path is None else _read(path) for path in (source, prompt, system)))
+
+
+def _warn_of_keys(inputs: Inputs) -> None:
+    for name, text in inputs.texts.items():
+        if text and (warning := key_warning(NAMES[name], text)):
+            click.echo(f"Warning: {warning}", err=True)
 
 
 def _read(path: Path) -> bytes:

@@ -50,43 +50,54 @@ class _KeyShape(NamedTuple):
     it matches a whole run. So no text, however hostile, makes it slow.
     """
 
+    kind: str
     markers: tuple[str, ...]
     pattern: str
 
 
 _KEY_SHAPES = (
-    _KeyShape(("sk-",), rf"{_START}sk-[A-Za-z0-9_-]{{8,}}"),  # OpenAI, Anthropic, OpenRouter, DeepSeek
-    _KeyShape(("earer ", "EARER "), rf"(?i:{_START}bearer[ ]+)(?!{_WORDS}){_TOKEN}{{8,}}"),
-    _KeyShape(("uthorization", "UTHORIZATION"), r"(?i:authorization[\\\"': =]{1,8}basic[ ]+)[A-Za-z0-9+/=]{4,}"),
+    _KeyShape("an API key (sk-…)", ("sk-",), rf"{_START}sk-[A-Za-z0-9_-]{{8,}}"),
+    _KeyShape("a bearer token", ("earer ", "EARER "), rf"(?i:{_START}bearer[ ]+)(?!{_WORDS}){_TOKEN}{{8,}}"),
     _KeyShape(
+        "a password for HTTP",
+        ("uthorization", "UTHORIZATION"),
+        r"(?i:authorization[\\\"': =]{1,8}basic[ ]+)[A-Za-z0-9+/=]{4,}",
+    ),
+    _KeyShape(
+        "a credential header",
         ("uthorization", "UTHORIZATION", "pi-key", "pi-Key", "PI-Key", "PI-KEY"),
         rf"(?i:{_START}(?:(?:proxy-)?authorization|(?:x-)?(?:goog-)?api-key){_COLON}(?:[a-z]{{1,16}}[ ])?)"
         rf"(?!{_WORDS}){_TOKEN}{{8,}}",
     ),
-    _KeyShape(("ookie", "OOKIE"), rf"(?i:{_START}(?:set-)?cookie{_COLON})[A-Za-z0-9_.-]{{1,64}}={_TOKEN}{{4,}}"),
-    _KeyShape(("AKIA", "ASIA"), rf"{_START}A(?:KI|SI)A[0-9A-Z]{{16,}}"),  # AWS
-    _KeyShape(("AIza",), rf"{_START}AIza[0-9A-Za-z_-]{{30,}}"),  # Google
-    _KeyShape(("ya29.",), rf"{_START}ya29\.[0-9A-Za-z_-]{{16,}}"),
-    _KeyShape(("ghp_", "gho_", "ghu_", "ghs_", "ghr_"), rf"{_START}gh[pousr]_[A-Za-z0-9]{{16,}}"),  # GitHub
-    _KeyShape(("github_pat_",), rf"{_START}github_pat_[A-Za-z0-9_]{{16,}}"),
-    _KeyShape(("glpat-",), rf"{_START}glpat-[A-Za-z0-9_-]{{16,}}"),  # GitLab
-    _KeyShape(("xox",), rf"{_START}xox[abeoprs]-[A-Za-z0-9-]{{10,}}"),  # Slack
-    _KeyShape(("sk_", "rk_", "whsec_"), rf"{_START}(?:[sr]k_(?:live|test)|whsec)_[A-Za-z0-9]{{10,}}"),  # Stripe
-    _KeyShape(("hf_",), rf"{_START}hf_[A-Za-z0-9]{{16,}}"),  # Hugging Face
-    _KeyShape(("gsk_",), rf"{_START}gsk_[A-Za-z0-9]{{16,}}"),  # Groq
-    _KeyShape(("xai-", "pplx-"), rf"{_START}(?:xai|pplx)-[A-Za-z0-9]{{16,}}"),
-    _KeyShape(("r8_", "npm_"), rf"{_START}(?:r8|npm)_[A-Za-z0-9]{{16,}}"),  # Replicate, npm
-    _KeyShape(("pypi-",), rf"{_START}pypi-[A-Za-z0-9_-]{{16,}}"),
-    _KeyShape(("SG.",), rf"{_START}SG\.[A-Za-z0-9_-]{{16,}}\.[A-Za-z0-9_-]{{16,}}"),  # SendGrid
     _KeyShape(
-        ("eyJ",),  # JWT
+        "a cookie", ("ookie", "OOKIE"), rf"(?i:{_START}(?:set-)?cookie{_COLON})[A-Za-z0-9_.-]{{1,64}}={_TOKEN}{{4,}}"
+    ),
+    _KeyShape("an AWS access key", ("AKIA", "ASIA"), rf"{_START}A(?:KI|SI)A[0-9A-Z]{{16,}}"),
+    _KeyShape("a Google API key", ("AIza",), rf"{_START}AIza[0-9A-Za-z_-]{{30,}}"),
+    _KeyShape("a Google access token", ("ya29.",), rf"{_START}ya29\.[0-9A-Za-z_-]{{16,}}"),
+    _KeyShape("a GitHub token", ("ghp_", "gho_", "ghu_", "ghs_", "ghr_"), rf"{_START}gh[pousr]_[A-Za-z0-9]{{16,}}"),
+    _KeyShape("a GitHub token", ("github_pat_",), rf"{_START}github_pat_[A-Za-z0-9_]{{16,}}"),
+    _KeyShape("a GitLab token", ("glpat-",), rf"{_START}glpat-[A-Za-z0-9_-]{{16,}}"),
+    _KeyShape("a Slack token", ("xox",), rf"{_START}xox[abeoprs]-[A-Za-z0-9-]{{10,}}"),
+    _KeyShape("a Stripe key", ("sk_", "rk_", "whsec_"), rf"{_START}(?:[sr]k_(?:live|test)|whsec)_[A-Za-z0-9]{{10,}}"),
+    _KeyShape("a Hugging Face token", ("hf_",), rf"{_START}hf_[A-Za-z0-9]{{16,}}"),
+    _KeyShape("a Groq key", ("gsk_",), rf"{_START}gsk_[A-Za-z0-9]{{16,}}"),
+    _KeyShape("an API key (xai-… or pplx-…)", ("xai-", "pplx-"), rf"{_START}(?:xai|pplx)-[A-Za-z0-9]{{16,}}"),
+    _KeyShape("a Replicate or npm token", ("r8_", "npm_"), rf"{_START}(?:r8|npm)_[A-Za-z0-9]{{16,}}"),
+    _KeyShape("a PyPI token", ("pypi-",), rf"{_START}pypi-[A-Za-z0-9_-]{{16,}}"),
+    _KeyShape("a SendGrid key", ("SG.",), rf"{_START}SG\.[A-Za-z0-9_-]{{16,}}\.[A-Za-z0-9_-]{{16,}}"),
+    _KeyShape(
+        "a JSON Web Token",
+        ("eyJ",),
         rf"(?:(?<![A-Za-z0-9_-])|{_ESCAPED})eyJ[A-Za-z0-9_-]{{8,}}\.[A-Za-z0-9_-]{{8,}}\.[A-Za-z0-9_-]{{8,}}",
     ),
     _KeyShape(
-        ("://", r":\/\/"),  # user:password@ of a URL
+        "a password in a URL",
+        ("://", r":\/\/"),
         r"(?:(?<=://)|(?<=:\\/\\/))[^/\s:@\"\\\[\]]{0,256}:[^/\s\"\\\[\]]{1,256}(?=@)",
     ),
     _KeyShape(
+        "a private key",
         ("PRIVATE KEY",),
         r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?:[^-]++|-(?!----))*+"
         r"(?:-----END [A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----)?",
@@ -107,6 +118,33 @@ _Walk: TypeAlias = Generator[Any, Any, Any]
 def environment_secrets(environ: Mapping[str, str]) -> list[str]:
     """Return the values of the variables whose names look secret."""
     return [value for name, value in environ.items() if looks_secret(name)]
+
+
+class KeyFinding(NamedTuple):
+    """What looks like a key in a text; line and column count from 1."""
+
+    kind: str
+    line: int
+    column: int
+
+    def __str__(self) -> str:
+        return f"{self.kind} at line {self.line}, column {self.column}"
+
+
+def find_keys(text: str) -> list[KeyFinding]:
+    """Return what looks like a key, at most one per position, in the order of the text, and never its value."""
+    kinds: dict[int, str] = {}
+    for shape in _KEY_SHAPES:
+        if any(marker in text for marker in shape.markers):
+            for match in re.finditer(shape.pattern, text):
+                kinds.setdefault(match.start(), shape.kind)
+    findings, line, line_start, position = [], 1, 0, 0
+    for start in sorted(kinds):
+        line += text.count("\n", position, start)
+        line_start = max(line_start, text.rfind("\n", position, start) + 1)
+        position = start
+        findings.append(KeyFinding(kinds[start], line, start - line_start + 1))
+    return findings
 
 
 class Redactor:

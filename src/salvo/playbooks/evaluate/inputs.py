@@ -10,7 +10,22 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from salvo.engine.jsonio.canonical import escape_surrogates_in, jcs, sha256
+from salvo.engine.runtime.redact import find_keys
 from salvo.errors import InputError
+
+
+def key_warning(name: str, text: str) -> str | None:
+    """Return a warning if a text seems to hold credentials: texts are evaluated as they are, not redacted."""
+    findings = find_keys(text)
+    if not findings:
+        return None
+    listed = "; ".join(map(str, findings[:_MAX_KEYS]))
+    others = f"; and {len(findings) - _MAX_KEYS} more" if len(findings) > _MAX_KEYS else ""
+    return f"{name} seems to contain {listed}{others}. Texts are not redacted: remove it first if it is real."
+
+
+_MAX_KEYS = 3
+"""Findings that a warning lists."""
 
 
 class Span(NamedTuple):

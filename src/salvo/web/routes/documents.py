@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Annotated
@@ -10,6 +11,7 @@ from fastapi import APIRouter, Query, Request
 
 from salvo.engine.sandbox import workers
 from salvo.errors import InputError
+from salvo.playbooks.evaluate.inputs import key_warning
 from salvo.web.disconnection import while_connected
 from salvo.web.request_models import MAX_NAME_LENGTH
 from salvo.web.responses import JsonRoute
@@ -27,6 +29,8 @@ class DocumentText:
     characters: int
     pages: int | None
     """None if the format has no pages."""
+    warning: str | None
+    """Set if the text seems to contain a credential; texts are not redacted."""
 
 
 @router.post(
@@ -56,7 +60,8 @@ async def read(
     else:
         reading = workers.in_killable_thread(_read_in_worker, suffix, content)
         text, pages = await while_connected(request, reading)
-    return DocumentText(name, text, len(text), pages)
+    warning = await asyncio.to_thread(key_warning, "The file", text)
+    return DocumentText(name, text, len(text), pages, warning)
 
 
 def _decode(content: bytes) -> str:

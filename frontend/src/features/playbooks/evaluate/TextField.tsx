@@ -56,6 +56,11 @@ export function TextField({ label, hint, value, onChange, rows, required = false
         {read.isPending ? `Reading ${read.variables.name} …` : null}
         {!read.isPending && value ? describeText(value, read.data) : null}
       </p>
+      {read.data?.warning && read.data.text === value ? (
+        <p role="alert" className="text-sm">
+          <strong>Warning:</strong> {read.data.warning}
+        </p>
+      ) : null}
       {read.isError ? <ErrorNotice error={read.error} /> : null}
     </fieldset>
   );
