@@ -11,6 +11,7 @@ from typing import Any
 
 from salvo.engine.runtime.pool import PoolStopped
 from salvo.errors import SalvoError, StoreError, UsageError
+from salvo.playbooks.audit.head_key import head_key_reader
 from salvo.playbooks.enums import Mode
 from salvo.playbooks.evaluate.inputs import Inputs
 from salvo.playbooks.evaluate.recorder import StoreRecorder
@@ -79,7 +80,7 @@ def _evaluate(request: EvaluationRequest, config: EvaluatorConfig, database: str
                 return await evaluate(request, context)
         from salvo.playbooks.store.store import EvaluationStore  # loads SQLAlchemy
 
-        with EvaluationStore.open(database, config.clock) as store:
+        with EvaluationStore.open(database, config.clock, read_key=head_key_reader(os.environ, Path.home())) as store:
             async with config.session(open_recorder=lambda: StoreRecorder(store)) as context:
                 return await evaluate(request, context)
 

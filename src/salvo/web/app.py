@@ -6,9 +6,11 @@ Jobs and API keys exist in this one process only.
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 import uvicorn
@@ -18,6 +20,7 @@ from fastapi.openapi.utils import get_openapi
 
 from salvo import __version__
 from salvo.errors import UsageError
+from salvo.playbooks.audit.head_key import head_key_reader
 from salvo.playbooks.store.store import EvaluationStore
 from salvo.scenarios.spec.project import Project
 from salvo.scenarios.store.batch_catalog import BatchCatalog
@@ -47,7 +50,10 @@ def create_app(settings: Settings) -> FastAPI:
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         with ThreadPoolExecutor(THREADS) as threads:
             asyncio.get_running_loop().set_default_executor(threads)
-            store = await asyncio.to_thread(EvaluationStore.open_later, settings.database_url, settings.clock)
+            read_key = head_key_reader(os.environ, Path.home())
+            store = await asyncio.to_thread(
+                EvaluationStore.open_later, settings.database_url, settings.clock, read_key=read_key
+            )
             if not store.is_new:
                 await asyncio.to_thread(store.mark_interrupted)
             jobs = Jobs(store, settings.max_evaluations)

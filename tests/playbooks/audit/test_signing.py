@@ -13,6 +13,7 @@ from inline_snapshot import snapshot
 
 from salvo.errors import InputError
 from salvo.playbooks.audit import signing
+from salvo.playbooks.audit.head_key import default_key_file
 from salvo.playbooks.report.report import Signature
 
 
@@ -144,11 +145,9 @@ def test_what_is_no_key_is_refused_with_a_sentence(tmp_path: Path, key_file: Pat
 
 def test_the_key_has_its_place_in_the_folder_for_settings(tmp_path: Path) -> None:
     home = Path("/home/she")
-    assert signing.default_key_file({}, home) == home / ".config/salvo/byop-signing-key.pem"
-    assert signing.default_key_file({"XDG_CONFIG_HOME": "relative"}, home).is_relative_to(home)
-    assert signing.default_key_file({"XDG_CONFIG_HOME": "/etc/xdg"}, home) == Path(
-        "/etc/xdg/salvo/byop-signing-key.pem"
-    )
+    assert default_key_file({}, home) == home / ".config/salvo/byop-signing-key.pem"
+    assert default_key_file({"XDG_CONFIG_HOME": "relative"}, home).is_relative_to(home)
+    assert default_key_file({"XDG_CONFIG_HOME": "/etc/xdg"}, home) == Path("/etc/xdg/salvo/byop-signing-key.pem")
 
 
 def test_the_cryptography_is_loaded_only_to_sign_or_verify() -> None:

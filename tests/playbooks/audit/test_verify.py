@@ -68,7 +68,7 @@ def test_what_nobody_touched_holds(store: EvaluationStore) -> None:
             "votes: All 6 votes and their recorded calls are unchanged.",
             "history: The history agrees with the report.",
             "evidence: All 9 located quotes are in the text where the report says.",
-            "audit log: The audit log is intact: 2 entries, each with the hash of the previous one.",
+            "audit log: The audit log is consistent: 2 entries, each with the hash of the previous one.",
         ]
     )
 
@@ -298,11 +298,11 @@ def test_a_file_is_compared_with_the_database(store: EvaluationStore) -> None:
         {
             "as stored": {
                 "holds database": "The audit log has had this report, with this hash, since 2026-11-15T12:00:00.000+00:00.",
-                "holds audit log": "The audit log is intact: 1 entry, each with the hash of the previous one.",
+                "holds audit log": "The audit log is consistent: 1 entry, each with the hash of the previous one.",
             },
             "altered, and its hash made again": {
                 "altered database": 'The report in the file differs from the stored one: summary.overall_status: the database has "ALERT", the file has "STABLE".',
-                "holds audit log": "The audit log is intact: 1 entry, each with the hash of the previous one.",
+                "holds audit log": "The audit log is consistent: 1 entry, each with the hash of the previous one.",
             },
             "another's": {"unknown database": "This database does not have the report."},
         }

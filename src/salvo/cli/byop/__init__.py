@@ -25,7 +25,9 @@ COMMANDS = {
         "salvo.cli.byop.audit", "Show the audit log: every evaluation, baseline, export and deletion."
     ),
     "delete": LazyCommand("salvo.cli.byop.delete", "Delete a stored evaluation: its texts, votes and report."),
-    "keys": LazyCommand("salvo.cli.byop.keys", "Create a key to sign reports with, and show its public key."),
+    "keys": LazyCommand(
+        "salvo.cli.byop.keys", "Create, replace and revoke the key that signs reports and the audit log."
+    ),
     "playbooks": LazyCommand("salvo.cli.byop.playbooks", "List the playbooks of the library, or show one."),
     "validate": LazyCommand("salvo.cli.byop.validate", "Check a playbook file, without calling a model."),
     "schema": LazyCommand("salvo.cli.byop.schema", "Print the JSON Schema of a playbook or of a report."),

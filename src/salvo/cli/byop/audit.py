@@ -2,38 +2,62 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 
 from salvo.cli.byop.database import open_for_listing
 from salvo.engine.jsonio import json_codec
+from salvo.engine.runtime.clock import SystemClock
 from salvo.engine.text.formatting import truncate
 from salvo.engine.text.terminal import table
 from salvo.engine.text.unicode_escape import printable
 from salvo.errors import NothingFoundError
+from salvo.playbooks.audit import anchors
 from salvo.playbooks.audit.audit_log import AuditEntry
 from salvo.playbooks.store.records import RUN_HINT
+
+_FILE = click.Path(path_type=Path)
 
 
 @click.command
 @click.option("--json", "as_json", is_flag=True, help="Print JSON: the complete entries with their hashes.")
 @click.option("--head", is_flag=True, help="Print only the hash of the newest entry, to store elsewhere.")
-def audit(as_json: bool, head: bool) -> None:
+@click.option("--witness", type=_FILE, metavar="FILE", help="Append the newest entry's number and hash to FILE.")
+@click.option(
+    "--git", "git_file", type=_FILE, metavar="FILE", help="Do the same, and commit FILE in its git repository."
+)
+def audit(as_json: bool, head: bool, witness: Path | None, git_file: Path | None) -> None:
     """Show the audit log: every evaluation, baseline, export and deletion.
 
     Each entry contains the hash of the one before it, so a changed entry is detected. The log alone cannot show that
-    the newest entries were cut off: store what --head prints elsewhere, and pass it to `byop verify --head`.
+    the newest entries were cut off, or that the whole log was rebuilt: keep its newest hash elsewhere with --head,
+    --witness or --git, and pass it to the option of `byop verify` with the same name.
     """
     with open_for_listing() as store:
         log = store.audit_log()
     if not log:
         raise NothingFoundError("The audit log is empty.", hint=RUN_HINT)
-    if head:
+    if witness is not None or git_file is not None:
+        _anchor(log, witness, git_file)
+    elif head:
         click.echo(log[-1].hash)
     elif as_json:
         click.echo(json_codec.dumps([{**entry.content, "hash": entry.hash} for entry in log], indent=2))
     else:
         header = ("NUMBER", "WHEN", "ACTION", "REPORT", "DETAILS", "HASH")
         click.echo("\n".join(table(header, [_cells(entry) for entry in log])))
+
+
+def _anchor(log: list[AuditEntry], witness: Path | None, git_file: Path | None) -> None:
+    now = SystemClock().now().isoformat(timespec="milliseconds")
+    if witness is not None:
+        kept = anchors.append_head(witness, log, at=now)
+        click.echo(f"Entry {kept.sequence} is in {witness}. Keep it where this database's users cannot write.")
+    if git_file is not None:
+        kept = anchors.append_head(git_file, log, at=now)
+        commit = anchors.commit(git_file, kept)
+        click.echo(f"Entry {kept.sequence} is in {git_file}, commit {commit[:12]}. Push it to another machine.")
 
 
 def _cells(entry: AuditEntry) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from salvo.engine.runtime.clock import SystemClock
 from salvo.errors import NothingFoundError, UnknownIdError, UsageError
+from salvo.playbooks.audit.head_key import head_key_reader
 from salvo.playbooks.report.report import Report
 from salvo.playbooks.store.location import database_url
 from salvo.playbooks.store.records import StoredEvaluation
@@ -15,7 +16,8 @@ from salvo.playbooks.store.store import EvaluationStore
 
 def open_store(*, make: bool = False) -> EvaluationStore:
     """Open the store. Without `make`, raise UnknownIdError if there is no database yet."""
-    return EvaluationStore.open(database_url(os.environ, Path.cwd()), SystemClock(), make=make)
+    read_key = head_key_reader(os.environ, Path.home())
+    return EvaluationStore.open(database_url(os.environ, Path.cwd()), SystemClock(), make=make, read_key=read_key)
 
 
 def open_for_listing() -> EvaluationStore:

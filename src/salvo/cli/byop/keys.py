@@ -7,15 +7,21 @@ from pathlib import Path
 
 import click
 
-from salvo.playbooks.audit.signing import default_key_file, new_key, read_key
+from salvo.cli.byop.database import open_store
+from salvo.engine.jsonio.canonical import sha256
+from salvo.engine.runtime.clock import SystemClock
+from salvo.errors import InputError, UnknownIdError
+from salvo.playbooks.audit import audit_log, chain_signatures
+from salvo.playbooks.audit.head_key import default_key_file
+from salvo.playbooks.audit.signing import new_key, read_key, read_public_key
 
 
 @click.group
 def keys() -> None:
-    """Create a key to sign reports with, and show its public key.
+    """Create, replace and revoke the key that signs reports and the audit log.
 
     Anyone with the public key can verify a signed report with `byop verify FILE --public-key KEY`, without the
-    database.
+    database. While the default key exists, or BYOP_SIGNING_KEY names a key, each new entry of the audit log is signed.
     """
 
 
@@ -40,3 +46,66 @@ def show(file: Path | None) -> None:
     FILE defaults to salvo/byop-signing-key.pem in your configuration folder.
     """
     click.echo(read_key(file or default_key_file(os.environ, Path.home())).public)
+
+
+@keys.command
+@click.argument("file", required=False, type=click.Path(path_type=Path))
+def rotate(file: Path | None) -> None:
+    """Replace a key by a new one, and print the new public key.
+
+    The old key signs a statement that the new one replaces it, and the audit log of this database records it. The old
+    key stays, beside the new one; delete it when it is no longer needed. FILE defaults to your default key.
+    """
+    path = file or default_key_file(os.environ, Path.home())
+    old = read_key(path)
+    aside = _aside(path, old.public)
+    fresh = path.with_name(f"{path.name}.new")
+    new = new_key(fresh)
+    at = _now()
+    statement = chain_signatures.rotation_statement(old.public, new.public, at=at)
+    signature = old.sign(chain_signatures.ROTATION_TYPE, statement).value
+    try:
+        with open_store() as store:
+            store.record_key(audit_log.KEY_ROTATED, old.public, at, replaced_by=new.public, signature=signature)
+        recorded = f"The audit log in {store.place} records it."
+    except UnknownIdError:
+        recorded = "There is no database here, so no audit log records it."
+    except BaseException:
+        fresh.unlink()
+        raise
+    path.rename(aside)
+    fresh.rename(path)
+    click.echo(f"The old key is in {aside}. {recorded} Give others the new public key:", err=True)
+    click.echo(new.public)
+
+
+@keys.command
+@click.argument("key", metavar="KEY|FILE")
+@click.option("--reason", required=True, help="Why the key must no longer be trusted.")
+def revoke(key: str, reason: str) -> None:
+    """Record in the audit log that a key must no longer be trusted.
+
+    KEY is a public key, or a file with it. Signatures that this key makes later are findings of `byop verify`. If it is
+    your default key, its file is renamed, so that nothing more is signed with it.
+    """
+    public = read_public_key(key)
+    with open_store() as store:
+        store.record_key(audit_log.KEY_REVOKED, public, _now(), reason=reason)
+    click.echo(f"The audit log in {store.place} records that the key is revoked: {public}")
+    path = default_key_file(os.environ, Path.home())
+    if path.exists() and read_key(path).public == public:
+        aside = _aside(path, public)
+        path.rename(aside)
+        click.echo(f"It was your default key, and is now in {aside}. `byop keys new` creates another.")
+
+
+def _aside(path: Path, public: str) -> Path:
+    """Return where a key is kept that is no longer used. A key is never overwritten."""
+    aside = path.with_name(f"{path.stem}-{sha256(public.encode())[7:19]}{path.suffix}")
+    if aside.exists():
+        raise InputError(f"{aside} already exists, and a key is never overwritten.", hint="Move it away.")
+    return aside
+
+
+def _now() -> str:
+    return SystemClock().now().isoformat(timespec="milliseconds")

@@ -7,6 +7,7 @@ import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
+from salvo.playbooks.audit.head_key import read_head_key
 from salvo.playbooks.evaluate.recorder import StoreRecorder
 from salvo.playbooks.store.location import can_wait, database_url
 
@@ -27,6 +28,7 @@ class LazyStore:
         self._in_full = not hashes_only
         self._opening = threading.Lock()
         self._store: EvaluationStore | None = None
+        read_head_key(os.environ, Path.home())  # report an unusable key before anything is paid for
         if not can_wait(database_url(os.environ, Path.cwd())):
             self.store().check_writable()  # report a problem before anything is paid for
 

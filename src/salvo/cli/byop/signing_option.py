@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from salvo.playbooks.audit.head_key import default_key_file
+
 if TYPE_CHECKING:
     from salvo.playbooks.audit.signing import SigningKey
 
@@ -29,4 +31,4 @@ def read_signing_key(name: str | None) -> SigningKey | None:
         return None
     from salvo.playbooks.audit import signing  # cryptography is slow to import, and most runs do not sign
 
-    return signing.read_key(signing.default_key_file(os.environ, Path.home()) if name == _DEFAULT_KEY else Path(name))
+    return signing.read_key(default_key_file(os.environ, Path.home()) if name == _DEFAULT_KEY else Path(name))

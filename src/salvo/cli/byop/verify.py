@@ -13,9 +13,9 @@ from salvo.cli.exit_codes import ExitCode
 from salvo.engine.jsonio import json_codec
 from salvo.engine.text.formatting import pluralize
 from salvo.engine.text.unicode_escape import printable
-from salvo.errors import InputError, StoreError, UnknownIdError, UsageError
+from salvo.errors import InputError, StoreError, UnknownIdError
+from salvo.playbooks.audit import anchors, chain_signatures, verify_file
 from salvo.playbooks.audit import verify as verification
-from salvo.playbooks.audit import verify_file
 from salvo.playbooks.audit.report_file import parse_json
 from salvo.playbooks.audit.signing import read_public_key
 from salvo.playbooks.audit.verify import VerificationFinding
@@ -25,11 +25,30 @@ from salvo.playbooks.store.store import EvaluationStore
 @click.command
 @click.argument("report", required=False, metavar="[ID|FILE]")
 @click.option(
-    "--public-key", metavar="KEY|FILE", help="Who must have signed the file: a public key, or a file with it."
+    "--public-key",
+    metavar="KEY|FILE",
+    help="Who must have signed the file, or else the audit log: a key, or a file with it.",
 )
 @click.option("--head", metavar="HASH", help="A hash that `byop audit --head` printed; it must still be in the log.")
+@click.option(
+    "--witness", type=click.Path(path_type=Path), metavar="FILE", help="A file that `byop audit --witness` wrote."
+)
+@click.option(
+    "--git",
+    "git_file",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="A file that `byop audit --git` committed.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def verify(report: str | None, public_key: str | None, head: str | None, as_json: bool) -> None:
+def verify(
+    report: str | None,
+    public_key: str | None,
+    head: str | None,
+    witness: Path | None,
+    git_file: Path | None,
+    as_json: bool,
+) -> None:
     """Check whether a report was altered.
 
     The check covers hashes, votes, quotes, signature and audit log. ID is a report's id, a prefix of it, or `latest`:
@@ -39,8 +58,6 @@ def verify(report: str | None, public_key: str | None, head: str | None, as_json
     """
     if report is not None and Path(report).is_file():
         findings = _verify_file(Path(report), public_key)
-    elif public_key is not None:
-        raise UsageError("--public-key is for report files: what is stored is not signed.")
     elif report is not None:
         findings = _verify_stored(report)
     else:
@@ -49,9 +66,27 @@ def verify(report: str | None, public_key: str | None, head: str | None, as_json
         with open_store() as store:
             log_finding = verification.chain(store.audit_log(), head)
         findings = [*(finding for finding in findings if finding.part != "audit log"), log_finding]
+    if any(finding.part == "audit log" for finding in findings):
+        is_file = report is not None and Path(report).is_file()
+        findings += _verify_log_signatures(None if is_file or public_key is None else read_public_key(public_key))
+    findings += _verify_anchors(witness, git_file)
     _show(findings, as_json)
     if any(finding.standing == "altered" for finding in findings):
         raise SystemExit(ExitCode.FAILED)
+
+
+def _verify_anchors(witness: Path | None, git_file: Path | None) -> list[VerificationFinding]:
+    if witness is None and git_file is None:
+        return []
+    with open_store() as store:
+        log = store.audit_log()
+    findings = [] if witness is None else [anchors.check_file(witness, log)]
+    return findings if git_file is None else [*findings, anchors.check_git(git_file, log)]
+
+
+def _verify_log_signatures(public_key: str | None) -> list[VerificationFinding]:
+    with open_store() as store:
+        return chain_signatures.check(store.audit_log(), store.head_signatures(), public_key=public_key)
 
 
 def _verify_file(file: Path, public_key: str | None) -> list[VerificationFinding]:

@@ -28,6 +28,8 @@ BASELINE_SET = "baseline_set"
 BASELINE_CLEARED = "baseline_cleared"
 EXPORT = "export"
 DELETION = "deletion"
+KEY_ROTATED = "key_rotated"
+KEY_REVOKED = "key_revoked"
 
 
 @dataclass(frozen=True)

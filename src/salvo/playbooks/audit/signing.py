@@ -51,14 +51,6 @@ def pre_authentication_encoding(payload_type: str, payload: bytes) -> bytes:
     return b"DSSEv1 %d %b %d %b" % (len(name), name, len(payload), payload)
 
 
-def default_key_file(environ: Mapping[str, str], home: Path) -> Path:
-    """Return the default location, in the user's configuration folder."""
-    configured = environ.get("XDG_CONFIG_HOME", "")
-    # The XDG specification says that relative paths are ignored.
-    folder = Path(configured) if Path(configured).is_absolute() else home / ".config"
-    return folder / "salvo" / "byop-signing-key.pem"
-
-
 def new_key(file: Path) -> SigningKey:
     """Create a key, and write it to a file that only its owner can read."""
     private = Ed25519PrivateKey.generate()

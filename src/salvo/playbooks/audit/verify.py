@@ -98,7 +98,7 @@ def chain(log: Sequence[AuditEntry], head: str | None = None) -> VerificationFin
     head_note = "" if head is None else " The hash that you kept is in it."
     entries = pluralize(len(log), "entry", "entries")
     return _holds(
-        "audit log", f"The audit log is intact: {entries}, each with the hash of the previous one.{head_note}"
+        "audit log", f"The audit log is consistent: {entries}, each with the hash of the previous one.{head_note}"
     )
 
 

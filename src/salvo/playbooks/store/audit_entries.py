@@ -9,7 +9,12 @@ from sqlalchemy import Connection, insert, select
 
 from salvo.playbooks.audit import audit_log
 from salvo.playbooks.audit.audit_log import AuditEntry
+from salvo.playbooks.audit.chain_signatures import sign_head
+from salvo.playbooks.store import head_signatures
 from salvo.playbooks.store.tables import audit
+
+SIGNING_KEY = "byop_signing_key"
+"""The execution option of a connection with a function that returns the key that signs each new entry."""
 
 _ENTRIES = select(audit.c.sequence, audit.c.entry, audit.c.hash)
 
@@ -20,6 +25,10 @@ def append(connection: Connection, content: Mapping[str, Any]) -> None:
     entry = audit_log.seal(content, AuditEntry(*last) if last else None)
     row = {"sequence": entry.sequence, "hash": entry.hash, "evaluation_id": entry.report_id, "entry": entry.text}
     connection.execute(insert(audit), row)
+    read_key = connection.get_execution_options().get(SIGNING_KEY)
+    key = None if read_key is None else read_key()
+    if key is not None:
+        head_signatures.save(connection, sign_head(entry, key, at=str(content.get("at", ""))))
 
 
 def list_entries(connection: Connection, evaluation_id: str | None) -> list[AuditEntry]:

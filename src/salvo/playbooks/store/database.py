@@ -29,7 +29,9 @@ _WRITES = "byop_writes"
 
 
 class Database:
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, **options: Any) -> None:
+        """`options` are execution options of the write transactions."""
+        self._write_options = {_WRITES: True, **options}
         self._url = _usable(url)
         self._sqlite = self._url.get_backend_name() == "sqlite"
         # SQLite allows one writer at a time: threads queue here instead of polling the file.
@@ -64,7 +66,7 @@ class Database:
     def writing(self, *, alone: bool = False) -> Iterator[Connection]:
         """Open a write transaction. With `alone`, no other process has such a transaction at the same time."""
         self._make_if_needed()
-        writer = self._engine.execution_options(**{_WRITES: True})
+        writer = self._engine.execution_options(**self._write_options)
         with self._translated_errors(), self._write_lock, writer.begin() as connection:
             if alone and not self._sqlite:
                 connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})

@@ -18,11 +18,12 @@ from salvo.engine.runtime.clock import Clock
 from salvo.errors import AmbiguousIdError, InputError, StoreError, UnknownIdError, UsageError
 from salvo.playbooks.audit import audit_log
 from salvo.playbooks.audit.audit_log import AuditEntry
+from salvo.playbooks.audit.chain_signatures import HeadSignature
 from salvo.playbooks.audit.text_hashing import without_texts
 from salvo.playbooks.enums import Mode, Status
 from salvo.playbooks.evaluate.votes import Vote
 from salvo.playbooks.report.report import Report
-from salvo.playbooks.store import audit_entries, baselines, process_owner, tables, votes
+from salvo.playbooks.store import audit_entries, baselines, head_signatures, process_owner, tables, votes
 from salvo.playbooks.store import evaluations as rows
 from salvo.playbooks.store.column_text import as_name, as_text
 from salvo.playbooks.store.database import Database
@@ -42,6 +43,7 @@ from salvo.playbooks.store.records import (
 from salvo.playbooks.store.tables import evaluations
 
 if TYPE_CHECKING:
+    from salvo.playbooks.audit.head_key import ReadKey
     from salvo.playbooks.evaluate.request import EvaluationRequest
 
 LATEST = "latest"
@@ -60,12 +62,13 @@ class EvaluationStore:
         self._owner = process_owner.this_process()
 
     @classmethod
-    def open(cls, url: str, clock: Clock, *, make: bool = True) -> Self:
+    def open(cls, url: str, clock: Clock, *, make: bool = True, read_key: ReadKey | None = None) -> Self:
         """Open the database, and bring its tables up to date.
 
-        Without `make`, a missing file is not created: UnknownIdError says that nothing is stored.
+        Without `make`, a missing file is not created: UnknownIdError says that nothing is stored. The key that
+        `read_key` returns signs each new entry of the audit log.
         """
-        database = Database(url)
+        database = Database(url, **{audit_entries.SIGNING_KEY: read_key})
         if database.is_new and not make:
             raise nothing_stored(database.place)
         try:
@@ -76,12 +79,12 @@ class EvaluationStore:
         return cls(database, clock)
 
     @classmethod
-    def open_later(cls, url: str, clock: Clock) -> Self:
+    def open_later(cls, url: str, clock: Clock, *, read_key: ReadKey | None = None) -> Self:
         """Do the same, but create a missing file only when something is read or written."""
-        database = Database(url)
+        database = Database(url, **{audit_entries.SIGNING_KEY: read_key})
         if not database.is_new:
             database.close()
-            return cls.open(url, clock)
+            return cls.open(url, clock, read_key=read_key)
         database.make_when_needed()
         return cls(database, clock)
 
@@ -358,6 +361,16 @@ class EvaluationStore:
         """Return the entries, the oldest first: all of them, or those about one evaluation."""
         with self._database.reading() as connection:
             return audit_entries.list_entries(connection, evaluation_id)
+
+    def head_signatures(self) -> list[HeadSignature]:
+        """Return the signatures over entries of the audit log."""
+        with self._database.reading() as connection:
+            return head_signatures.list_signatures(connection)
+
+    def record_key(self, action: str, public_key: str, at: str, **details: str) -> None:
+        """Record that a signing key was replaced or revoked."""
+        with self._database.writing(alone=True) as connection:
+            audit_entries.append(connection, {"action": action, "at": at, "public_key": public_key, **details})
 
     def _end(self, evaluation_id: str, *, state: State) -> None:
         with self._database.writing() as connection:

@@ -88,3 +88,12 @@ audit = Table(
     Column("entry", Text, nullable=False),
     Index("byop_audit_by_evaluation", "evaluation_id"),
 )
+
+audit_signatures = Table(
+    "byop_audit_signatures",
+    metadata,
+    Column("sequence", Integer, primary_key=True, autoincrement=False),
+    Column("public_key", _Name, primary_key=True),
+    Column("statement", Text, nullable=False),
+    Column("value", Text, nullable=False),
+)

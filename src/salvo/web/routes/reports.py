@@ -10,6 +10,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Response
 
 from salvo.engine.text.formatting import NamedValue
+from salvo.playbooks.audit import chain_signatures
 from salvo.playbooks.audit import verify as verification
 from salvo.playbooks.enums import DISCLAIMERS
 from salvo.playbooks.report import labels
@@ -205,7 +206,9 @@ def verify(report_id: str, services: ServicesDep) -> Verification:
     """Hash everything that is stored of a report again, and compare it with the audit log."""
     store = services.store
     evaluation_id = store.find(report_id)
-    findings = verification.stored(evaluation_id, store.load_raw(evaluation_id), store.audit_log())
+    log = store.audit_log()
+    findings = verification.stored(evaluation_id, store.load_raw(evaluation_id), log)
+    findings += chain_signatures.check(log, store.head_signatures())
     altered = sum(finding.standing is verification.VerificationState.ALTERED for finding in findings)
     return Verification(altered, tuple(findings))
 

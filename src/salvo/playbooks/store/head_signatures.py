@@ -1,0 +1,21 @@
+"""The signatures over the heads of the audit log."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+from sqlalchemy import Connection, insert, select
+
+from salvo.playbooks.audit.chain_signatures import HeadSignature
+from salvo.playbooks.store.tables import audit_signatures
+
+
+def save(connection: Connection, signature: HeadSignature) -> None:
+    connection.execute(insert(audit_signatures), asdict(signature))
+
+
+def list_signatures(connection: Connection) -> list[HeadSignature]:
+    """Return the signatures in the order of the entries that they sign."""
+    columns = audit_signatures.c
+    query = select(columns.sequence, columns.public_key, columns.statement, columns.value)
+    return [HeadSignature(*row) for row in connection.execute(query.order_by(columns.sequence, columns.public_key))]
