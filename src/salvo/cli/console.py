@@ -7,6 +7,9 @@ import sys
 
 import click
 
+from salvo.cli.output import echo
+from salvo.engine.text.unicode_escape import printable
+
 
 def unpriced_notice(name: str) -> str:
     """Return what `--max-cost` says once, when a call cannot be counted."""
@@ -24,15 +27,15 @@ class ProgressLine:
         """Show the current state. Without a terminal only milestones are printed, one line each."""
         if self._is_terminal:
             width = shutil.get_terminal_size().columns - 1
-            click.echo(f"\r\x1b[K{text[:width]}", err=True, nl=False)
+            click.echo(f"\r\x1b[K{printable(text)[:width]}", err=True, nl=False)
         elif milestone and text != self._last_text:
-            click.echo(text, err=True)
+            echo(text, err=True)
         self._last_text = text
 
     def print(self, text: str) -> None:
         """Print a message that stays."""
         self.clear()
-        click.echo(text, err=True)
+        echo(text, err=True)
 
     def clear(self) -> None:
         if self._is_terminal:

@@ -17,6 +17,7 @@ from importlib import import_module
 import click
 
 from salvo.cli.exit_codes import ExitCode
+from salvo.cli.output import echo
 from salvo.errors import InputError, NothingFoundError, SalvoError, UsageError
 
 
@@ -55,14 +56,14 @@ class LazyGroup(click.Group):
         try:
             return super().invoke(ctx)
         except SalvoError as error:
-            click.secho(f"Error: {error.message}", fg="red", err=True)
+            echo(f"Error: {error.message}", fg="red", err=True)
             if error.hint:
-                click.echo(error.hint, err=True)
+                echo(error.hint, err=True)
             ctx.exit(_exit_code(error))
         except OSError as error:
             if error.filename is None:  # not about a file: a closed pipe, which click handles, or a bug
                 raise
-            click.secho(f"Error: {error.filename} cannot be used: {error.strerror}.", fg="red", err=True)
+            echo(f"Error: {error.filename} cannot be used: {error.strerror}.", fg="red", err=True)
             ctx.exit(ExitCode.USAGE)
         except KeyboardInterrupt:
             click.echo("Interrupted.", err=True)

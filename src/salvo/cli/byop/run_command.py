@@ -16,6 +16,7 @@ from click.core import ParameterSource
 from salvo.cli.byop.evaluation_session import EvaluationJob, read_key_variable, run_evaluations
 from salvo.cli.byop.lazy_store import LazyStore
 from salvo.cli.byop.signing_option import read_signing_key
+from salvo.cli.output import echo
 from salvo.engine.runtime.files import read_up_to
 from salvo.errors import InputError, UsageError
 from salvo.playbooks.enums import Mode
@@ -97,7 +98,7 @@ def run(
     several = len(jobs) > 1
     _show(results.reports, key, as_json=as_json, several=several)
     for notice in results.notices:
-        click.echo(notice, err=True)
+        echo(notice, err=True)
     exports = _write(outputs, results.reports, jobs[0].request.inputs, key, several=several)
     if lazy_store is not None and results.stored_reports:
         _record(results.stored_reports, exports, lazy_store, save_baseline=save_baseline)
@@ -213,7 +214,7 @@ def _write(
             path = output.with_name(f"{output.stem}{suffix}{output.suffix}")
             content = export.write(path, report, inputs, key)
             exports.append(_Export(report.report_id, path.suffix[1:].lower(), content))
-            click.echo(f"Written: {path}", err=True)
+            echo(f"Written: {path}", err=True)
     return exports
 
 
@@ -222,7 +223,7 @@ def _record(
 ) -> None:
     """Record exports and baselines. This is last, because it may fail after the reports were paid for."""
     store = lazy_store.store()
-    click.echo(f"Stored in {store.place}", err=True)
+    echo(f"Stored in {store.place}", err=True)
     report_ids = {report.report_id for report in reports}
     for exported in exports:
         if exported.report_id in report_ids:
@@ -232,4 +233,4 @@ def _record(
             click.echo(f"{report.report_id} is incomplete, so it was not saved as a baseline.", err=True)
             continue
         store.set_baseline(report.report_id)
-        click.echo(f"Saved as the baseline of the subject “{report.subject}”: {report.report_id}", err=True)
+        echo(f"Saved as the baseline of the subject “{report.subject}”: {report.report_id}", err=True)

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from salvo.cli.exit_codes import ExitCode
+from salvo.cli.output import echo
 from salvo.cli.salvo.allow_env_option import allow_env_option
 from salvo.engine.jsonio import json_codec
 from salvo.engine.text.formatting import pluralize
@@ -44,13 +45,13 @@ def validate(path: Path | None, trust: bool, as_json: bool, allow_env: tuple[str
     workspace = Workspace(project, allow_env=frozenset(allow_env))
     scenarios, problems = workspace.validate_all(files)
     for problem in problems:
-        click.echo(problem)
+        echo(problem)
     if problems:
         click.echo(f"{pluralize(len(files), 'file')}, {pluralize(len(problems), 'problem')}")
         raise SystemExit(ExitCode.USAGE)
     click.echo(f"{pluralize(len(files), 'scenario')} {'is' if len(files) == 1 else 'are'} valid.")
     for line in destination_lines(workspace, [scenario for _, scenario in scenarios]):
-        click.echo(line)
+        echo(line)
 
 
 def _list_code(project: Project, files: list[Path], *, as_json: bool) -> None:
