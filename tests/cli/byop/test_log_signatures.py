@@ -177,3 +177,15 @@ def test_a_rebuilt_log_is_detected_where_a_head_was_committed(
     kept.write_bytes(b"".join(kept.read_bytes().splitlines(keepends=True)[1:]))
     subprocess.run(["git", "-C", repository, "commit", "--quiet", "-am", "less"], check=True)
     assert "removed or changed heads that were committed" in run("verify", "--git", str(kept)).stdout
+
+
+def test_a_database_of_the_first_version_is_brought_up_to_date_and_signed_from_then_on(
+    run: Byop, store: EvaluationStore, folder: Path
+) -> None:
+    finish_evaluation(store, NAMES[0])
+    with closing(sqlite3.connect(folder / "byop_runs.db")) as database:
+        database.executescript("DROP TABLE byop_audit_signatures; UPDATE byop_version SET version_num = '0001'")
+    public = run("keys", "new").stdout.strip()
+    assert "is not signed, so somebody" in run("verify").stdout
+    assert run("show", "latest", "-o", "a.md").exit_code == 0
+    assert f"signed by {public} up to entry 2." in run("verify", "--public-key", public).stdout
