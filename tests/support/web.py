@@ -16,7 +16,9 @@ from typing import Any, NamedTuple
 
 import aiohttp
 
+from salvo.engine.runtime.clock import Clock
 from salvo.web.app import Server, create_app
+from salvo.web.connections import ConnectionLimits
 from salvo.web.settings import Settings
 from tests.support.background import BackgroundServer
 from tests.support.provider import Answer, ProviderRequest, Say
@@ -37,9 +39,10 @@ CAREFUL = (
 
 
 class WebServer(BackgroundServer):
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, limits: ConnectionLimits | None = None, clock: Clock | None = None) -> None:
         super().__init__()
         self._settings = settings
+        self._limits, self._clock = limits, clock
 
     @property
     def url(self) -> str:
@@ -59,7 +62,7 @@ class WebServer(BackgroundServer):
     @asynccontextmanager
     async def _listening(self) -> AsyncIterator[int]:
         ready: asyncio.Future[int] = asyncio.get_running_loop().create_future()
-        server = Server(create_app(self._settings), "127.0.0.1", 0, ready.set_result)
+        server = Server(create_app(self._settings), "127.0.0.1", 0, ready.set_result, self._limits, self._clock)
         serving = asyncio.create_task(server.serve())
         try:
             yield await ready

@@ -19,6 +19,7 @@ from fastapi.middleware.gzip import GZipMiddleware
 from fastapi.openapi.utils import get_openapi
 
 from salvo import __version__
+from salvo.engine.runtime.clock import Clock, SystemClock
 from salvo.errors import UsageError
 from salvo.playbooks.audit.head_key import head_key_reader
 from salvo.playbooks.store.store import EvaluationStore
@@ -26,6 +27,7 @@ from salvo.scenarios.spec.project import Project
 from salvo.scenarios.store.batch_catalog import BatchCatalog
 from salvo.scenarios.store.store import RunStore
 from salvo.web import events
+from salvo.web.connections import ConnectionLimits, close_slow, limited_protocol
 from salvo.web.jobs import Jobs
 from salvo.web.request_models import RequestModel
 from salvo.web.responses import ErrorResponse, JsonResponse, add_error_handlers
@@ -112,14 +114,24 @@ def _describe_errors_as_json(openapi: dict[str, Any]) -> None:
 
 
 class Server(uvicorn.Server):
-    """Reports its port, and ends the evaluations before the connections that watch them."""
+    """Reports its port, closes slow connections, and ends the evaluations before the connections that watch them."""
 
-    def __init__(self, app: FastAPI, host: str, port: int, on_ready: Callable[[int], None]) -> None:
+    def __init__(
+        self,
+        app: FastAPI,
+        host: str,
+        port: int,
+        on_ready: Callable[[int], None],
+        limits: ConnectionLimits | None = None,
+        clock: Clock | None = None,
+    ) -> None:
+        limits = limits or ConnectionLimits()
         super().__init__(
             uvicorn.Config(
                 app,
                 host=host,
                 port=port,
+                http=limited_protocol(limits, clock or SystemClock()),
                 log_config=None,
                 log_level="warning",
                 access_log=False,  # a URL may contain the token
@@ -127,6 +139,7 @@ class Server(uvicorn.Server):
                 proxy_headers=False,
                 ws="none",
                 lifespan="on",
+                timeout_keep_alive=limits.keep_alive_seconds,
                 timeout_graceful_shutdown=SHUTDOWN_SECONDS,
             )
         )
@@ -137,11 +150,20 @@ class Server(uvicorn.Server):
         await super().startup(sockets)
         self._on_ready(self.servers[0].sockets[0].getsockname()[1])
 
+    async def on_tick(self, counter: int) -> bool:
+        if counter % _TICKS_BETWEEN_CHECKS == 0:
+            close_slow(self.server_state.connections)
+        return await super().on_tick(counter)
+
     async def shutdown(self, sockets: list[Any] | None = None) -> None:
         services: Services = self._salvo_app.state.services
         services.closing.set()
         await services.jobs.close()
         await super().shutdown(sockets)
+
+
+_TICKS_BETWEEN_CHECKS = 5
+"""uvicorn's ticks are a tenth of a second apart."""
 
 
 def serve(app: FastAPI, host: str, port: int, on_ready: Callable[[int], None]) -> None:

@@ -1,0 +1,98 @@
+"""Clients that are too slow are dropped, and nobody can take all connections."""
+
+import asyncio
+import socket
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from salvo.web.connections import ConnectionLimits
+from salvo.web.settings import Settings
+from tests.support.clock import HeldClock
+from tests.support.web import WebServer
+
+SECONDS = 30
+"""For a server that does not close a connection to fail the test."""
+CONNECTIONS = 3
+
+
+@pytest.fixture
+def clock() -> HeldClock:
+    return HeldClock()
+
+
+@pytest.fixture
+def server(tmp_path: Path, clock: HeldClock) -> Iterator[WebServer]:
+    settings = Settings(f"sqlite:///{tmp_path / 'byop_runs.db'}", project=tmp_path, static=tmp_path)
+    with WebServer(settings, ConnectionLimits(connections=CONNECTIONS), clock) as server:
+        yield server
+
+
+@pytest.fixture
+def sockets() -> Iterator[ExitStack]:
+    with ExitStack() as stack:
+        yield stack
+
+
+def _connect(server: WebServer, sockets: ExitStack, sent: str) -> socket.socket:
+    client = sockets.enter_context(socket.create_connection(("127.0.0.1", server.port), timeout=SECONDS))
+    client.sendall(sent.format(host=f"127.0.0.1:{server.port}").encode())
+    return client
+
+
+def _drip_until_closed(client: socket.socket, clock: HeldClock) -> bytes:
+    """Send a byte per second of the server's clock, until it closes the connection."""
+    client.settimeout(0.1)
+    received = b""
+    for _ in range(SECONDS * 10):
+        asyncio.run(clock.sleep(1))
+        try:
+            client.sendall(b"x")
+            if not (part := client.recv(4096)):
+                return received
+            received += part
+        except TimeoutError:
+            continue
+        except OSError:
+            return received
+    pytest.fail("The server did not close the connection.")
+
+
+def test_headers_that_do_not_end_get_408(server: WebServer, clock: HeldClock, sockets: ExitStack) -> None:
+    client = _connect(server, sockets, "GET /api/about HTTP/1.1\r\nhost: {host}\r\nx-slow: ")
+    answer = _drip_until_closed(client, clock)
+    assert answer.startswith(b"HTTP/1.1 408 ")
+    assert b'"code":"too_slow","message":"The headers' in answer
+
+
+def test_a_body_that_drips_gets_408(server: WebServer, clock: HeldClock, sockets: ExitStack) -> None:
+    head = (
+        "POST /api/compare HTTP/1.1\r\nhost: {host}\r\ncontent-type: application/json\r\ncontent-length: 100000\r\n\r\n"
+    )
+    answer = _drip_until_closed(_connect(server, sockets, head), clock)
+    assert answer.startswith(b"HTTP/1.1 408 ")
+    assert b'"code":"too_slow","message":"The body' in answer
+
+
+def test_a_body_that_drips_after_the_answer_is_closed(server: WebServer, clock: HeldClock, sockets: ExitStack) -> None:
+    head = "POST /api/compare HTTP/1.1\r\nhost: {host}\r\ncontent-type: text/plain\r\ncontent-length: 100000\r\n\r\n"
+    answer = _drip_until_closed(_connect(server, sockets, head), clock)
+    assert answer.startswith(b"HTTP/1.1 415 ")
+
+
+def test_connections_without_a_request_make_room_for_one_with_a_request(server: WebServer, sockets: ExitStack) -> None:
+    for _ in range(CONNECTIONS):
+        _connect(server, sockets, "GET /api/about HTTP/1.1\r\n")
+    client = _connect(server, sockets, "GET /api/about HTTP/1.1\r\nhost: {host}\r\n\r\n")
+    assert client.recv(100).startswith(b"HTTP/1.1 200 ")
+
+
+def test_more_connections_than_allowed_get_503(server: WebServer, sockets: ExitStack) -> None:
+    watch = "GET /api/batches/events HTTP/1.1\r\nhost: {host}\r\n\r\n"
+    for _ in range(CONNECTIONS):
+        assert _connect(server, sockets, watch).recv(100).startswith(b"HTTP/1.1 200 ")
+    answer = _connect(server, sockets, watch).recv(4096)
+    assert answer.startswith(b"HTTP/1.1 503 ")
+    assert b'"code":"too_many_connections"' in answer
