@@ -495,7 +495,7 @@ def test_a_question_with_braces_is_put_into_words_as_it_is(project: ByopProject)
 def test_a_later_export_and_the_baseline_are_in_the_audit_log(project: ByopProject) -> None:
     project.byop("run", "output.md", "-o", "r.html", "--save-baseline")
     actions = [entry["action"] for entry in json.loads(project.byop("audit", "--json").stdout)]
-    assert actions == ["evaluation", "export", "baseline_set"]
+    assert actions == ["created", "evaluation", "export", "baseline_set"]
 
 
 def test_after_a_command_the_database_is_one_file_that_can_be_copied(project: ByopProject) -> None:

@@ -25,10 +25,11 @@ holds    report     The report is unchanged: sha256:….
 holds    votes      All 6 votes and their recorded calls are unchanged.
 holds    history    The history agrees with the report.
 holds    evidence   All 9 located quotes are in the text where the report says.
-holds    audit log  The audit log is consistent: 2 entries, each with the hash of the previous one.
+holds    rows       Every column of its rows is what the audit log says.
+holds    audit log  The audit log is consistent: 6 entries, each with the hash of the previous one.
 unknown  log signed The audit log is not signed, so somebody with write access to the database could have rebuilt it.
 
-Nothing was altered, as far as this can be checked.
+Consistent with the audit log. The audit log is not signed, so somebody with write access to the database could have rebuilt it.
 """)
     assert run("verify", NAMES[1]).exit_code == 0
     assert run("verify", "latest").exit_code == 0
@@ -41,10 +42,14 @@ def test_what_was_altered_is_named_with_1(run: Byop, three: EvaluationStore, fol
     shown = run("verify", "01k9a")
     assert shown.exit_code == 1
     assert "summary.overall_status is STABLE, the audit log says ALERT" in shown.stdout
-    assert shown.stdout.endswith("\n2 parts were altered.\n")
+    assert shown.stdout.endswith("\n3 parts were altered.\n")
     found = json.loads(run("verify", "01k9a", "--json").stdout)
-    assert found["altered"] == 2
-    assert [part["part"] for part in found["findings"] if part["standing"] == "altered"] == ["report", "history"]
+    assert found["altered"] == 3
+    assert [part["part"] for part in found["findings"] if part["standing"] == "altered"] == [
+        "report",
+        "history",
+        "rows",
+    ]
 
 
 def test_an_unknown_id_and_a_file_that_is_no_report_end_with_2(run: Byop, three: EvaluationStore, folder: Path) -> None:
@@ -133,7 +138,7 @@ def test_a_kept_head_is_looked_for(run: Byop, three: EvaluationStore) -> None:
     assert run("verify", "01k9a", "--head", head).exit_code == 0
     assert run("verify").exit_code == 0
     with three._database.writing() as connection:
-        connection.exec_driver_sql("DELETE FROM byop_audit WHERE sequence = 2")
+        connection.exec_driver_sql("DELETE FROM byop_audit WHERE sequence = 6")
     assert run("verify").exit_code == 0
     cut = run("verify", "--head", head)
     assert cut.exit_code == 1

@@ -9,7 +9,7 @@ from inline_snapshot import snapshot
 from sqlalchemy import text
 
 from salvo.engine.jsonio import json_codec
-from salvo.playbooks.audit import audit_log, verify
+from salvo.playbooks.audit import audit_log, verify, verify_store
 from salvo.playbooks.audit.audit_log import AuditEntry
 from salvo.playbooks.audit.integrity import report_hash
 from salvo.playbooks.audit.text_hashing import without_texts
@@ -20,7 +20,7 @@ from tests.support.stored_evaluations import begin_evaluation, finish_evaluation
 
 
 def verified(store: EvaluationStore, report_id: str = "id-0001") -> list[VerificationFinding]:
-    return verify.stored(report_id, store.load_raw(report_id), store.audit_log())
+    return verify_store.verify_one(store, report_id, store.audit_log())
 
 
 def not_holding(findings: list[VerificationFinding]) -> dict[str, str]:
@@ -68,7 +68,8 @@ def test_what_nobody_touched_holds(store: EvaluationStore) -> None:
             "votes: All 6 votes and their recorded calls are unchanged.",
             "history: The history agrees with the report.",
             "evidence: All 9 located quotes are in the text where the report says.",
-            "audit log: The audit log is consistent: 2 entries, each with the hash of the previous one.",
+            "rows: Every column of its rows is what the audit log says.",
+            "audit log: The audit log is consistent: 3 entries, each with the hash of the previous one.",
         ]
     )
 
@@ -90,6 +91,7 @@ def test_an_altered_status_is_named(store: EvaluationStore) -> None:
         {
             "report": "The report was altered after it was stored: summary.overall_status is STABLE, the audit log says ALERT.",
             "history": 'The history differs from the report: status: the report says "STABLE", the history says "ALERT".',
+            "rows": "Rows were altered after they were stored: byop_evaluations.report does not match its hash in the audit log.",
         }
     )
 
@@ -108,7 +110,8 @@ def test_an_altered_status_is_named_even_where_every_hash_was_made_again(store: 
     change(store, "UPDATE byop_evaluations SET report_hash = :made, status = 'STABLE'", made=made_again)
     assert altered(verified(store)) == snapshot(
         {
-            "report": "The report was altered after it was stored: summary.overall_status is STABLE, the audit log says ALERT."
+            "report": "The report was altered after it was stored: summary.overall_status is STABLE, the audit log says ALERT.",
+            "rows": "Rows were altered after they were stored: byop_evaluations.status is STABLE, the audit log says ALERT; byop_evaluations.report_hash is sha256:…, the audit log says sha256:…; byop_evaluations.report does not match its hash in the audit log.",
         }
     )
 
@@ -194,6 +197,7 @@ def test_an_altered_text_is_named_and_so_are_the_quotes_that_stand_there_no_more
         {
             "inputs": "The texts were altered after they were stored (The AI output): their fingerprint is sha256:…, the audit log says sha256:….",
             "evidence": "Quotes are not in the text where the report says: check_results[1].evidence_citations[0] is not at 0 to 43; check_results[1].raw_runs[0].evidence_citations[0] is not at 0 to 43; check_results[1].raw_runs[1].evidence_citations[0] is not at 0 to 43; check_results[1].raw_runs[2].evidence_citations[0] is not at 0 to 43.",
+            "rows": "Rows were altered after they were stored: byop_evaluations.inputs does not match its hash in the audit log.",
         }
     )
 
@@ -219,11 +223,12 @@ def test_a_quote_that_does_not_stand_there_is_named(store: EvaluationStore) -> N
 def test_an_altered_log_is_named_and_nothing_is_measured_by_it(store: EvaluationStore) -> None:
     finish_evaluation(store)
     finish_evaluation(store, "id-0002")
-    change(store, "UPDATE byop_audit SET entry = replace(entry, 'ALERT', 'STABLE') WHERE sequence = 1")
+    change(store, "UPDATE byop_audit SET entry = replace(entry, 'ALERT', 'STABLE') WHERE sequence = 2")
     assert not_holding(verified(store)) == snapshot(
         {
             "report": "The audit log's entry for id-0001 was altered: the report cannot be checked against it.",
-            "audit log": "Entry 1 of the audit log was altered (evaluation of id-0001, 2026-11-15T12:00:00.000+00:00): it no longer matches its hash.",
+            "rows": "The rows cannot be compared with the audit log: an entry about them was altered.",
+            "audit log": "Entry 2 of the audit log was altered (evaluation of id-0001, 2026-11-15T12:00:00.000+00:00): it no longer matches its hash.",
         }
     )
     assert list(altered(verified(store, "id-0002"))) == ["audit log"]
@@ -234,18 +239,19 @@ def test_a_log_entry_made_again_without_its_fields_does_not_confuse_the_verifier
     made = audit_log.seal(
         {"action": "evaluation", "byop_report": {"report_id": "id-0001", "report_hash": "sha256:1"}}, None
     )
+    change(store, "DELETE FROM byop_audit WHERE sequence > 1")
     change(store, "UPDATE byop_audit SET entry = :entry, hash = :hash", entry=made.text, hash=made.hash)
-    assert set(altered(verified(store))) == {"playbook", "inputs", "report", "votes"}
+    assert set(altered(verified(store))) == {"playbook", "inputs", "report", "votes", "rows"}
 
 
 def test_what_was_deleted_is_told_from_what_was_removed(store: EvaluationStore) -> None:
     finish_evaluation(store, "id-0001")
     finish_evaluation(store, "id-0002")
-    store.delete("id-0001")
+    store.delete("id-0001", by="Dana Example")
     change(store, "DELETE FROM byop_evaluations WHERE id = 'id-0002'")
     assert not_holding(verified(store, "id-0001")) == snapshot(
         {
-            "evaluation": "The evaluation id-0001 was deleted on 2026-11-15T12:00:00.000+00:00, according to the audit log."
+            "evaluation": "The evaluation id-0001 was erased on 2026-11-15T12:00:00.000+00:00 by Dana Example, according to the audit log."
         }
     )
     assert altered(verified(store, "id-0002")) == snapshot(
@@ -262,7 +268,11 @@ def test_a_report_that_the_log_does_not_have_was_put_there(store: EvaluationStor
 def test_an_evaluation_without_a_report_has_nothing_to_verify_yet(store: EvaluationStore) -> None:
     begin_evaluation(store)
     store.save_votes("id-0001", [a_vote()])
-    assert [finding.standing for finding in verified(store)] == [VerificationState.UNKNOWN, VerificationState.UNKNOWN]
+    assert [finding.standing for finding in verified(store)] == [
+        VerificationState.UNKNOWN,  # the report
+        VerificationState.UNKNOWN,  # the rows: the log gets the votes when the evaluation ends
+        VerificationState.HOLDS,  # the audit log
+    ]
 
 
 def test_a_kept_head_shows_that_the_end_was_cut_off(store: EvaluationStore) -> None:
@@ -298,11 +308,11 @@ def test_a_file_is_compared_with_the_database(store: EvaluationStore) -> None:
         {
             "as stored": {
                 "holds database": "The audit log has had this report, with this hash, since 2026-11-15T12:00:00.000+00:00.",
-                "holds audit log": "The audit log is consistent: 1 entry, each with the hash of the previous one.",
+                "holds audit log": "The audit log is consistent: 2 entries, each with the hash of the previous one.",
             },
             "altered, and its hash made again": {
                 "altered database": 'The report in the file differs from the stored one: summary.overall_status: the database has "ALERT", the file has "STABLE".',
-                "holds audit log": "The audit log is consistent: 1 entry, each with the hash of the previous one.",
+                "holds audit log": "The audit log is consistent: 2 entries, each with the hash of the previous one.",
             },
             "another's": {"unknown database": "This database does not have the report."},
         }

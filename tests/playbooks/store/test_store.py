@@ -353,16 +353,17 @@ def test_whatever_happens_is_in_the_audit_log(store: EvaluationStore) -> None:
     store.delete("id-0001")
     log = store.audit_log()
     assert [entry.action for entry in log] == [
+        "created",
         "evaluation",
         "baseline_set",
         "export",
         "baseline_cleared",
         "baseline_set",
         "baseline_cleared",
-        "deletion",
+        "erasure",
     ]
     assert {entry.report_id for entry in log} == {"id-0001"}
-    assert log[2].content["file_sha256"] == sha256(b"<html>")
+    assert log[3].content["file_sha256"] == sha256(b"<html>")
     assert log[-1].content["byop_report"] == {"report_id": "id-0001", "report_hash": report.integrity.report_hash}
     assert audit_log.check(log) is None
     assert store.audit_log("id-0002") == []

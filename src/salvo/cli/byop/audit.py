@@ -74,4 +74,5 @@ def _cells(entry: AuditEntry) -> tuple[str, ...]:
 def _details(entry: AuditEntry) -> str:
     content = entry.content
     report = content.get("byop_report") or {}
-    return str(report.get("overall_status") or content.get("format") or content.get("subject") or "")
+    details = (report.get("overall_status"), *(content.get(name) for name in ("format", "by", "subject")))
+    return str(next(filter(None, details), ""))

@@ -13,12 +13,13 @@ from salvo.errors import UsageError
 
 @click.command
 @click.argument("report_id", metavar="ID")
+@click.option("--by", metavar="NAME", help="Who asks for it; by default the operating system's user name.")
 @click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
-def delete(report_id: str, yes: bool) -> None:
+def delete(report_id: str, by: str | None, yes: bool) -> None:
     """Delete a stored evaluation: its texts, votes and report.
 
-    ID is a report's id, a prefix of it, or `latest`. The audit log stays: it contains hashes and verdicts but no texts,
-    and it records the deletion. A deleted baseline is cleared.
+    ID is a report's id, a prefix of it, or `latest`. The audit log stays: it contains hashes, verdicts and names (such
+    as the subject) but no texts, and it records who erased what and when. A deleted baseline is cleared.
     """
     with open_store() as store:
         full_id = store.find(report_id)
@@ -30,5 +31,5 @@ def delete(report_id: str, yes: bool) -> None:
                     f"Deleting {description} needs a confirmation, and there is no terminal.", hint="Pass --yes."
                 )
             click.confirm(f"Delete {description}? This cannot be undone.", abort=True)
-        store.delete(full_id)
+        store.delete(full_id, by=by)
     click.echo(f"{full_id} was deleted. The audit log records it.")

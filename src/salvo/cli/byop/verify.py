@@ -13,8 +13,8 @@ from salvo.cli.exit_codes import ExitCode
 from salvo.engine.jsonio import json_codec
 from salvo.engine.text.formatting import pluralize
 from salvo.engine.text.unicode_escape import printable
-from salvo.errors import InputError, StoreError, UnknownIdError
-from salvo.playbooks.audit import anchors, chain_signatures, verify_file
+from salvo.errors import InputError, StoreError, UnknownIdError, UsageError
+from salvo.playbooks.audit import anchors, chain_signatures, verify_file, verify_store
 from salvo.playbooks.audit import verify as verification
 from salvo.playbooks.audit.report_file import parse_json
 from salvo.playbooks.audit.signing import read_public_key
@@ -40,6 +40,9 @@ from salvo.playbooks.store.store import EvaluationStore
     metavar="FILE",
     help="A file that `byop audit --git` committed.",
 )
+@click.option(
+    "--all", "everything", is_flag=True, help="Verify everything that is stored, and find deleted evaluations."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def verify(
     report: str | None,
@@ -47,30 +50,38 @@ def verify(
     head: str | None,
     witness: Path | None,
     git_file: Path | None,
+    everything: bool,
     as_json: bool,
 ) -> None:
     """Check whether a report was altered.
 
     The check covers hashes, votes, quotes, signature and audit log. ID is a report's id, a prefix of it, or `latest`:
-    everything that is stored of it is hashed again and compared with the audit log. FILE is an exported report: its
-    hash and signature are checked, and it is compared with the database if the report is there. Without an argument,
-    only the audit log is checked. Exits 0 if nothing was altered, 1 if something was, and 2 if there is no such report.
+    everything that is stored of it is hashed again, and every column of its rows is compared with the audit log. FILE
+    is an exported report: its hash and signature are checked, and it is compared with the database if the report is
+    there. --all verifies every evaluation, playbook, vote and baseline, and tells evaluations that were deleted from
+    those that were erased with `byop delete`. Without an argument, only the audit log is checked. Exits 0 if nothing
+    was altered, 1 if something was, and 2 if there is no such report.
     """
-    if report is not None and Path(report).is_file():
+    if everything:
+        if report is not None:
+            raise UsageError("--all verifies everything that is stored: it takes no report.")
+        with open_store() as store:
+            findings = verify_store.verify_all(store)
+    elif report is not None and Path(report).is_file():
         findings = _verify_file(Path(report), public_key)
     elif report is not None:
         findings = _verify_stored(report)
     else:
         findings = []
-    if head is not None or report is None:
+    if head is not None or (report is None and not everything):
         with open_store() as store:
             log_finding = verification.chain(store.audit_log(), head)
         findings = [*(finding for finding in findings if finding.part != "audit log"), log_finding]
+    is_file = report is not None and Path(report).is_file()
     if any(finding.part == "audit log" for finding in findings):
-        is_file = report is not None and Path(report).is_file()
         findings += _verify_log_signatures(None if is_file or public_key is None else read_public_key(public_key))
     findings += _verify_anchors(witness, git_file)
-    _show(findings, as_json)
+    _show(findings, as_json, is_file=is_file)
     if any(finding.standing == "altered" for finding in findings):
         raise SystemExit(ExitCode.FAILED)
 
@@ -128,10 +139,10 @@ def _verify_stored(name: str) -> list[VerificationFinding]:
             if name not in {entry.report_id for entry in log}:  # the log still has deleted reports
                 raise
             report_id = name
-        return verification.stored(report_id, store.load_raw(report_id), log)
+        return verify_store.verify_one(store, report_id, log)
 
 
-def _show(findings: Sequence[VerificationFinding], as_json: bool) -> None:
+def _show(findings: Sequence[VerificationFinding], as_json: bool, *, is_file: bool) -> None:
     altered = sum(finding.standing == "altered" for finding in findings)
     if as_json:
         result = {"altered": altered, "findings": [asdict(finding) for finding in findings]}
@@ -143,6 +154,8 @@ def _show(findings: Sequence[VerificationFinding], as_json: bool) -> None:
         click.echo(f"{word} {finding.part:<10} {printable(finding.message)}")
     if altered:
         click.echo(f"\n{pluralize(altered, 'part was', 'parts were')} altered.")
+    elif not is_file:
+        click.echo(f"\n{verify_store.conclusion(findings)}")
     elif all(finding.standing == "holds" for finding in findings):
         click.echo("\nNothing was altered.")
     else:

@@ -23,11 +23,24 @@ from salvo.playbooks.report.report import Report
 START = "sha256:" + "0" * 64
 """The previous hash in the first entry."""
 
+FORMAT = 2
+"""The format of new entries. Those of earlier versions have none, and say less about the rows of the tables."""
+
+CREATED = "created"
 EVALUATION = "evaluation"
+"""The evaluation was finished, with a report."""
+FAILED = "failed"
+CANCELLED = "cancelled"
+INTERRUPTED = "interrupted"
+RESUMED = "resumed"
+LATE_VOTES = "late_votes"
+"""Votes that arrived after the evaluation had ended without a report."""
 BASELINE_SET = "baseline_set"
 BASELINE_CLEARED = "baseline_cleared"
 EXPORT = "export"
+ERASURE = "erasure"
 DELETION = "deletion"
+"""An erasure, as earlier versions recorded it: without the name of who did it."""
 KEY_ROTATED = "key_rotated"
 KEY_REVOKED = "key_revoked"
 
@@ -39,6 +52,8 @@ class AuditEntry:
     sequence: int
     text: str
     hash: str
+    evaluation_id: str | None = None
+    """The column of this name, by which entries are looked up; None if it was not read."""
 
     @cached_property
     def content(self) -> dict[str, Any]:
@@ -71,7 +86,8 @@ class AuditEntry:
 def seal(content: Mapping[str, Any], previous: AuditEntry | None) -> AuditEntry:
     """Return the next entry of the chain."""
     sequence = previous.sequence + 1 if previous else 1
-    text = canonical({**content, "sequence": sequence, "previous_hash": previous.hash if previous else START})
+    place = {"entry_format": FORMAT, "sequence": sequence, "previous_hash": previous.hash if previous else START}
+    text = canonical({**content, **place})
     return AuditEntry(sequence, text.decode("utf-8"), sha256(text))
 
 
@@ -90,6 +106,11 @@ def _break_message(entry: AuditEntry, previous: AuditEntry | None) -> str | None
     if not entry.intact:
         return (
             f"Entry {entry.sequence} of the audit log was altered{_description(entry)}: it no longer matches its hash."
+        )
+    if entry.evaluation_id is not None and entry.evaluation_id != entry.report_id:
+        return (
+            f"The column evaluation_id of entry {entry.sequence} of the audit log was altered: "
+            f"it is {entry.evaluation_id!r}, the entry is about {entry.report_id!r}."
         )
     if entry.content.get("sequence") != entry.sequence:
         return f"Entry {entry.sequence} of the audit log was moved: its own number is {entry.content.get('sequence')}."
@@ -113,8 +134,18 @@ def content(action: str, report_id: str, report_hash: str | None, *, at: str, **
     return {"action": action, "at": at, "byop_report": reference, **details}
 
 
-def evaluation(report: Report, raw_runs: Sequence[Mapping[str, Any]], *, at: str, stored: Report) -> dict[str, Any]:
-    """Return the content of the entry. `stored` is the report as it is stored: the same, or without its texts."""
+def evaluation(
+    report: Report,
+    raw_runs: Sequence[Mapping[str, Any]],
+    *,
+    at: str,
+    stored: Report,
+    columns: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
+    """Return the content of the entry. `stored` is the report as it is stored: the same, or without its texts.
+
+    `columns` are those of the row that this changed, see `hash_long_columns`.
+    """
     runner, _, version = report.integrity.runner_fingerprint.partition("/")
     entry = content(EVALUATION, report.report_id, report.integrity.report_hash, at=at)
     entry["byop_report"]["overall_status"] = str(report.summary.overall_status)
@@ -130,4 +161,17 @@ def evaluation(report: Report, raw_runs: Sequence[Mapping[str, Any]], *, at: str
         "model_fingerprint": json.loads(json_codec.dumps(report.model_fingerprints)),
         "inputs_fingerprint": report.integrity.inputs_fingerprint,
         "raw_runs": list(raw_runs),
+        **({} if columns is None else {"columns": dict(columns)}),
+    }
+
+
+LONG_COLUMNS = frozenset({"request", "inputs", "outcomes", "report", "document"})
+"""Columns that the log records by their hash; the others are short, and recorded as they are."""
+
+
+def hash_long_columns(columns: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the log records of columns: short values as they are, the sha256 of long ones."""
+    return {
+        name: sha256(value.encode()) if name in LONG_COLUMNS and isinstance(value, str) else value
+        for name, value in columns.items()
     }

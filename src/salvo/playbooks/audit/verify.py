@@ -117,8 +117,9 @@ def _check_deletion(report_id: str, log: Sequence[AuditEntry]) -> VerificationFi
 def _check_unlogged(evaluation: RawEvaluation) -> VerificationFinding:
     if evaluation.state == State.DONE:
         return _altered("report", f"The audit log has no entry for the report {evaluation.id}.")
-    message = f"The evaluation {evaluation.id} has no report yet: it is {evaluation.state}."
-    return _unknown("report", f"{message} It is added to the audit log when it is done.")
+    if evaluation.report is not None:
+        return _altered("report", f"The report {evaluation.id} was inserted: the audit log has no entry for it.")
+    return _unknown("report", f"The evaluation {evaluation.id} has no report yet: it is {evaluation.state}.")
 
 
 def _check_playbook(evaluation: RawEvaluation, entry: AuditEntry) -> VerificationFinding:

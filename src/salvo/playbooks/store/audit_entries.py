@@ -16,7 +16,7 @@ from salvo.playbooks.store.tables import audit
 SIGNING_KEY = "byop_signing_key"
 """The execution option of a connection with a function that returns the key that signs each new entry."""
 
-_ENTRIES = select(audit.c.sequence, audit.c.entry, audit.c.hash)
+_ENTRIES = select(audit.c.sequence, audit.c.entry, audit.c.hash, audit.c.evaluation_id)
 
 
 def append(connection: Connection, content: Mapping[str, Any]) -> None:

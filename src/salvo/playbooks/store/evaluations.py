@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from sqlalchemy import ColumnElement, Connection, RowMapping, Select, bindparam, func, insert, or_, select
 
 from salvo.engine.jsonio import json_codec
-from salvo.errors import UnknownIdError, UsageError
+from salvo.errors import StoreError, UnknownIdError, UsageError
+from salvo.playbooks.audit import audit_log
 from salvo.playbooks.enums import Mode, Result, Status
 from salvo.playbooks.evaluate.inputs import Inputs
 from salvo.playbooks.store.column_text import as_name, as_text, parse_report
 from salvo.playbooks.store.records import ErrorDetail, State, StoredEvaluation, TimelinePoint, UsedPlaybook
-from salvo.playbooks.store.tables import baselines, evaluations, playbooks
+from salvo.playbooks.store.tables import NOT_EVIDENCE, baselines, evaluations, playbooks
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -31,12 +32,12 @@ Record = TypeVar("Record", bound="DataclassInstance")
 ERROR_KEY = "fault"
 """The key of the stored error in the column `request`."""
 
-_JOINED = evaluations.join(playbooks).outerjoin(baselines, baselines.c.evaluation_id == evaluations.c.id)
+_JOINED = evaluations.outerjoin(playbooks).outerjoin(baselines, baselines.c.evaluation_id == evaluations.c.id)
 _COLUMNS: dict[str, ColumnElement[Any]] = {
     **dict(evaluations.c),
     "group": evaluations.c.group_id.label("group"),
-    "playbook_id": playbooks.c.id.label("playbook_id"),
-    "playbook_version": playbooks.c.version.label("playbook_version"),
+    "playbook_id": func.coalesce(playbooks.c.id, "").label("playbook_id"),
+    "playbook_version": func.coalesce(playbooks.c.version, "").label("playbook_version"),
     "baseline": baselines.c.evaluation_id.is_not(None).label("baseline"),
     "evaluation_id": evaluations.c.id.label("evaluation_id"),
     "evaluated_at": evaluations.c.created_at.label("evaluated_at"),
@@ -58,45 +59,48 @@ _LOCK_OPEN = (
 
 def insert_evaluation(
     connection: Connection, request: EvaluationRequest, *, settings: Mapping[str, Any], in_full: bool, **columns: Any
-) -> None:
+) -> dict[str, Any]:
+    """Store a new evaluation, and return what the audit log records of its row and of a new row of its playbook."""
     inputs = request.inputs
     names = {"subject": request.subject, "evaluator": request.evaluator, "producer": request.producer}
-    _save_playbook(connection, request.playbook)
-    connection.execute(
-        insert(evaluations).values(
-            id=request.report_id,
-            state=State.RUNNING,
-            subject=as_name(request.subject),
-            mode=request.mode,
-            runs=request.runs,
-            evaluator=as_name(request.evaluator),
-            playbook_hash=request.playbook.logic_hash,
-            inputs_fingerprint=inputs.fingerprint,
-            stored_in_full=in_full,
-            request=as_text({**names, "settings": dict(settings), "raw_hashes": inputs.raw_hashes or {}}),
-            inputs=as_text({**inputs.texts, "raw_hashes": inputs.raw_hashes}) if in_full else None,
-            **columns,
-        )
-    )
+    playbook = _save_playbook(connection, request.playbook)
+    values = {
+        "id": request.report_id,
+        "state": str(State.RUNNING),
+        "subject": as_name(request.subject),
+        "mode": str(request.mode),
+        "runs": request.runs,
+        "evaluator": as_name(request.evaluator),
+        "playbook_hash": request.playbook.logic_hash,
+        "inputs_fingerprint": inputs.fingerprint,
+        "stored_in_full": in_full,
+        "request": as_text({**names, "settings": dict(settings), "raw_hashes": inputs.raw_hashes or {}}),
+        "inputs": as_text({**inputs.texts, "raw_hashes": inputs.raw_hashes}) if in_full else None,
+        **columns,
+    }
+    connection.execute(insert(evaluations).values(values))
+    unset = dict.fromkeys(column.name for column in evaluations.c if column.name not in values)
+    coordination = NOT_EVIDENCE[evaluations.name]
+    evidence = {name: value for name, value in {**unset, **values}.items() if name not in coordination}
+    logged: dict[str, Any] = {"columns": audit_log.hash_long_columns(evidence)}
+    return logged if playbook is None else {**logged, "playbook": audit_log.hash_long_columns(playbook)}
 
 
-def _save_playbook(connection: Connection, playbook: Playbook) -> None:
-    """Store the playbook, unless one with the same hash is stored already."""
+def _save_playbook(connection: Connection, playbook: Playbook) -> dict[str, Any] | None:
+    """Store the playbook, and return its row; None if one with the same hash is stored already."""
     # Only one dialect is needed, and each takes time to import.
     if connection.dialect.name == "postgresql":
         from sqlalchemy.dialects.postgresql import insert as dialect_insert
     else:
         from sqlalchemy.dialects.sqlite import insert as dialect_insert  # type: ignore[assignment]  # same interface
-    connection.execute(
-        dialect_insert(playbooks)
-        .values(
-            logic_hash=playbook.logic_hash,
-            id=as_name(playbook.id),
-            version=as_name(playbook.version),
-            document=as_text(playbook.document),
-        )
-        .on_conflict_do_nothing()
-    )
+    values = {
+        "logic_hash": playbook.logic_hash,
+        "id": as_name(playbook.id),
+        "version": as_name(playbook.version),
+        "document": as_text(playbook.document),
+    }
+    insertion = dialect_insert(playbooks).values(values).on_conflict_do_nothing().returning(playbooks.c.logic_hash)
+    return values if connection.scalar(insertion) is not None else None
 
 
 def lock_open_evaluation(connection: Connection, evaluation_id: str) -> RowMapping:
@@ -136,7 +140,13 @@ def select_fields(record: type[Record]) -> Select[Any]:
 def make_record(record: type[Record], row: RowMapping, **parsed: Any) -> Record:
     """Return the record of a row; `parsed` replaces columns that are text."""
     values = raw_fields(record, row)
-    enums = {name: enum(values[name]) for name, enum in _ENUMS.items() if values.get(name) is not None}
+    try:
+        enums = {name: enum(values[name]) for name, enum in _ENUMS.items() if values.get(name) is not None}
+    except ValueError as error:
+        evaluation_id = row.get("id", row.get("evaluation_id"))
+        raise StoreError(
+            f"The evaluation {evaluation_id} is damaged: {error}.", hint="`byop verify --all` says what was altered."
+        ) from error
     return record(**{**values, **enums, **parsed})
 
 

@@ -7,6 +7,7 @@ import platform
 from datetime import datetime, timedelta
 from pathlib import Path
 
+_MAX_PROCESS_ID = 2**31
 SILENCE_LIMIT = timedelta(hours=1)
 """A process on another machine counts as gone when the evaluation was not updated for this long."""
 
@@ -15,11 +16,33 @@ def this_process() -> str:
     return f"{platform.node()}/{os.getpid()}/{_started(os.getpid())}"
 
 
+def system_user() -> str:
+    """Return the operating system's name of the user who runs this process, not what the environment says."""
+    if os.name == "posix":
+        import pwd  # only POSIX systems have it
+
+        try:
+            return pwd.getpwuid(os.geteuid()).pw_name
+        except KeyError:
+            return f"user {os.geteuid()}"
+    try:
+        return os.getlogin()
+    except OSError:
+        return "unknown user"
+
+
 def is_gone(owner: str, touched_at: str, now: datetime) -> bool:
-    host, _, process = owner.rpartition("/")[0].rpartition("/")
-    started = owner.rpartition("/")[2]
+    """Return whether the process has ended. One that is not named in our form is not running."""
+    host, _, process = str(owner).rpartition("/")[0].rpartition("/")
+    started = str(owner).rpartition("/")[2]
     if host != platform.node() or os.name != "posix":
-        return owner != this_process() and now - datetime.fromisoformat(touched_at) > SILENCE_LIMIT
+        try:
+            silence = now - datetime.fromisoformat(touched_at)
+        except (ValueError, TypeError):  # not a time, or one without a time zone
+            return True
+        return owner != this_process() and silence > SILENCE_LIMIT
+    if not process.isdecimal() or not 0 < int(process) < _MAX_PROCESS_ID:
+        return True
     try:
         os.kill(int(process), 0)
     except ProcessLookupError:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Any, TypeAlias
 
 from salvo.playbooks.enums import Mode, Result, Status
 from salvo.playbooks.evaluate.inputs import Inputs
@@ -162,3 +162,17 @@ class RawEvaluation:
     report_hash: str | None
     report: str | None
     votes: tuple[RawVote, ...]
+
+
+RawRow: TypeAlias = Mapping[str, Any]
+"""A row by the names of its columns, as the driver returns it: an altered value may have any type."""
+
+
+@dataclass(frozen=True, slots=True)
+class RawRows:
+    """Every row about one evaluation."""
+
+    evaluation: RawRow | None
+    playbook: RawRow | None
+    votes: tuple[RawRow, ...]
+    baseline: RawRow | None

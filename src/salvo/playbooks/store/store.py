@@ -23,7 +23,7 @@ from salvo.playbooks.audit.text_hashing import without_texts
 from salvo.playbooks.enums import Mode, Status
 from salvo.playbooks.evaluate.votes import Vote
 from salvo.playbooks.report.report import Report
-from salvo.playbooks.store import audit_entries, baselines, head_signatures, process_owner, tables, votes
+from salvo.playbooks.store import audit_entries, baselines, head_signatures, process_owner, raw_rows, tables, votes
 from salvo.playbooks.store import evaluations as rows
 from salvo.playbooks.store.column_text import as_name, as_text
 from salvo.playbooks.store.database import Database
@@ -34,6 +34,8 @@ from salvo.playbooks.store.records import (
     ErrorDetail,
     HistoryRow,
     RawEvaluation,
+    RawRow,
+    RawRows,
     RawVote,
     State,
     StoredEvaluation,
@@ -128,19 +130,24 @@ class EvaluationStore:
         """
         now, owner = self._now(), process_owner.this_process()
         columns = {"group_id": group, "created_at": now, "touched_at": now, "owner": owner}
-        with self._database.writing() as connection:
-            rows.insert_evaluation(connection, request, settings=settings or {}, in_full=in_full, **columns)
+        with self._database.writing(alone=True) as connection:
+            logged = rows.insert_evaluation(connection, request, settings=settings or {}, in_full=in_full, **columns)
+            content = audit_log.content(audit_log.CREATED, request.report_id, None, at=now, **logged)
+            audit_entries.append(connection, content)
 
     def resume(self, evaluation_id: str) -> None:
         """Let this process run an evaluation that ended without a report."""
-        with self._database.writing() as connection:
+        with self._database.writing(alone=True) as connection:
             row = rows.lock_open_evaluation(connection, evaluation_id)
             if self._state(row) is State.RUNNING:
                 raise UsageError(
                     f"The evaluation {evaluation_id} is still running in another process.",
                     hint="Wait for it, or cancel it first.",
                 )
-            self._update(connection, evaluation_id, state=State.RUNNING, owner=process_owner.this_process())
+            connection.execute(
+                update(evaluations).where(evaluations.c.id == evaluation_id).values(owner=process_owner.this_process())
+            )
+            self._change_state(connection, evaluation_id, audit_log.RESUMED, state=State.RUNNING)
 
     def save_votes(self, evaluation_id: str, new: Sequence[Vote]) -> list[int]:
         """Store all votes or none, and return their numbers within the evaluation: from 1, in order of arrival.
@@ -149,8 +156,21 @@ class EvaluationStore:
         """
         with self._database.writing() as connection:
             row = rows.lock_open_evaluation(connection, evaluation_id)
-            numbers = votes.insert_votes(connection, evaluation_id, new, in_full=row["stored_in_full"])
-            self._update(connection, evaluation_id)
+            if row["state"] == State.RUNNING:
+                return self._insert_votes(connection, evaluation_id, new, row)
+        # The log has the votes of an evaluation that ended, so it gets those that arrive later as well.
+        with self._database.writing(alone=True) as connection:
+            row = rows.lock_open_evaluation(connection, evaluation_id)
+            numbers = self._insert_votes(connection, evaluation_id, new, row)
+            if row["state"] != State.RUNNING:
+                self._change_state(connection, evaluation_id, audit_log.LATE_VOTES)
+        return numbers
+
+    def _insert_votes(
+        self, connection: Connection, evaluation_id: str, new: Sequence[Vote], row: RowMapping
+    ) -> list[int]:
+        numbers = votes.insert_votes(connection, evaluation_id, new, in_full=row["stored_in_full"])
+        self._update(connection, evaluation_id)
         return numbers
 
     def votes(self, evaluation_id: str, after: int = 0) -> list[tuple[int, Vote]]:
@@ -164,49 +184,54 @@ class EvaluationStore:
         with self._database.writing(alone=True) as connection:
             row = rows.lock_open_evaluation(connection, evaluation_id)
             stored = report if row["stored_in_full"] else without_texts(report)
-            self._update(
-                connection,
-                evaluation_id,
-                state=State.DONE,
-                finished_at=now,
-                status=report.summary.overall_status,
-                consistency=report.variance_summary.consistency_score,
-                incomplete=report.incomplete,
-                report_hash=stored.integrity.report_hash,
-                outcomes=as_text({check.check_id: check.result for check in report.check_results}),
-                report=as_text(stored),
-            )
+            changes = {
+                "state": str(State.DONE),
+                "finished_at": now,
+                "status": str(report.summary.overall_status),
+                "consistency": report.variance_summary.consistency_score,
+                "incomplete": report.incomplete,
+                "report_hash": stored.integrity.report_hash,
+                "outcomes": as_text({check.check_id: check.result for check in report.check_results}),
+                "report": as_text(stored),
+            }
+            self._update(connection, evaluation_id, **changes)
             raw_runs = votes.raw_runs(connection, evaluation_id)
-            audit_entries.append(connection, audit_log.evaluation(report, raw_runs, at=now, stored=stored))
+            columns = audit_log.hash_long_columns(changes)
+            entry = audit_log.evaluation(report, raw_runs, at=now, stored=stored, columns=columns)
+            audit_entries.append(connection, entry)
 
     def interrupt(self, evaluation_id: str) -> None:
-        self._end(evaluation_id, state=State.INTERRUPTED)
+        self._end(evaluation_id, audit_log.INTERRUPTED, state=State.INTERRUPTED)
 
     def cancel(self, evaluation_id: str) -> None:
-        self._end(evaluation_id, state=State.CANCELLED)
+        self._end(evaluation_id, audit_log.CANCELLED, state=State.CANCELLED)
 
     def fail(self, evaluation_id: str, error: ErrorDetail) -> None:
         """Store why the evaluation failed. It can still be resumed."""
-        with self._database.writing() as connection:
+        with self._database.writing(alone=True) as connection:
             rows.lock_open_evaluation(connection, evaluation_id)
             query = select(evaluations.c.request).where(evaluations.c.id == evaluation_id)
             request = json_codec.loads(connection.execute(query).scalar_one())
             failed = as_text({**request, rows.ERROR_KEY: error})
-            self._update(connection, evaluation_id, state=State.FAILED, request=failed)
+            self._change_state(connection, evaluation_id, audit_log.FAILED, state=State.FAILED, request=failed)
 
     def mark_interrupted(self) -> list[str]:
         """Mark the running evaluations whose process has ended, and return their ids."""
-        with self._database.writing() as connection:
+        with self._database.writing(alone=True) as connection:
             columns = (evaluations.c.id, evaluations.c.owner, evaluations.c.touched_at)
             running = select(*columns).where(evaluations.c.state == State.RUNNING).order_by(evaluations.c.id)
             locked = connection.execute(running.with_for_update()).mappings()
             abandoned = [row["id"] for row in locked if self._is_gone(row)]
-            change = update(evaluations).where(evaluations.c.id.in_(abandoned))
-            connection.execute(change.values(state=State.INTERRUPTED))
+            for evaluation_id in abandoned:
+                self._change_state(connection, evaluation_id, audit_log.INTERRUPTED, state=State.INTERRUPTED)
         return abandoned
 
-    def delete(self, evaluation_id: str) -> None:
-        """Remove the texts, votes and report of an evaluation. The audit log stays, and records the deletion."""
+    def delete(self, evaluation_id: str, *, by: str | None = None) -> None:
+        """Remove the texts, votes and report of an evaluation. The audit log stays, and records who did it and when.
+
+        `by` is the name of who asked for it; by default that of the operating system's user.
+        """
+        user = process_owner.system_user()
         now = self._now()
         with self._database.writing(alone=True) as connection:
             row = rows.get_row(connection, evaluation_id)
@@ -217,7 +242,8 @@ class EvaluationStore:
             baselines.clear(connection, row, now)
             connection.execute(delete(tables.votes).where(tables.votes.c.evaluation_id == evaluation_id))
             connection.execute(delete(evaluations).where(evaluations.c.id == evaluation_id))
-            content = audit_log.content(audit_log.DELETION, evaluation_id, row["report_hash"], at=now)
+            who = {"by": by or user, "system_user": user}
+            content = audit_log.content(audit_log.ERASURE, evaluation_id, row["report_hash"], at=now, **who)
             audit_entries.append(connection, content)
         self._database.forget()
 
@@ -262,6 +288,26 @@ class EvaluationStore:
             vote_rows = connection.execute(in_order.where(tables.votes.c.evaluation_id == evaluation_id)).mappings()
             raw_votes = tuple(RawVote(**rows.raw_fields(RawVote, vote)) for vote in vote_rows)
             return RawEvaluation(votes=raw_votes, **rows.raw_fields(RawEvaluation, row))
+
+    def raw_rows(self, evaluation_id: str) -> RawRows:
+        """Return every row about an evaluation, for verification."""
+        with self._database.reading() as connection:
+            return raw_rows.load(connection, evaluation_id)
+
+    def raw_playbooks(self) -> list[RawRow]:
+        """Return the rows of all playbooks, for verification."""
+        with self._database.reading() as connection:
+            return raw_rows.list_playbooks(connection)
+
+    def all_ids(self) -> list[str]:
+        """Return the ids of all evaluations, the oldest first."""
+        with self._database.reading() as connection:
+            return raw_rows.list_ids(connection)
+
+    def orphans(self) -> list[tuple[str, str]]:
+        """Return the tables and ids of rows about evaluations that are not stored."""
+        with self._database.reading() as connection:
+            return raw_rows.list_orphans(connection)
 
     def history(
         self,
@@ -372,10 +418,19 @@ class EvaluationStore:
         with self._database.writing(alone=True) as connection:
             audit_entries.append(connection, {"action": action, "at": at, "public_key": public_key, **details})
 
-    def _end(self, evaluation_id: str, *, state: State) -> None:
-        with self._database.writing() as connection:
+    def _end(self, evaluation_id: str, action: str, *, state: State) -> None:
+        with self._database.writing(alone=True) as connection:
             rows.lock_open_evaluation(connection, evaluation_id)
-            self._update(connection, evaluation_id, state=state)
+            self._change_state(connection, evaluation_id, action, state=state)
+
+    def _change_state(self, connection: Connection, evaluation_id: str, action: str, **changes: Any) -> None:
+        """Change the row, and record that and the votes so far. Only in an exclusive transaction."""
+        self._update(connection, evaluation_id, **changes)
+        columns = audit_log.hash_long_columns(
+            {name: str(value) if name == "state" else value for name, value in changes.items()}
+        )
+        details = {"columns": columns, "raw_runs": votes.raw_runs(connection, evaluation_id)}
+        audit_entries.append(connection, audit_log.content(action, evaluation_id, None, at=self._now(), **details))
 
     def _update(self, connection: Connection, evaluation_id: str, **changes: Any) -> None:
         connection.execute(
@@ -384,7 +439,12 @@ class EvaluationStore:
 
     def _state(self, row: RowMapping) -> State:
         """Return the actual state: a running evaluation whose process has ended is interrupted."""
-        state = State(row["state"])
+        try:
+            state = State(row["state"])
+        except ValueError as error:
+            raise StoreError(
+                f"An evaluation in {self.place} is damaged: {error}.", hint="`byop verify --all` says what was altered."
+            ) from error
         return State.INTERRUPTED if state is State.RUNNING and self._is_gone(row) else state
 
     def _is_gone(self, row: RowMapping) -> bool:

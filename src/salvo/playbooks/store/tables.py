@@ -97,3 +97,11 @@ audit_signatures = Table(
     Column("statement", Text, nullable=False),
     Column("value", Text, nullable=False),
 )
+
+NOT_EVIDENCE: dict[str, dict[str, str]] = {
+    "byop_evaluations": {
+        "owner": "the process that runs the evaluation",
+        "touched_at": "when that process last wrote",
+    }
+}
+"""The columns that only coordinate processes. `byop verify` compares every other column with the audit log."""

@@ -74,6 +74,8 @@ def list_votes(connection: Connection, evaluation_id: str, after: int) -> list[t
 def raw_runs(connection: Connection, evaluation_id: str) -> list[dict[str, Any]]:
     """Return what the audit log records of each vote; `sha256` is of the stored JSON text."""
     vote_hash = _VOTE.vote_sha256.label("sha256")
-    query = select(_VOTE.check_id, _VOTE.run, _VOTE.result, _VOTE.valid, vote_hash, _VOTE.exchanges_sha256)
+    query = select(
+        _VOTE.sequence, _VOTE.check_id, _VOTE.run, _VOTE.result, _VOTE.valid, vote_hash, _VOTE.exchanges_sha256
+    )
     in_order = query.where(_VOTE.evaluation_id == evaluation_id).order_by(_VOTE.check_id, _VOTE.run)
     return list(map(dict, connection.execute(in_order).mappings()))

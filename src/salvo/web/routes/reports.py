@@ -10,7 +10,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Response
 
 from salvo.engine.text.formatting import NamedValue
-from salvo.playbooks.audit import chain_signatures
+from salvo.playbooks.audit import chain_signatures, verify_store
 from salvo.playbooks.audit import verify as verification
 from salvo.playbooks.enums import DISCLAIMERS
 from salvo.playbooks.report import labels
@@ -207,7 +207,7 @@ def verify(report_id: str, services: ServicesDep) -> Verification:
     store = services.store
     evaluation_id = store.find(report_id)
     log = store.audit_log()
-    findings = verification.stored(evaluation_id, store.load_raw(evaluation_id), log)
+    findings = verify_store.verify_one(store, evaluation_id, log)
     findings += chain_signatures.check(log, store.head_signatures())
     altered = sum(finding.standing is verification.VerificationState.ALTERED for finding in findings)
     return Verification(altered, tuple(findings))

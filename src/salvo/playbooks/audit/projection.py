@@ -1,0 +1,99 @@
+"""The rows that the tables must have, according to the audit log. Pure.
+
+The log is the evidence, and the tables follow from it: each entry says which columns of an evaluation it changed.
+Entries of earlier versions say less; columns that no entry has cannot be verified.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from salvo.playbooks.audit import audit_log
+from salvo.playbooks.audit.audit_log import AuditEntry
+
+
+@dataclass(slots=True)
+class LoggedEvaluation:
+    """What the entries about one evaluation say together."""
+
+    columns: dict[str, Any] = field(default_factory=dict)
+    """By the name of the column; of long ones the sha256. A column that no entry has is absent."""
+    runs: list[Mapping[str, Any]] | None = None
+    """The votes at the last entry that has them."""
+    baseline: dict[str, Any] | None = None
+    erasure: AuditEntry | None = None
+    unreadable: bool = False
+    """An entry about it was altered, so it cannot be used."""
+
+
+@dataclass(slots=True)
+class LoggedRows:
+    evaluations: dict[str, LoggedEvaluation] = field(default_factory=dict)
+    playbooks: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """By logic hash: the columns, or nothing for a playbook that only entries of earlier versions name."""
+    complete_since: str | None = None
+    """When the first entry was written that says everything; None if there is none."""
+
+
+def project(log: Iterable[AuditEntry]) -> LoggedRows:
+    """Return what the entries say together; altered entries are not used."""
+    rows = LoggedRows()
+    for entry in log:
+        if rows.complete_since is None and entry.content.get("entry_format") is not None:
+            rows.complete_since = entry.at
+        if not entry.report_id:
+            continue
+        evaluation = rows.evaluations.setdefault(entry.report_id, LoggedEvaluation())
+        if not entry.intact:
+            evaluation.unreadable = True
+            continue
+        _apply(entry, evaluation)
+        _add_playbook(entry, rows)
+    return rows
+
+
+def _apply(entry: AuditEntry, evaluation: LoggedEvaluation) -> None:
+    content = entry.content
+    if entry.action == audit_log.EVALUATION and "columns" not in content:
+        evaluation.columns |= _columns_of_earlier_version(entry)
+    evaluation.columns |= _mapping(content.get("columns"))
+    if isinstance(runs := content.get("raw_runs"), list):
+        evaluation.runs = [run for run in runs if isinstance(run, dict)]
+    if entry.action == audit_log.BASELINE_SET:
+        evaluation.baseline = {
+            "evaluation_id": entry.report_id,
+            "playbook_hash": content.get("playbook_logic_hash"),
+            "subject": content.get("subject"),
+            "saved_at": entry.at,
+        }
+    elif entry.action == audit_log.BASELINE_CLEARED:
+        evaluation.baseline = None
+    elif entry.action in (audit_log.ERASURE, audit_log.DELETION):
+        evaluation.erasure = entry
+
+
+def _columns_of_earlier_version(entry: AuditEntry) -> dict[str, Any]:
+    report = _mapping(entry.content.get("byop_report"))
+    return {
+        "id": entry.report_id,
+        "state": "done",
+        "finished_at": entry.at,
+        "playbook_hash": entry.content.get("playbook_logic_hash"),
+        "inputs_fingerprint": entry.content.get("inputs_fingerprint"),
+        "status": report.get("overall_status"),
+        "report_hash": report.get("stored_without_texts", report.get("report_hash")),
+    }
+
+
+def _add_playbook(entry: AuditEntry, rows: LoggedRows) -> None:
+    if isinstance(logic_hash := entry.content.get("playbook_logic_hash"), str):
+        rows.playbooks.setdefault(logic_hash, {})
+    playbook = _mapping(entry.content.get("playbook"))
+    if isinstance(logic_hash := playbook.get("logic_hash"), str):
+        rows.playbooks[logic_hash] = playbook
+
+
+def _mapping(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}

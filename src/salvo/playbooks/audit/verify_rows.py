@@ -1,0 +1,268 @@
+"""Compare every column of every row with the audit log. Pure.
+
+Only the columns in `NOT_EVIDENCE` are left out: they coordinate processes and say nothing about an evaluation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from sqlalchemy import Table
+
+from salvo.engine.jsonio import json_codec
+from salvo.engine.jsonio.canonical import sha256
+from salvo.errors import InputError
+from salvo.playbooks.audit.audit_log import LONG_COLUMNS
+from salvo.playbooks.audit.integrity import report_hash
+from salvo.playbooks.audit.projection import LoggedEvaluation, LoggedRows
+from salvo.playbooks.audit.verify import VerificationFinding, VerificationState
+from salvo.playbooks.playbook.definition import Playbook, Variance
+from salvo.playbooks.store.column_text import as_name, as_text
+from salvo.playbooks.store.records import RawRow, RawRows, State
+from salvo.playbooks.store.tables import NOT_EVIDENCE, baselines, evaluations, playbooks, votes
+
+_MAX_DIFFERENCES = 5
+_ALL_UNKNOWN = "no entry of the audit log is about it, and earlier versions did not log an evaluation before its end"
+
+
+def check_rows(rows: RawRows, log: LoggedRows) -> VerificationFinding:
+    """Compare the rows of one evaluation, its playbook, votes and baseline with the log."""
+    row = rows.evaluation
+    assert row is not None  # noqa: S101 - the caller has checked that it exists
+    logged = log.evaluations.get(_text(row["id"]))
+    if logged is None:
+        return _check_unlogged(row, log)
+    if logged.unreadable:
+        return _unknown("The rows cannot be compared with the audit log: an entry about them was altered.")
+    expected = {**_columns_by_report(row, logged), **logged.columns}
+    changes = [
+        *_row_changes(evaluations, row, expected),
+        *_playbook_changes(rows.playbook, log, _text(row["playbook_hash"])),
+        *_vote_changes(rows.votes, logged.runs, running=row["state"] == State.RUNNING),
+        *_baseline_changes(rows.baseline, logged),
+    ]
+    if changes:
+        return _altered(f"Rows were altered after they were stored: {'; '.join(changes[:_MAX_DIFFERENCES])}.")
+    unverified = [*_unverified(rows, expected, logged, log)]
+    if unverified:
+        return _unknown(
+            "These columns cannot be verified, because the audit log does not have them (an earlier version of Salvo "
+            f"wrote it, or the evaluation is running): {', '.join(unverified)}. The other columns are what it says."
+        )
+    return VerificationFinding("rows", VerificationState.HOLDS, "Every column of its rows is what the audit log says.")
+
+
+def _check_unlogged(row: RawRow, log: LoggedRows) -> VerificationFinding:
+    since = log.complete_since
+    if since is not None and _text(row["created_at"]) >= since:
+        return _altered(f"The evaluation was inserted: the audit log, complete since {since}, has no entry about it.")
+    return _unknown(f"Nothing of the evaluation can be verified: {_ALL_UNKNOWN}. It could have been inserted.")
+
+
+def _columns_by_report(row: RawRow, logged: LoggedEvaluation) -> dict[str, Any]:
+    """Return the columns that follow from a report with the logged hash, for entries of earlier versions."""
+    try:
+        report = json_codec.loads(row["report"])
+        if report_hash(report) != logged.columns.get("report_hash"):
+            return {}
+        outcomes = as_text({check["check_id"]: check["result"] for check in report["check_results"]})
+        return {
+            "subject": as_name(report["subject"]),
+            "evaluator": as_name(report["evaluator"]),
+            "mode": report["execution_mode"],
+            "runs": report["variance_summary"]["num_runs"],
+            "consistency": report["variance_summary"]["consistency_score"],
+            "incomplete": report["incomplete"],
+            "stored_in_full": not report["texts_withheld"],
+            "outcomes": sha256(outcomes.encode()),
+        }
+    except (ValueError, TypeError, KeyError, AttributeError, InputError):
+        return {}
+
+
+def _row_changes(table: Table, row: RawRow, expected: Mapping[str, Any]) -> Iterator[str]:
+    for column in _evidence(table):
+        if column in expected and (change := _change(column, row[column], expected[column])):
+            yield f"{table.name}.{change}"
+
+
+def _change(column: str, value: Any, expected: Any) -> str | None:
+    if column not in LONG_COLUMNS or value is None or expected is None:
+        if _same(value, expected):
+            return None
+        if column in LONG_COLUMNS:
+            return f"{column} was {'removed' if value is None else 'added'}"
+        return f"{column} is {_shown(value)}, the audit log says {_shown(expected)}"
+    return None if sha256(_bytes(value)) == expected else f"{column} does not match its hash in the audit log"
+
+
+def _same(value: Any, expected: Any) -> bool:
+    """SQLite has numbers for booleans, and a number may be stored as another type of number."""
+    if isinstance(value, str | bytes) or isinstance(expected, str | bytes) or value is None or expected is None:
+        return type(value) is type(expected) and value == expected
+    return bool(value == expected)
+
+
+def _playbook_changes(row: RawRow | None, log: LoggedRows, logic_hash: str) -> Iterator[str]:
+    if row is None:
+        yield f"the row {logic_hash} of {playbooks.name} was removed"
+        return
+    yield from _row_changes(playbooks, row, {**_columns_by_document(row), **log.playbooks.get(logic_hash, {})})
+
+
+def _columns_by_document(row: RawRow) -> dict[str, Any]:
+    """Return the columns that follow from the document, which the hash covers except for two dates."""
+    try:
+        document = json_codec.loads(row["document"])
+        metadata = document["metadata"]
+        return {
+            "logic_hash": Playbook("", "", (), Variance(), document).logic_hash,
+            "id": as_name(metadata["id"]),
+            "version": as_name(metadata["version"]),
+        }
+    except (ValueError, TypeError, KeyError, AttributeError, InputError):
+        return {"document": "a playbook"}
+
+
+def _vote_changes(rows: Sequence[RawRow], runs: list[Mapping[str, Any]] | None, *, running: bool) -> Iterator[str]:
+    stored = {(row["check_id"], row["run"]): row for row in rows}
+    logged = {(run.get("check_id"), run.get("run")): run for run in runs or ()}
+    for place, row in stored.items():
+        run = logged.get(place)
+        name = f"run {_shown(place[1])} of {_shown(place[0])}"
+        yield from _hash_changes(row, name)
+        if run is None:
+            if runs is not None and not running:
+                yield f"{name} was added to {votes.name}"
+        elif not (running and not run.get("valid")):  # a run without a vote may be asked again
+            yield from _vote_differences(row, run, name)
+    for place in logged.keys() - stored.keys():
+        yield f"run {_shown(place[1])} of {_shown(place[0])} was removed from {votes.name}"
+
+
+def _hash_changes(row: RawRow, name: str) -> Iterator[str]:
+    for column, hash_column in (("vote", "vote_sha256"), ("exchanges", "exchanges_sha256")):
+        if sha256(_bytes(row[column])) != row[hash_column]:
+            yield f"{votes.name}.{column} of {name} does not match {hash_column}"
+    document = _object(row["vote"])
+    answer = document.get("ballot")
+    if not isinstance(answer, dict):
+        yield f"{votes.name}.vote of {name} is not a vote"
+        return
+    result = answer.get("result")
+    expected = {
+        "check_id": as_name(str(document.get("check_id"))),
+        "run": document.get("run"),
+        "valid": result is not None,
+        "result": result or "indeterminate",
+    }
+    for column, value in expected.items():
+        if not _same(row[column], value):
+            yield f"{votes.name}.{column} of {name} is {_shown(row[column])}, its vote says {_shown(value)}"
+
+
+def _vote_differences(row: RawRow, run: Mapping[str, Any], name: str) -> Iterator[str]:
+    for column, key in {
+        "sequence": "sequence",
+        "valid": "valid",
+        "result": "result",
+        "vote_sha256": "sha256",
+        "exchanges_sha256": "exchanges_sha256",
+    }.items():
+        if key in run and not _same(row[column], run[key]):
+            yield f"{votes.name}.{column} of {name} is {_shown(row[column])}, the audit log says {_shown(run[key])}"
+
+
+def _baseline_changes(row: RawRow | None, logged: LoggedEvaluation) -> Iterator[str]:
+    if row is None and logged.baseline is not None:
+        yield f"its row in {baselines.name} was removed"
+    elif row is not None and logged.baseline is None:
+        yield f"its row in {baselines.name} was inserted"
+    elif row is not None and logged.baseline is not None:
+        yield from _row_changes(baselines, row, logged.baseline)
+
+
+def _unverified(rows: RawRows, expected: Mapping[str, Any], logged: LoggedEvaluation, log: LoggedRows) -> Iterator[str]:
+    checked_otherwise = {"inputs", "report"} if "report_hash" in expected else set()
+    for column in _evidence(evaluations):
+        if column not in expected and column not in checked_otherwise:
+            yield f"{evaluations.name}.{column}"
+    if not log.playbooks.get(_text((rows.evaluation or {}).get("playbook_hash"))):
+        yield f"{playbooks.name}.document (only its two dates; the rest is covered by its hash)"
+    runs = {(run.get("check_id"), run.get("run")): run for run in logged.runs or ()}
+    if any("sequence" not in runs.get((row["check_id"], row["run"]), {}) for row in rows.votes):
+        is_new = any((row["check_id"], row["run"]) not in runs for row in rows.votes)
+        yield f"{votes.name} (votes that arrived since the last entry)" if is_new else f"{votes.name}.sequence"
+
+
+def check_unreferenced(
+    log: LoggedRows,
+    *,
+    stored_ids: Iterable[str],
+    playbook_rows: Iterable[RawRow],
+    orphans: Iterable[tuple[str, str]],
+) -> list[VerificationFinding]:
+    """Find rows that belong to no evaluation, and playbooks that were inserted, altered or removed.
+
+    `orphans` are the names of tables with the ids of evaluations that are not stored.
+    """
+    known = set(stored_ids)
+    changes = [f"a row of {table} is about {_shown(name)}, which is not stored" for table, name in orphans]
+    hashes = set()
+    unlogged = []
+    for row in playbook_rows:
+        logic_hash = _text(row["logic_hash"])
+        hashes.add(logic_hash)
+        changes += _playbook_changes(row, log, logic_hash)
+        if logic_hash not in log.playbooks:
+            unlogged.append(logic_hash)
+    changes += [f"the row {name} of {playbooks.name} was removed" for name in log.playbooks if name not in hashes]
+    findings = []
+    if changes:
+        findings.append(_altered(f"Rows were altered after they were stored: {'; '.join(changes[:_MAX_DIFFERENCES])}."))
+    if unlogged:
+        findings.append(
+            _unknown(
+                f"No entry of the audit log names these playbooks: {', '.join(unlogged[:_MAX_DIFFERENCES])}. They were "
+                "inserted, or used by an earlier version of Salvo in an evaluation that did not end with a report."
+            )
+        )
+    if not findings:
+        message = f"No other row was added or removed: {len(hashes)} playbooks, {len(known)} evaluations."
+        findings.append(VerificationFinding("rows", VerificationState.HOLDS, message))
+    return findings
+
+
+def _evidence(table: Table) -> list[str]:
+    coordination = NOT_EVIDENCE.get(table.name, {})
+    return [column.name for column in table.c if column.name not in coordination]
+
+
+def _object(text: Any) -> dict[str, Any]:
+    try:
+        document = json_codec.loads(text)
+    except (ValueError, TypeError):
+        return {}
+    return document if isinstance(document, dict) else {}
+
+
+def _bytes(value: Any) -> bytes:
+    return value if isinstance(value, bytes) else str(value).encode("utf-8", "surrogatepass")
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else repr(value)
+
+
+def _shown(value: Any) -> str:
+    text = value if isinstance(value, str) else repr(value)
+    return text if len(text) <= 80 else f"{text[:79]}…"
+
+
+def _altered(message: str) -> VerificationFinding:
+    return VerificationFinding("rows", VerificationState.ALTERED, message)
+
+
+def _unknown(message: str) -> VerificationFinding:
+    return VerificationFinding("rows", VerificationState.UNKNOWN, message)

@@ -1,0 +1,224 @@
+"""Whatever column of whatever table is altered, `verify` says so; on both databases."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import Boolean, Column, Float, Integer, Table, text
+
+from salvo.engine.jsonio.canonical import sha256
+from salvo.playbooks.audit import chain_signatures, signing, verify_store
+from salvo.playbooks.audit.verify import VerificationFinding, VerificationState
+from salvo.playbooks.store.records import ErrorDetail
+from salvo.playbooks.store.store import EvaluationStore
+from salvo.playbooks.store.tables import NOT_EVIDENCE, metadata
+from tests.support.clock import HeldClock
+from tests.support.playbooks import a_vote
+from tests.support.stored_evaluations import begin_evaluation, finish_evaluation
+
+TABLES = {table.name: table for table in metadata.sorted_tables}
+COLUMNS = [(name, column.name) for name, table in TABLES.items() for column in table.c]
+EVIDENCE = [(table, column) for table, column in COLUMNS if column not in NOT_EVIDENCE.get(table, {})]
+
+
+def execute(store: EvaluationStore, *statements: str, **values: Any) -> None:
+    """As somebody does who has access to the database, and does not care about foreign keys."""
+    with store._database.writing() as connection:
+        if connection.dialect.name == "sqlite":
+            connection.exec_driver_sql("PRAGMA defer_foreign_keys = ON")
+        else:
+            connection.exec_driver_sql("SET session_replication_role = replica")
+        for statement in statements:
+            connection.execute(text(statement), values)
+        if connection.dialect.name == "sqlite":
+            connection.exec_driver_sql("PRAGMA foreign_keys = OFF")
+        else:
+            connection.exec_driver_sql("SET session_replication_role = DEFAULT")
+
+
+@pytest.fixture
+def unguarded(url: str, clock: HeldClock, tmp_path: Path) -> Iterator[EvaluationStore]:
+    """A store with a signed log, whose database does not enforce foreign keys, as SQLite's shell does not."""
+    key = signing.new_key(tmp_path / "key.pem")
+    with EvaluationStore.open(url, clock, read_key=lambda: key) as store:
+        with store._database._engine.connect() as connection:
+            if connection.dialect.name == "sqlite":
+                connection.connection.cursor().execute("PRAGMA foreign_keys = OFF")
+        yield store
+
+
+def altered(findings: list[VerificationFinding]) -> str:
+    return " ".join(finding.message for finding in findings if finding.standing is VerificationState.ALTERED)
+
+
+def new_value(column: "Column[Any]", value: Any) -> Any:
+    if isinstance(column.type, Boolean):
+        return not value
+    if isinstance(column.type, Integer):
+        return value + 7
+    if isinstance(column.type, Float):
+        return (value or 0) + 0.25
+    return f"{value or ''} "
+
+
+def alter(store: EvaluationStore, table: Table, column: str) -> None:
+    with store._database.reading() as connection:
+        value = connection.execute(table.select().limit(1)).mappings().one()[column]
+    execute(
+        store,
+        f"UPDATE {table.name} SET {column} = :new WHERE {column} = :old"  # noqa: S608 - names of our own tables
+        if value is not None
+        else f"UPDATE {table.name} SET {column} = :new WHERE {column} IS NULL OR {column} = :old",  # noqa: S608 - as above
+        new=new_value(table.c[column], value),
+        old=value,
+    )
+
+
+@pytest.mark.parametrize("table, column", EVIDENCE)
+def test_every_altered_column_is_found(unguarded: EvaluationStore, table: str, column: str) -> None:
+    finish_evaluation(unguarded, group="id-0000")
+    unguarded.set_baseline("id-0001")
+
+    def signatures() -> list[VerificationFinding]:
+        return chain_signatures.check(unguarded.audit_log(), unguarded.head_signatures())
+
+    assert altered([*verify_store.verify_all(unguarded), *signatures()]) == ""
+    alter(unguarded, TABLES[table], column)
+    assert altered([*verify_store.verify_all(unguarded), *signatures()]) != ""
+    if (table, column) not in (("byop_evaluations", "id"), ("byop_votes", "evaluation_id")):
+        one = verify_store.verify_one(unguarded, "id-0001", unguarded.audit_log())
+        assert altered([*one, *signatures()]) != ""
+
+
+@pytest.mark.parametrize(
+    "column", [column for table, column in EVIDENCE if table == "byop_evaluations" and column != "id"]
+)
+@pytest.mark.parametrize("end", ["running", "interrupt", "cancel", "fail", "resume"])
+def test_every_altered_column_of_an_evaluation_without_report_is_found(
+    unguarded: EvaluationStore, end: str, column: str
+) -> None:
+    begin_evaluation(unguarded)
+    unguarded.save_votes("id-0001", [a_vote()])
+    if end == "fail":
+        unguarded.fail("id-0001", ErrorDetail("x", "It failed."))
+    elif end != "running":
+        (unguarded.cancel if end == "cancel" else unguarded.interrupt)("id-0001")
+    if end == "resume":
+        unguarded.resume("id-0001")
+    assert altered(verify_store.verify_all(unguarded)) == ""
+    alter(unguarded, TABLES["byop_evaluations"], column)
+    assert altered(verify_store.verify_all(unguarded)) != ""
+
+
+def test_only_columns_that_coordinate_processes_are_no_evidence() -> None:
+    assert {table: set(columns) for table, columns in NOT_EVIDENCE.items()} == {
+        "byop_evaluations": {"owner", "touched_at"}
+    }
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "DELETE FROM byop_baselines",
+        "INSERT INTO byop_baselines SELECT 'id-0002', playbook_hash, subject, saved_at FROM byop_baselines",
+        "INSERT INTO byop_baselines SELECT 'nowhere', playbook_hash, subject, saved_at FROM byop_baselines",
+        "DELETE FROM byop_votes WHERE sequence = 3 AND evaluation_id = 'id-0001'",
+        "DELETE FROM byop_votes WHERE evaluation_id = 'id-0003'",
+        "DELETE FROM byop_playbooks",
+        "INSERT INTO byop_playbooks SELECT 'sha256:0', id, version, document FROM byop_playbooks",
+        "DELETE FROM byop_evaluations WHERE id = 'id-0002'",
+        "DELETE FROM byop_evaluations WHERE id = 'id-0003'",
+    ],
+)
+def test_inserted_and_deleted_rows_are_found(unguarded: EvaluationStore, statement: str) -> None:
+    finish_evaluation(unguarded)
+    finish_evaluation(unguarded, "id-0002")
+    begin_evaluation(unguarded, "id-0003")
+    unguarded.save_votes("id-0003", [a_vote()])
+    unguarded.interrupt("id-0003")
+    unguarded.set_baseline("id-0001")
+    assert altered(verify_store.verify_all(unguarded)) == ""
+    execute(unguarded, statement)
+    assert altered(verify_store.verify_all(unguarded)) != ""
+
+
+def test_a_late_vote_is_logged_and_its_alteration_found(store: EvaluationStore) -> None:
+    begin_evaluation(store)
+    store.cancel("id-0001")
+    store.save_votes("id-0001", [a_vote()])
+    assert altered(verify_store.verify_all(store)) == ""
+    execute(store, "UPDATE byop_votes SET sequence = 5")
+    assert "byop_votes.sequence of run 1" in altered(verify_store.verify_all(store))
+
+
+def test_deleted_evaluations_are_told_from_erased_ones(store: EvaluationStore) -> None:
+    for name in ("id-0001", "id-0002", "id-0003"):
+        finish_evaluation(store, name)
+    store.delete("id-0001", by="Dana Example")
+    execute(
+        store,
+        "DELETE FROM byop_votes WHERE evaluation_id = 'id-0002'",
+        "DELETE FROM byop_evaluations WHERE id = 'id-0002'",
+    )
+    findings = verify_store.verify_all(store)
+    assert altered(findings) == "The evaluation id-0002 was removed, but the audit log records no deletion."
+    assert "The evaluation id-0001 was erased on 2026-11-15T12:00:00.000+00:00 by Dana Example" in " ".join(
+        finding.message for finding in findings
+    )
+    assert store.audit_log("id-0001")[-1].content["system_user"]
+
+
+def as_an_earlier_version_wrote_it(store: EvaluationStore) -> None:
+    """Rebuild the log without what earlier versions did not write."""
+    previous, sequence = "sha256:" + "0" * 64, 0
+    log = store.audit_log()
+    execute(store, "DELETE FROM byop_audit")
+    for entry in log:
+        content = {
+            name: value for name, value in entry.content.items() if name not in ("columns", "playbook", "entry_format")
+        }
+        if content["action"] == "created":
+            continue
+        for run in content.get("raw_runs", ()):
+            run.pop("sequence")
+        sequence += 1
+        written = json.dumps({**content, "sequence": sequence, "previous_hash": previous}, sort_keys=True)
+        previous = sha256(written.encode())
+        execute(
+            store,
+            "INSERT INTO byop_audit (sequence, hash, evaluation_id, entry) VALUES (:sequence, :hash, :name, :entry)",
+            sequence=sequence,
+            hash=previous,
+            name=entry.report_id,
+            entry=written,
+        )
+
+
+def test_what_an_earlier_version_did_not_log_is_named(store: EvaluationStore) -> None:
+    finish_evaluation(store)
+    store.set_baseline("id-0001")
+    begin_evaluation(store, "id-0002")
+    as_an_earlier_version_wrote_it(store)
+    findings = verify_store.verify_one(store, "id-0001", store.audit_log())
+    assert altered(findings) == ""
+    [rows] = [finding.message for finding in findings if finding.part == "rows"]
+    assert rows == (
+        "These columns cannot be verified, because the audit log does not have them (an earlier version of Salvo wrote "
+        "it, or the evaluation is running): byop_evaluations.group_id, byop_evaluations.created_at, "
+        "byop_evaluations.request, byop_playbooks.document (only its two dates; the rest is covered by its hash), "
+        "byop_votes.sequence. The other columns are what it says."
+    )
+    for column in ("subject", "evaluator", "mode", "runs", "state", "finished_at", "stored_in_full", "outcomes"):
+        alter(store, TABLES["byop_evaluations"], column)
+        assert altered(verify_store.verify_one(store, "id-0001", store.audit_log())) != ""
+    unfinished = " ".join(part.message for part in verify_store.verify_one(store, "id-0002", store.audit_log()))
+    assert "Nothing of the evaluation can be verified" in unfinished
+
+
+def test_an_evaluation_that_was_inserted_is_found(store: EvaluationStore) -> None:
+    begin_evaluation(store)
+    names = ", ".join(column.name for column in TABLES["byop_evaluations"].c if column.name != "id")
+    execute(store, f"INSERT INTO byop_evaluations (id, {names}) SELECT 'id-0009', {names} FROM byop_evaluations")  # noqa: S608 - as above
+    assert "was inserted" in altered(verify_store.verify_all(store))
