@@ -1339,6 +1339,8 @@ export interface components {
             cost_usd: number | null;
             /** Sentence */
             sentence: string;
+            /** Warnings */
+            warnings: string[];
         };
         /**
          * EvalResult
@@ -1433,6 +1435,8 @@ export interface components {
             /** Base Url */
             base_url: string | null;
             problem: components["schemas"]["ErrorDetail"] | null;
+            /** Warnings */
+            warnings: string[];
         };
         /**
          * EvaluationCreate

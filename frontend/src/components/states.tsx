@@ -31,6 +31,19 @@ export function Notice({ tone = "amber", children }: { tone?: Tone; children: Re
   );
 }
 
+/** What the user should know and decide about. Screen readers announce a warning when it appears. */
+export function Warnings({ warnings }: { warnings: readonly string[] }) {
+  return (
+    <div role="alert" className="space-y-2">
+      {warnings.map((warning) => (
+        <Notice key={warning}>
+          <strong>Warning:</strong> {warning}
+        </Notice>
+      ))}
+    </div>
+  );
+}
+
 /** The API's error message and hint. */
 export function ProblemNotice({ problem, onRetry }: { problem: Problem; onRetry?: (() => void) | undefined }) {
   return (

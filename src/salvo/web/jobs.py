@@ -95,6 +95,7 @@ class Job:
         created_at: str,
         base_url: str | None,
         earlier_votes: Sequence[tuple[int, Vote]] = (),
+        warnings: tuple[str, ...] = (),
     ) -> None:
         """Blocks: the notes of the earlier votes are checked."""
         self.request = request
@@ -109,6 +110,7 @@ class Job:
         self.progress = ""
         self.waiting: RetryNotice | None = None
         self.problem: ErrorDetail | None = None
+        self.warnings = warnings
         self.changed = asyncio.Event()
         """Set at the next change, and then replaced by a new event."""
         self.finished = asyncio.Event()
@@ -241,6 +243,7 @@ class Jobs:
         *,
         in_full: bool = True,
         earlier_votes: Sequence[Vote] = (),
+        warnings: tuple[str, ...] = (),
     ) -> Job:
         """Store a new evaluation, with the votes that it takes over from another one, and queue it."""
         self._check_capacity()
@@ -249,7 +252,7 @@ class Jobs:
         created_at = config.clock.now().isoformat(timespec="milliseconds")
         numbers = await asyncio.to_thread(recorder.start, request, earlier_votes)
         votes = list(zip(numbers, earlier_votes, strict=True))
-        job = await asyncio.to_thread(Job, request, created_at, config.base_url, votes)
+        job = await asyncio.to_thread(Job, request, created_at, config.base_url, votes, warnings)
         self._enqueue(job, config)
         return job
 

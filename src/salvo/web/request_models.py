@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, PlainValidator, WithJsonSchem
 
 from salvo.errors import InputError, MissingKeyError, UsageError
 from salvo.playbooks.enums import Mode
-from salvo.playbooks.evaluate.inputs import Inputs
+from salvo.playbooks.evaluate.inputs import Inputs, key_warnings
 from salvo.playbooks.evaluate.judges import rules_judge
 from salvo.playbooks.evaluate.request import DEFAULT_SUBJECT, EvaluationRequest, new_request
 from salvo.playbooks.evaluate.session import EvaluatorConfig
@@ -86,6 +86,17 @@ class EvaluationCreate(RequestModel):
             runs=self.runs,
             subject=self.subject,
             producer=self.producer,
+        )
+
+    def key_warnings(self) -> tuple[str, ...]:
+        """Return a warning for each text that seems to contain a credential. Blocks, because texts may be long."""
+        return key_warnings(
+            {
+                "ai_output": self.ai_output,
+                "source_document": self.source_document,
+                "prompt": self.prompt,
+                "system_instructions": self.system_instructions,
+            }
         )
 
     def chosen_playbook(self) -> Playbook:

@@ -231,3 +231,28 @@ def test_a_named_pipe_is_not_waited_for(project: ByopProject, arguments: tuple[s
         process.kill()
     assert process.returncode == 2
     assert "pipe is a pipe, a socket or a device, so it is not read" in err
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+@pytest.mark.parametrize(
+    "arguments, environ",
+    [
+        (("keys", "show", "pipe"), {}),
+        (("keys", "rotate", "pipe"), {}),
+        (("run", "output.md", "--evaluator", "rules", "--sign", "pipe", "-o", "report.json"), {}),
+        (("verify", "report.json", "--public-key", "pipe"), {}),
+        (("run", "output.md", "--evaluator", "rules"), {"BYOP_SIGNING_KEY": "pipe"}),
+    ],
+)
+def test_a_named_pipe_in_the_place_of_a_key_is_not_waited_for(
+    project: ByopProject, arguments: tuple[str, ...], environ: dict[str, str]
+) -> None:
+    project.write("report.json", "{}")
+    os.mkfifo(project.folder / "pipe", 0o600)
+    project.environ |= environ
+    process = project.process(*arguments)
+    try:
+        _, err = process.communicate(timeout=60)
+    finally:
+        process.kill()
+    assert "pipe cannot be read: it is not a regular file" in err

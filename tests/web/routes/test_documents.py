@@ -197,6 +197,6 @@ async def test_a_client_that_leaves_ends_the_reading() -> None:
 async def test_a_file_that_seems_to_hold_a_credential_gets_a_warning_without_its_value(api: Client) -> None:
     key = "AKIA0123456789ABCDEF"
     document = (await _read(api, "a.txt", f"one\n  {key}".encode())).json()
-    assert document["warning"].startswith("The file seems to contain an AWS access key at line 2, column 3.")
+    assert document["warning"].startswith("The file may contain an AWS access key at line 2, column 3.")
     assert key not in document["warning"]
     assert (await _read(api, "a.txt", b"one")).json()["warning"] is None

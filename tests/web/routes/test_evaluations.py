@@ -285,6 +285,23 @@ async def test_a_hostile_text_comes_back_as_it_was(api: Client) -> None:
     assert {finding["kind"] for finding in shown["report"]["artifact_findings"]} != set()
 
 
+async def test_an_evaluation_of_a_pasted_credential_starts_with_a_warning_that_is_not_stored(
+    api: Client, database: Path
+) -> None:
+    credential = "ghp_0123456789abcdefABCDEF"
+    body = {"ai_output": CAREFUL, "system_instructions": f"Use {credential}.", "client_token": "once"}
+    for _ in range(2):  # the same answer if the request is sent again
+        started = (await api.ask("POST", "/api/evaluations", body)).json()
+        [warning] = started["warnings"]
+        assert warning.startswith("The system instructions may contain a GitHub token at line 1, column 5.")
+        assert credential not in warning
+    await api.events(started["id"])
+    assert (await api.get(f"/api/evaluations/{started['id']}"))["warnings"] == []
+    assert b"may contain" not in folder_content(database.parent)
+    clean = await api.ask("POST", "/api/evaluations", {"ai_output": CAREFUL})
+    assert clean.json()["warnings"] == []
+
+
 async def test_only_hashes_are_stored_where_that_was_asked_for(api: Client, database: Path) -> None:
     shown = await api.report(CARELESS, hashes_only=True)
     assert (shown["texts"], shown["report"]["texts_withheld"], shown["resumable"]) == (None, True, False)

@@ -5,6 +5,8 @@ from inline_snapshot import snapshot
 
 from tests.support.web import CARELESS, GPT, Client
 
+CREDENTIAL = "AKIA0123456789ABCDEF"
+
 
 @pytest.fixture
 def api(shared_api: Client) -> Client:
@@ -36,3 +38,16 @@ async def test_an_estimate_tells_place_tokens_and_money_or_that_they_are_unknown
             "The text is sent to api.openai.com: 12 questions with about 85 tokens of text each; the price is unknown.",
         ]
     )
+
+
+async def test_an_estimate_warns_of_a_pasted_credential_without_its_value(api: Client) -> None:
+    texts = {"ai_output": CARELESS, "source_document": f"\n\nOne.\nThe key: {CREDENTIAL}", "prompt": "Review it."}
+    for evaluator in ("rules", GPT):
+        reply = await api.ask("POST", "/api/estimate", {**texts, "evaluator": evaluator})
+        [warning] = reply.json()["warnings"]
+        assert warning == snapshot(
+            "The source document may contain an AWS access key at line 4, column 10. "
+            "Texts are not redacted: remove it if it is real."
+        )
+    clean = await api.ask("POST", "/api/estimate", {"ai_output": CARELESS})
+    assert clean.json()["warnings"] == []

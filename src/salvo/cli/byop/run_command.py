@@ -20,7 +20,7 @@ from salvo.cli.output import echo
 from salvo.engine.runtime.files import read_up_to
 from salvo.errors import InputError, UsageError
 from salvo.playbooks.enums import Mode
-from salvo.playbooks.evaluate.inputs import NAMES, Inputs, key_warning
+from salvo.playbooks.evaluate.inputs import NAMES, Inputs, key_warnings
 from salvo.playbooks.evaluate.judges import rules_judge
 from salvo.playbooks.evaluate.request import new_request, stored_request
 from salvo.playbooks.evaluate.session import EvaluatorConfig, default_evaluator
@@ -72,7 +72,6 @@ def run(
     else:
         chosen_playbook = library.find(playbook)
         inputs = _read_inputs(output_file or "-", source, prompt, system)
-        _warn_of_keys(inputs)
         jobs = [
             EvaluationJob(
                 config,
@@ -124,18 +123,18 @@ def _check_resume_options(context: click.Context) -> None:
 
 
 def _read_inputs(output_file: str, source: Path | None, prompt: Path | None, system: Path | None) -> Inputs:
-    """Return the texts to evaluate. The output file "-" is standard input."""
+    """Return the texts to evaluate, and warn of credentials in them. The output file "-" is standard input."""
     if output_file == "-":
         ai_output = _limited(sys.stdin.buffer.read(_MAX_BYTES + 1), "Standard input")
     else:
         ai_output = _read(Path(output_file))
-    return Inputs.from_texts(ai_output, *(None if path is None else _read(path) for path in (source, prompt, system)))
-
-
-def _warn_of_keys(inputs: Inputs) -> None:
-    for name, text in inputs.texts.items():
-        if text and (warning := key_warning(NAMES[name], text)):
-            click.echo(f"Warning: {warning}", err=True)
+    contents = [ai_output, *(None if path is None else _read(path) for path in (source, prompt, system))]
+    inputs = Inputs.from_texts(*contents)
+    # Not those of the inputs: a warning names lines of the files.
+    texts = [None if content is None else content.decode("utf-8-sig") for content in contents]
+    for warning in key_warnings(dict(zip(NAMES, texts, strict=True))):
+        click.echo(f"Warning: {warning}", err=True)
+    return inputs
 
 
 def _read(path: Path) -> bytes:

@@ -22,11 +22,14 @@ from cryptography.hazmat.primitives.serialization import (
     load_pem_public_key,
 )
 
+from salvo.engine.runtime.files import read_regular
 from salvo.errors import InputError
 from salvo.playbooks.audit.integrity import canonical
 from salvo.playbooks.report.report import Signature
 
 _PUBLIC_BYTES = 32
+_MAX_KEY_BYTES = 64 * 1024
+"""More than any file with one key has; the rest of a longer file is not read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +154,7 @@ def _is_public_key(text: str) -> bool:
 
 def _content(file: Path) -> bytes:
     try:
-        return file.read_bytes()
+        return read_regular(file, _MAX_KEY_BYTES)
     except OSError as error:
         raise InputError(
             f"{file} cannot be read: {error.strerror}.", hint="`byop keys new` creates a key and prints its location."

@@ -16,12 +16,18 @@ from salvo.errors import InputError
 
 def key_warning(name: str, text: str) -> str | None:
     """Return a warning if a text seems to hold credentials: texts are evaluated as they are, not redacted."""
-    findings = find_keys(text)
+    findings = find_keys(_with_line_feeds(text))
     if not findings:
         return None
     listed = "; ".join(map(str, findings[:_MAX_KEYS]))
     others = f"; and {len(findings) - _MAX_KEYS} more" if len(findings) > _MAX_KEYS else ""
-    return f"{name} seems to contain {listed}{others}. Texts are not redacted: remove it first if it is real."
+    return f"{name} may contain {listed}{others}. Texts are not redacted: remove it if it is real."
+
+
+def key_warnings(texts: Mapping[str, str | None]) -> tuple[str, ...]:
+    """Return a warning for each input that seems to hold credentials. Blocks, because texts may be long."""
+    warnings = (key_warning(NAMES[name], text) for name, text in texts.items() if text)
+    return tuple(warning for warning in warnings if warning)
 
 
 _MAX_KEYS = 3
@@ -109,4 +115,8 @@ def _normalised_text(name: str, content: str | bytes) -> str:
             f"{NAMES[name]} is not UTF-8: byte {error.start} (0x{error.object[error.start]:02x}) is invalid there.",
             hint="Save it as UTF-8 and try again.",
         ) from error
-    return text.replace("\r\n", "\n").replace("\r", "\n").strip()
+    return _with_line_feeds(text).strip()
+
+
+def _with_line_feeds(text: str) -> str:
+    return text.replace("\r\n", "\n").replace("\r", "\n")

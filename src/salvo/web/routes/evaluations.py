@@ -71,6 +71,9 @@ class Evaluation:
     base_url: str | None
     """The address of the model, if it is not the provider's own."""
     problem: ErrorDetail | None
+    warnings: tuple[str, ...]
+    """One for each text that seems to contain a credential; texts are not redacted. They are given where and while
+    the evaluation is started and runs, and not stored."""
 
 
 @router.post("", status_code=202, operation_id="startEvaluation")
@@ -81,10 +84,11 @@ async def start(body: EvaluationCreate, services: ServicesDep, key: Key = None) 
         config = evaluator_config(body.evaluator, body.base_url, key, services.settings)
         check_key(config)
         request = await in_killable_thread(body.to_request, config)
-        return await services.jobs.start(request, config, in_full=not body.hashes_only)
+        warnings = await asyncio.to_thread(body.key_warnings)
+        return await services.jobs.start(request, config, in_full=not body.hashes_only, warnings=warnings)
 
     job = await services.jobs.start_once(body.client_token, start_job)
-    return await show(job.id, services)
+    return replace(await show(job.id, services), warnings=job.warnings)  # it may have ended already
 
 
 @router.get("/{evaluation_id}", operation_id="getEvaluation")
@@ -207,6 +211,7 @@ def _load_evaluation(evaluation_id: str, services: Services) -> Evaluation:
         report_id=stored.id if stored.report is not None else None,
         resumable=stored.inputs is not None and stored.state is not State.RUNNING and not is_complete,
         problem=problem,
+        warnings=(),
         base_url=stored.settings.get(BASE_URL),
         **_request_fields(request),
     )

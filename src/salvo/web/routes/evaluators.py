@@ -120,6 +120,8 @@ class Estimate:
     cost_usd: float | None
     """None if the price is unknown."""
     sentence: str
+    warnings: tuple[str, ...]
+    """One for each text that seems to contain a credential; texts are not redacted."""
 
 
 @router.post("/estimate", operation_id="estimateEvaluation")
@@ -129,8 +131,9 @@ def estimate(body: EvaluationCreate, services: ServicesDep) -> Estimate:
     request = body.to_request(config)
     questions = len(request.cases)
     endpoint = config.endpoint
+    warnings = body.key_warnings()
     if endpoint is None:
-        return Estimate(config.name, None, False, questions, 0, 0, 0.0, "Nothing leaves this machine.")
+        return Estimate(config.name, None, False, questions, 0, 0, 0.0, "Nothing leaves this machine.", warnings)
     texts = sum(len(text) for text in request.inputs.texts.values() if text) // CHARACTERS_PER_TOKEN
     rules = len(prompts.SYSTEM) // CHARACTERS_PER_TOKEN
     usage = _usage(rules + texts, questions, cached=config.judge().goes_first(request.inputs))
@@ -144,6 +147,7 @@ def estimate(body: EvaluationCreate, services: ServicesDep) -> Estimate:
         output_tokens=usage.output,
         cost_usd=cost,
         sentence=_sentence(endpoint.host, questions, texts, cost),
+        warnings=warnings,
     )
 
 

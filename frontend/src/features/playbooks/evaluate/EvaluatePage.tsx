@@ -7,7 +7,7 @@ import type { Mode } from "@/api/types";
 import { Button } from "@/components/Button";
 import { Details } from "@/components/Details";
 import { PageTitle } from "@/components/layout";
-import { ErrorNotice } from "@/components/states";
+import { ErrorNotice, Warnings } from "@/components/states";
 import { applyExample, type TextName, toRequest, useDraft } from "./draft";
 import { EvaluatorChoice } from "./EvaluatorChoice";
 import { PlaybookChoice } from "./PlaybookChoice";
@@ -216,6 +216,7 @@ function RunButton() {
           : null}
       </p>
       {estimate.error && !usesRules ? <ErrorNotice error={estimate.error} /> : null}
+      <Warnings warnings={estimate.data?.warnings ?? []} />
       <Button
         variant="primary"
         className="w-full py-2.5 text-lg"

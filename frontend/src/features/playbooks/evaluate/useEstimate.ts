@@ -5,14 +5,14 @@ import { type Draft, toRequest } from "./draft";
 
 const DEBOUNCE_MS = 500;
 
-/** Where the texts would be sent and roughly what it would cost, requested when typing pauses. */
+/** Where the texts would be sent, roughly what it would cost, and warnings about the texts; requested when typing pauses. */
 export function useEstimate(draft: Draft) {
   const [debounced, setDebounced] = useState(draft);
   useEffect(() => {
     const timer = setTimeout(() => setDebounced(draft), DEBOUNCE_MS);
     return () => clearTimeout(timer);
   }, [draft]);
-  const enabled = Boolean(debounced.ai_output.trim()) && debounced.evaluator !== "rules";
+  const enabled = Boolean(debounced.ai_output.trim());
   return useQuery({
     // A number instead of the long texts: the draft is a new object after each change.
     queryKey: ["estimate", draftNumber(debounced)],

@@ -8,7 +8,7 @@ import type { Evaluation, RetryWait, VoteEvent } from "@/api/types";
 import { Badge, Label } from "@/components/Badge";
 import { Button, ButtonLink } from "@/components/Button";
 import { Facts, PageTitle } from "@/components/layout";
-import { ErrorNotice, Loading, Notice, PageError, ProblemNotice } from "@/components/states";
+import { ErrorNotice, Loading, Notice, PageError, ProblemNotice, Warnings } from "@/components/states";
 import { VisibleText } from "@/components/VisibleText";
 import { checkTitle, formatSeconds } from "@/lib/format";
 import { applyEvent, isFinal, watchEvaluation } from "./evaluationEvents";
@@ -50,6 +50,7 @@ function WatchedEvaluation({ start, reload }: { start: Evaluation; reload: () =>
       />
       <div className="mt-6 space-y-4">
         {error ? <ErrorNotice error={error} onRetry={reload} /> : null}
+        <Warnings warnings={evaluation.warnings} />
         {isOver ? (
           <EndedEvaluation evaluation={evaluation} onResumed={reload} />
         ) : (

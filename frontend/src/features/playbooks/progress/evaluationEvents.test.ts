@@ -27,6 +27,7 @@ const RUNNING: Evaluation = {
   resumable: false,
   needs_key: false,
   problem: null,
+  warnings: [],
 };
 
 function event(name: string, data: unknown, id: string | null = null): StreamEvent {
