@@ -318,6 +318,48 @@ def test_the_command_decides_on_runs_model_and_recording(
     assert [run["replayable"] for run in stored(project, "runs")] == ["full"] * 2
 
 
+def test_a_credential_is_sent_to_an_address_of_the_file_only_with_the_option(
+    project: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.mktemp("config")))
+    monkeypatch.setenv("OPENAI_API_KEY", OPENAI_KEY)
+    with LoopbackProvider(Say('{"answer": 42}')) as provider:
+        options = f"adapter_options: {{base_url: '{provider.openai_url}', api_key: '${{OPENAI_API_KEY}}'}}\n"
+        file = add(project, "six_times_seven", more=options)
+        file.write_text(file.read_text().replace("function:agents.good", "openai\nmodel: gpt-5.4-mini"))
+        for grant in ([], ["--salvo-allow-env", "OTHER"]):
+            refused = project.runpytest_inprocess("--salvo", "scenarios", *grant)
+            refused.assert_outcomes(errors=1)
+            refused.stdout.fnmatch_lines(["*OPENAI_API_KEY is a credential*--salvo-allow-env*"])
+        assert provider.requests == []
+        allowed = project.runpytest_inprocess(
+            "--salvo", "scenarios", "--salvo-allow-env", "OTHER", "--salvo-allow-env", "OPENAI_API_KEY"
+        )
+    allowed.assert_outcomes(passed=1)
+    assert {request.headers["authorization"] for request in provider.requests} == {f"Bearer {OPENAI_KEY}"}
+
+
+def test_a_credential_of_a_scenario_in_python_needs_the_option_too(
+    project: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.mktemp("config")))
+    monkeypatch.setenv("OPENAI_API_KEY", OPENAI_KEY)
+    with LoopbackProvider(Say('{"answer": 42}')) as provider:
+        options = {"base_url": provider.openai_url, "api_key": "${OPENAI_API_KEY}"}
+        test = f"""
+            def test_it(salvo_scenario):
+                salvo_scenario(
+                    adapter="openai", model="gpt-5.4-mini", user_message="What?", adapter_options={options!r},
+                    assertions=[dict(type="jmespath", path="final_output.answer", operator="eq", value=42)],
+                )
+            """
+        refused = written(project, test)
+        refused.assert_outcomes(errors=1)
+        refused.stdout.fnmatch_lines(["*OPENAI_API_KEY is a credential*--salvo-allow-env*"])
+        assert provider.requests == []
+        written(project, test, "--salvo-allow-env", "OPENAI_API_KEY").assert_outcomes(passed=1)
+
+
 @pytest.mark.parametrize("runs", ["0", "many"])
 def test_no_number_of_runs_is_bad_usage(project: pytest.Pytester, runs: str) -> None:
     ran = project.runpytest_inprocess("--salvo", "--salvo-runs", runs)

@@ -1,6 +1,7 @@
 """A scenario file sends a credential of the environment to an address of its choice only if the user allows it."""
 
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -157,3 +158,81 @@ def test_a_provider_s_key_is_given_to_no_part_of_a_command(project: UserProject)
     output = project.salvo("validate", "scenarios/s.yaml", "--allow-env", "OPENAI_API_KEY").stdout
     assert "a provider's key is never given to a command" in output
     assert "use --allow-env AWS_SECRET_ACCESS_KEY" in output
+
+
+@pytest.mark.parametrize(
+    "content, problem",
+    [
+        (b"[projects", "cannot be read"),
+        (b"\xff\xfe", "cannot be read"),
+        (b"projects = 1\n", "is not valid"),
+        (b"[projects]\n'/a' = 1\n", "is not valid"),
+        (b"[projects.'/a']\nallow_env = 'OPENAI_API_KEY'\n", "is not valid"),
+        (b"[projects.'/a']\nallow_env = [1]\n", "is not valid"),
+        (b"[projects.'~nobody-of-this-name/a']\nallow_env = ['OPENAI_API_KEY']\n", "is not valid"),
+        (b'[projects."/a\\u0000"]\nallow_env = ["OPENAI_API_KEY"]\n', "is not valid"),
+    ],
+)
+def test_invalid_settings_are_an_error_with_the_right_form(
+    project: UserProject, tmp_path_factory: pytest.TempPathFactory, content: bytes, problem: str
+) -> None:
+    config = tmp_path_factory.mktemp("config")
+    (config / "salvo").mkdir()
+    (config / "salvo/settings.toml").write_bytes(content)
+    options = "  base_url: http://x.example\n  api_key: ${OPENAI_API_KEY}\n"
+    project.write("scenarios/s.yaml", f"{SCENARIO}{options}")
+    project.environ = {**SECRETS, "XDG_CONFIG_HOME": str(config)}
+    for command in ("validate", "run"):
+        refused = project.salvo(command, "scenarios/s.yaml")
+        assert refused.exit_code == 2
+        assert "settings.toml" in refused.stderr
+        assert problem in refused.stderr
+        assert 'allow_env = ["NAME"]' in refused.stderr
+        assert "Traceback" not in refused.output
+
+
+@pytest.fixture
+def interrupted(project: UserProject) -> Iterator[tuple[UserProject, LoopbackProvider]]:
+    """A batch of two runs that was started with a grant. Its second run is missing."""
+    with LoopbackProvider(Say("hi")) as provider:
+        options = f"  base_url: {provider.openai_url}\n  api_key: ${{OPENAI_API_KEY}}\n"
+        project.write("scenarios/s.yaml", f"{SCENARIO}{options}")
+        project.environ = dict(SECRETS)
+        ran = project.salvo("run", "scenarios/s.yaml", "-n", "2", "--allow-env", "OPENAI_API_KEY")
+        assert ran.exit_code == 0, ran.output
+        project.runs()[-1].unlink()
+        yield project, provider
+
+
+def test_resume_needs_the_grant_again(interrupted: tuple[UserProject, LoopbackProvider]) -> None:
+    project, provider = interrupted
+    before = len(provider.requests)
+    refused = project.salvo("run", "--resume", "latest")
+    assert refused.exit_code == 2
+    assert "use --allow-env OPENAI_API_KEY" in refused.output
+    assert len(provider.requests) == before
+    assert project.salvo("run", "--resume", "latest", "--allow-env", "OTHER").exit_code == 2
+    resumed = project.salvo("run", "--resume", "latest", "--allow-env", "OPENAI_API_KEY")
+    assert resumed.exit_code == 0, resumed.output
+    assert len(project.runs()) == 2
+    assert provider.requests[-1].headers["authorization"] == f"Bearer {SECRETS['OPENAI_API_KEY']}"
+
+
+def test_a_batch_that_an_earlier_version_redacted_less_can_be_resumed(project: UserProject) -> None:
+    project.write("agent.py", "print('hi')")
+    scenario = SCENARIO.replace("adapter: openai", "adapter: command").replace("model: gpt-5.4-mini\n", "")
+    options = f"  command: [{sys.executable}, agent.py, quiet-literal]\n  env: {{SERVICE_TOKEN: quiet-literal, X: a}}\n"
+    project.write("scenarios/s.yaml", scenario + options)
+    assert project.salvo("run", "scenarios/s.yaml", "-n", "2").exit_code == 0
+    [batch] = (project.store / "batches").iterdir()
+    stored = batch.read_text()
+    assert "quiet-literal" not in stored
+    batch.write_text(stored.replace("[redacted]", "quiet-literal"))  # as version 0.1.0 stored it
+    project.runs()[-1].unlink()
+    project.write("scenarios/s.yaml", scenario + options.replace("X: a", "X: b"))
+    changed = project.salvo("run", "--resume", "latest")
+    assert (changed.exit_code, "has changed since the batch" in changed.stderr) == (2, True)
+    project.write("scenarios/s.yaml", scenario + options)
+    resumed = project.salvo("run", "--resume", "latest")
+    assert resumed.exit_code == 0, resumed.output
+    assert len(project.runs()) == 2

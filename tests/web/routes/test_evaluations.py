@@ -290,9 +290,10 @@ async def test_an_evaluation_of_a_pasted_credential_starts_with_a_warning_that_i
 ) -> None:
     credential = "ghp_0123456789abcdefABCDEF"
     body = {"ai_output": CAREFUL, "system_instructions": f"Use {credential}.", "client_token": "once"}
-    for _ in range(2):  # the same answer if the request is sent again
-        started = (await api.ask("POST", "/api/evaluations", body)).json()
-        [warning] = started["warnings"]
+    started, repeated = [(await api.ask("POST", "/api/evaluations", body)).json() for _ in range(2)]
+    assert started["id"] == repeated["id"]
+    for answer in (started, repeated):
+        [warning] = answer["warnings"]
         assert warning.startswith("The system instructions may contain a GitHub token at line 1, column 5.")
         assert credential not in warning
     await api.events(started["id"])

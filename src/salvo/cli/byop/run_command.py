@@ -128,10 +128,10 @@ def _read_inputs(output_file: str, source: Path | None, prompt: Path | None, sys
         ai_output = _limited(sys.stdin.buffer.read(_MAX_BYTES + 1), "Standard input")
     else:
         ai_output = _read(Path(output_file))
-    contents = [ai_output, *(None if path is None else _read(path) for path in (source, prompt, system))]
-    inputs = Inputs.from_texts(*contents)
+    context = [None if path is None else _read(path) for path in (source, prompt, system)]
+    inputs = Inputs.from_texts(ai_output, *context)
     # Not those of the inputs: a warning names lines of the files.
-    texts = [None if content is None else content.decode("utf-8-sig") for content in contents]
+    texts = [None if content is None else content.decode("utf-8-sig") for content in (ai_output, *context)]
     for warning in key_warnings(dict(zip(NAMES, texts, strict=True))):
         click.echo(f"Warning: {warning}", err=True)
     return inputs

@@ -86,13 +86,23 @@ def _read_grants(file: Path, root: Path) -> Iterator[str]:
     except (OSError, ValueError) as error:
         raise UsageError(f"{display_path(file)} cannot be read: {error}.", hint=f"Write {_FORM}.") from error
     projects = settings.get("projects", {})
-    for path, table in projects.items() if isinstance(projects, dict) else ():
+    if not isinstance(projects, dict):
+        raise _invalid(file, "projects")
+    for path, table in projects.items():
         names = table.get("allow_env", []) if isinstance(table, dict) else None
         if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-            raise UsageError(f"{display_path(file)}: projects.{path!r} is not valid.", hint=f"Write {_FORM}.")
-        folder = Path(path).expanduser()
-        if folder.is_absolute() and folder.resolve() == root:
+            raise _invalid(file, f"projects.{path!r}")
+        try:
+            folder = Path(path).expanduser()
+            is_project = folder.is_absolute() and folder.resolve() == root
+        except (OSError, RuntimeError, ValueError) as error:  # an unknown user after ~, a loop of links, a null byte
+            raise _invalid(file, f"projects.{path!r}") from error
+        if is_project:
             yield from names
+
+
+def _invalid(file: Path, field: str) -> UsageError:
+    return UsageError(f"{display_path(file)}: {field} is not valid.", hint=f"Write {_FORM}.")
 
 
 def refused_variables(scenario: Scenario, grants: EnvGrants) -> Iterator[VariableUse]:
@@ -110,7 +120,7 @@ def grant_errors(scenario: Scenario, grants: EnvGrants) -> Iterator[FieldError]:
         yield FieldError(
             (OPTIONS, *use.path),
             f"{use.name} is a credential, and this file would give it to {where} of its choice; "
-            f"if you want that, use --allow-env {use.name}",
+            f"if you want that, use --allow-env {use.name} (with pytest --salvo-allow-env)",
         )
 
 
