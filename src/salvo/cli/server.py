@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 import click
 
 from salvo.errors import UsageError
+from salvo.playbooks.audit.head_key import read_head_key
 from salvo.playbooks.store.location import database_url
 from salvo.scenarios.spec.project import Project
 from salvo.web import static_files
@@ -63,6 +64,7 @@ def start(
 ) -> None:
     """Serve this folder until it is stopped, and open the page at `home`."""
     local = is_loopback(host)
+    read_head_key(os.environ, Path.home())  # report an unusable key before anything is evaluated
     settings = Settings(
         database_url(os.environ, Path.cwd()),
         project=Project.find().root,

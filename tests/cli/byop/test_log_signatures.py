@@ -45,18 +45,19 @@ def test_a_rebuilt_log_is_consistent_where_nothing_is_signed_and_the_words_say_s
     assert shown.exit_code == 0
     assert (
         "unknown  log signed The audit log is not signed, so somebody with write access to the database could have "
-        "rebuilt it.\n\nNothing was altered, as far as this can be checked.\n"
+        "rebuilt it.\n\nConsistent with the audit log. The audit log is not signed, so somebody with write access to the "
+        "database could have rebuilt it.\n"
     ) in shown.stdout
 
 
 def test_a_rebuilt_log_is_detected_where_it_was_signed(run: Byop, store: EvaluationStore, folder: Path) -> None:
     public = run("keys", "new").stdout.strip()
     evaluated(store, run)
-    assert f"The audit log is signed by {public} up to entry 2." in run("verify").stdout
+    assert f"The audit log is signed by {public} up to entry 3." in run("verify").stdout
     assert run("verify", "--public-key", public).exit_code == 0
     rebuild_log(folder)
     shown = run("verify")
-    assert (shown.exit_code, "The audit log was rebuilt: entry 2 was signed as sha256:" in shown.stdout) == (1, True)
+    assert (shown.exit_code, "The audit log was rebuilt: entry 3 was signed as sha256:" in shown.stdout) == (1, True)
 
 
 def test_removed_signatures_are_detected_by_whoever_knows_the_key(
@@ -76,7 +77,7 @@ def test_entries_after_the_last_signature_are_named(run: Byop, store: Evaluation
     public = run("keys", "new").stdout.strip()
     evaluated(store, run)
     store.set_baseline(NAMES[0])  # by a program without the key
-    assert f"is signed by {public} up to entry 2; entries after 2 are not signed" in run("verify").stdout
+    assert f"is signed by {public} up to entry 3; entries after 3 are not signed" in run("verify").stdout
 
 
 @pytest.mark.parametrize("column", ["sequence", "public_key", "statement", "value"])
@@ -99,7 +100,7 @@ def test_a_replaced_key_vouches_for_the_new_one(run: Byop, store: EvaluationStor
     assert run("show", "latest", "-o", "b.md").exit_code == 0
     shown = run("verify", "--public-key", old)
     assert shown.exit_code == 0
-    assert f"signed by {new} up to entry 4. That key replaced {old}, by a statement that it signed." in shown.stdout
+    assert f"signed by {new} up to entry 5. That key replaced {old}, by a statement that it signed." in shown.stdout
     assert run("verify", "--public-key", new).exit_code == 0
 
 
@@ -110,11 +111,11 @@ def test_a_replacement_that_the_old_key_did_not_sign_is_not_believed(run: Byop, 
     new = run("keys", "new").stdout.strip()
     store.record_key(audit_log.KEY_ROTATED, old, "2026-11-16T00:00:00", replaced_by=new, signature="A" * 86 + "==")
     assert run("show", "latest", "-o", "b.md").exit_code == 0
-    assert f"signed by {old} up to entry 2; entries after 2" in run("verify", "--public-key", old).stdout
+    assert f"signed by {old} up to entry 3; entries after 3" in run("verify", "--public-key", old).stdout
 
 
 def test_signatures_of_a_revoked_key_are_findings(
-    run: Byop, store: EvaluationStore, monkeypatch: pytest.MonkeyPatch
+    run: Byop, store: EvaluationStore, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     public = run("keys", "new").stdout.strip()
     evaluated(store, run)
@@ -124,10 +125,11 @@ def test_signatures_of_a_revoked_key_are_findings(
     assert (shown.exit_code, f"signed only by {public}, which was revoked on" in shown.stdout) == (0, True)
     assert run("verify", "--public-key", public).exit_code == 1
     [aside] = KEY_FILE.parent.glob("*.pem")
-    monkeypatch.setenv("BYOP_SIGNING_KEY", str(aside))
+    monkeypatch.setenv("BYOP_SIGNING_KEY", str(aside.absolute()))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(folder / "thief"))  # a machine that does not know the revocation
     assert run("show", "latest", "-o", "b.md").exit_code == 0
     shown = run("verify")
-    assert (shown.exit_code, "was made after that key was revoked (entry 3," in shown.stdout) == (1, True)
+    assert (shown.exit_code, "was made after that key was revoked (entry 4," in shown.stdout) == (1, True)
 
 
 def test_an_unusable_key_is_said_before_anything_is_run(run: Byop, folder: Path) -> None:
@@ -145,11 +147,11 @@ def test_a_rebuilt_log_is_detected_where_a_head_was_kept(run: Byop, store: Evalu
     store.set_baseline(NAMES[0])
     assert run("audit", "--witness", "kept.jsonl").exit_code == 0
     shown = run("verify", "--witness", "kept.jsonl")
-    assert (shown.exit_code, "Anchored in kept.jsonl: entry 3, on " in shown.stdout) == (0, True)
+    assert (shown.exit_code, "Anchored in kept.jsonl: entry 4, on " in shown.stdout) == (0, True)
     rebuild_log(folder)
     assert run("verify").exit_code == 0
     shown = run("verify", "--witness", "kept.jsonl")
-    assert (shown.exit_code, "The audit log was rebuilt: entry 2 was kept on " in shown.stdout) == (1, True)
+    assert (shown.exit_code, "The audit log was rebuilt: entry 3 was kept on " in shown.stdout) == (1, True)
     assert run("audit", "--witness", "kept.jsonl").exit_code == 2
     (folder / "kept.jsonl").write_text('{"sequence": 1, "sequence": 2}\n')
     assert run("verify", "--witness", "kept.jsonl").exit_code == 2
@@ -173,7 +175,7 @@ def test_a_rebuilt_log_is_detected_where_a_head_was_committed(
     assert (shown.exit_code, "The log has all 2 heads that were committed." in shown.stdout) == (0, True)
     rebuild_log(folder)
     shown = run("verify", "--git", str(kept))
-    assert (shown.exit_code, "The audit log was rebuilt: entry 2 was kept on " in shown.stdout) == (1, True)
+    assert (shown.exit_code, "The audit log was rebuilt: entry 3 was kept on " in shown.stdout) == (1, True)
     kept.write_bytes(b"".join(kept.read_bytes().splitlines(keepends=True)[1:]))
     subprocess.run(["git", "-C", repository, "commit", "--quiet", "-am", "less"], check=True)
     assert "removed or changed heads that were committed" in run("verify", "--git", str(kept)).stdout
@@ -188,4 +190,4 @@ def test_a_database_of_the_first_version_is_brought_up_to_date_and_signed_from_t
     public = run("keys", "new").stdout.strip()
     assert "is not signed, so somebody" in run("verify").stdout
     assert run("show", "latest", "-o", "a.md").exit_code == 0
-    assert f"signed by {public} up to entry 2." in run("verify", "--public-key", public).stdout
+    assert f"signed by {public} up to entry 3." in run("verify", "--public-key", public).stdout

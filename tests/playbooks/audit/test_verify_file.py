@@ -83,7 +83,7 @@ def test_a_file_holds_by_itself(tmp_path: Path, key: SigningKey) -> None:
             ],
             "signed by another": [
                 "holds report: The report matches the hash that it names: sha256:….",
-                "altered signature: The file was signed with a different key: KEY, not OTHER.",
+                "altered signature: The file was signed with a different key: KEY, not OTHER. No audit log here shows that the one replaced the other.",
             ],
             "signed and altered": [
                 "altered report: The report was altered: its hash is sha256:…, but it names sha256:….",

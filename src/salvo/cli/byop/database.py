@@ -7,16 +7,19 @@ from pathlib import Path
 
 from salvo.engine.runtime.clock import SystemClock
 from salvo.errors import NothingFoundError, UnknownIdError, UsageError
-from salvo.playbooks.audit.head_key import head_key_reader
+from salvo.playbooks.audit.head_key import ReadKey, head_key_reader
 from salvo.playbooks.report.report import Report
 from salvo.playbooks.store.location import database_url
 from salvo.playbooks.store.records import StoredEvaluation
 from salvo.playbooks.store.store import EvaluationStore
 
 
-def open_store(*, make: bool = False) -> EvaluationStore:
-    """Open the store. Without `make`, raise UnknownIdError if there is no database yet."""
-    read_key = head_key_reader(os.environ, Path.home())
+def open_store(*, make: bool = False, read_key: ReadKey | None = None) -> EvaluationStore:
+    """Open the store. Without `make`, raise UnknownIdError if there is no database yet.
+
+    `read_key` returns the key that signs new entries of the audit log, if it is another than usual.
+    """
+    read_key = read_key or head_key_reader(os.environ, Path.home())
     return EvaluationStore.open(database_url(os.environ, Path.cwd()), SystemClock(), make=make, read_key=read_key)
 
 

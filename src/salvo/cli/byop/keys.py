@@ -12,8 +12,9 @@ from salvo.engine.jsonio.canonical import sha256
 from salvo.engine.runtime.clock import SystemClock
 from salvo.errors import InputError, UnknownIdError
 from salvo.playbooks.audit import audit_log, chain_signatures
-from salvo.playbooks.audit.head_key import default_key_file
-from salvo.playbooks.audit.signing import new_key, read_key, read_public_key
+from salvo.playbooks.audit.head_key import default_key_file, find_head_key, revoked_keys_file
+from salvo.playbooks.audit.revoked_keys import Revocation, append_revocation, read_revocations, refuse_revoked
+from salvo.playbooks.audit.signing import SigningKey, new_key, read_key, read_public_key
 
 
 @click.group
@@ -57,7 +58,7 @@ def rotate(file: Path | None) -> None:
     key stays, beside the new one; delete it when it is no longer needed. FILE defaults to your default key.
     """
     path = file or default_key_file(os.environ, Path.home())
-    old = read_key(path)
+    old = refuse_revoked(read_key(path), read_revocations(revoked_keys_file(os.environ, Path.home())))
     aside = _aside(path, old.public)
     fresh = path.with_name(f"{path.name}.new")
     new = new_key(fresh)
@@ -83,20 +84,35 @@ def rotate(file: Path | None) -> None:
 @click.argument("key", metavar="KEY|FILE")
 @click.option("--reason", required=True, help="Why the key must no longer be trusted.")
 def revoke(key: str, reason: str) -> None:
-    """Record in the audit log that a key must no longer be trusted.
+    """Record that a key must no longer be trusted.
 
-    KEY is a public key, or a file with it. Signatures that this key makes later are findings of `byop verify`. If it is
-    your default key, its file is renamed, so that nothing more is signed with it.
+    KEY is a public key, or a file with it. It is added to byop-revoked-keys.jsonl in your configuration folder, and to
+    the audit log if there is a database. From then on it signs nothing more, and `byop verify` says that what it signed
+    can no longer be trusted. If it is your default key, its file is renamed.
     """
     public = read_public_key(key)
-    with open_store() as store:
-        store.record_key(audit_log.KEY_REVOKED, public, _now(), reason=reason)
-    click.echo(f"The audit log in {store.place} records that the key is revoked: {public}")
+    file = revoked_keys_file(os.environ, Path.home())
+    revocation = append_revocation(file, Revocation(public, reason, _now()))
+    click.echo(f"The key {public} is revoked since {revocation.at}: {file} says so. Give others a copy of that line.")
     path = default_key_file(os.environ, Path.home())
     if path.exists() and read_key(path).public == public:
         aside = _aside(path, public)
         path.rename(aside)
         click.echo(f"It was your default key, and is now in {aside}. `byop keys new` creates another.")
+    try:
+        with open_store(read_key=lambda: _other_head_key(public)) as store:
+            store.record_key(audit_log.KEY_REVOKED, public, _now(), reason=reason)
+        click.echo(f"The audit log in {store.place} records it.")
+    except UnknownIdError:
+        click.echo("There is no database here, so no audit log records it.")
+
+
+def _other_head_key(public: str) -> SigningKey | None:
+    """Return the key that signs the audit log, unless it is the one that is being revoked."""
+    key = find_head_key(os.environ, Path.home())
+    if key is None or key.public == public:
+        return None
+    return refuse_revoked(key, read_revocations(revoked_keys_file(os.environ, Path.home())))
 
 
 def _aside(path: Path, public: str) -> Path:

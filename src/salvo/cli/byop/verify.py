@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -16,7 +17,10 @@ from salvo.engine.text.unicode_escape import printable
 from salvo.errors import InputError, StoreError, UnknownIdError, UsageError
 from salvo.playbooks.audit import anchors, chain_signatures, verify_file, verify_store
 from salvo.playbooks.audit import verify as verification
+from salvo.playbooks.audit.chain_signatures import KnownKeys
+from salvo.playbooks.audit.head_key import revoked_keys_file
 from salvo.playbooks.audit.report_file import parse_json
+from salvo.playbooks.audit.revoked_keys import Revocation, read_revocations
 from salvo.playbooks.audit.signing import read_public_key
 from salvo.playbooks.audit.verify import VerificationFinding
 from salvo.playbooks.store.store import EvaluationStore
@@ -97,7 +101,22 @@ def _verify_anchors(witness: Path | None, git_file: Path | None) -> list[Verific
 
 def _verify_log_signatures(public_key: str | None) -> list[VerificationFinding]:
     with open_store() as store:
-        return chain_signatures.check(store.audit_log(), store.head_signatures(), public_key=public_key)
+        log, signatures = store.audit_log(), store.head_signatures()
+    return chain_signatures.check(log, signatures, public_key=public_key, listed=_listed_revocations())
+
+
+def _listed_revocations() -> dict[str, Revocation]:
+    return read_revocations(revoked_keys_file(os.environ, Path.home()))
+
+
+def _known_keys(public_key: str | None) -> KnownKeys:
+    """Return what is known about keys here. A file can be verified without a database."""
+    try:
+        with open_store() as store:
+            log = store.audit_log()
+    except (UnknownIdError, StoreError):
+        log = []
+    return chain_signatures.known_keys(log, _listed_revocations(), public_key)
 
 
 def _verify_file(file: Path, public_key: str | None) -> list[VerificationFinding]:
@@ -106,13 +125,14 @@ def _verify_file(file: Path, public_key: str | None) -> list[VerificationFinding
         content = file.read_bytes()
     except OSError as error:
         raise InputError(f"{file} cannot be read: {error.strerror}.", hint="Check its permissions.") from error
+    known = _known_keys(key)
     if not verify_file.is_json(file):
-        findings = verify_file.document_file(content, file, public_key=key)
+        findings = verify_file.document_file(content, file, public_key=key, known=known)
         return [*findings, *_against_database(lambda store: verify_file.document_in_log(content, store.audit_log()))]
     parsed = parse_json(content, str(file))
     report_id = parsed.report.report_id
     return [
-        *verify_file.json_file(parsed, public_key=key),
+        *verify_file.json_file(parsed, public_key=key, known=known),
         *_against_database(
             lambda store: verification.against_database(parsed.document, store.load_raw(report_id), store.audit_log())
         ),

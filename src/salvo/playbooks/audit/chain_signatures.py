@@ -6,14 +6,15 @@ who can write the database can rebuild the log, but cannot sign it again without
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from salvo.engine.jsonio.strict_json import loads_strict
 from salvo.playbooks.audit import audit_log
 from salvo.playbooks.audit.audit_log import AuditEntry
 from salvo.playbooks.audit.integrity import canonical
+from salvo.playbooks.audit.revoked_keys import Revocation
 from salvo.playbooks.audit.verify import VerificationFinding, VerificationState
 from salvo.playbooks.report.report import Signature
 
@@ -50,25 +51,48 @@ def sign_head(entry: AuditEntry, key: SigningKey, *, at: str) -> HeadSignature:
     return HeadSignature(entry.sequence, key.public, statement.decode(), key.sign(PAYLOAD_TYPE, statement).value)
 
 
+@dataclass(frozen=True, slots=True)
+class KnownKeys:
+    """What is known about keys: those that replaced the expected one, and those that must no longer be trusted."""
+
+    successors: Collection[str] = ()
+    revocations: Mapping[str, Revocation] = field(default_factory=dict)
+
+
+def known_keys(log: Sequence[AuditEntry], listed: Mapping[str, Revocation], public_key: str | None) -> KnownKeys:
+    """Return what the audit log and the list of revoked keys say. `public_key` is the key that the user expects."""
+    logged = {
+        key: Revocation(key, str(entry.content.get("reason", "")), entry.at) for key, entry in _revocations(log).items()
+    }
+    successors = [] if public_key is None else [*_successors(log, public_key, listed)][1:]
+    return KnownKeys(successors, {**logged, **listed})
+
+
 def check(
-    log: Sequence[AuditEntry], signatures: Sequence[HeadSignature], *, public_key: str | None = None
+    log: Sequence[AuditEntry],
+    signatures: Sequence[HeadSignature],
+    *,
+    public_key: str | None = None,
+    listed: Mapping[str, Revocation] | None = None,
 ) -> list[VerificationFinding]:
     """Verify every signature, and say up to where the log is signed and by whom.
 
-    `public_key` is the key that the user expects. Keys that it replaced, or that replaced it, are told from the log.
+    `public_key` is the key that the user expects. Keys that replaced it are told from the log. `listed` are revoked
+    keys that the log may not know.
     """
     entries = {entry.sequence: entry for entry in log}
     revocations = _revocations(log)
     problems = list(filter(None, (_problem(signature, entries, revocations) for signature in signatures)))
     if problems:
         return [VerificationFinding(PART, VerificationState.ALTERED, problem) for problem in problems]
-    usable = [signature for signature in signatures if signature.public_key not in revocations]
+    known = known_keys(log, listed or {}, public_key)
+    usable = [signature for signature in signatures if signature.public_key not in known.revocations]
     if public_key is not None:
-        trusted = set(_successors(log, public_key))
+        trusted = {public_key, *known.successors}
         usable = [signature for signature in usable if signature.public_key in trusted]
     if usable:
         return [_coverage(log, max(usable, key=lambda signature: signature.sequence), public_key)]
-    return [_not_covered(signatures, revocations, public_key)]
+    return [_not_covered(signatures, known.revocations, public_key)]
 
 
 def _coverage(log: Sequence[AuditEntry], newest: HeadSignature, public_key: str | None) -> VerificationFinding:
@@ -85,8 +109,14 @@ def _coverage(log: Sequence[AuditEntry], newest: HeadSignature, public_key: str 
 
 
 def _not_covered(
-    signatures: Sequence[HeadSignature], revocations: dict[str, AuditEntry], public_key: str | None
+    signatures: Sequence[HeadSignature], revocations: Mapping[str, Revocation], public_key: str | None
 ) -> VerificationFinding:
+    if public_key is not None and public_key in revocations:
+        message = (
+            f"The key that you named, {public_key}, was revoked on {revocations[public_key].at}, and no other key that "
+            f"it vouches for signed the audit log, so {_REBUILT} it."
+        )
+        return VerificationFinding(PART, VerificationState.ALTERED, message)
     if public_key is not None:
         message = f"The audit log is not signed by the key that you named, {public_key}, so {_REBUILT} it."
         return VerificationFinding(PART, VerificationState.ALTERED, message)
@@ -145,12 +175,15 @@ def rotation_statement(old: str, new: str, *, at: str) -> bytes:
 ROTATION_TYPE = "application/vnd.byop.key-rotation+json"
 
 
-def _successors(log: Sequence[AuditEntry], public_key: str) -> Iterator[str]:
-    """Yield the key, and every key that replaced it by a valid statement before the one that signed it was revoked."""
+def _successors(log: Sequence[AuditEntry], public_key: str, listed: Mapping[str, Revocation]) -> Iterator[str]:
+    """Yield the key, and every key that replaced it by a valid statement before the one that signed it was revoked.
+
+    The log shows what came first. If only the list has a key, whoever has it could have made the statement afterwards.
+    """
     from salvo.playbooks.audit.signing import signs_bytes  # slow to import, and rarely needed
 
     trusted = {public_key}
-    revoked: set[str] = set()
+    revoked = set(listed) - set(_revocations(log))
     yield public_key
     for entry in log:
         if entry.action == audit_log.KEY_REVOKED:

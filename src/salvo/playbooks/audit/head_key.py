@@ -7,6 +7,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
+from salvo.playbooks.audit.revoked_keys import FILE_NAME, read_revocations, refuse_revoked
+
 if TYPE_CHECKING:
     from salvo.playbooks.audit.signing import SigningKey
 
@@ -23,13 +25,29 @@ def default_key_file(environ: Mapping[str, str], home: Path) -> Path:
     return folder / "salvo" / "byop-signing-key.pem"
 
 
+def revoked_keys_file(environ: Mapping[str, str], home: Path) -> Path:
+    """Return where the list of revoked keys is: beside the default key."""
+    return default_key_file(environ, home).with_name(FILE_NAME)
+
+
 def head_key_reader(environ: Mapping[str, str], home: Path) -> ReadKey:
-    """Return a function that reads the key once."""
-    return cache(lambda: read_head_key(environ, home))
+    """Return a function that reads the key once, and the list of revoked keys each time: a server runs for long."""
+    read_once = cache(lambda: find_head_key(environ, home))
+
+    def read() -> SigningKey | None:
+        key = read_once()
+        return None if key is None else refuse_revoked(key, read_revocations(revoked_keys_file(environ, home)))
+
+    return read
 
 
 def read_head_key(environ: Mapping[str, str], home: Path) -> SigningKey | None:
     """Return the key that signs the audit log, or None if there is none. InputError if it cannot be used."""
+    return head_key_reader(environ, home)()
+
+
+def find_head_key(environ: Mapping[str, str], home: Path) -> SigningKey | None:
+    """Return the key that signs the audit log, whether it is revoked or not; None if there is none."""
     named = environ.get(VARIABLE, "").strip()
     file = Path(named) if named else default_key_file(environ, home)
     if not named and not file.exists():

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from salvo.engine.jsonio.canonical import sha256
 from salvo.playbooks.audit import audit_log
 from salvo.playbooks.audit.audit_log import AuditEntry
+from salvo.playbooks.audit.chain_signatures import KnownKeys
 from salvo.playbooks.audit.integrity import report_hash
 from salvo.playbooks.audit.report_file import PAYLOAD_TYPES, ReportContent, payload_type, split_document
 from salvo.playbooks.audit.verify import VerificationFinding, VerificationState
 from salvo.playbooks.report.report import Signature
 
+_NO_KEYS = KnownKeys()
 _OLDER_SCHEME = (
     " It was signed by an earlier version of Salvo, whose signature covers the content of the report, not the bytes of "
     "the file."
@@ -25,20 +27,24 @@ def is_json(path: Path) -> bool:
     return payload_type(path) == PAYLOAD_TYPES[".json"]
 
 
-def json_file(content: ReportContent, *, public_key: str | None = None) -> list[VerificationFinding]:
-    """Verify a report in JSON, without a database."""
+def json_file(
+    content: ReportContent, *, public_key: str | None = None, known: KnownKeys = _NO_KEYS
+) -> list[VerificationFinding]:
+    """Verify a report in JSON, without a database. `known` is what is known about keys."""
     signature = content.signature
     if signature is None or signature.payload_type is not None:
-        finding = _check_signature(content.payload, signature, public_key, PAYLOAD_TYPES[".json"])
+        finding = _check_signature(content.payload, signature, public_key, known, PAYLOAD_TYPES[".json"])
     else:
-        finding = _check_older_signature(content.document, signature, public_key)
+        finding = _check_older_signature(content.document, signature, public_key, known)
     return [_check_own_hash(content.document), finding]
 
 
-def document_file(content: bytes, path: Path, *, public_key: str | None = None) -> list[VerificationFinding]:
+def document_file(
+    content: bytes, path: Path, *, public_key: str | None = None, known: KnownKeys = _NO_KEYS
+) -> list[VerificationFinding]:
     """Verify a report in HTML, Markdown or XML, without a database. It has no hash of its own, only a signature."""
     payload, signature = split_document(content, str(path))
-    return [_check_signature(payload, signature, public_key, payload_type(path))]
+    return [_check_signature(payload, signature, public_key, known, payload_type(path))]
 
 
 def document_in_log(content: bytes, log: Sequence[AuditEntry]) -> list[VerificationFinding]:
@@ -62,7 +68,7 @@ def _check_own_hash(document: Mapping[str, Any]) -> VerificationFinding:
 
 
 def _check_signature(
-    payload: bytes, signature: Signature | None, public_key: str | None, expected_type: str
+    payload: bytes, signature: Signature | None, public_key: str | None, known: KnownKeys, expected_type: str
 ) -> VerificationFinding:
     if signature is None and public_key is None:
         message = "The file is not signed: whoever could change it could also have recomputed its hashes."
@@ -76,35 +82,49 @@ def _check_signature(
     # Imported here because cryptography is slow to import, and most verifications check no signature.
     from salvo.playbooks.audit.signing import signs_bytes
 
-    return _signed_by(
-        signature, public_key, lambda: signs_bytes(payload, signature), " It covers every byte of the file."
-    )
+    is_valid = signs_bytes(payload, signature)
+    return _signed_by(signature, public_key, known, is_valid, " It covers every byte of the file.")
 
 
 def _check_older_signature(
-    document: Mapping[str, Any], signature: Signature, public_key: str | None
+    document: Mapping[str, Any], signature: Signature, public_key: str | None, known: KnownKeys
 ) -> VerificationFinding:
     # Imported here because cryptography is slow to import, and most verifications check no signature.
     from salvo.playbooks.audit.signing import signs_content
 
-    return _signed_by(signature, public_key, lambda: signs_content(document, signature), _OLDER_SCHEME)
+    return _signed_by(signature, public_key, known, signs_content(document, signature), _OLDER_SCHEME)
 
 
 def _signed_by(
-    signature: Signature, public_key: str | None, is_valid: Callable[[], bool], coverage: str
+    signature: Signature, public_key: str | None, known: KnownKeys, is_valid: bool, coverage: str
 ) -> VerificationFinding:
     name = signature.public_key
-    if not is_valid():
+    if not is_valid:
         message = f"The signature of the key {name} is invalid: the file or the signature was altered."
         return VerificationFinding("signature", VerificationState.ALTERED, message)
+    if public_key is not None and name != public_key and name not in known.successors:
+        message = (
+            f"The file was signed with a different key: {name}, not {public_key}. No audit log here shows that the one "
+            "replaced the other."
+        )
+        return VerificationFinding("signature", VerificationState.ALTERED, message)
+    if (revocation := known.revocations.get(name)) is not None:
+        message = (
+            f"The file was signed with the key {name}, which was revoked on {revocation.at} ({revocation.reason}): "
+            "whoever has that key could have signed the file at any time."
+        )
+        state = VerificationState.UNKNOWN if public_key is None else VerificationState.ALTERED
+        return VerificationFinding("signature", state, message)
     if public_key is None:
         message = (
             f"The signature is valid for the key {name}.{coverage} The owner of that key is not known: name the key "
             "that you expect with --public-key."
         )
-        return VerificationFinding("signature", VerificationState.HOLDS, message)
-    if name != public_key:
-        message = f"The file was signed with a different key: {name}, not {public_key}."
-        return VerificationFinding("signature", VerificationState.ALTERED, message)
-    message = f"The file was signed with the key that you named: {public_key}.{coverage}"
+    elif name != public_key:
+        message = (
+            f"The file was signed with the key {name}.{coverage} That key replaced the one that you named, "
+            f"{public_key}, by a statement that the named one signed or a key that it vouches for."
+        )
+    else:
+        message = f"The file was signed with the key that you named: {public_key}.{coverage}"
     return VerificationFinding("signature", VerificationState.HOLDS, message)
