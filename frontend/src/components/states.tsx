@@ -33,6 +33,7 @@ export function Notice({ tone = "amber", children }: { tone?: Tone; children: Re
 
 /** What the user should know and decide about. Screen readers announce a warning when it appears. */
 export function Warnings({ warnings }: { warnings: readonly string[] }) {
+  if (!warnings.length) return null;
   return (
     <div role="alert" className="space-y-2">
       {warnings.map((warning) => (
