@@ -9,11 +9,12 @@ import click
 from salvo.cli.byop.database import open_for_listing
 from salvo.engine.jsonio import json_codec
 from salvo.engine.runtime.clock import SystemClock
+from salvo.engine.runtime.files import write_document
 from salvo.engine.text.formatting import truncate
 from salvo.engine.text.terminal import table
 from salvo.engine.text.unicode_escape import printable
 from salvo.errors import NothingFoundError
-from salvo.playbooks.audit import anchors
+from salvo.playbooks.audit import anchors, timestamps
 from salvo.playbooks.audit.audit_log import AuditEntry
 from salvo.playbooks.store.records import RUN_HINT
 
@@ -27,19 +28,29 @@ _FILE = click.Path(path_type=Path)
 @click.option(
     "--git", "git_file", type=_FILE, metavar="FILE", help="Do the same, and commit FILE in its git repository."
 )
-def audit(as_json: bool, head: bool, witness: Path | None, git_file: Path | None) -> None:
+@click.option(
+    "--timestamp-request",
+    type=_FILE,
+    metavar="FILE",
+    help="Write a request for a time stamp of the newest entry (RFC 3161) to FILE, to send to an authority.",
+)
+def audit(
+    as_json: bool, head: bool, witness: Path | None, git_file: Path | None, timestamp_request: Path | None
+) -> None:
     """Show the audit log: every evaluation, baseline, export and deletion.
 
     Each entry contains the hash of the one before it, so a changed entry is detected. The log alone cannot show that
     the newest entries were cut off, or that the whole log was rebuilt: keep its newest hash elsewhere with --head,
-    --witness or --git, and pass it to the option of `byop verify` with the same name.
+    --witness or --git, and pass it to the option of `byop verify` with the same name. What an authority answers to a
+    --timestamp-request is for `byop verify --timestamp`.
     """
     with open_for_listing() as store:
         log = store.audit_log()
     if not log:
         raise NothingFoundError("The audit log is empty.", hint=RUN_HINT)
-    if witness is not None or git_file is not None:
+    if witness is not None or git_file is not None or timestamp_request is not None:
         _anchor(log, witness, git_file)
+        _request_timestamp(log, timestamp_request)
     elif head:
         click.echo(log[-1].hash)
     elif as_json:
@@ -58,6 +69,12 @@ def _anchor(log: list[AuditEntry], witness: Path | None, git_file: Path | None) 
         kept = anchors.append_head(git_file, log, at=now)
         commit = anchors.commit(git_file, kept)
         click.echo(f"Entry {kept.sequence} is in {git_file}, commit {commit[:12]}. Push it to another machine.")
+
+
+def _request_timestamp(log: list[AuditEntry], file: Path | None) -> None:
+    if file is not None:
+        write_document(file, timestamps.encode_request(log[-1]))
+        click.echo(f"The request for entry {log[-1].sequence} is in {file}. Send it to a time stamp authority.")
 
 
 def _cells(entry: AuditEntry) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from salvo.engine.jsonio import json_codec
 from salvo.engine.text.formatting import pluralize
 from salvo.engine.text.unicode_escape import printable
 from salvo.errors import InputError, StoreError, UnknownIdError, UsageError
-from salvo.playbooks.audit import anchors, chain_signatures, verify_file, verify_store
+from salvo.playbooks.audit import anchors, chain_signatures, timestamps, verify_file, verify_store
 from salvo.playbooks.audit import verify as verification
 from salvo.playbooks.audit.chain_signatures import KnownKeys
 from salvo.playbooks.audit.head_key import revoked_keys_file
@@ -45,6 +45,18 @@ from salvo.playbooks.store.store import EvaluationStore
     help="A file that `byop audit --git` committed.",
 )
 @click.option(
+    "--timestamp",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="A time stamp (RFC 3161): the answer to a request of `byop audit --timestamp-request`.",
+)
+@click.option(
+    "--timestamp-ca",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="The certificates, in PEM, of the authorities whose time stamps you trust.",
+)
+@click.option(
     "--all", "everything", is_flag=True, help="Verify everything that is stored, and find deleted evaluations."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
@@ -54,6 +66,8 @@ def verify(
     head: str | None,
     witness: Path | None,
     git_file: Path | None,
+    timestamp: Path | None,
+    timestamp_ca: Path | None,
     everything: bool,
     as_json: bool,
 ) -> None:
@@ -66,6 +80,9 @@ def verify(
     those that were erased with `byop delete`. Without an argument, only the audit log is checked. Exits 0 if nothing
     was altered, 1 if something was, and 2 if there is no such report.
     """
+    if (timestamp is None) != (timestamp_ca is None):
+        raise UsageError("--timestamp and --timestamp-ca belong together: a time stamp, and whom you trust to make it.")
+    is_anchored = any(file is not None for file in (witness, git_file, timestamp))
     if everything:
         if report is not None:
             raise UsageError("--all verifies everything that is stored: it takes no report.")
@@ -77,7 +94,8 @@ def verify(
         findings = _verify_stored(report)
     else:
         findings = []
-    if head is not None or (report is None and not everything):
+    has_log = any(finding.part == "audit log" for finding in findings)
+    if head is not None or (report is None and not everything) or (is_anchored and not has_log):
         with open_store() as store:
             log_finding = verification.chain(store.audit_log(), head)
         findings = [*(finding for finding in findings if finding.part != "audit log"), log_finding]
@@ -85,6 +103,9 @@ def verify(
     if any(finding.part == "audit log" for finding in findings):
         findings += _verify_log_signatures(None if is_file or public_key is None else read_public_key(public_key))
     findings += _verify_anchors(witness, git_file)
+    if timestamp is not None and timestamp_ca is not None:
+        with open_store() as store:
+            findings.append(timestamps.check_timestamp(timestamp, timestamp_ca, store.audit_log()))
     _show(findings, as_json, is_file=is_file)
     if any(finding.standing == "altered" for finding in findings):
         raise SystemExit(ExitCode.FAILED)
