@@ -40,7 +40,7 @@ def test_it_shows_runs_a_replay_a_report_and_the_drift(shown: subprocess.Complet
         "STABLE  No issues",
         "ALERT  At least one high-severity check failed.",
         "so this is output drift.",
-        "Nothing was altered.",
+        "Consistent with the audit log.",
     ):
         assert sight in " ".join(shown.stdout.split("\n"))
     assert "Evaluating with rules: nothing leaves this machine." in shown.stderr
