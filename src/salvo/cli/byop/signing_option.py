@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import click
 
 from salvo.playbooks.audit.head_key import default_key_file, revoked_keys_file
-from salvo.playbooks.audit.revoked_keys import read_revocations, refuse_revoked
 
 if TYPE_CHECKING:
     from salvo.playbooks.audit.signing import SigningKey
@@ -30,7 +29,9 @@ def read_signing_key(name: str | None) -> SigningKey | None:
     """Return the key that --sign names; None without the option. InputError if it is revoked."""
     if name is None:
         return None
-    from salvo.playbooks.audit import signing  # cryptography is slow to import, and most runs do not sign
+    # Imported here because cryptography is slow to import, and most runs do not sign.
+    from salvo.playbooks.audit import signing
+    from salvo.playbooks.audit.revoked_keys import read_revocations, refuse_revoked
 
     key = signing.read_key(default_key_file(os.environ, Path.home()) if name == _DEFAULT_KEY else Path(name))
     return refuse_revoked(key, read_revocations(revoked_keys_file(os.environ, Path.home())))

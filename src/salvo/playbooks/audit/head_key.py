@@ -7,8 +7,6 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from salvo.playbooks.audit.revoked_keys import FILE_NAME, read_revocations, refuse_revoked
-
 if TYPE_CHECKING:
     from salvo.playbooks.audit.signing import SigningKey
 
@@ -27,7 +25,7 @@ def default_key_file(environ: Mapping[str, str], home: Path) -> Path:
 
 def revoked_keys_file(environ: Mapping[str, str], home: Path) -> Path:
     """Return where the list of revoked keys is: beside the default key."""
-    return default_key_file(environ, home).with_name(FILE_NAME)
+    return default_key_file(environ, home).with_name("byop-revoked-keys.jsonl")
 
 
 def head_key_reader(environ: Mapping[str, str], home: Path) -> ReadKey:
@@ -36,7 +34,12 @@ def head_key_reader(environ: Mapping[str, str], home: Path) -> ReadKey:
 
     def read() -> SigningKey | None:
         key = read_once()
-        return None if key is None else refuse_revoked(key, read_revocations(revoked_keys_file(environ, home)))
+        if key is None:
+            return None
+        # Imported here because it needs pydantic_core, which is slow to import, and only with a key.
+        from salvo.playbooks.audit.revoked_keys import read_revocations, refuse_revoked
+
+        return refuse_revoked(key, read_revocations(revoked_keys_file(environ, home)))
 
     return read
 

@@ -17,8 +17,6 @@ from salvo.playbooks.audit.integrity import canonical
 if TYPE_CHECKING:
     from salvo.playbooks.audit.signing import SigningKey
 
-FILE_NAME = "byop-revoked-keys.jsonl"
-
 
 class Revocation(NamedTuple):
     public_key: str
