@@ -1,22 +1,237 @@
-"""Foreign text on the terminal."""
+"""Foreign text on the terminal: what each command prints of it, and that it cannot steer the terminal."""
 
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
 import pytest
+from click.testing import CliRunner, Result
 
+from salvo.cli.byop import COMMANDS as BYOP
+from salvo.cli.byop import byop
+from salvo.cli.salvo import COMMANDS as SALVO
+from salvo.cli.salvo import salvo
+from salvo.playbooks.store.store import EvaluationStore
+from tests.support.clock import HeldClock
+from tests.support.playbooks import a_playbook
 from tests.support.project import UserProject
+from tests.support.provider import Answer, Fault, LoopbackProvider, ProviderRequest, Say, Use, UseTools
+from tests.support.stored_evaluations import NAMES, finish_evaluation
 
-HOSTILE = "\x1b]0;title\x07\x1b[2J\x9b31m\u202e"
+HOSTILE = "\x1b]0;title\x07\x1b[2J\x1b[8m\x9b31m\u202e\x7f"
+QUOTED = HOSTILE.encode("unicode_escape").decode()
+OUR_STYLES = re.compile(r"\x1b\[(?:0|1|2|31|32|33|34)m")
+
+SCENARIO = f"""
+scenario: greet
+adapter: openai
+model: gpt-5.4-mini
+user_message: Greet the customer.
+tools: [look_up]
+assertions:
+  - {{type: jmespath, name: "{QUOTED}", path: final_text, operator: eq, value: "{QUOTED}?"}}
+  - {{type: llm_judge, name: "polite {QUOTED}", rubric: "Polite {QUOTED}", k: 1}}
+"""
+TOOLS = f'''
+def look_up() -> str:
+    """Looks up."""
+    return {HOSTILE!r}
+'''
 
 
-@pytest.mark.parametrize(
-    "command", [("validate",), ("run",), ("report", HOSTILE), ("replay", HOSTILE), ("run", HOSTILE)]
-)
+def assert_harmless(result: Result, *, shows_it: bool = True) -> None:
+    assert not result.exception or isinstance(result.exception, SystemExit), result.exception
+    rest = OUR_STYLES.sub("", result.output)
+    assert not set(rest) & set("\x1b\x07\x9b\u202e\x7f\r"), result.output
+    assert ("title" in rest) is shows_it, result.output
+
+
+def assert_same_text_in_json(result: Result) -> None:
+    assert_harmless(result)
+    assert HOSTILE in str_leaves(json.loads(result.stdout))
+
+
+def str_leaves(value: object) -> str:
+    if isinstance(value, dict):
+        return "\n".join(map(str_leaves, [*value, *value.values()]))
+    return "\n".join(map(str_leaves, value)) if isinstance(value, list) else str(value)
+
+
+@pytest.mark.parametrize("command", [("validate",), ("run",), ("run", HOSTILE)])
 def test_no_escape_sequence_of_a_file_or_an_argument_reaches_the_terminal(
     project: UserProject, command: tuple[str, ...]
 ) -> None:
-    quoted = HOSTILE.encode("unicode_escape").decode()
     project.write(
-        "scenarios/hostile.yaml", f'scenario: "{quoted}"\n"{quoted}": 1\nadapter: "{quoted}"\nuser_message: hi\n'
+        "scenarios/hostile.yaml", f'scenario: "{QUOTED}"\n"{QUOTED}": 1\nadapter: "{QUOTED}"\nuser_message: hi\n'
     )
     ran = project.salvo(*command)
     assert ran.exit_code != 0
-    assert not set(ran.output) & set("\x1b\x07\x9b\u202e"), ran.output
+    assert_harmless(ran)
+
+
+@pytest.mark.parametrize("program, commands", [(salvo, SALVO), (byop, BYOP)], ids=["salvo", "byop"])
+def test_usage_errors_quote_arguments_with_escapes(program: click.Command, commands: dict[str, object]) -> None:
+    for arguments in (
+        [HOSTILE],
+        [f"--{HOSTILE}"],
+        ["models", "a", HOSTILE],
+        *([name, f"--{HOSTILE}"] for name in commands),
+    ):
+        refused = CliRunner().invoke(program, arguments, color=True)
+        assert refused.exit_code == 2
+        assert_harmless(refused)
+    refused = CliRunner().invoke(program, ["run", "--runs", HOSTILE], color=True)
+    assert "Usage: " in refused.stderr
+    assert_harmless(refused)
+
+
+def agent_and_judge(request: ProviderRequest) -> Answer:
+    if request.system:
+        return Say(json.dumps({"passed": False, "reason": HOSTILE}))
+    return (
+        Say(f"Hello {HOSTILE}")
+        if any(message["role"] == "tool" for message in request.messages)
+        else UseTools(Use("look_up", {}))
+    )
+
+
+@pytest.fixture
+def hostile_runs(project: UserProject) -> Iterator[UserProject]:
+    """Recorded runs in which the model, the tool and the judge sent escape sequences."""
+    (project.folder / "scenarios" / "book_flight.yaml").unlink()
+    project.write("scenarios/greet.yaml", SCENARIO)
+    project.write("tools.py", TOOLS)
+    with LoopbackProvider(agent_and_judge) as provider:
+        project.reach(provider)
+        recorded = project.salvo("run", "--record", "-n", "2")
+        assert recorded.exit_code == 1, recorded.output
+        yield project
+
+
+def in_colour(project: UserProject, *arguments: str) -> Result:
+    project.salvo("--version")  # sets the folder and the environment
+    return CliRunner().invoke(salvo, arguments, color=True)
+
+
+def test_runs_with_escape_sequences_are_shown_harmlessly(hostile_runs: UserProject) -> None:
+    run_id = hostile_runs.runs()[0].stem
+    for arguments in (
+        ("run", "--record", "-n", "1"),
+        ("report", HOSTILE),
+        ("replay", HOSTILE),
+        ("report", "latest"),
+        ("report", "--failures"),
+        ("report", run_id),
+        ("report", "latest", "--html", "-"),
+        ("replay", run_id),
+        ("judge", "latest", "--times", "2"),
+    ):
+        assert_harmless(in_colour(hostile_runs, *arguments))
+
+
+def test_json_of_runs_keeps_escape_sequences_as_escapes(hostile_runs: UserProject) -> None:
+    run_id = hostile_runs.runs()[0].stem
+    for arguments in (
+        ("run", "--record", "-n", "1", "--json"),
+        ("report", "latest", "--json"),
+        ("report", run_id, "--json"),
+        ("replay", run_id, "--json"),
+        ("replay", "latest", "--re-eval", "--json"),
+        ("judge", "latest", "--times", "2", "--json"),
+    ):
+        assert_same_text_in_json(in_colour(hostile_runs, *arguments))
+
+
+def test_a_store_from_elsewhere_is_shown_harmlessly(hostile_runs: UserProject) -> None:
+    hostile_runs.salvo("run", "-n", "1")
+    for file in hostile_runs.store.rglob("*.json*"):
+        file.write_text(file.read_text().replace('"greet"', json.dumps(HOSTILE)))
+    run_id = hostile_runs.runs()[0].stem
+    batch_id = run_id.split("-")[0]
+    for arguments in (
+        ("report",),
+        ("report", "--rebuild"),
+        ("report", "latest"),
+        ("report", run_id),
+        ("compare", batch_id, "latest"),
+        ("compare", batch_id, "latest", "--markdown"),
+        ("baseline", "bless", HOSTILE),
+    ):
+        assert_harmless(in_colour(hostile_runs, *arguments))
+    for arguments in (("report",), ("report", "latest"), ("compare", batch_id, "latest")):
+        assert_same_text_in_json(in_colour(hostile_runs, *arguments, "--json"))
+
+
+def test_an_error_of_a_provider_and_the_name_of_a_file_are_shown_harmlessly(project: UserProject) -> None:
+    (project.folder / "scenarios" / "book_flight.yaml").rename(project.folder / "scenarios" / f"{HOSTILE}.yaml")
+    with LoopbackProvider(lambda _request: Fault.refused_parameter(HOSTILE)) as provider:
+        project.reach(provider)
+        assert_harmless(in_colour(project, "run", "-n", "1"))
+    assert_harmless(in_colour(project, "report", project.runs()[0].stem))
+    assert_harmless(in_colour(project, "validate", "--trust"))
+
+
+@pytest.fixture
+def hostile_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Two reports with escape sequences in the subject and the title of the playbook."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("DATABASE_URL", raising=False)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "settings"))
+    playbook = a_playbook(title=HOSTILE)
+    with EvaluationStore.open(f"sqlite:///{tmp_path / 'byop_runs.db'}", HeldClock()) as store:
+        for name in NAMES[:2]:
+            finish_evaluation(store, name, subject=HOSTILE, playbook=playbook)
+        store.set_baseline(NAMES[0])
+    return tmp_path
+
+
+def run_byop(*arguments: str) -> Result:
+    return CliRunner().invoke(byop, arguments, color=True)
+
+
+def test_reports_with_escape_sequences_are_shown_harmlessly(hostile_store: Path) -> None:
+    own = f"{HOSTILE}.json"
+    (hostile_store / own).write_text(json.dumps({"checks": [{"id": HOSTILE, "severity": HOSTILE}]}))
+    for arguments in (
+        ("history",),
+        ("show", NAMES[0]),
+        ("compare", NAMES[0], NAMES[1]),
+        ("drift", HOSTILE),
+        ("drift", f"{HOSTILE}2"),
+        ("baseline", "list"),
+        ("audit",),
+        ("delete", NAMES[1]),
+        ("validate", own),
+        ("validate", HOSTILE),
+        ("verify", HOSTILE),
+        ("run", HOSTILE),
+        ("playbooks", HOSTILE),
+    ):
+        assert_harmless(run_byop(*arguments))
+
+
+def test_json_of_reports_keeps_escape_sequences_as_escapes(hostile_store: Path) -> None:
+    own = f"{HOSTILE}.json"
+    (hostile_store / own).write_text(json.dumps({"checks": [{"id": HOSTILE, "severity": HOSTILE}]}))
+    for arguments in (
+        ("history",),
+        ("show", NAMES[0]),
+        ("compare", NAMES[0], NAMES[1]),
+        ("baseline", "list"),
+        ("audit",),
+        ("validate", own),
+    ):
+        assert_same_text_in_json(run_byop(*arguments, "--json"))
+
+
+def test_a_signed_report_that_is_printed_keeps_its_signature(hostile_store: Path) -> None:
+    assert run_byop("keys", "new").exit_code == 0
+    printed = run_byop("show", NAMES[0], "--json", "--sign", "-o", "file.json")
+    assert_same_text_in_json(printed)
+    (hostile_store / "printed.json").write_bytes(printed.stdout_bytes)
+    for name in ("printed.json", "file.json"):
+        verified = run_byop("verify", name)
+        assert (verified.exit_code, "altered " in verified.output) == (0, False), verified.output
+        assert "signature" in verified.output

@@ -5,9 +5,7 @@ from __future__ import annotations
 import shutil
 import sys
 
-import click
-
-from salvo.cli.output import echo
+from salvo.cli.output import echo, rewrite_line
 from salvo.engine.text.unicode_escape import printable
 
 
@@ -27,7 +25,7 @@ class ProgressLine:
         """Show the current state. Without a terminal only milestones are printed, one line each."""
         if self._is_terminal:
             width = shutil.get_terminal_size().columns - 1
-            click.echo(f"\r\x1b[K{printable(text)[:width]}", err=True, nl=False)
+            rewrite_line(printable(text)[:width])
         elif milestone and text != self._last_text:
             echo(text, err=True)
         self._last_text = text
@@ -39,4 +37,4 @@ class ProgressLine:
 
     def clear(self) -> None:
         if self._is_terminal:
-            click.echo("\r\x1b[K", err=True, nl=False)
+            rewrite_line("")

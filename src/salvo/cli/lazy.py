@@ -10,7 +10,8 @@ from __future__ import annotations
 import io
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
 
@@ -18,6 +19,7 @@ import click
 
 from salvo.cli.exit_codes import ExitCode
 from salvo.cli.output import echo
+from salvo.engine.text.unicode_escape import printable
 from salvo.errors import InputError, NothingFoundError, SalvoError, UsageError
 
 
@@ -47,6 +49,12 @@ class LazyGroup(click.Group):
         with formatter.section("Commands"):
             formatter.write_dl([(name, lazy.summary) for name, lazy in self._lazy.items()])
 
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: object
+    ) -> click.Context:
+        with _printable_messages():
+            return super().make_context(info_name, args, parent, **extra)
+
     def invoke(self, ctx: click.Context) -> object:
         """Run the command. Print an error that the user can correct on stderr, without a traceback."""
         if os.environ.get("NO_COLOR"):
@@ -54,7 +62,8 @@ class LazyGroup(click.Group):
         if isinstance(sys.stdout, io.TextIOWrapper):  # a file name may contain bytes that no encoding has
             sys.stdout.reconfigure(errors="backslashreplace")
         try:
-            return super().invoke(ctx)
+            with _printable_messages():
+                return super().invoke(ctx)
         except SalvoError as error:
             echo(f"Error: {error.message}", fg="red", err=True)
             if error.hint:
@@ -66,8 +75,23 @@ class LazyGroup(click.Group):
             echo(f"Error: {error.filename} cannot be used: {error.strerror}.", fg="red", err=True)
             ctx.exit(ExitCode.USAGE)
         except KeyboardInterrupt:
-            click.echo("Interrupted.", err=True)
+            echo("Interrupted.", err=True)
             ctx.exit(ExitCode.INTERRUPTED)
+
+
+@contextmanager
+def _printable_messages() -> Iterator[None]:
+    """Make control characters visible in click's own errors, which quote arguments. click prints them itself."""
+    try:
+        yield
+    except click.ClickException as error:
+        message = error.format_message()
+        safe_message = printable(message, multiline=True)
+        if safe_message == message:
+            raise
+        if isinstance(error, click.UsageError):
+            raise click.UsageError(safe_message, error.ctx) from error
+        raise click.ClickException(safe_message) from error
 
 
 def _exit_code(error: SalvoError) -> ExitCode:

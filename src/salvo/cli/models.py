@@ -7,6 +7,7 @@ import os
 
 import click
 
+from salvo.cli.output import echo, echo_json
 from salvo.engine.chat import catalog
 from salvo.engine.runtime.clock import SystemClock
 from salvo.engine.runtime.pricing import find_prices
@@ -26,10 +27,10 @@ def models(names: tuple[str, ...], as_json: bool) -> None:
     current = [f"{name}/{model}" for name, provider in catalog.providers().items() for model in provider.current]
     rows = [_row(name) for name in names or current]
     if as_json:
-        click.echo(json.dumps(rows, indent=2))
+        echo_json(json.dumps(rows, indent=2))
     else:
         header = ("MODEL", "KEY", "TEMPERATURE", "PRICE", "ENDS")
-        click.echo("\n".join(table(header, [list(row.values()) for row in rows])))
+        echo("\n".join(table(header, [list(row.values()) for row in rows])))
 
 
 def _row(name: str) -> dict[str, str]:

@@ -1,12 +1,41 @@
-"""Print text that may come from a model, a file or a recording, so that it cannot steer the terminal."""
+"""Everything that the commands print. Nothing else writes to the terminal; ruff forbids it.
+
+What is printed may contain text from a model, a file or a recording, which must not steer the terminal. So control
+characters and invisible ones are made visible here, whatever the caller did before.
+"""
 
 from __future__ import annotations
 
 import click
 
-from salvo.engine.text.unicode_escape import printable
+from salvo.engine.text.terminal import Paint, render
+from salvo.engine.text.unicode_escape import printable, printable_json, visible
+
+_CLEAR_LINE = "\r\x1b[K"
 
 
 def echo(text: object, *, fg: str | None = None, err: bool = False) -> None:
-    """Print the text in one colour, with control, escape and invisible characters made visible."""
-    click.secho(printable(str(text), multiline=True), fg=fg, err=err)
+    """Print text for a person, in one colour or in the styles of `Paint`."""
+    click.echo(render(str(text) if fg is None else Paint(True)(str(text), fg)), err=err)
+
+
+def echo_json(document: str | bytes) -> None:
+    """Print a JSON document. It stays valid, with the same value: characters are escaped as JSON escapes them."""
+    text = document.decode() if isinstance(document, bytes) else document
+    content = printable_json(text.removesuffix("\n")).encode()
+    click.echo(content)  # bytes, because JSON is UTF-8 whatever the terminal's encoding is
+
+
+def echo_document(document: str) -> None:
+    """Print an HTML or Markdown document, as it would be in a file."""
+    click.echo(visible(document), nl=not document.endswith("\n"))
+
+
+def rewrite_line(text: str) -> None:
+    """Replace the last line on stderr, which must be a terminal."""
+    click.echo(f"{_CLEAR_LINE}{printable(text)}", err=True, nl=False)
+
+
+def confirm(question: str) -> None:
+    """Ask the user. Without a yes, the command ends."""
+    click.confirm(printable(question), abort=True)

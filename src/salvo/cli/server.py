@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 import click
 
+from salvo.cli.output import echo
 from salvo.errors import UsageError
 from salvo.playbooks.audit.head_key import read_head_key
 from salvo.playbooks.store.location import database_url
@@ -80,14 +81,14 @@ def start(
             address += home
         else:
             address += f"/login?token={settings.token}"
-            click.echo("Anyone with this address can use the server. It is shown only once.", err=True)
-        click.echo(address)
+            echo("Anyone with this address can use the server. It is shown only once.", err=True)
+        echo(address)
         if not static_files.is_built(settings.static):
-            click.echo(static_files.MISSING, err=True)
+            echo(static_files.MISSING, err=True)
         elif not no_open:
             webbrowser.open(address)
 
     try:
         serve(create_app(settings), host, port, ready)
     except KeyboardInterrupt:
-        click.echo("Stopped.", err=True)
+        echo("Stopped.", err=True)

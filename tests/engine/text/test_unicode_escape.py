@@ -1,5 +1,6 @@
 """Invisible characters are made visible."""
 
+import json
 import sys
 import unicodedata
 
@@ -7,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from salvo.engine.text.unicode_escape import INVISIBLE, printable, visible
+from salvo.engine.text.unicode_escape import INVISIBLE, printable, printable_json, visible
 
 
 def test_every_character_that_steers_or_hides_is_invisible() -> None:
@@ -53,3 +54,15 @@ def test_what_is_printable_can_be_written_and_stays_as_it_is(text: str) -> None:
     once = printable(text)
     once.encode()
     assert printable(once) == once
+
+
+@given(st.text(st.characters()))
+def test_printable_json_has_the_same_value(text: str) -> None:
+    document = printable_json(json.dumps({text: [text]}, indent=2, ensure_ascii=False))
+    document.encode()
+    assert printable(document, multiline=True) == document
+    assert json.loads(document) == {text: [text]}
+
+
+def test_json_escapes_a_character_outside_the_basic_plane_as_two() -> None:
+    assert printable_json('"\x7f\x9b\u202e\U000e0041é🙂"') == r'"\u007f\u009b\u202e\udb40\udc41é🙂"'

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from inline_snapshot import snapshot
 
+from salvo.engine.text.terminal import render
 from salvo.playbooks.enums import DISCLAIMERS, Result, Status
 from salvo.playbooks.report import terminal
 from salvo.playbooks.report.report import PatternHit
@@ -191,7 +192,7 @@ def test_every_status_carries_the_disclaimers_and_the_modes_label(status: Status
 def test_colour_changes_no_word() -> None:
     plain, coloured = (terminal.lines(everything(), colour=colour) for colour in (False, True))
     assert [click.unstyle(line) for line in coloured] == plain
-    assert "\x1b[31m\x1b[1mFAIL" in text(coloured)
+    assert "\x1b[31m\x1b[1mFAIL" in render(text(coloured))
 
 
 @given(hostile=attack_texts)

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from salvo.cli.byop.database import open_for_listing
+from salvo.cli.output import echo, echo_json
 from salvo.engine.jsonio import json_codec
 from salvo.engine.runtime.clock import SystemClock
 from salvo.engine.runtime.files import write_document
@@ -52,29 +53,29 @@ def audit(
         _anchor(log, witness, git_file)
         _request_timestamp(log, timestamp_request)
     elif head:
-        click.echo(log[-1].hash)
+        echo(log[-1].hash)
     elif as_json:
-        click.echo(json_codec.dumps([{**entry.content, "hash": entry.hash} for entry in log], indent=2))
+        echo_json(json_codec.dumps([{**entry.content, "hash": entry.hash} for entry in log], indent=2))
     else:
         header = ("NUMBER", "WHEN", "ACTION", "REPORT", "DETAILS", "HASH")
-        click.echo("\n".join(table(header, [_cells(entry) for entry in log])))
+        echo("\n".join(table(header, [_cells(entry) for entry in log])))
 
 
 def _anchor(log: list[AuditEntry], witness: Path | None, git_file: Path | None) -> None:
     now = SystemClock().now().isoformat(timespec="milliseconds")
     if witness is not None:
         kept = anchors.append_head(witness, log, at=now)
-        click.echo(f"Entry {kept.sequence} is in {witness}. Keep it where this database's users cannot write.")
+        echo(f"Entry {kept.sequence} is in {witness}. Keep it where this database's users cannot write.")
     if git_file is not None:
         kept = anchors.append_head(git_file, log, at=now)
         commit = anchors.commit(git_file, kept)
-        click.echo(f"Entry {kept.sequence} is in {git_file}, commit {commit[:12]}. Push it to another machine.")
+        echo(f"Entry {kept.sequence} is in {git_file}, commit {commit[:12]}. Push it to another machine.")
 
 
 def _request_timestamp(log: list[AuditEntry], file: Path | None) -> None:
     if file is not None:
         write_document(file, timestamps.encode_request(log[-1]))
-        click.echo(f"The request for entry {log[-1].sequence} is in {file}. Send it to a time stamp authority.")
+        echo(f"The request for entry {log[-1].sequence} is in {file}. Send it to a time stamp authority.")
 
 
 def _cells(entry: AuditEntry) -> tuple[str, ...]:

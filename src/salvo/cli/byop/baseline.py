@@ -7,6 +7,7 @@ from dataclasses import asdict
 import click
 
 from salvo.cli.byop.database import open_for_listing, open_store
+from salvo.cli.output import echo, echo_json
 from salvo.engine.jsonio import json_codec
 from salvo.engine.text.formatting import truncate
 from salvo.engine.text.terminal import table
@@ -33,7 +34,7 @@ def set_(report_id: str) -> None:
     with open_store() as store:
         full_id = store.find(report_id)
         store.set_baseline(full_id)
-    click.echo(f"{full_id} is now a baseline. Later reports of its playbook and subject are compared with it.")
+    echo(f"{full_id} is now a baseline. Later reports of its playbook and subject are compared with it.")
 
 
 @baseline.command(name="list")
@@ -45,7 +46,7 @@ def list_(as_json: bool) -> None:
     if not baselines:
         raise NothingFoundError("No baseline is saved.", hint="Save one with `byop baseline set ID`.")
     if as_json:
-        click.echo(json_codec.dumps([asdict(row) for row in baselines], indent=2))
+        echo_json(json_codec.dumps([asdict(row) for row in baselines], indent=2))
         return
     header = ("ID", "SAVED", "EVALUATED", "SUBJECT", "PLAYBOOK", "CONSISTENCY", "STATUS")
     rows = [
@@ -60,7 +61,7 @@ def list_(as_json: bool) -> None:
         )
         for row in baselines
     ]
-    click.echo("\n".join(table(header, rows)))
+    echo("\n".join(table(header, rows)))
 
 
 @baseline.command
@@ -73,4 +74,4 @@ def clear(report_id: str) -> None:
     with open_store() as store:
         full_id = store.find(report_id)
         store.clear_baseline(full_id)
-    click.echo(f"{full_id} is no longer a baseline.")
+    echo(f"{full_id} is no longer a baseline.")

@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from salvo.cli.byop.database import load_report, open_store
+from salvo.cli.output import echo, echo_json
 from salvo.engine.jsonio import json_codec
 from salvo.playbooks.audit.report_file import parse_json
 from salvo.playbooks.report import terminal
@@ -27,9 +28,9 @@ def compare(before: str, after: str, as_json: bool) -> None:
     """
     comparison = compare_reports(_report(before), _report(after))
     if as_json:
-        click.echo(json_codec.dumps(comparison, indent=2).decode())
+        echo_json(json_codec.dumps(comparison, indent=2))
         return
-    click.echo("\n".join(terminal.comparison(comparison, colour=True, width=shutil.get_terminal_size().columns)))
+    echo("\n".join(terminal.comparison(comparison, colour=True, width=shutil.get_terminal_size().columns)))
 
 
 def _report(name: str) -> Report:

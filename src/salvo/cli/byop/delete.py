@@ -7,6 +7,7 @@ import sys
 import click
 
 from salvo.cli.byop.database import open_store
+from salvo.cli.output import confirm, echo
 from salvo.engine.text.unicode_escape import printable
 from salvo.errors import UsageError
 
@@ -30,6 +31,6 @@ def delete(report_id: str, by: str | None, yes: bool) -> None:
                 raise UsageError(
                     f"Deleting {description} needs a confirmation, and there is no terminal.", hint="Pass --yes."
                 )
-            click.confirm(f"Delete {description}? This cannot be undone.", abort=True)
+            confirm(f"Delete {description}? This cannot be undone.")
         store.delete(full_id, by=by)
-    click.echo(f"{full_id} was deleted. The audit log records it.")
+    echo(f"{full_id} was deleted. The audit log records it.")

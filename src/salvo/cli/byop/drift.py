@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from salvo.cli.byop.database import open_store
+from salvo.cli.output import echo, echo_json
 from salvo.engine.jsonio import json_codec
 from salvo.playbooks.report import terminal
 
@@ -20,6 +21,6 @@ def drift(subject: str, as_json: bool) -> None:
     with open_store() as store:
         points = store.timeline(subject)
     if as_json:
-        click.echo(json_codec.dumps(points, indent=2).decode())
+        echo_json(json_codec.dumps(points, indent=2))
     else:
-        click.echo("\n".join(terminal.timeline(subject, points, colour=True)))
+        echo("\n".join(terminal.timeline(subject, points, colour=True)))

@@ -7,6 +7,7 @@ from dataclasses import asdict
 import click
 
 from salvo.cli.byop.database import open_for_listing
+from salvo.cli.output import echo, echo_json
 from salvo.engine.jsonio import json_codec
 from salvo.engine.text.formatting import truncate
 from salvo.engine.text.terminal import table
@@ -44,10 +45,10 @@ def history(subject: str | None, status: str | None, mode: str | None, search: s
         matching = "matching " if subject is not None or status or mode or search else ""
         raise NothingFoundError(f"No {matching}evaluation is stored in {store.place}.", hint=RUN_HINT)
     if as_json:
-        click.echo(json_codec.dumps([asdict(row) for row in rows], indent=2))
+        echo_json(json_codec.dumps([asdict(row) for row in rows], indent=2))
     else:
         header = ("ID", "WHEN", "SUBJECT", "PLAYBOOK", "MODE", "EVALUATOR", "CONSISTENCY", "STATUS", "")
-        click.echo("\n".join(table(header, [_cells(row) for row in rows])))
+        echo("\n".join(table(header, [_cells(row) for row in rows])))
 
 
 def _cells(row: HistoryRow) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ from salvo.cli.byop.database import load_report
 from salvo.cli.byop.evaluation_session import EvaluationJob, read_key_variable, run_evaluations
 from salvo.cli.byop.lazy_store import LazyStore
 from salvo.cli.exit_codes import ExitCode
+from salvo.cli.output import echo, echo_json
 from salvo.engine.jsonio import json_codec
 from salvo.playbooks.evaluate.request import stored_request
 from salvo.playbooks.evaluate.session import EvaluatorConfig
@@ -42,9 +43,12 @@ def judge(
     results = run_evaluations(jobs, lazy_store, concurrency)
     if results.reports:
         summary = summarise(report, results.reports)
-        click.echo(json_codec.dumps(summary, indent=2).decode() if as_json else "\n".join(lines(summary)))
+        if as_json:
+            echo_json(json_codec.dumps(summary, indent=2))
+        else:
+            echo("\n".join(lines(summary)))
     for notice in results.notices:
-        click.echo(notice, err=True)
+        echo(notice, err=True)
     if results.interrupted:
         raise SystemExit(ExitCode.INTERRUPTED)
     raise SystemExit(ExitCode.OK if results.reports else ExitCode.NOT_JUDGED)

@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from salvo.cli.byop.database import open_store
+from salvo.cli.output import echo
 from salvo.engine.jsonio.canonical import sha256
 from salvo.engine.runtime.clock import SystemClock
 from salvo.errors import InputError, UnknownIdError
@@ -35,8 +36,8 @@ def new(file: Path | None) -> None:
     """
     path = file or default_key_file(os.environ, Path.home())
     key = new_key(path)
-    click.echo(f"The key is in {path}. Keep it secret, and give others the public key:", err=True)
-    click.echo(key.public)
+    echo(f"The key is in {path}. Keep it secret, and give others the public key:", err=True)
+    echo(key.public)
 
 
 @keys.command
@@ -46,7 +47,7 @@ def show(file: Path | None) -> None:
 
     FILE defaults to salvo/byop-signing-key.pem in your configuration folder.
     """
-    click.echo(read_key(file or default_key_file(os.environ, Path.home())).public)
+    echo(read_key(file or default_key_file(os.environ, Path.home())).public)
 
 
 @keys.command
@@ -76,8 +77,8 @@ def rotate(file: Path | None) -> None:
         raise
     path.rename(aside)
     fresh.rename(path)
-    click.echo(f"The old key is in {aside}. {recorded} Give others the new public key:", err=True)
-    click.echo(new.public)
+    echo(f"The old key is in {aside}. {recorded} Give others the new public key:", err=True)
+    echo(new.public)
 
 
 @keys.command
@@ -93,18 +94,18 @@ def revoke(key: str, reason: str) -> None:
     public = read_public_key(key)
     file = revoked_keys_file(os.environ, Path.home())
     revocation = append_revocation(file, Revocation(public, reason, _now()))
-    click.echo(f"The key {public} is revoked since {revocation.at}: {file} says so. Give others a copy of that line.")
+    echo(f"The key {public} is revoked since {revocation.at}: {file} says so. Give others a copy of that line.")
     path = default_key_file(os.environ, Path.home())
     if path.exists() and read_key(path).public == public:
         aside = _aside(path, public)
         path.rename(aside)
-        click.echo(f"It was your default key, and is now in {aside}. `byop keys new` creates another.")
+        echo(f"It was your default key, and is now in {aside}. `byop keys new` creates another.")
     try:
         with open_store(read_key=lambda: _other_head_key(public)) as store:
             store.record_key(audit_log.KEY_REVOKED, public, _now(), reason=reason)
-        click.echo(f"The audit log in {store.place} records it.")
+        echo(f"The audit log in {store.place} records it.")
     except UnknownIdError:
-        click.echo("There is no database here, so no audit log records it.")
+        echo("There is no database here, so no audit log records it.")
 
 
 def _other_head_key(public: str) -> SigningKey | None:

@@ -9,8 +9,8 @@ from typing import Any
 
 import click
 
+from salvo.cli.output import echo, echo_json
 from salvo.engine.text.terminal import table
-from salvo.engine.text.unicode_escape import printable
 from salvo.playbooks.playbook import library
 from salvo.playbooks.playbook.definition import Check, Playbook
 
@@ -30,10 +30,10 @@ def playbooks(context: click.Context, as_json: bool) -> None:
         return
     rows = [_row(library.load(name)) for name in library.names()]
     if as_json:
-        click.echo(json.dumps(rows, indent=2))
+        echo_json(json.dumps(rows, indent=2))
         return
     header = [name.replace("_", " ").upper() for name in rows[0]]
-    click.echo("\n".join(table(header, [[str(value) for value in row.values()] for row in rows])))
+    echo("\n".join(table(header, [[str(value) for value in row.values()] for row in rows])))
 
 
 @playbooks.command
@@ -43,10 +43,10 @@ def show(name: str, as_json: bool) -> None:
     """Show a playbook: its checks, and how each is decided."""
     playbook = library.find(name)
     if as_json:
-        click.echo(json.dumps(playbook.document, indent=2, ensure_ascii=False))
+        echo_json(json.dumps(playbook.document, indent=2, ensure_ascii=False))
         return
     for line in _lines(playbook):
-        click.echo(printable(line, multiline=True))
+        echo(line)
 
 
 def _row(playbook: Playbook) -> dict[str, Any]:

@@ -10,6 +10,7 @@ import click
 
 from salvo.cli.byop.database import open_store
 from salvo.cli.exit_codes import ExitCode
+from salvo.cli.output import echo, echo_json
 from salvo.errors import NotReplayableError, UnknownIdError
 from salvo.playbooks.evaluate.request import stored_request
 from salvo.playbooks.evaluate.session import EvaluatorConfig
@@ -51,14 +52,14 @@ def replay(evaluation_id: str, as_json: bool) -> None:
     differences = [difference.text("stored", "replayed") for difference in replayed]
     if as_json:
         result = {"id": stored.id, "identical": not differences, "differences": differences}
-        click.echo(json.dumps(result, indent=2))
+        echo_json(json.dumps(result, indent=2))
     elif differences:
-        click.echo(f"The replay of {stored.id} differs from its report in {len(differences)} places:")
+        echo(f"The replay of {stored.id} differs from its report in {len(differences)} places:")
         for difference in differences:
-            click.echo(f"  {difference}")
+            echo(f"  {difference}")
     else:
         calls = sum(len(vote.exchanges) for vote in votes)
-        click.echo(
+        echo(
             f"Identical: {stored.id} was reproduced from {len(votes)} votes and {calls} recorded calls, "
             "apart from times and ids. Nothing was sent."
         )

@@ -16,7 +16,7 @@ from click.core import ParameterSource
 from salvo.cli.byop.evaluation_session import EvaluationJob, read_key_variable, run_evaluations
 from salvo.cli.byop.lazy_store import LazyStore
 from salvo.cli.byop.signing_option import read_signing_key
-from salvo.cli.output import echo
+from salvo.cli.output import echo, echo_json
 from salvo.engine.runtime.files import read_up_to
 from salvo.errors import InputError, UsageError
 from salvo.playbooks.enums import Mode
@@ -133,7 +133,7 @@ def _read_inputs(output_file: str, source: Path | None, prompt: Path | None, sys
     # Not those of the inputs: a warning names lines of the files.
     texts = [None if content is None else content.decode("utf-8-sig") for content in (ai_output, *context)]
     for warning in key_warnings(dict(zip(NAMES, texts, strict=True))):
-        click.echo(f"Warning: {warning}", err=True)
+        echo(f"Warning: {warning}", err=True)
     return inputs
 
 
@@ -187,13 +187,14 @@ def _resumed_job(
 def _show(reports: Sequence[Report], key: SigningKey | None, *, as_json: bool, several: bool) -> None:
     if as_json:
         texts = [json.render_all(reports)] if several else [export.signed_json(report, key) for report in reports]
-        click.echo("".join(texts), nl=False)
+        for text in texts:
+            echo_json(text)
         return
     width = shutil.get_terminal_size().columns
     for report in reports:
-        click.echo("\n".join(terminal.lines(report, colour=True, width=width)))
+        echo("\n".join(terminal.lines(report, colour=True, width=width)))
     if len(reports) > 1:
-        click.echo("\n".join(terminal.agreement(reports, colour=True)))
+        echo("\n".join(terminal.agreement(reports, colour=True)))
 
 
 class _Export(NamedTuple):
@@ -229,7 +230,7 @@ def _record(
             store.record_export(*exported)
     for report in reports if save_baseline else ():
         if report.incomplete:
-            click.echo(f"{report.report_id} is incomplete, so it was not saved as a baseline.", err=True)
+            echo(f"{report.report_id} is incomplete, so it was not saved as a baseline.", err=True)
             continue
         store.set_baseline(report.report_id)
         echo(f"Saved as the baseline of the subject “{report.subject}”: {report.report_id}", err=True)

@@ -6,6 +6,7 @@ import json
 
 import click
 
+from salvo.cli.output import echo_json
 from salvo.playbooks.playbook.schema import playbook_schema
 from salvo.playbooks.report.report import json_schema
 
@@ -17,4 +18,4 @@ def schema(kind: str) -> None:
 
     Every playbook without errors and every report file matches its schema.
     """
-    click.echo(json.dumps(playbook_schema() if kind == "playbook" else json_schema(), indent=2, ensure_ascii=False))
+    echo_json(json.dumps(playbook_schema() if kind == "playbook" else json_schema(), indent=2, ensure_ascii=False))

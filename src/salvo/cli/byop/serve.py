@@ -8,6 +8,7 @@ import click
 
 from salvo.cli import server
 from salvo.cli.byop.database import open_store
+from salvo.cli.output import echo
 
 
 @click.command
@@ -21,5 +22,5 @@ def serve(**options: Any) -> None:
     stored, and the evaluations can be resumed.
     """
     with open_store(make=True) as store:
-        click.echo(f"Evaluations are stored in {store.place}", err=True)
+        echo(f"Evaluations are stored in {store.place}", err=True)
     server.start(**options)

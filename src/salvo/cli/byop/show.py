@@ -9,6 +9,7 @@ import click
 
 from salvo.cli.byop.database import load_report, open_store
 from salvo.cli.byop.signing_option import read_signing_key, sign_option
+from salvo.cli.output import echo, echo_json
 from salvo.playbooks.report import export, terminal
 
 
@@ -37,9 +38,9 @@ def show(evaluation_id: str, outputs: tuple[Path, ...], signing_key: str | None,
     with open_store() as store:
         stored, report = load_report(store, evaluation_id)
         if as_json:
-            click.echo(export.signed_json(report, key), nl=False)
+            echo_json(export.signed_json(report, key))
         else:
             width = shutil.get_terminal_size().columns
-            click.echo("\n".join(terminal.lines(report, colour=True, width=width)))
+            echo("\n".join(terminal.lines(report, colour=True, width=width)))
         for output in outputs:
             store.record_export(stored.id, output.suffix[1:].lower(), export.write(output, report, stored.inputs, key))

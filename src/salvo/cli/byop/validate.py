@@ -8,8 +8,9 @@ from pathlib import Path
 import click
 
 from salvo.cli.exit_codes import ExitCode
+from salvo.cli.output import echo, echo_json
 from salvo.engine.runtime.files import read_up_to
-from salvo.engine.text.unicode_escape import printable
+from salvo.engine.text.terminal import Paint
 from salvo.playbooks.playbook.document import LARGEST, PlaybookProblem
 from salvo.playbooks.playbook.validate import examine
 
@@ -28,7 +29,7 @@ def validate(file: Path, as_json: bool) -> None:
     warnings = [problem for problem in problems if problem.level == "warning"]
     if as_json:
         result = {"file": str(file), "valid": not errors, "errors": _plain(errors), "warnings": _plain(warnings)}
-        click.echo(json.dumps(result, indent=2))
+        echo_json(json.dumps(result, indent=2))
     else:
         _show(file, errors, warnings)
     if errors:
@@ -40,13 +41,14 @@ def _plain(problems: list[PlaybookProblem]) -> list[dict[str, str]]:
 
 
 def _show(file: Path, errors: list[PlaybookProblem], warnings: list[PlaybookProblem]) -> None:
+    paint = Paint(True)
     for problem in errors:
-        click.echo(f"{click.style('error', fg='red')}    {printable(str(problem), multiline=True)}")
+        echo(f"{paint('error', 'red')}    {problem}")
     for problem in warnings:
-        click.echo(f"{click.style('warning', fg='yellow')}  {printable(str(problem), multiline=True)}")
+        echo(f"{paint('warning', 'yellow')}  {problem}")
     result = "cannot be used" if errors else "is a valid playbook"
     counts = f"{_count(errors, 'error')}, {_count(warnings, 'warning')}"
-    click.echo(f"{printable(str(file), multiline=True)} {result}: {counts}.")
+    echo(f"{file} {result}: {counts}.")
 
 
 def _count(problems: list[PlaybookProblem], noun: str) -> str:

@@ -11,8 +11,10 @@ import click
 
 from salvo.cli.byop.database import open_store
 from salvo.cli.exit_codes import ExitCode
+from salvo.cli.output import echo, echo_json
 from salvo.engine.jsonio import json_codec
 from salvo.engine.text.formatting import pluralize
+from salvo.engine.text.terminal import Paint
 from salvo.engine.text.unicode_escape import printable
 from salvo.errors import InputError, StoreError, UnknownIdError, UsageError
 from salvo.playbooks.audit import anchors, chain_signatures, timestamps, verify_file, verify_store
@@ -187,17 +189,18 @@ def _show(findings: Sequence[VerificationFinding], as_json: bool, *, is_file: bo
     altered = sum(finding.standing == "altered" for finding in findings)
     if as_json:
         result = {"altered": altered, "findings": [asdict(finding) for finding in findings]}
-        click.echo(json_codec.dumps(result, indent=2))
+        echo_json(json_codec.dumps(result, indent=2))
         return
     colours = {"holds": "green", "altered": "red", "unknown": "yellow"}
+    paint = Paint(True)
     for finding in findings:
-        word = click.style(f"{finding.standing:<8}", fg=colours[finding.standing], bold=finding.standing == "altered")
-        click.echo(f"{word} {finding.part:<10} {printable(finding.message)}")
+        word = paint(f"{finding.standing:<8}", colours[finding.standing], bold=finding.standing == "altered")
+        echo(f"{word} {finding.part:<10} {printable(finding.message)}")
     if altered:
-        click.echo(f"\n{pluralize(altered, 'part was', 'parts were')} altered.")
+        echo(f"\n{pluralize(altered, 'part was', 'parts were')} altered.")
     elif not is_file:
-        click.echo(f"\n{verify_store.conclusion(findings)}")
+        echo(f"\n{verify_store.conclusion(findings)}")
     elif all(finding.standing == "holds" for finding in findings):
-        click.echo("\nNothing was altered.")
+        echo("\nNothing was altered.")
     else:
-        click.echo("\nNothing was altered, as far as this can be checked.")
+        echo("\nNothing was altered, as far as this can be checked.")

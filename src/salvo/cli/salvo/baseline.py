@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from salvo.cli.output import echo, echo_json
 from salvo.engine.jsonio import json_codec
 from salvo.engine.text.formatting import pluralize
 from salvo.engine.text.unicode_escape import printable
@@ -50,14 +51,14 @@ def bless(batches: tuple[str, ...], output: Path | None, as_json: bool) -> None:
     if as_json:
         scenarios = [item.scenario_id for item in stats]
         document = {"salvo_baseline": VERSION, "file": str(path), "blessed": scenarios}
-        click.echo(json_codec.dumps(document, indent=2))
+        echo_json(json_codec.dumps(document, indent=2))
         return
     for item in stats:
         errors = f", {pluralize(item.errors, 'error')} left out" if item.errors else ""
-        click.echo(
+        echo(
             f"{printable(item.scenario_id)}: {item.passed} of {item.completed} runs passed, "
             f"{printable(item.full_model)}{errors}"
         )
     file = path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
     scenarios_in_file = pluralize(len(all_stats), "scenario")
-    click.echo(f"{file} has {scenarios_in_file}. Commit it, and compare with: salvo run --against-baseline")
+    echo(f"{file} has {scenarios_in_file}. Commit it, and compare with: salvo run --against-baseline")

@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 
 from salvo.cli.exit_codes import ExitCode
+from salvo.cli.output import echo, echo_document, echo_json
 from salvo.cli.param_types import DOLLARS
 from salvo.cli.salvo.allow_env_option import allow_env_option
 from salvo.cli.salvo.run_command import execute
@@ -95,11 +96,11 @@ def compare(
             pairs, notes = _find_stored(store, project, (model_a, model_b), path)
     report = compare_batches(store, pairs, notes)
     if as_json:
-        click.echo(json_codec.dumps(comparison.document(report), indent=2))
+        echo_json(json_codec.dumps(comparison.document(report), indent=2))
     elif markdown:
-        click.echo(comparison.markdown(report))
+        echo_document(comparison.markdown(report))
     else:
-        click.echo("\n".join(comparison.lines(report, colour=True)))
+        echo("\n".join(comparison.lines(report, colour=True)))
     if report.comparison.worse:
         raise SystemExit(ExitCode.FAILED)
     raise SystemExit(ExitCode.NOT_JUDGED if report.comparison.not_compared else ExitCode.OK)
@@ -144,7 +145,7 @@ def _run_missing(
     for (side, _), runs in zip(missing, work, strict=True):
         side[runs.batch.scenario_id] = runs.batch
     if work and execute(workspace, work, settings.recording, limits).interrupted:
-        click.echo("Interrupted. Finished runs are saved; resume with: salvo run --resume latest", err=True)
+        echo("Interrupted. Finished runs are saved; resume with: salvo run --resume latest", err=True)
         raise SystemExit(ExitCode.INTERRUPTED)
     return pair_scenarios(sides[0], sides[1])
 

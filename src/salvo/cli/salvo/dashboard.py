@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from salvo.cli import server
+from salvo.cli.output import echo
 from salvo.scenarios.spec.project import Project
 
 
@@ -21,5 +22,5 @@ def dashboard(**options: Any) -> None:
     """
     store = Project.find().store
     empty = "" if (store / "batches").is_dir() else ", where nothing is stored yet: `salvo run` makes some"
-    click.echo(f"Showing the runs in {store}{empty}. To show them, nothing leaves this machine.", err=True)
+    echo(f"Showing the runs in {store}{empty}. To show them, nothing leaves this machine.", err=True)
     server.start(**options, home="/scenarios")

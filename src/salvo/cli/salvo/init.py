@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from salvo.cli.output import echo
 from salvo.cli.salvo.schema import schema_text
 from salvo.engine.runtime.files import make_folder, write
 from salvo.errors import InputError
@@ -34,14 +35,14 @@ def init(folder: Path) -> None:
     ]
     created.append(_write(folder / ".salvo" / "scenario.schema.json", schema_text() + "\n"))
     if not any(created):
-        click.echo("All files exist already.")
+        echo("All files exist already.")
     steps = ([] if folder == Path() else [f"cd {folder}"]) + ["salvo run --record", "salvo replay latest"]
-    click.echo("\nTry:\n" + "\n".join(f"  {step}" for step in steps))
+    echo("\nTry:\n" + "\n".join(f"  {step}" for step in steps))
 
 
 def _write(file: Path, content: str) -> bool:
     if file.exists():
-        click.echo(f"  kept     {file}")
+        echo(f"  kept     {file}")
         return False
     try:
         if file.parent.name == _STORE:
@@ -53,5 +54,5 @@ def _write(file: Path, content: str) -> bool:
             file.write_text(content, encoding="utf-8")
     except OSError as error:
         raise InputError(f"{file} cannot be written: {error.strerror}.", hint="Choose another folder.") from error
-    click.echo(f"  created  {file}")
+    echo(f"  created  {file}")
     return True

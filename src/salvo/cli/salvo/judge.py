@@ -10,6 +10,7 @@ import click
 from salvo import __version__
 from salvo.cli.console import ProgressLine, unpriced_notice
 from salvo.cli.exit_codes import ExitCode
+from salvo.cli.output import echo, echo_json
 from salvo.cli.param_types import DOLLARS
 from salvo.engine.jsonio import json_codec
 from salvo.engine.runtime.pool import Budget, Pool, cancel_on_interrupt
@@ -175,9 +176,9 @@ def _show(
             "runs_never_judged": unjudged,
             "assertions": [rejudge_report.document(summary) for summary in summaries],
         }
-        click.echo(json_codec.dumps(document, indent=2))
+        echo_json(json_codec.dumps(document, indent=2))
         return
-    click.echo("\n".join(rejudge_report.lines(summaries, _votes(scenario))))
+    echo("\n".join(rejudge_report.lines(summaries, _votes(scenario))))
     note = f" {pluralize(unjudged, 'run')} ended before there was anything to judge." if unjudged else ""
     total = "" if count == expected else f" of {expected}"
-    click.echo(f"\n{printable(batch.scenario_id)}, batch {batch.batch_id}: {count}{total} judgings.{note}")
+    echo(f"\n{printable(batch.scenario_id)}, batch {batch.batch_id}: {count}{total} judgings.{note}")

@@ -12,6 +12,7 @@ from pathlib import Path
 import click
 
 from salvo.cli.exit_codes import ExitCode
+from salvo.cli.output import echo, echo_json
 from salvo.cli.salvo.allow_env_option import allow_env_option
 from salvo.cli.salvo.run_command import batch_exit_code
 from salvo.engine.jsonio import json_codec
@@ -71,7 +72,10 @@ def replay(
 async def _replay(workspace: Workspace, run_id: str, named: NamedCode, *, as_json: bool) -> ExitCode:
     replayer = Replayer(workspace)
     replayed = await replayer.replay(replayer.store.find_run(run_id), named)
-    click.echo(_replay_json(replayed) if as_json else "\n".join(_replay_lines(replayed)))
+    if as_json:
+        echo_json(_replay_json(replayed))
+    else:
+        echo("\n".join(_replay_lines(replayed)))
     return ExitCode.OK if replayed.identical else ExitCode.FAILED
 
 
@@ -93,7 +97,7 @@ def _replay_lines(replayed: RunReplay) -> list[str]:
     return [*lines, words[replayed.mode]]
 
 
-def _replay_json(replayed: RunReplay) -> str:
+def _replay_json(replayed: RunReplay) -> bytes:
     document = {
         "run_id": replayed.stored.run_id,
         "mode": replayed.mode,
@@ -103,7 +107,7 @@ def _replay_json(replayed: RunReplay) -> str:
         "warnings": replayed.warnings,
         "result": replayed.result,
     }
-    return json_codec.dumps(document, indent=2).decode()
+    return json_codec.dumps(document, indent=2)
 
 
 async def _evaluate_again(
@@ -127,9 +131,9 @@ async def _evaluate_again(
 def _show_run(again: EvaluatedAgain, *, as_json: bool) -> ExitCode:
     [(before, after)] = again.runs
     if as_json:
-        click.echo(_evaluation_json(again))
+        echo_json(_evaluation_json(again))
     else:
-        click.echo("\n".join([*(f"Note: {note}" for note in again.notes), *_changes(before, after)]))
+        echo("\n".join([*(f"Note: {note}" for note in again.notes), *_changes(before, after)]))
     return {"failed": ExitCode.FAILED, "error": ExitCode.NOT_JUDGED}.get(after.outcome, ExitCode.OK)
 
 
@@ -144,7 +148,7 @@ def _show_batch(again: EvaluatedAgain, *, as_json: bool) -> ExitCode:
     before = summarise(again.batch, [index_entry(old) for old, _ in again.runs])
     after = summarise(current, [index_entry(new) for _, new in again.runs])
     if as_json:
-        click.echo(_evaluation_json(again, before=before, after=after))
+        echo_json(_evaluation_json(again, before=before, after=after))
         return batch_exit_code([after])
     compared = [(_changes(old, new), _verdict(old) == _verdict(new)) for old, new in again.runs]
     changed = [lines for lines, same in compared if len(lines) > 1 or not same]
@@ -152,13 +156,13 @@ def _show_batch(again: EvaluatedAgain, *, as_json: bool) -> ExitCode:
     lines += [line for run_lines in changed for line in run_lines]
     if same := len(again.runs) - len(changed):
         lines.append(f"{same} of {len(again.runs)} runs have the same results.")
-    click.echo("\n".join([*lines, "", f"was  {verdict(before)}", f"is   {verdict(after)}"]))
+    echo("\n".join([*lines, "", f"was  {verdict(before)}", f"is   {verdict(after)}"]))
     return batch_exit_code([after])
 
 
 def _evaluation_json(
     again: EvaluatedAgain, before: BatchSummary | None = None, after: BatchSummary | None = None
-) -> str:
+) -> bytes:
     document = {
         "batch_id": again.batch.batch_id,
         "notes": again.notes,
@@ -166,7 +170,7 @@ def _evaluation_json(
         "is": after,
         "results": [new for _, new in again.runs],
     }
-    return json_codec.dumps(document, indent=2).decode()
+    return json_codec.dumps(document, indent=2)
 
 
 def _changes(before: AgentRunResult, after: AgentRunResult) -> list[str]:

@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from salvo.cli.exit_codes import ExitCode
+from salvo.cli.output import echo, echo_document, echo_json
 from salvo.engine.jsonio import json_codec
 from salvo.engine.runtime.files import write_document
 from salvo.engine.text.unicode_escape import printable
@@ -45,7 +46,7 @@ def report(run_id: str | None, last: int, failures: bool, as_json: bool, html: P
     store = RunStore(Project.find().store)
     if rebuild:
         rebuilt = store.rebuild_index()
-        click.echo(f"Index rebuilt: {rebuilt.runs} runs{_unreadable(rebuilt.skipped)}.", err=True)
+        echo(f"Index rebuilt: {rebuilt.runs} runs{_unreadable(rebuilt.skipped)}.", err=True)
     if html is not None:
         _write_html(store, run_id, html)
     elif run_id is None:
@@ -62,7 +63,7 @@ def _show_newest(store: RunStore, last: int, failures: bool, as_json: bool) -> N
     _warn(entries.skipped, "Rebuild the index with `salvo report --rebuild`.")
     _show(summaries, failures, as_json)
     if not summaries:
-        click.echo(f"No runs are stored in {store.folder}. Make some with `salvo run`.", err=True)
+        echo(f"No runs are stored in {store.folder}. Make some with `salvo run`.", err=True)
         raise SystemExit(ExitCode.NOTHING)
 
 
@@ -73,34 +74,34 @@ def _show_batch(store: RunStore, batch_id: str, failures: bool, as_json: bool) -
     if failures or as_json:
         _show([summary], failures, as_json)
     else:
-        click.echo("\n".join(terminal.batch_table(summary, colour=True)))
+        echo("\n".join(terminal.batch_table(summary, colour=True)))
 
 
 def _write_html(store: RunStore, batch_id: str | None, path: Path) -> None:
     exported = html.export(store, store.find_batch(batch_id or LATEST))
     _warn(exported.unreadable, _damaged(store), "in the file")
     if str(path) == "-":
-        click.echo(exported.html, nl=False)
+        echo_document(exported.html)
         return
     write_document(path, exported.html.encode())
-    click.echo(f"{path}: {printable(exported.summary.scenario_id)}, {terminal.verdict(exported.summary)}")
+    echo(f"{path}: {printable(exported.summary.scenario_id)}, {terminal.verdict(exported.summary)}")
 
 
 def _show_run(store: RunStore, run_id: str, as_json: bool) -> None:
     result = store.load_run(store.find_run(run_id))
     if as_json:
-        click.echo(json_codec.dumps(result, indent=2))
+        echo_json(json_codec.dumps(result, indent=2))
     else:
-        click.echo("\n".join(terminal.run_in_full(result, colour=True)))
+        echo("\n".join(terminal.run_in_full(result, colour=True)))
 
 
 def _show(summaries: Sequence[BatchSummary], failures: bool, as_json: bool) -> None:
     if as_json:
         selected = [summary for summary in summaries if summary.failures] if failures else summaries
-        click.echo(export.as_json(selected))
+        echo_json(export.as_json(selected))
     elif summaries:
         lines = terminal.list_failures if failures else terminal.list_batches
-        click.echo("\n".join(lines(summaries, colour=True)))
+        echo("\n".join(lines(summaries, colour=True)))
 
 
 def _summaries(store: RunStore, batch_ids: Sequence[str], entries: Entries) -> list[BatchSummary]:
@@ -110,7 +111,7 @@ def _summaries(store: RunStore, batch_ids: Sequence[str], entries: Entries) -> l
         try:
             summaries.append(summarise(store.load_batch(batch_id), entries))
         except (StoreError, TapeError) as error:
-            click.echo(f"Left out: {error}", err=True)
+            echo(f"Left out: {error}", err=True)
     return summaries
 
 
@@ -124,7 +125,7 @@ def _find_batch(store: RunStore, text: str) -> str | None:
 
 def _warn(skipped: int, advice: str, where: str = "below") -> None:
     if skipped:
-        click.echo(f"Some runs may be missing {where}{_unreadable(skipped)}. {advice}", err=True)
+        echo(f"Some runs may be missing {where}{_unreadable(skipped)}. {advice}", err=True)
 
 
 def _damaged(store: RunStore) -> str:

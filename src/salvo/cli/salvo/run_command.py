@@ -17,6 +17,7 @@ import click
 
 from salvo.cli.console import ProgressLine, unpriced_notice
 from salvo.cli.exit_codes import ExitCode
+from salvo.cli.output import echo, echo_json
 from salvo.engine.wire.record import RecordingOptions
 from salvo.engine.wire.retry import Wait
 from salvo.errors import NothingFoundError, UsageError
@@ -77,7 +78,7 @@ def run(
             )
         workspace, settings, work = plan_resume(project, resume, adapter, frozenset(allow_env))
         if not any(item.prepared for item in work):
-            click.echo("Nothing is missing: every run was made.", err=True)
+            echo("Nothing is missing: every run was made.", err=True)
     else:
         settings = RunSettings(
             overrides=ScenarioOverrides(runs, model, adapter, threshold, min_pass_rate, confidence),
@@ -196,11 +197,11 @@ def _show(
 ) -> None:
     """Print the table or JSON, and write the files. Of a resumed batch, the earlier runs are included."""
     if not as_json:
-        click.echo("\n\n".join("\n".join(terminal.batch_table(summary, colour=True)) for summary in summaries))
+        echo("\n\n".join("\n".join(terminal.batch_table(summary, colour=True)) for summary in summaries))
         if sum(summary.without_result > 0 for summary in summaries) > 1:
-            click.echo("\nResume all of them with: salvo run --resume latest")
+            echo("\nResume all of them with: salvo run --resume latest")
         if compared is not None:
-            click.echo("\n" + "\n".join(compared.lines()))
+            echo("\n" + "\n".join(compared.lines()))
     if as_json or outputs:
         from salvo.scenarios.report import export  # most runs write no files
 
@@ -208,7 +209,7 @@ def _show(
         results = [result for summary in summaries for result in store.load_runs(summary.batch_id)]
         report = None if compared is None else compared.report
         if as_json:
-            click.echo(export.as_json(summaries, results, report))
+            echo_json(export.as_json(summaries, results, report))
         for output in outputs:
             export.write(output, summaries, results, report)
 

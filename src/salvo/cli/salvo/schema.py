@@ -6,6 +6,7 @@ import json
 
 import click
 
+from salvo.cli.output import echo_json
 from salvo.scenarios.evaluators.registry import builtin_registry
 from salvo.scenarios.spec.schema import scenario_schema
 
@@ -19,7 +20,7 @@ def schema() -> None:
     \b
     # yaml-language-server: $schema=scenario.schema.json
     """
-    click.echo(schema_text())
+    echo_json(schema_text())
 
 
 def schema_text() -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from salvo.cli.exit_codes import ExitCode
-from salvo.cli.output import echo
+from salvo.cli.output import echo, echo_json
 from salvo.cli.salvo.allow_env_option import allow_env_option
 from salvo.engine.jsonio import json_codec
 from salvo.engine.text.formatting import pluralize
@@ -47,9 +47,9 @@ def validate(path: Path | None, trust: bool, as_json: bool, allow_env: tuple[str
     for problem in problems:
         echo(problem)
     if problems:
-        click.echo(f"{pluralize(len(files), 'file')}, {pluralize(len(problems), 'problem')}")
+        echo(f"{pluralize(len(files), 'file')}, {pluralize(len(problems), 'problem')}")
         raise SystemExit(ExitCode.USAGE)
-    click.echo(f"{pluralize(len(files), 'scenario')} {'is' if len(files) == 1 else 'are'} valid.")
+    echo(f"{pluralize(len(files), 'scenario')} {'is' if len(files) == 1 else 'are'} valid.")
     for line in destination_lines(workspace, [scenario for _, scenario in scenarios]):
         echo(line)
 
@@ -59,7 +59,7 @@ def _list_code(project: Project, files: list[Path], *, as_json: bool) -> None:
     references, problems = list_code(project, files)
     if as_json:
         document = {"scenarios": len(files), "code": references, "problems": [item._asdict() for item in problems]}
-        click.echo(json_codec.dumps(document, indent=2).decode())
+        echo_json(json_codec.dumps(document, indent=2))
     else:
         lines = [*map(_describe, references), *map(str, problems)]
         python = len({item.path for item in references if item.kind == "python" and item.path})
@@ -68,7 +68,7 @@ def _list_code(project: Project, files: list[Path], *, as_json: bool) -> None:
             f"{pluralize(len(files), 'scenario')}: {pluralize(python, 'Python module')}, "
             f"{pluralize(commands, 'command')}. Nothing was imported or started."
         )
-        click.echo("\n".join(map(printable, lines)))
+        echo("\n".join(map(printable, lines)))
     if problems:
         raise SystemExit(ExitCode.USAGE)
 

@@ -1,21 +1,45 @@
-"""Colours and tables on a terminal."""
+"""Colours and tables on a terminal.
+
+Text from a model, a file or a recording may contain the escape sequences of any style. So that they can be told from
+ours, `Paint` writes a number into its sequences that nobody outside this process can guess, and `render` accepts no
+others.
+"""
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Sequence
 from itertools import repeat
 
 import click
 
+from salvo.engine.text.unicode_escape import printable
+
+_ESCAPE = "\x1b["
+_OUR_ESCAPE = f"{_ESCAPE}{int.from_bytes(os.urandom(16), 'big')};"
+_OUR_STYLE = re.compile(rf"({re.escape(_OUR_ESCAPE)}[0-9;]+m)")
+
 
 class Paint:
-    """Style text, or return it unchanged where colours are off."""
+    """Style text for `render`, or return it unchanged where colours are off."""
 
     def __init__(self, colour: bool) -> None:
         self._colour = colour
 
     def __call__(self, text: str, fg: str | None = None, *, bold: bool = False, dim: bool = False) -> str:
-        return click.style(text, fg=fg, bold=bold or None, dim=dim or None) if self._colour else text
+        if not self._colour:
+            return text
+        style = click.style("", fg=fg, bold=bold or None, dim=dim or None, reset=False)
+        return f"{style.replace(_ESCAPE, _OUR_ESCAPE)}{text}{_OUR_ESCAPE}0m"
+
+
+def render(text: str) -> str:
+    """Return the text as a terminal may get it: only styles of `Paint` take effect, the rest is `printable`."""
+    parts = _OUR_STYLE.split(text)
+    parts[::2] = (printable(part, multiline=True) for part in parts[::2])
+    parts[1::2] = (style.replace(_OUR_ESCAPE, _ESCAPE) for style in parts[1::2])
+    return "".join(parts)
 
 
 def table(

@@ -1,6 +1,6 @@
 """Make invisible characters visible, so that foreign text cannot steer a terminal or mislead its reader.
 
-`printable` is for terminals, `visible` for documents: Markdown, HTML and XML.
+`printable` is for terminals, `printable_json` for JSON, `visible` for documents: Markdown, HTML and XML.
 """
 
 from __future__ import annotations
@@ -35,6 +35,18 @@ def printable(text: str, *, multiline: bool = False) -> str:
         return character.encode("unicode_escape").decode("ascii")
 
     return _OUTSIDE_ASCII.sub(escape, text)
+
+
+def printable_json(document: str) -> str:
+    """Return the JSON document with the same characters escaped as JSON does it; its value stays the same."""
+
+    def escape(match: re.Match[str]) -> str:
+        character = match[0]
+        if unicodedata.category(character) not in _UNPRINTABLE or character in "\n\t":  # layout between values
+            return character
+        return re.sub("....", r"\\u\g<0>", character.encode("utf-16-be", "surrogatepass").hex())
+
+    return _OUTSIDE_ASCII.sub(escape, document)
 
 
 def visible(text: str) -> str:

@@ -5,16 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from salvo.engine.jsonio import json_codec
+from salvo.engine.text.unicode_escape import printable_json
 from salvo.playbooks.report.compare import agreement
 from salvo.playbooks.report.report import Report, ReportFile
 
 
 def render(report: Report) -> str:
-    """Return the report as JSON, not signed; the same report always gives the same bytes."""
-    return json_codec.dumps(ReportFile(report), indent=2).decode() + "\n"
+    """Return the report as JSON, not signed; the same report always gives the same bytes.
+
+    Invisible characters are escaped here, so that what is printed is what was signed.
+    """
+    return printable_json(json_codec.dumps(ReportFile(report), indent=2).decode()) + "\n"
 
 
 def render_all(reports: Sequence[Report]) -> str:
     """Return the reports of several evaluators of the same text, and where they agree."""
     files = [ReportFile(report) for report in reports]
-    return json_codec.dumps({"byop_reports": files, "agreement": agreement(reports)}, indent=2).decode() + "\n"
+    document = {"byop_reports": files, "agreement": agreement(reports)}
+    return printable_json(json_codec.dumps(document, indent=2).decode()) + "\n"
