@@ -71,12 +71,18 @@ def test_no_escape_sequence_of_a_file_or_an_argument_reaches_the_terminal(
     assert_harmless(ran)
 
 
-@pytest.mark.parametrize("program, commands", [(salvo, SALVO), (byop, BYOP)], ids=["salvo", "byop"])
-def test_usage_errors_quote_arguments_with_escapes(program: click.Command, commands: dict[str, object]) -> None:
+@pytest.mark.parametrize(
+    "program, commands, extra",
+    [(salvo, SALVO, ["schema", HOSTILE]), (byop, BYOP, ["drift", "a", HOSTILE])],
+    ids=["salvo", "byop"],
+)
+def test_usage_errors_quote_arguments_with_escapes(
+    program: click.Command, commands: dict[str, object], extra: list[str]
+) -> None:
     for arguments in (
         [HOSTILE],
         [f"--{HOSTILE}"],
-        ["models", "a", HOSTILE],
+        extra,
         *([name, f"--{HOSTILE}"] for name in commands),
     ):
         refused = CliRunner().invoke(program, arguments, color=True)
