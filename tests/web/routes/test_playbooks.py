@@ -19,16 +19,15 @@ async def test_the_library_is_listed_and_shown(api: Client) -> None:
 async def test_a_pattern_that_takes_long_to_compile_delays_no_other_request(
     api: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(safe_regex, "TIMEOUT", 3.0)
+    monkeypatch.setattr(safe_regex, "TIMEOUT", 1.0)  # compiling this pattern takes about two seconds
     document = (await api.get("/api/playbooks/ai_plugin_observability_v1"))["document"]
     document["checks"][0]["detection_method"]["patterns"] = ["(?i)" + "[\x00-\U0010ffff]" * 399]
     validating = asyncio.create_task(api.ask("POST", "/api/playbooks/validate", {"playbook": document}))
-    for _ in range(20):
-        await api.get("/api/playbooks")
+    await api.get("/api/playbooks")
     assert not validating.done()
     [finding] = [finding for finding in (await validating).json()["findings"] if finding["level"] == "error"]
     assert finding["path"] == "$.checks[0].detection_method.patterns[0]"
-    assert "compiling it did not finish after 3 seconds" in finding["message"]
+    assert "compiling it did not finish" in finding["message"]
 
 
 async def test_a_playbook_is_validated_with_the_place_of_each_finding(api: Client) -> None:
