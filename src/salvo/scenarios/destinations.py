@@ -43,8 +43,8 @@ def _destinations(workspace: Workspace, scenario: Scenario) -> Iterator[tuple[st
     if scenario.adapter in PROVIDER_ADAPTERS:
         provider, options = providers[scenario.adapter], scenario.adapter_options
         base_url = options.get(BASE_URL)
-        sent = {name: options[name] for name in (BASE_URL, _API_KEY) if name in options}
-        names = [use.name for use in find_variables(sent)]
+        address_options = {name: options[name] for name in (BASE_URL, _API_KEY) if name in options}
+        names = [use.name for use in find_variables(address_options)]
         if base_url:
             # A credential that the user granted stays a name here.
             plain = {name: value for name, value in environ.items() if not (is_credential(name) or looks_secret(name))}

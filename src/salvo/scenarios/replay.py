@@ -101,7 +101,7 @@ class Replayer:
         self._project = workspace.project
         self._redactor = workspace.redactor()
 
-    async def replay(self, run_id: str, named: NamedCode | None = None) -> RunReplay:
+    async def replay(self, run_id: str, code: NamedCode | None = None) -> RunReplay:
         """Run the adapter again with the recorded replies and tool results."""
         recording = self._recording(run_id)
         if recording is None:
@@ -118,7 +118,7 @@ class Replayer:
         if stored.replayable == "model-only":
             replayed.warnings.append(stored.replay_note)
         with offline():
-            await self._run_again(recording, replayed, named or NamedCode())
+            await self._run_again(recording, replayed, code or NamedCode())
         if replayed.result is not None:
             replayed.differences += differences(_comparable(stored), _comparable(replayed.result))
             # A replay judges nothing.
@@ -126,9 +126,9 @@ class Replayer:
             replayed.result = replayed.result.model_copy(update=verdict)
         return replayed
 
-    async def _run_again(self, recording: Recording, replayed: RunReplay, named: NamedCode) -> None:
+    async def _run_again(self, recording: Recording, replayed: RunReplay, code: NamedCode) -> None:
         stored = recording.result
-        environment = self._environment(recording, stored, self._prepare_replay(recording, named))
+        environment = self._environment(recording, stored, self._prepare_replay(recording, code))
         try:
             replayed.result = await run_agent(environment, self._redactor)
         except NotReplayableError as error:
@@ -144,12 +144,12 @@ class Replayer:
         if unused := _unused_records(environment):
             replayed.divergence = f"The agent no longer makes {len(unused)} of the recorded calls: {unused[0]}."
 
-    def _prepare_replay(self, recording: Recording, named: NamedCode) -> PreparedScenario:
+    def _prepare_replay(self, recording: Recording, code: NamedCode) -> PreparedScenario:
         batch, scenario = recording.batch, from_document(recording.batch.scenario)
         file = self._project.root
         if scenario.adapter not in PROVIDER_ADAPTERS:  # these run Salvo's own code only
-            file = named.source or self._source(batch)
-            scenario = self._with_present_code(scenario, file, named.adapter)
+            file = code.source or self._source(batch)
+            scenario = self._with_present_code(scenario, file, code.adapter)
         return PreparedScenario(
             batch=batch,
             scenario=scenario,

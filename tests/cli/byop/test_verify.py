@@ -42,7 +42,7 @@ def test_what_was_altered_is_named_with_1(run: Byop, three: EvaluationStore, fol
     shown = run("verify", "01k9a")
     assert shown.exit_code == 1
     assert "summary.overall_status is STABLE, the audit log says ALERT" in shown.stdout
-    assert shown.stdout.endswith("\n3 parts were altered.\n")
+    assert shown.stdout.endswith("\n3 parts failed the verification.\n")
     found = json.loads(run("verify", "01k9a", "--json").stdout)
     assert found["altered"] == 3
     assert [part["part"] for part in found["findings"] if part["standing"] == "altered"] == [

@@ -87,7 +87,7 @@ def here_and_apart(request: pytest.FixtureRequest) -> None:
 
 @pytest.mark.usefixtures("apart")
 def test_a_process_that_dies_leaves_a_problem_and_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(workers, "_workers", workers._Workers())
+    monkeypatch.setattr(workers, "_workers", workers._WorkerPool())
     monkeypatch.setattr(workers, "_START", "raise SystemExit(3)")
     [result] = occurrences(["(a+)+"], "aaa", most=9)
     assert result.problem == (
@@ -97,7 +97,7 @@ def test_a_process_that_dies_leaves_a_problem_and_no_answer(monkeypatch: pytest.
 
 @pytest.mark.usefixtures("apart")
 def test_a_machine_without_room_for_a_process_leaves_a_problem(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(workers, "_workers", workers._Workers())
+    monkeypatch.setattr(workers, "_workers", workers._WorkerPool())
     monkeypatch.setattr("sys.executable", "/nowhere/python")
     [result] = occurrences(["(a+)+"], "aaa", most=9)
     assert "no process could be started (No such file or directory)" in result.problem

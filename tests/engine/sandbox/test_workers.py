@@ -29,8 +29,8 @@ WITHIN = 30.0
 
 
 @pytest.fixture(autouse=True)
-def own_workers(monkeypatch: pytest.MonkeyPatch) -> Iterator[workers._Workers]:
-    own = workers._Workers()
+def own_workers(monkeypatch: pytest.MonkeyPatch) -> Iterator[workers._WorkerPool]:
+    own = workers._WorkerPool()
     monkeypatch.setattr(workers, "_workers", own)
     yield own
     own.kill_all()
@@ -68,7 +68,7 @@ def test_a_worker_finds_what_python_finds(text: str, pattern: str) -> None:
     assert answer == SandboxResult([spans])
 
 
-def test_a_worker_is_used_again_and_a_slow_one_delays_no_other(own_workers: workers._Workers) -> None:
+def test_a_worker_is_used_again_and_a_slow_one_delays_no_other(own_workers: workers._WorkerPool) -> None:
     slow = threading.Thread(target=run, args=("regex", "occurrences", ENDLESS), kwargs={"seconds": WITHIN})
     slow.start()
     for _ in range(3):

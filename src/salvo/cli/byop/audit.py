@@ -64,12 +64,12 @@ def audit(
 def _anchor(log: list[AuditEntry], witness: Path | None, git_file: Path | None) -> None:
     now = SystemClock().now().isoformat(timespec="milliseconds")
     if witness is not None:
-        kept = anchors.append_head(witness, log, at=now)
-        echo(f"Entry {kept.sequence} is in {witness}. Keep it where this database's users cannot write.")
+        head = anchors.append_head(witness, log, at=now)
+        echo(f"Entry {head.sequence} is in {witness}. Keep it where this database's users cannot write.")
     if git_file is not None:
-        kept = anchors.append_head(git_file, log, at=now)
-        commit = anchors.commit(git_file, kept)
-        echo(f"Entry {kept.sequence} is in {git_file}, commit {commit[:12]}. Push it to another machine.")
+        head = anchors.append_head(git_file, log, at=now)
+        commit = anchors.commit(git_file, head)
+        echo(f"Entry {head.sequence} is in {git_file}, commit {commit[:12]}. Push it to another machine.")
 
 
 def _request_timestamp(log: list[AuditEntry], file: Path | None) -> None:

@@ -125,7 +125,7 @@ def _verify_anchors(witness: Path | None, git_file: Path | None) -> list[Verific
 def _verify_log_signatures(public_key: str | None) -> list[VerificationFinding]:
     with open_store() as store:
         log, signatures = store.audit_log(), store.head_signatures()
-    return chain_signatures.check(log, signatures, public_key=public_key, listed=_listed_revocations())
+    return chain_signatures.check(log, signatures, public_key=public_key, revocation_list=_listed_revocations())
 
 
 def _listed_revocations() -> dict[str, Revocation]:
@@ -148,14 +148,14 @@ def _verify_file(file: Path, public_key: str | None) -> list[VerificationFinding
         content = file.read_bytes()
     except OSError as error:
         raise InputError(f"{file} cannot be read: {error.strerror}.", hint="Check its permissions.") from error
-    known = _known_keys(key)
+    keys = _known_keys(key)
     if not verify_file.is_json(file):
-        findings = verify_file.document_file(content, file, public_key=key, known=known)
+        findings = verify_file.document_file(content, file, public_key=key, keys=keys)
         return [*findings, *_against_database(lambda store: verify_file.document_in_log(content, store.audit_log()))]
     parsed = parse_json(content, str(file))
     report_id = parsed.report.report_id
     return [
-        *verify_file.json_file(parsed, public_key=key, known=known),
+        *verify_file.json_file(parsed, public_key=key, keys=keys),
         *_against_database(
             lambda store: verification.against_database(parsed.document, store.load_raw(report_id), store.audit_log())
         ),
@@ -197,7 +197,7 @@ def _show(findings: Sequence[VerificationFinding], as_json: bool, *, is_file: bo
         word = paint(f"{finding.standing:<8}", colours[finding.standing], bold=finding.standing == "altered")
         echo(f"{word} {finding.part:<10} {printable(finding.message)}")
     if altered:
-        echo(f"\n{pluralize(altered, 'part was', 'parts were')} altered.")
+        echo(f"\n{pluralize(altered, 'part')} failed the verification.")
     elif not is_file:
         echo(f"\n{verify_store.conclusion(findings)}")
     elif all(finding.standing == "holds" for finding in findings):

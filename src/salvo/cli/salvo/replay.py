@@ -69,9 +69,9 @@ def replay(
     raise SystemExit(code)
 
 
-async def _replay(workspace: Workspace, run_id: str, named: NamedCode, *, as_json: bool) -> ExitCode:
+async def _replay(workspace: Workspace, run_id: str, code: NamedCode, *, as_json: bool) -> ExitCode:
     replayer = Replayer(workspace)
-    replayed = await replayer.replay(replayer.store.find_run(run_id), named)
+    replayed = await replayer.replay(replayer.store.find_run(run_id), code)
     if as_json:
         echo_json(_replay_json(replayed))
     else:

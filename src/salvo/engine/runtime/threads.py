@@ -52,7 +52,7 @@ async def in_thread(function: Callable[..., T], *arguments: Any) -> T:
         raise
 
 
-class _Worker:
+class _WorkerThread:
     """A thread that runs one call after the other, and is idle in between."""
 
     def __init__(self) -> None:
@@ -91,15 +91,15 @@ class _Worker:
             del call, report, value, error  # an idle thread keeps nothing alive
 
 
-_idle: list[_Worker] = []
+_idle: list[_WorkerThread] = []
 """Threads that wait for a call, the last one to finish first. `append` and `pop` are atomic."""
 
 
-def _idle_worker() -> _Worker:
+def _idle_worker() -> _WorkerThread:
     with suppress(IndexError):
         return _idle.pop()
     for _ in range(_START_ATTEMPTS):
-        worker = _Worker()
+        worker = _WorkerThread()
         if worker.start():
             return worker
     raise RuntimeError(f"No thread could be started: {_START_ATTEMPTS} in a row died before they ran anything.")

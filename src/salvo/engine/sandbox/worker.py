@@ -20,7 +20,7 @@ Operation = Callable[[Mapping[str, Any], bytes], Iterator[Any]]
 _MEGABYTE = 1024 * 1024
 
 
-class Group(NamedTuple):
+class OperationGroup(NamedTuple):
     """The module that has the operations, in its `OPERATIONS`, and what they may use."""
 
     module: str
@@ -28,11 +28,11 @@ class Group(NamedTuple):
     cpu_seconds: int
 
 
-GROUPS: Mapping[str, Group] = {
-    "regex": Group("salvo.engine.sandbox.regex_operations", 512 * _MEGABYTE, 30),
-    "schema": Group("salvo.engine.sandbox.schema_operations", 512 * _MEGABYTE, 30),
-    "docx": Group("salvo.engine.sandbox.docx_operations", 1024 * _MEGABYTE, 20),
-    "pdf": Group("salvo.engine.sandbox.pdf_operations", 1024 * _MEGABYTE, 20),
+GROUPS: Mapping[str, OperationGroup] = {
+    "regex": OperationGroup("salvo.engine.sandbox.regex_operations", 512 * _MEGABYTE, 30),
+    "schema": OperationGroup("salvo.engine.sandbox.schema_operations", 512 * _MEGABYTE, 30),
+    "docx": OperationGroup("salvo.engine.sandbox.docx_operations", 1024 * _MEGABYTE, 20),
+    "pdf": OperationGroup("salvo.engine.sandbox.pdf_operations", 1024 * _MEGABYTE, 20),
 }
 
 

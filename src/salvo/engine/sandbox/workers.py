@@ -126,7 +126,7 @@ class _KillScope:
 
     def __init__(self) -> None:
         self.cancelled = False
-        self.worker: _Worker | None = None
+        self.worker: _WorkerProcess | None = None
 
     def cancel(self) -> None:
         _workers.cancel(self)
@@ -137,7 +137,7 @@ _budget: ContextVar[_TimeBudget | None] = ContextVar("time_budget", default=None
 
 
 @dataclass(slots=True, eq=False)
-class _Worker:
+class _WorkerProcess:
     process: subprocess.Popen[bytes]
     seconds_busy: float = 0.0
     deadline: float | None = None
@@ -172,11 +172,11 @@ class _Worker:
 
 @dataclass(slots=True)
 class _GroupState:
-    idle: list[_Worker] = field(default_factory=list)
+    idle: list[_WorkerProcess] = field(default_factory=list)
     busy: int = 0
 
 
-class _Workers:
+class _WorkerPool:
     """All workers of this process. Its thread starts them and kills those whose time is up.
 
     It is one thread for all, because on Linux a process that is to end with its parent ends with the thread that
@@ -186,8 +186,8 @@ class _Workers:
     def __init__(self) -> None:
         self._changed = threading.Condition()
         self._groups: dict[str, _GroupState] = {}
-        self._starts: list[tuple[str, Future[_Worker]]] = []
-        self._all: set[_Worker] = set()
+        self._starts: list[tuple[str, Future[_WorkerProcess]]] = []
+        self._all: set[_WorkerProcess] = set()
         self._thread: threading.Thread | None = None
 
     def run(self, group: str, request: dict[str, Any], content: bytes, seconds: float) -> SandboxResult:
@@ -206,7 +206,7 @@ class _Workers:
 
     def _ask(
         self,
-        worker: _Worker,
+        worker: _WorkerProcess,
         group: str,
         request: dict[str, Any],
         content: bytes,
@@ -258,7 +258,7 @@ class _Workers:
             state.busy += 1
             return True
 
-    def _idle_worker(self, group: str) -> _Worker | None:
+    def _idle_worker(self, group: str) -> _WorkerProcess | None:
         with self._changed:
             idle = self._groups[group].idle
             while idle:
@@ -268,7 +268,7 @@ class _Workers:
                 self._all.discard(worker)
         return None
 
-    def _release(self, group: str, worker: _Worker | None) -> None:
+    def _release(self, group: str, worker: _WorkerProcess | None) -> None:
         with self._changed:
             state = self._groups[group]
             state.busy -= 1
@@ -277,7 +277,7 @@ class _Workers:
             self._all = {one for one in self._all if one.process.returncode is None}
             self._changed.notify_all()
 
-    def _watch(self, worker: _Worker, deadline: float, scope: _KillScope | None) -> None:
+    def _watch(self, worker: _WorkerProcess, deadline: float, scope: _KillScope | None) -> None:
         with self._changed:
             worker.deadline = deadline
             if scope is not None:
@@ -286,14 +286,14 @@ class _Workers:
                     worker.kill()
             self._changed.notify_all()
 
-    def _unwatch(self, worker: _Worker, scope: _KillScope | None) -> None:
+    def _unwatch(self, worker: _WorkerProcess, scope: _KillScope | None) -> None:
         with self._changed:
             worker.deadline = None
             if scope is not None:
                 scope.worker = None
 
-    def _start(self, group: str) -> _Worker:
-        future: Future[_Worker] = Future()
+    def _start(self, group: str) -> _WorkerProcess:
+        future: Future[_WorkerProcess] = Future()
         self._start_thread()
         with self._changed:
             self._starts.append((group, future))
@@ -321,7 +321,7 @@ class _Workers:
                     self._changed.wait(self._kill_overdue())
                 group, future = self._starts.pop(0)
             try:
-                worker = _Worker(_start_process(group))
+                worker = _WorkerProcess(_start_process(group))
             except BaseException as error:  # noqa: BLE001 - raised where the worker is waited for
                 future.set_exception(error)
             else:
@@ -360,12 +360,12 @@ def _start_process(group: str) -> subprocess.Popen[bytes]:
     )
 
 
-_workers = _Workers()
+_workers = _WorkerPool()
 
 
 def _forget_workers_of_parent() -> None:
     global _workers  # noqa: PLW0603 - a forked process has neither the thread nor the pipes for itself
-    _workers = _Workers()
+    _workers = _WorkerPool()
 
 
 def _kill_all() -> None:

@@ -129,7 +129,7 @@ def _git(path: Path, *arguments: str) -> bytes:
     environ = {name: value for name, value in os.environ.items() if name not in _REPOSITORY_VARIABLES}
     command = ["git", "-c", "core.quotePath=false", "-C", str(path.absolute().parent), *arguments]
     try:
-        done = subprocess.run(  # noqa: S603 - git, without a shell
+        result = subprocess.run(  # noqa: S603 - git, without a shell
             command, capture_output=True, env=environ, timeout=_GIT_SECONDS, check=False
         )
     except FileNotFoundError as error:
@@ -138,7 +138,7 @@ def _git(path: Path, *arguments: str) -> bytes:
         ) from error
     except subprocess.TimeoutExpired as error:
         raise InputError(f"git {arguments[0]} did not end within {_GIT_SECONDS} s.") from error
-    if done.returncode:
-        reason = done.stderr.decode(errors="replace").strip() or done.stdout.decode(errors="replace").strip()
+    if result.returncode:
+        reason = result.stderr.decode(errors="replace").strip() or result.stdout.decode(errors="replace").strip()
         raise InputError(f"git {arguments[0]} failed for {path}: {reason}")
-    return done.stdout
+    return result.stdout

@@ -59,13 +59,15 @@ class KnownKeys:
     revocations: Mapping[str, Revocation] = field(default_factory=dict)
 
 
-def known_keys(log: Sequence[AuditEntry], listed: Mapping[str, Revocation], public_key: str | None) -> KnownKeys:
+def known_keys(
+    log: Sequence[AuditEntry], revocation_list: Mapping[str, Revocation], public_key: str | None
+) -> KnownKeys:
     """Return what the audit log and the list of revoked keys say. `public_key` is the key that the user expects."""
     logged = {
         key: Revocation(key, str(entry.content.get("reason", "")), entry.at) for key, entry in _revocations(log).items()
     }
-    successors = [] if public_key is None else [*_successors(log, public_key, listed)][1:]
-    return KnownKeys(successors, {**logged, **listed})
+    successors = [] if public_key is None else [*_successors(log, public_key, revocation_list)][1:]
+    return KnownKeys(successors, {**logged, **revocation_list})
 
 
 def check(
@@ -73,26 +75,26 @@ def check(
     signatures: Sequence[HeadSignature],
     *,
     public_key: str | None = None,
-    listed: Mapping[str, Revocation] | None = None,
+    revocation_list: Mapping[str, Revocation] | None = None,
 ) -> list[VerificationFinding]:
     """Verify every signature, and say up to where the log is signed and by whom.
 
-    `public_key` is the key that the user expects. Keys that replaced it are told from the log. `listed` are revoked
-    keys that the log may not know.
+    `public_key` is the key that the user expects. Keys that replaced it are taken from the log. `revocation_list` has
+    revoked keys that the log may not know.
     """
     entries = {entry.sequence: entry for entry in log}
     revocations = _revocations(log)
     problems = list(filter(None, (_problem(signature, entries, revocations) for signature in signatures)))
     if problems:
         return [VerificationFinding(PART, VerificationState.ALTERED, problem) for problem in problems]
-    known = known_keys(log, listed or {}, public_key)
-    usable = [signature for signature in signatures if signature.public_key not in known.revocations]
+    keys = known_keys(log, revocation_list or {}, public_key)
+    usable = [signature for signature in signatures if signature.public_key not in keys.revocations]
     if public_key is not None:
-        trusted = {public_key, *known.successors}
+        trusted = {public_key, *keys.successors}
         usable = [signature for signature in usable if signature.public_key in trusted]
     if usable:
         return [_coverage(log, max(usable, key=lambda signature: signature.sequence), public_key)]
-    return [_not_covered(signatures, known.revocations, public_key)]
+    return [_not_covered(signatures, keys.revocations, public_key)]
 
 
 def _coverage(log: Sequence[AuditEntry], newest: HeadSignature, public_key: str | None) -> VerificationFinding:
@@ -175,7 +177,7 @@ def rotation_statement(old: str, new: str, *, at: str) -> bytes:
 ROTATION_TYPE = "application/vnd.byop.key-rotation+json"
 
 
-def _successors(log: Sequence[AuditEntry], public_key: str, listed: Mapping[str, Revocation]) -> Iterator[str]:
+def _successors(log: Sequence[AuditEntry], public_key: str, revocation_list: Mapping[str, Revocation]) -> Iterator[str]:
     """Yield the key, and every key that replaced it by a valid statement before the one that signed it was revoked.
 
     The log shows what came first. If only the list has a key, whoever has it could have made the statement afterwards.
@@ -183,7 +185,7 @@ def _successors(log: Sequence[AuditEntry], public_key: str, listed: Mapping[str,
     from salvo.playbooks.audit.signing import signs_bytes  # slow to import, and rarely needed
 
     trusted = {public_key}
-    revoked = set(listed) - set(_revocations(log))
+    revoked = set(revocation_list) - set(_revocations(log))
     yield public_key
     for entry in log:
         if entry.action == audit_log.KEY_REVOKED:

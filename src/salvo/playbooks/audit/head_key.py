@@ -51,9 +51,9 @@ def read_head_key(environ: Mapping[str, str], home: Path) -> SigningKey | None:
 
 def find_head_key(environ: Mapping[str, str], home: Path) -> SigningKey | None:
     """Return the key that signs the audit log, whether it is revoked or not; None if there is none."""
-    named = environ.get(VARIABLE, "").strip()
-    file = Path(named) if named else default_key_file(environ, home)
-    if not named and not file.exists():
+    configured = environ.get(VARIABLE, "").strip()
+    file = Path(configured) if configured else default_key_file(environ, home)
+    if not configured and not file.exists():
         return None
     from salvo.playbooks.audit import signing  # cryptography is slow to import, and needed only with a key
 

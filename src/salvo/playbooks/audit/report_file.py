@@ -112,15 +112,15 @@ def _comment(signature: Signature) -> bytes:
     return _COMMENT % json_codec.dumps(signature)
 
 
-def _unknown_fields(value: Any, known: Any, path: str = "") -> Iterator[str]:
+def _unknown_fields(value: Any, expected: Any, path: str = "") -> Iterator[str]:
     """Yield the path of every field of the value that was not read."""
-    if isinstance(value, dict) and isinstance(known, dict):
+    if isinstance(value, dict) and isinstance(expected, dict):
         for name, item in value.items():
             inner = f"{path}.{name}" if path else name
-            if name not in known:
+            if name not in expected:
                 yield inner
             else:
-                yield from _unknown_fields(item, known[name], inner)
-    elif isinstance(value, list) and isinstance(known, list):
-        for number, (item, known_item) in enumerate(zip(value, known, strict=False)):
-            yield from _unknown_fields(item, known_item, f"{path}[{number}]")
+                yield from _unknown_fields(item, expected[name], inner)
+    elif isinstance(value, list) and isinstance(expected, list):
+        for number, (item, expected_item) in enumerate(zip(value, expected, strict=False)):
+            yield from _unknown_fields(item, expected_item, f"{path}[{number}]")

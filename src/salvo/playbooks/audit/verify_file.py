@@ -28,23 +28,23 @@ def is_json(path: Path) -> bool:
 
 
 def json_file(
-    content: ReportContent, *, public_key: str | None = None, known: KnownKeys = _NO_KEYS
+    content: ReportContent, *, public_key: str | None = None, keys: KnownKeys = _NO_KEYS
 ) -> list[VerificationFinding]:
-    """Verify a report in JSON, without a database. `known` is what is known about keys."""
+    """Verify a report in JSON, without a database. `keys` is what is known about keys."""
     signature = content.signature
     if signature is None or signature.payload_type is not None:
-        finding = _check_signature(content.payload, signature, public_key, known, PAYLOAD_TYPES[".json"])
+        finding = _check_signature(content.payload, signature, public_key, keys, PAYLOAD_TYPES[".json"])
     else:
-        finding = _check_older_signature(content.document, signature, public_key, known)
+        finding = _check_older_signature(content.document, signature, public_key, keys)
     return [_check_own_hash(content.document), finding]
 
 
 def document_file(
-    content: bytes, path: Path, *, public_key: str | None = None, known: KnownKeys = _NO_KEYS
+    content: bytes, path: Path, *, public_key: str | None = None, keys: KnownKeys = _NO_KEYS
 ) -> list[VerificationFinding]:
     """Verify a report in HTML, Markdown or XML, without a database. It has no hash of its own, only a signature."""
     payload, signature = split_document(content, str(path))
-    return [_check_signature(payload, signature, public_key, known, payload_type(path))]
+    return [_check_signature(payload, signature, public_key, keys, payload_type(path))]
 
 
 def document_in_log(content: bytes, log: Sequence[AuditEntry]) -> list[VerificationFinding]:
@@ -68,7 +68,7 @@ def _check_own_hash(document: Mapping[str, Any]) -> VerificationFinding:
 
 
 def _check_signature(
-    payload: bytes, signature: Signature | None, public_key: str | None, known: KnownKeys, expected_type: str
+    payload: bytes, signature: Signature | None, public_key: str | None, keys: KnownKeys, expected_type: str
 ) -> VerificationFinding:
     if signature is None and public_key is None:
         message = "The file is not signed: whoever could change it could also have recomputed its hashes."
@@ -83,32 +83,32 @@ def _check_signature(
     from salvo.playbooks.audit.signing import signs_bytes
 
     is_valid = signs_bytes(payload, signature)
-    return _signed_by(signature, public_key, known, is_valid, " It covers every byte of the file.")
+    return _signed_by(signature, public_key, keys, is_valid, " It covers every byte of the file.")
 
 
 def _check_older_signature(
-    document: Mapping[str, Any], signature: Signature, public_key: str | None, known: KnownKeys
+    document: Mapping[str, Any], signature: Signature, public_key: str | None, keys: KnownKeys
 ) -> VerificationFinding:
     # Imported here because cryptography is slow to import, and most verifications check no signature.
     from salvo.playbooks.audit.signing import signs_content
 
-    return _signed_by(signature, public_key, known, signs_content(document, signature), _OLDER_SCHEME)
+    return _signed_by(signature, public_key, keys, signs_content(document, signature), _OLDER_SCHEME)
 
 
 def _signed_by(
-    signature: Signature, public_key: str | None, known: KnownKeys, is_valid: bool, coverage: str
+    signature: Signature, public_key: str | None, keys: KnownKeys, is_valid: bool, coverage: str
 ) -> VerificationFinding:
     name = signature.public_key
     if not is_valid:
         message = f"The signature of the key {name} is invalid: the file or the signature was altered."
         return VerificationFinding("signature", VerificationState.ALTERED, message)
-    if public_key is not None and name != public_key and name not in known.successors:
+    if public_key is not None and name != public_key and name not in keys.successors:
         message = (
             f"The file was signed with a different key: {name}, not {public_key}. No audit log here shows that the one "
             "replaced the other."
         )
         return VerificationFinding("signature", VerificationState.ALTERED, message)
-    if (revocation := known.revocations.get(name)) is not None:
+    if (revocation := keys.revocations.get(name)) is not None:
         message = (
             f"The file was signed with the key {name}, which was revoked on {revocation.at} ({revocation.reason}): "
             "whoever has that key could have signed the file at any time."

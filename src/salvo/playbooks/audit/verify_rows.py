@@ -93,7 +93,7 @@ def _change(column: str, value: Any, expected: Any) -> str | None:
             return None
         if column in LONG_COLUMNS:
             return f"{column} was {'removed' if value is None else 'added'}"
-        return f"{column} is {_shown(value)}, the audit log says {_shown(expected)}"
+        return f"{column} is {_excerpt(value)}, the audit log says {_excerpt(expected)}"
     return None if sha256(_bytes(value)) == expected else f"{column} does not match its hash in the audit log"
 
 
@@ -130,7 +130,7 @@ def _vote_changes(rows: Sequence[RawRow], runs: list[Mapping[str, Any]] | None, 
     logged = {(run.get("check_id"), run.get("run")): run for run in runs or ()}
     for place, row in stored.items():
         run = logged.get(place)
-        name = f"run {_shown(place[1])} of {_shown(place[0])}"
+        name = f"run {_excerpt(place[1])} of {_excerpt(place[0])}"
         yield from _hash_changes(row, name)
         if run is None:
             if runs is not None and not running:
@@ -138,7 +138,7 @@ def _vote_changes(rows: Sequence[RawRow], runs: list[Mapping[str, Any]] | None, 
         elif not (running and not run.get("valid")):  # a run without a vote may be asked again
             yield from _vote_differences(row, run, name)
     for place in logged.keys() - stored.keys():
-        yield f"run {_shown(place[1])} of {_shown(place[0])} was removed from {votes.name}"
+        yield f"run {_excerpt(place[1])} of {_excerpt(place[0])} was removed from {votes.name}"
 
 
 def _hash_changes(row: RawRow, name: str) -> Iterator[str]:
@@ -159,7 +159,7 @@ def _hash_changes(row: RawRow, name: str) -> Iterator[str]:
     }
     for column, value in expected.items():
         if not _same(row[column], value):
-            yield f"{votes.name}.{column} of {name} is {_shown(row[column])}, its vote says {_shown(value)}"
+            yield f"{votes.name}.{column} of {name} is {_excerpt(row[column])}, its vote says {_excerpt(value)}"
 
 
 def _vote_differences(row: RawRow, run: Mapping[str, Any], name: str) -> Iterator[str]:
@@ -171,7 +171,7 @@ def _vote_differences(row: RawRow, run: Mapping[str, Any], name: str) -> Iterato
         "exchanges_sha256": "exchanges_sha256",
     }.items():
         if key in run and not _same(row[column], run[key]):
-            yield f"{votes.name}.{column} of {name} is {_shown(row[column])}, the audit log says {_shown(run[key])}"
+            yield f"{votes.name}.{column} of {name} is {_excerpt(row[column])}, the audit log says {_excerpt(run[key])}"
 
 
 def _baseline_changes(row: RawRow | None, logged: LoggedEvaluation) -> Iterator[str]:
@@ -207,8 +207,8 @@ def check_unreferenced(
 
     `orphans` are the names of tables with the ids of evaluations that are not stored.
     """
-    known = set(stored_ids)
-    changes = [f"a row of {table} is about {_shown(name)}, which is not stored" for table, name in orphans]
+    evaluation_ids = set(stored_ids)
+    changes = [f"a row of {table} is about {_excerpt(name)}, which is not stored" for table, name in orphans]
     hashes = set()
     unlogged = []
     for row in playbook_rows:
@@ -229,7 +229,7 @@ def check_unreferenced(
             )
         )
     if not findings:
-        message = f"No other row was added or removed: {len(hashes)} playbooks, {len(known)} evaluations."
+        message = f"No other row was added or removed: {len(hashes)} playbooks, {len(evaluation_ids)} evaluations."
         findings.append(VerificationFinding("rows", VerificationState.HOLDS, message))
     return findings
 
@@ -255,7 +255,7 @@ def _text(value: Any) -> str:
     return value if isinstance(value, str) else repr(value)
 
 
-def _shown(value: Any) -> str:
+def _excerpt(value: Any) -> str:
     text = value if isinstance(value, str) else repr(value)
     return text if len(text) <= 80 else f"{text[:79]}…"
 

@@ -60,12 +60,12 @@ def conclusion(findings: Sequence[VerificationFinding]) -> str:
     """Return what a verification of the database shows if it found no alteration, and what it does not show."""
     other = [finding for finding in findings if finding.part != chain_signatures.PART]
     if all(finding.standing is VerificationState.HOLDS for finding in other):
-        shown = "Consistent with the audit log."
+        summary = "Consistent with the audit log."
     else:
-        shown = "Nothing contradicts the audit log, but what is marked unknown could not be verified."
+        summary = "Nothing contradicts the audit log, but what is marked unknown could not be verified."
     unsigned = [
         finding.message
         for finding in findings
         if finding.part == chain_signatures.PART and finding.standing is not VerificationState.HOLDS
     ]
-    return " ".join([shown, *unsigned])
+    return " ".join([summary, *unsigned])
