@@ -12,6 +12,7 @@ from sqlalchemy import Table
 
 from salvo.engine.jsonio import json_codec
 from salvo.engine.jsonio.canonical import sha256
+from salvo.engine.text.formatting import pluralize
 from salvo.errors import InputError
 from salvo.playbooks.audit.audit_log import LONG_COLUMNS
 from salvo.playbooks.audit.integrity import report_hash
@@ -229,7 +230,8 @@ def check_unreferenced(
             )
         )
     if not findings:
-        message = f"No other row was added or removed: {len(hashes)} playbooks, {len(evaluation_ids)} evaluations."
+        counts = f"{pluralize(len(hashes), 'playbook')}, {pluralize(len(evaluation_ids), 'evaluation')}"
+        message = f"No other row was added or removed: {counts}."
         findings.append(VerificationFinding("rows", VerificationState.HOLDS, message))
     return findings
 
