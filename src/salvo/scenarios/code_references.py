@@ -21,8 +21,7 @@ from salvo.engine.runtime.files import read_regular
 from salvo.engine.text.messages import display_path
 from salvo.errors import Problem
 from salvo.scenarios.evaluators.registry import entry_point_target, is_users_code
-from salvo.scenarios.result import COMMAND
-from salvo.scenarios.run.adapters.factory import PROVIDER_ADAPTERS
+from salvo.scenarios.result import COMMAND, PROVIDER_ADAPTERS
 from salvo.scenarios.spec.loader import LoadedFile, load_scenario
 from salvo.scenarios.spec.project import Project
 from salvo.scenarios.spec.schema import Scenario

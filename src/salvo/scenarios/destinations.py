@@ -10,7 +10,7 @@ from salvo.engine.runtime.credentials import looks_secret
 from salvo.engine.runtime.redact import Redactor, environment_secrets
 from salvo.engine.text.unicode_escape import printable
 from salvo.scenarios.evaluators.registry import builtin_registry
-from salvo.scenarios.run.adapters.factory import PROVIDER_ADAPTERS
+from salvo.scenarios.result import PROVIDER_ADAPTERS
 from salvo.scenarios.spec.env_grants import BASE_URL, is_credential
 from salvo.scenarios.spec.schema import Scenario
 from salvo.scenarios.spec.variables import expand_variables, find_variables

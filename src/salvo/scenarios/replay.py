@@ -18,9 +18,9 @@ from salvo.engine.wire.tape import Tape
 from salvo.errors import InputError, NotReplayableError, TapeCorruptError, TapeError
 from salvo.scenarios.evaluators.base import LoadObject, refuse_to_load
 from salvo.scenarios.evaluators.registry import builtin_registry, is_users_code
-from salvo.scenarios.result import UNFINISHED, AgentRunResult, Batch, Cause
+from salvo.scenarios.result import PROVIDER_ADAPTERS, UNFINISHED, AgentRunResult, Batch, Cause
 from salvo.scenarios.run.adapters.base import BaseAdapter
-from salvo.scenarios.run.adapters.factory import PROVIDER_ADAPTERS, adapter_factory
+from salvo.scenarios.run.adapters.factory import adapter_factory
 from salvo.scenarios.run.attempt import AttemptResult, build_result, judge, run_agent
 from salvo.scenarios.run.environment import PreparedScenario, RunEnvironment, Stopwatch
 from salvo.scenarios.run.journal import Journal

@@ -203,6 +203,9 @@ CUSTOM = "custom"
 COMMAND = "command"
 """The adapter that runs a program."""
 
+PROVIDER_ADAPTERS = ("openai", "anthropic")
+"""The adapters that ask a provider's model themselves; every other one runs code of the user's."""
+
 
 def full_model(provider: str, model: str) -> str:
     """Return the model's name with its provider, where both are known."""

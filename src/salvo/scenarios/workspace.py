@@ -22,8 +22,8 @@ from salvo.engine.wire.base import Endpoint
 from salvo.engine.wire.record import RecordingOptions
 from salvo.errors import InputError, Problem, SalvoError, ScenarioFileError, UsageError
 from salvo.scenarios.evaluators.registry import builtin_registry
-from salvo.scenarios.result import COMMAND, CUSTOM, Batch
-from salvo.scenarios.run.adapters.factory import PROVIDER_ADAPTERS, adapter_factory
+from salvo.scenarios.result import COMMAND, CUSTOM, PROVIDER_ADAPTERS, Batch
+from salvo.scenarios.run.adapters.factory import adapter_factory
 from salvo.scenarios.run.environment import PreparedScenario
 from salvo.scenarios.run.redaction import clean_document, clean_scenario
 from salvo.scenarios.run.runner import RunLimits, RunListener, Runner

@@ -26,8 +26,7 @@ from salvo.scenarios.analysis.comparison_inputs import (
 )
 from salvo.scenarios.plan import RunSettings, plan_runs
 from salvo.scenarios.report import comparison
-from salvo.scenarios.result import Batch
-from salvo.scenarios.run.adapters.factory import PROVIDER_ADAPTERS
+from salvo.scenarios.result import PROVIDER_ADAPTERS, Batch
 from salvo.scenarios.run.runner import RunLimits
 from salvo.scenarios.spec.loader import load_scenario
 from salvo.scenarios.spec.project import Project

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import date
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from salvo.engine.wire.base import Endpoint
 from salvo.errors import UsageError
@@ -30,7 +30,7 @@ class ModelFacts:
 class Provider:
     name: str
     title: str
-    dialect: str
+    dialect: Literal["openai", "anthropic"]
     base_url: str
     base_url_variable: str
     key_variable: str

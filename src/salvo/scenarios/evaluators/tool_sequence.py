@@ -19,7 +19,7 @@ from salvo.engine.text.formatting import pluralize
 from salvo.engine.text.messages import did_you_mean
 from salvo.scenarios.evaluators.argument_matchers import first_difference, has_regex, matcher_errors
 from salvo.scenarios.evaluators.base import EvalServices, EvaluatorType, FieldMessages, LoadObject
-from salvo.scenarios.result import AgentRunResult, EvalResult, ToolCall
+from salvo.scenarios.result import PROVIDER_ADAPTERS, AgentRunResult, EvalResult, ToolCall
 from salvo.scenarios.spec.schema import Assertion, FileModel, Scenario
 
 Mode: TypeAlias = Literal["exact", "subset", "in_order", "any_order"]
@@ -204,7 +204,7 @@ def _check_fields(scenario: Scenario, values: Mapping[str, Any], _: LoadObject) 
     fields = ToolSequenceFields.model_validate(values)
     tools = [tool if isinstance(tool, str) else tool.name for tool in scenario.tools]
     # A user's own adapter may have tools that the file does not list.
-    is_complete = bool(tools) or scenario.adapter in ("openai", "anthropic")
+    is_complete = bool(tools) or scenario.adapter in PROVIDER_ADAPTERS
     for index, call in enumerate(fields.expected):
         if is_complete and call.name not in tools:
             yield ("expected", index), f'The scenario has no tool "{call.name}"{did_you_mean(call.name, tools)}'

@@ -11,13 +11,11 @@ from typing import Any
 
 from salvo.engine.runtime.threads import in_thread
 from salvo.errors import InputError
-from salvo.scenarios.result import COMMAND, AdapterRequest, AdapterResponse
+from salvo.scenarios.result import COMMAND, PROVIDER_ADAPTERS, AdapterRequest, AdapterResponse
 from salvo.scenarios.run.adapters.base import BaseAdapter
 from salvo.scenarios.run.adapters.tool_loop import ProviderAdapter
 from salvo.scenarios.spec.project import Project
 from salvo.scenarios.spec.schema import Scenario
-
-PROVIDER_ADAPTERS = ("openai", "anthropic")
 
 
 class FunctionAdapter(BaseAdapter):
