@@ -77,6 +77,10 @@ export DESCRIBE
 prices: $(READY) # the bundled table of list prices, from the data of genai-prices
 	$(BIN)/python -m tests.support.price_table
 
+.PHONY: look-alikes
+look-alikes: $(READY) # the bundled table of letters that look like Latin ones, from Unicode's confusables.txt
+	$(BIN)/python -m tests.support.look_alikes_table
+
 .PHONY: docs
 docs: $(READY) ## the reference in docs/reference, anew from the program
 	$(BIN)/python -m tests.docs.reference

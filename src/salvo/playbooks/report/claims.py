@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from salvo.playbooks.enums import FORBIDDEN_CLAIMS
-from salvo.playbooks.report.normalization import INVISIBLE
+from salvo.playbooks.evaluate.folded_text import INVISIBLE
 
 _AUTHORITY = (
     r"(?:regulators?|(?:supervisory|data protection|competent|regulatory) authorit(?:y|ies)"

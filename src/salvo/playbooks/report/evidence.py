@@ -32,11 +32,11 @@ class Locator:
         start = _find_occurrence(self._text, span)
         if start >= 0:
             return Span(start, start + len(span))
-        plain = Folded(span).text.strip()
+        plain = Folded(span, like=self._folded).text.strip()
         return self._find_folded(self._folded, plain) or (
             # A quote may omit list numbers, but the numbers that it has must be right.
             self._find_folded(self._without_numbers, plain)
-            if Folded(span, numbers=True).text.strip() == plain
+            if Folded(span, numbers=True, like=self._folded).text.strip() == plain
             else None
         )
 
