@@ -157,3 +157,10 @@ def _fetched(address: str) -> tuple[int, bytes]:
     except urllib.error.HTTPError as refused:
         with refused:
             return refused.code, refused.read()
+
+
+def test_no_hint_and_no_page_tells_to_install_the_foreign_package_of_this_name() -> None:
+    """On the public index, the name of our distribution belongs to another project."""
+    texts = [*(CHECKOUT / "src").rglob("*.py"), *(CHECKOUT / "docs").rglob("*.md"), CHECKOUT / "README.md"]
+    told = re.compile(r"(pip|pipx|uv)[^\n.]{0,40}\b(install|add)\b[^\n.]{0,40}salvo-ai")
+    assert [str(path) for path in texts if told.search(path.read_text(encoding="utf-8"))] == []

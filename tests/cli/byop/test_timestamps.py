@@ -140,4 +140,4 @@ def test_without_the_package_the_hint_names_the_extra(
 ) -> None:
     monkeypatch.setitem(sys.modules, "rfc3161_client", None)
     refused = run("verify", "--timestamp", "head.tsr", "--timestamp-ca", str(stamped.ca))
-    assert (refused.exit_code, "pip install 'salvo-ai[timestamps]'" in refused.stderr) == (2, True)
+    assert (refused.exit_code, "pip install '.[timestamps]'" in refused.stderr) == (2, True)

@@ -229,7 +229,8 @@ def test_every_spelling_of_a_postgresql_address_uses_our_driver(postgresql: Post
 def test_a_missing_driver_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(database, "find_spec", lambda _: None)
     assert refused("postgresql://user:pass-word@host/runs") == snapshot(
-        "DATABASE_URL names a PostgreSQL database, but its driver is not installed. pip install 'salvo-ai[postgresql]'"
+        "DATABASE_URL names a PostgreSQL database, but its driver is not installed. "
+        "In the folder of Salvo's source, run pip install '.[postgresql]'."
     )
 
 

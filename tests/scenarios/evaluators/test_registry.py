@@ -129,7 +129,7 @@ def test_stale_metadata_is_an_error_that_says_what_to_do(
     with pytest.raises(UsageError) as caught:
         builtin_registry().find("playbook")
     assert str(caught.value) == snapshot(
-        'There is no assertion type "playbook". Types: cost_limit, custom, jmespath, latency_limit, llm_judge, tool_sequence. The installed metadata of salvo-ai is older than its code, so types such as playbook are missing. Install it again: pip install salvo-ai, or pip install --editable . in its repository.'
+        'There is no assertion type "playbook". Types: cost_limit, custom, jmespath, latency_limit, llm_judge, tool_sequence. The installed metadata of Salvo is older than its code, so types such as playbook are missing. Install it again: in the folder of its source, run pip install . (or pip install --editable .).'
     )
     with pytest.raises(UsageError, match="The assertion types cannot be listed"):
         builtin_registry().types()

@@ -42,6 +42,11 @@ def display_path(path: Path) -> str:
     return str(absolute.relative_to(here)) if absolute.is_relative_to(here) else str(path)
 
 
+def install_command(extra: str = "") -> str:
+    """Return the command that installs Salvo from its source: `salvo-ai` on the public index is another project."""
+    return f"pip install '.[{extra}]'" if extra else "pip install ."
+
+
 def display_folder(folder: Path) -> str:
     name = display_path(folder)
     return "the current folder" if name == "." else name

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from salvo.engine.runtime.files import read_up_to
+from salvo.engine.text.messages import install_command
 from salvo.errors import InputError
 from salvo.playbooks.audit.anchors import PART
 from salvo.playbooks.audit.audit_log import AuditEntry
@@ -45,7 +46,7 @@ def check_timestamp(file: Path, authorities: Path, log: Sequence[AuditEntry]) ->
     except ImportError as error:
         raise InputError(
             "Time stamps are verified with the package rfc3161-client, which is not installed.",
-            hint="pip install 'salvo-ai[timestamps]'",
+            hint=f"In the folder of Salvo's source, run {install_command('timestamps')}.",
         ) from error
     response, token = _read_response(file)
     imprint = token.message_imprint

@@ -16,6 +16,7 @@ from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 from sqlalchemy.pool import ConnectionPoolEntry
 
 from salvo.engine.runtime.files import create_private
+from salvo.engine.text.messages import install_command
 from salvo.errors import StoreError
 from salvo.playbooks.store.errors import NEWER, store_error
 from salvo.playbooks.store.location import REVISION, VERSION_TABLE
@@ -148,7 +149,7 @@ def _usable(url: str) -> URL:
         if find_spec("psycopg") is None:
             raise StoreError(
                 "DATABASE_URL names a PostgreSQL database, but its driver is not installed.",
-                hint="pip install 'salvo-ai[postgresql]'",
+                hint=f"In the folder of Salvo's source, run {install_command('postgresql')}.",
             )
         return parsed.set(drivername="postgresql+psycopg")
     if kind != "sqlite":

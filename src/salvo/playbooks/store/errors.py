@@ -8,9 +8,10 @@ from typing import Any
 from sqlalchemy.exc import DBAPIError, OperationalError, SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
+from salvo.engine.text.messages import install_command
 from salvo.errors import StoreError
 
-NEWER = "Upgrade Salvo: pip install --upgrade salvo-ai."
+NEWER = f"Upgrade Salvo: run {install_command()} in the folder of a newer version."
 _FREE = "Free some space. What was stored before is not affected."
 
 # By the first two parts of the name of SQLite's error: SQLITE_READONLY_DIRECTORY is a SQLITE_READONLY.

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 from pydantic import BaseModel, create_model
 
 from salvo.engine.jsonio.pydantic_errors import FieldError, validate
-from salvo.engine.text.messages import did_you_mean
+from salvo.engine.text.messages import did_you_mean, install_command
 from salvo.errors import SalvoError, UsageError
 from salvo.scenarios.evaluators.base import EvaluatorType, LoadObject
 from salvo.scenarios.evaluators.custom import function_type
@@ -29,8 +29,8 @@ Target: TypeAlias = EvaluatorType | Callable[..., Any] | str
 
 _DISTRIBUTION = "salvo-ai"
 _STALE_METADATA = (
-    "The installed metadata of salvo-ai is older than its code, so types such as playbook are missing. "
-    "Install it again: pip install salvo-ai, or pip install --editable . in its repository."
+    "The installed metadata of Salvo is older than its code, so types such as playbook are missing. "
+    f"Install it again: in the folder of its source, run {install_command()} (or pip install --editable .)."
 )
 
 
