@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from dataclasses import dataclass, field, fields, is_dataclass
+from typing import Any, Literal, TypeVar
 
 from salvo.engine.jsonio import json_codec
 from salvo.engine.jsonio.type_adapters import first_error, type_adapter
@@ -12,6 +12,18 @@ from salvo.playbooks.enums import DISCLAIMERS, Aggregation, Mode, Result, Severi
 
 SPEC_VERSION = "0.1"
 """The version of the BYOP specification that reports follow."""
+
+T = TypeVar("T")
+_ADDED_LATER = "added_later"
+
+
+def added_later(default: T) -> T:
+    """Declare a field that reports of earlier versions do not have.
+
+    Where it has its default it is not written, so a report of an earlier version keeps its bytes and its hash.
+    """
+    declared: T = field(default=default, metadata={_ADDED_LATER: True})
+    return declared
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,8 +268,19 @@ class Report:
 
     def document(self) -> dict[str, Any]:
         """Return the report as plain JSON values."""
-        document: dict[str, Any] = json_codec.loads(json_codec.dumps(self))
+        document: dict[str, Any] = json_codec.loads(json_codec.dumps(_written(self)))
         return document
+
+
+def _written(value: Any) -> Any:
+    """Return the value with dataclasses as dicts of the fields that are written."""
+    if is_dataclass(value):
+        return {
+            part.name: _written(content)
+            for part in fields(value)
+            if (content := getattr(value, part.name)) != part.default or _ADDED_LATER not in part.metadata
+        }
+    return [_written(item) for item in value] if isinstance(value, tuple) else value
 
 
 @dataclass(frozen=True, slots=True)

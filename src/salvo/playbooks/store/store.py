@@ -192,7 +192,7 @@ class EvaluationStore:
                 "incomplete": report.incomplete,
                 "report_hash": stored.integrity.report_hash,
                 "outcomes": as_text({check.check_id: check.result for check in report.check_results}),
-                "report": as_text(stored),
+                "report": as_text(stored.document()),
             }
             self._update(connection, evaluation_id, **changes)
             raw_runs = votes.raw_runs(connection, evaluation_id)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from salvo.engine.jsonio import json_codec
 from salvo.engine.text.unicode_escape import printable_json
 from salvo.playbooks.report.compare import agreement
-from salvo.playbooks.report.report import Report, ReportFile
+from salvo.playbooks.report.report import Report
 
 
 def render(report: Report) -> str:
@@ -15,11 +16,14 @@ def render(report: Report) -> str:
 
     Invisible characters are escaped here, so that what is printed is what was signed.
     """
-    return printable_json(json_codec.dumps(ReportFile(report), indent=2).decode()) + "\n"
+    return printable_json(json_codec.dumps(_file(report), indent=2).decode()) + "\n"
 
 
 def render_all(reports: Sequence[Report]) -> str:
     """Return the reports of several evaluators of the same text, and where they agree."""
-    files = [ReportFile(report) for report in reports]
-    document = {"byop_reports": files, "agreement": agreement(reports)}
+    document = {"byop_reports": [_file(report) for report in reports], "agreement": agreement(reports)}
     return printable_json(json_codec.dumps(document, indent=2).decode()) + "\n"
+
+
+def _file(report: Report) -> dict[str, Any]:
+    return {"byop_report": report.document(), "signature": None}
