@@ -52,7 +52,7 @@ def test_so_many_hits_of_a_pattern_are_kept_and_the_rest_is_mentioned() -> None:
     found = scan(check("legal", "never"), "legal " * (MAX_HITS + 1) + "never")
     assert len(found.hits) == MAX_HITS + 1
     assert found.complete
-    assert found.notes == snapshot(('The pattern "legal" occurs more than 100 times; the first 100 are kept.',))
+    assert found.notes == snapshot(('The pattern "legal" occurs more than 5,000 times; the first 5,000 are kept.',))
 
 
 def test_a_pattern_that_ran_out_of_time_is_named_and_is_not_no_hit(monkeypatch: pytest.MonkeyPatch) -> None:

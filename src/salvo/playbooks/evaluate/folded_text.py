@@ -152,7 +152,7 @@ def _fold_word(word: str, table: _LookAlikes, genuine: frozenset[str]) -> tuple[
     """Return the replacements in a word, and whether the word mixes scripts."""
     scripts = {_script(letter) for letter in set(word) if letter.isalpha() and letter not in table.same_letter}
     others = scripts - {_LATIN}
-    becomes_latin = all(letter in table.all or _script(letter) == _LATIN for letter in set(word) if letter.isalpha())
+    becomes_latin = all(letter in table.all or is_latin_letter(letter) for letter in set(word) if letter.isalpha())
     is_mixed = bool(others) and _LATIN in scripts and becomes_latin
     is_disguised = bool(others) and not others & genuine and becomes_latin
     letters = table.all if is_mixed or is_disguised else table.same_letter
@@ -182,6 +182,10 @@ def _genuine_scripts(text: str) -> frozenset[str]:
         for letter in set(text)
         if not letter.isascii() and letter.isalpha() and not table.all.get(letter, letter).isascii()
     )
+
+
+def is_latin_letter(letter: str) -> bool:
+    return _script(letter) == _LATIN
 
 
 _LATIN = "LATIN"

@@ -15,7 +15,9 @@ from salvo.engine.wire.base import Wire
 from salvo.engine.wire.record import RecordingOptions, RecordingWire
 from salvo.engine.wire.retry import RetryingWire, Wait
 from salvo.playbooks.evaluate import injection, patterns
+from salvo.playbooks.evaluate.folded_text import FoldedText
 from salvo.playbooks.evaluate.judges.base import Case, Judge
+from salvo.playbooks.evaluate.look_alike_letters import look_alike_letters
 from salvo.playbooks.evaluate.recorder import EvaluationRecorder, StoreRecorder
 from salvo.playbooks.evaluate.request import EvaluationRequest
 from salvo.playbooks.evaluate.votes import JudgeAnswer, Vote
@@ -123,11 +125,12 @@ def scan(request: EvaluationRequest) -> ScanResult:
     if len(addressed) > _MAX_FINDINGS:
         more = f"{len(addressed) - _MAX_FINDINGS} more passages like these are not listed."
         findings.append(ArtifactFinding("more_findings", more, count=len(addressed) - _MAX_FINDINGS))
+    folded = FoldedText(text)
     with time_budget(MAX_PATTERN_SECONDS):
-        scans = {check.id: patterns.scan(check, text) for check in request.playbook.checks if check.patterns}
+        scans = {check.id: patterns.scan(check, text, folded) for check in request.playbook.checks if check.patterns}
     return ScanResult(
         patterns=scans,
-        findings=(*findings, *injection.invisible_characters(text)),
+        findings=(*findings, *injection.invisible_characters(text), *look_alike_letters(request.inputs, folded)),
         addressed=tuple(injection.sentence_around(text, finding.span) for finding in addressed),
     )
 
