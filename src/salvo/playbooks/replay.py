@@ -62,6 +62,7 @@ def _comparable(report: Report) -> dict[str, Any]:
     """Return the report without what a replay cannot repeat: durations, and the hash that covers the times."""
     document = report.document()
     document["integrity"].pop("report_hash")
+    document["integrity"].pop("report_hash_method", None)
     document["spent"].pop("seconds")
     for check in document["check_results"]:
         for run in check["raw_runs"]:

@@ -110,7 +110,7 @@ def test_a_report_stored_without_texts_is_in_the_chain_with_both_hashes() -> Non
 def test_an_entry_can_be_hashed_again_by_anyone() -> None:
     first, second = chain({"action": "deletion", "at": "now", "ä": "\ud800"}, {"action": "export"})
     assert masked(first.text) == snapshot(
-        '{"action":"deletion","at":"now","entry_format":2,"previous_hash":"sha256:…","sequence":1,"ä":"\\\\ud800"}'
+        '{"action":"deletion","at":"now","entry_format":3,"previous_hash":"sha256:…","sequence":1,"ä":"\\\\ud800"}'
     )
     assert first.hash == sha256(first.text.encode())
     assert second.content["previous_hash"] == first.hash

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from salvo.engine.jsonio import json_codec
+from salvo.engine.jsonio import json_codec, surrogates
 from salvo.engine.jsonio.canonical import sha256
 from salvo.playbooks.audit.integrity import canonical
 from salvo.playbooks.report.report import Report
@@ -23,8 +23,9 @@ from salvo.playbooks.report.report import Report
 START = "sha256:" + "0" * 64
 """The previous hash in the first entry."""
 
-FORMAT = 2
-"""The format of new entries. Those of earlier versions have none, and say less about the rows of the tables."""
+FORMAT = 3
+"""The format of new entries. In format 2 a lone surrogate and its escaped form are written alike. Entries of still
+earlier versions have no format, and say less about the rows of the tables."""
 
 CREATED = "created"
 EVALUATION = "evaluation"
@@ -62,7 +63,11 @@ class AuditEntry:
             content = json_codec.loads(self.text)
         except ValueError:
             return {}
-        return content if isinstance(content, dict) else {}
+        if not isinstance(content, dict):
+            return {}
+        entry_format = content.get("entry_format")
+        is_reversible = isinstance(entry_format, int) and entry_format >= FORMAT
+        return surrogates.unescape_in(content) if is_reversible else content
 
     @property
     def intact(self) -> bool:

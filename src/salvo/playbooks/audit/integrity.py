@@ -6,18 +6,38 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from salvo.engine.jsonio import surrogates
 from salvo.engine.jsonio.canonical import escape_surrogates_in, jcs, sha256
-from salvo.playbooks.report.report import Report
+from salvo.errors import InputError
+from salvo.playbooks.report.report import REPORT_HASH_METHOD, Report
 
 
 def canonical(document: Mapping[str, Any]) -> bytes:
-    """Return the canonical JSON that is hashed and signed; lone surrogates are escaped."""
+    """Return the canonical JSON that is hashed and signed. No two documents give the same, even with surrogates."""
+    return jcs(surrogates.escape_in(document))
+
+
+def earlier_canonical(document: Mapping[str, Any]) -> bytes:
+    """Return it as earlier versions did, where a lone surrogate and its escaped form give the same."""
     return jcs(escape_surrogates_in(document))
+
+
+def canonical_report(document: Mapping[str, Any]) -> bytes:
+    """Return the canonical JSON of a report by the method that it names; reports of earlier versions name none."""
+    method = document["integrity"].get("report_hash_method")
+    if method is None:
+        return earlier_canonical(document)
+    if method != REPORT_HASH_METHOD:
+        raise InputError(
+            f"The hash of this report is computed by a method that this version does not know: {method!r}.",
+            hint="Either it was altered, or a newer version of Salvo wrote it.",
+        )
+    return canonical(document)
 
 
 def report_hash(document: Mapping[str, Any]) -> str:
     """Return the hash of the whole report, with the field of the hash itself empty."""
-    return sha256(canonical({**document, "integrity": {**document["integrity"], "report_hash": ""}}))
+    return sha256(canonical_report({**document, "integrity": {**document["integrity"], "report_hash": ""}}))
 
 
 def with_hash(report: Report) -> Report:

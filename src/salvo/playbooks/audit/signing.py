@@ -24,7 +24,7 @@ from cryptography.hazmat.primitives.serialization import (
 
 from salvo.engine.runtime.files import read_regular
 from salvo.errors import InputError
-from salvo.playbooks.audit.integrity import canonical
+from salvo.playbooks.audit.integrity import earlier_canonical
 from salvo.playbooks.report.report import Signature
 
 _PUBLIC_BYTES = 32
@@ -117,7 +117,7 @@ def signs_bytes(payload: bytes, signature: Signature) -> bool:
 
 def signs_content(document: Mapping[str, Any], signature: Signature) -> bool:
     """Return whether the key named in a signature of an earlier version signed the content of this report."""
-    return signature.payload_type is None and _is_signed(canonical(document), signature)
+    return signature.payload_type is None and _is_signed(earlier_canonical(document), signature)
 
 
 def _is_signed(message: bytes, signature: Signature) -> bool:

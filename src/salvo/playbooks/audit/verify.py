@@ -13,14 +13,14 @@ from enum import StrEnum
 from itertools import islice
 from typing import Any
 
-from salvo.engine.jsonio import json_codec
+from salvo.engine.jsonio import json_codec, surrogates
 from salvo.engine.jsonio.canonical import sha256
 from salvo.engine.jsonio.json_diff import differences
 from salvo.engine.text.formatting import pluralize
 from salvo.errors import InputError
 from salvo.playbooks.audit import audit_log
 from salvo.playbooks.audit.audit_log import AuditEntry
-from salvo.playbooks.audit.integrity import canonical, report_hash
+from salvo.playbooks.audit.integrity import canonical_report, report_hash
 from salvo.playbooks.audit.text_hashing import is_withheld, withheld
 from salvo.playbooks.evaluate.inputs import NAMES, Inputs
 from salvo.playbooks.playbook.definition import Playbook, Variance
@@ -329,7 +329,8 @@ def _check_against_log(
 
 def _normal(document: Mapping[str, Any]) -> Any:
     """Normalise numbers: 1.0 and 1 are the same in canonical JSON, and so for a hash."""
-    return json.loads(canonical(document))
+    normal = json.loads(canonical_report(document))
+    return normal if _at(document, "integrity.report_hash_method") is None else surrogates.unescape_in(normal)
 
 
 def _inputs(text: str | None) -> Inputs | None:

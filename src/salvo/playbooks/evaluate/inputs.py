@@ -9,6 +9,7 @@ from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any, NamedTuple
 
+from salvo.engine.jsonio import surrogates
 from salvo.engine.jsonio.canonical import escape_surrogates_in, jcs, sha256
 from salvo.engine.runtime.redact import find_keys
 from salvo.errors import InputError
@@ -34,6 +35,10 @@ _MAX_KEYS = 3
 """Findings that a warning lists."""
 
 
+TEXT_ESCAPE = 2
+"""The version of the rule by which texts that UTF-8 cannot hold are fingerprinted."""
+
+
 class Span(NamedTuple):
     """A part of the AI output: code points of the normalised text, `end` exclusive."""
 
@@ -51,6 +56,8 @@ class Inputs:
     system_instructions: str | None = None
     raw_hashes: Mapping[str, str] | None = None
     """The sha256 of each text before normalisation; None if it is no longer known."""
+    text_escape: int = TEXT_ESCAPE
+    """How lone surrogates were escaped for the fingerprint: 1 in evaluations of earlier versions."""
 
     @classmethod
     def from_texts(
@@ -78,17 +85,31 @@ class Inputs:
     @classmethod
     def from_stored(cls, document: Mapping[str, Any]) -> Inputs:
         """Return the inputs of a store, which were normalised before."""
-        return cls(**{part.name: document.get(part.name) for part in fields(cls)})  # type: ignore[arg-type]  # as stored
+        stored = {part.name: document.get(part.name) for part in fields(cls)}
+        escape = TEXT_ESCAPE if "text_escape" in document else 1
+        return cls(**{**stored, "text_escape": escape})  # type: ignore[arg-type]  # as stored
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """Return what a store keeps."""
+        return {part.name: getattr(self, part.name) for part in fields(self)}
 
     @property
     def texts(self) -> dict[str, str | None]:
         """Return every input by name, None if it is absent."""
-        return {part.name: getattr(self, part.name) for part in fields(self) if part.name != "raw_hashes"}
+        return {name: getattr(self, name) for name in NAMES}
 
     @cached_property
     def fingerprint(self) -> str:
-        """Return the hash of the named inputs in canonical form (RFC 8785), null for absent ones."""
-        return sha256(jcs(escape_surrogates_in(self.texts)))
+        """Return the hash of the named inputs in canonical form (RFC 8785), null for absent ones.
+
+        If a text had to be escaped, the version of the escaping is hashed too, so that the fingerprint is different
+        from every one of an earlier version, in which a lone surrogate and its escaped form were the same.
+        """
+        if self.text_escape == 1:
+            return sha256(jcs(escape_surrogates_in(self.texts)))
+        escaped = surrogates.escape_in(self.texts)
+        return sha256(jcs(escaped if escaped == self.texts else {**escaped, "text_escape": self.text_escape}))
 
     def line_number(self, offset: int) -> int:
         """Return the line of the AI output that contains the offset, from 1."""
@@ -115,7 +136,7 @@ def _normalised_text(name: str, content: str | bytes) -> str:
             f"{NAMES[name]} is not UTF-8: byte {error.start} (0x{error.object[error.start]:02x}) is invalid there.",
             hint="Save it as UTF-8 and try again.",
         ) from error
-    return _with_line_feeds(text).strip()
+    return surrogates.join_pairs(_with_line_feeds(text).strip())
 
 
 def _with_line_feeds(text: str) -> str:

@@ -19,6 +19,7 @@ from salvo.playbooks.report import advice, check_result, drift, status, variance
 from salvo.playbooks.report.drift import Drift, Snapshot
 from salvo.playbooks.report.evidence import Locator
 from salvo.playbooks.report.report import (
+    REPORT_HASH_METHOD,
     SPEC_VERSION,
     ArtifactFinding,
     CheckResult,
@@ -152,6 +153,7 @@ def build_report(
             inputs_fingerprint=request.inputs.fingerprint,
             runner_fingerprint=RUNNER_FINGERPRINT,
             raw_inputs=dict(request.inputs.raw_hashes or {}),
+            report_hash_method=REPORT_HASH_METHOD,
         ),
         presentation_rules=PresentationRules(label=request.mode.label),
     )

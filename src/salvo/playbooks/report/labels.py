@@ -288,6 +288,7 @@ def integrity(report: Report) -> list[NamedValue]:
         NamedValue("Playbook logic hash", hashes.playbook_logic_hash, code=True),
         NamedValue("Inputs fingerprint", hashes.inputs_fingerprint, code=True),
         NamedValue("Report hash", hashes.report_hash or "not computed", code=True),
+        *([NamedValue("Computed as", method)] if (method := hashes.report_hash_method) else []),
         NamedValue("Runner", hashes.runner_fingerprint, code=True),
         NamedValue("Specification", f"BYOP {report.spec_version}"),
         *(NamedValue(f"Hash of {name}", digest, code=True) for name, digest in hashes.raw_inputs.items()),

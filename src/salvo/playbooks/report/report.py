@@ -13,6 +13,9 @@ from salvo.playbooks.enums import DISCLAIMERS, Aggregation, Mode, Result, Severi
 SPEC_VERSION = "0.1"
 """The version of the BYOP specification that reports follow."""
 
+REPORT_HASH_METHOD = "SHA-256 of RFC 8785, report_hash empty, lone surrogates escaped (version 2)"
+"""How the hash of a new report is computed. docs/report-hash.md has the procedure."""
+
 T = TypeVar("T")
 _ADDED_LATER = "added_later"
 
@@ -229,7 +232,10 @@ class Integrity:
     raw_inputs: dict[str, str]
     """The sha256 of each input's bytes, before normalisation."""
     report_hash: str = ""
-    """The sha256 of the whole report in RFC 8785 form, with this field empty."""
+    """The hash of the whole report, with this field empty."""
+    report_hash_method: str | None = added_later(None)
+    """How `report_hash` is computed. Reports of earlier versions do not say it: they escape lone surrogates as JSON
+    does, so that a lone surrogate and its escaped form have the same hash."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -75,7 +75,7 @@ def insert_evaluation(
         "inputs_fingerprint": inputs.fingerprint,
         "stored_in_full": in_full,
         "request": as_text({**names, "settings": dict(settings), "raw_hashes": inputs.raw_hashes or {}}),
-        "inputs": as_text({**inputs.texts, "raw_hashes": inputs.raw_hashes}) if in_full else None,
+        "inputs": as_text(inputs.document) if in_full else None,
         **columns,
     }
     connection.execute(insert(evaluations).values(values))
