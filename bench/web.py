@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import statistics
 import subprocess
 import sys
@@ -30,6 +31,8 @@ CALLS = 12
 """Of an evaluation with the starter playbook."""
 OPENED = ("/api/history?limit=50&offset=0", "/api/subjects")
 """What the history page asks for when it is opened."""
+_TOKEN = "a-token-of-the-benchmark-that-is-long-enough"  # noqa: S105 - of a server on loopback that lives as long as the benchmark
+_HEADERS = {"authorization": f"Bearer {_TOKEN}"}
 VERDICT = {"result": "pass", "confidence": 0.9, "evidence_citations": [], "notes": "It says so."}
 TEXT = "We assume that German law applies. Counsel should review clause 7. The annexes were not checked. " * 20
 
@@ -49,7 +52,7 @@ async def _measure(server: str, elsewhere: Executor, base_url: str) -> None:
     idle: list[float] = []
     busy: list[float] = []
     walls: list[float] = []
-    async with aiohttp.ClientSession(server, timeout=aiohttp.ClientTimeout(300)) as session:
+    async with aiohttp.ClientSession(server, timeout=aiohttp.ClientTimeout(300), headers=_HEADERS) as session:
         await loop.run_in_executor(elsewhere, _evaluate, server, {"evaluator": "rules"})  # so there is a history
         model = {"evaluator": "openai/gpt-5.4-mini", "base_url": base_url}
         for _ in range(ROUNDS):
@@ -92,7 +95,7 @@ def _evaluate(server: str, asked: Mapping[str, str]) -> float:
 
     async def all_of_them() -> float:
         async with aiohttp.ClientSession(
-            server, timeout=aiohttp.ClientTimeout(300), connector=aiohttp.TCPConnector(limit=0)
+            server, timeout=aiohttp.ClientTimeout(300), connector=aiohttp.TCPConnector(limit=0), headers=_HEADERS
         ) as session:
             started = time.perf_counter()
             ended = await asyncio.gather(*(_evaluated(session, asked) for _ in range(EVALUATIONS)))
@@ -124,6 +127,7 @@ def _server(base_url: str) -> Iterator[str]:
         subprocess.Popen(
             [*command, "--allow-base-url", base_url],
             cwd=folder,
+            env={**os.environ, "SALVO_TOKEN": _TOKEN},
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             text=True,
@@ -131,6 +135,6 @@ def _server(base_url: str) -> Iterator[str]:
     ):
         assert server.stdout is not None
         try:
-            yield server.stdout.readline().strip().rstrip("/")
+            yield server.stdout.readline().partition("/login?")[0]
         finally:
             server.terminate()

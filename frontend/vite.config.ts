@@ -16,7 +16,9 @@ export default defineConfig({
     modulePreload: { polyfill: false },
   },
   server: {
-    proxy: { "/api": { target: "http://127.0.0.1:8765", changeOrigin: true } },
+    proxy: Object.fromEntries(
+      ["/api", "/login"].map((path) => [path, { target: "http://127.0.0.1:8765", changeOrigin: true }]),
+    ),
   },
   test: {
     environment: "happy-dom",

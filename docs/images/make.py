@@ -59,7 +59,8 @@ def _report(project: Path, page: Page) -> None:
     _run("byop", "run", "dpa_review.md", "--subject", "DPA review", "--save-baseline", folder=project)
     _run("byop", "run", "dpa_review_degraded.md", "--subject", "DPA review", folder=project, exits=1)
     with _serving("byop", "serve", folder=project) as address:
-        page.goto(f"{address}history")
+        page.goto(address)
+        page.goto(f"{_origin(address)}/history")
         page.get_by_role("link", name="ALERT").or_(page.locator("a[href*='/reports/']")).first.click()
         page.get_by_role("heading", level=1).wait_for()
         _shoot(page, "report.png")
@@ -72,7 +73,7 @@ def _dashboard(project: Path, page: Page) -> None:
     for runs in ("10", "20", "40"):
         _run("salvo", "run", "--record", "--runs", runs, folder=project, exits=1)
     with _serving("salvo", "dashboard", folder=project) as address:
-        page.goto(f"{address}scenarios")
+        page.goto(address)
         page.get_by_role("table").last.wait_for()
         _shoot(page, "dashboard.png")
 
@@ -95,14 +96,18 @@ def _browser() -> Iterator[Page]:
 
 @contextmanager
 def _serving(*command: str, folder: Path) -> Iterator[str]:
-    """The address of a server, for as long as it is needed."""
+    """The address that logs in to a server, for as long as it is needed."""
     words = [BIN / command[0], *command[1:], "--port", "0", "--no-open"]
     with subprocess.Popen(words, cwd=folder, env=_environment(), stdout=subprocess.PIPE, text=True) as server:
         assert server.stdout is not None
         try:
-            yield re.sub(r"(?<=\d)/.*", "/", server.stdout.readline().strip())
+            yield server.stdout.readline().strip()
         finally:
             server.terminate()
+
+
+def _origin(address: str) -> str:
+    return address.partition("/login?")[0]
 
 
 def _run(*command: str, folder: Path, exits: int = 0) -> None:

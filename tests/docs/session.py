@@ -22,6 +22,7 @@ from salvo.cli.byop import byop
 from salvo.cli.salvo import salvo
 from tests.docs.documents import ROOT, Block
 from tests.support.provider import LoopbackProvider
+from tests.support.web import session_cookie
 from tests.support.wires import environment
 
 BIN = Path(sys.executable).parent
@@ -182,7 +183,8 @@ class Shell:
             try:
                 assert process.stdout is not None
                 address = process.stdout.readline().strip()
-                asked = urljoin(address, "/api/about")
+                cookie = "=".join(session_cookie(address))
+                asked = urllib.request.Request(urljoin(address, "/api/about"), headers={"cookie": cookie})  # noqa: S310 - as below
                 with urllib.request.urlopen(asked, timeout=20) as answer:  # noqa: S310 - our own server, on loopback
                     assert answer.status == 200
                 process.send_signal(signal.SIGINT)

@@ -14,7 +14,17 @@ from tests.support import chromium
 from tests.support.browser import AXE, Visitor, a_browser, a_context
 from tests.support.playbook_page import ask, evaluate
 from tests.support.provider import LoopbackProvider
-from tests.support.web import CAREFUL, CARELESS, GPT, Judging, ServerProcess, WebServer, server_process
+from tests.support.web import (
+    CAREFUL,
+    CARELESS,
+    GPT,
+    TOKEN,
+    Judging,
+    Loginable,
+    ServerProcess,
+    WebServer,
+    server_process,
+)
 
 Visit = Callable[..., Visitor]
 Serve = Callable[..., ServerProcess]
@@ -52,13 +62,14 @@ def visit(browser: Browser, _contexts: dict[str, BrowserContext]) -> Iterator[Vi
     """Open a new visitor at a server address; with options, in a new browser context."""
     with ExitStack() as visitors:
 
-        def visit(url: str, **options: Any) -> Visitor:
+        def visit(server: Loginable, **options: Any) -> Visitor:
             if options:
-                return visitors.enter_context(Visitor(browser, url, **options))
+                return visitors.enter_context(Visitor(browser, server, **options))
+            url = server.url
             if url not in _contexts:
                 _contexts[url] = a_context(browser, url)
                 _contexts[url].new_page()  # keeps the window open between tests
-            return visitors.enter_context(Visitor(browser, url, within=_contexts[url]))
+            return visitors.enter_context(Visitor(browser, server, within=_contexts[url]))
 
         yield visit
 
@@ -72,6 +83,9 @@ class Site(NamedTuple):
     @property
     def url(self) -> str:
         return self.server.url
+
+    def login_address(self) -> str:
+        return self.server.login_address()
 
 
 @pytest.fixture(scope="package")
@@ -108,7 +122,7 @@ def stored(site: Site, _stored: StoredReports) -> StoredReports:
 @pytest.fixture(scope="package")
 def _stored(_site: Site, _playwright: Playwright) -> StoredReports:
     subject = "NDA reviews"
-    api = _playwright.request.new_context(base_url=_site.url)
+    api = _playwright.request.new_context(base_url=_site.url, extra_http_headers={"authorization": f"Bearer {TOKEN}"})
     _site.provider.hold(after=2)
     cancelled = evaluate(api, CARELESS, evaluator=GPT, base_url=_site.provider.openai_url, answers=2)
     ask(api, "POST", f"/api/evaluations/{cancelled}/cancel")

@@ -1,6 +1,5 @@
 """The dashboard with 2,000 stored runs, and with runs that are added while it is open."""
 
-import os
 import re
 import subprocess
 import sys
@@ -18,7 +17,7 @@ from salvo.web.settings import Settings
 from tests.e2e.conftest import Visit
 from tests.support.browser import Theme, barriers
 from tests.support.scenario_store import MODELS, a_batch, fill
-from tests.support.web import WebServer
+from tests.support.web import ServerProcess, WebServer, server_process
 
 HAIKU = "anthropic/claude-haiku-4-5"
 NARROW = {"width": 380, "height": 800}
@@ -31,8 +30,15 @@ HOSTILE = (
 class Board(NamedTuple):
     """`salvo dashboard` in a folder with a scenario that can be run."""
 
-    url: str
+    server: ServerProcess
     folder: Path
+
+    @property
+    def url(self) -> str:
+        return self.server.url
+
+    def login_address(self) -> str:
+        return self.server.login_address()
 
     @property
     def store(self) -> RunStore:
@@ -52,23 +58,8 @@ def board(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Board]:
     subprocess.run([*salvo, "init", "."], cwd=folder, capture_output=True, check=True)
     store = fill(folder, days=25, runs=20)
     _save_hostile(store)
-    environ = {name: value for name, value in os.environ.items() if name != "DATABASE_URL"}
-    with (
-        (folder / "log").open("w") as log,
-        subprocess.Popen(
-            [*salvo, "dashboard", "--port", "0", "--no-open"],
-            cwd=folder,
-            env=environ,
-            stdout=subprocess.PIPE,
-            stderr=log,
-            text=True,
-        ) as process,
-    ):
-        assert process.stdout is not None
-        try:
-            yield Board(process.stdout.readline().strip().removesuffix("/scenarios"), folder)
-        finally:
-            process.kill()
+    with server_process(folder, served_by="salvo dashboard") as server:
+        yield Board(server, folder)
 
 
 def _save_hostile(store: RunStore) -> None:
@@ -86,7 +77,7 @@ def _save_hostile(store: RunStore) -> None:
 
 
 def test_navigate_from_the_list_to_the_first_difference_of_two_runs(board: Board, visit: Visit) -> None:
-    page = visit(board.url).open("/scenarios")
+    page = visit(board).open("/scenarios")
     expect(page.get_by_role("heading", level=1)).to_have_text("Batches of runs")
     expect(page.get_by_role("img", name="Pass rate of refund_order with " + HAIKU)).to_be_visible()
     _rows(page, "Batches").filter(has_text="refund_order").filter(has_text=HAIKU).first.get_by_role("link").click()
@@ -112,7 +103,7 @@ def test_navigate_from_the_list_to_the_first_difference_of_two_runs(board: Board
 
 
 def test_comparing_two_batches_shows_config_differences_before_figures(board: Board, visit: Visit) -> None:
-    page = visit(board.url).open("/scenarios?scenario=refund_order")
+    page = visit(board).open("/scenarios?scenario=refund_order")
     rows = _rows(page, "Batches")
     rows.filter(has_text=HAIKU).first.get_by_role("checkbox").check()
     rows.filter(has_text="gpt-5.4-mini").first.get_by_role("checkbox").check()
@@ -126,7 +117,7 @@ def test_comparing_two_batches_shows_config_differences_before_figures(board: Bo
 
 
 def test_filters_are_kept_in_the_url(board: Board, visit: Visit) -> None:
-    page = visit(board.url).open("/scenarios")
+    page = visit(board).open("/scenarios")
     page.get_by_label("Scenario").select_option("book_flight")
     page.get_by_label("Model").select_option(HAIKU)
     page.get_by_label("Verdict").select_option("failed")
@@ -151,7 +142,7 @@ def test_filters_are_kept_in_the_url(board: Board, visit: Visit) -> None:
 
 def test_runs_are_filtered_by_outcome_and_assertion(board: Board, visit: Visit) -> None:
     batch = next(batch for batch in _batches(board) if batch.scenario_id == "refund_order" and "haiku" in batch.model)
-    page = visit(board.url).open(f"/scenarios/batches/{batch.batch_id}")
+    page = visit(board).open(f"/scenarios/batches/{batch.batch_id}")
     runs = _rows(page, "Runs")
     expect(runs).to_have_count(20)
     page.get_by_label("Outcome").select_option("failed")
@@ -165,7 +156,7 @@ def test_runs_are_filtered_by_outcome_and_assertion(board: Board, visit: Visit) 
 
 
 def test_a_batch_is_downloaded_as_html(board: Board, visit: Visit) -> None:
-    page = visit(board.url).open(f"/scenarios/batches/{_batches(board)[0].batch_id}")
+    page = visit(board).open(f"/scenarios/batches/{_batches(board)[0].batch_id}")
     with page.expect_download() as download:
         page.get_by_role("link", name="Download as HTML").click()
     assert download.value.suggested_filename.endswith(".html")
@@ -173,7 +164,7 @@ def test_a_batch_is_downloaded_as_html(board: Board, visit: Visit) -> None:
 
 
 def test_new_runs_appear_without_moving_other_rows(board: Board, visit: Visit) -> None:
-    page = visit(board.url).open("/scenarios")
+    page = visit(board).open("/scenarios")
     rows = _rows(page, "Batches")
     address = rows.nth(20).get_by_role("link").get_attribute("href")
     read = rows.filter(has=page.locator(f"a[href='{address}']"))
@@ -198,7 +189,7 @@ def test_an_open_batch_shows_new_runs(board: Board, visit: Visit) -> None:
     board.store.save_batch(batch)
     for run in runs[:3]:
         board.store.save_run(run)
-    page = visit(board.url).open(f"/scenarios/batches/{batch.batch_id}")
+    page = visit(board).open(f"/scenarios/batches/{batch.batch_id}")
     expect(page.get_by_label("Verdict")).to_contain_text("OPEN")
     expect(_rows(page, "Runs")).to_have_count(3)
     for run in runs[3:]:
@@ -209,7 +200,7 @@ def test_an_open_batch_shows_new_runs(board: Board, visit: Visit) -> None:
 
 
 def test_keyboard_navigation(board: Board, visit: Visit) -> None:
-    page = visit(board.url).open("/scenarios?scenario=refund_order")
+    page = visit(board).open("/scenarios?scenario=refund_order")
     rows = _rows(page, "Batches")
     for row in (rows.filter(has_text=HAIKU).first, rows.filter(has_text="gpt-5.4-mini").first):
         row.get_by_role("checkbox").focus()
@@ -232,7 +223,7 @@ def test_keyboard_navigation(board: Board, visit: Visit) -> None:
 
 
 def test_hostile_content_is_shown_as_text(board: Board, visit: Visit) -> None:
-    visitor = visit(board.url, viewport=NARROW)
+    visitor = visit(board, viewport=NARROW)
     page = visitor.open("/scenarios/runs/1a0hostile-0001")
     expect(page.get_by_role("heading", level=1)).to_contain_text("U+202E")
     expect(page.get_by_text("document.title = 'taken'").first).to_be_visible()
@@ -254,7 +245,7 @@ def test_pages_are_accessible(board: Board, visit: Visit, theme: Theme) -> None:
     runs = [run for run in board.store.last(200) if run.batch_id == batch.batch_id]
     failed = next(run.run_id for run in runs if run.outcome == "failed")
     passed = next(run.run_id for run in runs if run.outcome == "passed")
-    page = visit(board.url, color_scheme=theme).open("/scenarios")
+    page = visit(board, color_scheme=theme).open("/scenarios")
     for path in (
         "?verdict=failed&scenario=refund_order",
         f"/batches/{batch.batch_id}",
@@ -272,7 +263,7 @@ def test_pages_are_accessible(board: Board, visit: Visit, theme: Theme) -> None:
 def test_a_folder_without_runs_says_how_to_create_some(visit: Visit, tmp_path: Path) -> None:
     (tmp_path / ".salvo").mkdir()
     with WebServer(Settings(f"sqlite:///{tmp_path}/salvo.db", project=tmp_path)) as server:
-        visitor = visit(server.url)
+        visitor = visit(server)
         visitor.forgive("ERR_CONNECTION_REFUSED|ERR_INCOMPLETE_CHUNKED_ENCODING|ERR_EMPTY_RESPONSE")
         page = visitor.open("/scenarios")
         expect(page.get_by_text("No runs are stored in this folder yet")).to_be_visible()
@@ -284,7 +275,7 @@ def test_a_folder_without_runs_says_how_to_create_some(visit: Visit, tmp_path: P
 
 
 def test_missing_runs_and_batches_are_reported(board: Board, visit: Visit) -> None:
-    visitor = visit(board.url)
+    visitor = visit(board)
     visitor.forgive("status of 404")
     page = visitor.open("/scenarios/runs/nothing")
     expect(page.get_by_role("alert")).to_contain_text("No run has an id that begins with 'nothing'.")

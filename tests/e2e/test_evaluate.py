@@ -14,7 +14,7 @@ LINES = ("The agreement is fully compliant.", "You can sign it today.")
 
 
 def test_an_example_is_evaluated_with_two_clicks(site: Site, visit: Visit) -> None:
-    page = visit(site.url).open()
+    page = visit(site).open()
     page.get_by_role("button", name="A review that is too sure of itself").click()
     expect(page.get_by_label("AI output")).to_have_value(re.compile("fully compliant with the GDPR"))
     expect(page.get_by_label("Source document")).to_have_value(re.compile("DATA PROCESSING AGREEMENT"))
@@ -25,7 +25,7 @@ def test_an_example_is_evaluated_with_two_clicks(site: Site, visit: Visit) -> No
 
 
 def test_missing_input_and_the_destination_are_shown_before_a_run(site: Site, visit: Visit) -> None:
-    visitor = visit(site.url)
+    visitor = visit(site)
     page = visitor.open()
     button = page.get_by_role("button", name="Run Full Evaluation")
     expect(button).to_have_accessible_description("Paste the AI output first.")
@@ -45,7 +45,7 @@ def test_missing_input_and_the_destination_are_shown_before_a_run(site: Site, vi
 
 
 def test_a_dropped_file_fills_the_field(site: Site, visit: Visit) -> None:
-    page = visit(site.url).open()
+    page = visit(site).open()
     for label, name, content, summary in (
         ("AI output", "review.docx", word_file(*LINES), "From review.docx: 56 characters"),
         ("Source document", "review.pdf", pdf(*LINES), "From review.pdf: 2 pages, 57 characters"),
@@ -58,7 +58,7 @@ def test_a_dropped_file_fills_the_field(site: Site, visit: Visit) -> None:
 
 
 def test_an_unreadable_file_shows_an_error_and_keeps_the_field(site: Site, visit: Visit) -> None:
-    visitor = visit(site.url)
+    visitor = visit(site)
     visitor.forgive("status of 422")
     page = visitor.open()
     source = page.get_by_label("Source document")
@@ -69,7 +69,7 @@ def test_an_unreadable_file_shows_an_error_and_keeps_the_field(site: Site, visit
 
 
 def test_an_uploaded_playbook_is_validated_and_used(site: Site, visit: Visit) -> None:
-    page = visit(site.url).open()
+    page = visit(site).open()
     document = ask(page.request, "GET", "/api/playbooks/ai_plugin_observability_v1")["document"]
     document["metadata"]["id"] = "house_rules"
     document["checks"] = [check for check in document["checks"] if check["id"] == "certainty_language"]
@@ -84,7 +84,7 @@ def test_an_uploaded_playbook_is_validated_and_used(site: Site, visit: Visit) ->
 
 
 def test_an_invalid_playbook_is_rejected_with_its_findings(site: Site, visit: Visit) -> None:
-    page = visit(site.url).open()
+    page = visit(site).open()
     document = ask(page.request, "GET", "/api/playbooks/ai_plugin_observability_v1")["document"]
     document["checks"][0]["severity"] = "<img src=x onerror=alert(1)>"
     del document["checks"][1]["question"]
@@ -98,7 +98,7 @@ def test_an_invalid_playbook_is_rejected_with_its_findings(site: Site, visit: Vi
 
 
 def test_keyboard_navigation(site: Site, visit: Visit) -> None:
-    page = visit(site.url).open()
+    page = visit(site).open()
     expect(page.get_by_label("AI output")).to_be_visible()  # wait until Tab has a target
     page.keyboard.press("Tab")
     expect(page.get_by_role("link", name="Skip to content")).to_be_focused()

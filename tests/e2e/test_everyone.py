@@ -25,14 +25,14 @@ FIRST_LOAD = 250_000
 
 @pytest.mark.parametrize("name", PAGES)
 def test_every_page_is_accessible(site: Site, stored: StoredReports, visit: Visit, name: str) -> None:
-    page = visit(site.url).open(PAGES[name].format(**stored._asdict()))
+    page = visit(site).open(PAGES[name].format(**stored._asdict()))
     _settled(page)
     _open_everything(page)
     _assert_no_barrier(page)
 
 
 def test_pages_are_accessible_before_and_during_an_evaluation(site: Site, visit: Visit) -> None:
-    visitor = visit(site.url)
+    visitor = visit(site)
     page = visitor.open()
     fill_form(page, CARELESS)
     choose_model(page, site.provider.openai_url)
@@ -45,7 +45,7 @@ def test_pages_are_accessible_before_and_during_an_evaluation(site: Site, visit:
 
 
 def test_empty_pages_link_to_the_evaluation(serve_here: ServeHere, visit: Visit) -> None:
-    page = visit(serve_here().url).open("/history")
+    page = visit(serve_here()).open("/history")
     expect(page.get_by_text("No evaluations yet")).to_be_visible()
     _assert_no_barrier(page)
     page.goto("/timeline")
@@ -54,7 +54,7 @@ def test_empty_pages_link_to_the_evaluation(serve_here: ServeHere, visit: Visit)
 
 
 def test_pages_fit_a_narrow_screen(site: Site, stored: StoredReports, visit: Visit) -> None:
-    page = visit(site.url, viewport={"width": 320, "height": 640}).open()
+    page = visit(site, viewport={"width": 320, "height": 640}).open()
     for name, path in PAGES.items():
         page.goto(path.format(**stored._asdict()))
         _settled(page)
@@ -63,7 +63,7 @@ def test_pages_fit_a_narrow_screen(site: Site, stored: StoredReports, visit: Vis
 
 
 def test_the_chosen_theme_is_kept(site: Site, visit: Visit) -> None:
-    page = visit(site.url, color_scheme="light").open()
+    page = visit(site, color_scheme="light").open()
     button = page.get_by_role("button", name="Theme")
     before = page.evaluate("getComputedStyle(document.body).backgroundColor")
     button.click()
@@ -76,7 +76,7 @@ def test_the_chosen_theme_is_kept(site: Site, visit: Visit) -> None:
 
 
 def test_the_first_load_is_small(site: Site, visit: Visit) -> None:
-    visitor = visit(site.url, color_scheme="light")  # an empty cache
+    visitor = visit(site, color_scheme="light")  # an empty cache
     visitor.open().wait_for_load_state("networkidle")
     sizes = {request.url: request.sizes() for request in visitor.requests}
     assert any(url.endswith(".js") for url in sizes)

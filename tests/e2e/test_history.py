@@ -10,7 +10,7 @@ DISCLAIMER = "This is an observability report, not legal advice."
 
 
 def test_the_history_is_searched_filtered_and_opened(site: Site, stored: StoredReports, visit: Visit) -> None:
-    page = visit(site.url).open("/history")
+    page = visit(site).open("/history")
     rows = page.get_by_role("row").filter(has=page.get_by_role("checkbox"))
     page.get_by_label("Search").fill(stored.worse)
     expect(rows).to_have_count(1)
@@ -28,7 +28,7 @@ def test_the_history_is_searched_filtered_and_opened(site: Site, stored: StoredR
 
 
 def test_two_selected_reports_are_compared(site: Site, stored: StoredReports, visit: Visit) -> None:
-    page = visit(site.url).open(f"/history?subject={stored.subject}")
+    page = visit(site).open(f"/history?subject={stored.subject}")
     page.get_by_label(f"Select {stored.worse} to compare").check()
     expect(page.get_by_text("One selected.")).to_be_visible()
     page.get_by_label(f"Select {stored.baseline} to compare").check()
@@ -45,7 +45,7 @@ def test_two_selected_reports_are_compared(site: Site, stored: StoredReports, vi
 
 
 def test_the_timeline_of_a_subject_shows_its_baselines(site: Site, stored: StoredReports, visit: Visit) -> None:
-    page = visit(site.url).open(f"/reports/{stored.worse}")
+    page = visit(site).open(f"/reports/{stored.worse}")
     page.get_by_role("link", name="Timeline of this subject").click()
     chart = page.get_by_role("img", name=re.compile("^Consistency and status of 2 reports over time"))
     expect(chart.get_by_text(re.compile("STABLE, consistency 1.00, baseline"))).to_have_count(1)

@@ -24,7 +24,7 @@ def test_paste_run_watch_read_jump_save_run_again_and_export(
     site: Site, visit: Visit, tmp_path: Path, evaluator: str
 ) -> None:
     by_model = evaluator == "model"
-    page = visit(site.url).open()
+    page = visit(site).open()
     subject = f"nine steps by {evaluator}"
 
     fill_form(page, CAREFUL, subject=subject)

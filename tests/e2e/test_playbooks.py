@@ -10,7 +10,7 @@ from tests.support.playbook_page import ask
 
 
 def test_playbook_details_and_validation(site: Site, visit: Visit) -> None:
-    page = visit(site.url).open("/playbooks")
+    page = visit(site).open("/playbooks")
     listed, *others = ask(page.request, "GET", "/api/playbooks")
     starter = page.get_by_role("article").first
     expect(starter).to_contain_text(listed["logic_hash"])

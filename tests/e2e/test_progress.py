@@ -14,7 +14,7 @@ GONE = r"net::ERR_(CONNECTION_REFUSED|INCOMPLETE_CHUNKED_ENCODING|CONNECTION_RES
 
 
 def test_a_reload_during_an_evaluation_resumes_watching(site: Site, visit: Visit) -> None:
-    page = visit(site.url).open()
+    page = visit(site).open()
     _begin(page, site.provider, after=5)
     page.reload()
     expect(answers(page)).to_have_text("5 of 12 answers")
@@ -25,7 +25,7 @@ def test_a_reload_during_an_evaluation_resumes_watching(site: Site, visit: Visit
 
 
 def test_a_closed_tab_loses_nothing(site: Site, visit: Visit) -> None:
-    visitor = visit(site.url)
+    visitor = visit(site)
     page = visitor.open()
     _begin(page, site.provider, after=5)
     address = page.url
@@ -40,15 +40,18 @@ def test_an_evaluation_is_resumed_after_the_server_was_killed(
 ) -> None:
     allowed = ("--allow-base-url", provider.openai_url)
     first = serve(*allowed)
-    visitor = visit(first.url)
+    visitor = visit(first)
     visitor.forgive(GONE)
+    visitor.forgive("status of 401")
     page = visitor.open()
     _begin(page, provider, after=5)
     first.kill()
     expect(page.get_by_text("Connection lost.")).to_be_visible()
     provider.play(Judging())
     provider.let_go()
-    serve(*allowed, "--port", str(urlsplit(first.url).port))
+    second = serve(*allowed, "--port", str(urlsplit(first.url).port))
+    expect(page.get_by_role("heading", name="Log in to continue")).to_be_visible()
+    visitor.open(second.login_address()).close()
     expect(page.get_by_role("heading", name="Evaluation interrupted")).to_be_visible()
     expect(page.get_by_text("5 of 12 answers received.")).to_be_visible()
     expect(page.get_by_role("listitem").get_by_text("FAIL")).to_have_count(5)
@@ -62,7 +65,7 @@ def test_an_evaluation_is_resumed_after_the_server_was_killed(
 
 
 def test_provider_errors_are_retried_with_a_notice(site: Site, visit: Visit) -> None:
-    page = visit(site.url).open()
+    page = visit(site).open()
     judging = Judging()
     faults = [Fault.server_error()] * 4 + [Fault.rate_limited(retry_after=1)] * 4
     site.provider.play(lambda asked: faults.pop(0) if faults else judging(asked))
@@ -83,7 +86,7 @@ def test_provider_errors_are_retried_with_a_notice(site: Site, visit: Visit) -> 
 def test_a_wrong_key_is_reported_and_the_right_one_completes_the_report(site: Site, visit: Visit) -> None:
     judging = Judging()
     site.provider.play(lambda asked: judging(asked) if asked.key == KEY else Fault.unauthorized())
-    page = visit(site.url).open()
+    page = visit(site).open()
     fill_form(page, CARELESS)
     choose_model(page, site.provider.openai_url, key="sk-wrong-0123456789")
     run(page)
@@ -98,7 +101,7 @@ def test_a_wrong_key_is_reported_and_the_right_one_completes_the_report(site: Si
 
 
 def test_a_cancelled_evaluation_keeps_its_votes(site: Site, visit: Visit) -> None:
-    page = visit(site.url).open()
+    page = visit(site).open()
     _begin(page, site.provider, after=5)
     page.get_by_role("button", name="Cancel").click()
     expect(page.get_by_role("heading", name="Evaluation cancelled")).to_be_visible()
@@ -107,7 +110,7 @@ def test_a_cancelled_evaluation_keeps_its_votes(site: Site, visit: Visit) -> Non
 
 
 def test_a_double_click_starts_one_evaluation(site: Site, visit: Visit) -> None:
-    page = visit(site.url).open()
+    page = visit(site).open()
     fill_form(page, CARELESS, subject="clicked twice")
     page.get_by_role("button", name="Run Full Evaluation").dblclick()
     wait_for_report(page)
@@ -115,7 +118,7 @@ def test_a_double_click_starts_one_evaluation(site: Site, visit: Visit) -> None:
 
 
 def test_two_tabs_watch_the_same_evaluation(site: Site, visit: Visit) -> None:
-    visitor = visit(site.url)
+    visitor = visit(site)
     page = visitor.open()
     _begin(page, site.provider, after=5)
     other = visitor.open(page.url)
@@ -125,7 +128,7 @@ def test_two_tabs_watch_the_same_evaluation(site: Site, visit: Visit) -> None:
 
 
 def test_the_queue_position_is_shown(serve_here: ServeHere, visit: Visit, provider: LoopbackProvider) -> None:
-    page = visit(serve_here(base_urls=(provider.openai_url,), max_evaluations=1).url).open()
+    page = visit(serve_here(base_urls=(provider.openai_url,), max_evaluations=1)).open()
     provider.hold()
     asked = {"ai_output": CARELESS, "evaluator": GPT, "base_url": provider.openai_url}
     first, second = [ask(page.request, "POST", "/api/evaluations", asked, x_api_key=KEY)["id"] for _ in range(2)]

@@ -28,7 +28,7 @@ def test_a_hostile_text_of_two_megabytes_is_shown_as_text(site: Site, visit: Vis
     """The visitor fails the test if anything is executed, opened or fetched."""
     text = HOSTILE + ("x" * 1000 + "\n") * 2000 + CARELESS
     assert len(text) > 2_000_000
-    page = visit(site.url).open()
+    page = visit(site).open()
     page.set_default_timeout(60_000)  # the evaluator takes some seconds, longer on a busy machine
     drop(page.get_by_label("AI output"), "review.txt", text.encode())
     expect(page.get_by_text("From review.txt")).to_be_visible()
@@ -115,7 +115,7 @@ def test_hashes_prompt_and_json_can_be_copied(site: Site, visit: Visit) -> None:
 
 
 def test_unknown_addresses_show_an_error_and_links(site: Site, visit: Visit) -> None:
-    visitor = visit(site.url)
+    visitor = visit(site)
     visitor.forgive("status of 404")
     page = visitor.open("/reports/1m00000000000000")
     expect(page.get_by_role("alert")).to_contain_text("1m00000000000000")
@@ -126,7 +126,7 @@ def test_unknown_addresses_show_an_error_and_links(site: Site, visit: Visit) -> 
 
 
 def _report_by_rules(site: Site, visit: Visit, *, mode: str) -> Page:
-    page = visit(site.url).open()
+    page = visit(site).open()
     fill_form(page, CARELESS)
     page.get_by_label(mode).check()
     run(page)
@@ -135,7 +135,7 @@ def _report_by_rules(site: Site, visit: Visit, *, mode: str) -> Page:
 
 
 def _report_by_model(site: Site, visit: Visit) -> Page:
-    page = visit(site.url).open()
+    page = visit(site).open()
     fill_form(page, TEXT)
     choose_model(page, site.provider.openai_url)
     run(page)

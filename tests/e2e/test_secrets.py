@@ -20,7 +20,7 @@ def test_the_key_is_in_one_header_of_one_request_and_nowhere_else(
     serve: Serve, visit: Visit, provider: LoopbackProvider
 ) -> None:
     server = serve("--allow-base-url", provider.openai_url)
-    visitor = visit(server.url)
+    visitor = visit(server)
     page = visitor.open()
     fill_form(page, CARELESS)
     choose_model(page, provider.openai_url)
@@ -42,7 +42,7 @@ def test_the_key_is_in_one_header_of_one_request_and_nowhere_else(
     assert [name for name, value in carriers[0].all_headers().items() if KEY in value] == ["x-api-key"]
     assert KEY not in (carriers[0].post_data or "") + carriers[0].url
     assert KEY not in page.evaluate(STORED)
-    assert visitor.context.cookies() == []
+    assert [cookie["httpOnly"] for cookie in visitor.context.cookies()] == [True]  # the session, hidden from scripts
     stored = folder_content(server.log.parent)
     assert b"byop_evaluations" in stored  # the search includes the database
     assert KEY.encode() not in stored + exported

@@ -18,7 +18,7 @@ BREACHES = {
 
 
 def test_a_visitor_records_errors_and_foreign_requests(browser: Browser, site: Site) -> None:
-    visitor = Visitor(browser, site.url)
+    visitor = Visitor(browser, site)
     page = visitor.open()
     assert visitor.faults == []
     for script, message in BREACHES.items():
@@ -30,7 +30,7 @@ def test_a_visitor_records_errors_and_foreign_requests(browser: Browser, site: S
 
 
 def test_expected_errors_are_ignored(browser: Browser, site: Site) -> None:
-    with Visitor(browser, site.url) as visitor:
+    with Visitor(browser, site) as visitor:
         visitor.forgive("status of 404")
         page = visitor.open()
         with page.expect_event("console"):
@@ -39,7 +39,7 @@ def test_expected_errors_are_ignored(browser: Browser, site: Site) -> None:
 
 
 def test_barriers_are_reported_with_their_element(browser: Browser, site: Site) -> None:
-    with Visitor(browser, site.url) as visitor:
+    with Visitor(browser, site) as visitor:
         page = visitor.open()
         page.evaluate("() => document.body.insertAdjacentHTML('beforeend', '<img id=bare src=/icon.svg>')")
         assert [(barrier.rule, barrier.where) for barrier in barriers(page)] == [("image-alt", "#bare")]

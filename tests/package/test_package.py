@@ -13,6 +13,7 @@ from packaging.metadata import Metadata
 from readme_renderer import markdown
 
 from tests.package.conftest import CHECKOUT, STATIC, Installation, Packages, build, checkout, installed
+from tests.support.web import session_cookie
 
 ALLOWED = re.compile(
     r"salvo/(\w+/)*\w+\.py"
@@ -108,8 +109,9 @@ def test_an_installation_runs_both_commands_from_its_own_files(installation: Ins
 
 def test_an_installation_serves_the_page(installation: Installation, packages: Packages) -> None:
     with installation.serving() as (address, _):
-        page = _fetched(address)
-        about = _fetched(f"{address}api/about")
+        base, name_and_value = _logged_in(address)
+        page = _fetched(f"{base}/")
+        about = _fetched(f"{base}/api/about", cookie=name_and_value)
     with zipfile.ZipFile(packages.wheel) as wheel:
         assert page == (200, wheel.read("salvo/web/static/index.html"))
     assert about[0] == 200
@@ -124,7 +126,7 @@ def test_a_checkout_without_node_gives_both_commands_and_says_what_is_missing(tm
     installation = installed(wheel, tmp_path)
     assert installation.run("salvo", "--version").returncode == 0
     with installation.serving() as (address, server):
-        status, content = _fetched(address)
+        status, content = _fetched(f"{_logged_in(address)[0]}/")
         server.terminate()
         said = server.communicate(timeout=20)[1]
     sentence = "The page is not part of this installation, because Node was missing when it was built."
@@ -150,9 +152,15 @@ def test_node_builds_the_page_into_the_package_and_a_failing_one_keeps_nothing_f
     assert "npm could not build it: the page is the one built earlier." in failed.stdout + failed.stderr
 
 
-def _fetched(address: str) -> tuple[int, bytes]:
+def _logged_in(address: str) -> tuple[str, str]:
+    """Log in at the address that was printed. Return the server's address and the cookie."""
+    return address.partition("/login?")[0], "=".join(session_cookie(address))
+
+
+def _fetched(address: str, cookie: str = "") -> tuple[int, bytes]:
+    request = urllib.request.Request(address, headers={"cookie": cookie})  # noqa: S310 - a loopback address of ours
     try:
-        with urllib.request.urlopen(address, timeout=20) as reply:  # noqa: S310 - a loopback address of ours
+        with urllib.request.urlopen(request, timeout=20) as reply:  # noqa: S310 - likewise
             return reply.status, reply.read()
     except urllib.error.HTTPError as refused:
         with refused:

@@ -10,6 +10,8 @@ from urllib.parse import urlsplit
 
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Dialog, Page, Playwright, Request, WebError
 
+from tests.support.web import Loginable, session_cookie
+
 AXE = Path(__file__).parents[2] / "frontend" / "node_modules" / "axe-core" / "axe.min.js"
 _RULES = ("wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa")
 _LOOK = """async rules => {
@@ -42,6 +44,18 @@ def a_context(browser: Browser, url: str, **options: Any) -> BrowserContext:
     return context
 
 
+_cookies: dict[int, tuple[Loginable, tuple[str, str]]] = {}
+"""The session cookie of each server, by its identity; the server is held so that its identity stays its own."""
+
+
+def log_in(context: BrowserContext, server: Loginable) -> None:
+    """Give the browser a session. It is the same one for all visitors of a server."""
+    if id(server) not in _cookies:
+        _cookies[id(server)] = server, session_cookie(server.login_address())
+    name, value = _cookies[id(server)][1]
+    context.add_cookies([{"name": name, "value": value, "url": server.url, "httpOnly": True, "sameSite": "Strict"}])
+
+
 class Visitor:
     """Tabs that share nothing with another visitor's: in a context of their own, or in one that is emptied after them.
 
@@ -49,9 +63,19 @@ class Visitor:
     policy, a dialog, and a request to anybody but the server.
     """
 
-    def __init__(self, browser: Browser, url: str, *, within: BrowserContext | None = None, **options: Any) -> None:
-        self.url = url.rstrip("/")
-        self.context = within or a_context(browser, url, **options)
+    def __init__(
+        self,
+        browser: Browser,
+        server: Loginable,
+        *,
+        within: BrowserContext | None = None,
+        logged_in: bool = True,
+        **options: Any,
+    ) -> None:
+        self.url = server.url
+        self.context = within or a_context(browser, self.url, **options)
+        if logged_in:
+            log_in(self.context, server)
         self._shared = within is not None
         self._others = list(self.context.pages)
         self.requests: list[Request] = []

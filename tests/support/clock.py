@@ -21,5 +21,8 @@ class HeldClock:
         self.slept.append(seconds)
         self._elapsed += seconds
 
+    def advance(self, seconds: float) -> None:
+        self._elapsed += seconds
+
     def new_id(self) -> str:
         return f"id-{next(self._ids):04d}"

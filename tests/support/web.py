@@ -9,16 +9,19 @@ import subprocess
 import sys
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from http.client import HTTPConnection
 from pathlib import Path
 from types import TracebackType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
+from urllib.parse import urlsplit
 
 import aiohttp
 
 from salvo.engine.runtime.clock import Clock
 from salvo.web.app import Server, create_app
 from salvo.web.connections import ConnectionLimits
+from salvo.web.sessions import AccessControl
 from salvo.web.settings import Settings
 from tests.support.background import BackgroundServer
 from tests.support.provider import Answer, ProviderRequest, Say
@@ -38,15 +41,22 @@ CAREFUL = (
 )
 
 
+TOKEN = "a-token-of-the-tests-that-is-long-enough"
+
+
 class WebServer(BackgroundServer):
     def __init__(self, settings: Settings, limits: ConnectionLimits | None = None, clock: Clock | None = None) -> None:
         super().__init__()
-        self._settings = settings
+        self._settings = replace(settings, token=settings.token or TOKEN)
         self._limits, self._clock = limits, clock
+        self.access = AccessControl(self._settings.clock, self._settings.token)
 
     @property
     def url(self) -> str:
         return f"http://127.0.0.1:{self.port}"
+
+    def login_address(self) -> str:
+        return f"{self.url}/login?code={self.access.codes.issue(lambda: None)}"
 
     def stop(self) -> None:
         """Stop before the end of the `with` block."""
@@ -61,34 +71,79 @@ class WebServer(BackgroundServer):
 
     @asynccontextmanager
     async def _listening(self) -> AsyncIterator[int]:
-        ready: asyncio.Future[int] = asyncio.get_running_loop().create_future()
-        server = Server(create_app(self._settings), "127.0.0.1", 0, ready.set_result, self._limits, self._clock)
+        ready: asyncio.Future[int | None] = asyncio.get_running_loop().create_future()
+        app = create_app(self._settings, self.access)
+        server = Server(app, "127.0.0.1", 0, ready.set_result, self._limits, self._clock)
         serving = asyncio.create_task(server.serve())
         try:
-            yield await ready
+            port = await ready
+            assert port is not None
+            yield port
         finally:
             server.should_exit = True
             await serving
 
 
-class ServerProcess(NamedTuple):
-    url: str
+@dataclass
+class ServerProcess:
+    first_address: str
+    """The first line that it prints."""
     process: subprocess.Popen[str]
     log: Path
+    _used_addresses: int = 0
+
+    @property
+    def url(self) -> str:
+        return self.first_address.partition("/login?")[0]
+
+    def login_address(self) -> str:
+        """Return an address that is not used up: the server prints one when the last one was used."""
+        assert self.process.stdout is not None
+        self._used_addresses += 1
+        return self.first_address if self._used_addresses == 1 else self.process.stdout.readline().strip()
 
     def kill(self) -> None:
         self.process.send_signal(signal.SIGKILL)
         self.process.wait()
 
 
+class Loginable(Protocol):
+    """A server that a browser can log in to."""
+
+    @property
+    def url(self) -> str: ...
+
+    def login_address(self) -> str: ...
+
+
+def session_cookie(login_address: str) -> tuple[str, str]:
+    """Log in as a browser does, and return the name and the value of the cookie."""
+    address = urlsplit(login_address)
+    connection = HTTPConnection(address.netloc)
+    connection.request("GET", f"{address.path}?{address.query}")
+    response = connection.getresponse()
+    assert response.status == 303, response.status
+    name, _, value = response.getheader("set-cookie", "").partition(";")[0].partition("=")
+    connection.close()
+    return name, value
+
+
 @contextmanager
-def server_process(folder: Path, *options: str, served_by: str = "byop serve") -> Iterator[ServerProcess]:
+def server_process(
+    folder: Path,
+    *options: str,
+    served_by: str = "byop serve",
+    token: str | None = TOKEN,
+    opens_browser: bool = False,
+) -> Iterator[ServerProcess]:
     """Start the command with its database in the folder, and kill it at the end."""
     name, subcommand = served_by.split()
     code = f"from salvo.cli.{name} import {name}; {name}()"
-    command = [sys.executable, "-c", code, subcommand, "--port", "0", "--no-open"]
+    command = [sys.executable, "-c", code, subcommand, "--port", "0", *([] if opens_browser else ["--no-open"])]
     log = folder / "serve.log"
-    environ = {name: value for name, value in os.environ.items() if name != "DATABASE_URL"}
+    environ = {name: value for name, value in os.environ.items() if name not in ("DATABASE_URL", "SALVO_TOKEN")}
+    if token is not None:
+        environ["SALVO_TOKEN"] = token
     with (
         log.open("a") as errors,
         subprocess.Popen(
@@ -97,7 +152,7 @@ def server_process(folder: Path, *options: str, served_by: str = "byop serve") -
     ):
         assert process.stdout is not None
         try:
-            yield ServerProcess(process.stdout.readline().strip().rstrip("/"), process, log)
+            yield ServerProcess(process.stdout.readline().strip(), process, log)
         finally:
             process.kill()
 
@@ -194,7 +249,16 @@ class Client:
 
 
 @asynccontextmanager
-async def client(url: str) -> AsyncIterator[Client]:
+async def client(server: Loginable) -> AsyncIterator[Client]:
+    """A program that is let in by the token of the tests."""
+    headers = {"authorization": f"Bearer {TOKEN}"}
+    async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(60), headers=headers) as session:
+        yield Client(server.url, session)
+
+
+@asynccontextmanager
+async def stranger(url: str) -> AsyncIterator[Client]:
+    """A client that is not logged in."""
     async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(60)) as session:
         yield Client(url, session)
 

@@ -36,7 +36,7 @@ def serve(database: Path, tmp_path: Path) -> Iterator[Callable[..., WebServer]]:
 
 @pytest.fixture
 async def api(serve: Callable[..., WebServer]) -> AsyncIterator[Client]:
-    async with client(serve().url) as ready:
+    async with client(serve()) as ready:
         yield ready
 
 
@@ -52,5 +52,5 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WebServer]:
 
 @pytest.fixture
 async def shared_api(shared: WebServer) -> AsyncIterator[Client]:
-    async with client(shared.url) as ready:
+    async with client(shared) as ready:
         yield ready

@@ -10,7 +10,7 @@ from schemathesis import Case
 
 from salvo.web.app import create_app
 from salvo.web.settings import Settings
-from tests.support.web import WebServer
+from tests.support.web import TOKEN, WebServer
 
 API = create_app(Settings("sqlite://"))
 schema = schemathesis.openapi.from_dict(API.openapi())
@@ -56,6 +56,8 @@ def test_every_operation_has_a_name_that_stays() -> None:
             "GET /api/runs/{run_id}": "getRun",
             "GET /api/runs/{run_id}/raw": "downloadRun",
             "GET /api/runs/{run_a}/beside/{run_b}": "getRunsBeside",
+            "GET /api/session": "getSession",
+            "DELETE /api/session": "endSession",
             "GET /api/about": "getAbout",
             "GET /api/examples": "listExamples",
         }
@@ -85,6 +87,17 @@ def test_every_answer_is_described() -> None:
     assert (undescribed, without) == ([], ["exportReport", "downloadRun"])
 
 
+def test_every_operation_needs_a_token_or_a_session() -> None:
+    described = API.openapi()
+    assert described["security"] == [{"token": []}, {"session": []}]
+    schemes = described["components"]["securitySchemes"]
+    assert {name: (scheme["type"], scheme.get("scheme"), scheme.get("in")) for name, scheme in schemes.items()} == {
+        "token": ("http", "bearer", None),
+        "session": ("apiKey", None, "cookie"),
+    }
+    assert not [path for path, operations in described["paths"].items() if "security" in str(operations)]
+
+
 def test_every_request_has_an_example() -> None:
     described = API.openapi()
     bodies = [
@@ -107,8 +120,9 @@ def test_every_request_has_an_example() -> None:
     derandomize=True,
 )
 def test_no_request_makes_the_server_fail(case: Case[Any], shared: WebServer) -> None:
-    response = case.call(base_url=shared.url, timeout=20)
+    response = case.call(base_url=shared.url, headers={"authorization": f"Bearer {TOKEN}"}, timeout=20)
     assert response.status_code < 500, response.text
+    assert response.status_code != 401
     if response.status_code >= 400:
         assert set(response.json()["error"]) == {"code", "message", "hint"}
 

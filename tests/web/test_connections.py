@@ -11,7 +11,7 @@ import pytest
 from salvo.web.connections import ConnectionLimits
 from salvo.web.settings import Settings
 from tests.support.clock import HeldClock
-from tests.support.web import WebServer
+from tests.support.web import TOKEN, WebServer
 
 SECONDS = 30
 """For a server that does not close a connection to fail the test."""
@@ -38,7 +38,8 @@ def sockets() -> Iterator[ExitStack]:
 
 def _connect(server: WebServer, sockets: ExitStack, sent: str) -> socket.socket:
     client = sockets.enter_context(socket.create_connection(("127.0.0.1", server.port), timeout=SECONDS))
-    client.sendall(sent.format(host=f"127.0.0.1:{server.port}").encode())
+    headers = f"host: 127.0.0.1:{server.port}\r\nauthorization: Bearer {TOKEN}\r\n"
+    client.sendall(sent.format(headers=headers).encode())
     return client
 
 
@@ -61,23 +62,21 @@ def _drip_until_closed(client: socket.socket, clock: HeldClock) -> bytes:
 
 
 def test_headers_that_do_not_end_get_408(server: WebServer, clock: HeldClock, sockets: ExitStack) -> None:
-    client = _connect(server, sockets, "GET /api/about HTTP/1.1\r\nhost: {host}\r\nx-slow: ")
+    client = _connect(server, sockets, "GET /api/about HTTP/1.1\r\n{headers}x-slow: ")
     answer = _drip_until_closed(client, clock)
     assert answer.startswith(b"HTTP/1.1 408 ")
     assert b'"code":"too_slow","message":"The headers' in answer
 
 
 def test_a_body_that_drips_gets_408(server: WebServer, clock: HeldClock, sockets: ExitStack) -> None:
-    head = (
-        "POST /api/compare HTTP/1.1\r\nhost: {host}\r\ncontent-type: application/json\r\ncontent-length: 100000\r\n\r\n"
-    )
+    head = "POST /api/compare HTTP/1.1\r\n{headers}content-type: application/json\r\ncontent-length: 100000\r\n\r\n"
     answer = _drip_until_closed(_connect(server, sockets, head), clock)
     assert answer.startswith(b"HTTP/1.1 408 ")
     assert b'"code":"too_slow","message":"The body' in answer
 
 
 def test_a_body_that_drips_after_the_answer_is_closed(server: WebServer, clock: HeldClock, sockets: ExitStack) -> None:
-    head = "POST /api/compare HTTP/1.1\r\nhost: {host}\r\ncontent-type: text/plain\r\ncontent-length: 100000\r\n\r\n"
+    head = "POST /api/compare HTTP/1.1\r\n{headers}content-type: text/plain\r\ncontent-length: 100000\r\n\r\n"
     answer = _drip_until_closed(_connect(server, sockets, head), clock)
     assert answer.startswith(b"HTTP/1.1 415 ")
 
@@ -85,12 +84,12 @@ def test_a_body_that_drips_after_the_answer_is_closed(server: WebServer, clock: 
 def test_connections_without_a_request_make_room_for_one_with_a_request(server: WebServer, sockets: ExitStack) -> None:
     for _ in range(CONNECTIONS):
         _connect(server, sockets, "GET /api/about HTTP/1.1\r\n")
-    client = _connect(server, sockets, "GET /api/about HTTP/1.1\r\nhost: {host}\r\n\r\n")
+    client = _connect(server, sockets, "GET /api/about HTTP/1.1\r\n{headers}\r\n")
     assert client.recv(100).startswith(b"HTTP/1.1 200 ")
 
 
 def test_more_connections_than_allowed_get_503(server: WebServer, sockets: ExitStack) -> None:
-    watch = "GET /api/batches/events HTTP/1.1\r\nhost: {host}\r\n\r\n"
+    watch = "GET /api/batches/events HTTP/1.1\r\n{headers}\r\n"
     for _ in range(CONNECTIONS):
         assert _connect(server, sockets, watch).recv(100).startswith(b"HTTP/1.1 200 ")
     answer = _connect(server, sockets, watch).recv(4096)

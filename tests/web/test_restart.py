@@ -15,7 +15,7 @@ async def test_killed_in_the_middle_it_is_interrupted_after_a_restart_and_goes_o
     with LoopbackProvider(judging) as provider:
         allowed = ("--allow-base-url", provider.openai_url)
         with server_process(tmp_path, *allowed) as first:
-            async with client(first.url) as api:
+            async with client(first) as api:
                 evaluation = await api.start(key=KEY, evaluator=GPT, base_url=provider.openai_url)
                 async for each in api.watch(evaluation):
                     if each.id == "5":
@@ -24,11 +24,11 @@ async def test_killed_in_the_middle_it_is_interrupted_after_a_restart_and_goes_o
         asked = len(judging.requests)
         judging.let_go()
         with server_process(tmp_path) as strict:
-            async with client(strict.url) as api:
+            async with client(strict) as api:
                 refused = await api.ask("POST", f"/api/evaluations/{evaluation}/resume", {}, x_api_key=KEY)
                 assert (refused.status, refused.code) == (400, "bad_usage")  # never to another address instead
         with server_process(tmp_path, *allowed) as second:
-            async with client(second.url) as api:
+            async with client(second) as api:
                 [row] = (await api.get("/api/history"))["rows"]
                 assert (row["id"], row["state"]) == (evaluation, "interrupted")
                 ended = await api.events(evaluation)
@@ -53,7 +53,7 @@ async def test_the_key_is_nowhere_but_in_the_requests_it_is_for(tmp_path: Path) 
         ) as provider,
         server_process(tmp_path, "--allow-base-url", provider.openai_url) as server,
     ):
-        async with client(server.url) as api:
+        async with client(server) as api:
             shown = await api.report(key=KEY, evaluator=GPT, base_url=provider.openai_url)
             for form in ("json", "html", "md"):
                 await api.ask("GET", f"/api/reports/{shown['report']['report_id']}/export?format={form}")

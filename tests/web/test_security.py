@@ -31,7 +31,7 @@ async def test_its_own_names_are_known(api: Client, host: str) -> None:
 
 
 async def test_another_name_can_be_allowed_to_the_letter(serve: Serve) -> None:
-    async with client(serve(hosts=("byop.example",)).url) as api:
+    async with client(serve(hosts=("byop.example",))) as api:
         assert (await api.ask("GET", "/api/about", host="byop.example")).status == 200
         assert (await api.ask("GET", "/api/about", host="byop.example.evil")).status == 403
 

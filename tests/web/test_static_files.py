@@ -22,7 +22,7 @@ def page_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WebServer]
 
 @pytest.mark.parametrize("path", ["/", "/reports/1m00", "/history", "/compare?a=1&b=2", "/reports/a.b"])
 async def test_every_address_that_is_not_the_apis_loads_the_page(page_server: WebServer, path: str) -> None:
-    async with client(page_server.url) as api:
+    async with client(page_server) as api:
         page = await api.ask("GET", path)
     assert (page.status, page.body, page.headers["Cache-Control"]) == (200, b'<div id="root"></div>', "no-cache")
 
@@ -30,7 +30,7 @@ async def test_every_address_that_is_not_the_apis_loads_the_page(page_server: We
 async def test_a_file_whose_name_changes_with_its_content_is_kept_for_ever_and_sent_packed(
     page_server: WebServer,
 ) -> None:
-    async with client(page_server.url) as api:
+    async with client(page_server) as api:
         file = await api.ask("GET", "/assets/index-1a2b.js", accept_encoding="identity")
         assert file.headers["Cache-Control"] == "public, max-age=31536000, immutable"
         assert file.headers["Content-Type"].startswith("text/javascript")
@@ -45,7 +45,7 @@ async def test_a_file_whose_name_changes_with_its_content_is_kept_for_ever_and_s
 
 @pytest.mark.parametrize("path", ["/../secret.txt", "/%2e%2e/secret.txt", "/assets/..%2f..%2fsecret.txt", "/%00"])
 async def test_nothing_outside_the_page_is_served(page_server: WebServer, path: str) -> None:
-    async with client(page_server.url) as api:
+    async with client(page_server) as api:
         assert b"not for the page" not in (await api.ask("GET", path)).body
 
 

@@ -1,6 +1,7 @@
 /** The only module that talks to the server. An API key is sent in a header of the request that needs it and never stored. */
 import createClient from "openapi-fetch";
 import { toApiError } from "./errors";
+import { setLoginNeeded, waitForLogin } from "./login";
 import type { paths } from "./schema";
 import { parseEventStream, type StreamEvent } from "./sse";
 import type {
@@ -23,8 +24,14 @@ interface ClientResult {
   response: Response;
 }
 
+/** The page then shows how to log in. */
+function noteStatus(response: Response): void {
+  if (response.status === 401) setLoginNeeded(true);
+}
+
 async function unwrap<Result extends ClientResult>(request: Promise<Result>): Promise<NonNullable<Result["data"]>> {
   const { data, error, response } = await request;
+  noteStatus(response);
   if (!response.ok) throw toApiError(response, error);
   return data as NonNullable<Result["data"]>;
 }
@@ -33,6 +40,7 @@ function keyHeader(key: string): { "X-API-Key"?: string } {
   return key ? { "X-API-Key": key } : {};
 }
 
+/** Open the stream, after the next login if there is no session. */
 async function openEventStream(
   url: string,
   after: string | null,
@@ -43,6 +51,11 @@ async function openEventStream(
     cache: "no-store",
     signal,
   });
+  noteStatus(response);
+  if (response.status === 401) {
+    await waitForLogin(signal);
+    return openEventStream(url, after, signal);
+  }
   if (!response.ok || !response.body) throw toApiError(response, await response.json().catch(() => undefined));
   return parseEventStream(response.body);
 }
@@ -69,6 +82,9 @@ export interface RunsQuery {
 }
 
 export const api = {
+  session: () => unwrap(client.GET("/api/session")),
+  logOut: () => unwrap(client.DELETE("/api/session")),
+
   examples: () => unwrap(client.GET("/api/examples")),
   evaluators: () => unwrap(client.GET("/api/evaluators")),
   playbooks: () => unwrap(client.GET("/api/playbooks")),

@@ -18,8 +18,21 @@ const UNREACHABLE: Problem = {
   hint: "Check that “byop serve” is still running in its terminal, and restart it if not. Stored data is not lost.",
 };
 
+/** Replaces the server's message, which is no longer true after the login. */
+const NOT_LOGGED_IN: Problem = {
+  code: "login_needed",
+  message: "The server refused this because you were not logged in.",
+  hint: "Try again once you are logged in.",
+};
+
+/** Whether the server refused a request because there is no session. The login screen is shown then. */
+export function isLoginError(error: unknown): boolean {
+  return error instanceof ApiError && error.status === 401;
+}
+
 /** Convert any error to a problem that can be shown. */
 export function toProblem(error: unknown): Problem {
+  if (isLoginError(error)) return NOT_LOGGED_IN;
   if (error instanceof ApiError) return error.problem;
   if (error instanceof TypeError) return UNREACHABLE; // thrown by fetch when the server cannot be reached
   return {

@@ -1,7 +1,11 @@
+import { useMutation } from "@tanstack/react-query";
 import { useEffect, useRef } from "react";
 import { Link, NavLink, Outlet, ScrollRestoration, useLocation, useNavigation } from "react-router";
+import { api } from "@/api/client";
+import { useLoginNeeded } from "@/api/login";
 import { Button } from "@/components/Button";
 import { DraftProvider } from "@/features/playbooks/evaluate/draft";
+import { LoginScreen } from "./LoginScreen";
 import { NAVIGATION } from "./navigation";
 import { useTheme } from "./theme";
 
@@ -9,6 +13,7 @@ export function Shell() {
   const main = useRef<HTMLElement>(null);
   const { pathname } = useLocation();
   const busy = useNavigation().state !== "idle";
+  const loginNeeded = useLoginNeeded();
   const previousPathname = useRef(pathname);
   useEffect(() => {
     if (previousPathname.current !== pathname) main.current?.focus({ preventScroll: true });
@@ -16,27 +21,30 @@ export function Shell() {
   }, [pathname]);
   return (
     <DraftProvider>
-      <a
-        href="#main"
-        className="sr-only focus:not-sr-only focus:fixed focus:top-2 focus:left-2 focus:z-30 focus:rounded focus:bg-card focus:px-3 focus:py-2 focus:text-link"
-      >
-        Skip to content
-      </a>
-      <div className="lg:grid lg:min-h-screen lg:grid-cols-[13rem_minmax(0,1fr)]">
-        <Sidebar />
-        <div className="flex min-w-0 flex-col">
-          <main
-            id="main"
-            ref={main}
-            tabIndex={-1}
-            aria-busy={busy}
-            className="mx-auto w-full max-w-[92rem] flex-1 px-4 py-6 outline-none sm:px-8 lg:py-9 print:p-0"
-          >
-            <Outlet />
-          </main>
-          <Footer />
+      <div inert={loginNeeded}>
+        <a
+          href="#main"
+          className="sr-only focus:not-sr-only focus:fixed focus:top-2 focus:left-2 focus:z-30 focus:rounded focus:bg-card focus:px-3 focus:py-2 focus:text-link"
+        >
+          Skip to content
+        </a>
+        <div className="lg:grid lg:min-h-screen lg:grid-cols-[13rem_minmax(0,1fr)]">
+          <Sidebar />
+          <div className="flex min-w-0 flex-col">
+            <main
+              id="main"
+              ref={main}
+              tabIndex={-1}
+              aria-busy={busy}
+              className="mx-auto w-full max-w-[92rem] flex-1 px-4 py-6 outline-none sm:px-8 lg:py-9 print:p-0"
+            >
+              <Outlet />
+            </main>
+            <Footer />
+          </div>
         </div>
       </div>
+      {loginNeeded ? <LoginScreen /> : null}
       <ScrollRestoration />
     </DraftProvider>
   );
@@ -44,6 +52,8 @@ export function Shell() {
 
 function Sidebar() {
   const { theme, next } = useTheme();
+  // Loading the page anew drops everything that it held in memory.
+  const logOut = useMutation({ mutationFn: api.logOut, onSuccess: () => window.location.assign("/login") });
   return (
     <header className="border-rule border-b lg:sticky lg:top-0 lg:h-screen lg:border-r lg:border-b-0 print:hidden">
       <div className="flex flex-wrap items-center gap-x-4 gap-y-1 px-4 py-3 lg:h-full lg:flex-col lg:items-stretch lg:px-5 lg:py-8">
@@ -74,13 +84,14 @@ function Sidebar() {
             </div>
           ))}
         </nav>
-        <Button
-          variant="text"
-          className="ml-auto px-2 text-sm lg:mt-auto lg:ml-0 lg:justify-start lg:px-3"
-          onClick={next}
-        >
-          Theme: {theme}
-        </Button>
+        <div className="ml-auto flex flex-wrap lg:mt-auto lg:ml-0 lg:flex-col lg:items-start">
+          <Button variant="text" className="px-2 text-sm lg:px-3" onClick={next}>
+            Theme: {theme}
+          </Button>
+          <Button variant="text" className="px-2 text-sm lg:px-3" onClick={() => logOut.mutate()}>
+            {logOut.isError ? "Log out (failed, try again)" : "Log out"}
+          </Button>
+        </div>
       </div>
     </header>
   );

@@ -1,6 +1,7 @@
 import { createBrowserRouter, type RouteObject } from "react-router";
 import { Loading } from "@/components/states";
 import { EvaluatePage } from "@/features/playbooks/evaluate/EvaluatePage";
+import { LoginPage } from "./LoginPage";
 import { NotFound } from "./NotFound";
 import { Shell } from "./Shell";
 
@@ -40,6 +41,7 @@ const routes: RouteObject[] = [
         "scenarios/compare",
         async () => (await import("@/features/scenarios/compare-batches/CompareBatchesPage")).CompareBatchesPage,
       ),
+      { path: "login", element: <LoginPage /> },
       { path: "*", element: <NotFound /> },
     ],
   },

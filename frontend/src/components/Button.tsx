@@ -1,4 +1,6 @@
 import { Link, type LinkProps } from "react-router";
+import { api } from "@/api/client";
+import { isLoginError } from "@/api/errors";
 
 const VARIANTS = {
   primary: "border-link bg-link text-card hover:brightness-110 font-semibold",
@@ -29,11 +31,26 @@ export function TextLink(props: LinkProps) {
   return <Link className="text-link underline" {...props} />;
 }
 
-/** A link that downloads a file. */
+/** A link that downloads a file. Without a session it leads to the login screen, where a download would just fail. */
 export function DownloadLink({ href, children }: { href: string; children: React.ReactNode }) {
+  const checkLogin = (event: React.MouseEvent<HTMLAnchorElement>) => {
+    event.preventDefault();
+    // An error apart from a missing login is the browser's to report, with the download.
+    api.session().then(
+      () => download(href),
+      (error) => isLoginError(error) || download(href),
+    );
+  };
   return (
-    <a href={href} download className={`${BASE} ${VARIANTS.secondary}`}>
+    <a href={href} download onClick={checkLogin} className={`${BASE} ${VARIANTS.secondary}`}>
       {children}
     </a>
   );
+}
+
+function download(href: string): void {
+  const link = document.createElement("a");
+  link.href = href;
+  link.download = "";
+  link.click();
 }

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import os
+import threading
 import webbrowser
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
+from salvo.cli.login_file import RedirectFile, load_token
 from salvo.cli.output import echo
 from salvo.errors import UsageError
 from salvo.playbooks.audit.head_key import read_head_key
 from salvo.playbooks.store.location import database_url
 from salvo.scenarios.spec.project import Project
-from salvo.web import static_files
-from salvo.web.app import create_app, serve
-from salvo.web.settings import LOOPBACK, Settings, is_loopback
+from salvo.web import network, static_files
+from salvo.web.app import create_app, serve, serve_socket
+from salvo.web.sessions import AccessControl
+from salvo.web.settings import DEFAULT_PORT, LOOPBACK, Settings, is_loopback
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -40,7 +44,22 @@ def _refuse_passwords(_ctx: click.Context, _param: click.Parameter, urls: tuple[
 
 _OPTIONS: tuple[Callable[[Command], Command], ...] = (
     click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on."),
-    click.option("--port", type=click.IntRange(0, 65535), default=8642, show_default=True, help="0 takes a free one."),
+    click.option(
+        "--port", type=click.IntRange(0, 65535), default=DEFAULT_PORT, show_default=True, help="0 takes a free one."
+    ),
+    click.option(
+        "--unix-socket",
+        type=click.Path(path_type=Path),
+        metavar="PATH",
+        help="Listen on a socket in the file system that only you can use, instead of --host and --port.",
+    ),
+    click.option(
+        "--token-file",
+        type=click.Path(path_type=Path),
+        metavar="FILE",
+        help="Let programs in that send the token in this file as a bearer token. It is created, readable by you only, "
+        "if it does not exist. The environment variable SALVO_TOKEN gives a token instead.",
+    ),
     click.option("--no-open", is_flag=True, help="Do not open the browser."),
     click.option(
         "--allow-base-url",
@@ -60,35 +79,112 @@ _OPTIONS: tuple[Callable[[Command], Command], ...] = (
 )
 
 
+class Login:
+    """Gives out the addresses that log a browser in: on the terminal, and in a file for the browser that is opened."""
+
+    def __init__(self, access: AccessControl, addresses: Sequence[str]) -> None:
+        self._access = access
+        self._addresses = addresses
+        self._files: list[RedirectFile] = []
+        self._is_closed = False
+
+    def print_address(self) -> None:
+        code = self._access.codes.issue(self._print_next)
+        first, *others = (f"{address}/login?code={code}" for address in self._addresses)
+        echo(first)
+        for other in others:
+            echo(f"or {other}", err=True)
+
+    def _print_next(self) -> None:
+        if self._is_closed:
+            return
+        with suppress(OSError):  # nobody reads the terminal any more, which must not fail the request
+            echo("That address is used up or has expired. This one opens another browser:", err=True)
+            self.print_address()
+
+    def open_browser(self) -> None:
+        """Open a browser in a thread, because `webbrowser` waits for browsers that run in the terminal."""
+        file = RedirectFile()
+        self._files.append(file)
+        file.write(f"{self._addresses[0]}/login?code={self._access.codes.issue(file.remove)}")
+        threading.Thread(target=webbrowser.open, args=(file.path.as_uri(),), daemon=True).start()
+
+    def close(self) -> None:
+        self._is_closed = True
+        for file in self._files:
+            file.remove()
+
+
 def start(
-    host: str, port: int, no_open: bool, base_urls: tuple[str, ...], hosts: tuple[str, ...], home: str = "/"
+    host: str,
+    port: int,
+    unix_socket: Path | None,
+    token_file: Path | None,
+    no_open: bool,
+    base_urls: tuple[str, ...],
+    hosts: tuple[str, ...],
+    home: str = "/",
 ) -> None:
     """Serve this folder until it is stopped, and open the page at `home`."""
-    local = is_loopback(host)
     read_head_key(os.environ, Path.home())  # report an unusable key before anything is evaluated
+    shared_hosts = _reachable_hosts(host) if unix_socket is None else []
+    own_hosts = shared_hosts or [_url_host(host)]
     settings = Settings(
         database_url(os.environ, Path.cwd()),
         project=Project.find().root,
         home=home,
-        hosts=(*LOOPBACK, *(() if local else (host,)), *hosts),
+        hosts=(*LOOPBACK, *own_hosts, *hosts),
         base_urls=base_urls,
-        token=None if local else os.urandom(24).hex(),
+        token=load_token(token_file, os.environ.pop("SALVO_TOKEN", None)),
     )
+    access = AccessControl(settings.clock, settings.token)
+    with ExitStack() as cleanup:
 
-    def ready(actual_port: int) -> None:
-        address = f"http://{f'[{host}]' if ':' in host else host}:{actual_port}"
-        if settings.token is None:
-            address += home
-        else:
-            address += f"/login?token={settings.token}"
-            echo("Anyone with this address can use the server. It is shown only once.", err=True)
-        echo(address)
-        if not static_files.is_built(settings.static):
-            echo(static_files.MISSING, err=True)
-        elif not no_open:
-            webbrowser.open(address)
+        def ready(actual_port: int | None) -> None:
+            if unix_socket is not None:
+                tunnel = port or DEFAULT_PORT
+                echo(
+                    f"Listening on {unix_socket}, for this user only. A browser needs a port that leads to it, here or "
+                    f"on another machine: ssh -L {tunnel}:{unix_socket.absolute()} HOST",
+                    err=True,
+                )
+                login = Login(access, [f"http://localhost:{tunnel}"])
+            else:
+                login = Login(access, [f"http://{name}:{actual_port}" for name in own_hosts])
+            cleanup.callback(login.close)
+            if shared_hosts:
+                echo(_SHARED, err=True)
+            login.print_address()
+            if not static_files.is_built(settings.static):
+                echo(static_files.MISSING, err=True)
+            elif not no_open and unix_socket is None:
+                login.open_browser()
 
-    try:
-        serve(create_app(settings), host, port, ready)
-    except KeyboardInterrupt:
-        echo("Stopped.", err=True)
+        app = create_app(settings, access, on_shutdown=cleanup.close)
+        try:
+            if unix_socket is not None:
+                serve_socket(app, unix_socket, ready)
+            else:
+                serve(app, host, port, ready)
+        except KeyboardInterrupt:
+            echo("Stopped.", err=True)
+
+
+_SHARED = (
+    "Every machine that can reach this one can open these addresses. Whoever opens one first can read, change and "
+    "delete everything here. The connection is not encrypted: others on the network may read the address and the "
+    "texts. Prefer an SSH tunnel, or a proxy with TLS."
+)
+
+
+def _reachable_hosts(host: str) -> list[str]:
+    """Return the names in the addresses of a server that other machines can reach; none on loopback."""
+    if is_loopback(host):
+        return []
+    if not network.is_wildcard(host):
+        return [_url_host(host)]
+    return [_url_host(address) for address in network.own_addresses()] or ["127.0.0.1"]
+
+
+def _url_host(host: str) -> str:
+    return f"[{host}]" if ":" in host else host

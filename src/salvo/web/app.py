@@ -26,15 +26,27 @@ from salvo.playbooks.store.store import EvaluationStore
 from salvo.scenarios.spec.project import Project
 from salvo.scenarios.store.batch_catalog import BatchCatalog
 from salvo.scenarios.store.store import RunStore
-from salvo.web import events
+from salvo.web import events, network
 from salvo.web.connections import ConnectionLimits, close_slow, limited_protocol
 from salvo.web.jobs import Jobs
 from salvo.web.request_models import RequestModel
 from salvo.web.responses import ErrorResponse, JsonResponse, add_error_handlers
-from salvo.web.routes import about, batches, documents, evaluations, evaluators, history, playbooks, reports, runs
+from salvo.web.routes import (
+    about,
+    batches,
+    documents,
+    evaluations,
+    evaluators,
+    history,
+    playbooks,
+    reports,
+    runs,
+    session,
+)
 from salvo.web.security import SecurityMiddleware
 from salvo.web.services import Services
-from salvo.web.settings import Settings
+from salvo.web.sessions import AccessControl
+from salvo.web.settings import DEFAULT_PORT, Settings
 from salvo.web.static_files import PageFiles
 
 THREADS = 32
@@ -46,8 +58,27 @@ _ERRORS: dict[int | str, dict[str, Any]] = {
     "5XX": {"model": ErrorResponse, "description": "The server failed."},
 }
 
+_SECURITY_SCHEMES: dict[str, Any] = {
+    "token": {
+        "type": "http",
+        "scheme": "bearer",
+        "description": "For programs: the token of --token-file or SALVO_TOKEN.",
+    },
+    "session": {
+        "type": "apiKey",
+        "in": "cookie",
+        "name": f"salvo_session_{DEFAULT_PORT}",
+        "description": "For browsers, set by the address that the server prints. The name ends with the server's port.",
+    },
+}
 
-def create_app(settings: Settings) -> FastAPI:
+
+def create_app(
+    settings: Settings, access: AccessControl | None = None, on_shutdown: Callable[[], None] | None = None
+) -> FastAPI:
+    """`access` is given where login codes are issued. `on_shutdown` is called also when a signal ends the process."""
+    access = access or AccessControl(settings.clock, settings.token)
+
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         with ThreadPoolExecutor(THREADS) as threads:
@@ -61,12 +92,14 @@ def create_app(settings: Settings) -> FastAPI:
             jobs = Jobs(store, settings.max_evaluations)
             root = settings.project.absolute()
             catalog = BatchCatalog(RunStore(Project(root, root).store), settings.clock)
-            app.state.services = Services(settings, store, jobs, catalog, asyncio.Event())
+            app.state.services = Services(settings, store, jobs, catalog, access, asyncio.Event())
             try:
                 yield
             finally:
                 await jobs.close()
                 store.close()
+                if on_shutdown is not None:
+                    on_shutdown()
 
     app = FastAPI(
         title="BYOP runner",
@@ -80,11 +113,11 @@ def create_app(settings: Settings) -> FastAPI:
         default_response_class=JsonResponse,
         responses=_ERRORS,
     )
-    for module in (evaluations, reports, history, playbooks, evaluators, documents, batches, runs, about):
+    for module in (evaluations, reports, history, playbooks, evaluators, documents, batches, runs, session, about):
         app.include_router(module.router)
     app.router.default = GZipMiddleware(PageFiles(settings.static))
     add_error_handlers(app)
-    app.add_middleware(SecurityMiddleware, settings=settings)
+    app.add_middleware(SecurityMiddleware, settings=settings, access=access)
     app.openapi = lambda: _openapi(app)  # type: ignore[method-assign]  # as FastAPI documents it
     return app
 
@@ -100,6 +133,8 @@ def _openapi(app: FastAPI) -> dict[str, Any]:
             if name not in requests and "properties" in schema:
                 schema["required"] = list(schema["properties"])
         _describe_errors_as_json(openapi)
+        openapi["components"]["securitySchemes"] = _SECURITY_SCHEMES
+        openapi["security"] = [{name: []} for name in _SECURITY_SCHEMES]
         app.openapi_schema = openapi
     return app.openapi_schema
 
@@ -121,7 +156,7 @@ class Server(uvicorn.Server):
         app: FastAPI,
         host: str,
         port: int,
-        on_ready: Callable[[int], None],
+        on_ready: Callable[[int | None], None],
         limits: ConnectionLimits | None = None,
         clock: Clock | None = None,
     ) -> None:
@@ -134,7 +169,7 @@ class Server(uvicorn.Server):
                 http=limited_protocol(limits, clock or SystemClock()),
                 log_config=None,
                 log_level="warning",
-                access_log=False,  # a URL may contain the token
+                access_log=False,  # a URL may contain a login code
                 server_header=False,
                 proxy_headers=False,
                 ws="none",
@@ -148,7 +183,8 @@ class Server(uvicorn.Server):
 
     async def startup(self, sockets: list[Any] | None = None) -> None:
         await super().startup(sockets)
-        self._on_ready(self.servers[0].sockets[0].getsockname()[1])
+        address = self.servers[0].sockets[0].getsockname()
+        self._on_ready(address[1] if isinstance(address, tuple) else None)
 
     async def on_tick(self, counter: int) -> bool:
         if counter % _TICKS_BETWEEN_CHECKS == 0:
@@ -166,7 +202,7 @@ _TICKS_BETWEEN_CHECKS = 5
 """uvicorn's ticks are a tenth of a second apart."""
 
 
-def serve(app: FastAPI, host: str, port: int, on_ready: Callable[[int], None]) -> None:
+def serve(app: FastAPI, host: str, port: int, on_ready: Callable[[int | None], None]) -> None:
     """Serve until stopped. Raise UsageError if the address cannot be used."""
     server = Server(app, host, port, on_ready)
     try:
@@ -178,3 +214,9 @@ def serve(app: FastAPI, host: str, port: int, on_ready: Callable[[int], None]) -
             f"The server cannot listen on {host}, port {port}.",
             hint="Another program may be using it. Choose another port with --port; 0 takes a free one.",
         ) from error
+
+
+def serve_socket(app: FastAPI, path: Path, on_ready: Callable[[int | None], None]) -> None:
+    """Serve on a Unix socket until stopped. Raise UsageError if there is something else at the path."""
+    with network.unix_socket(path) as listening:
+        Server(app, "", 0, on_ready).run(sockets=[listening])

@@ -1,21 +1,26 @@
 """Which requests are accepted, and the headers of every response.
 
-A foreign page in the same browser can send requests to loopback, and a foreign host name can resolve to it. So the Host
-header must be one of ours exactly, and the browser's Origin and Sec-Fetch headers are checked.
+The API needs a session or the token, on loopback too, because other users of the machine can connect to it. A foreign
+page in the same browser can send requests to loopback, and a foreign host name can resolve to it. So the Host header
+must be one of ours exactly, and the browser's Origin and Sec-Fetch headers are checked.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping
+from functools import partial
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.requests import HTTPConnection
-from starlette.responses import PlainTextResponse, RedirectResponse, Response
+from starlette.responses import FileResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from salvo.web import static_files
 from salvo.web.responses import error_response
+from salvo.web.sessions import LONGEST_LIFETIME, AccessControl, Session
 from salvo.web.settings import LOOPBACK, Settings
 
 _log = logging.getLogger(__name__)
@@ -25,7 +30,6 @@ MAX_REQUEST_BYTES = 24 * 1024 * 1024
 MAX_DOCUMENT_BYTES = 20 * 1024 * 1024
 DOCUMENTS = "/api/documents"
 LOGIN = "/login"
-COOKIE = "byop_token"
 _SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 
 _HEADERS: Mapping[str, str] = {
@@ -42,9 +46,10 @@ _HEADERS: Mapping[str, str] = {
 
 
 class SecurityMiddleware:
-    def __init__(self, app: ASGIApp, settings: Settings) -> None:
+    def __init__(self, app: ASGIApp, settings: Settings, access: AccessControl) -> None:
         self._app = app
         self._settings = settings
+        self._access = access
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -59,15 +64,19 @@ class SecurityMiddleware:
                 headers = MutableHeaders(scope=message)
                 for name, value in _HEADERS.items():
                     headers.setdefault(name, value)
-                if scope["path"].startswith("/api"):
+                if _needs_session(scope["path"]) or scope["path"] == LOGIN:
                     headers["cache-control"] = "no-store"
             await send(message)
 
         request_headers = Headers(scope=scope)
         limit = MAX_DOCUMENT_BYTES if scope["path"] == DOCUMENTS else MAX_REQUEST_BYTES
         rejection = self._rejection(scope, request_headers) or _reject_length(request_headers, limit)
+        session: Session | None = scope.get("state", {}).get("session")
+        response_send: Send = send_with_headers
+        if session is not None:
+            response_send = _until_logout(send_with_headers, partial(self._access.sessions.is_valid, session))
         try:
-            await (rejection or self._app)(scope, _limited(receive, limit), send_with_headers)
+            await (rejection or self._app)(scope, _limited(receive, limit), response_send)
         except Exception:
             if response_started:
                 raise
@@ -82,7 +91,7 @@ class SecurityMiddleware:
 
     def _rejection(self, scope: Scope, headers: Headers) -> Response | None:
         host = headers.get("host", "")
-        if not self._is_own_host(host, scope):
+        if not self._is_own_host(host, _port(scope)):
             hint = f"Its names are {', '.join(self._settings.hosts)}."
             return error_response(403, "strange_host", "This server does not accept that host name.", hint)
         origin = headers.get("origin")
@@ -94,38 +103,102 @@ class SecurityMiddleware:
                 "Other web pages may not use this server.",
                 "Use the page of this server, or a program that is not a browser.",
             )
-        return self._check_token(scope, headers) or _reject_content_type(scope, headers)
+        if scope["path"] == LOGIN and scope["method"] == "GET":
+            return self._log_in(scope)
+        refusal = self._authenticate(scope, headers) if _needs_session(scope["path"]) else None
+        return refusal or _reject_content_type(scope, headers)
 
-    def _is_own_host(self, host: str, scope: Scope) -> bool:
-        names = self._settings.hosts
-        port = (scope.get("server") or ("", None))[1]
+    def _is_own_host(self, host: str, port: int | None) -> bool:
+        names = {name.lower() for name in self._settings.hosts}
+        host = host.lower()
+        if port is None:
+            return host in names or _PORT.sub("", host) in LOOPBACK
         # A proxy has another port or none; there is no proxy on loopback.
         return host in {f"{name}:{port}" for name in names} or (host in names and host not in LOOPBACK)
 
-    def _check_token(self, scope: Scope, headers: Headers) -> Response | None:
-        """A browser gets the token as a cookie by opening /login; a program sends it as a bearer token."""
-        if self._settings.token is None:
+    def _log_in(self, scope: Scope) -> Response:
+        """Exchange the code of the address for a session cookie."""
+        if not self._access.codes.redeem(HTTPConnection(scope).query_params.get("code", "")):
+            return self._refuse_login()
+        response = RedirectResponse(self._settings.home, 303)
+        response.set_cookie(
+            session_cookie_name(scope),
+            self._access.sessions.start(),
+            max_age=int(LONGEST_LIFETIME.total_seconds()),
+            httponly=True,
+            samesite="strict",
+        )
+        return response
+
+    def _refuse_login(self) -> Response:
+        """The page says how to get in, and leads on a browser that is logged in already."""
+        if static_files.is_built(self._settings.static):
+            return FileResponse(self._settings.static / static_files.INDEX, 401, _CHALLENGE)
+        return PlainTextResponse(f"This code is wrong, was used or has expired. {_LOGIN_HINT}\n", 401, _CHALLENGE)
+
+    def _authenticate(self, scope: Scope, headers: Headers) -> Response | None:
+        """Note who asks in the request's state, or return the response that refuses the request."""
+        scheme, _, token = headers.get("authorization", "").partition(" ")
+        if scheme.lower() == "bearer":
+            is_allowed, session = self._access.is_token(token.strip()), None
+        else:
+            session_id = HTTPConnection(scope).cookies.get(session_cookie_name(scope), "")
+            session = self._access.sessions.find(session_id)
+            is_allowed = session is not None
+        if is_allowed:
+            scope.setdefault("state", {})["session"] = session
             return None
-        if scope["path"] == LOGIN:
-            token = HTTPConnection(scope).query_params.get("token", "")
-            if self._settings.is_token(token):
-                response = RedirectResponse(self._settings.home, 303)
-                response.set_cookie(COOKIE, token, httponly=True, samesite="lax")
-                return response
-        elif self._settings.is_token(_token(scope, headers)):
-            return None
-        if scope["path"].startswith("/api"):
-            return error_response(401, "token_needed", _TOKEN_NEEDED, _TOKEN_HINT)
-        return PlainTextResponse(f"{_TOKEN_NEEDED} {_TOKEN_HINT}\n", 401)
+        self._access.codes.drop_expired()  # so the newest code that was printed is a valid one
+        response = error_response(401, "login_needed", "You are not logged in to this server.", _LOGIN_HINT)
+        response.headers.update(_CHALLENGE)
+        return response
 
 
-_TOKEN_NEEDED = "This server requires its token."  # noqa: S105 - a sentence
-_TOKEN_HINT = "Open the address that was printed at start-up, or send the token as a bearer token."  # noqa: S105 - likewise
+_PORT = re.compile(r":\d{1,5}$")
+_CHALLENGE = {"www-authenticate": "Bearer"}
+_LOGIN_HINT = (
+    "Open the newest address that the server printed in its terminal; each works once. "
+    "A program sends the token of --token-file as a bearer token."
+)
 
 
-def _token(scope: Scope, headers: Headers) -> str:
-    scheme, _, token = headers.get("authorization", "").partition(" ")
-    return token.strip() if scheme.lower() == "bearer" else HTTPConnection(scope).cookies.get(COOKIE, "")
+def session_cookie_name(scope: Scope) -> str:
+    """Return a name of its own for each port, because browsers do not separate cookies by port.
+
+    On a Unix socket it is the port of the tunnel, which the browser sends in the Host header.
+    """
+    port = _port(scope)
+    if port is not None:
+        return f"salvo_session_{port}"
+    tunnel = _PORT.search(Headers(scope=scope).get("host", ""))
+    return f"salvo_session_{tunnel.group()[1:]}" if tunnel else "salvo_session"
+
+
+def _port(scope: Scope) -> int | None:
+    """Return the port of the server; None on a Unix socket."""
+    port: int | None = (scope.get("server") or ("", None))[1]
+    return port
+
+
+def _needs_session(path: str) -> bool:
+    """Everything but the files of the page, which hold no data."""
+    return f"{path}/".startswith("/api/")
+
+
+def _until_logout(send: Send, is_valid: Callable[[], bool]) -> Send:
+    """End a response that is still being sent when its session ends, such as a stream of events."""
+    is_ended = False
+
+    async def send_while_valid(message: Message) -> None:
+        nonlocal is_ended
+        if is_ended:
+            return
+        if message["type"] == "http.response.body" and message.get("more_body") and not is_valid():
+            is_ended = True
+            message = {"type": "http.response.body", "body": b"", "more_body": False}
+        await send(message)
+
+    return send_while_valid
 
 
 def _is_same_origin(scope: Scope, headers: Headers) -> bool:

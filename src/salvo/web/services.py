@@ -14,6 +14,7 @@ from salvo.playbooks.store.store import EvaluationStore
 from salvo.scenarios.store.batch_catalog import BatchCatalog
 from salvo.web.jobs import Jobs
 from salvo.web.responses import ConflictError
+from salvo.web.sessions import AccessControl
 from salvo.web.settings import Settings
 
 
@@ -24,6 +25,7 @@ class Services:
     jobs: Jobs
     catalog: BatchCatalog
     """The stored runs of scenarios."""
+    access: AccessControl
     closing: asyncio.Event
     """Set when the server shuts down: event streams that would never end are closed then."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hmac
 from dataclasses import dataclass, field
 from ipaddress import ip_address
 from pathlib import Path
@@ -13,6 +12,7 @@ from salvo.errors import UsageError
 STATIC = Path(__file__).parent / "static"
 """The built page. `make serve` and the package build create it; it is not in git."""
 
+DEFAULT_PORT = 8642
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 
 
@@ -31,18 +31,18 @@ class Settings:
     home: str = "/"
     """The address that a successful login redirects to."""
     hosts: tuple[str, ...] = LOOPBACK
-    """Accepted Host headers: each name with the server's port, and names other than loopback also exactly as given."""
+    """Accepted Host headers: each name with the server's port, and names other than loopback also exactly as given.
+
+    On a Unix socket, loopback names are accepted with any port: it is the port of a tunnel.
+    """
     base_urls: tuple[str, ...] = ()
     """The only addresses, apart from the providers' own, that texts may be sent to."""
     token: str | None = field(default=None, repr=False)
-    """What a client must send; None on loopback, where no token is needed."""
+    """What a program sends as a bearer token; with None, only browsers can log in."""
     max_evaluations: int = 4
     """Evaluations that run at the same time; the others are queued."""
     static: Path = STATIC
     clock: Clock = field(default_factory=SystemClock)
-
-    def is_token(self, token: str) -> bool:
-        return self.token is not None and hmac.compare_digest(token.encode(), self.token.encode())
 
     def allowed_base_url(self, base_url: str | None) -> str | None:
         """Return the address as it was allowed at start-up, or raise UsageError."""

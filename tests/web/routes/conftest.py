@@ -32,7 +32,7 @@ def showing(weeks: RunStore) -> Iterator[WebServer]:
 
 @pytest.fixture
 async def page(showing: WebServer) -> AsyncIterator[Client]:
-    async with client(showing.url) as ready:
+    async with client(showing) as ready:
         yield ready
 
 

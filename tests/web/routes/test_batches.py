@@ -21,7 +21,7 @@ from salvo.scenarios.store.store import RunStore
 from salvo.web.routes import batches
 from tests.support.runs import result
 from tests.support.scenario_store import MODELS, SCENARIOS, fill, save_runs
-from tests.support.web import Client, WebServer, client
+from tests.support.web import TOKEN, Client, WebServer, client, stranger
 
 Serve = Callable[..., WebServer]
 
@@ -181,7 +181,7 @@ class TestEvents:
 
     async def test_a_server_that_is_stopped_keeps_nobody_who_watches(self, serve: Serve, tmp_path: Path) -> None:
         server = serve(project=tmp_path)
-        async with client(server.url) as api, asyncio.timeout(20):
+        async with client(server) as api, asyncio.timeout(20):
             told = api.listen("/api/batches/events")
             assert (await anext(told)).event == "watching"
             stopping = asyncio.create_task(asyncio.to_thread(server.stop))
@@ -190,7 +190,11 @@ class TestEvents:
 
 
 async def test_whoever_watches_the_batches_is_told_at_once_that_it_does(api: Client) -> None:
-    async with aiohttp.ClientSession() as session, session.get(f"{api.url}/api/batches/events") as response:
+    headers = {"authorization": f"Bearer {TOKEN}"}
+    async with (
+        aiohttp.ClientSession(headers=headers) as session,
+        session.get(f"{api.url}/api/batches/events") as response,
+    ):
         assert (response.status, response.content_type) == (200, "text/event-stream")
         assert await response.content.readline() == b"event: watching\n"
         name, _, data = (await response.content.readline()).decode().partition(": ")
@@ -198,25 +202,22 @@ async def test_whoever_watches_the_batches_is_told_at_once_that_it_does(api: Cli
 
 
 async def test_what_guards_the_others_guards_these(serve: Serve, filled: RunStore, tmp_path: Path) -> None:
-    async with client(serve(project=tmp_path, token="t0ken").url) as api:
+    server = serve(project=tmp_path)
+    async with client(server) as api, stranger(server.url) as outsider:
         for path in ("/api/batches", "/api/batches/latest", "/api/runs/latest", "/api/runs/latest/raw"):
-            assert (await api.ask("GET", path)).code == "token_needed"
-            assert (
-                await api.ask("GET", path, authorization="Bearer t0ken", host="evil.example")
-            ).code == "strange_host"
-            answer = await api.ask("GET", path, authorization="Bearer t0ken")
+            assert (await outsider.ask("GET", path)).code == "login_needed"
+            assert (await api.ask("GET", path, host="evil.example")).code == "strange_host"
+            answer = await api.ask("GET", path)
             assert (answer.status, answer.headers["Cache-Control"]) == (200, "no-store")
             assert "default-src 'none'" in answer.headers["Content-Security-Policy"]
-        assert (
-            await api.ask("GET", "/api/batches", authorization="Bearer t0ken", origin="http://evil")
-        ).code == "strange_origin"
+        assert (await api.ask("GET", "/api/batches", origin="http://evil")).code == "strange_origin"
 
 
 async def test_looking_at_runs_makes_no_database_and_asking_for_evaluations_does(
     serve: Serve, filled: RunStore, database: Path
 ) -> None:
     database.unlink()  # noqa: ASYNC240 - a file of the test's
-    async with client(serve().url) as api:
+    async with client(serve()) as api:
         await api.get("/api/about")
         await api.get("/api/batches")
         assert not database.exists()  # noqa: ASYNC240 - as above

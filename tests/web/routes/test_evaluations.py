@@ -63,7 +63,7 @@ async def test_the_nine_steps_with_the_rules(api: Client, tmp_path: Path) -> Non
 async def test_the_same_with_a_model_and_a_key(serve: Serve) -> None:
     judging = Judging()
     with LoopbackProvider(judging) as provider:
-        async with client(serve(base_urls=(provider.openai_url,)).url) as api:
+        async with client(serve(base_urls=(provider.openai_url,))) as api:
             shown = await api.report(key=KEY, evaluator=GPT, base_url=provider.openai_url + "/")
     assert len(judging.requests) == 12
     assert {asked.headers["authorization"] for asked in judging.requests} == {f"Bearer {KEY}"}
@@ -76,7 +76,7 @@ async def test_the_same_with_a_model_and_a_key(serve: Serve) -> None:
 async def test_a_watcher_who_comes_back_is_told_what_it_has_not_seen(serve: Serve) -> None:
     judging = Judging(at_once=5)
     with LoopbackProvider(judging) as provider:
-        async with client(serve(base_urls=(provider.openai_url,)).url) as api:
+        async with client(serve(base_urls=(provider.openai_url,))) as api:
             evaluation = await api.start(key=KEY, evaluator=GPT, base_url=provider.openai_url)
             seen = []
             async for told in api.watch(evaluation):
@@ -101,7 +101,7 @@ async def test_a_watcher_who_comes_back_is_told_what_it_has_not_seen(serve: Serv
 async def test_a_cancelled_evaluation_keeps_its_votes_and_goes_on_when_it_is_resumed(serve: Serve) -> None:
     judging = Judging(at_once=4)
     with LoopbackProvider(judging) as provider:
-        async with client(serve(base_urls=(provider.openai_url,)).url) as api:
+        async with client(serve(base_urls=(provider.openai_url,))) as api:
             evaluation = await api.start(key=KEY, evaluator=GPT, base_url=provider.openai_url)
             await _voted(api, evaluation, 4)
             cancelled = (await api.ask("POST", f"/api/evaluations/{evaluation}/cancel")).json()
@@ -124,7 +124,7 @@ async def test_a_wrong_key_is_one_call_and_a_report_that_says_so_and_can_be_comp
     with LoopbackProvider(
         lambda asked: right(asked) if KEY in str(asked.headers) else Fault.unauthorized()
     ) as provider:
-        async with client(serve(base_urls=(provider.openai_url,)).url) as api:
+        async with client(serve(base_urls=(provider.openai_url,))) as api:
             shown = await api.report(key="sk-wrong-0123456789", evaluator=GPT, base_url=provider.openai_url)
             assert (shown["report"]["incomplete"], shown["resumable"]) == (True, True)
             problems = {run["problem"] for check in shown["report"]["check_results"] for run in check["raw_runs"]}
@@ -142,7 +142,7 @@ async def test_a_wrong_key_is_one_call_and_a_report_that_says_so_and_can_be_comp
 
 async def test_a_rate_limit_is_told_while_it_lasts_and_a_cancellation_does_not_wait_for_its_end(serve: Serve) -> None:
     with LoopbackProvider(always(Fault.rate_limited(retry_after=200))) as provider:
-        async with client(serve(base_urls=(provider.openai_url,)).url) as api:
+        async with client(serve(base_urls=(provider.openai_url,))) as api:
             evaluation = await api.start(key=KEY, evaluator=GPT, base_url=provider.openai_url, mode="screening")
             watching = api.watch(evaluation)
             waiting = await anext(told async for told in watching if told.event == "waiting")
@@ -155,7 +155,7 @@ async def test_a_rate_limit_is_told_while_it_lasts_and_a_cancellation_does_not_w
 
 async def test_a_provider_that_answers_nonsense_leaves_an_incomplete_report_not_a_failure(serve: Serve) -> None:
     with LoopbackProvider(always(Say("I would rather not."))) as provider:
-        async with client(serve(base_urls=(provider.openai_url,)).url) as api:
+        async with client(serve(base_urls=(provider.openai_url,))) as api:
             shown = await api.report(key=KEY, evaluator=GPT, base_url=provider.openai_url, mode="screening")
     judged = [check for check in shown["report"]["check_results"] if check["decided_by"] == "evaluator"]
     assert {check["result"] for check in judged} == {"indeterminate"}
@@ -165,7 +165,7 @@ async def test_a_provider_that_answers_nonsense_leaves_an_incomplete_report_not_
 async def test_a_vote_that_claims_what_a_report_must_not_is_told_without_its_words(serve: Serve) -> None:
     claim = "The agreement is certified and legally safe."
     with LoopbackProvider(Judging(notes=claim)) as provider:
-        async with client(serve(base_urls=(provider.openai_url,)).url) as api:
+        async with client(serve(base_urls=(provider.openai_url,))) as api:
             shown = await api.report(key=KEY, evaluator=GPT, base_url=provider.openai_url, mode="screening")
             told = await api.events(shown["report"]["report_id"])
     reported = {run["notes"] for check in shown["report"]["check_results"] for run in check["raw_runs"]}
@@ -185,7 +185,7 @@ async def test_words_in_a_stored_report_that_are_not_to_be_shown_are_named(api: 
 async def test_asked_twice_with_one_token_it_is_evaluated_once(serve: Serve) -> None:
     judging = Judging()
     with LoopbackProvider(judging) as provider:
-        async with client(serve(base_urls=(provider.openai_url,)).url) as api:
+        async with client(serve(base_urls=(provider.openai_url,))) as api:
             asked = {"evaluator": GPT, "base_url": provider.openai_url, "client_token": "double-click"}
             ids = await asyncio.gather(*(api.start(key=KEY, **asked) for _ in range(5)))
             await api.events(ids[0])
@@ -203,7 +203,7 @@ async def test_a_token_whose_evaluation_was_refused_can_be_used_again(api: Clien
 async def test_evaluations_beyond_the_limit_wait_in_line_and_move_up(serve: Serve) -> None:
     judging = Judging(at_once=0)
     with LoopbackProvider(judging) as provider:
-        async with client(serve(base_urls=(provider.openai_url,), max_evaluations=1).url) as api:
+        async with client(serve(base_urls=(provider.openai_url,), max_evaluations=1)) as api:
             asked = {"evaluator": GPT, "base_url": provider.openai_url}
             first, second, third = [await api.start(key=KEY, **asked) for _ in range(3)]
             assert [await _place(api, each) for each in (first, second, third)] == [
@@ -223,7 +223,7 @@ async def test_evaluations_beyond_the_limit_wait_in_line_and_move_up(serve: Serv
 
 async def test_two_clients_see_the_same_evaluation(serve: Serve) -> None:
     server = serve()
-    async with client(server.url) as one, client(server.url) as other:
+    async with client(server) as one, client(server) as other:
         evaluation = await one.start()
         seen = await asyncio.gather(one.events(evaluation), other.events(evaluation))
         votes = [[told for told in each if told.event == "vote"] for each in seen]
@@ -236,7 +236,7 @@ async def test_when_the_server_is_stopped_what_was_judged_is_kept(serve: Serve) 
     with LoopbackProvider(judging) as provider:
         settings: dict[str, Any] = {"base_urls": (provider.openai_url,), "max_evaluations": 1}
         server = serve(**settings)
-        async with client(server.url) as api:
+        async with client(server) as api:
             asked = {"evaluator": GPT, "base_url": provider.openai_url}
             running, waiting = [await api.start(key=KEY, **asked) for _ in range(2)]
             await _voted(api, running, 3)
@@ -245,7 +245,7 @@ async def test_when_the_server_is_stopped_what_was_judged_is_kept(serve: Serve) 
             await asyncio.to_thread(server.stop)
             assert [told.event async for told in watching][-1] == "interrupted"
         judging.let_go()
-        async with client(serve(**settings).url) as api:
+        async with client(serve(**settings)) as api:
             states = [await api.get(f"/api/evaluations/{each}") for each in (running, waiting)]
             assert [(each["state"], each["done"], each["resumable"]) for each in states] == [
                 ("interrupted", 3, True),
@@ -261,10 +261,10 @@ async def test_one_that_failed_still_says_why_after_a_restart_and_can_be_resumed
 
     with monkeypatch.context() as bad:
         bad.setattr(jobs, "evaluate", broken)
-        async with client(serve().url) as api:
+        async with client(serve()) as api:
             evaluation = await api.start()
             assert (await api.events(evaluation))[-1].event == "failed"
-    async with client(serve().url) as api:
+    async with client(serve()) as api:
         [row] = (await api.get("/api/history"))["rows"]
         found = await api.get(f"/api/evaluations/{evaluation}")
         assert (row["state"], found["state"], found["resumable"]) == ("failed", "failed", True)

@@ -17,9 +17,10 @@ def serve(**options: Any) -> None:
     """Serve the web page and its API, on this machine only.
 
     Evaluations are stored where the other commands store them. Scenario runs that are stored in this folder are shown
-    as well. Keys are entered on the page, for one evaluation each; none is read from the environment. If --host is not
-    a loopback address, clients need a token, which is printed once. Stop the server with Ctrl-C: the votes so far are
-    stored, and the evaluations can be resumed.
+    as well. Keys are entered on the page, for one evaluation each; none is read from the environment. The browser is
+    opened logged in. The address that is printed logs in one other browser; a new one is printed when it was used.
+    Programs need --token-file. Stop the server with Ctrl-C: the votes so far are stored, and the evaluations can be
+    resumed.
     """
     with open_store(make=True) as store:
         echo(f"Evaluations are stored in {store.place}", err=True)
