@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import Download, Page, expect
 
 from salvo.cli.login_file import RedirectFile
+from salvo.engine.runtime.clock import SystemClock
 from salvo.web.sessions import IDLE_LIFETIME
 from tests.e2e.conftest import Serve, ServeHere, Visit
 from tests.support.browser import Theme, barriers
@@ -34,7 +35,7 @@ def test_the_file_that_the_browser_is_given_leads_to_the_page(serve_here: ServeH
     """From a file, which is another site for the browser."""
     server = serve_here()
     visitor = visit(server, logged_in=False)
-    file = RedirectFile()
+    file = RedirectFile(SystemClock())
     visitor.forgive(re.escape(file.path.as_uri()))
     file.write(server.login_address())
     page = visitor.open(file.path.as_uri())

@@ -6,11 +6,12 @@ import os
 import shutil
 import stat
 import tempfile
-import time
 from contextlib import suppress
+from datetime import datetime
 from html import escape
 from pathlib import Path
 
+from salvo.engine.runtime.clock import Clock
 from salvo.errors import UsageError
 from salvo.web.sessions import CODE_LIFETIME, random_token
 
@@ -75,10 +76,10 @@ class RedirectFile:
     The browser's command line has the path of this file, and so neither the code nor the token is in a process list.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Clock) -> None:
         runtime = os.environ.get("XDG_RUNTIME_DIR", "")
         parent = runtime if os.access(runtime, os.W_OK) else tempfile.gettempdir()
-        _remove_expired(Path(parent))
+        _remove_expired(Path(parent), clock.now() - CODE_LIFETIME)
         self._folder = Path(tempfile.mkdtemp(prefix=_FOLDER_PREFIX, dir=parent))
         self.path = self._folder / "open.html"
 
@@ -96,12 +97,11 @@ class RedirectFile:
             shutil.rmtree(self._folder)
 
 
-def _remove_expired(parent: Path) -> None:
+def _remove_expired(parent: Path, oldest: datetime) -> None:
     """Remove the files of servers that were killed. Their codes have expired, even if such a server still runs."""
-    oldest = time.time() - CODE_LIFETIME.total_seconds()
     for folder in parent.glob(f"{_FOLDER_PREFIX}*"):
         with suppress(OSError):
             status = folder.lstat()
             is_own = os.name != "posix" or status.st_uid == os.geteuid()
-            if is_own and stat.S_ISDIR(status.st_mode) and status.st_mtime < oldest:
+            if is_own and stat.S_ISDIR(status.st_mode) and status.st_mtime < oldest.timestamp():
                 shutil.rmtree(folder)

@@ -14,6 +14,7 @@ import click
 
 from salvo.cli.login_file import RedirectFile, load_token
 from salvo.cli.output import echo
+from salvo.engine.runtime.clock import Clock
 from salvo.errors import UsageError
 from salvo.playbooks.audit.head_key import read_head_key
 from salvo.playbooks.store.location import database_url
@@ -82,8 +83,9 @@ _OPTIONS: tuple[Callable[[Command], Command], ...] = (
 class Login:
     """Gives out the addresses that log a browser in: on the terminal, and in a file for the browser that is opened."""
 
-    def __init__(self, access: AccessControl, addresses: Sequence[str]) -> None:
+    def __init__(self, access: AccessControl, clock: Clock, addresses: Sequence[str]) -> None:
         self._access = access
+        self._clock = clock
         self._addresses = addresses
         self._files: list[RedirectFile] = []
         self._is_closed = False
@@ -104,7 +106,7 @@ class Login:
 
     def open_browser(self) -> None:
         """Open a browser in a thread, because `webbrowser` waits for browsers that run in the terminal."""
-        file = RedirectFile()
+        file = RedirectFile(self._clock)
         self._files.append(file)
         file.write(f"{self._addresses[0]}/login?code={self._access.codes.issue(file.remove)}")
         threading.Thread(target=webbrowser.open, args=(file.path.as_uri(),), daemon=True).start()
@@ -148,9 +150,9 @@ def start(
                     f"on another machine: ssh -L {tunnel}:{unix_socket.absolute()} HOST",
                     err=True,
                 )
-                login = Login(access, [f"http://localhost:{tunnel}"])
+                login = Login(access, settings.clock, [f"http://localhost:{tunnel}"])
             else:
-                login = Login(access, [f"http://{name}:{actual_port}" for name in own_hosts])
+                login = Login(access, settings.clock, [f"http://{name}:{actual_port}" for name in own_hosts])
             cleanup.callback(login.close)
             if shared_hosts:
                 echo(_SHARED, err=True)
