@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+from salvo.engine.jsonio.surrogates import has_surrogates
 from salvo.engine.jsonio.type_adapters import copy_fields
 from salvo.errors import NotReplayableError, UsageError
 from salvo.playbooks.enums import Mode
@@ -50,6 +51,12 @@ def new_request(
     producer: str | None = None,
 ) -> EvaluationRequest:
     """Return a new request; raise UsageError if the playbook cannot be run with these inputs and this mode."""
+    for what, name in (("subject", subject), ("evaluator", evaluator), ("producer", producer)):
+        if name and ("\0" in name or has_surrogates(name)):
+            raise UsageError(
+                f"The name of the {what} has characters that cannot be stored: NUL, or bytes that are not UTF-8.",
+                hint="Write it in UTF-8.",
+            )
     if missing := [name for name in playbook.required_inputs if not getattr(inputs, name)]:
         needed = " and ".join(NAMES[name].lower() for name in missing)
         raise UsageError(

@@ -93,10 +93,18 @@ def build_report(
     consistency = variance.overall(
         (check.severity, check.per_check_consistency) for check in decided if check.decided_by == "evaluator"
     )
+    integrity = Integrity(
+        playbook_logic_hash=request.playbook.logic_hash,
+        inputs_fingerprint=request.inputs.fingerprint,
+        runner_fingerprint=RUNNER_FINGERPRINT,
+        raw_inputs=dict(request.inputs.raw_hashes or {}),
+        report_hash_method=REPORT_HASH_METHOD,
+    )
     if isinstance(baseline, str):
         drifted = drift.not_compared(baseline)
     else:
-        texts = request.inputs.fingerprint
+        earlier = baseline.report.integrity
+        texts = (earlier if integrity.has_same_inputs(earlier) else integrity).inputs_fingerprint
         now = Snapshot(request.report_id, timestamp, texts, tuple(decided), consistency, fingerprints)
         drifted = drift.compare(now, snapshot(baseline.report), saved=baseline.saved, thresholds=thresholds)
     results = tuple(_with_derived(request, decided, consistency, drifted))
@@ -148,13 +156,7 @@ def build_report(
         limitations=_limitations(request, judge, measured, scan_result, incomplete=incomplete),
         model_fingerprints=fingerprints,
         spent=_spent(measured),
-        integrity=Integrity(
-            playbook_logic_hash=request.playbook.logic_hash,
-            inputs_fingerprint=request.inputs.fingerprint,
-            runner_fingerprint=RUNNER_FINGERPRINT,
-            raw_inputs=dict(request.inputs.raw_hashes or {}),
-            report_hash_method=REPORT_HASH_METHOD,
-        ),
+        integrity=integrity,
         presentation_rules=PresentationRules(label=request.mode.label),
     )
     return with_hash(report)

@@ -52,7 +52,7 @@ class ReportComparison:
 def compare(before: Report, after: Report) -> ReportComparison:
     checks_before = {check.check_id: check for check in before.check_results}
     checks_after = {check.check_id: check for check in after.check_results}
-    same_text = before.integrity.inputs_fingerprint == after.integrity.inputs_fingerprint
+    same_text = before.integrity.has_same_inputs(after.integrity)
     same_judge = identity(before.model_fingerprints) == identity(after.model_fingerprints)
     scores = (before.variance_summary.consistency_score, after.variance_summary.consistency_score)
     return ReportComparison(

@@ -237,6 +237,14 @@ class Integrity:
     """How `report_hash` is computed. Reports of earlier versions do not say it: they escape lone surrogates as JSON
     does, so that a lone surrogate and its escaped form have the same hash."""
 
+    def has_same_inputs(self, other: Integrity) -> bool:
+        """Return whether both are about the same texts.
+
+        Fingerprints of earlier versions are different for texts that have to be escaped; hashes of the bytes are not.
+        """
+        same_bytes = bool(self.raw_inputs) and self.raw_inputs == other.raw_inputs
+        return same_bytes or self.inputs_fingerprint == other.inputs_fingerprint
+
 
 @dataclass(frozen=True, slots=True)
 class PresentationRules:
