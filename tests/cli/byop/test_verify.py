@@ -6,10 +6,8 @@ from pathlib import Path
 
 from inline_snapshot import snapshot
 
-from salvo.engine.jsonio import json_codec
 from salvo.playbooks.audit import signing
 from salvo.playbooks.report import export
-from salvo.playbooks.report.report import ReportFile
 from salvo.playbooks.store.store import EvaluationStore
 from tests.support.playbooks import a_report, masked
 from tests.support.stored_evaluations import NAMES, Byop, finish_evaluation
@@ -123,7 +121,7 @@ def test_a_file_is_compared_with_the_database_where_that_knows_it(
     run: Byop, store: EvaluationStore, folder: Path
 ) -> None:
     report = finish_evaluation(store)
-    (folder / "report.json").write_bytes(json_codec.dumps(ReportFile(report)))
+    (folder / "report.json").write_text(export.signed_json(report, None))
     shown = run("verify", "report.json")
     assert (shown.exit_code, "The audit log has had this report" in shown.stdout) == (0, True)
     (folder / "byop_runs.db").write_bytes(b"no database " * 100)
@@ -143,3 +141,31 @@ def test_a_kept_head_is_looked_for(run: Byop, three: EvaluationStore) -> None:
     cut = run("verify", "--head", head)
     assert cut.exit_code == 1
     assert "was truncated or replaced" in cut.stdout
+
+
+def test_a_part_that_is_not_altered_is_not_called_altered(run: Byop, store: EvaluationStore, folder: Path) -> None:
+    finish_evaluation(store)
+    mine, other = (run("keys", "new", name).stdout.strip() for name in ("mine.pem", "other.pem"))
+    run("show", "latest", "--sign=mine.pem", "-o", "signed.json", "-o", "signed.md")
+    run("show", "latest", "-o", "plain.json")
+    (folder / "renamed.html").write_bytes((folder / "signed.md").read_bytes())
+
+    def words(*arguments: str) -> tuple[str, str, dict[str, int]]:
+        """The word for the signature in the text and in JSON, and the counts."""
+        shown, found = run("verify", *arguments), json.loads(run("verify", *arguments, "--json").stdout)
+        part = "log signed" if arguments[0] == "--public-key" else "signature"
+        [line] = [line for line in shown.stdout.splitlines() if f" {part}" in line]
+        [standing] = [finding["standing"] for finding in found["findings"] if finding["part"] == part]
+        assert shown.exit_code == 1
+        assert "1 part failed the verification." in shown.stdout
+        return line.partition(part)[0].strip(), standing, {name: found[name] for name in ("altered", "failed")}
+
+    failed = {"altered": 0, "failed": 1}
+    assert words("signed.json", "--public-key", other) == ("other key", "other_key", failed)
+    assert words("plain.json", "--public-key", mine) == ("not signed", "not_signed", failed)
+    assert words("renamed.html", "--public-key", mine) == ("contradicted", "contradicted", failed)
+    assert words("--public-key", mine) == ("not signed", "not_signed", failed)
+    run("keys", "revoke", mine, "--reason", "stolen laptop")
+    assert words("signed.json", "--public-key", mine) == ("revoked key", "revoked_key", failed)
+    (folder / "signed.md").write_text((folder / "signed.md").read_text().replace("ALERT", "STABLE"))
+    assert words("signed.md", "--public-key", other) == ("altered", "altered", {"altered": 1, "failed": 1})

@@ -71,7 +71,7 @@ def test_a_file_holds_by_itself(tmp_path: Path, key: SigningKey) -> None:
             ],
             "unsigned, and a key was named": [
                 "holds report: The report matches the hash that it names: sha256:….",
-                "altered signature: The file is not signed, neither with the key that you named nor with another.",
+                "not_signed signature: The file is not signed, neither with the key that you named nor with another.",
             ],
             "signed": [
                 "holds report: The report matches the hash that it names: sha256:….",
@@ -83,7 +83,7 @@ def test_a_file_holds_by_itself(tmp_path: Path, key: SigningKey) -> None:
             ],
             "signed by another": [
                 "holds report: The report matches the hash that it names: sha256:….",
-                "altered signature: The file was signed with a different key: KEY, not OTHER. No audit log here shows that the one replaced the other.",
+                "other_key signature: The file was signed with a different key: KEY, not OTHER. No audit log here shows that the one replaced the other.",
             ],
             "signed and altered": [
                 "altered report: The report was altered: its hash is sha256:…, but it names sha256:….",
@@ -195,12 +195,12 @@ def test_a_document_is_signed_at_its_end(suffix: str, key: SigningKey) -> None:
 
     assert signed.startswith(content)
     assert state(signed) is VerificationState.HOLDS
-    assert state(content) is VerificationState.ALTERED
+    assert state(content) is VerificationState.NOT_SIGNED
     assert state(content, public_key=None) is VerificationState.UNKNOWN
     assert state(signed.replace(b"a report", b"a rep0rt")) is VerificationState.ALTERED
     assert state(b"<p>first</p>" + signed) is VerificationState.ALTERED
-    assert state(signed + b"<p>approved</p>") is VerificationState.ALTERED
-    assert state(signed, Path("report.html" if suffix == ".md" else "report.md")) is VerificationState.ALTERED
+    assert state(signed + b"<p>approved</p>") is VerificationState.NOT_SIGNED
+    assert state(signed, Path("report.html" if suffix == ".md" else "report.md")) is VerificationState.CONTRADICTED
     with pytest.raises(InputError, match="not written as Salvo writes it"):
         state(signed.replace(b'{"algorithm"', b'{ "algorithm"'))
     with pytest.raises(InputError, match="cannot be read"):

@@ -24,8 +24,12 @@ from salvo.playbooks.audit.head_key import revoked_keys_file
 from salvo.playbooks.audit.report_file import parse_json
 from salvo.playbooks.audit.revoked_keys import Revocation, read_revocations
 from salvo.playbooks.audit.signing import read_public_key
-from salvo.playbooks.audit.verify import VerificationFinding
+from salvo.playbooks.audit.verify import VerificationFinding, VerificationState
 from salvo.playbooks.store.store import EvaluationStore
+
+_COLOURS = {VerificationState.HOLDS: "green", VerificationState.UNKNOWN: "yellow"}
+_WORD_WIDTH = 8
+"""Of the usual words; a longer one widens the column."""
 
 
 @click.command
@@ -79,8 +83,9 @@ def verify(
     everything that is stored of it is hashed again, and every column of its rows is compared with the audit log. FILE
     is an exported report: its hash and signature are checked, and it is compared with the database if the report is
     there. --all verifies every evaluation, playbook, vote and baseline, and tells evaluations that were deleted from
-    those that were erased with `byop delete`. Without an argument, only the audit log is checked. Exits 0 if nothing
-    was altered, 1 if something was, and 2 if there is no such report.
+    those that were erased with `byop delete`. Without an argument, only the audit log is checked. Exits 0 if no part
+    failed, 1 if one did (it was altered, is contradicted by the votes, or is not signed by the key that you named), and
+    2 if there is no such report.
     """
     if (timestamp is None) != (timestamp_ca is None):
         raise UsageError("--timestamp and --timestamp-ca belong together: a time stamp, and whom you trust to make it.")
@@ -109,7 +114,7 @@ def verify(
         with open_store() as store:
             findings.append(timestamps.check_timestamp(timestamp, timestamp_ca, store.audit_log()))
     _show(findings, as_json, is_file=is_file)
-    if any(finding.standing == "altered" for finding in findings):
+    if any(finding.failed for finding in findings):
         raise SystemExit(ExitCode.FAILED)
 
 
@@ -186,18 +191,20 @@ def _verify_stored(name: str) -> list[VerificationFinding]:
 
 
 def _show(findings: Sequence[VerificationFinding], as_json: bool, *, is_file: bool) -> None:
-    altered = sum(finding.standing == "altered" for finding in findings)
+    failed = sum(finding.failed for finding in findings)
     if as_json:
-        result = {"altered": altered, "findings": [asdict(finding) for finding in findings]}
+        altered = sum(finding.standing is VerificationState.ALTERED for finding in findings)
+        result = {"altered": altered, "failed": failed, "findings": [asdict(finding) for finding in findings]}
         echo_json(json_codec.dumps(result, indent=2))
         return
-    colours = {"holds": "green", "altered": "red", "unknown": "yellow"}
     paint = Paint(True)
-    for finding in findings:
-        word = paint(f"{finding.standing:<8}", colours[finding.standing], bold=finding.standing == "altered")
-        echo(f"{word} {finding.part:<10} {printable(finding.message)}")
-    if altered:
-        echo(f"\n{pluralize(altered, 'part')} failed the verification.")
+    words = [finding.standing.replace("_", " ") for finding in findings]
+    width = max([_WORD_WIDTH, *map(len, words)])
+    for finding, word in zip(findings, words, strict=True):
+        colour = "red" if finding.failed else _COLOURS[finding.standing]
+        echo(f"{paint(word.ljust(width), colour, bold=finding.failed)} {finding.part:<10} {printable(finding.message)}")
+    if failed:
+        echo(f"\n{pluralize(failed, 'part')} failed the verification.")
     elif not is_file:
         echo(f"\n{verify_store.conclusion(findings)}")
     elif all(finding.standing == "holds" for finding in findings):

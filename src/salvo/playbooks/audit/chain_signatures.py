@@ -86,7 +86,7 @@ def check(
     revocations = _revocations(log)
     problems = list(filter(None, (_problem(signature, entries, revocations) for signature in signatures)))
     if problems:
-        return [VerificationFinding(PART, VerificationState.ALTERED, problem) for problem in problems]
+        return problems
     keys = known_keys(log, revocation_list or {}, public_key)
     usable = [signature for signature in signatures if signature.public_key not in keys.revocations]
     if public_key is not None:
@@ -118,10 +118,11 @@ def _not_covered(
             f"The key that you named, {public_key}, was revoked on {revocations[public_key].at}, and no other key that "
             f"it vouches for signed the audit log, so {_REBUILT} it."
         )
-        return VerificationFinding(PART, VerificationState.ALTERED, message)
+        return VerificationFinding(PART, VerificationState.REVOKED_KEY, message)
     if public_key is not None:
         message = f"The audit log is not signed by the key that you named, {public_key}, so {_REBUILT} it."
-        return VerificationFinding(PART, VerificationState.ALTERED, message)
+        state = VerificationState.OTHER_KEY if signatures else VerificationState.NOT_SIGNED
+        return VerificationFinding(PART, state, message)
     if signatures:
         revoked = revocations[signatures[-1].public_key]
         message = (
@@ -134,7 +135,7 @@ def _not_covered(
 
 def _problem(
     signature: HeadSignature, entries: dict[int, AuditEntry], revocations: dict[str, AuditEntry]
-) -> str | None:
+) -> VerificationFinding | None:
     """Return what is wrong with a signature, or None."""
     # Imported here because cryptography is slow to import, and a log without signatures needs none.
     from salvo.playbooks.audit.signing import signs_bytes
@@ -143,21 +144,26 @@ def _problem(
     signed = Signature("ed25519", signature.public_key, signature.value, PAYLOAD_TYPE)
     claims = signature.claims
     if not signs_bytes(signature.statement.encode("utf-8", "surrogatepass"), signed):
-        return f"{name} is invalid: it or its statement was altered."
+        return _altered(f"{name} is invalid: it or its statement was altered.")
     if (claims.get("sequence"), claims.get("public_key")) != (signature.sequence, signature.public_key):
-        return f"{name} was moved: its statement is about entry {claims.get('sequence')}."
+        return _altered(f"{name} was moved: its statement is about entry {claims.get('sequence')}.")
     entry = entries.get(signature.sequence)
     if entry is None:
-        return f"The audit log was truncated: entry {signature.sequence} was signed, and it is not there."
+        return _altered(f"The audit log was truncated: entry {signature.sequence} was signed, and it is not there.")
     if claims.get("hash") != entry.hash:
-        return (
+        return _altered(
             f"The audit log was rebuilt: entry {signature.sequence} was signed as {claims.get('hash')}, and it is now "
             f"{entry.hash}."
         )
     revoked = revocations.get(signature.public_key)
     if revoked is not None and signature.sequence > revoked.sequence:
-        return f"{name} was made after that key was revoked (entry {revoked.sequence}, {revoked.at})."
+        message = f"{name} was made after that key was revoked (entry {revoked.sequence}, {revoked.at})."
+        return VerificationFinding(PART, VerificationState.REVOKED_KEY, message)
     return None
+
+
+def _altered(message: str) -> VerificationFinding:
+    return VerificationFinding(PART, VerificationState.ALTERED, message)
 
 
 def _revocations(log: Sequence[AuditEntry]) -> dict[str, AuditEntry]:

@@ -56,17 +56,17 @@ def check_timestamp(file: Path, authorities: Path, log: Sequence[AuditEntry]) ->
         signer = _signer(response)
     except (VerificationError, ValueError) as error:
         message = f"{file} is not a valid time stamp of an authority in {authorities}: {error}"
-        return VerificationFinding(PART, VerificationState.ALTERED, message)
+        return VerificationFinding(PART, VerificationState.NOT_TRUSTED, message)
     anchored = f"anchored by TSA {signer.subject.rfc4514_string()} at {token.gen_time.astimezone(UTC).isoformat()}"
     if imprint.hash_algorithm.dotted_string != _SHA256:
         message = f"{file}: a hash was {anchored}, but it is not a SHA-256 hash, so it is none of the audit log."
-        return VerificationFinding(PART, VerificationState.ALTERED, message)
+        return VerificationFinding(PART, VerificationState.CONTRADICTED, message)
     stamped = "sha256:" + imprint.message.hex()
     entry = next((entry for entry in log if entry.hash == stamped), None)
     if entry is None:
         message = f"{file}: {stamped} was {anchored}, and no entry has it: the audit log was rebuilt or truncated, or "
         message += "the time stamp is of another log."
-        return VerificationFinding(PART, VerificationState.ALTERED, message)
+        return VerificationFinding(PART, VerificationState.CONTRADICTED, message)
     message = (
         f"Entry {entry.sequence} of the audit log is {anchored}: its hash, which covers all entries before it, existed "
         f"then. The authority's certificate is trusted by {authorities}; whether it was revoked is not checked."

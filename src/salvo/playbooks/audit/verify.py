@@ -36,6 +36,16 @@ class VerificationState(StrEnum):
     ALTERED = "altered"
     UNKNOWN = "unknown"
     """It cannot be determined, because something is missing."""
+    CONTRADICTED = "contradicted"
+    """Something else that was verified contradicts it, such as the votes of a report. It may never have been right."""
+    NOT_SIGNED = "not_signed"
+    """A key was required, and nobody signed it."""
+    OTHER_KEY = "other_key"
+    """It is unaltered since it was signed, but not by the key that was required."""
+    REVOKED_KEY = "revoked_key"
+    """It is unaltered since it was signed, but by a key that was revoked."""
+    NOT_TRUSTED = "not_trusted"
+    """None of the authorities that were named vouches for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +54,11 @@ class VerificationFinding:
     """What was verified: the report, the votes, the audit log …"""
     standing: VerificationState
     message: str
+
+    @property
+    def failed(self) -> bool:
+        """Return whether it is not what it should be. What is unknown has not failed."""
+        return self.standing not in (VerificationState.HOLDS, VerificationState.UNKNOWN)
 
 
 def stored(report_id: str, evaluation: RawEvaluation | None, log: Sequence[AuditEntry]) -> list[VerificationFinding]:

@@ -75,10 +75,10 @@ def _check_signature(
         return VerificationFinding("signature", VerificationState.UNKNOWN, message)
     if signature is None:
         message = "The file is not signed, neither with the key that you named nor with another."
-        return VerificationFinding("signature", VerificationState.ALTERED, message)
+        return VerificationFinding("signature", VerificationState.NOT_SIGNED, message)
     if signature.payload_type != expected_type:
         message = f"The signature is for a file of the type {signature.payload_type}, and this one is {expected_type}."
-        return VerificationFinding("signature", VerificationState.ALTERED, message)
+        return VerificationFinding("signature", VerificationState.CONTRADICTED, message)
     # Imported here because cryptography is slow to import, and most verifications check no signature.
     from salvo.playbooks.audit.signing import signs_bytes
 
@@ -107,13 +107,13 @@ def _signed_by(
             f"The file was signed with a different key: {name}, not {public_key}. No audit log here shows that the one "
             "replaced the other."
         )
-        return VerificationFinding("signature", VerificationState.ALTERED, message)
+        return VerificationFinding("signature", VerificationState.OTHER_KEY, message)
     if (revocation := keys.revocations.get(name)) is not None:
         message = (
             f"The file was signed with the key {name}, which was revoked on {revocation.at} ({revocation.reason}): "
             "whoever has that key could have signed the file at any time."
         )
-        state = VerificationState.UNKNOWN if public_key is None else VerificationState.ALTERED
+        state = VerificationState.UNKNOWN if public_key is None else VerificationState.REVOKED_KEY
         return VerificationFinding("signature", state, message)
     if public_key is None:
         message = (

@@ -198,6 +198,8 @@ def export(
 class Verification:
     altered: int
     """The number of parts that were altered."""
+    failed: int
+    """The number of parts that were altered, are contradicted by others, or are signed by a key of no worth."""
     findings: tuple[verification.VerificationFinding, ...]
 
 
@@ -210,7 +212,7 @@ def verify(report_id: str, services: ServicesDep) -> Verification:
     findings = verify_store.verify_one(store, evaluation_id, log)
     findings += chain_signatures.check(log, store.head_signatures())
     altered = sum(finding.standing is verification.VerificationState.ALTERED for finding in findings)
-    return Verification(altered, tuple(findings))
+    return Verification(altered, sum(finding.failed for finding in findings), tuple(findings))
 
 
 class ReportPair(RequestModel, json_schema_extra={"examples": [{"a": "01j9", "b": "latest"}]}):
