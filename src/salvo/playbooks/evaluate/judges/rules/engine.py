@@ -8,6 +8,7 @@ from salvo.playbooks.evaluate.judges.rules.assumptions import judge_assumptions
 from salvo.playbooks.evaluate.judges.rules.certainty import judge_certainty
 from salvo.playbooks.evaluate.judges.rules.escalation import judge_escalation
 from salvo.playbooks.evaluate.judges.rules.finding import RuleFinding, Span, undecided
+from salvo.playbooks.evaluate.judges.rules.genre import Genre, find_genre
 from salvo.playbooks.evaluate.judges.rules.language import other_language, words
 from salvo.playbooks.evaluate.judges.rules.sentences import Sentence, read
 from salvo.playbooks.evaluate.judges.rules.unchecked import judge_unchecked
@@ -43,4 +44,13 @@ def judge(check_id: str, text: str, ignore: Sequence[Span] = ()) -> RuleFinding:
     language = other_language(plain_text)
     if language:
         return undecided("not-english", f"The rules work in English, and the text appears to be in {language}.")
+    genre = find_genre(sentences)
+    if genre is not Genre.ANALYSIS:
+        return undecided(f"{genre.value}-without-analysis", _WITHOUT_ANALYSIS[genre])
     return _JUDGES[check_id](sentences)
+
+
+_WITHOUT_ANALYSIS = {
+    Genre.DRAFT: "This text is a draft, not an analysis: it has next to no conclusions of its own to judge.",
+    Genre.SUMMARY: "This text is a summary, not an analysis: it restates a document and has next to no conclusions of its own to judge.",
+}

@@ -6,13 +6,14 @@ Every step takes linear time: patterns are bounded, and unusually long sentences
 from __future__ import annotations
 
 import re
-from collections.abc import Generator, Iterator, Sequence
-from dataclasses import dataclass
-from enum import Enum
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Literal, TypeAlias
 
+from salvo.playbooks.evaluate.judges.rules.blocks import Block, Kind, blank_spans, read_blocks
 from salvo.playbooks.evaluate.judges.rules.finding import Span
+from salvo.playbooks.evaluate.judges.rules.folding import fold
+from salvo.playbooks.evaluate.judges.rules.segments import Passage, find_drafted
 
 QUOTED = "qqq"
 """Replaces quoted words in a folded sentence."""
@@ -20,20 +21,6 @@ QUOTED = "qqq"
 _MAX_SENTENCE = 900
 _MAX_QUOTATION = 1500
 _SHORT_QUOTATION_WORDS = 3
-_SHORT_LINE = 8
-_TITLE_LINE = 14
-
-
-class Kind(Enum):
-    """The kind of block that contains a sentence."""
-
-    PROSE = "prose"
-    ITEM = "list item"
-    CELL = "table cell"
-    HEADING = "heading"
-    """It asserts nothing."""
-    QUOTATION = "quotation"
-    """It is not the author's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +37,8 @@ class Sentence:
     own: str
     heading: str = ""
     lead: str = ""
+    drafted: bool = False
+    """It is wording of a contract that the text drafts or repeats, and no statement of its author."""
 
     @property
     def span(self) -> Span:
@@ -61,18 +50,21 @@ class Sentence:
 
     @property
     def is_authors(self) -> bool:
-        """Return whether the author asserts it: it is no heading, quotation or question."""
-        return self.kind not in (Kind.HEADING, Kind.QUOTATION) and not self.is_question
+        """Return whether the author asserts it: it is no heading, quotation, drafted wording or question."""
+        return not self.drafted and self.kind not in (Kind.HEADING, Kind.QUOTATION) and not self.is_question
 
 
 # All checks read the same text in a row.
 @lru_cache(maxsize=4)
 def read(text: str, ignore: tuple[Span, ...] = ()) -> tuple[Sentence, ...]:
     """Return the sentences of a text, in order. Ignored spans count as blank."""
-    text = _blanked(text, ignore)
+    text = blank_spans(text, ignore)
     sentences: list[Sentence] = []
+    passages: list[Passage] = []
+    passage_sizes: list[int] = []
     heading = lead = ""
-    for block in _blocks(text):
+    for block in read_blocks(text):
+        before = len(sentences)
         if block.kind is Kind.HEADING and not block.column:
             heading, lead = fold(text[block.start : block.end]), ""
         for start, end, quotations in _split(text, block):
@@ -87,168 +79,26 @@ def read(text: str, ignore: tuple[Span, ...] = ()) -> tuple[Sentence, ...]:
                 lead = sentences[-1].plain
             elif block.kind is Kind.PROSE:
                 lead = ""
-    return tuple(sentences)
-
-
-def fold(text: str) -> str:
-    """Return one lower-case line with plain quotes and dashes, without invisible characters and emphasis marks."""
-    text = _INVISIBLE.sub("", text.translate(_TYPOGRAPHY))
-    text = _EMPHASIS.sub("", _LINK.sub(r"\1", text))
-    text = " ".join(text.lower().split())
-    if "'" in text:
-        for pattern, expansion in _CONTRACTIONS:
-            text = pattern.sub(expansion, text)
-    return text.replace("cannot", "can not")
-
-
-# --- Blocks: paragraphs, list items, table cells, headings, quotations ---
-
-
-@dataclass(frozen=True, slots=True)
-class _Block:
-    start: int
-    end: int
-    kind: Kind
-    column: str = ""
-
-
-_Shape: TypeAlias = Literal["blank", "fence", "row", "hashed", "quote", "listed", "text"]
-"""What a line looks like by itself."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Line:
-    """A line that is not empty. `following` is "" before a blank line and None at the end of the text."""
-
-    start: int
-    end: int
-    shape: _Shape
-    continues: bool
-    following: str | None
-
-
-def _blanked(text: str, ignore: Sequence[Span]) -> str:
-    pieces: list[str] = []
-    position = 0
-    for first, last in sorted(ignore):
-        start, end = max(first, position), min(last, len(text))
-        if start < end:
-            pieces += [text[position:start], _NOT_LINE_END.sub(" ", text[start:end])]
-            position = end
-    return "".join([*pieces, text[position:]])
-
-
-def _blocks(text: str) -> Iterator[_Block]:
-    columns: list[str] = []
-    open_block: _Block | None = None
-    for line in _lines(text):
-        if line.shape == "text" and line.continues and open_block and open_block.kind is not Kind.HEADING:
-            open_block = _Block(open_block.start, line.end, open_block.kind)
-            continue
-        if open_block:
-            yield open_block
-        open_block = None
-        if line.shape == "row":
-            columns = yield from _row(text, line, columns)
-            continue
-        columns = []
-        if line.shape != "blank":
-            kind = _kind(text[line.start : line.end], line.shape, line.following)
-            open_block = _Block(*_content_span(text, line), kind)
-    if open_block:
-        yield open_block
-
-
-def _row(text: str, row: _Line, columns: list[str]) -> Generator[_Block, None, list[str]]:
-    """Yield the cells of a table row, and return the names of its columns: the row above a rule has them."""
-    if _is_table_rule(text[row.start : row.end]):
-        return columns
-    cells = [match.span() for match in _CELL.finditer(text, row.start, row.end)]
-    if _is_table_rule(row.following or ""):
-        columns = [fold(text[start:end]) for start, end in cells]
-        yield from (_Block(*cell, Kind.HEADING, column) for cell, column in zip(cells, columns, strict=True))
-        return columns
-    for index, (start, end) in enumerate(cells):
-        yield _Block(start, end, Kind.CELL, columns[index] if index < len(columns) else "")
-    return columns
-
-
-def _lines(text: str) -> Iterator[_Line]:
-    spans = [match.span() for match in _LINE.finditer(text)]
-    fenced = continues = False
-    for (start, end), below in zip(spans, [*spans[1:], None], strict=False):
-        shape = _shape(text[start:end])
-        if shape == "fence":
-            fenced = not fenced
-            shape = "blank"
-        elif fenced:
-            shape = "quote"
-        following = None
-        if below is not None:
-            adjacent = below[0] - end == 1 or text[end : below[0]] == "\r\n"
-            following = text[slice(*below)] if adjacent else ""
-        yield _Line(start, end, shape, continues, following)
-        continues = bool(following)
-
-
-def _shape(line: str) -> _Shape:
-    stripped = line.strip()
-    if not stripped or _RULE.fullmatch(stripped):
-        return "blank"
-    if stripped.startswith(("```", "~~~")):
-        return "fence"
-    if stripped.startswith("|") and stripped.count("|") > 1:
-        return "row"
-    if _HASHES.match(stripped):
-        return "hashed"
-    if stripped.startswith(">"):
-        return "quote"
-    if _MARKER.match(stripped):
-        return "listed"
-    return "text"
-
-
-def _kind(line: str, shape: _Shape, following: str | None) -> Kind:
-    if shape == "hashed":
-        return Kind.HEADING
-    if shape == "quote":
-        return Kind.QUOTATION
-    stripped = line.strip()
-    if shape == "listed":
-        # "2. Assumptions" above a paragraph is a heading; above "3. ..." it is an item of a list.
-        numbered = stripped[0].isalnum() and _looks_like_a_heading(_MARKER.sub("", stripped, count=1), _SHORT_LINE)
-        return Kind.HEADING if numbered and following and _shape(following) == "text" else Kind.ITEM
-    if _BOLD_LINE.fullmatch(stripped) or (following and _UNDERLINE.fullmatch(following.strip())):
-        return Kind.HEADING
-    if following and following.lstrip()[:1].islower():
-        return Kind.PROSE
-    alone = following is not None and not following.strip()
-    return Kind.HEADING if _looks_like_a_heading(stripped, _TITLE_LINE if alone else _SHORT_LINE) else Kind.PROSE
-
-
-def _looks_like_a_heading(line: str, longest: int) -> bool:
-    words = line.split(maxsplit=longest)
-    if not words or len(words) > longest or not (line[0].isupper() or line[0].isdigit()):
-        return False
-    return (line[-1].isalnum() or line[-1] in ":)") and not _STATEMENT_WORDS.search(line.lower())
-
-
-def _content_span(text: str, line: _Line) -> Span:
-    """Return the span of the line without its leading marker and white space."""
-    marker = _LEADING.get(line.shape)
-    match = marker.match(text, line.start, line.end) if marker else None
-    start = match.end() if match else line.start
-    return line.end - len(text[start : line.end].lstrip()), line.end
-
-
-def _is_table_rule(line: str) -> bool:
-    return "-" in line and not line.strip("|-: \t")
+        size = len(sentences) - before
+        if size:
+            own = " ".join(sentence.own for sentence in sentences[before:])
+            passages.append(Passage(block.kind, text[block.start : block.end], own, block.marker, block.after_rule))
+            passage_sizes.append(size)
+    drafted = [
+        is_drafted
+        for is_drafted, size in zip(find_drafted(passages), passage_sizes, strict=True)
+        for _ in range(size)
+    ]
+    return tuple(
+        replace(sentence, drafted=True) if is_drafted else sentence
+        for sentence, is_drafted in zip(sentences, drafted, strict=True)
+    )
 
 
 # --- Sentences of a block ---
 
 
-def _split(text: str, block: _Block) -> Iterator[tuple[int, int, list[Span]]]:
+def _split(text: str, block: Block) -> Iterator[tuple[int, int, list[Span]]]:
     quotations = [match.span() for match in _QUOTATION.finditer(text, block.start, block.end)]
     first = 0
     for left, right in _sentence_spans(text, block, quotations):
@@ -263,7 +113,7 @@ def _split(text: str, block: _Block) -> Iterator[tuple[int, int, list[Span]]]:
             yield start, end, quotations[first:last]
 
 
-def _sentence_spans(text: str, block: _Block, quotations: Sequence[Span]) -> Iterator[Span]:
+def _sentence_spans(text: str, block: Block, quotations: Sequence[Span]) -> Iterator[Span]:
     start = block.start
     index = 0
     for match in _STOP.finditer(text, block.start, block.end):
@@ -321,27 +171,6 @@ def _voices(text: str, start: int, end: int, quotations: Sequence[Span]) -> tupl
     return folded, fold("".join([*own, rest])) if own else folded
 
 
-_LINE = re.compile(r"[^\r\n]+")
-_NOT_LINE_END = re.compile(r"[^\r\n]")
-_RULE = re.compile(r"[-*_=]{3,}")
-_HASHES = re.compile(r"#{1,6}\s")
-_MARKER = re.compile(
-    r"(?:[-*+•▪●◦‣–]|\(?(?:\d{1,3}(?:\.\d{1,3}){0,3}|[a-zA-Z]|[ivxIVX]{2,5})[.)]|\d{1,3}(?:\.\d{1,3}){1,3})\s+"
-)
-_LEADING = {
-    "hashed": re.compile(r"\s*#{1,6}\s+"),
-    "quote": re.compile(r"[\s>]{1,20}"),
-    "listed": re.compile(r"\s*" + _MARKER.pattern),
-}
-_CELL = re.compile(r"[^|\s][^|]*")
-_BOLD_LINE = re.compile(r"(?:\*\*|__)[^*_]{1,80}(?:\*\*|__):?")
-_UNDERLINE = re.compile(r"={3,}|-{3,}")
-# A short line with one of these words is a statement; without them and without a full stop it is a heading.
-_STATEMENT_WORDS = re.compile(
-    r"\b(?:i|we|you|it|is|are|was|were|be|been|did|does|do|has|have|had|should|must|may|can|could|will|would|shall"
-    r"|says?|states?|assum(?:e|es|ing)|complies|meets|satisfies|please)\b"
-)
-
 _QUOTATION = re.compile(
     rf'"[^"]{{1,{_MAX_QUOTATION}}}"|“[^“”]{{1,{_MAX_QUOTATION}}}”|„[^„“”]{{1,{_MAX_QUOTATION}}}[“”]'
     rf"|«[^«»]{{1,{_MAX_QUOTATION}}}»|\u2018(?:[^\u2018’]|(?<=\w)’(?=\w)){{1,300}}’(?!\w)"
@@ -359,23 +188,3 @@ art arts sec sect cl cls para paras no nos reg dir ch p pp fn fig ann app sch ex
 """
 _BEFORE_NUMBERS = frozenset(_BEFORE_NUMBERS_LIST.split())
 
-_INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\u0000-\u0008\ud800-\udfff]")
-_TYPOGRAPHY = str.maketrans("\u2018\u2019“”\u00a0\u202f\u2010\u2011", "''\"\"  --", "") | {
-    ord(dash): " – " for dash in "–—"
-}
-_LINK = re.compile(r"\[([^\[\]]{1,200})\]\([^()\s]{1,300}\)")
-_EMPHASIS = re.compile(r"(?<!\w)[*_]{1,3}(?=\S)|(?<=\S)[*_]{1,3}(?!\w)|[`~]{1,3}|<[^<>]{1,40}>")
-_CONTRACTIONS = tuple(
-    (re.compile(pattern), expansion)
-    for pattern, expansion in (
-        (r"\bcan't\b", "can not"),
-        (r"\bwon't\b", "will not"),
-        (r"n't\b", " not"),
-        (r"'ve\b", " have"),
-        (r"'re\b", " are"),
-        (r"'ll\b", " will"),
-        (r"'m\b", " am"),
-        (r"\b(i|we|you|he|she|they|it)'d\b", r"\1 would"),
-        (r"\b(it|that|there|here|what)'s\b", r"\1 is"),
-    )
-)
