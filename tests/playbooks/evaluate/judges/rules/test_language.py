@@ -21,8 +21,8 @@ TEXTS = {
 
 @pytest.mark.parametrize("language,text", TEXTS.items(), ids=str)
 def test_the_language_of_a_text_is_told(language: str | None, text: str) -> None:
-    assert other_language(text) == language
+    assert other_language([text]) == language
 
 
 def test_no_words_are_no_language() -> None:
-    assert other_language("§ 3, 4; 5") is None
+    assert other_language(["§ 3, 4; 5"]) is None

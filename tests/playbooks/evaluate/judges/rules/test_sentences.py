@@ -6,7 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from salvo.playbooks.evaluate.judges.rules.sentences import Kind, fold, read
+from salvo.playbooks.evaluate.judges.rules.blocks import Kind
+from salvo.playbooks.evaluate.judges.rules.folding import fold
+from salvo.playbooks.evaluate.judges.rules.sentences import read
 
 
 def cut(text: str) -> list[str]:

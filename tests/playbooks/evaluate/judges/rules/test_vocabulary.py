@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from salvo.playbooks.evaluate.judges.rules.engine import KNOWN_CHECKS, judge
-from salvo.playbooks.evaluate.judges.rules.sentences import fold
+from salvo.playbooks.evaluate.judges.rules.folding import fold
 from salvo.playbooks.evaluate.judges.rules.vocabulary import VocabularyEntry, VocabularyGroup, groups, pattern
 
 NEUTRAL = (

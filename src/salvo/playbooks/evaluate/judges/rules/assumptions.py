@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from itertools import islice
 
+from salvo.playbooks.evaluate.judges.rules.blocks import Kind
 from salvo.playbooks.evaluate.judges.rules.clauses import is_negated, surroundings
-from salvo.playbooks.evaluate.judges.rules.finding import ABSENT, MAX_SPANS, SAID, RuleFinding, undecided
-from salvo.playbooks.evaluate.judges.rules.sentences import Kind, Sentence
+from salvo.playbooks.evaluate.judges.rules.finding import ABSENT, EXAMPLES, SAID, RuleFinding, passages, undecided
+from salvo.playbooks.evaluate.judges.rules.genre import declines, is_hardly_legal
+from salvo.playbooks.evaluate.judges.rules.sentences import Sentence
 from salvo.playbooks.evaluate.judges.rules.unchecked import leaves_out
 from salvo.playbooks.evaluate.judges.rules.vocabulary import pattern
 
@@ -20,9 +21,7 @@ _LABEL_WORDS = 7
 def judge_assumptions(sentences: Sequence[Sentence]) -> RuleFinding:
     """PASS if an assumption is stated, FAIL if a conclusion comes without one. An unread document is none."""
     around = zip([None, *sentences[:-1]], sentences, [*sentences[1:], None], strict=True)
-    stated = list(
-        islice((sentence for before, sentence, after in around if _states(sentence, before, after)), MAX_SPANS)
-    )
+    stated = [sentence for before, sentence, after in around if _states(sentence, before, after)]
     if stated:
         return RuleFinding(
             "pass",
@@ -32,23 +31,28 @@ def judge_assumptions(sentences: Sequence[Sentence]) -> RuleFinding:
             "The text says outright what it assumes or takes as given (law, facts, role, definitions or version).",
         )
     concludes = pattern(r"\b<concludes>\b")
-    concluding = [sentence for sentence in sentences if sentence.is_authors and concludes.search(sentence.plain)]
-    if concluding:
+    concluding = [sentence for sentence in sentences if sentence.is_statement and concludes.search(sentence.plain)]
+    few = len(concluding) < _MIN_CONCLUDING_SHARE * sum(sentence.is_authors for sentence in sentences)
+    if concluding and not (few and (is_hardly_legal(sentences) or declines(sentences))):
         concluding.sort(key=lambda sentence: not pattern(_DRAWS).search(sentence.plain))
+        count = len(concluding)
         return RuleFinding(
             "fail",
             ABSENT,
-            tuple(sorted(sentence.span for sentence in concluding[:2])),
+            tuple(sorted(sentence.span for sentence in concluding[:EXAMPLES])),
             "assumptions.unstated",
-            "The quoted conclusion comes without any statement of the law, facts, role or definitions it assumes.",
+            f"{passages(count)} {'a conclusion' if count == 1 else 'conclusions'} or advice, and the text states no "
+            "assumption about law, facts, role or definitions.",
         )
     return undecided(
         "assumptions.no-conclusion",
-        "No assumption is stated, and no conclusion or advice was found that would need one.",
+        "No assumption is stated, and no legal conclusion or advice was found that would need one.",
     )
 
 
 def _states(sentence: Sentence, before: Sentence | None, after: Sentence | None) -> bool:
+    if sentence.kind is Kind.HEADING and not sentence.drafted:
+        return bool(pattern(_TITLE_OF_A_SIDE).search(sentence.plain))
     if not sentence.is_authors:
         return False
     text = sentence.plain
@@ -78,6 +82,9 @@ def _is_labelled(sentence: Sentence, before: Sentence | None) -> bool:
 
 
 def _says_so(text: str) -> bool:
+    if pattern(_TAKES_A_SIDE).search(text) or pattern(_LAW_AS_GIVEN).search(text):
+        return True
+    text = pattern(_NAMES_NONE).sub(" ", text)
     if _sets_a_frame(text) or any(not _is_denied(text, match) for match in pattern(_RELIES).finditer(text)):
         return True
     return any(
@@ -158,13 +165,41 @@ def _is_the_authors(text: str, match: re.Match[str]) -> bool:
 
 
 # "I reviewed the contract and assumed ...": if the author speaks, a party in the clause is an object.
+_MIN_CONCLUDING_SHARE = 0.2
+_SIDE = (
+    r"(?:from (?:the )?[\w'&. -]{2,40}?(?:'s?|s') (?:perspective|point of view|viewpoint|standpoint)"
+    r"|from the (?:perspective|point of view|viewpoint|standpoint) of (?:the )?[\w-]+)"
+)
+# "An analysis of the termination clauses from the reseller's perspective": the side that the text takes.
+_TAKES_A_SIDE = rf"\b(?:<work>|analysis|list|issues|assessment|overview)s?\b[^.;]{{0,90}}? {_SIDE}"
+_TITLE_OF_A_SIDE = (
+    r"\b(?:review|analysis|assessment|comments|issues)\b[^.;]{0,60}?(?:[\w-]+'s?|s') (?:perspective|point of view"
+    r"|viewpoint|standpoint)|\b(?:review|analysis|assessment|comments|issues)\b[^.;]{0,60}? from the (?:perspective"
+    r"|point of view) of"
+)
+# "Given that the governing law is ...": the law is taken as given for what follows.
+_LAW_AS_GIVEN = (
+    r"\b(?:given(?: that)?|since|as|because|while|although|considering(?: that)?|seeing that) (?:the |this |your )?"
+    r"(?:(?:agreement|contract|deal|lease|nda|dpa)(?: itself)? (?:is (?:expressly )?(?:governed by|subject to)"
+    r"|specifies|selects|chooses|designates|provides for|stipulates|opts for|names)"
+    r"|(?:governing|applicable|chosen) law (?:is|will be)|governing law clause (?:names|selects|chooses|specifies))"
+    r" (?:the )?(?:[\w-]+ ){0,2}?(?:<law_of>|<country>|<nation>|[\w-]+ law\b|laws? of)"
+)
+# Nothing is assumed by a dedication, a point of view in passing, or a mention of assumptions without any.
+_NAMES_NONE = (
+    rf"\bprepared for (?:the |our |your )?(?!in\b)[\w.&-]+(?: (?!in\b|of\b|under\b)[\w.&-]+){{0,2}}(?=[.,;:]|$)"
+    rf"|^(?:viewed |seen )?{_SIDE},|\b(?:which|that|this) (?:is|may be|seems) (?!written|drafted|read|seen|looked"
+    rf"|said)[\w ]{{2,40}} {_SIDE}"
+    r"|\b(?:certain|several|various|some|a (?:number|set|few)(?: of)?|multiple|many|standard|usual|reasonable"
+    r"|general|underlying) (?:[\w-]+ )?assumptions?\b(?!(?: that\b|:| –|, (?:namely|including|such)))"
+)
 _SPEAKER = re.compile(
     r"\b(?:i|we|my|our|all of this|everything|the (?:note|memo|review|analysis|answer|summary|draft|redline|mark-up"
     r"|statement|table|list)|this (?!clause|section|agreement|contract|article)\w+)\b"
 )
 _STARTS_A_CLAUSE = re.compile(r"(?:^|[,;:–(] ?)$")
 # Any party may "take" something as something; only the author's is an assumption.
-_TAKES = re.compile(r"tak(?:e|es|ing)\b|took\b")
+_TAKES = re.compile(r"tak(?:e|es|ing)\b|took\b|treat(?:s|ing)?\b")
 # "Management assumes that ...": a text may assume for its author, a person only for themselves.
 _THIRD_PERSON = re.compile(r"(?:assumes?|presumes?|supposes?|presupposes?|postulates?|posits?)")
 _TEXTS = (
@@ -202,7 +237,10 @@ _WHOSE = (
     r"|in force|(?:employer|employee|customer|supplier|buyer|seller|controller|processor|deployer|provider|tenant"
     r"|landlord|recipient|discloser)(?=[,;.]|\x27s (?:side|view|point)))"
 )
-_SAYS = re.compile(r"\b(?:courts?|is|are|covers?|applies|apply|extends?|shall|must|exclusively|governs?|includes?)\b")
+_SAYS = re.compile(
+    r"\b(?:courts?|is|are|remains?|per section|covers?|applies|apply|extends?|shall|must|exclusively|governs?"
+    r"|includes?)\b"
+)
 _BACKGROUND = (
     r"\W*(?:(?:the |our |your )?(?:ground rules|background|inputs?|set-?up|frame|scenario|situation|case|parameters"
     r"|facts|profile|givens?|setting|reference case|model case)(?: for (?:the|this) [\w-]+| in mind| of reference)?)"

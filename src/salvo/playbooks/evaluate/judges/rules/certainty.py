@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from salvo.playbooks.evaluate.judges.rules.blocks import Kind
 from salvo.playbooks.evaluate.judges.rules.clauses import is_conditional, is_negated, is_reported, surroundings
-from salvo.playbooks.evaluate.judges.rules.finding import ABSENT, MAX_SPANS, SAID, RuleFinding
-from salvo.playbooks.evaluate.judges.rules.sentences import Kind, Sentence
+from salvo.playbooks.evaluate.judges.rules.finding import ABSENT, SAID, RuleFinding
+from salvo.playbooks.evaluate.judges.rules.sentences import Sentence
 from salvo.playbooks.evaluate.judges.rules.vocabulary import pattern
 
 
@@ -21,8 +22,6 @@ def judge_certainty(sentences: Sequence[Sentence]) -> RuleFinding:
             bare.append(sentence)
         elif claims:
             qualified.append(sentence)
-        if len(bare) == MAX_SPANS:
-            break
     if bare:
         return RuleFinding(
             "fail",
@@ -36,7 +35,7 @@ def judge_certainty(sentences: Sequence[Sentence]) -> RuleFinding:
         return RuleFinding(
             "pass",
             SAID,
-            tuple(sentence.span for sentence in qualified[:MAX_SPANS]),
+            tuple(sentence.span for sentence in qualified),
             "certainty.qualified-claims",
             "Each strong legal statement found is hedged, conditional, denied, or reported as somebody else's.",
         )
@@ -51,7 +50,8 @@ def judge_certainty(sentences: Sequence[Sentence]) -> RuleFinding:
 
 def _claims(sentence: Sentence) -> Iterator[tuple[re.Match[str], bool]]:
     """Yield each absolute wording, and whether a negation in it belongs to the claim ("there is no risk")."""
-    text = sentence.own
+    # Spaces keep the positions.
+    text = _GREETING.sub(lambda greeting: " " * len(greeting[0]), sentence.own)
     templates = [_FULFILS, _EVERY_CASE]
     if pattern(r"\b(?:<verdict>|<standing>|<settled>)\b").search(text):
         templates += [_JUDGED, _JUDGED_FULLY, _JUDGED_NOUN, _MAKES]
@@ -74,6 +74,7 @@ def _is_excused(sentence: Sentence, claim: tuple[re.Match[str], bool]) -> bool:
         or (_INFINITIVE.search(around.clause) and not match[0].startswith(("no ", "zero ")))
         or pattern(r"\b(?:<hedge>|<must>)\b").search(leading)
         or _DESCRIBED.search(around.clause)
+        or _AS_ADVICE.search(sentence.own, 0, match.start())
         or is_reported(leading)
         or _TRAILING_HEDGE.match(after)
         or pattern(_REPORTED_AFTER).search(after)
@@ -98,6 +99,16 @@ def _is_framed(sentence: Sentence) -> bool:
 _DESCRIBED = re.compile(
     r"(?:(?<!,)(?<! as)(?<!means)(?<!shows)(?<!follows)(?<!proves)(?<!doubt)(?<!clear)(?<!sure) that"
     r"|(?:^| )(?:what|whatever|whichever))$"
+)
+# "Certainly! Here is the clause": it greets, and claims nothing.
+_GREETING = re.compile(
+    r"^\W*(?:certainly|absolutely|definitely|of course|sure)(?:[!.]|[,:]? (?=(?:here|below|i|we|let|please"
+    r"|the following)\b))"
+)
+# "Ask a lawyer to ensure that the forms comply with state law": it advises to make it so.
+_AS_ADVICE = re.compile(
+    r"(?:^|[:;,(–] |\b(?:to|and|or|helps?|should|must|please|then|also|you|they) )"
+    r"(?:ensure|make sure|make certain|verify|check|confirm|see to it)\b"
 )
 _EVERYWHERE = re.compile(r"\b(?:every|each|all|any) [\w-]+ (?:where|when|in which|that)\b")
 _INFINITIVE = re.compile(r"\bto(?: \w+ly)?$")
@@ -145,7 +156,8 @@ _STAMPED = (
     r"|^(?:[^:–]{1,60}(?::| –) )?(?:yes, )?(?:<verdict>)(?: with [^.]{1,60})?[.!]?$"
 )
 _TRAILING_HEDGE = re.compile(
-    r",? ?(?:in (?:principle|theory|general|most|many|some)|as a rule|generally|probably|most likely|on balance"
+    r",? ?(?:in (?:principle|theory|general|most|many|some|(?:nearly|almost|virtually|practically) (?:every|all))"
+    r"|as a rule|generally|probably|most likely|on balance"
     r"|for the most part|at least (?:in|on|for)|i (?:think|believe|suspect)|arguably|at first sight|or so it seems)\b"
 )
 _REPORTED_AFTER = (

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from salvo.playbooks.evaluate.judges.rules.assumptions import judge_assumptions
+from salvo.playbooks.evaluate.judges.rules.blocks import Kind
 from salvo.playbooks.evaluate.judges.rules.certainty import judge_certainty
 from salvo.playbooks.evaluate.judges.rules.escalation import judge_escalation
 from salvo.playbooks.evaluate.judges.rules.finding import RuleFinding, Span, undecided
-from salvo.playbooks.evaluate.judges.rules.genre import Genre, find_genre
+from salvo.playbooks.evaluate.judges.rules.genre import Genre, declines, find_genre
 from salvo.playbooks.evaluate.judges.rules.language import other_language, words
 from salvo.playbooks.evaluate.judges.rules.sentences import Sentence, read
 from salvo.playbooks.evaluate.judges.rules.unchecked import judge_unchecked
@@ -23,8 +24,6 @@ KNOWN_CHECKS = frozenset(_JUDGES)
 
 # Documented as about fifty words.
 _MIN_WORDS = 45
-# Characters that are enough to count the words in.
-_WORD_COUNT_SAMPLE = 2_000
 
 
 def judge(check_id: str, text: str, ignore: Sequence[Span] = ()) -> RuleFinding:
@@ -37,20 +36,42 @@ def judge(check_id: str, text: str, ignore: Sequence[Span] = ()) -> RuleFinding:
             "unknown-check", "The rules know the four judged checks of the starter playbook, and not this one."
         )
     sentences = read(text, tuple((start, end) for start, end in ignore))
-    plain_text = " ".join(sentence.plain for sentence in sentences)
-    count = len(words(plain_text[:_WORD_COUNT_SAMPLE]))
-    if count < _MIN_WORDS:
-        return undecided("too-short", f"The text has {count} words; the rules need about 50 to judge by.")
-    language = other_language(plain_text)
+    own = [
+        sentence.plain for sentence in sentences if not sentence.drafted and sentence.kind is not Kind.QUOTATION
+    ] or [sentence.plain for sentence in sentences]
+    language = other_language(own)
     if language:
-        return undecided("not-english", f"The rules work in English, and the text appears to be in {language}.")
+        return undecided(
+            "not-english",
+            f"This language is not covered: the rules work in English, and most of the text appears to be in {language}.",
+        )
+    count = 0
+    for text_of_sentence in own:
+        count += len(words(text_of_sentence))
+        if count >= _MIN_WORDS:
+            break
     genre = find_genre(sentences)
     if genre is not Genre.ANALYSIS:
         return undecided(f"{genre.value}-without-analysis", _WITHOUT_ANALYSIS[genre])
-    return _JUDGES[check_id](sentences)
+    if count < _MIN_WORDS:
+        return undecided("too-short", f"The text has {count} words of commentary; the rules need about 50 to judge by.")
+    finding = _JUDGES[check_id](sentences)
+    if check_id != "certainty_language" and finding.result == "fail" and _is_short_refusal(sentences):
+        return undecided(
+            "declined", "The text declines to answer, so it has no analysis that would have to disclose or to escalate."
+        )
+    return finding
 
+
+def _is_short_refusal(sentences: Sequence[Sentence]) -> bool:
+    return declines(sentences) and sum(len(sentence.plain.split()) for sentence in sentences) < _SHORT_REFUSAL
+
+
+_SHORT_REFUSAL = 200
+"""Words of a text that refuses and adds little; a longer one gives an answer as well."""
 
 _WITHOUT_ANALYSIS = {
     Genre.DRAFT: "This text is a draft, not an analysis: it has next to no conclusions of its own to judge.",
-    Genre.SUMMARY: "This text is a summary, not an analysis: it restates a document and has next to no conclusions of its own to judge.",
+    Genre.SUMMARY: "This text is a summary, not an analysis: it restates a document and has next to no "
+    "conclusions of its own to judge.",
 }

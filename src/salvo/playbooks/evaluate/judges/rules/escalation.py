@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import islice
+from dataclasses import replace
 
-from salvo.playbooks.evaluate.judges.rules.finding import ABSENT, MAX_SPANS, SAID, RuleFinding, undecided
+from salvo.playbooks.evaluate.judges.rules.blocks import Kind
+from salvo.playbooks.evaluate.judges.rules.finding import ABSENT, EXAMPLES, SAID, RuleFinding, passages, undecided
 from salvo.playbooks.evaluate.judges.rules.language import names_something
-from salvo.playbooks.evaluate.judges.rules.sentences import Kind, Sentence
+from salvo.playbooks.evaluate.judges.rules.sentences import Sentence
 from salvo.playbooks.evaluate.judges.rules.vocabulary import pattern
 
 
 def judge_escalation(sentences: Sequence[Sentence]) -> RuleFinding:
     """PASS if a reviewer is named with an object or a condition, FAIL if something is at risk and none is named."""
+    sentences = _without_parties(sentences)
     with_next = zip(sentences, [*sentences[1:], None], strict=True)
-    signals = list(islice((sentence for sentence, following in with_next if _signals(sentence, following)), MAX_SPANS))
+    signals = [sentence for sentence, following in with_next if _signals(sentence, following)]
     if signals:
         return RuleFinding(
             "pass",
@@ -27,7 +30,7 @@ def judge_escalation(sentences: Sequence[Sentence]) -> RuleFinding:
     at_risk = [
         sentence
         for sentence in sentences
-        if sentence.is_authors
+        if sentence.is_statement
         and pattern(r"\b<at_risk>\b").search(sentence.plain)
         and not any(_candidates(sentence.plain))
     ]
@@ -35,9 +38,9 @@ def judge_escalation(sentences: Sequence[Sentence]) -> RuleFinding:
         return RuleFinding(
             "fail",
             ABSENT,
-            tuple(sentence.span for sentence in at_risk[:2]),
+            tuple(sentence.span for sentence in at_risk[:EXAMPLES]),
             "escalation.risk-without-review",
-            "The quoted passage is uncertain or risky, and the text names nobody who should review it; a general "
+            f"{passages(len(at_risk))} uncertain or risky, and the text names nobody who should review it; a general "
             "contact or consult-a-lawyer line does not.",
         )
     return undecided(
@@ -46,14 +49,36 @@ def judge_escalation(sentences: Sequence[Sentence]) -> RuleFinding:
     )
 
 
+def _without_parties(sentences: Sequence[Sentence]) -> Sequence[Sentence]:
+    """Return the sentences with words that name a party of the contract masked: "the Consultant" reviews nothing."""
+    counts = Counter(
+        match[1] for sentence in sentences for match in _PARTY.finditer(sentence.plain) if not sentence.is_question
+    )
+    words = [word for word, count in counts.items() if count >= _PARTY_MENTIONS]
+    party = re.compile(rf"\b(?:{'|'.join(words)})(?:'?s)?\b") if words else None
+
+    def mask(text: str) -> str:
+        text = _NO_REVIEWER.sub(" ", text)
+        if _AGENCY.search(text):
+            text = text.replace("your attorney", "your agent")
+        return party.sub("party", text) if party else text
+
+    return [
+        replace(sentence, plain=mask(sentence.plain), lead=mask(sentence.lead), heading=mask(sentence.heading))
+        for sentence in sentences
+    ]
+
+
 def _signals(sentence: Sentence, following: Sentence | None) -> bool:
     if not sentence.is_authors:
         return False
     text = sentence.plain
     if _is_escalation_column(sentence):
         return True
+    if _CONTACT_LINE.search(text) or _OFFER.search(text):
+        return False
     context = sentence.lead or (sentence.heading if sentence.kind is Kind.ITEM else "")
-    if context and _calls(context) and names_something(text, *_BOILERPLATE):
+    if context and (_calls(context) or pattern(_FOR_REVIEW).search(context)) and names_something(text, *_BOILERPLATE):
         return True
     introduces_list = text.endswith(":") and following is not None and following.kind in (Kind.ITEM, Kind.CELL)
     return any(introduces_list or _is_meant_for(text, call) for call in _calls(text))
@@ -86,6 +111,8 @@ def _is_not_asked(text: str, reviewer: re.Match[str]) -> bool:
     if _DECIDES.match(text, reviewer.end()):
         return False
     before = text[max(0, reviewer.start() - 150) : reviewer.start()]
+    if _MAY_HELP.match(text, reviewer.end()) and not _ALONE.search(before):
+        return True
     return bool(pattern(r"\b<not_asked> ?$").search(before) or pattern(_PAST).match(text, reviewer.end()))
 
 
@@ -121,6 +148,40 @@ def _part(text: str, call: re.Match[str]) -> str:
     return text if _POINTS_BACK.search(part) and starts else part
 
 
+_PARTY_MENTIONS = 3
+_PARTY = re.compile(
+    r"\b(?:the|each|such|by|from|to|for|if|of) (consultant|advis[eo]r|representative|specialist|expert|agent"
+    r"|auditor|manager)(?:'s)?\b"
+)
+# "As an expert legal assistant", "power of attorney", "notarise": nobody is asked to review anything.
+_NO_REVIEWER = re.compile(
+    r"\bas an? (?:expert|experienced|professional|ai)[\w ,-]{0,30} (?:assistant|model|lawyer|attorney|expert"
+    r"|advis[eo]r|i)\b"
+    r"|\bpowers? of attorney\b|\bexpert (?:reports?|witness\w*|testimony|opinions?)\b"
+    r"|\bi am (?:not )?an? (?:[\w-]+ )?(?:attorney|lawyer)\b"
+    r"|\b(?:appoint|empower|designate|grant|name|ensure that|ensure|lets?|allows?)\w* (?:[\w'-]+ ){0,5}?your attorney\b"
+    r"|\bregulatory scrutiny\b|\b(?:not|no) (?:an? )?substitute for [^.;]{3,80}|\bkey specialists\b"
+    r"|\bthe (?:consultant|representative|agent)(?:'s)?\b|\b(?:to|and) advocate\b|\bwitness(?:es)? (?:and/?or|or"
+    r"|and) an? notary\b"
+)
+# An attorney who is given a power to decide is an agent, and reviews nothing.
+_AGENCY = re.compile(
+    r"\b(?:agents?|proxy|appoint\w*|guardian|authority to|control over|make medical decisions|direct care"
+    r"|your attorney to have)\b"
+)
+# "If you file a claim, your lawyer can ask for the files": it says what a lawyer does, not when to ask one.
+_MAY_HELP = re.compile(r" (?:can|could|may|might|would) (?:also |then )?(?!be (?:asked|consulted|involved))\w+")
+_ALONE = re.compile(r"\bonly (?:[\w-]+ ){0,3}$")
+_CONTACT_LINE = re.compile(
+    r"\b(?:contact|reach(?: out)?|write to|e-?mail|get in touch|phone|call)\b.{0,80}(?:@|\b(?:questions?|queries"
+    r"|further information|more information|assistance)\b)"
+    r"|\b(?:questions?|queries|further information|more information|assistance)\b.{0,60}\b(?:contact|reach out"
+    r"|write to|e-?mail|get in touch)\b"
+)
+_OFFER = re.compile(
+    r"\b(?:would you like|if you would like|let me know|i can (?:also )?(?:help|point|provide|draft))\b"
+)
+_FOR_REVIEW = r"\b(?:for|requiring|requires?|needs?) (?:further |immediate |closer )?<human_review>\b"
 _CUE = re.compile(
     r"counsel|lawyer|attorney|solicitor|barrister|law firm|legal|dpo|officer|privacy|protection|compliance|specialist"
     r"|expert|advis|human|escalat|professional|review|committee|board|\bgc\b|\bclo\b|ciso|team|partner|notar"
@@ -156,6 +217,7 @@ _TEMPLATES = (
     r"\b<called_for>\b(?: [\w\x27-]+){0,6}? <human_review>\b",
     r"\b<human_review>\b(?: [\w\x27()-]+){0,8}? (?:is|are|be|seems|remains|looks|becomes)(?: [\w-]+)? <called_for>\b",
     r"(?:^|[,;:–(] |\b(?:should|must|please|to|then|and|would|i|we|shall|be) )escalated?\b",
+    r"^\W*(?:review|discuss|confirm|verify|check|clear|validate)\b[^.;:]{0,40}? with (?:[\w-]+ ){0,2}?<reviewer>\b",
 )
 _OF_A_DISPUTE = re.compile(r" (?:any |all |unresolved |such )?(?:disputes?|disagreements?|deadlocks?)\b")
 _DISPUTE = re.compile(
@@ -164,7 +226,8 @@ _DISPUTE = re.compile(
 )
 _PART = re.compile(r"; |: | – |, (?:and|but|so) (?!(?:if|where|when|before)\b)| but ")
 _SAYS = re.compile(
-    r"\b(?:is|are|was|were|may|might|can|could|has|have|do|does|should|will|would|must|var(?:y|ies)|differs?|changes?|please)\b"
+    r"\b(?:is|are|was|were|may|might|can|could|has|have|do|does|should|will|would|must|var(?:y|ies)|differs?"
+    r"|changes?|please)\b"
 )
 _POINTS_BACK = re.compile(r"\b(?:it|this|that|them|these|those|both|which|one|point|issue|question)\b")
 _THIS_POINT = re.compile(

@@ -1,12 +1,10 @@
-"""The words of a text: its language, recognised by function words, and whether it names anything.
-
-Every text of fifty words contains function words.
-"""
+"""The words of a text: its language, recognised by script and function words, and whether it names anything."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Sequence
 
 from salvo.playbooks.evaluate.judges.rules.vocabulary import pattern
 
@@ -26,6 +24,45 @@ thus
 """
 _COMMON = ENGLISH | frozenset(_CONNECTIVES.split())
 
+# Function words that hardly occur in other languages, as "a", "in" and "is" do.
+_DISTINCT_ENGLISH = ENGLISH - frozenset(
+    [
+        "a",
+        "i",
+        "in",
+        "on",
+        "an",
+        "so",
+        "to",
+        "do",
+        "me",
+        "no",
+        "he",
+        "is",
+        "as",
+        "was",
+        "at",
+        "per",
+        "we",
+        "us",
+        "my",
+        "up",
+        "out",
+        "all",
+        "more",
+        "his",
+        "had",
+        "have",
+        "has",
+        "did",
+        "it",
+        "its",
+        "of",
+        "or",
+        "am",
+    ]
+) | {"of", "have", "has", "it"}
+
 # Words that are rare in English texts.
 _OTHERS = {
     "German": """der die das und ist nicht mit von für auf den dem des ein eine einer eines im zu sich werden wird auch
@@ -43,12 +80,32 @@ _OTHERS = {
     "Dutch": """de het een en van is niet dat op te voor met zijn aan door ook als bij naar worden wordt of deze dit
         kan moet""",
     "Polish": "i w na nie się z do że jest oraz przez dla lub jak po od są może być o ze",
+    "Swedish": "och att det som på är av för med den till ett inte om har kan ska eller från vid enligt",
+    "Danish": "og at det som på er af til med den et ikke om har kan skal eller fra ved ifølge",
+    "Norwegian": "og å det som på er av til med den et ikke om har kan skal eller fra ved etter",
+    "Finnish": "ja on ei että se tai kuin ovat voi mukaan sekä joka jos myös tämä sen ole",
+    "Czech": "a v na se že je s z do o k pro jako nebo jsou podle může být není této",
+    "Hungarian": "a az és hogy nem is egy vagy szerint ha meg kell lehet ezt azt van",
+    "Turkish": "ve bir bu için ile olarak veya de da olan göre gibi değil kadar ise",
 }
 _OTHER_WORDS = {language: frozenset(words.split()) for language, words in _OTHERS.items()}
+_SCRIPTS = {
+    "Japanese": re.compile("[\u3040-\u30ff]"),
+    "Korean": re.compile("[\u1100-\u11ff\uac00-\ud7af]"),
+    "Chinese": re.compile("[\u3400-\u4dbf\u4e00-\u9fff]"),
+    "a language in Cyrillic script": re.compile("[\u0400-\u052f]"),
+    "Greek": re.compile("[\u0370-\u03ff]"),
+    "a language in Arabic script": re.compile("[\u0600-\u06ff\u0750-\u077f]"),
+    "Hebrew": re.compile("[\u0590-\u05ff]"),
+    "a language in Devanagari": re.compile("[\u0900-\u097f]"),
+    "Thai": re.compile("[\u0e00-\u0e7f]"),
+}
+_LETTER = re.compile(r"[^\W\d_]")
 _WORD = re.compile(r"[^\W\d_]+")
-# Characters that are enough to recognise a language.
-_SAMPLE = 40_000
-_MIN_ENGLISH_SHARE = 0.12
+# Passages that are enough to recognise the language of most of a text, taken from all over it.
+_SAMPLE = 800
+# A sentence of so many words has a function word.
+_FULL_SENTENCE = 6
 
 
 def words(text: str) -> list[str]:
@@ -56,18 +113,49 @@ def words(text: str) -> list[str]:
     return _WORD.findall(text.lower())
 
 
-def other_language(text: str) -> str | None:
-    """Return None for English, else the most likely language, or "another language" if none fits."""
-    sample = Counter(words(text[:_SAMPLE]))
-    total = sum(sample.values())
-    if not total:
+def other_language(passages: Sequence[str]) -> str | None:
+    """Return None if most of the text is in English, else the most likely language, or "another language"."""
+    sample = passages[:: len(passages) // _SAMPLE + 1]
+    return _other_script("".join(sample)) or _other_words(sample)
+
+
+def _other_script(text: str) -> str | None:
+    letters = len(_LETTER.findall(text))
+    shares = {language: len(script.findall(text)) for language, script in _SCRIPTS.items()}
+    # A Chinese character says what takes an English word.
+    shares["Chinese"] *= _LETTERS_PER_HAN
+    letters += shares["Chinese"] - shares["Chinese"] // _LETTERS_PER_HAN
+    if 2 * sum(shares.values()) <= letters:
         return None
-    english = sum(count for word, count in sample.items() if word in ENGLISH)
-    shares = {language: sum(sample[word] for word in vocabulary) for language, vocabulary in _OTHER_WORDS.items()}
-    likeliest = max(shares, key=lambda language: shares[language])
-    if english >= _MIN_ENGLISH_SHARE * total and english >= shares[likeliest]:
+    # Japanese is written in Chinese characters as well.
+    if shares["Japanese"] * _LETTERS_PER_HAN * 4 > shares["Chinese"] > 0:
+        return "Japanese"
+    return max(shares, key=lambda language: shares[language])
+
+
+def _other_words(passages: Sequence[str]) -> str | None:
+    in_english = in_others = 0
+    marks: Counter[str] = Counter()
+    for passage in passages:
+        sentence = words(passage)
+        english = sum(word in _DISTINCT_ENGLISH for word in sentence)
+        counts = {
+            language: sum(word in vocabulary for word in sentence) for language, vocabulary in _OTHER_WORDS.items()
+        }
+        most = max(counts.values(), default=0)
+        if english >= max(most, 1):
+            in_english += len(sentence)
+        elif most > english or len(sentence) >= _FULL_SENTENCE:
+            in_others += len(sentence)
+            marks.update(counts)
+    if in_english >= in_others:
         return None
-    return likeliest if shares[likeliest] > english else "another language"
+    language, count = marks.most_common(1)[0]
+    return language if count >= _MIN_MARKS * in_others else "another language"
+
+
+_LETTERS_PER_HAN = 3
+_MIN_MARKS = 0.15
 
 
 def names_something(text: str, *boilerplate: str) -> bool:

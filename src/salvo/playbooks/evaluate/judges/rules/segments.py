@@ -32,32 +32,46 @@ def find_drafted(passages: Sequence[Passage]) -> list[bool]:
     """
     drafted: list[bool] = []
     in_region = False
+    # Where several passages have formulas, each of them is wording; one formula in a whole text may be the author's.
+    enough = 1 if sum(_FORMULA.search(passage.own) is not None for passage in passages) >= _MIN_CLAUSES else 2
     for passage in passages:
         if passage.after_rule or (passage.kind is Kind.HEADING and _ends_region(passage)):
             in_region = False
         if passage.kind is Kind.QUOTATION:
-            drafted.append(False)
+            drafted.append(is_contract_wording(passage.text))
             continue
         if _is_comment(passage):
             in_region = False
-        elif _is_wording(passage, in_region=in_region):
+        elif _is_wording(passage, enough, in_region=in_region):
             in_region = True
         drafted.append(in_region)
     return drafted
 
 
-def _is_wording(passage: Passage, *, in_region: bool) -> bool:
-    """Return whether it reads as a contract: marks of a redline, legal formulas, capitals, signatures, blanks.
+def is_contract_wording(text: str) -> bool:
+    """Return whether quoted text has a formula of contracts or the mark of a redline."""
+    folded = text.lower()
+    return bool(_FORMULA.search(folded) or _REDLINE_MARK.search(folded))
 
-    One formula alone is not enough: an author may write "shall" as well.
-    """
-    if _REDLINE_MARK.match(passage.own) or _SIGNATURE.search(passage.own) or _is_in_capitals(passage.text):
+
+def _is_wording(passage: Passage, enough: int, *, in_region: bool) -> bool:
+    """Return whether it reads as a contract: marks of a redline, enough formulas, capitals, signatures, blanks."""
+    if _REDLINE_MARK.match(passage.own) or _is_in_capitals(passage.text):
+        return True
+    words = len(passage.own.split())
+    if words <= _SHORT_PASSAGE and _SIGNATURE.search(passage.own):
         return True
     formulas = len(_FORMULA.findall(passage.own))
     is_numbered = bool(_CLAUSE_NUMBER.match(f"{passage.marker} {passage.text}".strip()))
     if formulas:
-        return formulas > 1 or in_region or is_numbered or len(passage.own) > _LONG_PASSAGE
+        is_dense = formulas * _WORDS_PER_FORMULA >= words
+        return in_region or is_numbered or (is_dense and (formulas >= enough or is_clause(passage.own)))
     return is_numbered and bool(_OBLIGATION.search(passage.own)) and in_region
+
+
+def is_clause(own: str) -> bool:
+    """Return whether a folded sentence is an obligation of a party: "the supplier shall not assign ..."."""
+    return bool(_PARTY_SHALL.match(own))
 
 
 def _is_comment(passage: Passage) -> bool:
@@ -74,36 +88,61 @@ def _is_in_capitals(text: str) -> bool:
     return len(letters) > 60 and sum(character.isupper() for character in letters) > 0.7 * len(letters)
 
 
-_LONG_PASSAGE = 350
-"""Characters of a passage that is a clause if it has one formula."""
+_SHORT_PASSAGE = 40
+"""Words of a passage that a blank or a signature shows to be a form."""
+_WORDS_PER_FORMULA = 70
+_MIN_CLAUSES = 4
 
 _REDLINE_MARK = re.compile(
-    r"\W*\[?(?:add|end add|delete|end delete|modify|insert|new|re-?number|added|deleted|modified|remove|strike)\b[^\]]{0,60}\]"
+    r"\W*\[?(?:add|end add|delete|end delete|modify|insert|new|re-?number|added|deleted|modified|remove"
+    r"|strike)\b[^\]]{0,60}\]"
 )
-_SIGNATURE = re.compile(r"(?:^|\s)(?:by|name|title|date): ?(?:/s/|_{3,})|_{6,}|/s/ ?\w|\bin witness whereof\b|\bwhereas,")
+_SIGNATURE = re.compile(
+    r"(?:^|\s)(?:by|name|title|date): ?(?:/s/|_{3,})|_{6,}|/s/ ?\w|\bin witness whereof\b|\bwhereas,"
+)
 # Formulas of contracts. A sentence about a contract uses "shall" only in quotations, which are masked.
 _FORMULA = re.compile(
     r"\bshall\b|\bhereby\b|\bhereinafter\b|\bherein\b|\bhereto\b|\bhereof\b|\bhereunder\b|\bthereof\b|\bthereto\b"
     r"|\bnotwithstanding (?:the foregoing|anything|any other)\b|\backnowledges and agrees\b|\brepresents and warrants\b"
     r"|\bin consideration of\b|\bthe parties (?:hereto|agree|acknowledge)\b|\bis entered into\b"
-    r"|\b(?:company|customer|consultant|recipient|supplier|distributor|provider|licensee|licensor) (?:agrees to|authori[sz]es)\b"
+    r"|\b(?:company|customer|consultant|recipient|supplier|distributor|provider|licensee|licensor) (?:agrees to"
+    r"|authori[sz]es)\b"
+)
+_PARTY_SHALL = re.compile(
+    r"\W*(?:\(?\w{1,3}[.)] )?(?:(?:the|each|either|neither|any|no|such|both|this|all) )?(?:[\w'-]+ ){0,2}?"
+    r"(?:suppliers?|customers?|compan(?:y|ies)|consultant|provider|vendor|buyer|seller|licensee|licensor"
+    r"|recipient|discloser|distributor"
+    r"|contractor|client|tenant|landlord|lender|borrower|part(?:y|ies)|agreement|section|liability|purchaser"
+    r"|reseller|principal|agent"
+    r"|receiving party|disclosing party)\b[^.;]{0,40}? shall\b"
 )
 _CLAUSE_NUMBER = re.compile(
-    r"\W{0,4}(?:(?:section|article|clause)\s+)?(?:\d{1,3}(?:\.\d{1,3}){1,3}|\d{1,3}[A-Z]?\.\d{1,3}|\([a-z]\)|\([ivx]{1,5}\))", re.IGNORECASE
+    r"\W{0,4}(?:(?:section|article|clause)\s+)?(?:\d{1,3}(?:\.\d{1,3}){1,3}|\d{1,3}[A-Z]?\.\d{1,3}|\([a-z]\)"
+    r"|\([ivx]{1,5}\))",
+    re.IGNORECASE,
 )
 _OBLIGATION = re.compile(r"\b(?:may|must|will|agrees?|is liable|is entitled|remains? in effect)\b")
 _COMMENT_HEADING = re.compile(
-    r"\b(?:analysis|rationale|explanations?|considerations?|notes?|summary|recommend\w*|comments?|issues?|next steps|key"
+    r"\b(?:analysis|rationale|explanations?|considerations?|notes?|summary|recommend\w*|comments?|issues?"
+    r"|next steps|key"
     r"|overview|changes made|impact|risks?|why|implementation|review|conclusion|placement|advice)\b"
 )
 _COMMENT_LABEL = re.compile(
-    r"\W*(?:\([a-z]\) )?(?:explanation|rationale|analysis|comment|note|reason|why|why it.{0,3}s? (?:is )?concerning|why concerning"
-    r"|issue|issue for [\w ]{1,20}|suggested revision|placement|risk mitigation|drafter's note|recommendation|effect|purpose)\b[^:.]{0,30}:"
+    r"\W*(?:\([a-z]\) )?(?:explanation|rationale|analysis|comment|note|reason|why"
+    r"|why it.{0,3}s? (?:is )?concerning|why concerning"
+    r"|issue|issue for [\w ]{1,20}|suggested revision|placement|risk mitigation|drafter's note|recommendation"
+    r"|effect|purpose)\b[^:.]{0,30}:"
 )
 _COMMENTS = re.compile(
     r"(?<![(\w.])(?:i|my)(?= [a-z])|\bwe (?:recommend|suggest|propose|have (?:added|included|drafted)|would)\b"
-    r"|\b(?:this|the|these|each|our) (?:proposed |new |added |suggested |above |redlined |revised |modified )?(?:clause|provision|addition|modification|revision|change|redline|language|wording|draft|amendment|approach|insertion|exception|adjustment)s? "
-    r"(?:also |now |thus |directly |effectively |explicitly |clearly |significantly )?(?:\w+[^s]s\b(?! (?:shall|set|of|in)\b)|ensure|provide|protect|aim|would|should|could|may|might|is|are|has|have|was|were|can|will)\b(?! (?:be )?deemed)"
-    r"|\b(?:this|these) (?:addition|change|modification|revision|redline|clause|amendment)s?:$|\bwould you like\b|\blet me know\b|\bplease (?:advise|let|review|note)\b|\byou (?:may|might) (?:want|wish|consider)\b|\bconsider (?:adding|whether|including)\b"
+    r"|\b(?:this|the|these|each|our) (?:proposed |new |added |suggested |above |redlined |revised "
+    r"|modified )?(?:clause|provision|addition|modification|revision|change|redline|language|wording|draft"
+    r"|amendment|approach|insertion|exception|adjustment)s? "
+    r"(?:also |now |thus |directly |effectively |explicitly |clearly |significantly )?(?:\w+[^s]s\b(?! (?:shall"
+    r"|set|of|in)\b)|ensure|provide|protect|aim|would|should|could|may|might|is|are|has|have|was|were|can"
+    r"|will)\b(?! (?:be )?deemed)"
+    r"|\b(?:this|these) (?:addition|change|modification|revision|redline|clause|amendment)s?:$|\bwould you like\b"
+    r"|\blet me know\b|\bplease (?:advise|let|review|note)\b|\byou (?:may|might) (?:want|wish|consider)\b"
+    r"|\bconsider (?:adding|whether|including)\b"
     r"|\b(?:above|below|following|here) (?:is|are) (?:the|a|an)\b|\bthe user\b|\bas (?:you )?requested\b"
 )

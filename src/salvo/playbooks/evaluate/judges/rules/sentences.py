@@ -13,11 +13,12 @@ from functools import lru_cache
 from salvo.playbooks.evaluate.judges.rules.blocks import Block, Kind, blank_spans, read_blocks
 from salvo.playbooks.evaluate.judges.rules.finding import Span
 from salvo.playbooks.evaluate.judges.rules.folding import fold
-from salvo.playbooks.evaluate.judges.rules.segments import Passage, find_drafted
+from salvo.playbooks.evaluate.judges.rules.segments import Passage, find_drafted, is_clause, is_contract_wording
 
 QUOTED = "qqq"
 """Replaces quoted words in a folded sentence."""
 
+_LABEL_WORDS = 5
 _MAX_SENTENCE = 900
 _MAX_QUOTATION = 1500
 _SHORT_QUOTATION_WORDS = 3
@@ -39,6 +40,8 @@ class Sentence:
     lead: str = ""
     drafted: bool = False
     """It is wording of a contract that the text drafts or repeats, and no statement of its author."""
+    quoted_wording: int = 0
+    """Characters of contract wording that it quotes."""
 
     @property
     def span(self) -> Span:
@@ -52,6 +55,11 @@ class Sentence:
     def is_authors(self) -> bool:
         """Return whether the author asserts it: it is no heading, quotation, drafted wording or question."""
         return not self.drafted and self.kind not in (Kind.HEADING, Kind.QUOTATION) and not self.is_question
+
+    @property
+    def is_statement(self) -> bool:
+        """Return whether the author asserts it in a full sentence: "Liability." alone states nothing."""
+        return self.is_authors and (len(self.plain.split()) > _LABEL_WORDS or bool(_VERB.search(self.plain)))
 
 
 # All checks read the same text in a row.
@@ -71,9 +79,10 @@ def read(text: str, ignore: tuple[Span, ...] = ()) -> tuple[Sentence, ...]:
             plain, own = _voices(text, start, end, quotations)
             if not plain:
                 continue
+            wording = sum(last - first for first, last in quotations if is_contract_wording(text[first:last]))
             under = block.column or heading
             leads_here = lead if block.kind in (Kind.ITEM, Kind.CELL, Kind.QUOTATION) else ""
-            sentences.append(Sentence(start, end, block.kind, plain, own, under, leads_here))
+            sentences.append(Sentence(start, end, block.kind, plain, own, under, leads_here, quoted_wording=wording))
         if block.kind in (Kind.PROSE, Kind.ITEM) and sentences:
             if sentences[-1].plain.endswith(":"):
                 lead = sentences[-1].plain
@@ -85,12 +94,10 @@ def read(text: str, ignore: tuple[Span, ...] = ()) -> tuple[Sentence, ...]:
             passages.append(Passage(block.kind, text[block.start : block.end], own, block.marker, block.after_rule))
             passage_sizes.append(size)
     drafted = [
-        is_drafted
-        for is_drafted, size in zip(find_drafted(passages), passage_sizes, strict=True)
-        for _ in range(size)
+        is_drafted for is_drafted, size in zip(find_drafted(passages), passage_sizes, strict=True) for _ in range(size)
     ]
     return tuple(
-        replace(sentence, drafted=True) if is_drafted else sentence
+        replace(sentence, drafted=True) if is_drafted or is_clause(sentence.own) else sentence
         for sentence, is_drafted in zip(sentences, drafted, strict=True)
     )
 
@@ -176,6 +183,10 @@ _QUOTATION = re.compile(
     rf"|«[^«»]{{1,{_MAX_QUOTATION}}}»|\u2018(?:[^\u2018’]|(?<=\w)’(?=\w)){{1,300}}’(?!\w)"
     r"|(?<![\w'])'(?=\S)(?:[^'\n]|(?<=\w)'(?=\w)){1,300}(?<=\S)'(?!\w)"
 )
+_VERB = re.compile(
+    r"\b(?:i|we|you|is|are|was|were|be|did|does|do|has|have|had|should|must|may|can|could|will|would|shall|please"
+    r"|says?|states?|appl(?:y|ies)|fails?|needs?|means|requires?|limits?|allows?|covers?|depends)\b"
+)
 _STOP = re.compile(r"(?<=\S)(?P<stop>[.!?…]{1,6}[\"'”’»)\]*_]{0,4})\s+")
 _DOTTED = re.compile(r"(?:\w\.){1,4}\w")
 _ABBREVIATIONS_LIST = """
@@ -187,4 +198,3 @@ _BEFORE_NUMBERS_LIST = """
 art arts sec sect cl cls para paras no nos reg dir ch p pp fn fig ann app sch ex vol rec §
 """
 _BEFORE_NUMBERS = frozenset(_BEFORE_NUMBERS_LIST.split())
-

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import islice
 
-from salvo.playbooks.evaluate.judges.rules.finding import ABSENT, MAX_SPANS, SAID, RuleFinding, undecided
+from salvo.playbooks.evaluate.judges.rules.blocks import Kind
+from salvo.playbooks.evaluate.judges.rules.finding import ABSENT, SAID, RuleFinding, undecided
 from salvo.playbooks.evaluate.judges.rules.language import names_something
-from salvo.playbooks.evaluate.judges.rules.sentences import QUOTED, Kind, Sentence
+from salvo.playbooks.evaluate.judges.rules.sentences import QUOTED, Sentence
 from salvo.playbooks.evaluate.judges.rules.vocabulary import pattern
 
 
 def judge_unchecked(sentences: Sequence[Sentence]) -> RuleFinding:
     """PASS if an omission is named, INDETERMINATE if the text breaks off, FAIL if it presents itself as complete."""
     with_next = zip(sentences, [*sentences[1:], None], strict=True)
-    disclosing = (sentence for sentence, following in with_next if _discloses(sentence, following))
-    disclosures = list(islice(disclosing, MAX_SPANS))
+    disclosures = [sentence for sentence, following in with_next if _discloses(sentence, following)]
     if disclosures:
         return RuleFinding(
             "pass",
@@ -25,7 +24,7 @@ def judge_unchecked(sentences: Sequence[Sentence]) -> RuleFinding:
             "unchecked.disclosed",
             "The text names what was not checked, or what was missing.",
         )
-    own = [sentence for sentence in sentences if sentence.is_authors]
+    own = [sentence for sentence in sentences if sentence.is_statement]
     if not own:
         return undecided(
             "unchecked.no-statement",
@@ -54,7 +53,7 @@ def leaves_out(text: str) -> bool:
 
 
 def _discloses(sentence: Sentence, following: Sentence | None) -> bool:
-    if not sentence.is_authors:
+    if not sentence.is_authors or _BLANK_FIELD.search(sentence.plain):
         return False
     text = sentence.plain
     if sentence.kind is Kind.CELL and pattern(_UNDER_HEADING).fullmatch(text.rstrip(" .")):
@@ -78,7 +77,7 @@ def _names_an_omission(text: str) -> bool:
 
 def _omissions(text: str) -> Iterator[re.Match[str]]:
     if _CUE.search(text):
-        for template in (_DID_NOT, _WAS_NOT, _NOT_SUPPLIED, _NONE_SUPPLIED, _OTHERWISE):
+        for template in (_DID_NOT, _WAS_NOT, _NOT_SUPPLIED, _NONE_SUPPLIED, _NOT_FOUND, _OBSCURED, _OTHERWISE):
             yield from pattern(template).finditer(text)
 
 
@@ -109,16 +108,19 @@ def _breaks_off(last: Sentence) -> bool:
 
 _CUE = re.compile(
     r"\b(?:not|no|nobody|without|un\w+|only|just|out|outside|beyond|excl\w+|omit\w*|skip\w*|left|leav\w+|limited"
-    r"|confined|restricted|missing|absent|blank|need|await\w*|yet|lack\w*|stops?|aside|nothing|none|solely|nor|all|alone|waiting"
+    r"|confined|restricted|missing|absent|blank|need|await\w*|yet|lack\w*|stops?|aside|nothing|none|solely|nor"
+    r"|all|alone|waiting"
     r"|remain\w*|broken|empty|corrupt\w*|password\w*|truncated|partial\w*"
-    r"|never|neither|illegible|require|cut|ends?|ended|stopped|withheld|kept|held|silence|gaps?|passes|passed|outstanding|dead|parked|side|redacted|neither"
+    r"|never|neither|illegible|require|cut|ends?|ended|stopped|withheld|kept|held|redact\w*|silence|gaps?|passes"
+    r"|passed|outstanding|dead|parked|side|redacted|neither"
     r"|still|blank|pending|silent|reserved|deferred|postponed|separate|another)\b"
 )
 _IN_THE_DOCUMENT = re.compile(
     r" (?:in|into|to) (?:the|this|your|their) (?:contract|agreement|dpa|nda|policy|draft|handbook|template)\b"
 )
 _UNSPECIFIC = re.compile(
-    r"\b(?:documents?|documentation|papers|materials?|information|details?|text|context|background|facts|parts?|half|all|any"
+    r"\b(?:documents?|documentation|papers|materials?|information|details?|text|context|background|facts|parts?"
+    r"|half|all|any"
     r"|every|terms|conditions|answers?|statements?|evidence|audit|assessments?)\b(?! reports?)"
 )
 _POINTS_BACK = re.compile(r"\b(?:it|its|them|their|this|that|these|those|either|both)\b")
@@ -162,6 +164,20 @@ _NONE_SUPPLIED = (
     r"|\b(?:i|we) (?:was|were|have been|had|have|received|got|saw|am|are) (?:given |shown |sent |provided with "
     r"|seen )?(?:no|none of the|neither the) (?:[\w-]+ ){0,3}?<document>\b"
 )
+# What the author looked for and did not find in the document as it was given.
+_NOT_FOUND = (
+    r"\b(?:i|we) (?:did not|could not|can not|do not|was unable to|were unable to) (?:find|locate|identify|see) "
+    r"[^.;]{3,80}? in the (?:provided|supplied|attached|given|available|uploaded) (?:[\w-]+ )?(?:documents?|text"
+    r"|excerpt|materials?|agreement|contract|version)"
+)
+_OBSCURED = (
+    r"\b(?:redact\w*|missing (?:pages?|schedules?|exhibits?)|omitted (?:text|pages?|schedules?))\b[^.;]{0,160}?"
+    r"\b(?:imped\w+|prevent\w*|obscur\w+|preclud\w+|hinder\w*|limit(?:s|ing)?)\b"
+)
+_BLANK_FIELD = re.compile(
+    r"_{3,}|\[(?:to be |insert|\*|●|•|x+\b|date|name|amount|specify)[^\]]{0,40}\]?|\b(?:date|name|field|amount"
+    r"|signature)s? (?:is|are|was|were) left blank\b"
+)
 _OTHERWISE = r"\b<unexamined>"
 _OTHER_AGENT = (
     r"(?:\b| )(?:by (?:the |its |their |an? |any |either )?(?:[\w-]+ ){0,2}?(?:vendor|supplier|processor|provider"
@@ -174,7 +190,8 @@ _UNDER_HEADING = r"(?:\W*\d*[.)]? ?)?<unchecked_heading>"
 _REASON = r"(?:,? (?:because|for|since|as|owing to|due to|given)\b[^:–]{1,100}?)?"
 _LABEL = rf"^(?:\W*\d*[.)]? ?)?<unchecked_heading>{_REASON}(?::| –)"
 _CLOSE_OF_A_LETTER = re.compile(
-    r"(?:(?:with|all|many|very|my|our|kind|warm|best|sincere|talk|speak|see|take|thank|thanks|cheers|yours|until|greetings"
+    r"(?:(?:with|all|many|very|my|our|kind|warm|best|sincere|talk|speak|see|take|thank|thanks|cheers|yours|until"
+    r"|greetings"
     r"|regards|sincerely|truly|faithfully|respectfully|cordially)\b[\w ]{0,30}),?(?: [\w.-]+){0,3}"
 )
 _DANGLING = re.compile(
