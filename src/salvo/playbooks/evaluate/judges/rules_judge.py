@@ -18,7 +18,7 @@ class RulesJudge(Judge):
     name = NAME
     provider = None
     deterministic = True
-    prompt_id = "rules-c12292a51b38"
+    prompt_id = "rules-a4688c988e46"
     """Changes with the verdicts, not with the code: a test compares the verdicts that belong to it."""
 
     def __init__(self) -> None:

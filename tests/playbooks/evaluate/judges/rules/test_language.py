@@ -15,7 +15,7 @@ TEXTS = {
     "Romanian": "Clauza este valabilă și operatorul trebuie să informeze persoanele care nu sunt de acord cu prelucrarea datelor.",
     "Portuguese": "A cláusula não é válida e o responsável deve informar os titulares dos dados em caso de uma violação.",
     "Dutch": "De bepaling is niet geldig en de verwerker moet het register van de verwerking aan het bedrijf geven.",
-    "another language": "Эта оговорка является действительной и обязывает стороны хранить сведения в тайне.",
+    "a language in Cyrillic script": "Эта оговорка является действительной и обязывает стороны хранить сведения в тайне.",
 }
 
 

@@ -43,7 +43,8 @@ def judge(check_id: str, text: str, ignore: Sequence[Span] = ()) -> RuleFinding:
     if language:
         return undecided(
             "not-english",
-            f"This language is not covered: the rules work in English, and most of the text appears to be in {language}.",
+            "This language is not covered: the rules work in English, and most of the text appears to be in "
+            f"{language}.",
         )
     count = 0
     for text_of_sentence in own:

@@ -24,44 +24,11 @@ thus
 """
 _COMMON = ENGLISH | frozenset(_CONNECTIVES.split())
 
-# Function words that hardly occur in other languages, as "a", "in" and "is" do.
-_DISTINCT_ENGLISH = ENGLISH - frozenset(
-    [
-        "a",
-        "i",
-        "in",
-        "on",
-        "an",
-        "so",
-        "to",
-        "do",
-        "me",
-        "no",
-        "he",
-        "is",
-        "as",
-        "was",
-        "at",
-        "per",
-        "we",
-        "us",
-        "my",
-        "up",
-        "out",
-        "all",
-        "more",
-        "his",
-        "had",
-        "have",
-        "has",
-        "did",
-        "it",
-        "its",
-        "of",
-        "or",
-        "am",
-    ]
-) | {"of", "have", "has", "it"}
+# These occur in other languages as well.
+_AMBIGUOUS = """
+a i in on an so to do me no he is as was at per we us my up out all more his had did its or am
+"""
+_DISTINCT_ENGLISH = ENGLISH - frozenset(_AMBIGUOUS.split())
 
 # Words that are rare in English texts.
 _OTHERS = {
