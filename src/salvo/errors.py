@@ -6,6 +6,7 @@ SalvoError
 │   ├── UnknownIdError             no stored run or batch has an id that begins like this
 │   └── AmbiguousIdError           several stored ids begin like this
 ├── InputError                 a file or a value is not valid
+│   ├── NotUtf8Error               a text file that is not UTF-8, but may be Windows-1252
 │   ├── ScenarioFileError          a scenario file or a tool file, with the place of each problem
 │   └── PlaybookError              a playbook, with the JSON path of each problem
 ├── ProviderError              the provider gave no usable answer; the agent under test is not at fault
@@ -65,6 +66,10 @@ class NothingFoundError(UsageError):
 
 class InputError(SalvoError):
     """A file or a value is not valid."""
+
+
+class NotUtf8Error(InputError):
+    """A text file that is not UTF-8, but may be Windows-1252. It is not read as that unless the user says so."""
 
 
 class Problem(NamedTuple):

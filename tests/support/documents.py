@@ -17,7 +17,7 @@ def word_file(*paragraphs: str) -> bytes:
 
 
 def pdf(*pages: str) -> bytes:
-    """A page with a line of text each; without a line, a page that only a picture could be on."""
+    """A page with its lines of text each; without a line, a page that only a picture could be on."""
     writer = PdfWriter()
     font = DictionaryObject(
         {
@@ -26,16 +26,21 @@ def pdf(*pages: str) -> bytes:
             NameObject("/BaseFont"): NameObject("/Helvetica"),
         }
     )
-    for line in pages:
+    for lines in pages:
         page = writer.add_blank_page(595, 842)
-        if line:
+        if lines:
             text = DecodedStreamObject()
-            text.set_data(f"BT /F1 12 Tf 72 720 Td ({line}) Tj ET".encode("latin-1"))
+            shown = " 0 -16 Td ".join(f"({_escaped(line)}) Tj" for line in lines.split("\n"))
+            text.set_data(f"BT /F1 12 Tf 72 720 Td {shown} ET".encode("latin-1"))
             page[NameObject("/Contents")] = text
             page[NameObject("/Resources")] = DictionaryObject(
                 {NameObject("/Font"): DictionaryObject({NameObject("/F1"): font})}
             )
     return written(writer)
+
+
+def _escaped(line: str) -> str:
+    return line.replace("\\", "\\\\").replace("(", "\\(").replace(")", "\\)")
 
 
 def written(writer: PdfWriter) -> bytes:

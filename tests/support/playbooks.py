@@ -74,8 +74,10 @@ def a_playbook(**changes: Any) -> Playbook:
     )
 
 
-def some_inputs(ai_output: str = TEXT, **others: str) -> Inputs:
-    return Inputs.from_texts(ai_output, **others)
+def some_inputs(
+    ai_output: str = TEXT, *, source_document: str | None = None, prompt: str | None = None, system: str | None = None
+) -> Inputs:
+    return Inputs.from_texts(ai_output, source_document, prompt, system)
 
 
 def a_judge_answer(result: Result | None = Result.PASS, **changes: Any) -> JudgeAnswer:

@@ -81,6 +81,12 @@ export interface RunsQuery {
   limit: number;
 }
 
+export interface DocumentFile {
+  file: File;
+  /** How to read a text file that is not UTF-8. Without it, the server refuses such a file. */
+  encoding?: "windows-1252";
+}
+
 export const api = {
   session: () => unwrap(client.GET("/api/session")),
   logOut: () => unwrap(client.DELETE("/api/session")),
@@ -94,10 +100,10 @@ export const api = {
   estimate: (request: EvaluationCreate, signal: AbortSignal) =>
     unwrap(client.POST("/api/estimate", { body: request, signal })),
 
-  readDocument: (file: File) =>
+  readDocument: ({ file, encoding }: DocumentFile) =>
     unwrap(
       client.POST("/api/documents", {
-        params: { query: { name: file.name } },
+        params: { query: { name: file.name, ...(encoding ? { encoding } : {}) } },
         body: file as unknown as string,
         bodySerializer: () => file,
         headers: { "Content-Type": "application/octet-stream" },

@@ -408,6 +408,8 @@ export interface paths {
         /**
          * Read
          * @description Return the text of a .txt, .md, .docx or .pdf file. Nothing is stored.
+         *
+         *     The error `not_utf8` means that the file could be read with `encoding=windows-1252`.
          */
         post: operations["readDocument"];
         delete?: never;
@@ -1295,6 +1297,12 @@ export interface components {
             characters: number;
             /** Pages */
             pages: number | null;
+            /** Encoding */
+            encoding: string | null;
+            /** Sha256 */
+            sha256: string;
+            /** Notices */
+            notices: string[];
             /** Warning */
             warning: string | null;
         };
@@ -1503,6 +1511,14 @@ export interface components {
              * @description The system instructions that the AI had.
              */
             system_instructions?: string | null;
+            /**
+             * File Hashes
+             * @description The sha256 of the file that a text was read from, as /api/documents returned it. The report has it if this server has read that file and the text is unchanged; otherwise it has the text's hash.
+             * @default {}
+             */
+            file_hashes?: {
+                [key: string]: string;
+            };
             /**
              * Playbook Id
              * @description The id of a playbook in the library.
@@ -1825,6 +1841,8 @@ export interface components {
              * @default
              */
             report_hash: string;
+            /** Report Hash Method */
+            report_hash_method: string | null;
         };
         Interval: [
             number,
@@ -2654,6 +2672,8 @@ export interface components {
         Verification: {
             /** Altered */
             altered: number;
+            /** Failed */
+            failed: number;
             /** Findings */
             findings: components["schemas"]["VerificationFinding"][];
         };
@@ -2669,7 +2689,7 @@ export interface components {
          * VerificationState
          * @enum {string}
          */
-        VerificationState: "holds" | "altered" | "unknown";
+        VerificationState: "holds" | "altered" | "unknown" | "contradicted" | "not_signed" | "other_key" | "revoked_key" | "not_trusted";
         /**
          * VoteSummary
          * @description One answer to one check. `sequence` is its number in the store and the id of its event.
@@ -3605,6 +3625,8 @@ export interface operations {
             query: {
                 /** @description The file's name: .txt, .md, .docx or .pdf. */
                 name: string;
+                /** @description How to read a text file that is neither UTF-8 nor UTF-16. By default it is refused. */
+                encoding?: "windows-1252" | null;
             };
             header?: never;
             path?: never;

@@ -29,6 +29,7 @@ from salvo.scenarios.store.store import RunStore
 from salvo.web import events, network
 from salvo.web.connections import ConnectionLimits, close_slow, limited_protocol
 from salvo.web.jobs import Jobs
+from salvo.web.read_files import ReadFiles
 from salvo.web.request_models import RequestModel
 from salvo.web.responses import ErrorResponse, JsonResponse, add_error_handlers
 from salvo.web.routes import (
@@ -92,7 +93,7 @@ def create_app(
             jobs = Jobs(store, settings.max_evaluations)
             root = settings.project.absolute()
             catalog = BatchCatalog(RunStore(Project(root, root).store), settings.clock)
-            app.state.services = Services(settings, store, jobs, catalog, access, asyncio.Event())
+            app.state.services = Services(settings, store, jobs, catalog, access, ReadFiles(), asyncio.Event())
             try:
                 yield
             finally:

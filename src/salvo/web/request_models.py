@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, PlainValidator, WithJsonSchema
 
 from salvo.errors import InputError, MissingKeyError, UsageError
 from salvo.playbooks.enums import Mode
-from salvo.playbooks.evaluate.inputs import Inputs, key_warnings
+from salvo.playbooks.evaluate.inputs import NAMES, Inputs, key_warnings
 from salvo.playbooks.evaluate.judges import rules_judge
 from salvo.playbooks.evaluate.request import DEFAULT_SUBJECT, EvaluationRequest, new_request
 from salvo.playbooks.evaluate.session import EvaluatorConfig
@@ -16,6 +16,7 @@ from salvo.playbooks.playbook import library
 from salvo.playbooks.playbook.definition import Playbook
 from salvo.playbooks.playbook.validate import playbook as validated
 from salvo.playbooks.playbook.validate import read
+from salvo.web.read_files import ReadFiles
 from salvo.web.settings import Settings
 
 MAX_NAME_LENGTH = 500
@@ -62,6 +63,11 @@ class EvaluationCreate(RequestModel):
     source_document: Text | None = Field(None, description="The document that the AI was asked about.")
     prompt: Text | None = Field(None, description="The prompt that the AI was given.")
     system_instructions: Text | None = Field(None, description="The system instructions that the AI had.")
+    file_hashes: dict[Literal["ai_output", "source_document", "prompt", "system_instructions"], Name] = Field(
+        {},
+        description="The sha256 of the file that a text was read from, as /api/documents returned it. The report "
+        "has it if this server has read that file and the text is unchanged; otherwise it has the text's hash.",
+    )
     playbook_id: Name = Field(library.STARTER, description="The id of a playbook in the library.")
     playbook: dict[str, Any] | Text | None = Field(
         None, description="Your own playbook instead of one in the library: the document, or the text of the file."
@@ -75,12 +81,18 @@ class EvaluationCreate(RequestModel):
     hashes_only: bool = Field(False, description="Store hashes and verdicts, but no texts.")
     client_token: Name | None = Field(None, description="Requests with the same token start one evaluation.")
 
-    def to_request(self, config: EvaluatorConfig) -> EvaluationRequest:
+    def to_request(self, config: EvaluatorConfig, read_files: ReadFiles) -> EvaluationRequest:
         """Return the request for the runner. Blocks, because texts may be long."""
         return new_request(
             report_id=config.clock.new_id(),
             playbook=self.chosen_playbook(),
-            inputs=Inputs.from_texts(self.ai_output, self.source_document, self.prompt, self.system_instructions),
+            inputs=Inputs.from_texts(
+                self.ai_output,
+                self.source_document,
+                self.prompt,
+                self.system_instructions,
+                file_hashes=read_files.confirmed(self.file_hashes.items(), self._texts()),
+            ),
             evaluator=config.name,
             mode=self.mode,
             runs=self.runs,
@@ -90,14 +102,10 @@ class EvaluationCreate(RequestModel):
 
     def key_warnings(self) -> tuple[str, ...]:
         """Return a warning for each text that seems to contain a credential. Blocks, because texts may be long."""
-        return key_warnings(
-            {
-                "ai_output": self.ai_output,
-                "source_document": self.source_document,
-                "prompt": self.prompt,
-                "system_instructions": self.system_instructions,
-            }
-        )
+        return key_warnings(self._texts())
+
+    def _texts(self) -> dict[str, str | None]:
+        return {name: getattr(self, name) for name in NAMES}
 
     def chosen_playbook(self) -> Playbook:
         if self.playbook is None:

@@ -13,6 +13,7 @@ from salvo.playbooks.store.records import StoredEvaluation
 from salvo.playbooks.store.store import EvaluationStore
 from salvo.scenarios.store.batch_catalog import BatchCatalog
 from salvo.web.jobs import Jobs
+from salvo.web.read_files import ReadFiles
 from salvo.web.responses import ConflictError
 from salvo.web.sessions import AccessControl
 from salvo.web.settings import Settings
@@ -26,6 +27,7 @@ class Services:
     catalog: BatchCatalog
     """The stored runs of scenarios."""
     access: AccessControl
+    read_files: ReadFiles
     closing: asyncio.Event
     """Set when the server shuts down: event streams that would never end are closed then."""
 

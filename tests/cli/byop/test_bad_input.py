@@ -27,9 +27,10 @@ def test_an_empty_output_is_refused(project: ByopProject, content: bytes) -> Non
 @pytest.mark.parametrize(
     "content, said",
     [
-        (b"Gr\xfc\xdfe", "The AI output is not UTF-8: byte 2 (0xfc) is invalid there."),
+        (b"Gr\xfc\xdfe", "latin is not UTF-8: byte 2 (0xfc) is invalid there."),
         (TEXT.encode() + b"\xff", f"byte {len(TEXT.encode())} (0xff)"),
-        ("in sixteen bits".encode("utf-16"), "byte 0 (0xff)"),
+        (b"\xef\xbb\xbfab\xfc", "byte 5 (0xfc)"),
+        ("in sixteen bits".encode("utf-16")[:-1], "latin is not UTF-16, though it begins like it"),
     ],
 )
 def test_what_is_not_utf_8_says_which_byte(project: ByopProject, content: bytes, said: str) -> None:
@@ -38,7 +39,7 @@ def test_what_is_not_utf_8_says_which_byte(project: ByopProject, content: bytes,
     assert shown.exit_code == 2
     assert said in shown.stderr
     other = project.byop("run", "output.md", "--source", "latin")
-    assert (other.exit_code, "The source document is not UTF-8" in other.stderr) == (2, True)
+    assert (other.exit_code, said in other.stderr) == (2, True)
 
 
 @pytest.mark.parametrize(

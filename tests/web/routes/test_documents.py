@@ -1,21 +1,24 @@
 """The text of a file, and what becomes of files that are made to harm."""
 
 import asyncio
+import hashlib
 import io
 import sys
+import urllib.parse
 import zipfile
 from pathlib import Path
 
 import docx
 import pytest
 from fastapi import Request
+from inline_snapshot import snapshot
 from pypdf import PdfWriter
 
 from salvo.engine.sandbox import document_text, docx_operations, pdf_operations
 from salvo.errors import SalvoError
+from salvo.playbooks.evaluate import text_files
 from salvo.web import security
 from salvo.web.disconnection import while_connected
-from salvo.web.routes import documents
 from tests.support.documents import pdf, written
 from tests.support.web import Client, Reply
 
@@ -60,7 +63,8 @@ async def test_a_file_that_cannot_be_read_is_a_sentence(api: Client) -> None:
     refused = {
         "contract.exe": b"MZ",
         "no_suffix": b"",
-        "latin.txt": b"\xe4pfel",
+        "binary.txt": b"\0\xe4pfel",
+        "cut.txt": b"\xff\xfea",
         "not.pdf": b"hello",
         "cut.pdf": pdf(*SENTENCES)[:200],
         "scanned.pdf": pdf(""),
@@ -77,18 +81,19 @@ async def test_a_file_that_cannot_be_read_is_a_sentence(api: Client) -> None:
         assert (reply.status, reply.code) == (422, "invalid_input"), name
         said[name] = reply.json()["error"]["message"]
     assert said == {
-        "contract.exe": "Files of type “.exe” cannot be read.",
-        "no_suffix": "Files of type “no_suffix” cannot be read.",
-        "latin.txt": "The file is not UTF-8: byte 0 is invalid.",
-        "not.pdf": "The file is not a readable PDF.",
-        "cut.pdf": "The file is not a readable PDF.",
-        "scanned.pdf": "The file contains no text. It may be a scan.",
-        "encrypted.pdf": "The file is encrypted and needs a password.",
-        "thick.pdf": "The file has 2,001 pages; at most 2,000 are allowed.",
-        "not.docx": "The file is not a readable .docx.",
-        "old.docx": "The file is encrypted, or in the old .doc format.",
-        "empty.docx": "The file contains no text. It may be a scan.",
-        "other.docx": "The file is not a readable .docx.",
+        "contract.exe": "contract.exe was not read: its name has another ending.",
+        "no_suffix": "no_suffix was not read: its name has another ending.",
+        "binary.txt": "binary.txt is not UTF-8: byte 1 (0xe4) is invalid there, and it is not Windows-1252 either.",
+        "cut.txt": "cut.txt is not UTF-16, though it begins like it: byte 2 is invalid.",
+        "not.pdf": "not.pdf was not read. The file is not a readable PDF.",
+        "cut.pdf": "cut.pdf was not read. The file is not a readable PDF.",
+        "scanned.pdf": "scanned.pdf was not read. The file contains no text. It may be a scan.",
+        "encrypted.pdf": "encrypted.pdf was not read. The file is encrypted and needs a password.",
+        "thick.pdf": "thick.pdf was not read. The file has 2,001 pages; at most 2,000 are allowed.",
+        "not.docx": "not.docx was not read. The file is not a readable .docx.",
+        "old.docx": "old.docx was not read. The file is encrypted, or in the old .doc format.",
+        "empty.docx": "empty.docx was not read. The file contains no text. It may be a scan.",
+        "other.docx": "other.docx was not read. The file is not a readable .docx.",
     }
 
 
@@ -96,7 +101,10 @@ async def test_a_zip_bomb_is_not_unpacked(api: Client) -> None:
     bomb = _zip({"word/document.xml": b"0" * (20 * 1024 * 1024)})
     assert len(bomb) * docx_operations.MAX_UNPACKED_RATIO < 20 * 1024 * 1024
     reply = await _read(api, "bomb.docx", bomb)
-    assert (reply.status, reply.json()["error"]["message"]) == (422, "The file becomes too large when it is unpacked.")
+    assert (reply.status, reply.json()["error"]["message"]) == (
+        422,
+        "bomb.docx was not read. The file becomes too large when it is unpacked.",
+    )
 
 
 def test_an_archive_that_declares_too_much_is_refused_whatever_its_own_size() -> None:
@@ -114,9 +122,12 @@ async def test_entities_that_multiply_are_not_followed(api: Client) -> None:
 
 
 async def test_a_reader_that_does_not_come_to_an_end_is_ended(api: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(documents, "TIMEOUT_SECONDS", 0.01)
+    monkeypatch.setattr(text_files, "TIMEOUT_SECONDS", 0.01)
     reply = await _read(api, "contract.pdf", pdf(*SENTENCES))
-    assert (reply.status, reply.json()["error"]["message"]) == (422, "Reading the file takes too long.")
+    assert (reply.status, reply.json()["error"]["message"]) == (
+        422,
+        "contract.pdf was not read. Reading the file takes too long.",
+    )
 
 
 async def test_a_file_that_is_too_large_gets_413(api: Client) -> None:
@@ -124,8 +135,60 @@ async def test_a_file_that_is_too_large_gets_413(api: Client) -> None:
     assert (reply.status, reply.code) == (413, "too_large")
 
 
-async def _read(api: Client, name: str, content: bytes) -> Reply:
-    return await api.ask("POST", f"/api/documents?name={name}", content, content_type="application/octet-stream")
+async def test_windows_1252_is_offered_and_read_only_when_asked_for(api: Client) -> None:
+    content = "One line.\r\nThe fee is 5 € – “net”.\r\n".encode("cp1252")
+    refused = await _read(api, "memo.txt", content)
+    assert (refused.status, refused.code) == (422, "not_utf8")
+    assert refused.json()["error"]["message"] == (
+        "memo.txt is not UTF-8: byte 24 (0x80) is invalid there. "
+        "It could be Windows-1252, which would be “The fee is 5 € – “net”.” there."
+    )
+    document = (await _read(api, "memo.txt", content, encoding="windows-1252")).json()
+    assert (document["text"], document["encoding"]) == (content.decode("cp1252"), "windows-1252")
+    [notice] = document["notices"]
+    assert notice.startswith("memo.txt is not UTF-8, so it was read as Windows-1252. This is an assumption: ")
+    # What is UTF-8 is UTF-8, and nothing is assumed.
+    document = (await _read(api, "memo.txt", "5 €".encode(), encoding="windows-1252")).json()
+    assert (document["text"], document["encoding"], document["notices"]) == ("5 €", "utf-8", [])
+
+
+async def test_running_headers_footers_and_page_numbers_of_a_pdf_are_not_text_and_are_named(api: Client) -> None:
+    pages = [
+        f"ACME Ltd - strictly confidential\nReview of the DPA\n{number}. Clause {number} is unlimited.\n"
+        f"Fee {number + 1} may be changed.\nPage {number} of 4"
+        for number in (1, 2, 3, 4)
+    ]
+    document = (await _read(api, "memo.pdf", pdf(*pages))).json()
+    assert document["text"] == "\n\n".join(
+        f"{number}. Clause {number} is unlimited.\nFee {number + 1} may be changed." for number in (1, 2, 3, 4)
+    )
+    assert document["notices"] == snapshot(
+        [
+            "Lines repeated at the top or bottom of the pages of memo.pdf are not part of the text: “ACME Ltd - strictly confidential”, on 4 pages; “Review of the DPA”, on 4 pages.",
+            "Page numbers of memo.pdf are not part of the text: “Page 1 of 4” and so on, on 4 pages.",
+        ]
+    )
+
+
+async def test_headers_footers_and_notes_of_a_word_file_are_not_text_and_are_named(api: Client) -> None:
+    document = _document()
+    document.sections[0].header.paragraphs[0].text = "ACME Ltd"
+    document.sections[0].footer.paragraphs[0].text = "Page 1"
+    document.add_comment(document.paragraphs[0].runs, "Is this so?", author="A")
+    reply = (await _read(api, "memo.docx", _packed(document))).json()
+    assert reply["text"] == SENTENCES[0]
+    assert reply["notices"] == snapshot(
+        [
+            "Headers of memo.docx are not part of the text: “ACME Ltd”.",
+            "Footers of memo.docx are not part of the text: “Page 1”.",
+            "Comments of memo.docx are not part of the text: “Is this so?”.",
+        ]
+    )
+
+
+async def _read(api: Client, name: str, content: bytes, **query: str) -> Reply:
+    parameters = urllib.parse.urlencode({"name": name, **query})
+    return await api.ask("POST", f"/api/documents?{parameters}", content, content_type="application/octet-stream")
 
 
 def _packed(document: docx.document.Document, changed: dict[str, bytes] | None = None) -> bytes:
@@ -166,8 +229,12 @@ def _document() -> docx.document.Document:
 
 def test_the_readers_that_a_worker_runs() -> None:
     """Here, because the coverage of a worker is not measured: it has no environment that would ask for it."""
-    assert list(pdf_operations.read({}, pdf(*SENTENCES))) == [{"text": "\n\n".join(SENTENCES), "pages": 2}]
-    assert list(docx_operations.read({}, _packed(_document()))) == [{"text": SENTENCES[0], "pages": None}]
+    assert list(pdf_operations.read({}, pdf(*SENTENCES))) == [
+        {"text": "\n\n".join(SENTENCES), "pages": 2, "omissions": []}
+    ]
+    assert list(docx_operations.read({}, _packed(_document()))) == [
+        {"text": SENTENCES[0], "pages": None, "omissions": []}
+    ]
     for operations in (pdf_operations, docx_operations):
         [answer] = operations.read({}, b"hello")
         assert "is not a readable" in answer["problem"]
@@ -200,3 +267,24 @@ async def test_a_file_that_seems_to_hold_a_credential_gets_a_warning_without_its
     assert document["warning"].startswith("The file may contain an AWS access key at line 2, column 3.")
     assert key not in document["warning"]
     assert (await _read(api, "a.txt", b"one")).json()["warning"] is None
+
+
+async def test_a_report_has_the_hash_of_the_file_only_if_the_server_read_it_and_the_text_is_unchanged(
+    api: Client,
+) -> None:
+    document = (await _read(api, "memo.docx", _packed(_document()))).json()
+    hashes = {"ai_output": document["sha256"]}
+    text = document["text"]
+    typed = _sha256(text.encode())
+    for evaluated, file_hashes, recorded in [
+        (text, hashes, document["sha256"]),
+        (text, {}, typed),
+        (text, {"ai_output": _sha256(b"a file that was not read")}, typed),
+        (f"{text} Edited.", hashes, _sha256(f"{text} Edited.".encode())),
+    ]:
+        report = (await api.report(evaluated, file_hashes=file_hashes))["report"]
+        assert report["integrity"]["raw_inputs"] == {"ai_output": recorded}
+
+
+def _sha256(content: bytes) -> str:
+    return f"sha256:{hashlib.sha256(content).hexdigest()}"

@@ -17,6 +17,11 @@ FILE = click.Path(path_type=Path)
 @click.option("--source", type=FILE, help="The document that the AI was asked about.")
 @click.option("--prompt", type=FILE, help="The prompt that the AI was given.")
 @click.option("--system", type=FILE, help="The system instructions that the AI had.")
+@click.option(
+    "--encoding",
+    type=click.Choice(["windows-1252"]),
+    help="How to read text files that are neither UTF-8 nor UTF-16. By default they are refused.",
+)
 @click.option("--playbook", default="ai_plugin_observability_v1", show_default=True, help="An id, or a file.")
 @click.option("--mode", type=click.Choice(["full", "screening"]), default="full", show_default=True)
 @click.option(
@@ -54,7 +59,8 @@ FILE = click.Path(path_type=Path)
 def run(**options: Any) -> None:
     """Evaluate a frozen AI output with a playbook.
 
-    The result is not legal advice. OUTPUT_FILE contains what the AI wrote; - reads standard input. Exits 0 for STABLE
+    The result is not legal advice. OUTPUT_FILE contains what the AI wrote, as text, .docx or .pdf; - reads standard
+    input. Exits 0 for STABLE
     and OBSERVE, 1 for REVIEW and ALERT (see --fail-on), 2 on bad usage or input, 3 if something could not be judged,
     and 130 if interrupted; then the votes are stored, and --resume continues.
     """

@@ -18,12 +18,13 @@ from salvo.cli.byop.lazy_store import LazyStore
 from salvo.cli.byop.signing_option import read_signing_key
 from salvo.cli.output import echo, echo_json
 from salvo.engine.runtime.files import read_up_to
-from salvo.errors import InputError, UsageError
+from salvo.errors import InputError, NotUtf8Error, UsageError
 from salvo.playbooks.enums import Mode
 from salvo.playbooks.evaluate.inputs import NAMES, Inputs, key_warnings
 from salvo.playbooks.evaluate.judges import rules_judge
 from salvo.playbooks.evaluate.request import new_request, stored_request
 from salvo.playbooks.evaluate.session import EvaluatorConfig, default_evaluator
+from salvo.playbooks.evaluate.text_files import WINDOWS_1252, FileText, read_text_file
 from salvo.playbooks.playbook import library
 from salvo.playbooks.report import export, terminal
 from salvo.playbooks.report.export import json
@@ -40,6 +41,7 @@ def run(
     source: Path | None,
     prompt: Path | None,
     system: Path | None,
+    encoding: str | None,
     playbook: str,
     mode: str,
     runs: int | None,
@@ -71,7 +73,7 @@ def run(
         jobs = [_resumed_job(resume, lazy_store, base_url, key_variable)]
     else:
         chosen_playbook = library.find(playbook)
-        inputs = _read_inputs(output_file or "-", source, prompt, system)
+        inputs = _read_inputs(output_file or "-", source, prompt, system, encoding)
         jobs = [
             EvaluationJob(
                 config,
@@ -111,7 +113,18 @@ def _check_options(mode: str, *, save_baseline: bool, no_store: bool, hashes_onl
         raise click.UsageError("A screening cannot be a baseline, because it is not comparable over time.")
 
 
-_REQUEST_OPTIONS = ("source", "prompt", "system", "playbook", "mode", "runs", "evaluators", "subject", "producer")
+_REQUEST_OPTIONS = (
+    "source",
+    "prompt",
+    "system",
+    "encoding",
+    "playbook",
+    "mode",
+    "runs",
+    "evaluators",
+    "subject",
+    "producer",
+)
 """What an evaluation is started with and keeps."""
 
 
@@ -122,29 +135,38 @@ def _check_resume_options(context: click.Context) -> None:
         raise click.UsageError(f"--resume continues an evaluation as it was started: omit {options}.")
 
 
-def _read_inputs(output_file: str, source: Path | None, prompt: Path | None, system: Path | None) -> Inputs:
+def _read_inputs(
+    output_file: str, source: Path | None, prompt: Path | None, system: Path | None, encoding: str | None
+) -> Inputs:
     """Return the texts to evaluate, and warn of credentials in them. The output file "-" is standard input."""
-    if output_file == "-":
-        ai_output = _limited(sys.stdin.buffer.read(_MAX_BYTES + 1), "Standard input")
-    else:
-        ai_output = _read(Path(output_file))
-    context = [None if path is None else _read(path) for path in (source, prompt, system)]
-    inputs = Inputs.from_texts(ai_output, *context)
+    paths = (None if output_file == "-" else Path(output_file), source, prompt, system)
+    files = {
+        name: _read(path, encoding)
+        for name, path in zip(NAMES, paths, strict=True)
+        if path is not None or name == "ai_output"
+    }
+    texts = {name: file.text for name, file in files.items()}
+    inputs = Inputs.from_texts(**texts, file_hashes={name: file.sha256 for name, file in files.items()})
+    for file in files.values():
+        for notice in file.notices:
+            echo(f"Notice: {notice}", err=True)
     # Not those of the inputs: a warning names lines of the files.
-    texts = [None if content is None else content.decode("utf-8-sig") for content in (ai_output, *context)]
-    for warning in key_warnings(dict(zip(NAMES, texts, strict=True))):
+    for warning in key_warnings(texts):
         echo(f"Warning: {warning}", err=True)
     return inputs
 
 
-def _read(path: Path) -> bytes:
-    return _limited(read_up_to(path, _MAX_BYTES), str(path))
-
-
-def _limited(content: bytes, name: str) -> bytes:
+def _read(path: Path | None, encoding: str | None) -> FileText:
+    """Return the text of a file, or of standard input if there is no path."""
+    name = "Standard input" if path is None else str(path)
+    content = sys.stdin.buffer.read(_MAX_BYTES + 1) if path is None else read_up_to(path, _MAX_BYTES)
     if len(content) > _MAX_BYTES:
         raise InputError(f"{name} is larger than {_MAX_BYTES // 1024**2} MB.", hint="Evaluate it in parts.")
-    return content
+    try:
+        return read_text_file(name, content, encoding=encoding)
+    except NotUtf8Error as error:
+        hint = f"If that is right, add --encoding {WINDOWS_1252}. Otherwise save it as UTF-8 and try again."
+        raise InputError(error.message, hint=hint) from error
 
 
 def _configs(evaluators: Sequence[str], base_url: str | None, key_variable: str | None) -> list[EvaluatorConfig]:

@@ -1,28 +1,47 @@
-"""The text of a document: its limits, and the reasons why there is none. Runs in a worker process."""
+"""The text of a document: its limits, what is left out of it, and the reasons why there is none.
+
+Runs in a worker process.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Literal, TypeAlias
 
 MAX_CHARACTERS = 5_000_000
+MAX_OMISSION = 200
+"""Characters of an omitted part that are returned, to name it."""
+
+OmissionKind: TypeAlias = Literal["running_line", "page_number", "header", "footer", "footnote", "endnote", "comment"]
+
+
+@dataclass(frozen=True, slots=True)
+class Omission:
+    """A part of a document that is not part of its text."""
+
+    kind: OmissionKind
+    text: str
+    count: int
+    """How often it occurs, such as on how many pages."""
 
 
 class UnreadableDocumentError(Exception):
     """The reason why no text could be extracted."""
 
 
-def answer(text: str, pages: int | None) -> dict[str, Any]:
+def answer(text: str, pages: int | None, omissions: Sequence[Omission] = ()) -> dict[str, Any]:
     if not text.strip():
         raise UnreadableDocumentError("The file contains no text. It may be a scan.")
-    return {"text": text, "pages": pages}
+    shortened = [replace(omission, text=omission.text[:MAX_OMISSION]) for omission in omissions]
+    return {"text": text, "pages": pages, "omissions": [asdict(omission) for omission in shortened]}
 
 
-def join(parts: Iterator[str], separator: str = "\n\n") -> str:
-    texts, size = [], 0
+def limited(parts: Iterable[str]) -> Iterator[str]:
+    """Yield the parts, as long as all of them together are not too long."""
+    size = 0
     for part in parts:
         size += len(part)
         if size > MAX_CHARACTERS:
             raise UnreadableDocumentError(f"The file has more than {MAX_CHARACTERS:,} characters.")
-        texts.append(part)
-    return separator.join(texts).strip()
+        yield part

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import io
 import zipfile
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from docx import Document
+from docx.document import Document as DocumentObject
+from docx.oxml import parse_xml
 
-from salvo.engine.sandbox.document_text import UnreadableDocumentError, answer, join
+from salvo.engine.sandbox.document_text import Omission, OmissionKind, UnreadableDocumentError, answer, limited
 
 MAX_ZIP_MEMBERS = 5_000
 MAX_UNPACKED_BYTES = 200 * 1024 * 1024
@@ -25,18 +28,19 @@ _FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallba
 def read(_: Mapping[str, Any], content: bytes) -> Iterator[dict[str, Any]]:
     """Yield the text and its pages, or why there is none."""
     try:
-        yield answer(*_read(content))
+        yield _read(content)
     except UnreadableDocumentError as error:
         yield {"problem": str(error)}
 
 
-def _read(content: bytes) -> tuple[str, None]:
+def _read(content: bytes) -> dict[str, Any]:
     if content.startswith(_OLE):
         raise UnreadableDocumentError("The file is encrypted, or in the old .doc format.")
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             _check_archive(archive, len(content))
-        return join(_paragraphs(content), "\n"), None
+        document = Document(io.BytesIO(content))
+        return answer("\n".join(limited(_paragraphs(document))).strip(), None, list(_omissions(document)))
     except (zipfile.BadZipFile, ValueError, KeyError, SyntaxError, NotImplementedError) as error:
         raise UnreadableDocumentError("The file is not a readable .docx.") from error
 
@@ -51,9 +55,9 @@ def _check_archive(archive: zipfile.ZipFile, size: int) -> None:
         raise UnreadableDocumentError("The file is encrypted.")
 
 
-def _paragraphs(content: bytes) -> Iterator[str]:
+def _paragraphs(document: DocumentObject) -> Iterator[str]:
     """Yield the paragraphs in document order, with tables and text boxes, without text deleted by tracked changes."""
-    body = Document(io.BytesIO(content)).element.body
+    body = document.element.body
     for fallback in list(body.iter(_FALLBACK)):  # the same text again, for older programs
         fallback.getparent().remove(fallback)
     line: list[str] = []
@@ -69,6 +73,31 @@ def _paragraphs(content: bytes) -> Iterator[str]:
 
 
 _CHARACTERS = {f"{_WORD}tab": "\t", f"{_WORD}br": "\n", f"{_WORD}cr": "\n", f"{_WORD}noBreakHyphen": "-"}
+
+
+_OMITTED: Mapping[str, tuple[OmissionKind, str]] = {
+    "header": ("header", "hdr"),
+    "footer": ("footer", "ftr"),
+    "footnotes": ("footnote", "footnote"),
+    "endnotes": ("endnote", "endnote"),
+    "comments": ("comment", "comment"),
+}
+"""By the last word of a relationship's type: the kind of the parts that are not text, and the tag of one."""
+
+
+def _omissions(document: DocumentObject) -> Iterator[Omission]:
+    """Yield what stands outside of the text: headers, footers, notes and comments."""
+    counts: Counter[tuple[OmissionKind, str]] = Counter()
+    for relationship in document.part.rels.values():
+        kind, tag = _OMITTED.get(relationship.reltype.rpartition("/")[2], (None, ""))
+        if kind is None or relationship.is_external:
+            continue
+        for element in parse_xml(relationship.target_part.blob).iter(f"{_WORD}{tag}"):
+            paragraphs = ("".join(part.text or "" for part in p.iter(f"{_WORD}t")) for p in element.iter(f"{_WORD}p"))
+            if text := " ".join(" ".join(paragraphs).split()):
+                counts[kind, text] += 1
+    for (kind, text), count in counts.items():
+        yield Omission(kind, text, count)
 
 
 OPERATIONS = {"read": read}

@@ -9,7 +9,8 @@ from typing import Any
 from pypdf import PdfReader
 from pypdf.errors import PyPdfError
 
-from salvo.engine.sandbox.document_text import UnreadableDocumentError, answer, join
+from salvo.engine.sandbox.document_text import Omission, UnreadableDocumentError, answer, limited
+from salvo.engine.sandbox.running_lines import split_running_lines
 
 MAX_PAGES = 2_000
 
@@ -17,12 +18,12 @@ MAX_PAGES = 2_000
 def read(_: Mapping[str, Any], content: bytes) -> Iterator[dict[str, Any]]:
     """Yield the text and its pages, or why there is none."""
     try:
-        yield answer(*_read(content))
+        yield _read(content)
     except UnreadableDocumentError as error:
         yield {"problem": str(error)}
 
 
-def _read(content: bytes) -> tuple[str, int]:
+def _read(content: bytes) -> dict[str, Any]:
     try:
         reader = PdfReader(io.BytesIO(content))
         if reader.is_encrypted and not reader.decrypt(""):
@@ -30,9 +31,14 @@ def _read(content: bytes) -> tuple[str, int]:
         pages = len(reader.pages)
         if pages > MAX_PAGES:
             raise UnreadableDocumentError(f"The file has {pages:,} pages; at most {MAX_PAGES:,} are allowed.")
-        return join(page.extract_text() for page in reader.pages), pages
+        texts = list(limited(page.extract_text() for page in reader.pages))
     except (PyPdfError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise UnreadableDocumentError("The file is not a readable PDF.") from error
+    kept, running_lines = split_running_lines(texts)
+    omissions = [
+        Omission("page_number" if line.numbered else "running_line", line.text, line.pages) for line in running_lines
+    ]
+    return answer("\n\n".join(kept).strip(), pages, omissions)
 
 
 OPERATIONS = {"read": read}

@@ -55,28 +55,33 @@ class Inputs:
     prompt: str | None = None
     system_instructions: str | None = None
     raw_hashes: Mapping[str, str] | None = None
-    """The sha256 of each text before normalisation; None if it is no longer known."""
+    """The sha256 of each text before normalisation, or of the file that it is from; None if it is no longer known."""
     text_escape: int = TEXT_ESCAPE
     """How lone surrogates were escaped for the fingerprint: 1 in evaluations of earlier versions."""
 
     @classmethod
     def from_texts(
         cls,
-        ai_output: str | bytes,
-        source_document: str | bytes | None = None,
-        prompt: str | bytes | None = None,
-        system_instructions: str | bytes | None = None,
+        ai_output: str,
+        source_document: str | None = None,
+        prompt: str | None = None,
+        system_instructions: str | None = None,
+        *,
+        file_hashes: Mapping[str, str] | None = None,
     ) -> Inputs:
-        """Normalise texts or the bytes of files. An empty AI output is an error, another empty input is absent."""
+        """Normalise texts. An empty AI output is an error, another empty input is absent.
+
+        `file_hashes` has the sha256 of the files that texts were read from, by the name of the input.
+        """
         contents = dict(zip(NAMES, (ai_output, source_document, prompt, system_instructions), strict=True))
-        texts = {name: _normalised_text(name, content) or None for name, content in contents.items() if content}
+        texts = {name: _normalised_text(content) or None for name, content in contents.items() if content}
         if not texts.get("ai_output"):
             raise InputError(
                 "The AI output is empty: there is nothing to evaluate.",
                 hint="Give the text that the AI wrote, as a file or on standard input.",
             )
         hashes = {
-            name: sha256(content.encode("utf-8", "surrogatepass") if isinstance(content, str) else content)
+            name: (file_hashes or {}).get(name) or sha256(content.encode("utf-8", "surrogatepass"))
             for name, content in contents.items()
             if content is not None
         }
@@ -128,15 +133,8 @@ NAMES: Mapping[str, str] = {
 }
 
 
-def _normalised_text(name: str, content: str | bytes) -> str:
-    try:
-        text = content if isinstance(content, str) else content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise InputError(
-            f"{NAMES[name]} is not UTF-8: byte {error.start} (0x{error.object[error.start]:02x}) is invalid there.",
-            hint="Save it as UTF-8 and try again.",
-        ) from error
-    return surrogates.join_pairs(_with_line_feeds(text).strip())
+def _normalised_text(content: str) -> str:
+    return surrogates.join_pairs(_with_line_feeds(content).strip())
 
 
 def _with_line_feeds(text: str) -> str:

@@ -11,9 +11,9 @@ from fastapi import APIRouter
 from salvo import __version__
 from salvo.engine.jsonio import json_codec
 from salvo.playbooks.enums import DISCLAIMERS
+from salvo.playbooks.evaluate.text_files import SUFFIXES
 from salvo.playbooks.report.builder import RUNNER_FINGERPRINT
 from salvo.web.responses import JsonRoute
-from salvo.web.routes.documents import SUFFIXES
 from salvo.web.security import MAX_DOCUMENT_BYTES, MAX_REQUEST_BYTES
 from salvo.web.services import ServicesDep
 

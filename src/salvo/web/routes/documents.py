@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
+from functools import partial
 from pathlib import PurePath
-from typing import Annotated
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query, Request
 
+from salvo.engine.jsonio.type_adapters import copy_fields
 from salvo.engine.sandbox import workers
 from salvo.errors import InputError
 from salvo.playbooks.evaluate.inputs import key_warning
+from salvo.playbooks.evaluate.text_files import SUFFIXES, read_text_file
 from salvo.web.disconnection import while_connected
 from salvo.web.request_models import MAX_NAME_LENGTH
 from salvo.web.responses import JsonRoute
+from salvo.web.services import ServicesDep
 
 router = APIRouter(prefix="/api/documents", tags=["documents"], route_class=JsonRoute)
-
-SUFFIXES = (".txt", ".md", ".docx", ".pdf")
-TIMEOUT_SECONDS = 20.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +30,12 @@ class DocumentText:
     characters: int
     pages: int | None
     """None if the format has no pages."""
+    encoding: str | None
+    """How the bytes of a text file were read: utf-8, utf-16 or windows-1252. None for other formats."""
+    sha256: str
+    """Of the file. Sent with an evaluation of this text (`file_hashes`), the report has it."""
+    notices: tuple[str, ...]
+    """What was assumed, such as the encoding, and what was left out, such as running headers."""
     warning: str | None
     """Set if the text seems to contain a credential; texts are not redacted."""
 
@@ -49,41 +56,21 @@ async def read(
     name: Annotated[
         str, Query(min_length=1, max_length=MAX_NAME_LENGTH, description="The file's name: .txt, .md, .docx or .pdf.")
     ],
+    services: ServicesDep,
+    encoding: Annotated[
+        Literal["windows-1252"] | None,
+        Query(description="How to read a text file that is neither UTF-8 nor UTF-16. By default it is refused."),
+    ] = None,
 ) -> DocumentText:
-    """Return the text of a .txt, .md, .docx or .pdf file. Nothing is stored."""
+    """Return the text of a .txt, .md, .docx or .pdf file. Nothing is stored.
+
+    The error `not_utf8` means that the file could be read with `encoding=windows-1252`.
+    """
     content = await request.body()
-    suffix = PurePath(name).suffix.lower()
-    if suffix not in SUFFIXES:
-        raise InputError(f"Files of type “{suffix or name}” cannot be read.", hint=f"Upload {', '.join(SUFFIXES)}.")
-    if suffix in (".txt", ".md"):
-        text, pages = _decode(content), None
-    else:
-        reading = workers.in_killable_thread(_read_in_worker, suffix, content)
-        text, pages = await while_connected(request, reading)
-    warning = await asyncio.to_thread(key_warning, "The file", text)
-    return DocumentText(name, text, len(text), pages, warning)
-
-
-def _decode(content: bytes) -> str:
-    encoding = "utf-16" if content.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8-sig"
-    try:
-        return content.decode(encoding)
-    except UnicodeDecodeError as error:
-        raise InputError(
-            f"The file is not UTF-8: byte {error.start} is invalid.", hint="Save it as UTF-8 and try again."
-        ) from error
-
-
-_PASTE = "Copy the text from the file and paste it."
-
-
-def _read_in_worker(suffix: str, content: bytes) -> tuple[str, int | None]:
-    answer = workers.run(suffix.removeprefix("."), "read", {}, content=content, seconds=TIMEOUT_SECONDS)
-    if answer.timed_out:
-        raise InputError("Reading the file takes too long.", hint=_PASTE)
-    if answer.failure:
-        raise InputError("The file cannot be read: it is damaged, or needs too much memory.", hint=_PASTE)
-    [result] = answer.results
-    if "problem" in result:
-        raise InputError(result["problem"], hint=_PASTE)
-    return result["text"], result["pages"]
+    if PurePath(name).suffix.lower() not in SUFFIXES:
+        raise InputError(f"{name} was not read: its name has another ending.", hint=f"Upload {', '.join(SUFFIXES)}.")
+    reading = workers.in_killable_thread(partial(read_text_file, name, content, encoding=encoding))
+    file = await while_connected(request, reading)
+    warning = await asyncio.to_thread(key_warning, "The file", file.text)
+    await asyncio.to_thread(services.read_files.add, file)
+    return copy_fields(DocumentText, file, name=name, characters=len(file.text), warning=warning)

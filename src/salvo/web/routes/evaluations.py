@@ -83,7 +83,7 @@ async def start(body: EvaluationCreate, services: ServicesDep, key: Key = None) 
     async def start_job() -> Job:
         config = evaluator_config(body.evaluator, body.base_url, key, services.settings)
         check_key(config)
-        request = await in_killable_thread(body.to_request, config)
+        request = await in_killable_thread(body.to_request, config, services.read_files)
         warnings = await asyncio.to_thread(body.key_warnings)
         return await services.jobs.start(request, config, in_full=not body.hashes_only, warnings=warnings)
 

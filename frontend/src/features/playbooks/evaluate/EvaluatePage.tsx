@@ -3,12 +3,12 @@ import { useId, useRef, useState } from "react";
 import { useNavigate } from "react-router";
 import { api } from "@/api/client";
 import { queries } from "@/api/queries";
-import type { Mode } from "@/api/types";
+import type { DocumentText, Mode } from "@/api/types";
 import { Button } from "@/components/Button";
 import { Details } from "@/components/Details";
 import { PageTitle } from "@/components/layout";
 import { ErrorNotice, Warnings } from "@/components/states";
-import { applyExample, type TextName, toRequest, useDraft } from "./draft";
+import { applyExample, type InputName, type TextName, toRequest, useDraft } from "./draft";
 import { EvaluatorChoice } from "./EvaluatorChoice";
 import { PlaybookChoice } from "./PlaybookChoice";
 import { TextField } from "./TextField";
@@ -67,6 +67,11 @@ function TextInputs() {
   const [opened, setOpened] = useState(hasOptional);
   if (hasOptional && !opened) setOpened(true);
   const bind = (name: TextName) => ({ value: draft[name], onChange: (text: string) => change({ [name]: text }) });
+  const bindInput = (name: InputName) => ({
+    ...bind(name),
+    onDocument: ({ text, sha256 }: DocumentText) =>
+      change((current) => ({ [name]: text, files: { ...current.files, [name]: { text, sha256 } } })),
+  });
   return (
     <div className="min-w-0 space-y-5">
       <TextField
@@ -74,16 +79,21 @@ function TextInputs() {
         hint="The AI’s text, unchanged. Or drop a file here: .txt, .md, .docx or .pdf."
         rows={14}
         required
-        {...bind("ai_output")}
+        {...bindInput("ai_output")}
       />
       <div className="grid gap-5 md:grid-cols-2">
         <TextField
           label="Source document"
           hint="The document that the AI worked from, if any."
           rows={6}
-          {...bind("source_document")}
+          {...bindInput("source_document")}
         />
-        <TextField label="Prompt" hint="The prompt that the AI was given, if known." rows={6} {...bind("prompt")} />
+        <TextField
+          label="Prompt"
+          hint="The prompt that the AI was given, if known."
+          rows={6}
+          {...bindInput("prompt")}
+        />
       </div>
       <Details title="More options: system instructions, subject, producer" open={opened}>
         <div className="space-y-4">
@@ -91,7 +101,7 @@ function TextInputs() {
             label="System instructions"
             hint="The system instructions that the AI was given."
             rows={4}
-            {...bind("system_instructions")}
+            {...bindInput("system_instructions")}
           />
           <ShortField
             id={`${id}-subject`}

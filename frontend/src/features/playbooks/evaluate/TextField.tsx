@@ -1,9 +1,12 @@
 import { useMutation } from "@tanstack/react-query";
-import { useId } from "react";
-import { api } from "@/api/client";
+import { useId, useRef } from "react";
+import { api, type DocumentFile } from "@/api/client";
+import { toProblem } from "@/api/errors";
 import type { DocumentText } from "@/api/types";
+import { Button } from "@/components/Button";
 import { FileChooser } from "@/components/FileChooser";
-import { ErrorNotice } from "@/components/states";
+import { ProblemNotice } from "@/components/states";
+import { VisibleText } from "@/components/VisibleText";
 import { pluralize } from "@/lib/format";
 import { useFileDrop } from "@/lib/useFileDrop";
 
@@ -12,6 +15,8 @@ interface TextFieldProps {
   hint: string;
   value: string;
   onChange: (text: string) => void;
+  /** The text of a file was read. */
+  onDocument: (document: DocumentText) => void;
   rows: number;
   required?: boolean;
 }
@@ -19,10 +24,22 @@ interface TextFieldProps {
 const ACCEPTED = ".txt,.md,.docx,.pdf";
 
 /** A text area that also accepts a file. The server extracts the file's text and stores nothing of it. */
-export function TextField({ label, hint, value, onChange, rows, required = false }: TextFieldProps) {
+export function TextField({ label, hint, value, onChange, onDocument, rows, required = false }: TextFieldProps) {
   const id = useId();
-  const read = useMutation({ mutationFn: api.readDocument, onSuccess: (document) => onChange(document.text) });
-  const { dragging, handlers } = useFileDrop(read.mutate);
+  const latest = useRef<DocumentFile | null>(null);
+  const read = useMutation({
+    mutationFn: api.readDocument,
+    // The field is empty until a file was read: another text in it would be taken for the file's.
+    onMutate: (chosen) => {
+      latest.current = chosen;
+      onChange("");
+    },
+    onSuccess: (document, chosen) => {
+      if (latest.current === chosen) onDocument(document);
+    },
+  });
+  const choose = (file: File) => read.mutate({ file });
+  const { dragging, handlers } = useFileDrop(choose);
   return (
     <fieldset {...handlers}>
       <div className="mb-1 flex items-baseline justify-between gap-x-2">
@@ -30,13 +47,7 @@ export function TextField({ label, hint, value, onChange, rows, required = false
           {label} {required ? <span className="font-normal text-soft">(required)</span> : null}
         </label>
         <span className="whitespace-nowrap text-sm">
-          <FileChooser
-            label="Text file"
-            accept={ACCEPTED}
-            onFile={read.mutate}
-            variant="text"
-            className="px-1 py-0 text-sm"
-          >
+          <FileChooser label="Text file" accept={ACCEPTED} onFile={choose} variant="text" className="px-1 py-0 text-sm">
             Choose a file<span className="sr-only"> for {label}</span>
           </FileChooser>
         </span>
@@ -53,7 +64,7 @@ export function TextField({ label, hint, value, onChange, rows, required = false
         className={`field resize-y font-serif leading-relaxed ${dragging ? "border-link bg-blue-tint outline-2 outline-link outline-dashed" : ""}`}
       />
       <p role="status" className="min-h-5 text-sm text-soft">
-        {read.isPending ? `Reading ${read.variables.name} …` : null}
+        {read.isPending ? `Reading ${read.variables.file.name} …` : null}
         {!read.isPending && value ? describeText(value, read.data) : null}
       </p>
       {read.data?.warning && read.data.text === value ? (
@@ -61,8 +72,50 @@ export function TextField({ label, hint, value, onChange, rows, required = false
           <strong>Warning:</strong> {read.data.warning}
         </p>
       ) : null}
-      {read.isError ? <ErrorNotice error={read.error} /> : null}
+      {read.data?.text === value ? <ReadingNotices notices={read.data.notices} /> : null}
+      {read.isError && !value ? (
+        <FailedFile
+          name={read.variables.file.name}
+          error={read.error}
+          onWindows1252={() => read.mutate({ file: read.variables.file, encoding: "windows-1252" })}
+        />
+      ) : null}
     </fieldset>
+  );
+}
+
+/** What was assumed about the file, and what of it is not part of the text. */
+function ReadingNotices({ notices }: { notices: readonly string[] }) {
+  return (
+    <ul role="status" className="text-sm">
+      {notices.map((notice) => (
+        <li key={notice}>
+          <strong>Notice:</strong> <VisibleText>{notice}</VisibleText>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+interface FailedFileProps {
+  name: string;
+  error: unknown;
+  onWindows1252: () => void;
+}
+
+/** Names the file that was not read. A file that may be Windows-1252 is read as that only if the user says so. */
+function FailedFile({ name, error, onWindows1252 }: FailedFileProps) {
+  const problem = toProblem(error);
+  const message = problem.message.startsWith(name) ? problem.message : `${name} was not read. ${problem.message}`;
+  return (
+    <>
+      <ProblemNotice problem={{ ...problem, message }} />
+      {problem.code === "not_utf8" ? (
+        <Button className="mt-2 text-sm" onClick={onWindows1252}>
+          Read it as Windows-1252
+        </Button>
+      ) : null}
+    </>
   );
 }
 

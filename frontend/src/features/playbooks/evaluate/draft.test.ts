@@ -29,3 +29,9 @@ test("an example does not change the evaluator", () => {
   const draft = applyExample({ ...EMPTY_DRAFT, evaluator: "openai/m", system_instructions: "old" }, example);
   expect(draft).toMatchObject({ ai_output: "a", source_document: "", system_instructions: "", evaluator: "openai/m" });
 });
+test("the hash of a file is sent as long as its text is unchanged", () => {
+  const files = { ai_output: { text: "x", sha256: "sha256:1" }, prompt: { text: "y", sha256: "sha256:2" } };
+  const draft = { ...EMPTY_DRAFT, ai_output: "x", prompt: "y, edited", files };
+  expect(toRequest(draft)).toMatchObject({ file_hashes: { ai_output: "sha256:1" } });
+  expect(toRequest({ ...draft, ai_output: "z" })).not.toHaveProperty("file_hashes");
+});

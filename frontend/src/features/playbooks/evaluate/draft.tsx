@@ -12,6 +12,8 @@ export interface Draft {
   source_document: string;
   prompt: string;
   system_instructions: string;
+  /** The files that the texts were read from. A text that was edited since is not that of its file. */
+  files: Partial<Record<InputName, { text: string; sha256: string }>>;
   subject: string;
   producer: string;
   mode: Mode;
@@ -23,14 +25,18 @@ export interface Draft {
   playbook: UploadedPlaybook | null;
 }
 
+/** The texts of an evaluation. */
+export type InputName = "ai_output" | "source_document" | "prompt" | "system_instructions";
+
 /** The fields of a draft that the user fills in with free text. */
-export type TextName = "ai_output" | "source_document" | "prompt" | "system_instructions" | "subject" | "producer";
+export type TextName = InputName | "subject" | "producer";
 
 export const EMPTY_DRAFT: Draft = {
   ai_output: "",
   source_document: "",
   prompt: "",
   system_instructions: "",
+  files: {},
   subject: "",
   producer: "",
   mode: "full",
@@ -46,12 +52,22 @@ export function toRequest(draft: Draft): EvaluationCreate {
   for (const name of ["source_document", "prompt", "system_instructions"] as const) {
     if (draft[name].trim()) request[name] = draft[name];
   }
+  const hashes = fileHashes(draft);
+  if (Object.keys(hashes).length) request.file_hashes = hashes;
   if (draft.subject.trim()) request.subject = draft.subject.trim();
   if (draft.producer.trim()) request.producer = draft.producer.trim();
   if (draft.playbook) request.playbook = draft.playbook.text;
   else if (draft.playbook_id) request.playbook_id = draft.playbook_id;
   if (draft.base_url && draft.evaluator !== "rules") request.base_url = draft.base_url;
   return request;
+}
+
+function fileHashes(draft: Draft): Partial<Record<InputName, string>> {
+  const hashes: Partial<Record<InputName, string>> = {};
+  for (const [name, file] of Object.entries(draft.files) as [InputName, { text: string; sha256: string }][]) {
+    if (file.text === draft[name]) hashes[name] = file.sha256;
+  }
+  return hashes;
 }
 
 /** Replace the texts by those of the example; evaluator, mode and playbook stay as chosen. */
@@ -69,7 +85,7 @@ export function applyExample(draft: Draft, example: Example): Draft {
 
 interface DraftState {
   draft: Draft;
-  change: (part: Partial<Draft>) => void;
+  change: (part: Partial<Draft> | ((current: Draft) => Partial<Draft>)) => void;
   apiKey: string;
   setApiKey: (key: string) => void;
 }
@@ -82,7 +98,8 @@ export function DraftProvider({ children }: { children: React.ReactNode }) {
   const state = useMemo(
     () => ({
       draft,
-      change: (part: Partial<Draft>) => setDraft((current) => ({ ...current, ...part })),
+      change: (part: Partial<Draft> | ((current: Draft) => Partial<Draft>)) =>
+        setDraft((current) => ({ ...current, ...(typeof part === "function" ? part(current) : part) })),
       apiKey,
       setApiKey,
     }),
