@@ -68,7 +68,7 @@ def new_value(column: "Column[Any]", value: Any) -> Any:
 def altered_column(store: EvaluationStore, table: Table, column: str) -> Iterator[None]:
     """Alter a column of every row that has the value of the first one, and put the old value back at the end."""
     with store._database.reading() as connection:
-        old = connection.execute(table.select().limit(1)).mappings().one()[column]
+        old = connection.execute(table.select().order_by(*table.primary_key).limit(1)).mappings().one()[column]
     new = new_value(table.c[column], old)
     update = f"UPDATE {table.name} SET {column} = :after WHERE {column}"  # noqa: S608 - names of our own tables
     execute(store, f"{update} = :before" if old is not None else f"{update} IS NULL", before=old, after=new)
