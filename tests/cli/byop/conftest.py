@@ -2,17 +2,20 @@
 
 import shutil
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 from salvo.cli.byop import byop
-from salvo.playbooks.enums import Mode
+from salvo.playbooks.audit.integrity import with_hash
+from salvo.playbooks.enums import RUN_VARIANCE, Mode, Result
+from salvo.playbooks.report.report import Report
 from salvo.playbooks.store.store import EvaluationStore
 from tests.support.byop_project import ByopProject
 from tests.support.clock import HeldClock
-from tests.support.playbooks import a_vote
+from tests.support.playbooks import a_report, a_vote, some_votes
 from tests.support.stored_evaluations import NAMES, Byop, begin_evaluation, finish_evaluation
 
 
@@ -48,5 +51,26 @@ def three(store: EvaluationStore) -> EvaluationStore:
     begin_evaluation(store, NAMES[1], evaluator="rules")
     store.save_votes(NAMES[1], [a_vote()])
     store.interrupt(NAMES[1])
-    finish_evaluation(store, NAMES[2], mode=Mode.SCREENING, in_full=False)
+    finish_evaluation(
+        store,
+        NAMES[2],
+        mode=Mode.SCREENING,
+        runs=1,
+        in_full=False,
+        votes=some_votes(1),
+        report=_screening(NAMES[2]),
+    )
     return store
+
+
+def _screening(name: str) -> Report:
+    report = a_report(report_id=name, execution_mode=Mode.SCREENING, runs=1, consistency=None)
+    checks = tuple(
+        replace(
+            check,
+            per_check_consistency=None,
+            result=Result.INDETERMINATE if check.check_id == RUN_VARIANCE else check.result,
+        )
+        for check in report.check_results
+    )
+    return with_hash(replace(report, check_results=checks))

@@ -1,10 +1,7 @@
 r"""A lone surrogate and the six characters \ud800 are different texts: different hashes, different series."""
 
 import json
-from pathlib import Path
 from typing import Any
-
-import pytest
 
 from salvo.engine.jsonio import json_codec
 from salvo.playbooks.api import run_playbook
@@ -13,11 +10,6 @@ from tests.support.byop_project import TEXT, ByopProject, ScriptedJudge, verdict
 from tests.support.provider import LoopbackProvider, Say
 
 LITERAL, SURROGATE = f"{TEXT} Broken: \\ud800.", f"{TEXT} Broken: \ud800."
-
-
-@pytest.fixture
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ByopProject:
-    return ByopProject(tmp_path, monkeypatch)
 
 
 def evaluated(project: ByopProject, text: str) -> dict[str, Any]:

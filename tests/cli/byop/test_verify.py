@@ -23,6 +23,7 @@ holds    report     The report is unchanged: sha256:….
 holds    votes      All 6 votes and their recorded calls are unchanged.
 holds    history    The history agrees with the report.
 holds    evidence   All 9 located quotes are in the text where the report says.
+holds    results    The results, their confidence and consistency, and the status follow from the stored votes.
 holds    rows       Every column of its rows is what the audit log says.
 holds    audit log  The audit log is consistent: 6 entries, each with the hash of the previous one.
 unknown  log signed The audit log is not signed, so somebody with write access to the database could have rebuilt it.
@@ -40,9 +41,9 @@ def test_what_was_altered_is_named_with_1(run: Byop, three: EvaluationStore, fol
     shown = run("verify", "01k9a")
     assert shown.exit_code == 1
     assert "summary.overall_status is STABLE, the audit log says ALERT" in shown.stdout
-    assert shown.stdout.endswith("\n3 parts failed the verification.\n")
+    assert shown.stdout.endswith("\n4 parts failed the verification.\n")
     found = json.loads(run("verify", "01k9a", "--json").stdout)
-    assert found["altered"] == 3
+    assert (found["altered"], found["failed"]) == (3, 4)
     assert [part["part"] for part in found["findings"] if part["standing"] == "altered"] == [
         "report",
         "history",
@@ -76,6 +77,7 @@ def test_a_signed_file_is_verified_without_the_database(run: Byop, folder: Path)
     assert masked(shown.stdout).replace(public, "KEY") == snapshot("""\
 holds    report     The report matches the hash that it names: sha256:….
 holds    signature  The file was signed with the key that you named: KEY. It covers every byte of the file.
+holds    results    The results, their confidence and consistency, and the status follow from the votes that the report lists. Not recomputed: whether certainty_language has enough quotes (the playbook says how many).
 unknown  database   This database does not have the report.
 
 Nothing was altered, as far as this can be checked.

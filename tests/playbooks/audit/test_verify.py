@@ -68,6 +68,7 @@ def test_what_nobody_touched_holds(store: EvaluationStore) -> None:
             "votes: All 6 votes and their recorded calls are unchanged.",
             "history: The history agrees with the report.",
             "evidence: All 9 located quotes are in the text where the report says.",
+            "results: The results, their confidence and consistency, and the status follow from the stored votes.",
             "rows: Every column of its rows is what the audit log says.",
             "audit log: The audit log is consistent: 3 entries, each with the hash of the previous one.",
         ]

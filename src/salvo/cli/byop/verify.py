@@ -17,7 +17,7 @@ from salvo.engine.text.formatting import pluralize
 from salvo.engine.text.terminal import Paint
 from salvo.engine.text.unicode_escape import printable
 from salvo.errors import InputError, StoreError, UnknownIdError, UsageError
-from salvo.playbooks.audit import anchors, chain_signatures, timestamps, verify_file, verify_store
+from salvo.playbooks.audit import anchors, chain_signatures, timestamps, verify_file, verify_results, verify_store
 from salvo.playbooks.audit import verify as verification
 from salvo.playbooks.audit.chain_signatures import KnownKeys
 from salvo.playbooks.audit.head_key import revoked_keys_file
@@ -156,11 +156,13 @@ def _verify_file(file: Path, public_key: str | None) -> list[VerificationFinding
     keys = _known_keys(key)
     if not verify_file.is_json(file):
         findings = verify_file.document_file(content, file, public_key=key, keys=keys)
+        findings.append(verify_results.check_document())
         return [*findings, *_against_database(lambda store: verify_file.document_in_log(content, store.audit_log()))]
     parsed = parse_json(content, str(file))
     report_id = parsed.report.report_id
     return [
         *verify_file.json_file(parsed, public_key=key, keys=keys),
+        verify_results.check_file(parsed.report),
         *_against_database(
             lambda store: verification.against_database(parsed.document, store.load_raw(report_id), store.audit_log())
         ),
@@ -207,7 +209,7 @@ def _show(findings: Sequence[VerificationFinding], as_json: bool, *, is_file: bo
         echo(f"\n{pluralize(failed, 'part')} failed the verification.")
     elif not is_file:
         echo(f"\n{verify_store.conclusion(findings)}")
-    elif all(finding.standing == "holds" for finding in findings):
+    elif all(finding.standing == "holds" or finding.part == verify_results.PART for finding in findings):
         echo("\nNothing was altered.")
     else:
         echo("\nNothing was altered, as far as this can be checked.")

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from salvo.engine.jsonio import json_codec
 from salvo.engine.text.formatting import pluralize
-from salvo.playbooks.audit import chain_signatures, verify, verify_rows
+from salvo.errors import StoreError, UnknownIdError
+from salvo.playbooks.audit import chain_signatures, verify, verify_results, verify_rows
 from salvo.playbooks.audit.audit_log import AuditEntry
 from salvo.playbooks.audit.projection import LoggedEvaluation, LoggedRows, project
 from salvo.playbooks.audit.verify import VerificationFinding, VerificationState
+from salvo.playbooks.report.report import Report
 from salvo.playbooks.store.store import EvaluationStore
 
 
@@ -27,10 +30,22 @@ def _verify(
         who = f" by {erased.content['by']}" if "by" in erased.content else ", an earlier version did not record by whom"
         message = f"The evaluation {evaluation_id} was erased on {erased.at}{who}, according to the audit log."
         return [VerificationFinding("evaluation", VerificationState.UNKNOWN, message), verify.chain(log)]
-    *findings, chain = verify.stored(evaluation_id, store.load_raw(evaluation_id), log)
+    evaluation = store.load_raw(evaluation_id)
+    *findings, chain = verify.stored(evaluation_id, evaluation, log)
+    if evaluation is not None and evaluation.report is not None:
+        findings.append(verify_results.check_stored(evaluation, _baseline(store, evaluation.report)))
     if rows.evaluation is not None:
         findings.append(verify_rows.check_rows(rows, logged))
     return [*findings, chain]
+
+
+def _baseline(store: EvaluationStore, report: str) -> Report | None:
+    """Return the report that a stored one was compared with, if it is still stored."""
+    try:
+        baseline_id = json_codec.loads(report)["drift_summary"]["baseline_id"]
+        return store.load(baseline_id).report if isinstance(baseline_id, str) else None
+    except (ValueError, TypeError, KeyError, UnknownIdError, StoreError):
+        return None
 
 
 def verify_all(store: EvaluationStore) -> list[VerificationFinding]:
