@@ -26,25 +26,31 @@ _MAX_CONTRADICTIONS = 5
 
 def check_file(report: Report) -> VerificationFinding:
     """Compute the results of a report again from the votes that it lists itself."""
-    recomputation = recompute(report)
+    try:
+        recomputation = recompute(report)
+    except OverflowError as error:
+        return _not_recomputed(f"its numbers are too large ({error}).")
     return _finding(recomputation.contradictions, recomputation.omissions, "the votes that the report lists")
 
 
 def check_document() -> VerificationFinding:
     """Return the finding for HTML, Markdown and XML."""
-    message = "Not recomputed: this kind of file does not have the votes as data. The JSON of the report has them."
-    return VerificationFinding(PART, VerificationState.UNKNOWN, message)
+    return _not_recomputed("this kind of file does not have the votes as data. The JSON of the report has them.")
 
 
 def check_stored(evaluation: RawEvaluation, baseline: Report | None) -> VerificationFinding:
     """Compute the results of a stored report again from the stored votes."""
     try:
         report = parse_report(evaluation.report or "", "The report")
-    except InputError as error:
-        return VerificationFinding(PART, VerificationState.UNKNOWN, f"Not recomputed: {error}")
-    recomputation = recompute(report, _playbook(evaluation.playbook), baseline)
+        recomputation = recompute(report, _playbook(evaluation.playbook), baseline)
+    except (InputError, OverflowError) as error:
+        return _not_recomputed(str(error))
     differences = list(_vote_differences(report, evaluation.votes))
     return _finding([*differences, *recomputation.contradictions], recomputation.omissions, "the stored votes")
+
+
+def _not_recomputed(reason: str) -> VerificationFinding:
+    return VerificationFinding(PART, VerificationState.UNKNOWN, f"Not recomputed: {reason}")
 
 
 def _finding(contradictions: Sequence[str], omissions: Sequence[str], source: str) -> VerificationFinding:

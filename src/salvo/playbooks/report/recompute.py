@@ -102,8 +102,10 @@ def _compare_check(
 ) -> tuple[Result, float | None]:
     """Return the result and the consistency by the votes."""
     name, runs = check.check_id, report.variance_summary.num_runs
-    if [run.run for run in check.raw_runs] != list(range(1, runs + 1)):
+    if len(check.raw_runs) != runs:
         comparison.contradictions.append(f"{name} lists {len(check.raw_runs)} runs, the report says {runs} per check")
+    if [run.run for run in check.raw_runs] != list(range(1, len(check.raw_runs) + 1)):
+        comparison.contradictions.append(f"the runs of {name} are not numbered from 1")
     needed = _needed_citations(check) if definition is None else definition.min_citations_per_fail
     decision = decide(check.raw_runs, needed, report.variance_summary.aggregation, report.execution_mode)
     if definition is None and Result.FAIL in (decision.result, decision.raw_result):

@@ -26,8 +26,8 @@ def as_text(value: Any) -> str:
 def as_name(name: str) -> str:
     """Return the name in a form that can be stored, indexed and looked up. A stored form stays as it is.
 
-    Names with NUL and lone surrogates, which are escaped here, are refused since they have the same form as others.
-    They are still in databases of earlier versions.
+    NUL and lone surrogates are escaped, so that such names look like others. New evaluations do not have them
+    (`new_request` refuses them), but those of earlier versions may.
     """
     storable: str = escape_surrogates(name).replace("\x00", "\\u0000")
     if len(storable) <= _MAX_LENGTH:
