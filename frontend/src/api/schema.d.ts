@@ -1207,6 +1207,16 @@ export interface components {
              * @default []
              */
             runs: number[];
+            /**
+             * Other Locations
+             * @default []
+             */
+            other_locations: components["schemas"]["Location"][];
+            /**
+             * Occurrences
+             * @default 1
+             */
+            occurrences: number;
         };
         /** ComparisonDocument */
         ComparisonDocument: {
@@ -2091,6 +2101,11 @@ export interface components {
             cost_usd: number | null;
             /** Seconds */
             seconds: number | null;
+            /**
+             * Unsupported
+             * @default
+             */
+            unsupported: string;
         };
         /** Report */
         Report: {
@@ -2667,6 +2682,11 @@ export interface components {
             aggregation: components["schemas"]["Aggregation"];
             /** Note */
             note: string;
+            /**
+             * Vote Rule
+             * @default 1
+             */
+            vote_rule: number;
         };
         /** Verification */
         Verification: {

@@ -46,7 +46,7 @@ def summarise(stored: Report, again: Sequence[Report]) -> RejudgeSummary:
             continue
         repeated = [other for report in again for other in report.check_results if other.check_id == check.check_id]
         results = tuple(other.result for other in repeated)
-        votes = [run.result if run.valid else None for other in repeated for run in other.raw_runs]
+        votes = [run.result if run.counts else None for other in repeated for run in other.raw_runs]
         flip_rate = sum(result is not check.result for result in results) / len(results)
         checks.append(Rejudged(check.check_id, check.result, results, flip_rate, reliability([votes]).agreement))
         all_votes.append(votes)

@@ -33,6 +33,13 @@ async def replay(
 
     Return how the new report differs from the stored one, apart from times and ids.
     """
+    prompt_id = stored.model_fingerprints.evaluator.system_prompt_id
+    if prompt_id != judge.prompt_id:
+        raise NotReplayableError(
+            f"The report {stored.report_id} was made with other instructions or rules for its evaluator ({prompt_id}) "
+            f"than this version has ({judge.prompt_id}), so it cannot be replayed.",
+            hint="Its votes and recorded calls are still stored: byop show prints the report, byop verify checks it.",
+        )
     scan_result = scan(request)
     wire = ReplayWire(Tape(exchanges=[exchange for vote in votes for exchange in vote.exchanges]), redactor)
     checks = {check.id: check for check in request.playbook.checks}

@@ -19,7 +19,7 @@ from salvo.playbooks.evaluate.request import EvaluationRequest
 from salvo.playbooks.evaluate.runner import Event, evaluate
 from salvo.playbooks.evaluate.session import CONCURRENCY, EvaluatorConfig
 from salvo.playbooks.evaluate.votes import Vote
-from salvo.playbooks.report.check_result import withhold_claims
+from salvo.playbooks.report.citations import withhold_claims
 from salvo.playbooks.store.records import ErrorDetail
 from salvo.playbooks.store.store import EvaluationStore
 from salvo.web.responses import BusyError, error_detail

@@ -181,7 +181,9 @@ def test_evidence_and_notes_are_from_the_runs_that_voted_with_the_majority_and_d
     assert [quote["span"] for quote in dissent["evidence_citations"]] == [ASSUMED]
 
 
-def test_fail_without_a_quote_that_can_be_located_is_indeterminate_and_a_pass_stays(project: ByopProject) -> None:
+def test_quotes_that_are_not_in_the_text_make_a_vote_unsupported_whether_it_says_pass_or_fail(
+    project: ByopProject,
+) -> None:
     judge = ScriptedJudge(
         assumption_disclosure=Say(verdict("pass", "An assumption that nobody wrote.")),
         certainty_language=Say(verdict("fail", "This clause is entirely lawful.")),
@@ -194,7 +196,7 @@ def test_fail_without_a_quote_that_can_be_located_is_indeterminate_and_a_pass_st
     assert (failed["result"], failed["raw_result"], failed["evidence_citations"]) == ("indeterminate", "fail", [])
     assert failed["notes"].startswith("Evidence requirement not met")
     assert [quote["span"] for quote in failed["rejected_citations"]] == ["This clause is entirely lawful."]
-    assert (passed["result"], passed["raw_result"], passed["evidence_citations"]) == ("pass", None, [])
+    assert (passed["result"], passed["raw_result"], passed["evidence_citations"]) == ("indeterminate", "pass", [])
     assert [(quote["span"], quote["location"]) for quote in passed["rejected_citations"]] == [
         ("An assumption that nobody wrote.", None)
     ]

@@ -103,3 +103,14 @@ def test_another_judge_than_then_cannot_answer_for_it(project: ByopProject, monk
     replayed = project.byop("replay", "latest")
     assert replayed.exit_code in (1, 3)
     assert "Traceback" not in replayed.output
+
+
+@pytest.mark.parametrize("evaluator", [CLAUDE, "rules"])
+def test_an_evaluation_with_the_prompt_or_rules_of_another_version_says_that_it_cannot_be_replayed(
+    project: ByopProject, monkeypatch: pytest.MonkeyPatch, evaluator: str
+) -> None:
+    report_id = evaluated(project, "--evaluator", evaluator)
+    for judge in ("model.ModelJudge", "rules_judge.RulesJudge"):
+        monkeypatch.setattr(f"salvo.playbooks.evaluate.judges.{judge}.prompt_id", "newer")
+    refused = project.byop("replay", report_id)
+    assert (refused.exit_code, "than this version has (newer)" in refused.stderr) == (3, True)

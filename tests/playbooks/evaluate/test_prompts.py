@@ -76,7 +76,8 @@ Rules:
 - "indeterminate" is a valid and expected result. Use it when the evidence is genuinely ambiguous.
 - For FAIL results, you MUST provide at least 1 evidence citation.
 - Where you FAIL the check because something is absent, quote the passage that presents itself as complete without it.
-- Citations must be exact quotes from the AI output, not paraphrases. Each span is one contiguous passage, copied character by character, without an ellipsis and without quotation marks around it.
+- For PASS results, quote the passage that shows it. Where the check passes because something is absent, there is no such passage: leave evidence_citations empty.
+- Citations must be exact quotes from the AI output, not paraphrases. Each span is one contiguous passage, copied character by character, without an ellipsis and without quotation marks around it. An answer whose spans are not in the AI output is not counted.
 - Confidence reflects clarity of evidence, NOT your certainty about the law.
 - In context and notes, never say in your own voice that anything is certified, compliant, legally safe or regulator approved. Say what the AI output claims.
 - Do not add any text outside the JSON object.\
@@ -120,7 +121,7 @@ Flag absolute legal claims. PASS if certainty is appropriately qualified; FAIL i
 Run this check on the AI output under evaluation. Respond with the JSON object only.\
 """)
     assert (asked.schema, asked.temperature, asked.max_tokens) == (prompts.ANSWER, 0.0, None)
-    assert snapshot("7a6346e98b49") == prompts.PROMPT_ID
+    assert snapshot("ee7f6723c2c0") == prompts.PROMPT_ID
 
 
 def test_what_was_not_given_is_said_not_to_be() -> None:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from salvo.playbooks.report.evidence import MIN_LETTERS, Locator
+from salvo.playbooks.report.evidence import MAX_LOCATIONS, MIN_LETTERS, Locator
 from salvo.playbooks.report.normalization import Folded
 
 TEXT = """\
@@ -21,8 +21,8 @@ This is illegal. The rest is legal."""
 
 
 def stands(quote: str, text: str = TEXT) -> str | None:
-    found = Locator(text).find(quote)
-    return None if found is None else text[found.start : found.end]
+    places = Locator(text).find(quote).places
+    return text[slice(*places[0])] if places else None
 
 
 @pytest.mark.parametrize(
@@ -78,13 +78,29 @@ def test_a_quote_with_any_word_altered_left_out_or_swapped_is_not_found(quote: s
     "quote", ["", " ", "\n", "“”", "…", "...", "3", "is", "a b", "- ", "\u200b\u200b\u200b", "1234"]
 )
 def test_what_stands_in_any_text_proves_nothing(quote: str) -> None:
-    assert Locator(f"{TEXT} {quote}").find(quote) is None
+    assert not Locator(f"{TEXT} {quote}").find(quote).total
 
 
 def test_a_whole_word_is_found_before_a_part_of_another() -> None:
-    found = Locator(TEXT).find("legal")
-    assert found is not None
-    assert found.start == TEXT.index("legal.", TEXT.index("rest"))
+    [place] = Locator(TEXT).find("legal").places
+    assert place.start == TEXT.index("legal.", TEXT.index("rest"))
+
+
+def test_every_occurrence_is_found_whatever_its_line_breaks_and_quotation_marks() -> None:
+    text = "The cap “applies”. Later:\n- The cap\n  'applies'. So the cap applies. The cap “applies”."
+    found = Locator(text).find("The cap “applies”.")
+    assert [text[slice(*place)] for place in found.places] == [
+        "The cap “applies”.",
+        "The cap\n  'applies'.",
+        "The cap “applies”.",
+    ]
+    assert found.total == 3
+    assert [place.start for place in found.places] == [0, text.index("The cap\n"), text.rindex("The cap")]
+
+
+def test_occurrences_do_not_overlap() -> None:
+    assert Locator("abab abab ababab").find("abab").total == 2
+    assert [tuple(place) for place in Locator("xab ab ab").find("ab ab").places] == [(4, 9)]
 
 
 def test_a_lone_surrogate_is_found_as_the_judge_was_shown_it() -> None:
@@ -118,7 +134,7 @@ def cuts(draw: st.DrawFn, texts: st.SearchStrategy[str]) -> tuple[str, str]:
 @given(cuts(prose() | st.text(min_size=3)))
 def test_any_quote_cut_from_the_text_is_found_and_is_what_stands_there(cut: tuple[str, str]) -> None:
     text, quote = cut
-    assert stands(quote, text) == quote
+    assert quote in [text[slice(*place)] for place in Locator(text).find(quote).places]
 
 
 COPIES = (
@@ -167,11 +183,13 @@ def test_any_altered_quote_is_not_found_unless_it_stands_elsewhere(of: list[str]
         )
     )
     quote = " ".join(altered)
-    assert (Locator(text).find(quote) is not None) == (quote in text)
+    assert bool(Locator(text).find(quote).places) == (quote in text)
 
 
 def test_one_text_is_folded_once_for_many_quotes_and_repeats_are_not_walked_again_and_again() -> None:
     locator = Locator("legal " * 200_000 + "illegal" * 200_000)
-    assert locator.find("legal “x”") is None
-    assert [locator.find("illegal" * 1_000 + str(number)) for number in range(50)] == [None] * 50
-    assert locator.find("illegal" * 1_000) is not None
+    assert not locator.find("legal “x”").places
+    assert not any(locator.find("illegal" * 1_000 + str(number)).places for number in range(50))
+    assert locator.find("illegal" * 1_000).total == 200
+    assert locator.find("legal").total == 200_000
+    assert len(locator.find("legal").places) == MAX_LOCATIONS

@@ -143,6 +143,7 @@ Mode       screening: Non-auditable quick check (not comparable over time)
 
 Checks
 PASS           high    check_1  1 of 1  confidence 0.92  consistency not measured (one run)
+    No passage quoted.
     It is as the rule says.
 FAIL           medium  check_2  1 of 1  confidence 0.92  consistency not measured (one run)
     It is as the rule says.

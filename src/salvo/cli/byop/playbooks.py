@@ -76,6 +76,8 @@ def _lines(playbook: Playbook) -> Iterator[str]:
         if check.min_citations_per_fail:
             times = "once" if check.min_citations_per_fail == 1 else f"{check.min_citations_per_fail} times"
             yield from _labelled("evidence", f"a fail quotes the AI output at least {times}")
+        if check.needs_evidence_on_pass:
+            yield from _labelled("evidence", "a pass quotes the AI output")
 
 
 def _decided_by(check: Check) -> str:

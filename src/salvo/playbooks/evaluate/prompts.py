@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Sequence
 from functools import lru_cache
 
@@ -63,8 +64,11 @@ Rules:
 - "indeterminate" is a valid and expected result. Use it when the evidence is genuinely ambiguous.
 - For FAIL results, you MUST provide at least 1 evidence citation.
 - Where you FAIL the check because something is absent, quote the passage that presents itself as complete without it.
+- For PASS results, quote the passage that shows it. Where the check passes because something is absent, there is no \
+such passage: leave evidence_citations empty.
 - Citations must be exact quotes from the AI output, not paraphrases. Each span is one contiguous passage, copied \
-character by character, without an ellipsis and without quotation marks around it.
+character by character, without an ellipsis and without quotation marks around it. An answer whose spans are not in \
+the AI output is not counted.
 - Confidence reflects clarity of evidence, NOT your certainty about the law.
 - In context and notes, never say in your own voice that anything is certified, compliant, legally safe or regulator \
 approved. Say what the AI output claims.
@@ -110,6 +114,7 @@ PATTERN_HITS = "PATTERN HITS"
 BLOCK = "=== {name}{if_provided} === [{tag}]\n{content}\n=== END OF {name} === [{tag}]\n\n"
 IF_PROVIDED = " (if provided)"
 NOT_PROVIDED = "Not provided"
+QUOTE_NEEDED = "\nFor this check, a PASS needs at least 1 evidence citation too.\n"
 CHECK = """\
 Check to evaluate [{tag}]:
 ID: {id}
@@ -118,13 +123,47 @@ Question: {question}
 
 Detection method:
 {instructions}
-
+{quote_needed}
 Run this check on the AI output under evaluation. Respond with the JSON object only."""
 
 _NAMES = (AI_OUTPUT, SOURCE_DOCUMENT, ORIGINAL_PROMPT, SYSTEM_INSTRUCTIONS, PATTERN_HITS)
-_STATIC = (SYSTEM, stable_text(ANSWER.schema), TAG_LINE, BLOCK, IF_PROVIDED, NOT_PROVIDED, CHECK, *_NAMES)
+_STATIC = (
+    SYSTEM,
+    stable_text(ANSWER.schema),
+    TAG_LINE,
+    BLOCK,
+    IF_PROVIDED,
+    NOT_PROVIDED,
+    CHECK,
+    QUOTE_NEEDED,
+    *_NAMES,
+)
 PROMPT_ID = hashlib.sha256("\0".join(_STATIC).encode()).hexdigest()[:12]
 """Changes with any of the words above, because another prompt is another judge."""
+
+_DESCRIPTIONS = (
+    part["description"]
+    for part in (
+        *ANSWER.schema["properties"].values(),
+        *ANSWER.schema["properties"]["evidence_citations"]["items"]["properties"].values(),
+    )
+    if "description" in part
+)
+
+
+def _bare(text: str) -> str:
+    """Return the words of a text in lower case."""
+    return " ".join(re.findall(r"\w+", text.lower()))
+
+
+_PLACEHOLDERS = frozenset(map(_bare, (*re.findall(r"<([^<>]+)>", SYSTEM), *_DESCRIPTIONS)))
+"""What the prompt has in the place of an answer: some models return it as it is."""
+
+
+def is_placeholder(span: str) -> bool:
+    """Return whether a quote is only a placeholder of the prompt."""
+    return _bare(span) in _PLACEHOLDERS
+
 
 _MAX_PATTERNS = 40
 _MAX_HITS = 10
@@ -167,7 +206,12 @@ def _check(case: Case, tag: str) -> str:
     # Fenced as well: hits quote the artifact, and a wide pattern could carry whole sentences out of its block.
     hits = _block(PATTERN_HITS, _hits(case.hits, case.inputs), tag) if case.hits else ""
     check_text = CHECK.format(
-        tag=tag, id=check.id, severity=check.severity, question=check.question, instructions=check.instructions
+        tag=tag,
+        id=check.id,
+        severity=check.severity,
+        question=check.question,
+        instructions=check.instructions,
+        quote_needed=QUOTE_NEEDED if check.needs_evidence_on_pass else "",
     )
     return escape_surrogates(hits + check_text)
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from salvo.engine.chat.base import Usage
 from salvo.engine.wire.tape import Exchange
 from salvo.playbooks.enums import Result
+from salvo.playbooks.evaluate.inputs import Span
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,6 +16,8 @@ class RawCitation:
 
     span: str
     context: str = ""
+    offsets: Span | None = None
+    """Where it is, if the judge says so; otherwise it is searched in the text."""
 
 
 @dataclass(frozen=True, slots=True)

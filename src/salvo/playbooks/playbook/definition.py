@@ -25,6 +25,8 @@ class Check:
     """The result of a hit if there are no instructions, so that patterns alone decide."""
     require_citations: bool = False
     min_citations_per_fail: int = 0
+    needs_evidence_on_pass: bool = False
+    """A PASS without a quote that is in the text does not count."""
 
     @property
     def derived(self) -> bool:

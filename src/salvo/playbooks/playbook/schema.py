@@ -6,7 +6,7 @@ reports every problem.
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Final, Literal, TypeVar
+from typing import Annotated, Any, Final, Literal, TypeAlias, TypeVar
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag
 from pydantic.json_schema import GenerateJsonSchema
@@ -110,12 +110,16 @@ class DetectionMethod(FileSection):
     )
 
 
+EvidenceOnPass: TypeAlias = Literal["required", "optional"]
+
+
 class EvidenceRequirements(FileSection):
     require_citations: bool = Field(False, description="Whether a result must quote the AI output.")
     citation_type: Text = Field("output_spans", description="What is quoted: output_spans.")
     min_citations_per_fail: Annotated[int, Field(ge=0, le=100), _WHOLE_NUMBER] = Field(
         1, description="The least number of quotes that a fail needs."
     )
+    evidence_on_pass: EvidenceOnPass = Field("optional", description="The same as evidence_on_pass of the check.")
 
 
 class FileCheck(FileSection):
@@ -128,6 +132,11 @@ class FileCheck(FileSection):
     ] = Field([], description="The possible results: pass, fail, indeterminate.")
     evidence_requirements: Expected[EvidenceRequirements] = Field(
         default_factory=EvidenceRequirements, description="What must be quoted."
+    )
+    evidence_on_pass: EvidenceOnPass = Field(
+        "optional",
+        description="Whether a pass needs a quote. Without one it counts like no vote. Where a pass means that "
+        "something is absent, there is nothing to quote.",
     )
 
 

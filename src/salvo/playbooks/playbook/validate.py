@@ -195,6 +195,11 @@ def _check_problems(check: Mapping[str, Any], path: FieldPath, *, derived: bool)
         yield warning(
             (*path, "evidence_requirements", "min_citations_per_fail"), "has no effect with require_citations: false"
         )
+    if isinstance(method, dict) and "instructions" not in method and method.get("on_match") != "pass" and not derived:
+        for section, place in ((check, path), (evidence, (*path, "evidence_requirements"))):
+            if section.get("evidence_on_pass") == "required":
+                message = "leaves no way to pass: this check passes if no pattern occurs, so there is nothing to quote"
+                yield warning((*place, "evidence_on_pass"), message)
 
 
 def _method_problems(method: Mapping[str, Any], path: FieldPath) -> Iterator[PlaybookProblem]:
@@ -279,6 +284,7 @@ def _check(check: FileCheck) -> Check:
         on_match=Result(method.on_match),
         require_citations=evidence.require_citations,
         min_citations_per_fail=evidence.min_citations_per_fail if evidence.require_citations else 0,
+        needs_evidence_on_pass="required" in (check.evidence_on_pass, evidence.evidence_on_pass),
     )
 
 

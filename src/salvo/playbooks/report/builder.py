@@ -16,11 +16,12 @@ from salvo.playbooks.evaluate.request import UNKNOWN, EvaluationRequest, produce
 from salvo.playbooks.evaluate.votes import CallMetrics, JudgeAnswer, Vote
 from salvo.playbooks.playbook.definition import Variance
 from salvo.playbooks.report import advice, check_result, drift, status, variance
+from salvo.playbooks.report.citations import CitationFinder
 from salvo.playbooks.report.drift import Drift, Snapshot
-from salvo.playbooks.report.evidence import Locator
 from salvo.playbooks.report.report import (
     REPORT_HASH_METHOD,
     SPEC_VERSION,
+    VOTE_RULE,
     ArtifactFinding,
     CheckResult,
     Citation,
@@ -143,6 +144,7 @@ def build_report(
             threshold_ok=thresholds.ok,
             threshold_warn=thresholds.warn,
             aggregation=thresholds.aggregation,
+            vote_rule=VOTE_RULE,
             note=variance.what_it_shows(request.runs, deterministic=judge.deterministic),
         ),
         drift_summary=drifted.summary,
@@ -166,12 +168,12 @@ def _decided(
     request: EvaluationRequest, answers: Mapping[str, Mapping[int, JudgeAnswer]], scan_result: ScanResult
 ) -> list[CheckResult]:
     """Return the results of all checks that are not derived from the others."""
-    locator = Locator(request.inputs.ai_output)
+    finder = CitationFinder(request.inputs)
     results = []
     for check in request.playbook.checks:
         scan = scan_result.patterns.get(check.id, Scan())
         if check.needs_judge:
-            results.append(check_result.from_votes(check, answers.get(check.id, {}), request, locator, scan.hits))
+            results.append(check_result.from_votes(check, answers.get(check.id, {}), request, finder, scan.hits))
         elif not check.derived:
             results.append(check_result.from_patterns(check, scan, request.inputs))
     return results

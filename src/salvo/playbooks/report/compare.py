@@ -99,7 +99,7 @@ def _attribution(*, same_text: bool, same_judge: bool) -> str:
 
 def _evidence_change(before: CheckResult, after: CheckResult) -> EvidenceChange:
     spans_before, spans_after = (
-        list(dict.fromkeys(citation.span for citation in check.evidence_citations)) for check in (before, after)
+        dict.fromkeys(citation.span for citation in check.evidence_citations) for check in (before, after)
     )
     return EvidenceChange(
         after.check_id,

@@ -37,6 +37,9 @@ SIGNED_AT_END = (
 )
 REJECTED = "The evaluator gave these as quotes, but they do not appear in the text. They carry no weight."
 UNVERIFIED = "unverified: not found in the text"
+NO_PASSAGE_QUOTED = "No passage quoted."
+MAX_LINES = 10
+"""Lines that are named for one quote."""
 PROMPT_TITLE = "Suggested revision prompt"
 PROMPT = "Give this prompt to the AI that wrote the text."
 WITHHELD = (
@@ -120,13 +123,17 @@ def votes(check: CheckResult) -> str:
     runs = len(check.raw_runs)
     if not runs:
         return NONE
-    counts = Counter(run.result for run in check.raw_runs if run.valid)
+    counts = Counter(run.result for run in check.raw_runs if run.counts)
+    unsupported = sum(bool(run.unsupported) for run in check.raw_runs)
+    not_counted = [f"{unsupported} unsupported"] if unsupported else []
     if check.incomplete:
-        return f"{counts.total()} valid of {runs}"
-    voted = check.raw_result or check.result
-    if 2 * counts[voted] > runs:
-        return f"{counts[voted]} of {runs}" + (f" for {voted}" if voted is not check.result else "")
-    return "split: " + ", ".join(f"{counts[result]} {result}" for result in Result if counts[result])
+        return f"{counts.total() + unsupported} valid of {runs}"
+    for voted in (check.result, check.raw_result):
+        if voted is not None and 2 * counts[voted] > runs:
+            majority = f"{counts[voted]} of {runs}" + (f" for {voted}" if voted is not check.result else "")
+            return ", ".join((majority, *not_counted))
+    parts = [*(f"{counts[result]} {result}" for result in Result if counts[result]), *not_counted]
+    return ("split: " if len(parts) > 1 else "") + ", ".join(parts)
 
 
 def confidence(check: CheckResult) -> str:
@@ -150,7 +157,7 @@ def score(value: float | None) -> str:
 
 
 def check_notices(check: CheckResult) -> list[str]:
-    """Return a sentence if votes are missing, and one if the evidence did not support the verdict."""
+    """Return a sentence if votes are missing, if the evidence did not support the verdict, or if there is none."""
     sentences = []
     if check.incomplete:
         sentences.append("Incomplete: fewer than a majority of its runs gave a valid vote.")
@@ -159,6 +166,8 @@ def check_notices(check: CheckResult) -> list[str]:
             f"The verdict was {check.raw_result}, but not enough evidence for it was found in the text. "
             f"Evidence requirement not met: the result is {check.result}."
         )
+    if check.result is Result.PASS and check.decided_by == "evaluator" and not check.evidence_citations:
+        sentences.append(NO_PASSAGE_QUOTED)
     return sentences
 
 
@@ -172,17 +181,41 @@ def vote(run: RawRun) -> str:
     if not run.valid:
         return f"no vote: {visible_note(run.problem or run.notes) or 'no usable answer'}"
     confidence_part = "" if run.confidence is None else f", confidence {run.confidence:.2f}"
-    return f"{run.result}{confidence_part}" + (f", rule {run.rule}" if run.rule else "")
+    not_counted = f"; not counted: {run.unsupported}" if run.unsupported else ""
+    return f"{run.result}{confidence_part}" + (f", rule {run.rule}" if run.rule else "") + not_counted
 
 
 def where(location: Location | None) -> str:
     return UNVERIFIED if location is None else f"line {location.line}"
 
 
+def where_quoted(citation: Citation) -> str:
+    """Return the line of a quote; if it occurs several times, all of its lines."""
+    place = where(citation.location)
+    if citation.location is None or citation.occurrences == 1:
+        return place
+    locations = (citation.location, *citation.other_locations)
+    lines = list(dict.fromkeys(str(location.line) for location in locations))
+    listed = ", ".join(lines[:MAX_LINES]) + (f" and {len(lines) - MAX_LINES:,} more" if len(lines) > MAX_LINES else "")
+    return f"{place} (occurs {citation.occurrences:,} times: {'line' if len(lines) == 1 else 'lines'} {listed})"
+
+
 def sources(citation: Citation) -> list[str]:
     """Return where the quote is, and the runs that gave it."""
     runs = f"{'run' if len(citation.runs) == 1 else 'runs'} {', '.join(map(str, citation.runs))}"
-    return [where(citation.location), *([runs] if citation.runs else [])]
+    return [where_quoted(citation), *([runs] if citation.runs else [])]
+
+
+def more_passages(quotes: Sequence[object], most: int) -> str:
+    """Return what a list that shows only so many quotes says of the others; empty if there are none."""
+    if len(quotes) <= most:
+        return ""
+    return f"… and {count_more(quotes, most)}. The JSON report lists all of them."
+
+
+def count_more(quotes: Sequence[object], most: int) -> str:
+    others = len(quotes) - most
+    return f"{others:,} more {'passage' if others == 1 else 'passages'}"
 
 
 def hits(check: CheckResult) -> dict[str, list[PatternHit]]:

@@ -13,6 +13,9 @@ from salvo.playbooks.enums import DISCLAIMERS, Aggregation, Mode, Result, Severi
 SPEC_VERSION = "0.1"
 """The version of the BYOP specification that reports follow."""
 
+VOTE_RULE = 2
+"""How the votes of a new report are counted: see `VarianceSummary.vote_rule`."""
+
 REPORT_HASH_METHOD = "SHA-256 of RFC 8785, report_hash empty, lone surrogates escaped (version 2)"
 """How the hash of a new report is computed. docs/report-hash.md has the procedure."""
 
@@ -47,6 +50,10 @@ class Citation:
     context: str = ""
     runs: tuple[int, ...] = ()
     """The runs that gave it."""
+    other_locations: tuple[Location, ...] = added_later(())
+    """Where else it occurs, if the evaluator did not say which place it means; the first MAX_LOCATIONS in all."""
+    occurrences: int = added_later(1)
+    """How often it occurs, if it was found."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +82,13 @@ class RawRun:
     tokens: Tokens | None = None
     cost_usd: float | None = None
     seconds: float | None = None
+    unsupported: str = added_later("")
+    """Why the answer counts like no vote although it is valid: the text does not support it. Empty if it counts."""
+
+    @property
+    def counts(self) -> bool:
+        """Return whether the answer is a vote."""
+        return self.valid and not self.unsupported
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +152,9 @@ class VarianceSummary:
     aggregation: Aggregation
     note: str
     """What this number of runs can and cannot show."""
+    vote_rule: int = added_later(1)
+    """Which answers are votes. 1 (reports of earlier versions): all that could be read, and a FAIL whose quotes are not
+    in the text becomes indeterminate. 2: those that the text supports (`RawRun.unsupported`)."""
 
 
 DriftKind = Literal["none", "output", "judge", "evaluator_instability", "undetermined", "not_compared"]

@@ -32,6 +32,7 @@ _LONGEST = 600
 _LONGEST_QUOTE = 400
 _COMPARED_QUOTE = 200
 _HITS = 5
+_QUOTES = 5
 _LETTERS = {Result.PASS: "P", Result.FAIL: "F", Result.INDETERMINATE: "?"}
 _TIMELINE = ("REPORT", "TIME", "STATUS", "CONSISTENCY", "TEXT", "EVALUATOR")
 
@@ -161,29 +162,30 @@ class _Screen:
         return f"{word}  {check.severity:<6}  {_line(check.check_id):<{names if measures else 0}}{measures}"
 
     def _grounds(self, check: CheckResult) -> Iterator[str]:
-        for citation in check.evidence_citations:
-            yield from self._quote(citation)
+        yield from self._quotes(check.evidence_citations, "    ")
         unasked = labels.UNASKED.get(check.decided_by, "")
         for sentence in (unasked, *labels.check_notices(check), labels.visible_note(check.notes)):
             yield from self._wrapped(sentence, "    ")
         for run in check.raw_runs:
-            if not run.valid:
+            if not run.counts:
                 yield from self._wrapped(f"run {run.run}: {labels.vote(run)}", "    ")
         for dissent in check.dissent:
             yield from self._wrapped(
                 f"dissent, run {dissent.run} ({dissent.result}): {labels.visible_note(dissent.notes)}", "    "
             )
-            for citation in dissent.evidence_citations:
-                yield from self._quote(citation, "      ")
-        for citation in check.rejected_citations:
+            yield from self._quotes(dissent.evidence_citations, "      ")
+        for citation in check.rejected_citations[:_QUOTES]:
             yield from self._wrapped(f"rejected, not found in the text: {_quoted(citation.span)}", "    ")
+        yield from self._wrapped(labels.more_passages(check.rejected_citations, _QUOTES), "    ")
         for pattern, hits in labels.hits(check).items():
             places = ", ".join(str(hit.location.line) for hit in hits[:_HITS])
             more = f" and {len(hits) - _HITS} more" if len(hits) > _HITS else ""
             yield from self._wrapped(f"pattern {_line(pattern)}: line {places}{more}", "    ")
 
-    def _quote(self, citation: Citation, indent: str = "    ") -> Iterator[str]:
-        yield from self._wrapped(f"{labels.where(citation.location)}: {_quoted(citation.span)}", indent)
+    def _quotes(self, citations: Sequence[Citation], indent: str) -> Iterator[str]:
+        for citation in citations[:_QUOTES]:
+            yield from self._wrapped(f"{labels.where_quoted(citation)}: {_quoted(citation.span)}", indent)
+        yield from self._wrapped(labels.more_passages(citations, _QUOTES), indent)
 
     def _variance(self, report: Report) -> Iterator[str]:
         summary = report.variance_summary

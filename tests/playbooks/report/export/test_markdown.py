@@ -376,6 +376,8 @@ None.
 
 Severity **high** · Votes **1 of 1** · Confidence **0.92** · Consistency **not measured (one run)**
 
+**No passage quoted.**
+
 It is as the rule says.
 
 - Run 1: pass, confidence 0.90, rule R1

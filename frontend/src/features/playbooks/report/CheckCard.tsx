@@ -1,3 +1,4 @@
+import { Fragment } from "react";
 import type { CheckResult, Citation, Location, RawRun, ReportLabels } from "@/api/types";
 import { Badge, badgeTone, Label } from "@/components/Badge";
 import { Details } from "@/components/Details";
@@ -69,36 +70,96 @@ interface CitationListProps {
   title?: string;
 }
 
+/** Citations that are shown at once; the others are in a part that can be opened. All are marked in the text. */
+const MAX_CITATIONS = 10;
+
 function CitationList({ citations, unverified, show, title }: CitationListProps) {
   if (!citations.length) return null;
+  const others = citations.slice(MAX_CITATIONS);
   return (
     <>
       {title ? <h4 className={HEADING_CLASS}>{title}</h4> : null}
-      <ul className="space-y-2.5">
-        {citations.map((citation) => (
-          <li
-            key={`${citation.location?.start} ${citation.span}`}
-            className="border-(--color-mark-deep) border-l-[3px] pl-3"
-          >
-            <blockquote className="foreign font-serif">
-              <Quote span={citation.span} location={citation.location} show={show} />
-            </blockquote>
-            <p className="text-sm text-soft">
-              {citation.location ? `line ${citation.location.line}` : unverified}
-              {citation.runs.length
-                ? ` · ${citation.runs.length === 1 ? "run" : "runs"} ${citation.runs.join(", ")}`
-                : ""}
-              {citation.context ? (
-                <>
-                  {" · "}
-                  <EvaluatorNote>{citation.context}</EvaluatorNote>
-                </>
-              ) : null}
-            </p>
-          </li>
-        ))}
-      </ul>
+      <CitationItems citations={citations.slice(0, MAX_CITATIONS)} unverified={unverified} show={show} />
+      {others.length ? (
+        <div className="mt-2.5">
+          <Details title={`${pluralize(others.length, "more passage")}${allMarked(show)}`}>
+            <CitationItems citations={others} unverified={unverified} show={show} />
+          </Details>
+        </div>
+      ) : null}
     </>
+  );
+}
+
+/** Where to find what a list leaves out, if the text is stored. */
+function allMarked(show: ShowInText): string {
+  return show ? "; all are marked in the text" : "; the JSON export lists all of them";
+}
+
+function CitationItems({ citations, unverified, show }: Omit<CitationListProps, "title">) {
+  return (
+    <ul className="space-y-2.5">
+      {citations.map((citation) => (
+        <li
+          key={`${citation.location?.start} ${citation.span}`}
+          className="border-(--color-mark-deep) border-l-[3px] pl-3"
+        >
+          <blockquote className="foreign font-serif">
+            <Quote span={citation.span} location={citation.location} show={show} />
+          </blockquote>
+          <p className="text-sm text-soft">
+            <CitationPlaces citation={citation} unverified={unverified} show={show} />
+            {citation.runs.length
+              ? ` · ${citation.runs.length === 1 ? "run" : "runs"} ${citation.runs.join(", ")}`
+              : ""}
+            {citation.context ? (
+              <>
+                {" · "}
+                <EvaluatorNote>{citation.context}</EvaluatorNote>
+              </>
+            ) : null}
+          </p>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+const MAX_PLACES = 20;
+
+/** The line of a citation; if it occurs several times, a link to each place. */
+function CitationPlaces({ citation, unverified, show }: { citation: Citation; unverified: string; show: ShowInText }) {
+  const { location, other_locations: others, occurrences } = citation;
+  if (!location) return unverified;
+  if (occurrences === 1) return `line ${location.line}`;
+  const listed = [location, ...others].slice(0, MAX_PLACES);
+  return (
+    <>
+      occurs {pluralize(occurrences, "time")}:{" "}
+      {listed.map((place, index) => (
+        <Fragment key={place.start}>
+          {index ? ", " : ""}
+          <ShowLine location={place} show={show} />
+        </Fragment>
+      ))}
+      {occurrences > listed.length ? ` and ${pluralize(occurrences - listed.length, "more place")}` : ""}
+    </>
+  );
+}
+
+function ShowLine({ location, show }: { location: Location; show: ShowInText }) {
+  const line = `line ${location.line}`;
+  if (!show) return line;
+  return (
+    <button
+      type="button"
+      data-quote={location.start}
+      title="Show in the text"
+      className="underline decoration-dotted underline-offset-4 hover:bg-mark"
+      onClick={() => show(location)}
+    >
+      {line}
+    </button>
   );
 }
 
@@ -134,6 +195,12 @@ function Votes({ check }: { check: CheckResult }) {
             {run.valid ? (
               <>
                 <Badge value={run.result} /> <VisibleText>{describeRun(run)}</VisibleText>
+                {run.unsupported ? (
+                  <>
+                    {" "}
+                    <Label tone="plain">not counted</Label> {run.unsupported}
+                  </>
+                ) : null}
               </>
             ) : (
               <>
@@ -211,7 +278,12 @@ function PatternHits({ check, show }: { check: CheckResult; show: ShowInText }) 
               <Quote span={hit.span} location={hit.location} show={show} /> (line {hit.location.line})
             </li>
           ))}
-          {check.pattern_hits.length > MAX_HITS ? <li>… the JSON export lists all of them.</li> : null}
+          {check.pattern_hits.length > MAX_HITS ? (
+            <li>
+              … and {pluralize(check.pattern_hits.length - MAX_HITS, "more hit")}
+              {allMarked(show)}
+            </li>
+          ) : null}
         </ul>
       </Details>
     </div>

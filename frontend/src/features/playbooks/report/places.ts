@@ -8,9 +8,9 @@ export function reportPlaces(report: Report): Place[] {
     if (location) places.push({ start: location.start, end: location.end, kind, check });
   };
   report.check_results.forEach((check, index) => {
-    for (const citation of check.evidence_citations) add(citation.location, "evidence", index + 1);
-    for (const dissent of check.dissent)
-      for (const citation of dissent.evidence_citations) add(citation.location, "evidence", index + 1);
+    const dissenting = check.dissent.flatMap((dissent) => dissent.evidence_citations);
+    for (const citation of [...check.evidence_citations, ...dissenting])
+      for (const location of [citation.location, ...citation.other_locations]) add(location, "evidence", index + 1);
     for (const hit of check.pattern_hits) add(hit.location, "mention", index + 1);
   });
   for (const finding of report.artifact_findings) add(finding.location, "finding");

@@ -6,6 +6,7 @@ import asyncio
 
 from salvo.engine.wire.base import Wire
 from salvo.playbooks.enums import Result
+from salvo.playbooks.evaluate.inputs import Span
 from salvo.playbooks.evaluate.judges.base import Case, Judge
 from salvo.playbooks.evaluate.votes import JudgeAnswer, RawCitation
 
@@ -48,7 +49,7 @@ def _apply_rules(case: Case) -> JudgeAnswer:
     return JudgeAnswer(
         result=Result(finding.result),
         confidence=finding.confidence,
-        citations=tuple(RawCitation(text[start:end]) for start, end in finding.spans),
+        citations=tuple(RawCitation(text[start:end], offsets=Span(start, end)) for start, end in finding.spans),
         notes=finding.notes,
         rule=finding.rule,
     )

@@ -36,7 +36,10 @@ def positions(report: Report) -> Iterator[PassagePosition]:
         dissenting = (citation for dissent in check.dissent for citation in dissent.evidence_citations)
         citations = [*check.evidence_citations, *dissenting]
         yield from (
-            PassagePosition(citation.location, "evidence", number) for citation in citations if citation.location
+            PassagePosition(location, "evidence", number)
+            for citation in citations
+            for location in (citation.location, *citation.other_locations)
+            if location
         )
         yield from (PassagePosition(hit.location, "mention", number) for hit in check.pattern_hits)
     yield from (

@@ -17,6 +17,8 @@ from salvo.playbooks.report.export import annotated_text
 from salvo.playbooks.report.report import Report
 
 PACKAGE = "salvo.playbooks.report.export"
+_QUOTES = 20
+"""Quotes of a list that are visible at once."""
 
 _SIGNS = {
     Status.ALERT: "▲",
@@ -49,6 +51,7 @@ def render(report: Report, inputs: Inputs | None = None, *, signed_by: str | Non
         signs=_SIGNS,
         labels=labels,
         signature_rows=_signature_rows(signed_by),
+        most_quotes=_QUOTES,
         anchor=annotated_text.anchor,
         same_text=same_text,
         text_lines=annotated_text.lines(inputs.ai_output, positions) if inputs else None,

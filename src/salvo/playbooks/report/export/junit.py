@@ -14,6 +14,8 @@ from salvo.playbooks.enums import Result
 from salvo.playbooks.report import labels
 from salvo.playbooks.report.report import CheckResult, Report
 
+_QUOTES = 50
+
 
 def render(report: Report) -> str:
     name = visible(report.playbook_id)
@@ -59,6 +61,7 @@ def _tag(check: CheckResult) -> str | None:
 
 
 def _lines(check: CheckResult) -> Sequence[str]:
-    quotes = [f"{labels.where(quote.location)}: “{quote.span}”" for quote in check.evidence_citations]
+    quotes = [f"{labels.where_quoted(quote)}: “{quote.span}”" for quote in check.evidence_citations[:_QUOTES]]
+    more = labels.more_passages(check.evidence_citations, _QUOTES)
     note = labels.visible_note(check.notes)
-    return [*labels.check_notices(check), *([note] if note else []), *quotes]
+    return [*labels.check_notices(check), *filter(None, (note, *quotes, more))]

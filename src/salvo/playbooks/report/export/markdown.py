@@ -9,6 +9,9 @@ from salvo.engine.text.markdown import code, fenced, inline, markdown_table
 from salvo.playbooks.report import labels
 from salvo.playbooks.report.report import CheckResult, Citation, Location, Report
 
+_QUOTES = 50
+_HITS = 100
+
 
 def render(report: Report, *, signed_by: str | None = None) -> str:
     """Return the report. `signed_by` is the public key that the file will be signed with."""
@@ -95,30 +98,32 @@ def _check(number: int, check: CheckResult) -> Iterator[str]:
     yield from (f"**{sentence}**" for sentence in labels.check_notices(check))
     yield inline(labels.visible_note(check.notes))
     yield "\n".join(f"- Run {run.run}: {inline(labels.vote(run))}" for run in check.raw_runs)
-    for citation in check.evidence_citations:
-        yield from _quote("Evidence", citation)
+    yield from _quotes("Evidence", check.evidence_citations)
     for dissent in check.dissent:
         yield f"**Dissent, run {dissent.run} ({dissent.result}):** {inline(labels.visible_note(dissent.notes))}"
-        for citation in dissent.evidence_citations:
-            yield from _quote("Evidence of the dissent", citation)
+        yield from _quotes("Evidence of the dissent", dissent.evidence_citations)
     if check.rejected_citations:
         yield f"**Rejected quotes.** {labels.REJECTED}"
-        yield "\n".join(f"- ~~{inline(quote.span)}~~" for quote in check.rejected_citations)
+        yield "\n".join(f"- ~~{inline(quote.span)}~~" for quote in check.rejected_citations[:_QUOTES])
+        yield labels.more_passages(check.rejected_citations, _QUOTES)
     if check.pattern_hits:
         yield "**Pattern hits**"
         yield "\n".join(_hits(check))
 
 
-def _quote(name: str, citation: Citation) -> Iterator[str]:
-    context = inline(labels.visible_note(citation.context))
-    yield f"**{name}** ({', '.join(labels.sources(citation))})" + (f": {context}" if context else "")
-    yield fenced(citation.span)
+def _quotes(name: str, citations: Sequence[Citation]) -> Iterator[str]:
+    for citation in citations[:_QUOTES]:
+        context = inline(labels.visible_note(citation.context))
+        yield f"**{name}** ({', '.join(labels.sources(citation))})" + (f": {context}" if context else "")
+        yield fenced(citation.span)
+    yield labels.more_passages(citations, _QUOTES)
 
 
 def _hits(check: CheckResult) -> Iterator[str]:
     for pattern, hits in labels.hits(check).items():
-        places = ", ".join(f"{code(hit.span)} ({labels.where(hit.location)})" for hit in hits)
-        yield f"- {code(pattern)}: {places}"
+        places = ", ".join(f"{code(hit.span)} ({labels.where(hit.location)})" for hit in hits[:_HITS])
+        more = f" and {len(hits) - _HITS:,} more" if len(hits) > _HITS else ""
+        yield f"- {code(pattern)}: {places}{more}"
 
 
 def _variance(report: Report) -> Iterator[str]:
