@@ -126,14 +126,15 @@ Integrity
   Playbook logic hash  sha256:…
   Inputs fingerprint   sha256:…
   Report hash          sha256:…
+  Computed as          SHA-256 of RFC 8785, report_hash empty, lone surrogates escaped (version 2)
   Runner               salvo-byop/0.1.0
   Specification        BYOP 0.1
   Hash of ai_output    sha256:…
 
 Tokens and cost
   Calls     15
-  Tokens    15,042 in, 480 out
-  Cost      $0.052
+  Tokens    15,888 in, 480 out
+  Cost      $0.055
   Duration  …
 
 1 failed, 2 passed, 3 indeterminate: ALERT

@@ -161,3 +161,20 @@ def test_a_file_without_votes_says_that_nothing_was_computed_again(
     project.byop("show", "latest", "-o", "report.html")
     shown = project.byop("verify", "report.html").stdout
     assert "unknown  results    Not recomputed: this kind of file does not have the votes as data." in shown
+
+
+def test_an_unsupported_vote_that_is_made_to_count_is_found(project: ByopProject) -> None:
+    judge = ScriptedJudge(certainty_language=Say(verdict("pass", "Nobody wrote this.")))
+    with LoopbackProvider(judge) as provider:
+        project.reach(provider)
+        project.byop("run", "output.md", *MODEL, "-o", "report.json")
+    document = json.loads((project.folder / "report.json").read_bytes())["byop_report"]
+    assert verified(project, document)[:2] == (0, "holds")
+    unsupported = check(document, "certainty_language")
+    unsupported.update(result="pass", raw_result=None, per_check_confidence=0.9, per_check_consistency=1.0)
+    for run in unsupported["raw_runs"]:
+        del run["unsupported"]
+    code, standing, message = verified(project, document)
+    assert (code, standing) == (1, "contradicted")
+    assert "run 1 of certainty_language is counted" in message
+    assert "None of its quotes is in the text." in message

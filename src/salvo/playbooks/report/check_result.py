@@ -14,10 +14,10 @@ from salvo.playbooks.evaluate.request import EvaluationRequest
 from salvo.playbooks.evaluate.votes import JudgeAnswer
 from salvo.playbooks.playbook.definition import Check
 from salvo.playbooks.report.citations import CitationFinder, location, why_unsupported, withhold_claims
+from salvo.playbooks.report.decision import Decision, decide
 from salvo.playbooks.report.report import CheckResult, Citation, Dissent, PatternHit, RawRun, Tokens
-from salvo.playbooks.report.variance import tally
 
-EVIDENCE_NOT_MET = "Evidence requirement not met: the text does not support enough of the votes."
+EVIDENCE_NOT_MET = "Evidence requirement not met: there are not enough quotes that are in the text."
 NO_MATCH_TO_QUOTE = "Evidence requirement not met: there is no passage to quote."
 NOT_ASKED = "This run was not made."
 
@@ -32,44 +32,29 @@ def from_votes(
     """Return the result of the evaluator's votes; `answers` are by run number."""
     runs = range(1, request.runs + 1)
     raw_runs = tuple(_raw_run(check, run, answers.get(run), finder) for run in runs)
-    unsupported = {run.run for run in raw_runs if run.unsupported}
-    supported = {run: replace(answer, result=None) if run in unsupported else answer for run, answer in answers.items()}
-    aggregation = request.playbook.variance.aggregation
-    cast = tally([answers.get(run) for run in runs], aggregation, request.mode)
-    voted = tally([supported.get(run) for run in runs], aggregation, request.mode)
-    supporting = {run: answer for run, answer in sorted(supported.items()) if answer.result is voted.result}
-    located = tuple(quote for quote in finder.citations(supporting) if quote.location is not None)
-    too_few = voted.result is Result.FAIL and len(located) < check.min_citations_per_fail
-    # Missing votes are another matter: the result is indeterminate then, whatever the text supports.
-    has_majority = 2 * len(supporting) > request.runs
-    lacks_support = bool(unsupported) and not has_majority and not cast.incomplete
-    raw_result = voted.result if too_few else cast.result if lacks_support else None
+    decision = decide(raw_runs, check.min_citations_per_fail, request.playbook.variance.aggregation, request.mode)
+    agreeing = {run: answers[run] for run in sorted(decision.agreeing)}
+    unsupported = {run.run: answers[run.run] for run in raw_runs if run.unsupported}
+    not_found = finder.citations(dict(sorted({**agreeing, **unsupported}.items())))
     return CheckResult(
         check_id=check.id,
         severity=check.severity,
         question=check.question,
-        result=Result.INDETERMINATE if too_few else voted.result,
-        raw_result=None if raw_result is Result.INDETERMINATE else raw_result,
-        per_check_confidence=voted.confidence,
-        per_check_consistency=voted.consistency,
-        evidence_citations=located,
-        rejected_citations=tuple(
-            quote
-            for quote in finder.citations({run: answers[run] for run in sorted({*supporting, *unsupported})})
-            if quote.location is None
-        ),
-        notes=_notes(
-            () if lacks_support else supporting.values(), answers, raw_runs, unproven=too_few or lacks_support
-        ),
+        result=decision.result,
+        raw_result=decision.raw_result,
+        per_check_confidence=decision.confidence,
+        per_check_consistency=decision.consistency,
+        evidence_citations=tuple(quote for quote in finder.citations(agreeing) if quote.location is not None),
+        rejected_citations=tuple(quote for quote in not_found if quote.location is None),
+        notes=_notes(decision, answers, raw_runs),
         dissent=tuple(
             Dissent(run.run, run.result, run.notes, run.evidence_citations)
             for run in raw_runs
-            if run.counts and run.result is not voted.result
+            if run.counts and run.run not in decision.agreeing
         ),
         pattern_hits=pattern_hits(hits, request.inputs),
         raw_runs=raw_runs,
-        # Only failed calls make a check incomplete.
-        incomplete=cast.incomplete,
+        incomplete=decision.incomplete,
     )
 
 
@@ -121,15 +106,11 @@ def pattern_hits(hits: Iterable[Hit], inputs: Inputs) -> tuple[PatternHit, ...]:
     )
 
 
-def _notes(
-    supporting: Iterable[JudgeAnswer],
-    answers: Mapping[int, JudgeAnswer],
-    raw_runs: Sequence[RawRun],
-    *,
-    unproven: bool,
-) -> str:
+def _notes(decision: Decision, answers: Mapping[int, JudgeAnswer], raw_runs: Sequence[RawRun]) -> str:
     """Return the notes of the majority, each once; without a majority, the reason."""
-    notes = " ".join(dict.fromkeys(withhold_claims(answer.notes) for answer in supporting if answer.notes))
+    unproven = decision.lacks_support or decision.lacks_quotes
+    agreeing = () if decision.lacks_support else (answers[run] for run in sorted(decision.agreeing))
+    notes = " ".join(dict.fromkeys(withhold_claims(answer.notes) for answer in agreeing if answer.notes))
     if notes:
         return f"{EVIDENCE_NOT_MET} {notes}" if unproven else notes
     problems = dict.fromkeys(answer.problem for answer in answers.values() if answer.problem)

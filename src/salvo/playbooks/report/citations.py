@@ -60,16 +60,18 @@ class CitationFinder:
         return Citation(text, first, context, tuple(runs), tuple(others), occurrences.total)
 
 
-def why_unsupported(check: Check, result: Result | None, citations: Iterable[Citation]) -> str:
+def why_unsupported(check: Check | None, result: Result | None, citations: Iterable[Citation]) -> str:
     """Return why an answer counts like no vote, or an empty text if the AI output supports it.
 
-    An answer without a result is no vote anyway.
+    An answer without a result is no vote anyway. If the check is not known, none needs a quote.
     """
     places = [citation.location for citation in citations]
     if result is None or any(places):
         return ""
     if places:
         return NOT_IN_TEXT
+    if check is None:
+        return ""
     if result is Result.FAIL and check.min_citations_per_fail:
         return FAIL_WITHOUT_QUOTE
     if result is Result.PASS and check.needs_evidence_on_pass:

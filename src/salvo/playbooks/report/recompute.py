@@ -11,6 +11,7 @@ from salvo.playbooks.enums import DRIFT, RUN_VARIANCE, Result
 from salvo.playbooks.playbook.definition import Check, Playbook, Variance
 from salvo.playbooks.report import drift, status, variance
 from salvo.playbooks.report.builder import snapshot
+from salvo.playbooks.report.citations import why_unsupported
 from salvo.playbooks.report.decision import decide
 from salvo.playbooks.report.report import CheckResult, Report
 from salvo.playbooks.report.status import StatusOutcome
@@ -106,6 +107,7 @@ def _compare_check(
         comparison.contradictions.append(f"{name} lists {len(check.raw_runs)} runs, the report says {runs} per check")
     if [run.run for run in check.raw_runs] != list(range(1, len(check.raw_runs) + 1)):
         comparison.contradictions.append(f"the runs of {name} are not numbered from 1")
+    _compare_support(comparison, check, definition, report.variance_summary.vote_rule)
     needed = _needed_citations(check) if definition is None else definition.min_citations_per_fail
     decision = decide(check.raw_runs, needed, report.variance_summary.aggregation, report.execution_mode)
     if definition is None and Result.FAIL in (decision.result, decision.raw_result):
@@ -116,6 +118,21 @@ def _compare_check(
     comparison.compare_number(f"the confidence of {name}", check.per_check_confidence, decision.confidence)
     comparison.compare_number(f"the consistency of {name}", check.per_check_consistency, decision.consistency)
     return decision.result, decision.consistency
+
+
+def _compare_support(comparison: Recomputation, check: CheckResult, definition: Check | None, vote_rule: int) -> None:
+    """Compare which runs count as votes. Before rule 2, all answers did."""
+    for run in check.raw_runs:
+        if definition is None and not run.evidence_citations and vote_rule > 1:
+            continue  # whether a vote needs a quote is in the playbook
+        result = run.result if run.valid and vote_rule > 1 else None
+        expected = why_unsupported(definition, result, run.evidence_citations)
+        if run.unsupported != expected:
+            stated, computed = ("not counted" if reason else "counted" for reason in (run.unsupported, expected))
+            comparison.contradictions.append(
+                f"run {run.run} of {check.check_id} is {stated} ({run.unsupported or 'no reason'}), "
+                f"by its quotes it is {computed} ({expected or 'the text supports it, or it needs no quote'})"
+            )
 
 
 def _needed_citations(check: CheckResult) -> int:
