@@ -17,7 +17,7 @@ from salvo.playbooks.evaluate.inputs import Inputs
 from salvo.playbooks.evaluate.recorder import StoreRecorder
 from salvo.playbooks.evaluate.request import DEFAULT_SUBJECT, EvaluationRequest, new_request
 from salvo.playbooks.evaluate.runner import EvaluationOutcome, evaluate
-from salvo.playbooks.evaluate.session import EvaluatorConfig, default_evaluator
+from salvo.playbooks.evaluate.session import EvaluatorConfig, default_evaluator, split_evaluator
 from salvo.playbooks.playbook import library
 from salvo.playbooks.playbook.definition import Playbook
 from salvo.playbooks.playbook.validate import playbook as validated
@@ -37,12 +37,14 @@ def run_playbook(
     producer: str | None = None,
     base_url: str | None = None,
     api_key: str | None = None,
+    timeout: float | None = None,
     database: str | None = None,
 ) -> dict[str, Any]:
     """Evaluate a frozen AI output with a playbook and return the report: the content of `byop_report`.
 
     `playbook` is the document, the path of its file, or the id of one in the library. `evaluator` is "rules" or a model
-    such as "anthropic/claude-sonnet-4-6"; by default a model whose key is in the environment, else the rules.
+    such as "anthropic/claude-sonnet-4-6"; by default a model whose key is in the environment, else the rules. A model
+    on another server is "openai/llama@http://127.0.0.1:8080", and `timeout` is how many seconds one call may take.
     The evaluation is stored only if `database` is given ("sqlite:///byop_runs.db"); otherwise there is no drift.
     """
     if mode not in tuple(Mode):
@@ -51,7 +53,8 @@ def run_playbook(
         playbook = validated(playbook, "The playbook")
     elif not isinstance(playbook, Playbook):
         playbook = library.find(str(playbook))
-    config = EvaluatorConfig(evaluator or default_evaluator(os.environ), base_url=base_url, key=api_key)
+    name, own_url = split_evaluator(evaluator or default_evaluator(os.environ))
+    config = EvaluatorConfig(name, base_url=own_url or base_url, key=api_key, timeout=timeout)
     config.check()
     request = new_request(
         report_id=config.clock.new_id(),
@@ -81,7 +84,7 @@ def _evaluate(request: EvaluationRequest, config: EvaluatorConfig, database: str
         from salvo.playbooks.store.store import EvaluationStore  # loads SQLAlchemy
 
         with EvaluationStore.open(database, config.clock, read_key=head_key_reader(os.environ, Path.home())) as store:
-            async with config.session(open_recorder=lambda: StoreRecorder(store)) as context:
+            async with config.session(open_recorder=lambda: StoreRecorder(store, settings=config.settings)) as context:
                 return await evaluate(request, context)
 
     with ThreadPoolExecutor(1) as thread:

@@ -27,7 +27,6 @@ from salvo.web.responses import BusyError, error_detail
 _log = logging.getLogger(__name__)
 T = TypeVar("T")
 
-BASE_URL = "base_url"
 QUEUE_LIMIT = 200
 """Queued evaluations; each holds its texts in memory."""
 _REMEMBERED = 1000
@@ -248,7 +247,7 @@ class Jobs:
         """Store a new evaluation, with the votes that it takes over from another one, and queue it."""
         self._check_capacity()
         # The address is stored, so that a resumed evaluation does not send its texts somewhere else.
-        recorder = StoreRecorder(self._store, in_full=in_full, settings={BASE_URL: config.base_url})
+        recorder = StoreRecorder(self._store, in_full=in_full, settings=config.settings)
         created_at = config.clock.now().isoformat(timespec="milliseconds")
         numbers = await asyncio.to_thread(recorder.start, request, earlier_votes)
         votes = list(zip(numbers, earlier_votes, strict=True))

@@ -11,7 +11,7 @@ from salvo.playbooks.enums import Mode
 from salvo.playbooks.evaluate.inputs import NAMES, Inputs, key_warnings
 from salvo.playbooks.evaluate.judges import rules_judge
 from salvo.playbooks.evaluate.request import DEFAULT_SUBJECT, EvaluationRequest, new_request
-from salvo.playbooks.evaluate.session import EvaluatorConfig
+from salvo.playbooks.evaluate.session import MAX_TIMEOUT, EvaluatorConfig, split_evaluator
 from salvo.playbooks.playbook import library
 from salvo.playbooks.playbook.definition import Playbook
 from salvo.playbooks.playbook.validate import playbook as validated
@@ -31,6 +31,7 @@ def _any_text(value: Any) -> str:
 
 
 Text = Annotated[str, PlainValidator(_any_text), WithJsonSchema({"type": "string"})]
+Seconds = Annotated[float, Field(gt=0, le=MAX_TIMEOUT, allow_inf_nan=False)]
 Name = Annotated[str, Field(min_length=1, max_length=MAX_NAME_LENGTH)]
 
 
@@ -76,6 +77,9 @@ class EvaluationCreate(RequestModel):
     runs: int | None = Field(None, ge=1, le=MAX_RUNS, description="How many times each check is judged in full mode.")
     evaluator: Name = Field(rules_judge.NAME, description='"rules", or a model such as "anthropic/claude-sonnet-4-6".')
     base_url: Name | None = Field(None, description="Another address for the model, which the server must allow.")
+    timeout: Seconds | None = Field(
+        None, description="How many seconds one call may take; it is then not repeated. By default 300, with retries."
+    )
     subject: Name = Field(DEFAULT_SUBJECT, description="The series that this text belongs to.")
     producer: Name | None = Field(None, description="The AI that wrote the text, as provider/model or any name.")
     hashes_only: bool = Field(False, description="Store hashes and verdicts, but no texts.")
@@ -119,10 +123,15 @@ class EvaluationResume(RequestModel, json_schema_extra={"examples": [{}]}):
     """The continuation of an evaluation. The API key must be sent again."""
 
     base_url: Name | None = Field(None, description="Another address for the model, which the server must allow.")
+    timeout: Seconds | None = Field(None, description="How many seconds one call may take, if not as before.")
 
 
-def evaluator_config(evaluator: str, base_url: str | None, key: str | None, settings: Settings) -> EvaluatorConfig:
+def evaluator_config(
+    evaluator: str, base_url: str | None, key: str | None, settings: Settings, *, timeout: float | None = None
+) -> EvaluatorConfig:
     """Return the configuration with the request's key. The server reads no key from its environment."""
+    if split_evaluator(evaluator)[1] is not None:
+        raise UsageError("The name of the evaluator contains an address.", hint="Give the address as the base URL.")
     is_model = evaluator != rules_judge.NAME
     if base_url and not is_model:
         raise UsageError("The rules send nothing, so they take no base URL.", hint="Name a model as evaluator.")
@@ -132,6 +141,7 @@ def evaluator_config(evaluator: str, base_url: str | None, key: str | None, sett
         evaluator,
         environ={},
         base_url=settings.allowed_base_url(base_url),
+        timeout=timeout,
         key=key if is_model else None,
         clock=settings.clock,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from ipaddress import ip_address
 from pathlib import Path
@@ -49,9 +50,14 @@ class Settings:
         if base_url is None:
             return None
         for allowed in self.base_urls:
-            if base_url.rstrip("/") == allowed.rstrip("/"):
+            if _server(base_url) == _server(allowed):
                 return allowed
         raise UsageError(
             "This server does not send texts to that address.",
             hint="To allow the address, start the server with --allow-base-url.",
         )
+
+
+def _server(base_url: str) -> str:
+    """Return a base URL without /v1, which may be given or not."""
+    return re.sub(r"(/v1)*/*$", "", base_url)

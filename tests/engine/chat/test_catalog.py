@@ -89,3 +89,32 @@ def test_a_key_of_the_environment_never_goes_to_an_address_from_elsewhere() -> N
     assert catalog.endpoint(openai, environ, base_url="https://collector.example").key is None
     assert catalog.endpoint(openai, environ, base_url="https://gateway.example", key="sk-its").key == "sk-its"
     assert catalog.endpoint(openai, environ, key="sk-other").key == "sk-other"
+
+
+@pytest.mark.parametrize(
+    "name, address, base_url",
+    [
+        ("openai", "http://h:1", "http://h:1/v1"),
+        ("openai", "http://h:1/v1/", "http://h:1/v1"),
+        ("openai", "http://h:1/v1/v1", "http://h:1/v1"),
+        ("openai", "https://h/v1/chat/completions", "https://h/v1"),
+        ("openai", "https://h/chat/completions", "https://h"),
+        ("openai", "https://h/api/v3", "https://h/api/v3"),
+        ("openai", "https://h/proxy/v1", "https://h/proxy/v1"),
+        ("anthropic", "http://h:1/v1", "http://h:1"),
+        ("anthropic", "http://h:1/v1/v1/", "http://h:1"),
+        ("anthropic", "https://h/v1/messages", "https://h"),
+        ("anthropic", "https://h/proxy", "https://h/proxy"),
+    ],
+)
+def test_a_base_url_may_have_v1_or_not_or_be_the_whole_address(name: str, address: str, base_url: str) -> None:
+    provider = catalog.providers()[name]
+    assert catalog.endpoint(provider, {}, base_url=address).base_url == base_url
+    assert catalog.endpoint(provider, {provider.base_url_variable: address}).base_url == base_url
+
+
+def test_the_providers_own_address_needs_a_key_however_it_is_written() -> None:
+    for provider in catalog.providers().values():
+        for end in ("", "/", "/v1"):
+            address = provider.base_url.removesuffix("/v1") + end
+            assert catalog.endpoint(provider, {}, base_url=address).key_variable == provider.key_variable

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-import os
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from salvo.cli.byop.lazy_store import LazyStore
 from salvo.cli.console import ProgressLine
 from salvo.cli.exit_codes import ExitCode
 from salvo.engine.runtime.pool import Pool, PoolStopped, cancel_on_interrupt, gather
 from salvo.engine.wire.retry import Wait
-from salvo.errors import UsageError
 from salvo.playbooks.enums import Status
 from salvo.playbooks.evaluate.request import EvaluationRequest
 from salvo.playbooks.evaluate.runner import EvaluationOutcome, Event, evaluate
@@ -49,10 +49,10 @@ async def _run_all(
     jobs: Sequence[EvaluationJob], lazy_store: LazyStore | None, concurrency: int, progress: ProgressLine
 ) -> EvaluationResults:
     pool = Pool(concurrency)
-    open_recorder = lazy_store.recorder if lazy_store else None
 
     async def run(job: EvaluationJob) -> EvaluationOutcome:
-        on_event = _listener(progress, f"{job.config.name}: " if len(jobs) > 1 else "")
+        open_recorder = partial(lazy_store.recorder, job.config.settings) if lazy_store else None
+        on_event = _listener(progress, f"{job.config.label}: " if len(jobs) > 1 else "")
         async with job.config.session(pool=pool, open_recorder=open_recorder, on_event=on_event) as context:
             return await evaluate(job.request, context, job.earlier_votes, already_stored=job.already_stored)
 
@@ -88,6 +88,19 @@ class EvaluationResults:
         return [outcome.report for outcome in self.outcomes if isinstance(outcome.report, Report)]
 
     @property
+    def labels(self) -> list[str]:
+        """Return a name for each report that no other one has: the evaluator's, with its address where that differs."""
+        configs = [
+            job.config
+            for job, outcome in zip(self.jobs, self.outcomes, strict=True)
+            if isinstance(outcome.report, Report)
+        ]
+        names = Counter(config.name for config in configs)
+        labels = [config.name if names[config.name] == 1 else config.label for config in configs]
+        repeated = Counter(labels)
+        return [label if repeated[label] == 1 else f"{label} #{number}" for number, label in enumerate(labels, start=1)]
+
+    @property
     def stored_reports(self) -> list[Report]:
         stored = [outcome for outcome in self.outcomes if not outcome.store_error]
         return [outcome.report for outcome in stored if isinstance(outcome.report, Report)]
@@ -111,15 +124,6 @@ class EvaluationResults:
         return ExitCode.OK
 
 
-def read_key_variable(variable: str | None) -> str | None:
-    """Return the API key from the environment variable that --key-variable names."""
-    if variable is None:
-        return None
-    if not os.environ.get(variable):
-        raise UsageError(f"{variable} is not set, so there is no key to send.", hint="Set it, or omit the option.")
-    return os.environ[variable]
-
-
 def _destination_notice(job: EvaluationJob) -> str:
     """Return the sentence that is shown before anything is sent."""
     endpoint = job.config.endpoint
@@ -129,6 +133,6 @@ def _destination_notice(job: EvaluationJob) -> str:
     questions = len(request.cases) - len(job.earlier_votes)
     tokens = sum(len(text) for text in request.inputs.texts.values() if text) // 4
     return (
-        f"The text is sent to {endpoint.host} ({request.evaluator}): {questions} questions "
+        f"The text is sent to {endpoint.place} ({request.evaluator}): {questions} questions "
         f"with about {tokens:,} tokens of text each."
     )

@@ -7,27 +7,33 @@ from dataclasses import replace
 import click
 
 from salvo.cli.byop.database import load_report
-from salvo.cli.byop.evaluation_session import EvaluationJob, read_key_variable, run_evaluations
+from salvo.cli.byop.evaluation_session import EvaluationJob, run_evaluations
+from salvo.cli.byop.evaluator_configs import stored_config
+from salvo.cli.byop.evaluator_options import evaluator_options
 from salvo.cli.byop.lazy_store import LazyStore
 from salvo.cli.exit_codes import ExitCode
 from salvo.cli.output import echo, echo_json
 from salvo.engine.jsonio import json_codec
 from salvo.playbooks.evaluate.request import stored_request
-from salvo.playbooks.evaluate.session import EvaluatorConfig
 from salvo.playbooks.rejudge import lines, summarise
 
 
 @click.command
 @click.argument("evaluation_id", metavar="ID")
 @click.option("--times", type=click.IntRange(min=1, max=100), default=5, show_default=True, help="How many times.")
-@click.option("--base-url", help="The address of a server that is compatible with the evaluator's provider.")
-@click.option("--key-variable", metavar="NAME", help="The environment variable that contains the key for --base-url.")
+@evaluator_options
 @click.option(
     "-j", "--concurrency", type=click.IntRange(min=1), default=16, show_default=True, help="Calls at the same time."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout; everything else goes to stderr.")
 def judge(
-    evaluation_id: str, times: int, base_url: str | None, key_variable: str | None, concurrency: int, as_json: bool
+    evaluation_id: str,
+    times: int,
+    base_url: str | None,
+    key_variables: tuple[str, ...],
+    timeout: float | None,
+    concurrency: int,
+    as_json: bool,
 ) -> None:
     """Judge a stored text again, to measure how consistent the judge is.
 
@@ -36,8 +42,7 @@ def judge(
     """
     lazy_store = click.get_current_context().with_resource(LazyStore())
     stored, report = load_report(lazy_store.store(), evaluation_id)
-    config = EvaluatorConfig(stored.evaluator, base_url=base_url, key=read_key_variable(key_variable))
-    config.check()
+    config = stored_config(stored, base_url, key_variables, timeout)
     request = replace(stored_request(stored), subject=f"judging of {stored.id}")
     jobs = [EvaluationJob(config, replace(request, report_id=config.clock.new_id())) for _ in range(times)]
     results = run_evaluations(jobs, lazy_store, concurrency)

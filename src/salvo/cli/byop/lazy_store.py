@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import threading
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from salvo.playbooks.audit.head_key import read_head_key
 from salvo.playbooks.evaluate.recorder import StoreRecorder
@@ -47,5 +48,5 @@ class LazyStore:
         if self._store is not None:
             self._store.close()
 
-    def recorder(self) -> StoreRecorder:
-        return StoreRecorder(self.store(), in_full=self._in_full, group=self.group)
+    def recorder(self, settings: Mapping[str, Any]) -> StoreRecorder:
+        return StoreRecorder(self.store(), in_full=self._in_full, group=self.group, settings=settings)

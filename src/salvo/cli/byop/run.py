@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from salvo.cli.byop.evaluator_options import evaluator_options
 from salvo.cli.byop.signing_option import sign_option
 
 FILE = click.Path(path_type=Path)
@@ -31,11 +32,11 @@ FILE = click.Path(path_type=Path)
     "--evaluator",
     "evaluators",
     multiple=True,
-    help="rules, or a model such as anthropic/claude-sonnet-4-6. May be given several times. [default: a model whose "
-    "key is set, otherwise rules]",
+    metavar="NAME[@URL]",
+    help="rules, or a model such as anthropic/claude-sonnet-4-6, with the address of its server if it has its own. May "
+    "be given several times. [default: a model whose key is set, otherwise rules]",
 )
-@click.option("--base-url", help="The address of a server that is compatible with the evaluator's provider.")
-@click.option("--key-variable", metavar="NAME", help="The environment variable that contains the key for --base-url.")
+@evaluator_options
 @click.option("--subject", default="default", show_default=True, help="The series that this text belongs to.")
 @click.option("--producer", help="The AI that wrote the text, as provider/model or any name.")
 @click.option("--save-baseline", is_flag=True, help="Save the report as the baseline of its subject.")

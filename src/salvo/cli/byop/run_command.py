@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+import re
 import shutil
 import sys
 from collections.abc import Sequence
@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 from click.core import ParameterSource
 
-from salvo.cli.byop.evaluation_session import EvaluationJob, read_key_variable, run_evaluations
+from salvo.cli.byop.evaluation_session import EvaluationJob, EvaluationResults, run_evaluations
+from salvo.cli.byop.evaluator_configs import new_configs, stored_config
 from salvo.cli.byop.lazy_store import LazyStore
 from salvo.cli.byop.signing_option import read_signing_key
 from salvo.cli.output import echo, echo_json
@@ -21,9 +22,7 @@ from salvo.engine.runtime.files import read_up_to
 from salvo.errors import InputError, NotUtf8Error, UsageError
 from salvo.playbooks.enums import Mode
 from salvo.playbooks.evaluate.inputs import NAMES, Inputs, key_warnings
-from salvo.playbooks.evaluate.judges import rules_judge
 from salvo.playbooks.evaluate.request import new_request, stored_request
-from salvo.playbooks.evaluate.session import EvaluatorConfig, default_evaluator
 from salvo.playbooks.evaluate.text_files import WINDOWS_1252, FileText, read_text_file
 from salvo.playbooks.playbook import library
 from salvo.playbooks.report import export, terminal
@@ -47,7 +46,8 @@ def run(
     runs: int | None,
     evaluators: tuple[str, ...],
     base_url: str | None,
-    key_variable: str | None,
+    key_variables: tuple[str, ...],
+    timeout: float | None,
     subject: str,
     producer: str | None,
     save_baseline: bool,
@@ -70,7 +70,7 @@ def run(
     lazy_store = None if no_store else context.with_resource(LazyStore(hashes_only=hashes_only))
     if resume is not None:
         _check_resume_options(context)
-        jobs = [_resumed_job(resume, lazy_store, base_url, key_variable)]
+        jobs = [_resumed_job(resume, lazy_store, base_url, key_variables, timeout)]
     else:
         chosen_playbook = library.find(playbook)
         inputs = _read_inputs(output_file or "-", source, prompt, system, encoding)
@@ -88,7 +88,7 @@ def run(
                     producer=producer,
                 ),
             )
-            for config in _configs(evaluators, base_url, key_variable)
+            for config in new_configs(evaluators, base_url, key_variables, timeout)
         ]
     if len(jobs) > 1 and as_json and key is not None:
         raise UsageError(
@@ -97,10 +97,10 @@ def run(
         )
     results = run_evaluations(jobs, lazy_store, concurrency)
     several = len(jobs) > 1
-    _show(results.reports, key, as_json=as_json, several=several)
+    _show(results, key, as_json=as_json, several=several)
     for notice in results.notices:
         echo(notice, err=True)
-    exports = _write(outputs, results.reports, jobs[0].request.inputs, key, several=several)
+    exports = _write(outputs, results, jobs[0].request.inputs, key, several=several)
     if lazy_store is not None and results.stored_reports:
         _record(results.stored_reports, exports, lazy_store, save_baseline=save_baseline)
     raise SystemExit(results.exit_code(fail_on))
@@ -169,24 +169,12 @@ def _read(path: Path | None, encoding: str | None) -> FileText:
         raise InputError(error.message, hint=hint) from error
 
 
-def _configs(evaluators: Sequence[str], base_url: str | None, key_variable: str | None) -> list[EvaluatorConfig]:
-    """Return each evaluator once. Raise an error if a key is missing, before anything is sent."""
-    key = read_key_variable(key_variable)
-    names = dict.fromkeys(evaluators or [default_evaluator(os.environ)])
-    # A base URL is for the models. If the rules are the only evaluator, check() reports it as a mistake.
-    configs = [
-        EvaluatorConfig(name)
-        if name == rules_judge.NAME and len(names) > 1
-        else EvaluatorConfig(name, base_url=base_url, key=key)
-        for name in names
-    ]
-    for config in configs:
-        config.check()
-    return configs
-
-
 def _resumed_job(
-    evaluation_id: str, lazy_store: LazyStore | None, base_url: str | None, key_variable: str | None
+    evaluation_id: str,
+    lazy_store: LazyStore | None,
+    base_url: str | None,
+    key_variables: Sequence[str],
+    timeout: float | None,
 ) -> EvaluationJob:
     """Return a job for the unanswered questions. An incomplete report stays; a new one takes over its votes."""
     if lazy_store is None:
@@ -195,8 +183,7 @@ def _resumed_job(
     stored = store.load(store.find(evaluation_id))
     lazy_store.group = stored.group
     request = stored_request(stored)
-    config = EvaluatorConfig(stored.evaluator, base_url=base_url, key=read_key_variable(key_variable))
-    config.check()
+    config = stored_config(stored, base_url, key_variables, timeout)
     votes = [vote for _, vote in store.votes(stored.id) if vote.answer.result is not None]
     if stored.report is None:
         store.resume(stored.id)
@@ -206,17 +193,19 @@ def _resumed_job(
     return EvaluationJob(config, replace(request, report_id=config.clock.new_id()), votes)
 
 
-def _show(reports: Sequence[Report], key: SigningKey | None, *, as_json: bool, several: bool) -> None:
+def _show(results: EvaluationResults, key: SigningKey | None, *, as_json: bool, several: bool) -> None:
+    reports = results.reports
     if as_json:
-        texts = [json.render_all(reports)] if several else [export.signed_json(report, key) for report in reports]
-        for text in texts:
-            echo_json(text)
+        if several:
+            echo_json(json.render_all(reports, results.labels))
+        for report in () if several else reports:
+            echo_json(export.signed_json(report, key))
         return
     width = shutil.get_terminal_size().columns
     for report in reports:
         echo("\n".join(terminal.lines(report, colour=True, width=width)))
     if len(reports) > 1:
-        echo("\n".join(terminal.agreement(reports, colour=True)))
+        echo("\n".join(terminal.agreement(reports, results.labels, colour=True)))
 
 
 class _Export(NamedTuple):
@@ -226,13 +215,13 @@ class _Export(NamedTuple):
 
 
 def _write(
-    outputs: Sequence[Path], reports: Sequence[Report], inputs: Inputs, key: SigningKey | None, *, several: bool
+    outputs: Sequence[Path], results: EvaluationResults, inputs: Inputs, key: SigningKey | None, *, several: bool
 ) -> list[_Export]:
     """Write every report in every format. With several evaluators, their names are part of the file names."""
     exports = []
     for output in outputs:
-        for report in reports:
-            suffix = f"-{report.evaluator.replace('/', '-')}" if several else ""
+        for report, label in zip(results.reports, results.labels, strict=True):
+            suffix = "-" + re.sub(r"[^\w.-]", "-", label) if several else ""
             path = output.with_name(f"{output.stem}{suffix}{output.suffix}")
             content = export.write(path, report, inputs, key)
             exports.append(_Export(report.report_id, path.suffix[1:].lower(), content))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -100,10 +101,10 @@ def endpoint(
     A key of the environment is sent only to the provider's own address or to the one that the environment names. A
     scenario file could otherwise name its own server and collect keys.
     """
-    address = base_url or environ.get(provider.base_url_variable) or provider.base_url
+    address = normalise_base_url(provider, base_url or environ.get(provider.base_url_variable) or provider.base_url)
     if key is None and base_url is None:
         key = environ.get(provider.key_variable)
-    needs_key = address.rstrip("/") == provider.base_url
+    needs_key = address == provider.base_url
     return Endpoint(
         base_url=address,
         key=(key or "").strip() or None,
@@ -111,6 +112,27 @@ def endpoint(
         key_prefix=provider.key_prefix,
         key_variable=provider.key_variable if needs_key else "",
     )
+
+
+def normalise_base_url(provider: Provider, address: str) -> str:
+    """Return the base URL that the provider's paths are appended to.
+
+    The providers disagree about where /v1 belongs: it is part of OpenAI's base URL, and not of Anthropic's. So it may
+    be given or not, or twice. An address with another path is used as it is. The whole address of the endpoint is
+    accepted as well; it also names a server that has no /v1.
+    """
+    path_of_endpoint = {"openai": "/chat/completions", "anthropic": "/v1/messages"}[provider.dialect]
+    trimmed = address.rstrip("/")
+    if trimmed.endswith(path_of_endpoint):
+        return trimmed.removesuffix(path_of_endpoint)
+    root = _V1_AT_END.sub("", trimmed)
+    if provider.dialect == "anthropic":
+        return root
+    has_path = "/" in root.partition("://")[2]
+    return f"{root}/v1" if root != trimmed or not has_path else trimmed
+
+
+_V1_AT_END = re.compile(r"(?:/v1)+$")
 
 
 def endpoints(environ: Mapping[str, str]) -> dict[str, Endpoint]:

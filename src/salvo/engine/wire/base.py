@@ -76,3 +76,12 @@ class Endpoint:
     def host(self) -> str:
         """The host, for messages; the whole URL may contain a user and a password."""
         return urllib.parse.urlsplit(self.base_url).hostname or "an address without a host"
+
+    @property
+    def place(self) -> str:
+        """The host, with its port where the address names one."""
+        try:
+            port = urllib.parse.urlsplit(self.base_url).port
+        except ValueError:
+            return self.host
+        return self.host if port is None else f"{self.host}:{port}"

@@ -91,9 +91,11 @@ class HttpWire:
         except aiohttp.ConnectionTimeoutError as error:
             raise _unreachable(route, f"did not accept a connection in {self._timeouts.connect:g} s") from error
         except TimeoutError as error:
+            limit = self._timeouts.read if isinstance(error, aiohttp.SocketTimeoutError) else self._timeouts.total
             raise ReplyTimeoutError(
-                f"{route.place} accepted the request but sent no reply in time.",
-                hint="Try again. If it keeps happening, the provider or a proxy does not respond.",
+                f"{route.place} accepted the request but sent no complete reply within {limit:g} s.",
+                hint="Try again. If it keeps happening, the provider or a proxy does not respond, or the model is slow "
+                "and needs a longer time limit.",
             ) from error
         except (aiohttp.ClientError, OSError) as error:
             raise _unreachable(route, self._redactor.text(str(error) or type(error).__name__)) from error

@@ -10,19 +10,23 @@ from datetime import UTC
 
 from salvo.engine.runtime.clock import Clock, SystemClock
 from salvo.engine.wire.base import Attempt, Wire, WireReply, WireRequest
-from salvo.errors import ReplyTooLargeError, WireError
+from salvo.errors import ReplyTimeoutError, ReplyTooLargeError, WireError
 
 _RETRY_STATUSES = frozenset({408, 409, 429})
 
 
 @dataclass(frozen=True, slots=True)
 class RetryPolicy:
-    """Limits for retries. `max_seconds` is from the first try of a call to the start of its last."""
+    """Limits for retries. `max_seconds` is from the first try of a call to the start of its last.
+
+    `retry_timeouts` is off where a user has set how long a call may take.
+    """
 
     max_attempts: int = 6
     max_seconds: float = 300.0
     first_wait: float = 0.5
     longest_wait: float = 30.0
+    retry_timeouts: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +87,8 @@ class RetryingWire:
         """Return the seconds to wait before the next try; None where this outcome is final."""
         policy = self._policy
         if attempt >= policy.max_attempts or not _may_succeed_later(outcome):
+            return None
+        if isinstance(outcome, ReplyTimeoutError) and not policy.retry_timeouts:
             return None
         requested = _requested_wait(outcome, self._clock) if isinstance(outcome, WireReply) else None
         if requested is None:

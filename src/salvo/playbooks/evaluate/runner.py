@@ -13,7 +13,7 @@ from salvo.engine.runtime.redact import Redactor
 from salvo.engine.sandbox.workers import in_killable_thread, time_budget
 from salvo.engine.wire.base import Wire
 from salvo.engine.wire.record import RecordingOptions, RecordingWire
-from salvo.engine.wire.retry import RetryingWire, Wait
+from salvo.engine.wire.retry import RetryingWire, RetryPolicy, Wait
 from salvo.playbooks.evaluate import injection, patterns
 from salvo.playbooks.evaluate.folded_text import FoldedText
 from salvo.playbooks.evaluate.judges.base import Case, Judge
@@ -64,6 +64,7 @@ class EvaluationContext:
     open_recorder: Callable[[], StoreRecorder] | None = None
     """Opens the store; None if nothing is stored."""
     on_event: Callable[[Event], None] = field(default=lambda _: None)
+    retry_policy: RetryPolicy = field(default_factory=RetryPolicy)
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,7 +196,9 @@ class _Questions:
         context = self.context
         recording = None
         if context.wire is not None:
-            retrying = RetryingWire(context.wire, clock=context.clock, listener=context.on_event)
+            retrying = RetryingWire(
+                context.wire, policy=context.retry_policy, clock=context.clock, listener=context.on_event
+            )
             recording = RecordingWire(retrying, context.redactor, _RECORDING)
         answer = redact_answer(await context.judge.judge(case, recording), context.redactor)
         self.hopeless |= answer.hopeless

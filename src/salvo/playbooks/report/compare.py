@@ -130,13 +130,14 @@ class Agreement:
     """None if one of them could not judge the check."""
 
 
-def agreement(reports: Sequence[Report]) -> tuple[Agreement, ...]:
-    """Return a row for each check that an evaluator judged."""
-    return tuple(_agreement(check_id, reports, checks) for check_id, checks in judged_checks(reports).items())
+def agreement(reports: Sequence[Report], names: Sequence[str] = ()) -> tuple[Agreement, ...]:
+    """Return a row for each check that an evaluator judged. `names` are those of the evaluators, if some are equal."""
+    names = names or [report.evaluator for report in reports]
+    return tuple(_agreement(check_id, names, checks) for check_id, checks in judged_checks(reports).items())
 
 
-def _agreement(check_id: str, reports: Sequence[Report], checks: Sequence[CheckResult | None]) -> Agreement:
-    results = {report.evaluator: check.result for report, check in zip(reports, checks, strict=True) if check}
+def _agreement(check_id: str, names: Sequence[str], checks: Sequence[CheckResult | None]) -> Agreement:
+    results = {name: check.result for name, check in zip(names, checks, strict=True) if check}
     unjudged = any(check.incomplete for check in checks if check)
     return Agreement(check_id, results, None if unjudged else len(set(results.values())) == 1)
 

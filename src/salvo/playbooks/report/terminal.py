@@ -42,9 +42,12 @@ def lines(report: Report, *, colour: bool = False, width: int = 100) -> list[str
     return list(_Screen(Paint(colour), max(width, _NARROWEST)).report(report))
 
 
-def agreement(reports: Sequence[Report], *, colour: bool = False) -> list[str]:
-    """Return a table of where several evaluators of the same text agree: a row per check, a column per evaluator."""
-    header = ["CHECK", "SEVERITY", *(_line(report.evaluator) for report in reports), "AGREEMENT"]
+def agreement(reports: Sequence[Report], names: Sequence[str] = (), *, colour: bool = False) -> list[str]:
+    """Return a table of where several evaluators of the same text agree: a row per check, a column per evaluator.
+
+    `names` are those of the evaluators, where one model is at several addresses.
+    """
+    header = ["CHECK", "SEVERITY", *map(_line, names or [report.evaluator for report in reports]), "AGREEMENT"]
     rows = []
     for check_id, checks in judged_checks(reports).items():
         severity = next(check.severity for check in checks if check)

@@ -18,7 +18,7 @@ from salvo.playbooks.evaluate.request import EvaluationRequest, stored_request
 from salvo.playbooks.playbook.validate import playbook as validated
 from salvo.playbooks.store.records import ErrorDetail, State
 from salvo.web import events
-from salvo.web.jobs import BASE_URL, Job, JobState, RetryNotice, VoteSummary
+from salvo.web.jobs import Job, JobState, RetryNotice, VoteSummary
 from salvo.web.request_models import EvaluationCreate, EvaluationResume, check_key, evaluator_config
 from salvo.web.responses import ConflictError, JsonRoute
 from salvo.web.services import Services, ServicesDep
@@ -81,7 +81,7 @@ async def start(body: EvaluationCreate, services: ServicesDep, key: Key = None) 
     """Start an evaluation. Its events report the progress; its report is at /api/reports under the same id."""
 
     async def start_job() -> Job:
-        config = evaluator_config(body.evaluator, body.base_url, key, services.settings)
+        config = evaluator_config(body.evaluator, body.base_url, key, services.settings, timeout=body.timeout)
         check_key(config)
         request = await in_killable_thread(body.to_request, config, services.read_files)
         warnings = await asyncio.to_thread(body.key_warnings)
@@ -129,8 +129,9 @@ async def resume(
     stored = await asyncio.to_thread(services.load, evaluation_id)
     if services.jobs.find(stored.id) is not None:
         raise ConflictError(f"The evaluation {stored.id} is running already.")
-    base_url = (body.base_url if body else None) or stored.settings.get(BASE_URL)
-    config = evaluator_config(stored.evaluator, base_url, key, services.settings)
+    base_url = (body.base_url if body else None) or stored.settings.get("base_url")
+    timeout = (body.timeout if body else None) or stored.settings.get("timeout")
+    config = evaluator_config(stored.evaluator, base_url, key, services.settings, timeout=timeout)
     check_key(config)
     request = await asyncio.to_thread(stored_request, stored)
     votes = [
@@ -212,7 +213,7 @@ def _load_evaluation(evaluation_id: str, services: Services) -> Evaluation:
         resumable=stored.inputs is not None and stored.state is not State.RUNNING and not is_complete,
         problem=problem,
         warnings=(),
-        base_url=stored.settings.get(BASE_URL),
+        base_url=stored.settings.get("base_url"),
         **_request_fields(request),
     )
 

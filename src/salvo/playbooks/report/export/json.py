@@ -19,9 +19,9 @@ def render(report: Report) -> str:
     return printable_json(json_codec.dumps(_file(report), indent=2).decode()) + "\n"
 
 
-def render_all(reports: Sequence[Report]) -> str:
+def render_all(reports: Sequence[Report], names: Sequence[str] = ()) -> str:
     """Return the reports of several evaluators of the same text, and where they agree."""
-    document = {"byop_reports": [_file(report) for report in reports], "agreement": agreement(reports)}
+    document = {"byop_reports": [_file(report) for report in reports], "agreement": agreement(reports, names)}
     return printable_json(json_codec.dumps(document, indent=2).decode()) + "\n"
 
 
