@@ -13,6 +13,7 @@ from salvo.playbooks.evaluate.votes import CallMetrics, JudgeAnswer, RawCitation
 from salvo.playbooks.playbook.definition import Check, Playbook, Variance
 from salvo.playbooks.report.report import (
     SPEC_VERSION,
+    VOTE_RULE,
     CheckResult,
     Citation,
     DriftSummary,
@@ -149,7 +150,7 @@ def a_report(
             _derived("drift_over_time_support", Result.INDETERMINATE, "There is no baseline."),
         ),
         variance_summary=VarianceSummary(
-            runs, consistency, (), 0.85, 0.7, Aggregation.MAJORITY_VOTE, "3 of 3 shows at least 44 %."
+            runs, consistency, (), 0.85, 0.7, Aggregation.MAJORITY_VOTE, "3 of 3 shows at least 44 %.", VOTE_RULE
         ),
         drift_summary=DriftSummary("not_compared", None, None, None, None, None, (), None, None),
         artifact_findings=(),

@@ -153,6 +153,28 @@ def test_a_report_of_an_earlier_version_is_computed_by_its_own_rules(project: By
         if part["part"] == "results"
     ]
     assert finding["standing"] == "holds"
+    assert "counted as earlier versions did (also votes whose quotes are not in the text)" in finding["message"]
+    newer = json.loads(OLD_REPORT.read_bytes())["byop_report"]
+    newer["variance_summary"]["vote_rule"] = 99
+    assert verified(project, newer)[1:] == (
+        "unknown",
+        "Not recomputed: its votes are counted by rule 99, which this version of Salvo does not know.",
+    )
+
+
+def test_whether_a_vote_counts_follows_from_its_quotes(project: ByopProject) -> None:
+    invented = Say(verdict("fail", "This sentence is nowhere in the text."))
+    with LoopbackProvider(ScriptedJudge(certainty_language=[invented, invented, "pass"])) as provider:
+        project.reach(provider)
+        report = project.evaluate(*MODEL)
+    assert check(report, "certainty_language")["result"] == "indeterminate"
+    assert verified(project, report)[:2] == (0, "holds")
+    project.environ["DATABASE_URL"] = "sqlite:///none.db"
+    for run in check(report, "certainty_language")["raw_runs"]:
+        run.pop("unsupported", None)
+    code, standing, message = verified(project, report)
+    assert (code, standing) == (1, "contradicted")
+    assert "run 1 of certainty_language is counted (no reason), by its quotes it is not counted" in message
 
 
 def test_a_file_without_votes_says_that_nothing_was_computed_again(

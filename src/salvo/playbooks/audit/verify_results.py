@@ -28,9 +28,9 @@ def check_file(report: Report) -> VerificationFinding:
     """Compute the results of a report again from the votes that it lists itself."""
     try:
         recomputation = recompute(report)
-    except OverflowError as error:
-        return _not_recomputed(f"its numbers are too large ({error}).")
-    return _finding(recomputation.contradictions, recomputation.omissions, "the votes that the report lists")
+    except (InputError, OverflowError) as error:
+        return _not_recomputed(str(error))
+    return _finding(report, recomputation.contradictions, recomputation.omissions, "the votes that the report lists")
 
 
 def check_document() -> VerificationFinding:
@@ -46,14 +46,19 @@ def check_stored(evaluation: RawEvaluation, baseline: Report | None) -> Verifica
     except (InputError, OverflowError) as error:
         return _not_recomputed(str(error))
     differences = list(_vote_differences(report, evaluation.votes))
-    return _finding([*differences, *recomputation.contradictions], recomputation.omissions, "the stored votes")
+    contradictions = [*differences, *recomputation.contradictions]
+    return _finding(report, contradictions, recomputation.omissions, "the stored votes")
 
 
 def _not_recomputed(reason: str) -> VerificationFinding:
     return VerificationFinding(PART, VerificationState.UNKNOWN, f"Not recomputed: {reason}")
 
 
-def _finding(contradictions: Sequence[str], omissions: Sequence[str], source: str) -> VerificationFinding:
+def _finding(
+    report: Report, contradictions: Sequence[str], omissions: Sequence[str], source: str
+) -> VerificationFinding:
+    if report.variance_summary.vote_rule == 1:
+        source += ", counted as earlier versions did (also votes whose quotes are not in the text)"
     omitted = f" Not recomputed: {'; '.join(omissions)}." if omissions else ""
     if not contradictions:
         message = f"The results, their confidence and consistency, and the status follow from {source}.{omitted}"

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from salvo.errors import InputError
 from salvo.playbooks.enums import DRIFT, RUN_VARIANCE, Result
 from salvo.playbooks.playbook.definition import Check, Playbook, Variance
 from salvo.playbooks.report import drift, status, variance
 from salvo.playbooks.report.builder import snapshot
 from salvo.playbooks.report.citations import why_unsupported
 from salvo.playbooks.report.decision import decide
-from salvo.playbooks.report.report import CheckResult, Report
+from salvo.playbooks.report.report import VOTE_RULE, CheckResult, Report
 from salvo.playbooks.report.status import StatusOutcome
 
 _TOLERANCE = 1e-9
@@ -38,7 +39,13 @@ class Recomputation:
 
 
 def recompute(report: Report, playbook: Playbook | None = None, baseline: Report | None = None) -> Recomputation:
-    """Compute everything again that the votes decide, and what playbook and baseline decide if they are at hand."""
+    """Compute everything again that the votes decide, and what playbook and baseline decide if they are at hand.
+
+    The votes are counted by the rule that the report names. InputError if this version does not know it.
+    """
+    rule = report.variance_summary.vote_rule
+    if rule not in (1, VOTE_RULE):
+        raise InputError(f"its votes are counted by rule {rule}, which this version of Salvo does not know.")
     comparison = Recomputation()
     thresholds = _thresholds(report)
     if playbook is not None:
@@ -145,6 +152,9 @@ def _compare_drift(comparison: Recomputation, check: CheckResult, report: Report
     if summary.kind == "not_compared":
         comparison.compare(f"the result of {DRIFT}", check.result, Result.INDETERMINATE)
         return Result.INDETERMINATE
+    if report.variance_summary.vote_rule != VOTE_RULE:
+        comparison.omissions.append(f"{DRIFT} (an earlier version compared reports by other rules)")
+        return check.result
     if baseline is None:
         comparison.omissions.append(f"{DRIFT} (its baseline is not at hand)")
         return check.result
@@ -170,7 +180,9 @@ def _compare_status(
     ]
     overall, reasons = status.overall(outcomes, consistency, _thresholds(report), report.execution_mode)
     comparison.compare("the status", report.summary.overall_status, overall)
-    if report.summary.overall_status is overall:
+    if report.variance_summary.vote_rule != VOTE_RULE:
+        comparison.omissions.append("the reasons for the status (an earlier version worded them)")
+    elif report.summary.overall_status is overall:
         comparison.compare("the list of reasons for the status", list(report.summary.status_reasons), list(reasons))
 
 
