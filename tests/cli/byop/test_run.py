@@ -75,7 +75,7 @@ FAIL           high    certainty_language          2 of 3  confidence 0.80  cons
     dissent, run 2 (pass): Qualified by the assumptions.
       line 3: “We assume that German law governs the agreement and that the customer is the
       controller.”
-    rejected, not found in the text: “It is entirely lawful.”
+    rejected, not a passage of the text that can be evidence: “It is entirely lawful.”
     pattern compliant: line 5
 INDETERMINATE  medium  escalation_signal           0 valid of 3  confidence unknown  consistency unknown
     Incomplete: fewer than a majority of its runs gave a valid vote.

@@ -199,4 +199,4 @@ def test_an_unsupported_vote_that_is_made_to_count_is_found(project: ByopProject
     code, standing, message = verified(project, document)
     assert (code, standing) == (1, "contradicted")
     assert "run 1 of certainty_language is counted" in message
-    assert "None of its quotes is in the text." in message
+    assert "None of its quotes is a passage of the text that can be evidence." in message

@@ -48,14 +48,14 @@ FAIL           high    certainty_language          2 of 3  confidence 0.93  cons
     An absolute claim stands without a qualifier.
     dissent, run 2 (pass): The assumption at the top limits the claim.
       line 3: “We assume that the controller is established in Germany”
-    rejected, not found in the text: “guaranteed to be lawful”
+    rejected, not a passage of the text that can be evidence: “guaranteed to be lawful”
     pattern always: line 6
     pattern safe: line 6
 INDETERMINATE  medium  escalation_signal           3 of 3 for fail  confidence 0.70  consistency 1.00
     The verdict was fail, but not enough evidence for it was found in the text. Evidence requirement
     not met: the result is indeterminate.
     No escalation was seen.
-    rejected, not found in the text: “Contact us for more.”
+    rejected, not a passage of the text that can be evidence: “Contact us for more.”
 INDETERMINATE  medium  unchecked_areas_disclosure  1 valid of 3  confidence unknown  consistency unknown
     Incomplete: fewer than a majority of its runs gave a valid vote.
     run 2: no vote: Evaluator returned unparseable response.

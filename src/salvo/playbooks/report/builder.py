@@ -168,7 +168,7 @@ def _decided(
     request: EvaluationRequest, answers: Mapping[str, Mapping[int, JudgeAnswer]], scan_result: ScanResult
 ) -> list[CheckResult]:
     """Return the results of all checks that are not derived from the others."""
-    finder = CitationFinder(request.inputs)
+    finder = CitationFinder(request.inputs, scan_result.addressed)
     results = []
     for check in request.playbook.checks:
         scan = scan_result.patterns.get(check.id, Scan())

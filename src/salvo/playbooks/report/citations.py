@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Mapping
 
 from salvo.playbooks.enums import Result
@@ -13,17 +14,19 @@ from salvo.playbooks.report import claims
 from salvo.playbooks.report.evidence import Locator, QuoteOccurrences
 from salvo.playbooks.report.report import Citation, Location
 
-NOT_IN_TEXT = "None of its quotes is in the text."
+NOT_IN_TEXT = "None of its quotes is a passage of the text that can be evidence."
+PLACEHOLDER = "It quotes a placeholder of its instructions, not the text."
 FAIL_WITHOUT_QUOTE = "A FAIL needs a quote, and it has none."
 REQUIRED_QUOTE_MISSING = "This check needs a quote for a PASS, and it has none."
 
 
 class CitationFinder:
-    """Finds the citations of answers about one text."""
+    """Finds the citations of answers about one text. A quote from `excluded` passages is no evidence."""
 
-    def __init__(self, inputs: Inputs) -> None:
+    def __init__(self, inputs: Inputs, excluded: Iterable[Span] = ()) -> None:
         self._inputs = inputs
         self._locator = Locator(inputs.ai_output)
+        self._excluded = _joined(excluded, inputs.ai_output)
 
     def citations(self, answers: Mapping[int, JudgeAnswer]) -> tuple[Citation, ...]:
         """Return each quote once, in the order of the text, with the runs that gave it; unlocated quotes come last.
@@ -52,7 +55,14 @@ class CitationFinder:
             return QuoteOccurrences((cited.offsets,), 1)
         if prompts.is_placeholder(cited.span):
             return QuoteOccurrences()
-        return self._locator.find(cited.span)
+        occurrences = self._locator.find(cited.span)
+        places = tuple(place for place in occurrences.places if not self._is_excluded(place))
+        return QuoteOccurrences(places, occurrences.total - (len(occurrences.places) - len(places)))
+
+    def _is_excluded(self, place: Span) -> bool:
+        """Return whether the whole place is in a passage that is excluded."""
+        index = bisect_right(self._excluded, place.start, key=lambda span: span.start) - 1
+        return index >= 0 and place.end <= self._excluded[index].end
 
     def _located(self, occurrences: QuoteOccurrences, context: str, runs: Iterable[int]) -> Citation:
         first, *others = (location(place, self._inputs) for place in occurrences.places)
@@ -60,16 +70,27 @@ class CitationFinder:
         return Citation(text, first, context, tuple(runs), tuple(others), occurrences.total)
 
 
+def _joined(spans: Iterable[Span], text: str) -> list[Span]:
+    """Return the spans in order, with those joined that overlap or have only white space between them."""
+    joined: list[Span] = []
+    for span in sorted(spans):
+        if joined and (span.start <= joined[-1].end or not text[joined[-1].end : span.start].strip()):
+            joined[-1] = Span(joined[-1].start, max(joined[-1].end, span.end))
+        else:
+            joined.append(Span(*span))
+    return joined
+
+
 def why_unsupported(check: Check | None, result: Result | None, citations: Iterable[Citation]) -> str:
     """Return why an answer counts like no vote, or an empty text if the AI output supports it.
 
     An answer without a result is no vote anyway. If the check is not known, none needs a quote.
     """
-    places = [citation.location for citation in citations]
-    if result is None or any(places):
+    quotes = list(citations)
+    if result is None or any(quote.location for quote in quotes):
         return ""
-    if places:
-        return NOT_IN_TEXT
+    if quotes:
+        return PLACEHOLDER if all(prompts.is_placeholder(quote.span) for quote in quotes) else NOT_IN_TEXT
     if check is None:
         return ""
     if result is Result.FAIL and check.min_citations_per_fail:

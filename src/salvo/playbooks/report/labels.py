@@ -35,8 +35,11 @@ TEXTS_WITHHELD = "Only fingerprints were stored. Quotes and notes are replaced b
 SIGNED_AT_END = (
     "It is in a comment at the end of this file and covers everything before it: check it with `byop verify FILE`."
 )
-REJECTED = "The evaluator gave these as quotes, but they do not appear in the text. They carry no weight."
-UNVERIFIED = "unverified: not found in the text"
+REJECTED = (
+    "The evaluator gave these as quotes, but they are not passages of the text, are too short, are copied from its "
+    "instructions, or are in text that addresses the evaluator. They carry no weight."
+)
+UNVERIFIED = "not a passage of the text that can be evidence"
 NO_PASSAGE_QUOTED = "No passage quoted."
 MAX_LINES = 10
 """Lines that are named for one quote."""

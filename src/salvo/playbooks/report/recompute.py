@@ -134,7 +134,7 @@ def _compare_support(comparison: Recomputation, check: CheckResult, definition: 
             continue  # whether a vote needs a quote is in the playbook
         result = run.result if run.valid and vote_rule > 1 else None
         expected = why_unsupported(definition, result, run.evidence_citations)
-        if run.unsupported != expected:
+        if bool(run.unsupported) != bool(expected):
             stated, computed = ("not counted" if reason else "counted" for reason in (run.unsupported, expected))
             comparison.contradictions.append(
                 f"run {run.run} of {check.check_id} is {stated} ({run.unsupported or 'no reason'}), "

@@ -178,7 +178,7 @@ class _Screen:
             )
             yield from self._quotes(dissent.evidence_citations, "      ")
         for citation in check.rejected_citations[:_QUOTES]:
-            yield from self._wrapped(f"rejected, not found in the text: {_quoted(citation.span)}", "    ")
+            yield from self._wrapped(f"rejected, {labels.UNVERIFIED}: {_quoted(citation.span)}", "    ")
         yield from self._wrapped(labels.more_passages(check.rejected_citations, _QUOTES), "    ")
         for pattern, hits in labels.hits(check).items():
             places = ", ".join(str(hit.location.line) for hit in hits[:_HITS])

@@ -120,7 +120,7 @@ The assumption at the top limits the claim.
 “We assume that the controller is established in Germany”
 line 3 · run 2
 Rejected quotes
-The evaluator gave these as quotes, but they do not appear in the text. They carry no weight.
+The evaluator gave these as quotes, but they are not passages of the text, are too short, are copied from its instructions, or are in text that addresses the evaluator. They carry no weight.
 “guaranteed to be lawful”
 Pattern hits
 always

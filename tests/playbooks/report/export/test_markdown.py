@@ -126,7 +126,7 @@ The security annex meets every requirement.
 We assume that the controller is established in Germany
 ```
 
-**Rejected quotes.** The evaluator gave these as quotes, but they do not appear in the text. They carry no weight.
+**Rejected quotes.** The evaluator gave these as quotes, but they are not passages of the text, are too short, are copied from its instructions, or are in text that addresses the evaluator. They carry no weight.
 
 - ~~guaranteed to be lawful~~
 
@@ -149,7 +149,7 @@ No escalation was seen.
 - Run 2: fail, confidence 0.70
 - Run 3: fail, confidence 0.70
 
-**Rejected quotes.** The evaluator gave these as quotes, but they do not appear in the text. They carry no weight.
+**Rejected quotes.** The evaluator gave these as quotes, but they are not passages of the text, are too short, are copied from its instructions, or are in text that addresses the evaluator. They carry no weight.
 
 - ~~Contact us for more.~~
 
