@@ -8,7 +8,7 @@ from inline_snapshot import snapshot
 from salvo.playbooks.enums import Mode, Result
 from salvo.playbooks.report.compare import agreement, compare
 from salvo.playbooks.report.report import Fingerprints, Report
-from tests.support.playbooks import a_playbook, a_report, some_inputs
+from tests.support.playbooks import TEXT, a_playbook, a_report, some_inputs
 
 HERE = a_report()
 
@@ -29,6 +29,17 @@ def by_another_judge(report: Report) -> Report:
 )
 def test_a_difference_is_put_down_to_what_changed(after: Report, told: str) -> None:
     assert compare(HERE, after).attribution.endswith(told)
+
+
+def test_a_text_that_an_earlier_version_fingerprinted_by_another_rule_is_recognised_by_its_bytes() -> None:
+    new = {text: some_inputs(f"{TEXT} {text}") for text in ("\ud800", "\\ud800")}
+    earlier = {text: replace(inputs, text_escape=1) for text, inputs in new.items()}
+    same = {
+        (before, after): compare(a_report(inputs=earlier[before]), a_report(inputs=new[after])).same_text
+        for before in earlier
+        for after in new
+    }
+    assert same == {(before, after): before == after for before, after in same}
 
 
 def test_what_keeps_two_reports_from_being_comparable_is_said() -> None:

@@ -5,7 +5,7 @@ A report that was altered after it was made, and hashed again, no longer follows
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from salvo.errors import InputError
 from salvo.playbooks.enums import DRIFT, RUN_VARIANCE, Result
@@ -158,8 +158,11 @@ def _compare_drift(comparison: Recomputation, check: CheckResult, report: Report
     if baseline is None:
         comparison.omissions.append(f"{DRIFT} (its baseline is not at hand)")
         return check.result
+    now, before = snapshot(report), snapshot(baseline)
+    if report.integrity.has_same_inputs(baseline.integrity):
+        now = replace(now, inputs_fingerprint=before.inputs_fingerprint)
     saved = bool(summary.baseline_saved)
-    drifted = drift.compare(snapshot(report), snapshot(baseline), saved=saved, thresholds=_thresholds(report))
+    drifted = drift.compare(now, before, saved=saved, thresholds=_thresholds(report))
     comparison.compare(f"the result of {DRIFT}", check.result, drifted.result)
     comparison.compare("the kind of drift", summary.kind, drifted.summary.kind)
     return drifted.result
