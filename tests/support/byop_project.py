@@ -94,13 +94,13 @@ class ByopProject:
         report: dict[str, Any] = json.loads(result.stdout)["byop_report"]
         return report
 
-    def process(self, *arguments: str) -> "subprocess.Popen[str]":
+    def process(self, *arguments: str, stderr: int = subprocess.PIPE) -> "subprocess.Popen[str]":
         return subprocess.Popen(
             [str(BIN / "byop"), *arguments],
             cwd=self.folder,
             env={**{name: value for name, value in os.environ.items() if name not in _KEYS}, **self.environ},
             stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
+            stderr=stderr,
             text=True,
         )
 

@@ -6,7 +6,6 @@ and the server buffers nothing for it.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
 from typing import Any, TypeAlias, get_args
@@ -16,8 +15,9 @@ from pydantic import TypeAdapter
 from starlette.responses import StreamingResponse
 
 from salvo.engine.jsonio import json_codec
+from salvo.engine.runtime.pool import is_set_within
 from salvo.playbooks.store.records import ErrorDetail
-from salvo.web.jobs import Job, JobState, RetryNotice, VoteSummary
+from salvo.web.jobs import Job, JobState, OpenCallsNotice, RetryNotice, VoteSummary
 
 KEEPALIVE_SECONDS = 15.0
 """After so long without an event a comment is sent, so that no proxy closes the connection."""
@@ -71,6 +71,7 @@ EventPayload: TypeAlias = (
     | ProgressEvent
     | VoteSummary
     | RetryNotice
+    | OpenCallsNotice
     | EndedEvent
     | WatchingEvent
     | BatchesChangedEvent
@@ -126,14 +127,6 @@ def event(name: str, payload: EventPayload) -> bytes:
     return format_sse_event(data_str=json_codec.dumps(payload).decode(), event=name, id=event_id)
 
 
-async def is_set_within(seconds: float, flag: asyncio.Event) -> bool:
-    try:
-        async with asyncio.timeout(seconds):
-            return await flag.wait()
-    except TimeoutError:
-        return False
-
-
 def _current_events(job: Job, after: int) -> Iterator[tuple[str, EventPayload]]:
     if job.queue_position is not None:
         yield "queued", QueuedEvent(job.queue_position)
@@ -144,5 +137,7 @@ def _current_events(job: Job, after: int) -> Iterator[tuple[str, EventPayload]]:
         yield "progress", ProgressEvent(job.progress, job.done, job.total)
     if job.waiting is not None:
         yield "waiting", job.waiting
+    if job.open_calls is not None:
+        yield "calls", job.open_calls
     if job.state.is_final:
         yield job.state, EndedEvent(job.id if job.state is JobState.DONE else None, job.problem)

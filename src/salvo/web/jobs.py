@@ -16,7 +16,7 @@ from salvo.errors import SalvoError, StoreError
 from salvo.playbooks.enums import Result
 from salvo.playbooks.evaluate.recorder import StoreRecorder
 from salvo.playbooks.evaluate.request import EvaluationRequest
-from salvo.playbooks.evaluate.runner import Event, evaluate
+from salvo.playbooks.evaluate.runner import Event, OpenCalls, evaluate
 from salvo.playbooks.evaluate.session import CONCURRENCY, EvaluatorConfig
 from salvo.playbooks.evaluate.votes import Vote
 from salvo.playbooks.report.citations import withhold_claims
@@ -85,6 +85,15 @@ class RetryNotice:
     reason: str
 
 
+@dataclass(frozen=True, slots=True)
+class OpenCallsNotice:
+    """Calls to the evaluator that have not been answered yet."""
+
+    count: int
+    seconds: int
+    """For how long the oldest of them has been waiting."""
+
+
 class Job:
     """One evaluation from its request to its end, and its state for those who watch it."""
 
@@ -92,14 +101,15 @@ class Job:
         self,
         request: EvaluationRequest,
         created_at: str,
-        base_url: str | None,
+        config: EvaluatorConfig,
         earlier_votes: Sequence[tuple[int, Vote]] = (),
         warnings: tuple[str, ...] = (),
     ) -> None:
-        """Blocks: the notes of the earlier votes are checked."""
+        """Blocks: the notes of the earlier votes are checked. The config is not kept, because it holds the key."""
         self.request = request
         self.created_at = created_at
-        self.base_url = base_url
+        self.base_url = config.base_url
+        self._clock = config.clock
         self.pool = Pool(CONCURRENCY)
         self.state = JobState.QUEUED
         self.queue_position: int | None = None
@@ -108,6 +118,7 @@ class Job:
         self.done = len(self.votes)
         self.progress = ""
         self.waiting: RetryNotice | None = None
+        self._open_calls: OpenCalls | None = None
         self.problem: ErrorDetail | None = None
         self.warnings = warnings
         self.changed = asyncio.Event()
@@ -120,6 +131,14 @@ class Job:
     @property
     def id(self) -> str:
         return self.request.report_id
+
+    @property
+    def open_calls(self) -> OpenCallsNotice | None:
+        """None if no model is called."""
+        calls = self._open_calls
+        if calls is None:
+            return None
+        return OpenCallsNotice(calls.count, int(self._clock.monotonic() - calls.oldest_start) if calls.count else 0)
 
     async def run(self, store: EvaluationStore, config: EvaluatorConfig) -> None:
         """Evaluate. The store has the request and the earlier votes already."""
@@ -165,6 +184,7 @@ class Job:
         self.state = state
         self.queue_position = None
         self.waiting = None
+        self._open_calls = None
         self.finished.set()
         self._notify()
 
@@ -172,6 +192,8 @@ class Job:
         if isinstance(event, Wait):
             reason = "rate limited" if event.status == 429 else event.problem
             self.waiting = RetryNotice(round(event.seconds, 1), reason)
+        elif isinstance(event, OpenCalls):
+            self._open_calls = event
         else:
             self.progress, self.done, self.total = event.progress, event.answered, event.total
             self.waiting = None
@@ -251,7 +273,7 @@ class Jobs:
         created_at = config.clock.now().isoformat(timespec="milliseconds")
         numbers = await asyncio.to_thread(recorder.start, request, earlier_votes)
         votes = list(zip(numbers, earlier_votes, strict=True))
-        job = await asyncio.to_thread(Job, request, created_at, config.base_url, votes, warnings)
+        job = await asyncio.to_thread(Job, request, created_at, config, votes, warnings)
         self._enqueue(job, config)
         return job
 

@@ -5,6 +5,7 @@ import json
 import sqlite3
 import threading
 from collections.abc import Callable
+from contextlib import aclosing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -97,8 +98,42 @@ async def test_a_watcher_who_comes_back_is_told_what_it_has_not_seen(serve: Serv
                 ("progress", None),
             ]
             await api.ask("POST", f"/api/evaluations/{evaluation}/cancel")
-            assert [told.event async for told in back] == ["cancelled"]
+            assert [told.event async for told in back if told.event != "calls"] == ["cancelled"]
             assert [told.id for told in await api.events(evaluation, after="3")] == ["4", "5", None]
+
+
+async def test_open_calls_are_counted_while_a_slow_model_has_not_answered(serve: Serve) -> None:
+    with LoopbackProvider(Judging()) as provider:
+        provider.hold()
+        async with client(serve(base_urls=(provider.url,))) as api:
+            # The page's list has one form of the address; the other one is the same server.
+            evaluation = await api.start(key=KEY, evaluator=GPT, base_url=provider.openai_url, timeout=500)
+            async with aclosing(api.watch(evaluation)) as watched:
+                calls = await anext(
+                    told.data async for told in watched if told.event == "calls" and told.data["count"] > 1
+                )
+            assert set(calls) == {"count", "seconds"}
+            shown = await api.get(f"/api/evaluations/{evaluation}")
+            assert shown["open_calls"]["count"] >= calls["count"]
+            provider.let_go()
+            assert [told for told in await api.events(evaluation) if told.event == "calls"][-1].data["count"] == 0
+            assert (await api.get(f"/api/evaluations/{evaluation}"))["open_calls"] is None
+
+
+async def test_a_time_limit_is_kept_when_an_evaluation_is_resumed(serve: Serve) -> None:
+    with LoopbackProvider(always(Fault.hang())) as provider:
+        async with client(serve(base_urls=(provider.url,))) as api:
+            report = (await api.report(key=KEY, evaluator=GPT, base_url=provider.url, timeout=0.2))["report"]
+            assert report["incomplete"]
+            assert len(provider.requests) == 12, "a call that reached its time limit is not repeated"
+            resumed = await api.ask("POST", f"/api/evaluations/{report['report_id']}/resume", {}, x_api_key=KEY)
+            await api.events(resumed.json()["id"])
+            again = (await api.get(f"/api/reports/{resumed.json()['id']}"))["report"]
+            assert "sent no complete reply within 0.2 s." in str(again["check_results"])
+            refused = await api.ask("POST", "/api/evaluations", {"ai_output": "x", "timeout": 0})
+            assert refused.status == 422
+            named = {"ai_output": "x", "evaluator": f"{GPT}@{provider.url}"}
+            assert (await api.ask("POST", "/api/evaluations", named)).code == "bad_usage"
 
 
 async def test_a_cancelled_evaluation_keeps_its_votes_and_goes_on_when_it_is_resumed(serve: Serve) -> None:

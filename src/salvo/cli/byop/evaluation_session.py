@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
+from salvo.cli.byop.evaluation_display import EvaluationDisplay
 from salvo.cli.byop.lazy_store import LazyStore
 from salvo.cli.console import ProgressLine
 from salvo.cli.exit_codes import ExitCode
 from salvo.engine.runtime.pool import Pool, PoolStopped, cancel_on_interrupt, gather
-from salvo.engine.wire.retry import Wait
 from salvo.playbooks.enums import Status
 from salvo.playbooks.evaluate.request import EvaluationRequest
-from salvo.playbooks.evaluate.runner import EvaluationOutcome, Event, evaluate
+from salvo.playbooks.evaluate.runner import EvaluationOutcome, evaluate
 from salvo.playbooks.evaluate.session import EvaluatorConfig
 from salvo.playbooks.evaluate.votes import Vote
 from salvo.playbooks.report.builder import judged_status
@@ -49,30 +49,18 @@ async def _run_all(
     jobs: Sequence[EvaluationJob], lazy_store: LazyStore | None, concurrency: int, progress: ProgressLine
 ) -> EvaluationResults:
     pool = Pool(concurrency)
+    display = EvaluationDisplay(progress, jobs[0].config.clock)
 
     async def run(job: EvaluationJob) -> EvaluationOutcome:
         open_recorder = partial(lazy_store.recorder, job.config.settings) if lazy_store else None
-        on_event = _listener(progress, f"{job.config.label}: " if len(jobs) > 1 else "")
-        async with job.config.session(pool=pool, open_recorder=open_recorder, on_event=on_event) as context:
+        listener = display.listener(f"{job.config.label}: " if len(jobs) > 1 else "")
+        async with job.config.session(pool=pool, open_recorder=open_recorder, on_event=listener) as context:
             return await evaluate(job.request, context, job.earlier_votes, already_stored=job.already_stored)
 
     with cancel_on_interrupt(pool, "interrupted"):
-        outcomes = await gather(map(run, jobs))
+        async with display.refreshing():
+            outcomes = await gather(map(run, jobs))
     return EvaluationResults(jobs, outcomes, interrupted=pool.is_cancelled)
-
-
-def _listener(progress: ProgressLine, prefix: str) -> Callable[[Event], None]:
-    text = ""
-
-    def on_event(event: Event) -> None:
-        nonlocal text
-        if isinstance(event, Wait):
-            progress.update(f"{prefix}{text} ({event})", milestone=event.seconds >= 1)
-            return
-        text = event.progress
-        progress.update(f"{prefix}{text}", milestone=True)
-
-    return on_event
 
 
 @dataclass(frozen=True, slots=True)

@@ -132,3 +132,12 @@ def cancel_on_interrupt(pool: Pool, reason: str) -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGINT, previous)
+
+
+async def is_set_within(seconds: float, flag: asyncio.Event) -> bool:
+    """Wait until the event is set, for so many seconds at most. Return whether it is."""
+    try:
+        async with asyncio.timeout(seconds):
+            return await flag.wait()
+    except TimeoutError:
+        return False

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
@@ -48,7 +49,16 @@ class EvaluationProgress:
     """The number of the vote in the store; None if nothing is stored."""
 
 
-Event: TypeAlias = EvaluationProgress | Wait
+@dataclass(frozen=True, slots=True)
+class OpenCalls:
+    """The calls of a judge that have not been answered yet: sent when one begins or ends."""
+
+    count: int
+    oldest_start: float
+    """When the oldest of them began, by the monotonic clock."""
+
+
+Event: TypeAlias = EvaluationProgress | Wait | OpenCalls
 
 
 @dataclass(slots=True)
@@ -164,6 +174,8 @@ class _Questions:
     votes: dict[tuple[str, int], Vote]
     hopeless: bool = False
     """No further call can succeed: a key that was refused once will be refused again."""
+    call_starts: list[float] = field(default_factory=list)
+    """By the monotonic clock, of the calls that have not been answered yet."""
 
     async def ask_all(self) -> PoolStopped | None:
         """Ask every question that has no vote yet, all at once. Return why this was stopped, if it was."""
@@ -200,9 +212,29 @@ class _Questions:
                 context.wire, policy=context.retry_policy, clock=context.clock, listener=context.on_event
             )
             recording = RecordingWire(retrying, context.redactor, _RECORDING)
-        answer = redact_answer(await context.judge.judge(case, recording), context.redactor)
+        with self._open_call():
+            answer = redact_answer(await context.judge.judge(case, recording), context.redactor)
         self.hopeless |= answer.hopeless
         return Vote(case.check.id, case.run, answer, tuple(recording.tape.exchanges) if recording else ())
+
+    @contextmanager
+    def _open_call(self) -> Iterator[None]:
+        """Report a call to a provider while it lasts."""
+        if self.context.wire is None:
+            yield
+            return
+        start = self.context.clock.monotonic()
+        self.call_starts.append(start)
+        self._notify_open_calls()
+        try:
+            yield
+        finally:
+            self.call_starts.remove(start)
+            self._notify_open_calls()
+
+    def _notify_open_calls(self) -> None:
+        now = self.context.clock.monotonic()
+        self.context.on_event(OpenCalls(len(self.call_starts), min(self.call_starts, default=now)))
 
     def _notify(self, vote: Vote | None = None, sequence: int | None = None) -> None:
         answered, total = len(self.votes), len(self.request.cases)

@@ -12,6 +12,7 @@ from fastapi.sse import KEEPALIVE_COMMENT
 from pydantic import Field
 
 from salvo.engine.jsonio.type_adapters import copy_fields
+from salvo.engine.runtime.pool import is_set_within
 from salvo.engine.stats.rates import Interval
 from salvo.scenarios.analysis.comparison_inputs import compare_batches, find_pairs
 from salvo.scenarios.analysis.divergence import Divergence
@@ -177,7 +178,7 @@ async def _changes(services: Services) -> AsyncIterator[bytes]:
     watcher = await asyncio.to_thread(StoreWatcher, store)
     yield events.event("watching", events.WatchingEvent(str(store.folder)))
     silent = 0.0
-    while not await events.is_set_within(POLL_SECONDS, services.closing):
+    while not await is_set_within(POLL_SECONDS, services.closing):
         changed = await asyncio.to_thread(watcher.look)
         silent = 0.0 if changed else silent + POLL_SECONDS
         if changed:

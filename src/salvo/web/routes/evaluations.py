@@ -18,7 +18,7 @@ from salvo.playbooks.evaluate.request import EvaluationRequest, stored_request
 from salvo.playbooks.playbook.validate import playbook as validated
 from salvo.playbooks.store.records import ErrorDetail, State
 from salvo.web import events
-from salvo.web.jobs import Job, JobState, RetryNotice, VoteSummary
+from salvo.web.jobs import Job, JobState, OpenCallsNotice, RetryNotice, VoteSummary
 from salvo.web.request_models import EvaluationCreate, EvaluationResume, check_key, evaluator_config
 from salvo.web.responses import ConflictError, JsonRoute
 from salvo.web.services import Services, ServicesDep
@@ -62,6 +62,8 @@ class Evaluation:
     total: int
     votes: list[VoteSummary]
     waiting: RetryNotice | None
+    open_calls: OpenCallsNotice | None
+    """None if no model is called, or another process runs the evaluation."""
     report_id: str | None
     """None until there is a report."""
     resumable: bool
@@ -140,7 +142,7 @@ async def resume(
         if vote.answer.result is not None
     ]
     if stored.report is None:
-        job = await asyncio.to_thread(Job, request, stored.created_at, config.base_url, votes)
+        job = await asyncio.to_thread(Job, request, stored.created_at, config, votes)
         await services.jobs.resume(job, config)
     elif stored.report.incomplete:
         new_request = replace(request, report_id=config.clock.new_id())
@@ -158,7 +160,7 @@ async def watch(
         str | None, Header(description="The id of the last event that was received. Later events are sent.")
     ] = None,
 ) -> events.EventStream:
-    """Send events: queued, began, progress, vote, waiting; then one of done, failed, cancelled, interrupted.
+    """Send events: queued, began, progress, vote, waiting, calls; then one of done, failed, cancelled, interrupted.
 
     The id of a vote's event is the number of the stored vote, so a lost connection continues after its Last-Event-ID.
     """
@@ -209,6 +211,7 @@ def _load_evaluation(evaluation_id: str, services: Services) -> Evaluation:
         total=len(request.cases),
         votes=votes,
         waiting=None,
+        open_calls=None,
         report_id=stored.id if stored.report is not None else None,
         resumable=stored.inputs is not None and stored.state is not State.RUNNING and not is_complete,
         problem=problem,
