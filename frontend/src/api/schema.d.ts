@@ -95,7 +95,7 @@ export interface paths {
         };
         /**
          * Watch
-         * @description Send events: queued, began, progress, vote, waiting; then one of done, failed, cancelled, interrupted.
+         * @description Send events: queued, began, progress, vote, waiting, calls; then one of done, failed, cancelled, interrupted.
          *
          *     The id of a vote's event is the number of the stored vote, so a lost connection continues after its Last-Event-ID.
          */
@@ -1475,6 +1475,7 @@ export interface components {
             /** Votes */
             votes: components["schemas"]["VoteSummary"][];
             waiting: components["schemas"]["RetryNotice"] | null;
+            open_calls: components["schemas"]["OpenCallsNotice"] | null;
             /** Report Id */
             report_id: string | null;
             /** Resumable */
@@ -1561,6 +1562,11 @@ export interface components {
              */
             base_url?: string | null;
             /**
+             * Timeout
+             * @description How many seconds one call may take; it is then not repeated. By default 300, with retries.
+             */
+            timeout?: number | null;
+            /**
              * Subject
              * @description The series that this text belongs to.
              * @default default
@@ -1594,6 +1600,11 @@ export interface components {
              * @description Another address for the model, which the server must allow.
              */
             base_url?: string | null;
+            /**
+             * Timeout
+             * @description How many seconds one call may take, if not as before.
+             */
+            timeout?: number | null;
         };
         /** EvaluatorInfo */
         EvaluatorInfo: {
@@ -1944,6 +1955,16 @@ export interface components {
              * @default false
              */
             code: boolean;
+        };
+        /**
+         * OpenCallsNotice
+         * @description Calls to the evaluator that have not been answered yet.
+         */
+        OpenCallsNotice: {
+            /** Count */
+            count: number;
+            /** Seconds */
+            seconds: number;
         };
         /**
          * Outcome

@@ -31,6 +31,7 @@ export type StoredReport = Schemas["StoredReport"];
 export type TimelineReport = Schemas["TimelineReport"];
 export type VoteEvent = Schemas["VoteSummary"];
 export type RetryWait = Schemas["RetryNotice"];
+export type OpenCalls = Schemas["OpenCallsNotice"];
 
 export type AssertionDifference = Schemas["AssertionDifference"];
 export type AssertionSummary = Schemas["AssertionSummary"];
@@ -73,6 +74,7 @@ export interface EvaluationEvents {
   progress: Schemas["ProgressEvent"];
   vote: VoteEvent;
   waiting: RetryWait;
+  calls: OpenCalls;
   done: Schemas["EndedEvent"];
   failed: Schemas["EndedEvent"];
   cancelled: Schemas["EndedEvent"];

@@ -76,9 +76,33 @@ function EvaluatorSelect({ evaluators }: { evaluators: Evaluators }) {
             />
           ) : null}
           <KeyField provider={provider.title} />
+          <TimeLimitField />
         </>
       ) : null}
     </>
+  );
+}
+
+/** How long one call may take. A model on the user's own machine may need more than the default. */
+function TimeLimitField() {
+  const { draft, change } = useDraft();
+  const id = useId();
+  return (
+    <div>
+      <label htmlFor={id} className="block text-sm text-soft">
+        Time limit of a call, in seconds
+      </label>
+      <input
+        id={id}
+        type="number"
+        min={1}
+        max={86_400}
+        className="field text-sm"
+        placeholder="300"
+        value={draft.timeout}
+        onChange={(event) => change({ timeout: event.target.value })}
+      />
+    </div>
   );
 }
 

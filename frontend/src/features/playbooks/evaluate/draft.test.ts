@@ -35,3 +35,10 @@ test("the hash of a file is sent as long as its text is unchanged", () => {
   expect(toRequest(draft)).toMatchObject({ file_hashes: { ai_output: "sha256:1" } });
   expect(toRequest({ ...draft, ai_output: "z" })).not.toHaveProperty("file_hashes");
 });
+test("a time limit is sent for a model only, and only if it is a number", () => {
+  const draft = { ...EMPTY_DRAFT, ai_output: "x", evaluator: "openai/m", timeout: "900" };
+  expect(toRequest(draft)).toMatchObject({ timeout: 900 });
+  for (const other of [{ timeout: "" }, { timeout: "soon" }, { evaluator: "rules" }]) {
+    expect(toRequest({ ...draft, ...other })).not.toHaveProperty("timeout");
+  }
+});

@@ -20,6 +20,8 @@ export interface Draft {
   /** "rules", or a model such as "anthropic/claude-sonnet-4-6". */
   evaluator: string;
   base_url: string;
+  /** Seconds that one call may take, as typed; empty for the default. */
+  timeout: string;
   playbook_id: string;
   /** An uploaded playbook, used instead of one of the library. */
   playbook: UploadedPlaybook | null;
@@ -42,6 +44,7 @@ export const EMPTY_DRAFT: Draft = {
   mode: "full",
   evaluator: "rules",
   base_url: "",
+  timeout: "",
   playbook_id: "",
   playbook: null,
 };
@@ -59,6 +62,7 @@ export function toRequest(draft: Draft): EvaluationCreate {
   if (draft.playbook) request.playbook = draft.playbook.text;
   else if (draft.playbook_id) request.playbook_id = draft.playbook_id;
   if (draft.base_url && draft.evaluator !== "rules") request.base_url = draft.base_url;
+  if (Number(draft.timeout) > 0 && draft.evaluator !== "rules") request.timeout = Number(draft.timeout);
   return request;
 }
 

@@ -4,13 +4,13 @@ import { Navigate, useParams } from "react-router";
 import { api } from "@/api/client";
 import { queries } from "@/api/queries";
 import type { Connection } from "@/api/reconnectingStream";
-import type { Evaluation, RetryWait, VoteEvent } from "@/api/types";
+import type { Evaluation, OpenCalls, RetryWait, VoteEvent } from "@/api/types";
 import { Badge, Label } from "@/components/Badge";
 import { Button, ButtonLink } from "@/components/Button";
 import { Facts, PageTitle } from "@/components/layout";
 import { ErrorNotice, Loading, Notice, PageError, ProblemNotice, Warnings } from "@/components/states";
 import { VisibleText } from "@/components/VisibleText";
-import { checkTitle, formatSeconds } from "@/lib/format";
+import { checkTitle, formatSeconds, pluralize } from "@/lib/format";
 import { applyEvent, isFinal, watchEvaluation } from "./evaluationEvents";
 import { ResumeForm } from "./ResumeForm";
 
@@ -115,6 +115,7 @@ function RunningEvaluation({ evaluation }: { evaluation: Evaluation }) {
         </span>
       </p>
       <progress value={evaluation.done} max={Math.max(evaluation.total, 1)} aria-label="Answers so far" />
+      {evaluation.open_calls?.count ? <OpenCallsStatus calls={evaluation.open_calls} /> : null}
       {evaluation.waiting ? <RetryNotice wait={evaluation.waiting} /> : null}
       <div className="flex flex-wrap items-center gap-3">
         <Button onClick={() => cancel.mutate()} disabled={cancel.isPending}>
@@ -126,6 +127,26 @@ function RunningEvaluation({ evaluation }: { evaluation: Evaluation }) {
       </div>
       {cancel.error ? <ErrorNotice error={cancel.error} /> : null}
     </div>
+  );
+}
+
+/** Counts on from what the server said, so that a slow call does not look like a page that stopped. */
+function OpenCallsStatus({ calls }: { calls: OpenCalls }) {
+  const [counted, setCounted] = useState({ calls, seconds: 0 });
+  useEffect(() => {
+    const start = performance.now();
+    const timer = setInterval(
+      () => setCounted({ calls, seconds: Math.floor((performance.now() - start) / 1000) }),
+      1000,
+    );
+    return () => clearInterval(timer);
+  }, [calls]);
+  const seconds = calls.seconds + (counted.calls === calls ? counted.seconds : 0);
+  return (
+    <p className="text-sm text-soft tabular-nums" data-testid="open-calls">
+      Waiting for {pluralize(calls.count, "call")} to the evaluator, the oldest for{" "}
+      {seconds < 60 ? `${seconds} s` : formatSeconds(seconds)}.
+    </p>
   );
 }
 

@@ -23,6 +23,7 @@ const RUNNING: Evaluation = {
   total: 12,
   votes: [],
   waiting: null,
+  open_calls: null,
   report_id: null,
   resumable: false,
   needs_key: false,
@@ -49,6 +50,11 @@ describe("applyEvent", () => {
     const waiting = applyEvent(RUNNING, event("waiting", { seconds: 4, reason: "rate limited" }));
     expect(waiting.waiting?.seconds).toBe(4);
     expect(applyEvent(waiting, vote(1)).waiting).toBeNull();
+  });
+  test("open calls are shown until the evaluation ends", () => {
+    const waiting = applyEvent(RUNNING, event("calls", { count: 12, seconds: 3 }));
+    expect(waiting.open_calls).toEqual({ count: 12, seconds: 3 });
+    expect(applyEvent(waiting, DONE).open_calls).toBeNull();
   });
   test("an evaluation is queued, starts, progresses and finishes", () => {
     const queued = applyEvent({ ...RUNNING, state: "queued" }, event("queued", { position: 3 }));

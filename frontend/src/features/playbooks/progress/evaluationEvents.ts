@@ -27,6 +27,8 @@ export function applyEvent(evaluation: Evaluation, event: StreamEvent): Evaluati
       if (evaluation.votes.some(({ sequence }) => sequence === vote.sequence)) return evaluation;
       return { ...evaluation, waiting: null, votes: [...evaluation.votes, vote] };
     }
+    case "calls":
+      return { ...evaluation, open_calls: parseData<"calls">(event) };
     case "waiting":
       return { ...evaluation, waiting: parseData<"waiting">(event) };
     case "done":
@@ -38,6 +40,7 @@ export function applyEvent(evaluation: Evaluation, event: StreamEvent): Evaluati
         ...evaluation,
         state: event.name as Evaluation["state"],
         waiting: null,
+        open_calls: null,
         queue_position: null,
         report_id,
         problem,
