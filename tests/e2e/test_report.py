@@ -79,6 +79,39 @@ def test_dissent_is_shown_and_a_quote_not_in_the_text_is_struck_through(site: Si
     expect(page.locator("#variance").get_by_role("listitem")).to_contain_text("certainty_language")
 
 
+def test_evidence_is_complete_on_the_page(site: Site, visit: Visit) -> None:
+    """All quotes, all places of a quote, and votes that do not count."""
+    repeated = "The cap applies to all claims."
+    claims = [f"Clause {number} has no risk at all." for number in range(30)]
+    text = "\n".join([TEXT, repeated, *claims, repeated])
+    site.provider.play(
+        ScriptedJudge(
+            assumption_disclosure=Say(verdict("pass", "<exact quote from AI output>")),
+            certainty_language=Say(verdict("fail", *claims)),
+            escalation_signal=Say(verdict("fail", repeated)),
+            unchecked_areas_disclosure=Say(verdict("pass")),
+        )
+    )
+    page = _report_by_model(site, visit, text)
+    unsupported = card(page, "assumption_disclosure")
+    expect(unsupported).to_contain_text("Evidence requirement not met")
+    expect(unsupported.get_by_text("not counted", exact=True)).to_have_count(3)
+    expect(unsupported).to_contain_text("It quotes a placeholder of its instructions, not the text.")
+    certainty = card(page, "certainty_language")
+    expect(certainty.locator("blockquote:visible")).to_have_count(10)
+    certainty.get_by_text("20 more passages; all are marked in the text").click()
+    expect(certainty.locator("blockquote:visible")).to_have_count(30)
+    frozen = page.get_by_label("Text with evidence highlighted")
+    expect(frozen.locator("mark.evidence[data-check='2']")).to_have_count(30)
+    escalation = card(page, "escalation_signal")
+    expect(escalation).to_contain_text("occurs 2 times: line 9, line 40")
+    escalation.get_by_role("button", name="line 40").click()
+    last = frozen.locator("mark.evidence[data-check='3']").last
+    expect(last).to_be_focused()
+    expect(last).to_be_in_viewport()
+    expect(card(page, "unchecked_areas_disclosure")).to_contain_text("No passage quoted.")
+
+
 def test_the_disclaimers_cannot_be_closed_and_are_printed(site: Site, visit: Visit) -> None:
     page = _report_by_rules(site, visit, mode="Screening (1 run, quick)")
     banner = page.get_by_role("complementary", name="Disclaimers")
@@ -134,9 +167,9 @@ def _report_by_rules(site: Site, visit: Visit, *, mode: str) -> Page:
     return page
 
 
-def _report_by_model(site: Site, visit: Visit) -> Page:
+def _report_by_model(site: Site, visit: Visit, text: str = TEXT) -> Page:
     page = visit(site).open()
-    fill_form(page, TEXT)
+    fill_form(page, text)
     choose_model(page, site.provider.openai_url)
     run(page)
     wait_for_report(page)

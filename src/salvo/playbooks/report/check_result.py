@@ -116,9 +116,22 @@ def _notes(decision: Decision, answers: Mapping[int, JudgeAnswer], raw_runs: Seq
     problems = dict.fromkeys(answer.problem for answer in answers.values() if answer.problem)
     votes = [run.result for run in raw_runs if run.counts]
     counts = ", ".join(f"{votes.count(result)} {result}" for result in Result if result in votes) or "none"
-    outcome = f"No verdict: {len(votes)} of {pluralize(len(raw_runs), 'run')} gave a vote ({counts})."
-    reasons = [f"Run {run.run} ({run.result}) is not counted: {run.unsupported}" for run in raw_runs if run.unsupported]
-    return " ".join((*([EVIDENCE_NOT_MET] if unproven else []), outcome, *reasons, *problems))
+    unsupported = _unsupported_runs(raw_runs)
+    which = "a vote that counts" if unsupported else "a vote"
+    outcome = f"No verdict: {len(votes)} of {pluralize(len(raw_runs), 'run')} gave {which} ({counts})."
+    return " ".join((*([EVIDENCE_NOT_MET] if unproven else []), outcome, *unsupported, *problems))
+
+
+def _unsupported_runs(raw_runs: Sequence[RawRun]) -> list[str]:
+    """Return a sentence for the runs that gave the same answer and do not count for the same reason."""
+    groups: dict[tuple[Result, str], list[str]] = {}
+    for run in raw_runs:
+        if run.unsupported:
+            groups.setdefault((run.result, run.unsupported), []).append(str(run.run))
+    return [
+        f"{'Run' if len(numbers) == 1 else 'Runs'} {', '.join(numbers)} ({result}) not counted: {reason}"
+        for (result, reason), numbers in groups.items()
+    ]
 
 
 def token_counts(usage: Usage) -> Tokens:

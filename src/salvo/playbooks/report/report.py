@@ -125,7 +125,7 @@ class CheckResult:
     raw_result: Result | None = None
     """The original verdict, if its evidence was not found and the result became indeterminate."""
     rejected_citations: tuple[Citation, ...] = ()
-    """Quotes that are no evidence: not found, too short, copied from the prompt, or text that addresses the evaluator."""
+    """Quotes that are no evidence: not found, too short, copied from the prompt, or addressed to the evaluator."""
     dissent: tuple[Dissent, ...] = ()
     pattern_hits: tuple[PatternHit, ...] = ()
     incomplete: bool = False
