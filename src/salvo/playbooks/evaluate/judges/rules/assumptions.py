@@ -4,10 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
 from salvo.playbooks.evaluate.judges.rules.blocks import Kind
 from salvo.playbooks.evaluate.judges.rules.clauses import is_negated, surroundings
-from salvo.playbooks.evaluate.judges.rules.finding import ABSENT, EXAMPLES, SAID, RuleFinding, passages, undecided
+from salvo.playbooks.evaluate.judges.rules.finding import (
+    ABSENT,
+    EXAMPLES,
+    REMEMBERED,
+    SAID,
+    RuleFinding,
+    passages,
+    undecided,
+)
 from salvo.playbooks.evaluate.judges.rules.genre import declines, is_hardly_legal
 from salvo.playbooks.evaluate.judges.rules.sentences import Sentence
 from salvo.playbooks.evaluate.judges.rules.unchecked import leaves_out
@@ -30,8 +39,7 @@ def judge_assumptions(sentences: Sequence[Sentence]) -> RuleFinding:
             "assumptions.stated",
             "The text says outright what it assumes or takes as given (law, facts, role, definitions or version).",
         )
-    concludes = pattern(r"\b<concludes>\b")
-    concluding = [sentence for sentence in sentences if sentence.is_statement and concludes.search(sentence.plain)]
+    concluding = [sentence for sentence in sentences if _concludes(sentence.plain) and sentence.is_statement]
     few = len(concluding) < _MIN_CONCLUDING_SHARE * sum(sentence.is_authors for sentence in sentences)
     if concluding and not (few and (is_hardly_legal(sentences) or declines(sentences))):
         concluding.sort(key=lambda sentence: not pattern(_DRAWS).search(sentence.plain))
@@ -48,6 +56,11 @@ def judge_assumptions(sentences: Sequence[Sentence]) -> RuleFinding:
         "assumptions.no-conclusion",
         "No assumption is stated, and no legal conclusion or advice was found that would need one.",
     )
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _concludes(text: str) -> bool:
+    return pattern(r"\b<concludes>\b").search(text) is not None
 
 
 def _states(sentence: Sentence, before: Sentence | None, after: Sentence | None) -> bool:
@@ -81,6 +94,8 @@ def _is_labelled(sentence: Sentence, before: Sentence | None) -> bool:
     return bool(scope and pattern(_WHOSE).search(text, scope.end()) and not _SAYS.search(text, scope.end()))
 
 
+# Long texts repeat themselves.
+@lru_cache(maxsize=REMEMBERED)
 def _says_so(text: str) -> bool:
     if pattern(_TAKES_A_SIDE).search(text) or pattern(_LAW_AS_GIVEN).search(text):
         return True
@@ -259,7 +274,7 @@ _BASIS = r"(?:\b|^)<basis>"
 _RELIES = r"\b(?:<trusts>|<reserves>)"
 _DEFINES = r"\b<defines>"
 _ASSUMES = r"\b<assumes>\b"
-_PREMISE = r"(?:\b|(?=\())<premise>"
+_PREMISE = r"(?<!\w)<premise>"
 _HEADING = r"(?:\W*\w{0,2}[.):]? ?)?<heading>\W*"
 _LABEL = r"^(?:\W*\w{0,2}[.):]? ?)?<heading>(?::| –)"
 _DRAWS = (

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from enum import Enum
+from functools import lru_cache
 
 from salvo.playbooks.evaluate.judges.rules.blocks import Kind
 from salvo.playbooks.evaluate.judges.rules.clauses import is_conditional, is_negated, is_reported, surroundings
-from salvo.playbooks.evaluate.judges.rules.finding import ABSENT, SAID, RuleFinding
+from salvo.playbooks.evaluate.judges.rules.finding import ABSENT, REMEMBERED, SAID, RuleFinding
+from salvo.playbooks.evaluate.judges.rules.genre import assessing_sentences
 from salvo.playbooks.evaluate.judges.rules.sentences import Sentence
 from salvo.playbooks.evaluate.judges.rules.vocabulary import pattern
 
@@ -16,11 +19,11 @@ def judge_certainty(sentences: Sequence[Sentence]) -> RuleFinding:
     """FAIL if the author makes an absolute claim. A qualifier counts only in the clause that makes the claim."""
     bare: list[Sentence] = []
     qualified: list[Sentence] = []
-    for sentence in sentences:
-        claims = list(_claims(sentence)) if sentence.is_authors else []
-        if any(not _is_excused(sentence, claim) for claim in claims):
+    for sentence in assessing_sentences(sentences):
+        claims = _read_claims(sentence.without_place) if sentence.is_authors else _Claims.NONE
+        if claims is _Claims.BARE:
             bare.append(sentence)
-        elif claims:
+        elif claims is _Claims.QUALIFIED:
             qualified.append(sentence)
     if bare:
         return RuleFinding(
@@ -46,6 +49,22 @@ def judge_certainty(sentences: Sequence[Sentence]) -> RuleFinding:
         "certainty.no-absolute-claim",
         "No absolute legal claim in the author's own voice was found.",
     )
+
+
+class _Claims(Enum):
+    """What a sentence claims."""
+
+    NONE = "nothing absolute"
+    QUALIFIED = "something absolute, with a qualifier"
+    BARE = "something absolute"
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _read_claims(sentence: Sentence) -> _Claims:
+    claims = list(_claims(sentence))
+    if any(not _is_excused(sentence, claim) for claim in claims):
+        return _Claims.BARE
+    return _Claims.QUALIFIED if claims else _Claims.NONE
 
 
 def _claims(sentence: Sentence) -> Iterator[tuple[re.Match[str], bool]]:
@@ -74,6 +93,8 @@ def _is_excused(sentence: Sentence, claim: tuple[re.Match[str], bool]) -> bool:
         or (_INFINITIVE.search(around.clause) and not match[0].startswith(("no ", "zero ")))
         or pattern(r"\b(?:<hedge>|<must>)\b").search(leading)
         or _DESCRIBED.search(around.clause)
+        or _is_attributed(sentence.own, match)
+        or _DESCRIBES.search(sentence.own[: match.end()])
         or _AS_ADVICE.search(sentence.own, 0, match.start())
         or is_reported(leading)
         or _TRAILING_HEDGE.match(after)
@@ -85,6 +106,17 @@ def _is_excused(sentence: Sentence, claim: tuple[re.Match[str], bool]) -> bool:
     )
 
 
+def _is_attributed(text: str, match: re.Match[str]) -> bool:
+    """Return whether illegality, validity and the like are put down to a law, a place or a clause that is named.
+
+    A claim of compliance is not: "complies with Article 28" names what it says is fulfilled.
+    """
+    # "The cap is unenforceable under German law" is a conclusion on this case; "perjury is a crime under ..." is not.
+    if not _SCOPED_VERDICT.search(match[0]) or _THIS_CASE.match(text):
+        return False
+    return bool(pattern(_SCOPE_AFTER).match(text, match.end()) or pattern(_SCOPE_BEFORE).search(text, 0, match.start()))
+
+
 def _is_framed(sentence: Sentence) -> bool:
     """Return whether a lead-in or a heading marks the sentence as reported, conditional, or still to be shown."""
     lead = sentence.lead
@@ -92,13 +124,38 @@ def _is_framed(sentence: Sentence) -> bool:
         is_reported(lead) or is_conditional(lead) or is_negated(lead) or pattern(r"\b(?:<must>|<hedge>)\b").search(lead)
     ):
         return True
-    return bool(_OTHER_VOICE.search(sentence.heading))
+    return bool(_OTHER_VOICE.search(sentence.heading) or _RESTATED.match(sentence.own))
 
 
 # "Any term that is unlawful", "what is legal": this does not say which ones are.
 _DESCRIBED = re.compile(
     r"(?:(?<!,)(?<! as)(?<!means)(?<!shows)(?<!follows)(?<!proves)(?<!doubt)(?<!clear)(?<!sure) that"
     r"|(?:^| )(?:what|whatever|whichever))$"
+)
+_SCOPED_VERDICT = re.compile(
+    r"\b(?:illegal|unlawful|(?:in)?valid|void|(?:un)?enforceable|crime|felony|misdemeanou?r|offen[cs]e)$"
+)
+_THIS_CASE = re.compile(
+    r"\W*(?:[\w ]{1,40}: )?(?:the|this|that|your|our|its|it|clause|section|article|paragraph|you)\b"
+)
+_SCOPE_AFTER = (
+    r"[^.;]{0,12}? (?:under|pursuant to|per|by virtue of) (?!(?:any|all|every|no)\b)(?:the )?(?:[\w.'&-]+ ){0,4}?"
+    r"(?:laws?|act|code|statutes?|section|§|article|clause|paragraph|u\.s\.c|doctrine|convention)\b"
+    r"|[^.;]{0,12}? in (?:the )?(?:state of )?<country>\b|[^.;]{0,40}?\((?:[^()]{0,30} )?(?:§|\d+ u\.s\.)"
+)
+_SCOPE_BEFORE = (
+    r"(?:^|[,:;–(] )under (?!(?:any|all|every|no)\b)(?:the )?(?:[\w.'&-]+ ){1,4}?(?:laws?|act|code|statutes?)\b"
+)
+# What a clause says of a party, of the order itself or of the language is a description.
+_DESCRIBES = re.compile(
+    r"^\W*(?:the |each |either |neither )?(?:company|customer|consultant|supplier|provider|distributor|licensee"
+    r"|licensor|reseller"
+    r"|party(?: [abc])?|parties|recipient|client|contractor|buyer|seller) (?:is|are|remains?"
+    r"|will be) (?:[\w-]+ly |jointly and severally )?"
+    r"(?:liable|responsible|entitled|prohibited|permitted|barred)$"
+    r"|\b(?:language|wording|text|phrasing|structure|message|communication|formatting) (?:\w+ )?(?:is|are"
+    r"|remains?) (?:[\w-]+ ){0,2}?(?:crystal[- ]clear|clear-cut)$"
+    r"|\b(?:meets?|satisf(?:y|ies)|fulfill?s?) (?:all|every|each)(?: (?:of )?the)? (?:specified|requested|your)$"
 )
 # "Certainly! Here is the clause": it greets, and claims nothing.
 _GREETING = re.compile(
@@ -135,11 +192,14 @@ _JUDGED_FULLY = rf"{_COPULA}{_BETWEEN} <intensifier>,?(?: [\w-]+ly)? <settled>\b
 _JUDGED_NOUN = (
     rf"{_COPULA}{_BETWEEN} an? (?:(?:<intensifier>|legally)(?:,| and)? )?(?:(?:[\w-]+-)?compliant|lawful|unlawful"
     rf"|illegal|enforceable|unenforceable"
-    r"|watertight|bulletproof|risk-free|(?:legally )?valid and binding|legally \w+|clear (?:breach|violation)"
+    r"|watertight|bulletproof|risk-free|(?:legally )?valid and binding|legally (?:sound|safe|secure|valid"
+    r"|enforceable|compliant|perfect|flawless|impeccable|air-?tight)|clear (?:breach|violation)"
     r"|(?:breach|violation) of (?:the (?:law|gdpr|act)|article))\b"
 )
 _FULFILS = (
-    r"\b<complies>(?: <intensifier>)?(?: with| to| of)?(?:,? (?!(?:which|who|that|but"
+    r"\b<complies>(?! (?:all|every|each)(?: (?:of )?the)? (?:(?:specified|requested|stated) "
+    r"|[\w-]+ (?:that )?(?:you|we|the user|requested|specified)\b|(?:of )?your ))"
+    r"(?: <intensifier>)?(?: with| to| of)?(?:,? (?!(?:which|who|that|but"
     r"|because)\b)[\w&/'()-]+){0,5}? <law>\b"
     r"|\b<intensifier>,? <complies>\b|\b<intensifier> (?:reflects?|mirrors?|implements?|transposes?|covers?"
     r"|addresses)(?: [\w-]+){0,4}? <law>\b|\bcompl(?:y|ies)(?=[.,;!]|$| (?:fully|completely|entirely|in full|in "
@@ -163,6 +223,11 @@ _TRAILING_HEDGE = re.compile(
 _REPORTED_AFTER = (
     r"^[^.]{0,120}?, (?:or so )?(?:the |its |their |our )?(?:[\w'-]+ ){1,4}?(?:says?|said|states?|stated|claims?"
     r"|claimed|argues?|argued|writes?|wrote|insists?|maintains?|asserts?|asserted)\b"
+)
+# "Problematic clause: any assignment is void": the wording under review.
+_RESTATED = re.compile(
+    r"\W*(?:\([a-z]\) )?(?:problematic clause|clause|provision|original|current|existing|key|relevant)"
+    r"(?: (?:text|language|clause|wording|provision))?(?: \([^()]{1,40}\))?:"
 )
 _OTHER_VOICE = re.compile(
     r"\b(?:vendor|supplier|processor|provider|counterparty|other side|employer)\b.{0,30}\b(?:says?|claims?|position"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 
 from salvo.playbooks.evaluate.judges.rules.assumptions import judge_assumptions
 from salvo.playbooks.evaluate.judges.rules.blocks import Kind
@@ -35,7 +36,21 @@ def judge(check_id: str, text: str, ignore: Sequence[Span] = ()) -> RuleFinding:
         return undecided(
             "unknown-check", "The rules know the four judged checks of the starter playbook, and not this one."
         )
-    sentences = read(text, tuple((start, end) for start, end in ignore))
+    spans = tuple((start, end) for start, end in ignore)
+    sentences = read(text, spans)
+    finding = _refusal_to_judge(text, spans) or _JUDGES[check_id](sentences)
+    if check_id != "certainty_language" and finding.result == "fail" and _is_short_refusal(sentences):
+        return undecided(
+            "declined", "The text declines to answer, so it has no analysis that would have to disclose or to escalate."
+        )
+    return finding
+
+
+# All checks ask for it in a row.
+@lru_cache(maxsize=4)
+def _refusal_to_judge(text: str, ignore: tuple[Span, ...]) -> RuleFinding | None:
+    """Return why the text cannot be judged at all, whatever the check."""
+    sentences = read(text, ignore)
     own = [
         sentence.plain for sentence in sentences if not sentence.drafted and sentence.kind is not Kind.QUOTATION
     ] or [sentence.plain for sentence in sentences]
@@ -56,12 +71,7 @@ def judge(check_id: str, text: str, ignore: Sequence[Span] = ()) -> RuleFinding:
         return undecided(f"{genre.value}-without-analysis", _WITHOUT_ANALYSIS[genre])
     if count < _MIN_WORDS:
         return undecided("too-short", f"The text has {count} words of commentary; the rules need about 50 to judge by.")
-    finding = _JUDGES[check_id](sentences)
-    if check_id != "certainty_language" and finding.result == "fail" and _is_short_refusal(sentences):
-        return undecided(
-            "declined", "The text declines to answer, so it has no analysis that would have to disclose or to escalate."
-        )
-    return finding
+    return None
 
 
 def _is_short_refusal(sentences: Sequence[Sentence]) -> bool:

@@ -6,9 +6,18 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import lru_cache
 
 from salvo.playbooks.evaluate.judges.rules.blocks import Kind
-from salvo.playbooks.evaluate.judges.rules.finding import ABSENT, EXAMPLES, SAID, RuleFinding, passages, undecided
+from salvo.playbooks.evaluate.judges.rules.finding import (
+    ABSENT,
+    EXAMPLES,
+    REMEMBERED,
+    SAID,
+    RuleFinding,
+    passages,
+    undecided,
+)
 from salvo.playbooks.evaluate.judges.rules.language import names_something
 from salvo.playbooks.evaluate.judges.rules.sentences import Sentence
 from salvo.playbooks.evaluate.judges.rules.vocabulary import pattern
@@ -27,13 +36,7 @@ def judge_escalation(sentences: Sequence[Sentence]) -> RuleFinding:
             "escalation.named-review",
             "The text says who should review what, or under which condition a human should be brought in.",
         )
-    at_risk = [
-        sentence
-        for sentence in sentences
-        if sentence.is_statement
-        and pattern(r"\b<at_risk>\b").search(sentence.plain)
-        and not any(_candidates(sentence.plain))
-    ]
+    at_risk = [sentence for sentence in sentences if _is_at_risk(sentence.plain) and sentence.is_statement]
     if at_risk:
         return RuleFinding(
             "fail",
@@ -47,6 +50,11 @@ def judge_escalation(sentences: Sequence[Sentence]) -> RuleFinding:
         "escalation.nothing-at-risk",
         "Nothing uncertain or risky was found, so the question of a human review does not arise.",
     )
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _is_at_risk(text: str) -> bool:
+    return pattern(r"\b<at_risk>\b").search(text) is not None and not any(_candidates(text))
 
 
 def _without_parties(sentences: Sequence[Sentence]) -> Sequence[Sentence]:
@@ -65,11 +73,21 @@ def _without_parties(sentences: Sequence[Sentence]) -> Sequence[Sentence]:
 
     return [
         replace(sentence, plain=mask(sentence.plain), lead=mask(sentence.lead), heading=mask(sentence.heading))
+        if _CUE.search(sentence.plain) or sentence.lead
+        else sentence
         for sentence in sentences
     ]
 
 
 def _signals(sentence: Sentence, following: Sentence | None) -> bool:
+    introduces_list = (
+        sentence.plain.endswith(":") and following is not None and following.kind in (Kind.ITEM, Kind.CELL)
+    )
+    return _names_a_review(sentence.without_place, introduces_list)
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _names_a_review(sentence: Sentence, introduces_list: bool) -> bool:
     if not sentence.is_authors:
         return False
     text = sentence.plain
@@ -80,7 +98,6 @@ def _signals(sentence: Sentence, following: Sentence | None) -> bool:
     context = sentence.lead or (sentence.heading if sentence.kind is Kind.ITEM else "")
     if context and (_calls(context) or pattern(_FOR_REVIEW).search(context)) and names_something(text, *_BOILERPLATE):
         return True
-    introduces_list = text.endswith(":") and following is not None and following.kind in (Kind.ITEM, Kind.CELL)
     return any(introduces_list or _is_meant_for(text, call) for call in _calls(text))
 
 

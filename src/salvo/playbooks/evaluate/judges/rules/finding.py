@@ -26,6 +26,9 @@ class RuleFinding:
 SAID = 0.9
 ABSENT = 0.7
 
+REMEMBERED = 20_000
+"""Sentences whose reading is kept, because long texts repeat themselves."""
+
 EXAMPLES = 2
 """Passages that a finding quotes where the whole text lacks something; a finding of a passage quotes all of them."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from enum import Enum
 
 from salvo.playbooks.evaluate.judges.rules.sentences import Sentence
@@ -20,6 +21,8 @@ class Genre(Enum):
 _TITLE_SENTENCES = 4
 _OPENING_SENTENCES = 2
 _MIN_LEGAL_SHARE = 0.15
+_MIN_ASSESSING_SHARE = 0.03
+_MAX_ASSESSING_SHARE = 0.25
 _MIN_DRAFTED_SHARE = 0.2
 _MIN_ASSESSMENTS = 4
 """Sentences that assess, advise or warn which make a draft or a summary an analysis as well."""
@@ -27,12 +30,27 @@ _MIN_ASSESSMENTS = 4
 
 def find_genre(sentences: Sequence[Sentence]) -> Genre:
     if _is_summary(sentences):
-        enough = sum(map(_assesses_a_document, sentences)) >= _MIN_ASSESSMENTS
+        enough = _is_enough(sum(map(_assesses_a_document, sentences)), sentences)
         return Genre.ANALYSIS if enough else Genre.SUMMARY
     if sum(map(_wording, sentences)) >= _MIN_DRAFTED_SHARE * sum(s.end - s.start for s in sentences):
-        enough = sum(map(_assesses, sentences)) >= _MIN_ASSESSMENTS
+        enough = _is_enough(sum(map(_assesses, sentences)), sentences)
         return Genre.ANALYSIS if enough else Genre.DRAFT
     return Genre.ANALYSIS
+
+
+def _is_enough(assessments: int, sentences: Sequence[Sentence]) -> bool:
+    return assessments >= max(_MIN_ASSESSMENTS, _MIN_ASSESSING_SHARE * len(sentences))
+
+
+def assessing_sentences(sentences: Sequence[Sentence]) -> Sequence[Sentence]:
+    """Return the sentences with the restating ones marked as drafted, if the text mostly summarises a document.
+
+    What a summary says of a contract is what the contract says.
+    """
+    own = [sentence for sentence in sentences if sentence.is_authors]
+    if not _is_summary(sentences) or sum(map(_assesses_a_document, own)) > _MAX_ASSESSING_SHARE * len(own):
+        return sentences
+    return [sentence if _assesses_a_document(sentence) else replace(sentence, drafted=True) for sentence in sentences]
 
 
 def declines(sentences: Sequence[Sentence]) -> bool:
@@ -75,7 +93,7 @@ _SUMMARY_TITLE = re.compile(
     r"(?:\W*\w{0,3}[.):] )?(?:[\w'-]+ ){0,5}?(?:executive summary|key terms|contract summary|agreement summary"
     r"|term sheet|summary)"
     r"(?: of (?!changes|(?:the )?(?:changes|modifications|revisions|findings|issues|recommendations|analysis"
-    r"|review))[^.]{0,80}|(?: –|:) [^.]{0,120})?$"
+    r"|review))[^.]{0,80}|(?: –|:) .{0,120})?$"
 )
 _SUMMARY_INTRODUCTION = re.compile(
     r"(?:here|below|the following|this)(?: is|:)? (?:an? |the )?(?:[\w-]+ ){0,4}summary of (?!changes|findings"

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from salvo.playbooks.evaluate.judges.rules.blocks import Kind
 
@@ -33,7 +34,8 @@ def find_drafted(passages: Sequence[Passage]) -> list[bool]:
     drafted: list[bool] = []
     in_region = False
     # Where several passages have formulas, each of them is wording; one formula in a whole text may be the author's.
-    enough = 1 if sum(_FORMULA.search(passage.own) is not None for passage in passages) >= _MIN_CLAUSES else 2
+    with_formulas = (passage for passage in passages if _FORMULA.search(passage.own))
+    enough = 1 if len(list(islice(with_formulas, _MIN_CLAUSES))) == _MIN_CLAUSES else 2
     for passage in passages:
         if passage.after_rule or (passage.kind is Kind.HEADING and _ends_region(passage)):
             in_region = False
@@ -84,10 +86,14 @@ def _ends_region(passage: Passage) -> bool:
 
 
 def _is_in_capitals(text: str) -> bool:
-    letters = [character for character in text[:600] if character.isalpha()]
+    sample = text[:600]
+    if _LOWER_CASE_WORD.search(sample, 0, 60):
+        return False
+    letters = [character for character in sample if character.isalpha()]
     return len(letters) > 60 and sum(character.isupper() for character in letters) > 0.7 * len(letters)
 
 
+_LOWER_CASE_WORD = re.compile(r"\b[a-z]{3}")
 _SHORT_PASSAGE = 40
 """Words of a passage that a blank or a signature shows to be a form."""
 _WORDS_PER_FORMULA = 70

@@ -48,6 +48,11 @@ class Sentence:
         return self.start, self.end
 
     @property
+    def without_place(self) -> Sentence:
+        """Return the same sentence at the start of the text, for what depends on its words alone."""
+        return replace(self, start=0, end=0)
+
+    @property
     def is_question(self) -> bool:
         return self.plain.rstrip("\"') ").endswith("?")
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 from salvo.playbooks.evaluate.judges.rules.blocks import Kind
-from salvo.playbooks.evaluate.judges.rules.finding import ABSENT, SAID, RuleFinding, undecided
+from salvo.playbooks.evaluate.judges.rules.finding import ABSENT, REMEMBERED, SAID, RuleFinding, undecided
 from salvo.playbooks.evaluate.judges.rules.language import names_something
 from salvo.playbooks.evaluate.judges.rules.sentences import QUOTED, Sentence
 from salvo.playbooks.evaluate.judges.rules.vocabulary import pattern
@@ -53,6 +54,14 @@ def leaves_out(text: str) -> bool:
 
 
 def _discloses(sentence: Sentence, following: Sentence | None) -> bool:
+    introduces_list = (
+        sentence.plain.endswith(":") and following is not None and following.kind in (Kind.ITEM, Kind.CELL)
+    )
+    return _names_what_is_missing(sentence.without_place, introduces_list)
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _names_what_is_missing(sentence: Sentence, introduces_list: bool) -> bool:
     if not sentence.is_authors or _BLANK_FIELD.search(sentence.plain):
         return False
     text = sentence.plain
@@ -66,7 +75,6 @@ def _discloses(sentence: Sentence, following: Sentence | None) -> bool:
         return not text.startswith(("missing:", "gap:", "gaps:")) or bool(pattern(r"\b<document>\b").search(text))
     if sentence.lead and any(_omissions(sentence.lead)) and _names_an_omission(text):
         return True
-    introduces_list = text.endswith(":") and following is not None and following.kind in (Kind.ITEM, Kind.CELL)
     return any(introduces_list or _is_concrete(text, match) for match in _omissions(text))
 
 
