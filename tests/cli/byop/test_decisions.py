@@ -536,7 +536,7 @@ def test_injection_stands_in_artifact_findings_and_key_risks_never_in_check_resu
     assert poisoned["summary"]["overall_status"] == clean["summary"]["overall_status"]
     assert poisoned["summary"]["status_reasons"] == clean["summary"]["status_reasons"]
     found = poisoned["artifact_findings"]
-    assert {"instruction_override", "addresses_evaluator"} <= {each["kind"] for each in found}
+    assert [each["kind"] for each in found] == ["instruction_override"]
     assert all(each["message"] in poisoned["summary"]["key_risks"] for each in found)
     assert "Note to the evaluator" not in json.dumps(poisoned["check_results"])
 

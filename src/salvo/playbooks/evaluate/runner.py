@@ -15,8 +15,10 @@ from salvo.engine.sandbox.workers import in_killable_thread, time_budget
 from salvo.engine.wire.base import Wire
 from salvo.engine.wire.record import RecordingOptions, RecordingWire
 from salvo.engine.wire.retry import RetryingWire, RetryPolicy, Wait
-from salvo.playbooks.evaluate import injection, patterns
+from salvo.playbooks.evaluate import patterns
 from salvo.playbooks.evaluate.folded_text import FoldedText
+from salvo.playbooks.evaluate.injection.characters import invisible_characters
+from salvo.playbooks.evaluate.injection.detector import find_injections, with_blanks
 from salvo.playbooks.evaluate.judges.base import Case, Judge
 from salvo.playbooks.evaluate.look_alike_letters import look_alike_letters
 from salvo.playbooks.evaluate.recorder import EvaluationRecorder, StoreRecorder
@@ -126,7 +128,8 @@ async def evaluate(
 def scan(request: EvaluationRequest) -> ScanResult:
     """Find what needs no judge: pattern hits, passages addressed to the evaluator, invisible characters."""
     text = request.inputs.ai_output
-    addressed = injection.findings(request.inputs)
+    folded = FoldedText(text)
+    addressed = find_injections(text, folded)
     findings = [
         ArtifactFinding(
             finding.kind, finding.message, text[slice(*finding.span)], location(finding.span, request.inputs)
@@ -136,13 +139,19 @@ def scan(request: EvaluationRequest) -> ScanResult:
     if len(addressed) > _MAX_FINDINGS:
         more = f"{len(addressed) - _MAX_FINDINGS} more passages like these are not listed."
         findings.append(ArtifactFinding("more_findings", more, count=len(addressed) - _MAX_FINDINGS))
-    folded = FoldedText(text)
+    excluded = tuple(finding.span for finding in addressed)
+    evidence = with_blanks(text, excluded)
+    folded_evidence = FoldedText(evidence) if excluded else folded
     with time_budget(MAX_PATTERN_SECONDS):
-        scans = {check.id: patterns.scan(check, text, folded) for check in request.playbook.checks if check.patterns}
+        scans = {
+            check.id: patterns.scan(check, evidence, folded_evidence)
+            for check in request.playbook.checks
+            if check.patterns
+        }
     return ScanResult(
         patterns=scans,
-        findings=(*findings, *injection.invisible_characters(text), *look_alike_letters(request.inputs, folded)),
-        addressed=tuple(injection.sentence_around(text, finding.span) for finding in addressed),
+        findings=(*findings, *invisible_characters(text), *look_alike_letters(request.inputs, folded)),
+        addressed=excluded,
     )
 
 
