@@ -57,15 +57,30 @@ def test_a_dropped_file_fills_the_field(site: Site, visit: Visit) -> None:
         assert field.input_value().split() == " ".join(LINES).split()
 
 
-def test_an_unreadable_file_shows_an_error_and_keeps_the_field(site: Site, visit: Visit) -> None:
+def test_a_file_that_could_not_be_read_is_named_and_leaves_the_field_empty(site: Site, visit: Visit) -> None:
     visitor = visit(site)
     visitor.forgive("status of 422")
     page = visitor.open()
     source = page.get_by_label("Source document")
     source.fill("As it was.")
     drop(source, "scanned.pdf", pdf(""))
-    expect(page.get_by_role("alert")).to_contain_text("The file contains no text. It may be a scan.")
-    expect(source).to_have_value("As it was.")
+    alert = page.get_by_role("alert")
+    expect(alert).to_contain_text("scanned.pdf was not read. The file contains no text. It may be a scan.")
+    expect(source).to_have_value("")
+    drop(source, "memo.txt", "The fee is 5 €.".encode("cp1252"))
+    expect(alert).to_contain_text("memo.txt is not UTF-8")
+    expect(source).to_have_value("")
+    page.get_by_role("button", name="Read it as Windows-1252").click()
+    expect(source).to_have_value("The fee is 5 €.")
+    expect(page.get_by_text("so it was read as Windows-1252. This is an assumption")).to_be_visible()
+    expect(alert).to_be_hidden()
+    drop(
+        source,
+        "memo.pdf",
+        pdf(*(f"ACME Ltd\n{line}\nPage {number} of 2" for number, line in enumerate(LINES, start=1))),
+    )
+    expect(source).to_have_value("\n\n".join(LINES))
+    expect(page.get_by_text("“ACME Ltd”, on 2 pages")).to_be_visible()
 
 
 def test_an_uploaded_playbook_is_validated_and_used(site: Site, visit: Visit) -> None:

@@ -18,6 +18,9 @@ def test_a_reload_during_an_evaluation_resumes_watching(site: Site, visit: Visit
     _begin(page, site.provider, after=5)
     page.reload()
     expect(answers(page)).to_have_text("5 of 12 answers")
+    expect(page.get_by_test_id("open-calls")).to_have_text(
+        re.compile(r"^Waiting for 7 calls to the evaluator, the oldest for [1-9]\d* s\.$")
+    )
     expect(page.get_by_role("listitem").get_by_text("FAIL")).to_have_count(5)
     site.provider.let_go()
     wait_for_report(page)
