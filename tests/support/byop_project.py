@@ -212,7 +212,7 @@ _MASKS = {
     r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(\+00:00|Z)?": "TIME",
     r"127\.0\.0\.1:\d+": "127.0.0.1:PORT",
     r"rules-[0-9a-f]{12}": "rules-PROMPT",
-    r"(?m)^(  Duration ) .*$": r"\1 …",
+    r"(?m)^(  (?:Duration|Time in calls) ) .*$": r"\1 …",
 }
 
 

@@ -1125,6 +1125,10 @@ export interface components {
             votes: string;
             /** Facts */
             facts: components["schemas"]["NamedValue"][];
+            /** Confidence */
+            confidence: string;
+            /** Shows Votes */
+            shows_votes: boolean;
             /** Decided By */
             decided_by: string;
             /** Notices */
@@ -1178,6 +1182,11 @@ export interface components {
              * @default false
              */
             incomplete: boolean;
+            /**
+             * Abstained
+             * @default false
+             */
+            abstained: boolean;
         };
         /** CheckSummary */
         CheckSummary: {
@@ -1325,7 +1334,7 @@ export interface components {
              * Kind
              * @enum {string}
              */
-            kind: "none" | "output" | "judge" | "evaluator_instability" | "undetermined" | "not_compared";
+            kind: "none" | "output" | "output_or_evaluator" | "judge" | "evaluator_instability" | "undetermined" | "not_compared";
             /** Baseline Id */
             baseline_id: string | null;
             /** Baseline Timestamp */
@@ -2123,6 +2132,11 @@ export interface components {
             /** Seconds */
             seconds: number | null;
             /**
+             * Abstained
+             * @default false
+             */
+            abstained: boolean;
+            /**
              * Unsupported
              * @default
              */
@@ -2186,6 +2200,10 @@ export interface components {
             attribution: string;
             /** Changed Checks */
             changed_checks: components["schemas"]["ChangedCheck"][];
+            /** Unchanged */
+            unchanged: string[];
+            /** Not Compared */
+            not_compared: components["schemas"]["UncomparedCheck"][];
             /** Only Before */
             only_before: string[];
             /** Only After */
@@ -2216,12 +2234,13 @@ export interface components {
          * @description Labels for the page, worded exactly as in the report's exports.
          */
         ReportLabels: {
-            /** Status */
-            status: string;
+            status: components["schemas"]["ShownStatus"];
+            /** Status Meaning */
+            status_meaning: string;
+            /** Status Reasons */
+            status_reasons: string[];
             /** Mode */
             mode: string;
-            /** Incomplete */
-            incomplete: string;
             /** Texts Withheld */
             texts_withheld: string;
             /** Tally */
@@ -2238,6 +2257,12 @@ export interface components {
             revision_prompt: string;
             /** Variance */
             variance: components["schemas"]["NamedValue"][];
+            /** Shows Consistency */
+            shows_consistency: boolean;
+            /** No Key Risks */
+            no_key_risks: string;
+            /** No Assumptions */
+            no_assumptions: string;
             /** Evaluator Variance */
             evaluator_variance: string;
             /** Drift */
@@ -2490,6 +2515,12 @@ export interface components {
          * @enum {string}
          */
         Severity: "high" | "medium";
+        /**
+         * ShownStatus
+         * @description What people see as the status: a provider's fault is not a finding.
+         * @enum {string}
+         */
+        ShownStatus: "ALERT" | "REVIEW" | "OBSERVE" | "STABLE" | "INCOMPLETE";
         /** Side */
         Side: {
             /** Report Id */
@@ -2504,6 +2535,8 @@ export interface components {
             overall_status: components["schemas"]["Status"];
             /** Consistency Score */
             consistency_score: number | null;
+            /** Incomplete */
+            incomplete: boolean;
         };
         /** SideBySide */
         SideBySide: {
@@ -2524,6 +2557,8 @@ export interface components {
             cost_usd: number | null;
             /** Seconds */
             seconds: number | null;
+            /** Wall Seconds */
+            wall_seconds: number | null;
         };
         /**
          * State
@@ -2543,6 +2578,8 @@ export interface components {
             texts: components["schemas"]["ReportTexts"] | null;
             /** Baseline Since */
             baseline_since: string | null;
+            /** Baseline Refused */
+            baseline_refused: string;
             /** Resumable */
             resumable: boolean;
             /** Withheld */
@@ -2661,6 +2698,13 @@ export interface components {
              */
             stated_by: "output" | "runner";
             location: components["schemas"]["Location"] | null;
+        };
+        /** UncomparedCheck */
+        UncomparedCheck: {
+            /** Check Id */
+            check_id: string;
+            /** Reason */
+            reason: string;
         };
         /**
          * Usage
@@ -3222,8 +3266,8 @@ export interface operations {
             query?: {
                 /** @description Only this subject. */
                 subject?: string | null;
-                /** @description Only reports of this status. */
-                status?: components["schemas"]["Status"] | null;
+                /** @description Only reports that are shown with this status. */
+                status?: components["schemas"]["ShownStatus"] | null;
                 /** @description Only evaluations in this mode. */
                 mode?: components["schemas"]["Mode"] | null;
                 /** @description Searches ids, subjects, evaluators, statuses and playbooks. */

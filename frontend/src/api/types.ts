@@ -26,6 +26,7 @@ export type Report = Schemas["Report"];
 export type ReportLabels = Schemas["ReportLabels"];
 export type Result = Schemas["Result"];
 export type Severity = Schemas["Severity"];
+export type ShownStatus = Schemas["ShownStatus"];
 export type Status = Schemas["Status"];
 export type StoredReport = Schemas["StoredReport"];
 export type TimelineReport = Schemas["TimelineReport"];

@@ -1,27 +1,28 @@
-import type { JobState, Result, Status } from "@/api/types";
+import type { JobState, Result, ShownStatus } from "@/api/types";
 
 export type Tone = "red" | "amber" | "blue" | "green" | "grey" | "plain";
 
 /** A word, a sign and a tone, so that color is never the only cue. */
-const BADGE_STYLES: Record<Status | Result, { sign: string; tone: Tone }> = {
+const BADGE_STYLES: Record<ShownStatus | Result, { sign: string; tone: Tone }> = {
   ALERT: { sign: "▲", tone: "red" },
   REVIEW: { sign: "◆", tone: "amber" },
   OBSERVE: { sign: "●", tone: "blue" },
   STABLE: { sign: "■", tone: "green" },
+  INCOMPLETE: { sign: "…", tone: "amber" },
   pass: { sign: "✓", tone: "green" },
   fail: { sign: "✗", tone: "red" },
   indeterminate: { sign: "?", tone: "grey" },
 };
 
-export function badgeTone(value: Status | Result): Tone {
+export function badgeTone(value: ShownStatus | Result): Tone {
   return BADGE_STYLES[value].tone;
 }
 
-export function badgeSign(value: Status | Result): string {
+export function badgeSign(value: ShownStatus | Result): string {
   return BADGE_STYLES[value].sign;
 }
 
-export function Badge({ value, large = false }: { value: Status | Result; large?: boolean }) {
+export function Badge({ value, large = false }: { value: ShownStatus | Result; large?: boolean }) {
   const { sign, tone } = BADGE_STYLES[value];
   return (
     <Label tone={tone} large={large}>
@@ -29,6 +30,11 @@ export function Badge({ value, large = false }: { value: Status | Result; large?
       {value.toUpperCase()}
     </Label>
   );
+}
+
+/** The status that people see: a provider's fault is not a finding. */
+export function shownStatus(row: { status: ShownStatus; incomplete: boolean | null }): ShownStatus {
+  return row.incomplete ? "INCOMPLETE" : row.status;
 }
 
 const STATE_TONES: Partial<Record<JobState, Tone>> = {

@@ -1,4 +1,4 @@
-/** The three sentences that every view of a report shows. The banner cannot be closed, on purpose. */
+/** The three sentences that every view of a report shows. The banner stays in view, and cannot be closed, on purpose. */
 export const DISCLAIMERS = [
   "This is an observability report, not legal advice.",
   "Pass ≠ safe. Fail ≠ wrong. Indeterminate is expected.",
@@ -10,9 +10,9 @@ export function Disclaimers({ extra = [] }: { extra?: readonly string[] }) {
   return (
     <aside
       aria-label="Disclaimers"
-      className="mb-6 rounded bg-ink px-5 py-3 font-semibold text-paper print:border-2 print:border-ink print:bg-transparent print:text-ink"
+      className="sticky top-0 z-20 -mx-4 mb-6 bg-ink px-4 py-2 font-semibold text-paper text-xs sm:mx-0 sm:rounded-b sm:px-5 sm:text-sm print:static print:border-2 print:border-ink print:bg-transparent print:text-ink"
     >
-      <ul className="flex flex-wrap gap-x-8 gap-y-1">
+      <ul className="flex flex-wrap gap-x-8 gap-y-0.5">
         {lines.map((line) => (
           <li key={line}>{line}</li>
         ))}

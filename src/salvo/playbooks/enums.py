@@ -49,6 +49,21 @@ class Status(StrEnum):
         return most_severe_first.index(self) <= most_severe_first.index(other)
 
 
+class ShownStatus(StrEnum):
+    """What people see as the status: a provider's fault is not a finding."""
+
+    ALERT = "ALERT"
+    REVIEW = "REVIEW"
+    OBSERVE = "OBSERVE"
+    STABLE = "STABLE"
+    INCOMPLETE = "INCOMPLETE"
+    """Votes are missing, because calls failed. The report keeps a status, which is not shown."""
+
+
+def shown_status(status: Status, *, incomplete: bool | None) -> ShownStatus:
+    return ShownStatus.INCOMPLETE if incomplete else ShownStatus(status)
+
+
 class Aggregation(StrEnum):
     """How the runs of a check become its result."""
 

@@ -70,7 +70,8 @@ def _comparable(report: Report) -> dict[str, Any]:
     document = report.document()
     document["integrity"].pop("report_hash")
     document["integrity"].pop("report_hash_method", None)
-    document["spent"].pop("seconds")
+    for duration in ("seconds", "wall_seconds"):
+        document["spent"].pop(duration, None)
     for check in document["check_results"]:
         for run in check["raw_runs"]:
             run.pop("seconds")

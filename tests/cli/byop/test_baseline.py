@@ -12,7 +12,7 @@ from tests.support.stored_evaluations import NAMES, Byop
 def test_a_baseline_is_set_listed_and_cleared(run: Byop, three: EvaluationStore) -> None:
     assert run("baseline", "list").exit_code == 5
     assert run("baseline", "set", "01k9a").stdout == snapshot(
-        "01k9aaaaaaaaaaaa is now a baseline. Later reports of its playbook and subject are compared with it.\n"
+        "01k9aaaaaaaaaaaa is now the baseline of the subject “DPA \\x1b[31mreview”, for reports of the same playbook.\n"
     )
     assert re.sub(r"\d{4}-\d\d-\d\dT[\d:]+Z", "<time>", run("baseline", "list").stdout) == snapshot("""\
 ID                SAVED                 EVALUATED             SUBJECT             PLAYBOOK          CONSISTENCY  STATUS

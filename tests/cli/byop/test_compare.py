@@ -35,10 +35,13 @@ A  ID  TIME  STABLE  consistency 1.00
 B  ID  TIME  ALERT  consistency 1.00
    anthropic/claude-sonnet-4-6  subject default
 
-The evaluator is the same and the text is different, so a difference is attributed to the text.
+The evaluator is the same and the text is different, so a difference comes from the text or from the
+   evaluator's variation.
 
 Checks
   worse   high    certainty_language: pass → fail
+  same result: assumption_disclosure, escalation_signal, unchecked_areas_disclosure
+  not compared (derived from the other results): run_variance, drift_over_time_support
   Consistency 1.00 → 1.00 (+0.00)
 """,
         )
@@ -47,7 +50,7 @@ Checks
     assert document["after"]["report_id"] == second["report_id"]
     assert [each["check_id"] for each in document["changed_checks"]] == ["certainty_language"]
     itself = project.byop("compare", "latest", "latest")
-    assert "No difference in the checks that can be compared." in itself.stdout
+    assert "worse" not in itself.stdout
     assert "Evidence" not in itself.stdout
 
 

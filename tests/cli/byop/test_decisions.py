@@ -112,7 +112,7 @@ def test_votes_need_a_strict_majority_and_an_error_or_unparseable_answer_is_not_
     }
     [garbled] = [run for run in check(report, "assumption_disclosure")["raw_runs"] if not run["valid"]]
     assert (garbled["result"], garbled["raw_answer"]) == ("indeterminate", "hm")
-    assert garbled["problem"] == "Evaluator returned unparseable response."
+    assert garbled["notes"] == garbled["problem"] == "Evaluator returned unparseable response."
     unjudged = check(report, "certainty_language")
     assert (unjudged["incomplete"], unjudged["per_check_consistency"], report["incomplete"]) == (True, None, True)
     assert [run["valid"] for run in unjudged["raw_runs"]].count(True) == 1
@@ -262,7 +262,7 @@ def test_drift_baseline_is_the_newest_saved_one_else_the_newest_earlier_full_rep
     project: ByopProject,
 ) -> None:
     def compared(*arguments: str) -> tuple[str, str | None, bool | None]:
-        report = project.evaluate("output.md", *arguments)
+        report = project.evaluate("output.md", "--subject", "DPA", *arguments)
         drift = report["drift_summary"]
         project.write("output.md", f"{TEXT}\nVersion {report['report_id']}.")
         return report["report_id"], drift["baseline_id"], drift["baseline_saved"]
@@ -308,11 +308,12 @@ def test_drift_fails_when_a_high_check_worsens_two_medium_do_or_consistency_fall
     assert drift_of("below 0.70", certainty_language=split, assumption_disclosure=split) == "fail"  # 0.67
 
 
-def test_subject_not_given_is_the_series_default(project: ByopProject) -> None:
+def test_subject_not_given_is_the_series_default_which_is_never_compared(project: ByopProject) -> None:
     report = project.evaluate()
     assert report["subject"] == "default"
     assert project.evaluate("--subject", "other")["drift_summary"]["baseline_id"] is None
-    assert project.evaluate("--subject", "default")["drift_summary"]["baseline_id"] == report["report_id"]
+    assert project.evaluate("--subject", "default")["drift_summary"]["baseline_id"] is None
+    assert [point["subject"] for point in json.loads(project.byop("history", "--json").stdout)].count("default") == 2
 
 
 def test_rules_in_full_mode_make_three_runs_and_say_that_they_agree_by_construction(project: ByopProject) -> None:
@@ -325,6 +326,7 @@ def test_rules_in_full_mode_make_three_runs_and_say_that_they_agree_by_construct
     assert check(report, "certainty_language")["raw_runs"][0]["rule"]
     unknown = check(report, "something_of_my_own")
     assert (unknown["result"], unknown["incomplete"]) == ("indeterminate", False)
+    assert (unknown["abstained"], unknown["per_check_confidence"], unknown["per_check_consistency"]) == (True, 0, None)
 
 
 def test_screening_has_a_variance_summary_without_a_score_and_derived_checks_without_measures(
@@ -338,7 +340,7 @@ def test_screening_has_a_variance_summary_without_a_score_and_derived_checks_wit
     for name in ("run_variance", "drift_over_time_support"):
         found = check(report, name)
         measures = (found["result"], found["per_check_confidence"], found["per_check_consistency"])
-        assert measures == ("indeterminate", None, None)
+        assert measures == ("indeterminate", 0.0, None)
     assert report["presentation_rules"]["label"] == "Non-auditable quick check (not comparable over time)"
 
 
@@ -364,7 +366,7 @@ def test_overall_status_and_its_reasons(
     assert summary["overall_status"] == status
     assert summary["status_reasons"]
     if status == "STABLE":  # drift is indeterminate for want of a baseline, and that is neutral
-        reason = "No check failed or is indeterminate except drift_over_time_support (not compared with a baseline)."
+        reason = "No check failed. Only drift_over_time_support is indeterminate: it was not compared with a baseline."
         assert summary["status_reasons"] == [f"{reason} The consistency is 1.00."]
 
 

@@ -1,6 +1,7 @@
 """Drift in its kinds, and what is shown of it: the judge's, the output's, both, and instability of the evaluator."""
 
 import json
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
@@ -12,10 +13,12 @@ from tests.support.provider import Fault, LoopbackProvider, Say
 WORSE: dict[str, ScriptedVote] = {"certainty_language": "fail"}
 
 
-def evaluate(project: ByopProject, *arguments: str, votes: dict[str, ScriptedVote] | None = None) -> dict[str, Any]:
+def evaluate(
+    project: ByopProject, *arguments: str, votes: Mapping[str, ScriptedVote | Sequence[ScriptedVote]] | None = None
+) -> dict[str, Any]:
     with LoopbackProvider(ScriptedJudge(votes)) as provider:
         project.reach(provider)
-        return project.evaluate("output.md", *arguments)
+        return project.evaluate("output.md", *(() if "--subject" in arguments else ("--subject", "DPA")), *arguments)
 
 
 @pytest.mark.parametrize(
@@ -82,19 +85,70 @@ _JUDGED = ("assumption_disclosure", "certainty_language", "escalation_signal", "
 _PASS = {"result": "pass", "confidence": 1.0, "evidence_citations": [], "notes": "It is there."}
 
 
-def test_what_could_not_be_judged_is_no_change_and_no_baseline(project: ByopProject) -> None:
+def test_without_a_subject_drift_is_neutral_whatever_was_evaluated_before(project: ByopProject) -> None:
+    with LoopbackProvider(ScriptedJudge()) as provider:
+        project.reach(provider)
+        project.evaluate("output.md", "--save-baseline")
+    project.write("output.md", f"{TEXT}\nA tax memo, say.")
+    with LoopbackProvider(ScriptedJudge(escalation_signal="fail", unchecked_areas_disclosure="fail")) as provider:
+        project.reach(provider)
+        report = project.evaluate("output.md")
+    derived = check(report, "drift_over_time_support")
+    assert (report["drift_summary"]["kind"], derived["result"]) == ("not_compared", "indeterminate")
+    assert derived["notes"].startswith("No subject was named")
+    assert not any("drift" in reason for reason in report["summary"]["status_reasons"])
+
+
+def test_a_fall_of_consistency_is_put_down_to_the_evaluator_never_to_the_text(project: ByopProject) -> None:
+    evaluate(project)
+    project.write("output.md", f"{TEXT}\nA new paragraph.")
+    report = evaluate(project, votes={"certainty_language": ["pass", "fail", "pass"]})
+    assert (report["drift_summary"]["kind"], report["drift_summary"]["same_text"]) == ("evaluator_instability", False)
+    assert check(report, "drift_over_time_support")["notes"].endswith(
+        "The consistency fell by 0.17, from 1.00 to 0.83. That is the evaluator's variation, not a change of the text."
+    )
+
+
+@pytest.mark.parametrize(
+    "before, now, kind",
+    [
+        (["pass"], ["fail"], "output"),
+        (["pass"], ["fail", "fail", "pass"], "output_or_evaluator"),
+        (["pass", "pass", "fail"], ["fail"], "output_or_evaluator"),
+    ],
+)
+def test_output_drift_needs_votes_that_were_unanimous_on_both_sides(
+    project: ByopProject, before: list[str], now: list[str], kind: str
+) -> None:
+    evaluate(project, votes={"certainty_language": before})
+    project.write("output.md", f"{TEXT}\nA new paragraph.")
+    report = evaluate(project, votes={"certainty_language": now})
+    assert (report["drift_summary"]["kind"], check(report, "drift_over_time_support")["result"]) == (kind, "fail")
+    shown = project.byop("show", "latest").stdout
+    assert ("Output drift" in shown) is (kind == "output")
+    assert ("The output or the evaluator's variation" in shown) is (kind != "output")
+
+
+def test_an_incomplete_report_is_not_compared_and_no_baseline(project: ByopProject) -> None:
     first = evaluate(project)
     cut = evaluate(project, votes={"certainty_language": Fault.context_too_long()})
     assert cut["incomplete"] is True
-    assert cut["drift_summary"]["changed_checks"] == []
+    drift = cut["drift_summary"]
+    assert (drift["kind"], drift["same_text"], drift["same_judge"], drift["changed_checks"]) == (
+        "not_compared",
+        None,
+        None,
+        [],
+    )
     assert check(cut, "drift_over_time_support")["result"] == "indeterminate"
+    assert "both changed" not in project.byop("show", "latest").stdout
     assert evaluate(project)["drift_summary"]["baseline_id"] == first["report_id"]
 
 
 def test_evaluators_of_one_command_are_not_each_others_past(project: ByopProject) -> None:
     with LoopbackProvider(ScriptedJudge()) as provider:
         project.reach(provider)
-        named = ("--evaluator", CLAUDE, "--evaluator", "rules", "--evaluator", GPT)
+        named = ("--subject", "DPA", "--evaluator", CLAUDE, "--evaluator", "rules", "--evaluator", GPT)
         first, second = (
             json.loads(project.byop("run", "output.md", "--json", *named, "-j", "1").stdout)["byop_reports"]
             for _ in range(2)
@@ -114,7 +168,7 @@ def test_a_subject_over_time_as_a_table(project: ByopProject) -> None:
     assert masked(shown.stdout) == snapshot("""\
 REPORT            TIME                 STATUS   CONSISTENCY  TEXT     EVALUATOR                    1  2  3  4  5  6
 ID  TIME  STABLE   1.00                  anthropic/claude-sonnet-4-6  P  P  P  P  P  ?  baseline
-ID  TIME  OBSERVE  unknown      same     anthropic/claude-sonnet-4-6  P  P  P  P  ?  ?  screening
+ID  TIME  OBSERVE  –            same     anthropic/claude-sonnet-4-6  P  P  P  P  ?  ?  screening
 ID  TIME  ALERT    1.00         changed  openai/gpt-5.4-mini          P  F  P  P  P  ?
 
 P pass, F fail, ? indeterminate, – not in that playbook. 1 assumption_disclosure; 2 certainty_language; 3 escalation_signal; 4 unchecked_areas_disclosure; 5 run_variance; 6 drift_over_time_support.

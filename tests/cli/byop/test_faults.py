@@ -48,8 +48,8 @@ def test_a_provider_that_goes_down_in_mid_run_loses_nothing_that_was_judged(
     judge = Failing(8, fault)
     with LoopbackProvider(judge) as provider:
         project.reach(provider)
-        report = project.evaluate("--evaluator", evaluator, "-j", "1", exit_code=1)
-        # What was judged failed, and that stands; two checks were not judged.
+        report = project.evaluate("--evaluator", evaluator, "-j", "1", exit_code=3)
+        # What was judged failed, and that is said; two checks were not judged.
         assert (report["incomplete"], report["summary"]["overall_status"]) == (True, "ALERT")
         assert results(report)["certainty_language"] == "fail"
         assert check(report, "unchecked_areas_disclosure")["incomplete"] is True
@@ -77,8 +77,8 @@ def test_an_incomplete_evaluation_in_which_nothing_failed_exits_3(project: ByopP
         shown = project.byop("run", "output.md", "-j", "1", "--save-baseline", "-o", "r.md")
     assert shown.exit_code == 3
     assert "is incomplete, so it was not saved as a baseline" in shown.stderr
-    assert "incomplete" in (project.folder / "r.md").read_text()
-    assert "incomplete" in project.byop("history").stdout
+    assert "INCOMPLETE" in (project.folder / "r.md").read_text()
+    assert "INCOMPLETE" in project.byop("history").stdout
     assert project.byop("baseline", "list").exit_code == 5
 
 
@@ -87,7 +87,8 @@ def test_a_provider_that_is_not_there_at_all(project: ByopProject) -> None:
         project.reach(provider)
     shown = project.byop("run", "output.md")
     assert shown.exit_code == 3
-    assert "REVIEW" in shown.stdout
+    assert shown.stdout.startswith("INCOMPLETE")
+    assert "REVIEW" not in shown.stdout
     assert re.search(r"run 1: no vote: .*could not be reached|refused", shown.stdout)
 
 

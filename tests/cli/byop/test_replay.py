@@ -30,7 +30,7 @@ MIXED: dict[str, list[ScriptedVote]] = {
 def evaluated(project: ByopProject, *arguments: str) -> str:
     with LoopbackProvider(ScriptedJudge(MIXED)) as provider:
         project.reach(provider)
-        return str(project.evaluate(*arguments)["report_id"])
+        return str(project.evaluate("--subject", "DPA", *arguments)["report_id"])
 
 
 @pytest.mark.parametrize("evaluator", [CLAUDE, GPT, "rules"])

@@ -46,12 +46,12 @@ def test_the_whole_report_in_the_terminal(project: ByopProject) -> None:
     with LoopbackProvider(ScriptedJudge(MIXED)) as provider:
         project.reach(provider)
         shown = project.byop("run", "output.md", "-j", "1", "--subject", "DPA reviews", "--producer", "acme/lawbot")
-    assert shown.exit_code == 1
+    assert shown.exit_code == 3
     assert masked(shown.stdout) == snapshot("""\
-ALERT  At least one high-severity check failed. Have a person review this before anyone relies on it.
-  - certainty_language (high severity) failed.
-This report is incomplete: at least one check has fewer than a majority of valid votes. Results that
-are shown remain valid; missing ones were not judged.
+INCOMPLETE  Votes are missing: some calls gave no usable answer. That says nothing about the text.
+  - escalation_signal: 0 of 3 votes.
+  - Evaluator returned unparseable response.
+  - certainty_language (high severity) failed, whatever the missing votes will be.
 
 This is an observability report, not legal advice.
 Pass ≠ safe. Fail ≠ wrong. Indeterminate is expected.
@@ -77,7 +77,7 @@ FAIL           high    certainty_language          2 of 3  confidence 0.80  cons
       controller.”
     rejected, not a passage of the text that can be evidence: “It is entirely lawful.”
     pattern compliant: line 5
-INDETERMINATE  medium  escalation_signal           0 valid of 3  confidence unknown  consistency unknown
+INDETERMINATE  medium  escalation_signal           0 valid of 3  confidence –  consistency –
     Incomplete: fewer than a majority of its runs gave a valid vote.
     No verdict: 0 of 3 runs gave a vote (none). Evaluator returned unparseable response.
     run 1: no vote: Evaluator returned unparseable response.
@@ -100,8 +100,8 @@ Variance
   Stable at or above                0.85
   Not reliable for decisions below  0.70
   Aggregation                       decided by a strict majority of the runs
-  Agreement in 3 of 3 runs shows only that this evaluator gives the same vote in at least 44% of
-  runs (95% interval), not that the vote is right.
+  Agreement in 3 of 3 runs shows only that this evaluator gives the same vote in at least 29% of
+  runs (exact 95% interval), not that the vote is right.
   Variance in results may reflect evaluator model behavior, not only the AI output being tested.
   BYOP reports describe observable signals, not ground truth.
   - certainty_language
@@ -116,7 +116,8 @@ Key risks
 Next steps
   - Have a lawyer confirm, qualify or strike “Clause 7 is fully compliant with the GDPR.” (line 5)
     before anyone relies on it.
-  - Resume the evaluation (byop run --resume): only the runs that gave no vote are made again.
+  - Correct what made the calls fail, then resume the evaluation, which requests only the missing
+    votes, or start it again.
 
 Limitations
   - The evaluator is a language model: it can be wrong, and its provider can change it at any time.
@@ -132,12 +133,13 @@ Integrity
   Hash of ai_output    sha256:…
 
 Tokens and cost
-  Calls     15
-  Tokens    15,888 in, 480 out
-  Cost      $0.055
+  Calls          15
+  Tokens         15,888 in, 480 out
+  Cost           $0.055
   Duration  …
+  Time in calls  …
 
-1 failed, 2 passed, 3 indeterminate: ALERT
+1 failed, 2 passed, 3 indeterminate: INCOMPLETE
 """)
 
 
@@ -343,12 +345,12 @@ def test_several_evaluators_judge_the_same_text_and_a_table_shows_where_they_spl
         printed = project.byop("run", "output.md", "--no-store", "--json", *named)
     table = masked(shown.stdout).rpartition("\n\n")[2]
     assert table[table.index("CHECK") :] == snapshot("""\
-CHECK                       SEVERITY  anthropic/claude-sonnet-4-6  rules          openai/gpt-5.4-mini  AGREEMENT
-assumption_disclosure       high      PASS (3 of 3)                PASS (3 of 3)  PASS (3 of 3)        agree
-certainty_language          high      PASS (3 of 3)                FAIL (3 of 3)  PASS (3 of 3)        split
-escalation_signal           medium    FAIL (3 of 3)                PASS (3 of 3)  FAIL (3 of 3)        split
-unchecked_areas_disclosure  medium    PASS (3 of 3)                PASS (3 of 3)  PASS (3 of 3)        agree
-The evaluators agree on 2 of 4 checks.
+CHECK                       SEVERITY  anthropic/claude-sonnet-4-6  rules  openai/gpt-5.4-mini  AGREEMENT
+assumption_disclosure       high      PASS (3 of 3)                PASS   PASS (3 of 3)        agree
+certainty_language          high      PASS (3 of 3)                FAIL   PASS (3 of 3)        split
+escalation_signal           medium    FAIL (3 of 3)                PASS   FAIL (3 of 3)        split
+unchecked_areas_disclosure  medium    PASS (3 of 3)                PASS   PASS (3 of 3)        agree
+The evaluators agree on 2 of 4 checks that all of them judged.
 """)
     assert sorted(file.name for file in project.folder.glob("r*")) == [
         "r-anthropic-claude-sonnet-4-6.json",
@@ -378,7 +380,7 @@ def test_a_judge_that_could_not_judge_neither_agrees_nor_splits(project: ByopPro
         printed = project.byop(*named, "--json")
     assert shown.exit_code == printed.exit_code == 3
     assert "not judged by all" in shown.stdout
-    assert "The evaluators agree on 0 of 0 checks." in shown.stdout
+    assert "The evaluators agree on 0 of 0 checks that all of them judged." in shown.stdout
     assert {row["agree"] for row in json.loads(printed.stdout)["agreement"]} == {None}
 
 

@@ -178,7 +178,10 @@ def test_a_report_compared_with_itself_shows_nothing(evaluation: tuple[Evaluatio
     assert found.same_playbook
     assert found.same_text
     assert found.same_judge
-    assert any("No difference in the checks that can be compared." in line for line in terminal.comparison(found))
+    compared = {check.check_id for check in report.check_results} - {check.check_id for check in found.not_compared}
+    assert set(found.unchanged) == compared
+    lines = terminal.comparison(found)
+    assert any("same result: " in line for line in lines) is bool(compared)
 
 
 @settings(max_examples=25)

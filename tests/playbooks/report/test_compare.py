@@ -23,7 +23,10 @@ def by_another_judge(report: Report) -> Report:
     [
         (HERE, "a difference is evaluator instability."),
         (by_another_judge(HERE), "a difference is attributed to the evaluator."),
-        (a_report(inputs=some_inputs("Another text.")), "a difference is attributed to the text."),
+        (
+            a_report(inputs=some_inputs("Another text.")),
+            "a difference comes from the text or from the evaluator's variation.",
+        ),
         (by_another_judge(a_report(inputs=some_inputs("Another text."))), "cannot be determined."),
     ],
 )
@@ -56,7 +59,7 @@ def test_what_keeps_two_reports_from_being_comparable_is_said() -> None:
         (
             "The two reports were made with different playbooks or different versions of a playbook.",
             "id-0002 is a screening, which is not comparable over time.",
-            "id-0002 is incomplete.",
+            "id-0002 is incomplete: checks without enough votes are not compared.",
             "The subjects differ: “default” and “DPA”.",
         )
     )

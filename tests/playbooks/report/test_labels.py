@@ -59,7 +59,7 @@ def test_a_report_whose_texts_gave_way_to_hashes_says_so_everywhere() -> None:
 
 def test_unknown_stays_unknown() -> None:
     report = replace(everything(), spent=Spending(12, None, None, None))
-    assert [row.value for row in labels.spending(report)] == ["12", "unknown", "unknown", "unknown"]
+    assert [row.value for row in labels.spending(report)] == ["12", *["unknown"] * 3, "unknown, summed over all calls"]
     assert labels.score(None) == "unknown"
 
 
@@ -97,8 +97,12 @@ def test_faults_are_no_votes() -> None:
 
 
 def test_a_consistency_that_no_votes_bear_is_not_put_in_a_band() -> None:
-    of = replace(everything(), variance_summary=replace(everything().variance_summary, consistency_score=None))
-    assert labels.variance(of)[1].value == "unknown – not enough valid votes"
+    of = everything()
+    nothing = [replace(check, per_check_consistency=None) for check in of.check_results]
+    score = replace(of.variance_summary, consistency_score=0.0)
+    of = replace(of, check_results=tuple(nothing), variance_summary=score)
+    assert labels.variance(of)[1].value == "not measured"
+    assert not labels.shows_consistency(of)
 
 
 @pytest.mark.parametrize(

@@ -22,10 +22,10 @@ def text(lines: list[str]) -> str:
 
 def test_the_whole_report() -> None:
     assert text(terminal.lines(everything(), width=100)) == snapshot("""\
-ALERT  At least one high-severity check failed. Have a person review this before anyone relies on it.
-  - The high check certainty_language failed.
-This report is incomplete: at least one check has fewer than a majority of valid votes. Results that
-are shown remain valid; missing ones were not judged.
+INCOMPLETE  Votes are missing: some calls gave no usable answer. That says nothing about the text.
+  - unchecked_areas_disclosure: 1 of 3 votes.
+  - Evaluator returned unparseable response.
+  - certainty_language (high severity) failed, whatever the missing votes will be.
 
 This is an observability report, not legal advice.
 Pass ≠ safe. Fail ≠ wrong. Indeterminate is expected.
@@ -56,7 +56,7 @@ INDETERMINATE  medium  escalation_signal           3 of 3 for fail  confidence 0
     not met: the result is indeterminate.
     No escalation was seen.
     rejected, not a passage of the text that can be evidence: “Contact us for more.”
-INDETERMINATE  medium  unchecked_areas_disclosure  1 valid of 3  confidence unknown  consistency unknown
+INDETERMINATE  medium  unchecked_areas_disclosure  1 valid of 3  confidence –  consistency –
     Incomplete: fewer than a majority of its runs gave a valid vote.
     run 2: no vote: Evaluator returned unparseable response.
     run 3: no vote: Evaluator returned unparseable response.
@@ -116,12 +116,13 @@ Integrity
   Hash of prompt           sha256:db04c0b0d5eadc18c110bee6ec78a59ce051bd5806a9eadd6022ab71794042fe
 
 Tokens and cost
-  Calls     12
-  Tokens    22,080 in, 18,000 read from the cache, 1,500 written to the cache, 1,440 out
-  Cost      unknown
-  Duration  6.4s
+  Calls          12
+  Tokens         22,080 in, 18,000 read from the cache, 1,500 written to the cache, 1,440 out
+  Cost           unknown
+  Duration       unknown
+  Time in calls  6.4s, summed over all calls
 
-2 failed, 1 passed, 3 indeterminate: ALERT
+2 failed, 1 passed, 3 indeterminate: INCOMPLETE
 """)
 
 
@@ -142,20 +143,13 @@ Evaluator  rules
 Mode       screening: Non-auditable quick check (not comparable over time)
 
 Checks
-PASS           high    check_1  1 of 1  confidence 0.92  consistency not measured (one run)
+PASS           high    check_1  confidence 0.92
+    Decided by the rule R1, which gives the same answer every time.
     No passage quoted.
     It is as the rule says.
-FAIL           medium  check_2  1 of 1  confidence 0.92  consistency not measured (one run)
+FAIL           medium  check_2  confidence 0.92
+    Decided by the rule R1, which gives the same answer every time.
     It is as the rule says.
-
-Variance
-  Runs per judged check             1
-  Overall consistency               not measured (one run)
-  Stable at or above                0.85
-  Not reliable for decisions below  0.70
-  Aggregation                       decided by a strict majority of the runs
-  Variance in results may reflect evaluator model behavior, not only the AI output being tested.
-  BYOP reports describe observable signals, not ground truth.
 
 Drift
   Not compared with a baseline.
@@ -226,5 +220,5 @@ assumption_disclosure       high      PASS (3 of 3)                    PASS (3 o
 certainty_language          high      FAIL (2 of 3)                    PASS (2 of 3)                 split
 escalation_signal           medium    INDETERMINATE (3 of 3 for fail)  not in this report            not judged by all
 unchecked_areas_disclosure  medium    INDETERMINATE (1 valid of 3)     INDETERMINATE (1 valid of 3)  not judged by all
-The evaluators agree on 1 of 2 checks.
+The evaluators agree on 1 of 2 checks that all of them judged.
 """)

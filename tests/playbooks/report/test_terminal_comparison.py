@@ -41,6 +41,8 @@ Checks
   better  high    certainty_language: fail → pass
   only in A: assumption_disclosure
   only in B: my_own
+  not compared (derived from the other results): run_variance,
+     drift_over_time_support
   Consistency 1.00 → 1.00 (+0.00)
 
 Evidence

@@ -29,10 +29,10 @@ def test_a_timeline_marks_what_is_special() -> None:
         )
     ]
     assert "\n".join(terminal.timeline("s", points)) == snapshot("""\
-REPORT  TIME                 STATUS  CONSISTENCY  TEXT     EVALUATOR  1  2  3
-a       2026-11-15T12:00:00  REVIEW  1.00                  ru\\x1bles  P  F  –  baseline
-b       2026-11-15T12:00:00  REVIEW  unknown      same     ru\\x1bles  –  ?  –  screening, incomplete
-c       2026-11-15T12:00:00  REVIEW  0.50         changed  ru\\x1bles  –  P  P
+REPORT  TIME                 STATUS      CONSISTENCY  TEXT     EVALUATOR  1  2  3
+a       2026-11-15T12:00:00  REVIEW      1.00                  ru\\x1bles  P  F  –  baseline
+b       2026-11-15T12:00:00  INCOMPLETE  –            same     ru\\x1bles  –  ?  –  screening
+c       2026-11-15T12:00:00  REVIEW      0.50         changed  ru\\x1bles  –  P  P
 
 P pass, F fail, ? indeterminate, – not in that playbook. 1 one; 2 two; 3 three.
 TEXT shows whether the text is the same as in the row above, EVALUATOR who judged it.\

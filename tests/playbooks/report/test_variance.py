@@ -66,7 +66,7 @@ def test_aggregation_report_all_runs_decides_as_the_majority_does(votes: list[Re
 def test_confidence_is_the_mean_of_the_votes_that_agree_with_the_result() -> None:
     ballots = [JudgeAnswer(F, 0.9), JudgeAnswer(F, 0.7), JudgeAnswer(P, 0.1)]
     assert tally(ballots, MAJORITY, Mode.FULL).confidence == pytest.approx(0.8)
-    assert tally(cast(P, F, None), MAJORITY, Mode.FULL).confidence is None
+    assert tally(cast(P, F, None), MAJORITY, Mode.FULL).confidence == 0
 
 
 def test_a_screening_has_no_consistency() -> None:
@@ -121,6 +121,6 @@ def test_n_of_n_never_shows_certainty(runs: int) -> None:
 
 
 def test_three_of_three_shows_little() -> None:
-    assert "at least 44% of runs" in what_it_shows(3)
+    assert "at least 29% of runs" in what_it_shows(3)
     assert "does not show" in what_it_shows(1)
-    assert "always agrees with itself" in what_it_shows(3, deterministic=True)
+    assert "agrees with itself by construction" in what_it_shows(3, deterministic=True)

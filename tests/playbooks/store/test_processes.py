@@ -56,7 +56,11 @@ def test_processes_make_and_fill_one_fresh_database_at_once(empty_url: str, cloc
     with EvaluationStore.open(empty_url, clock) as store:
         entries = store.audit_log()
         assert audit_log.check(entries) is None
-        assert [entry.sequence for entry in entries] == list(range(1, 28))
+        [baseline] = store.baselines()  # each of the nine took the place of the one before
+        cleared = [entry.report_id for entry in entries if entry.action == audit_log.BASELINE_CLEARED]
+        assert (len(cleared), baseline.evaluation_id in cleared) == (8, False)
+        assert [row.id for row in store.history() if row.baseline] == [baseline.evaluation_id]
+        assert [entry.sequence for entry in entries] == list(range(1, 36))
         assert len({entry.report_id for entry in entries}) == 9
         assert {row.state for row in store.history()} == {State.DONE}
         assert all([number for number, _ in store.votes(row.id)] == [1, 2, 3, 4, 5, 6] for row in store.history())

@@ -11,7 +11,7 @@ from inline_snapshot import snapshot
 from salvo.engine.jsonio.canonical import sha256
 from salvo.errors import AmbiguousIdError, StoreError, UnknownIdError, UsageError
 from salvo.playbooks.audit import audit_log
-from salvo.playbooks.enums import Mode, Result, Status
+from salvo.playbooks.enums import Mode, Result, ShownStatus, Status
 from salvo.playbooks.evaluate.votes import Vote
 from salvo.playbooks.report.report import Report
 from salvo.playbooks.store import process_owner
@@ -229,10 +229,10 @@ def test_history_lists_the_newest_first_and_can_be_narrowed(store: EvaluationSto
     assert [row.id for row in store.history(limit=1, offset=1)] == ["id-0002"]
     assert [row.id for row in store.history(offset=2)] == ["id-0001"]
     assert [row.id for row in store.history(subject="Müller GmbH")] == ["id-0001"]
-    assert [row.id for row in store.history(status=Status.ALERT)] == ["id-0003", "id-0001"]
-    assert [row.id for row in store.history(status=Status.STABLE)] == []
+    assert [row.id for row in store.history(status=ShownStatus.ALERT)] == ["id-0003", "id-0001"]
+    assert [row.id for row in store.history(status=ShownStatus.STABLE)] == []
     assert [row.id for row in store.history(mode=Mode.FULL)] == ["id-0002", "id-0001"]
-    assert [row.id for row in store.history(mode=Mode.SCREENING, status=Status.ALERT)] == ["id-0003"]
+    assert [row.id for row in store.history(mode=Mode.SCREENING, status=ShownStatus.ALERT)] == ["id-0003"]
     assert [row.id for row in store.history(search="RULES")] == ["id-0002"]
     assert [row.id for row in store.history(search="ller g")] == ["id-0001"]
     assert [row.id for row in store.history(search="%")] == []
@@ -296,7 +296,7 @@ def test_the_newest_saved_baseline_is_compared_with(store: EvaluationStore, cloc
     found = store.baseline_for(playbook.logic_hash, "default", before="id-0004")
     assert found is not None
     assert (found.id, found.baseline_since) == ("id-0001", "2026-11-15T12:00:01.000+00:00")
-    assert [row.evaluation_id for row in store.baselines()] == ["id-0001", "id-0002"]
+    assert [row.evaluation_id for row in store.baselines()] == ["id-0001"]
     assert store.baselines()[0].status is Status.ALERT
 
 

@@ -15,7 +15,15 @@ from salvo.web.routes.reports import report_labels
 from tests.playbooks.report.export.examples import INPUTS, everything, of_status
 from tests.support.web import CAREFUL, CARELESS, Client
 
-CONDITIONAL = {"incomplete", "texts_withheld", "rejected", "unverified", "revision_prompt"}
+CONDITIONAL = {
+    "texts_withheld",
+    "rejected",
+    "unverified",
+    "revision_prompt",
+    "evaluator_variance",
+    "no_key_risks",
+    "no_assumptions",
+}
 """Sent with every report, and shown only where they apply."""
 
 
@@ -31,7 +39,7 @@ def test_the_labels_that_do_not_always_apply_are_in_the_markdown_export() -> Non
     report = replace(everything(), texts_withheld=True)
     exported = markdown.render(report)
     labels = report_labels(report)
-    for label in (labels.incomplete, labels.texts_withheld, labels.rejected, labels.revision_prompt):
+    for label in (labels.status, labels.status_meaning, labels.texts_withheld, labels.rejected, labels.revision_prompt):
         assert label in exported
 
 

@@ -13,28 +13,37 @@ from salvo.engine.text.formatting import truncate
 from salvo.engine.text.terminal import table
 from salvo.engine.text.unicode_escape import printable
 from salvo.errors import NothingFoundError
+from salvo.playbooks.evaluate.request import DEFAULT_SUBJECT
 
 
 @click.group
 def baseline() -> None:
     """Choose the reports that later ones are compared with.
 
-    A report is compared with the newest saved baseline of the same playbook and subject. If none was saved, it is
-    compared with the newest earlier full report.
+    A report is compared with the saved baseline of the same playbook and subject. If none was saved, it is compared
+    with the newest earlier full report. Reports whose subject nobody named are not compared.
     """
+
+
+def baseline_notice(report_id: str, subject: str) -> str:
+    """Return what it means that the report is now a baseline."""
+    if subject == DEFAULT_SUBJECT:
+        return f"{report_id} is now a baseline, but nothing is compared with it: no subject was named (--subject NAME)."
+    return f"{report_id} is now the baseline of the subject “{subject}”, for reports of the same playbook."
 
 
 @baseline.command(name="set")
 @click.argument("report_id", metavar="ID")
 def set_(report_id: str) -> None:
-    """Save a full, complete report as a baseline.
+    """Save a full, complete report as the baseline of its subject and playbook, in place of another one.
 
     ID is a report's id, a prefix of it, or `latest`.
     """
     with open_store() as store:
         full_id = store.find(report_id)
         store.set_baseline(full_id)
-    echo(f"{full_id} is now a baseline. Later reports of its playbook and subject are compared with it.")
+        subject = store.load(full_id).subject
+    echo(baseline_notice(full_id, subject))
 
 
 @baseline.command(name="list")

@@ -18,7 +18,6 @@ from salvo.playbooks.evaluate.request import EvaluationRequest
 from salvo.playbooks.evaluate.runner import EvaluationOutcome, evaluate
 from salvo.playbooks.evaluate.session import EvaluatorConfig
 from salvo.playbooks.evaluate.votes import Vote
-from salvo.playbooks.report.builder import judged_status
 from salvo.playbooks.report.report import Report
 
 
@@ -60,7 +59,8 @@ async def _run_all(
     with cancel_on_interrupt(pool, "interrupted"):
         async with display.refreshing():
             outcomes = await gather(map(run, jobs))
-    return EvaluationResults(jobs, outcomes, interrupted=pool.is_cancelled)
+    resumable = lazy_store is not None and lazy_store.in_full
+    return EvaluationResults(jobs, outcomes, interrupted=pool.is_cancelled, resumable=resumable)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +70,8 @@ class EvaluationResults:
     jobs: Sequence[EvaluationJob]
     outcomes: Sequence[EvaluationOutcome]
     interrupted: bool
+    resumable: bool = False
+    """Whether the texts are stored, so that missing votes can be requested later."""
 
     @property
     def reports(self) -> list[Report]:
@@ -100,12 +102,25 @@ class EvaluationResults:
                 yield f"This could not be stored. {outcome.store_error}"
             elif isinstance(outcome.report, PoolStopped):
                 yield f"Interrupted. The votes are stored; continue with `byop run --resume {job.request.report_id}`."
+            elif outcome.report.incomplete:
+                yield from self._incomplete_notice(job)
+
+    def _incomplete_notice(self, job: EvaluationJob) -> Iterator[str]:
+        """Say what to do on the command line about missing votes."""
+        endpoint = job.config.endpoint
+        key = f" The key is read from {endpoint.key_variable}." if endpoint and endpoint.key_variable else ""
+        again = f"`byop run --resume {job.request.report_id}`" if self.resumable else "the same command"
+        yield f"Votes are missing.{key} Correct the cause, then run {again}."
 
     def exit_code(self, fail_on: str) -> ExitCode:
-        """Return the first that applies: interrupted, failed, not judged, or OK."""
+        """Return the first that applies: interrupted, failed, not judged, or OK.
+
+        An incomplete report is not judged, whatever its checks with enough votes say.
+        """
         if self.interrupted:
             return ExitCode.INTERRUPTED
-        if any(judged_status(report).reaches(Status(fail_on.upper())) for report in self.reports):
+        complete = [report for report in self.reports if not report.incomplete]
+        if any(report.summary.overall_status.reaches(Status(fail_on.upper())) for report in complete):
             return ExitCode.FAILED
         if any(outcome.store_error for outcome in self.outcomes) or any(report.incomplete for report in self.reports):
             return ExitCode.NOT_JUDGED

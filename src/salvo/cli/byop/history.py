@@ -13,7 +13,7 @@ from salvo.engine.text.formatting import truncate
 from salvo.engine.text.terminal import table
 from salvo.engine.text.unicode_escape import printable
 from salvo.errors import NothingFoundError
-from salvo.playbooks.enums import Mode, Status
+from salvo.playbooks.enums import Mode, ShownStatus, shown_status
 from salvo.playbooks.store.records import RUN_HINT, HistoryRow
 
 
@@ -21,7 +21,7 @@ from salvo.playbooks.store.records import RUN_HINT, HistoryRow
 @click.option("--subject", help="Only evaluations of this subject.")
 @click.option(
     "--status",
-    type=click.Choice(["alert", "review", "observe", "stable"], case_sensitive=False),
+    type=click.Choice(["alert", "review", "observe", "stable", "incomplete"], case_sensitive=False),
     help="Only reports with this status.",
 )
 @click.option("--mode", type=click.Choice(["full", "screening"]), help="Only evaluations in this mode.")
@@ -36,7 +36,7 @@ def history(subject: str | None, status: str | None, mode: str | None, search: s
     with open_for_listing() as store:
         rows = store.history(
             subject,
-            status=Status(status.upper()) if status else None,
+            status=ShownStatus(status.upper()) if status else None,
             mode=Mode(mode) if mode else None,
             search=search,
             limit=limit,
@@ -52,7 +52,7 @@ def history(subject: str | None, status: str | None, mode: str | None, search: s
 
 
 def _cells(row: HistoryRow) -> tuple[str, ...]:
-    flags = {"incomplete": row.incomplete, "baseline": row.baseline, "hashes only": not row.stored_in_full}
+    flags = {"baseline": row.baseline, "hashes only": not row.stored_in_full}
     return (
         row.id,
         row.created_at[:19] + "Z",
@@ -61,6 +61,6 @@ def _cells(row: HistoryRow) -> tuple[str, ...]:
         row.mode,
         truncate(printable(row.evaluator), 30),
         "" if row.consistency is None else f"{row.consistency:.2f}",
-        row.status or row.state,
+        shown_status(row.status, incomplete=row.incomplete) if row.status else row.state,
         ", ".join(flag for flag, applies in flags.items() if applies),
     )

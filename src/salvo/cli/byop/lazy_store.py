@@ -26,7 +26,7 @@ class LazyStore:
     def __init__(self, *, hashes_only: bool = False) -> None:
         self.group: str | None = None
         """The first id of the evaluations that run together."""
-        self._in_full = not hashes_only
+        self.in_full = not hashes_only
         self._opening = threading.Lock()
         self._store: EvaluationStore | None = None
         read_head_key(os.environ, Path.home())  # report an unusable key before anything is paid for
@@ -49,4 +49,4 @@ class LazyStore:
             self._store.close()
 
     def recorder(self, settings: Mapping[str, Any]) -> StoreRecorder:
-        return StoreRecorder(self.store(), in_full=self._in_full, group=self.group, settings=settings)
+        return StoreRecorder(self.store(), in_full=self.in_full, group=self.group, settings=settings)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 from click.core import ParameterSource
 
+from salvo.cli.byop.baseline import baseline_notice
 from salvo.cli.byop.evaluation_session import EvaluationJob, EvaluationResults, run_evaluations
 from salvo.cli.byop.evaluator_configs import new_configs, stored_config
 from salvo.cli.byop.lazy_store import LazyStore
@@ -20,7 +21,7 @@ from salvo.cli.byop.signing_option import read_signing_key
 from salvo.cli.output import echo, echo_json
 from salvo.engine.runtime.files import read_up_to
 from salvo.errors import InputError, NotUtf8Error, UsageError
-from salvo.playbooks.enums import Mode
+from salvo.playbooks.enums import Mode, Status
 from salvo.playbooks.evaluate.inputs import NAMES, Inputs, key_warnings
 from salvo.playbooks.evaluate.request import new_request, stored_request
 from salvo.playbooks.evaluate.text_files import WINDOWS_1252, FileText, read_text_file
@@ -100,7 +101,7 @@ def run(
     _show(results, key, as_json=as_json, several=several)
     for notice in results.notices:
         echo(notice, err=True)
-    exports = _write(outputs, results, jobs[0].request.inputs, key, several=several)
+    exports = _write(outputs, results, jobs[0].request.inputs, key, Status(fail_on.upper()), several=several)
     if lazy_store is not None and results.stored_reports:
         _record(results.stored_reports, exports, lazy_store, save_baseline=save_baseline)
     raise SystemExit(results.exit_code(fail_on))
@@ -215,7 +216,13 @@ class _Export(NamedTuple):
 
 
 def _write(
-    outputs: Sequence[Path], results: EvaluationResults, inputs: Inputs, key: SigningKey | None, *, several: bool
+    outputs: Sequence[Path],
+    results: EvaluationResults,
+    inputs: Inputs,
+    key: SigningKey | None,
+    fail_on: Status,
+    *,
+    several: bool,
 ) -> list[_Export]:
     """Write every report in every format. With several evaluators, their names are part of the file names."""
     exports = []
@@ -223,7 +230,7 @@ def _write(
         for report, label in zip(results.reports, results.labels, strict=True):
             suffix = "-" + re.sub(r"[^\w.-]", "-", label) if several else ""
             path = output.with_name(f"{output.stem}{suffix}{output.suffix}")
-            content = export.write(path, report, inputs, key)
+            content = export.write(path, report, inputs, key, fail_on=fail_on)
             exports.append(_Export(report.report_id, path.suffix[1:].lower(), content))
             echo(f"Written: {path}", err=True)
     return exports
@@ -244,4 +251,4 @@ def _record(
             echo(f"{report.report_id} is incomplete, so it was not saved as a baseline.", err=True)
             continue
         store.set_baseline(report.report_id)
-        echo(f"Saved as the baseline of the subject “{report.subject}”: {report.report_id}", err=True)
+        echo(baseline_notice(report.report_id, report.subject), err=True)

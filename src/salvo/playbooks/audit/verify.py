@@ -273,7 +273,7 @@ def _check_history(evaluation: RawEvaluation, document: Mapping[str, Any] | None
     report = document or {}
     expected = {
         "status": _at(report, "summary.overall_status"),
-        "consistency": _at(report, "variance_summary.consistency_score"),
+        "consistency": _at(report, "variance_summary.consistency_score") if _is_measured(report) else None,
         "incomplete": report.get("incomplete"),
         "outcomes": {check.get("check_id"): check.get("result") for check in report.get("check_results", ())},
     }
@@ -287,6 +287,11 @@ def _check_history(evaluation: RawEvaluation, document: Mapping[str, Any] | None
     if changes:
         return _altered("history", f"The history differs from the report: {'; '.join(changes[:_MAX_DIFFERENCES])}.")
     return _holds("history", "The history agrees with the report.")
+
+
+def _is_measured(report: Mapping[str, Any]) -> bool:
+    """Return whether some check has votes to compare. A full report without them has the score 0, the history none."""
+    return any(check.get("per_check_consistency") is not None for check in report.get("check_results", ()))
 
 
 def _check_evidence(document: Mapping[str, Any] | None, inputs: Inputs | None) -> VerificationFinding:

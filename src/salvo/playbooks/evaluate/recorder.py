@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from salvo.errors import StoreError
 from salvo.playbooks.enums import Mode
-from salvo.playbooks.evaluate.request import EvaluationRequest
+from salvo.playbooks.evaluate.request import DEFAULT_SUBJECT, EvaluationRequest
 from salvo.playbooks.evaluate.votes import Vote
 from salvo.playbooks.report.builder import BaselineReport
 from salvo.playbooks.report.report import Report
@@ -105,6 +105,8 @@ class EvaluationRecorder:
             return "A screening is not comparable over time, so it was compared with nothing."
         if not self.active:
             return "Nothing is stored, so there is no baseline to compare with."
+        if self._request.subject == DEFAULT_SUBJECT:
+            return "No subject was named, so earlier reports may be of other texts and nothing was compared."
         baseline = await self._locked(lambda recorder: recorder.baseline_for(self._request))
         return baseline or f"There is no earlier report of the subject “{self._request.subject}” under this playbook."
 

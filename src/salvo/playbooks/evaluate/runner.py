@@ -98,6 +98,7 @@ async def evaluate(
 
     With `already_stored` the caller has put the request and those votes into the store; otherwise this does it.
     """
+    started = context.clock.monotonic()
     recorder = EvaluationRecorder(context.open_recorder, request, already_stored=already_stored)
     # Matching a playbook's patterns may take long. In the pool it ends when the evaluation is stopped.
     scan_result = await context.pool.run(lambda: in_killable_thread(scan, request))
@@ -106,12 +107,15 @@ async def evaluate(
         await recorder.interrupt()
         return EvaluationOutcome(scan_result, str(recorder.error or ""))
     votes = {vote.key: vote for vote in earlier_votes if vote.answer.result is not None}
+    votes_before = len(votes)
     questions = _Questions(request, scan_result, context, recorder, votes)
     # Opening the store takes a while. The first questions are sent meanwhile, and their votes wait for it.
     stopped, _ = await gather([questions.ask_all(), recorder.start(earlier_votes)])
     if stopped is not None:
         await recorder.interrupt()
         return EvaluationOutcome(stopped, str(recorder.error or ""))
+    # What a resumed evaluation took before is not known.
+    wall_seconds = None if votes_before else context.clock.monotonic() - started
     report = await asyncio.to_thread(  # it searches the texts and hashes the whole report
         build_report,
         request,
@@ -120,6 +124,7 @@ async def evaluate(
         judged_by(context.judge),
         timestamp=context.clock.now().isoformat(),
         baseline=await recorder.baseline(),
+        wall_seconds=wall_seconds,
     )
     await recorder.finish(report)
     return EvaluationOutcome(report, str(recorder.error or ""))

@@ -48,6 +48,8 @@ class JudgeAnswer:
     raw: str = ""
     """The answer as it was received."""
     problem: str = ""
+    abstained: bool = False
+    """It does not know the check, and judged nothing."""
     hopeless: bool = False
     """No other call can succeed: the key is wrong, the quota is used up, the model does not exist."""
     measured: CallMetrics = field(default_factory=CallMetrics)

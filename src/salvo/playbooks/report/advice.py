@@ -14,6 +14,11 @@ _QUOTE_LENGTH = 160
 """Characters of a quote that a sentence shows."""
 
 _SAVE_BASELINE = "No check failed. Save this report as a baseline and evaluate again over time."
+_NAME_SUBJECT = "No check failed. To compare later texts with this one, evaluate it under a subject of its own."
+_RESUME = (
+    "Correct what made the calls fail, then resume the evaluation, which requests only the missing votes, or start it "
+    "again."
+)
 _RUN_IN_FULL = (
     "No check failed in this screening. Run a full evaluation to get a report that can be compared over time."
 )
@@ -54,18 +59,21 @@ def key_risks(checks: Sequence[CheckResult], findings: Sequence[ArtifactFinding]
     return (*failed, *(finding.message for finding in findings if finding.location is not None and finding.span))
 
 
-def next_steps(checks: Sequence[CheckResult], drift: DriftSummary, mode: Mode, *, incomplete: bool) -> tuple[str, ...]:
+def next_steps(
+    checks: Sequence[CheckResult], drift: DriftSummary, mode: Mode, *, incomplete: bool, named_subject: bool
+) -> tuple[str, ...]:
     """Return one concrete sentence for each failed check, then one for each open point."""
     steps = [_step(check) for check in checks if check.result is Result.FAIL]
     if incomplete:
-        steps.append("Resume the evaluation (byop run --resume): only the runs that gave no vote are made again.")
+        steps.append(_RESUME)
     unclear = [check.check_id for check in checks if _is_unclear(check)]
     if unclear:
         steps.append(f"Review the text yourself on what this evaluation could not decide: {', '.join(unclear)}.")
     if drift.same_text is False and drift.same_judge is False:
         steps.append("Evaluate the new text with the previous evaluator to tell the two changes apart.")
     if not steps:
-        steps.append(_RUN_IN_FULL if mode is Mode.SCREENING else _SAVE_BASELINE)
+        in_full = _SAVE_BASELINE if named_subject else _NAME_SUBJECT
+        steps.append(_RUN_IN_FULL if mode is Mode.SCREENING else in_full)
     return tuple(steps)
 
 

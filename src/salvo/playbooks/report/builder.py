@@ -12,7 +12,7 @@ from salvo.playbooks.audit.integrity import with_hash
 from salvo.playbooks.enums import DRIFT, RUN_VARIANCE, Mode, Result, Status
 from salvo.playbooks.evaluate.inputs import Span
 from salvo.playbooks.evaluate.patterns import Scan
-from salvo.playbooks.evaluate.request import UNKNOWN, EvaluationRequest, producer_fingerprint
+from salvo.playbooks.evaluate.request import DEFAULT_SUBJECT, UNKNOWN, EvaluationRequest, producer_fingerprint
 from salvo.playbooks.evaluate.votes import CallMetrics, JudgeAnswer, Vote
 from salvo.playbooks.playbook.definition import Variance
 from salvo.playbooks.report import advice, check_result, drift, status, variance
@@ -35,6 +35,7 @@ from salvo.playbooks.report.report import (
     Summary,
     UncheckedArea,
     VarianceSummary,
+    measured_consistency,
 )
 from salvo.playbooks.report.status import StatusOutcome
 from salvo.version import __version__
@@ -82,6 +83,7 @@ def build_report(
     *,
     timestamp: str,
     baseline: BaselineReport | str,
+    wall_seconds: float | None = None,
 ) -> Report:
     """Build the report. `baseline` is the report to compare with, or the reason why there is none."""
     thresholds = request.playbook.variance
@@ -108,12 +110,15 @@ def build_report(
         texts = (earlier if integrity.has_same_inputs(earlier) else integrity).inputs_fingerprint
         now = Snapshot(request.report_id, timestamp, texts, tuple(decided), consistency, fingerprints)
         drifted = drift.compare(now, snapshot(baseline.report), saved=baseline.saved, thresholds=thresholds)
-    results = tuple(_with_derived(request, decided, consistency, drifted))
+    stability = variance.run_variance(consistency, thresholds, request.mode, deterministic=judge.deterministic)
+    results = tuple(_with_derived(request, decided, stability, drifted))
     outcomes = [
         StatusOutcome(check.check_id, check.severity, check.result, check.check_id == DRIFT and drifted.neutral)
         for check in results
     ]
-    overall, reasons = status.overall(outcomes, consistency, thresholds, request.mode)
+    overall, reasons = status.overall(
+        outcomes, consistency, thresholds, request.mode, deterministic=judge.deterministic
+    )
     incomplete = any(check.incomplete for check in results)
     report = Report(
         spec_version=SPEC_VERSION,
@@ -129,13 +134,19 @@ def build_report(
             overall_status=overall,
             status_reasons=reasons,
             key_risks=advice.key_risks(results, scan_result.findings),
-            recommended_next_steps=advice.next_steps(results, drifted.summary, request.mode, incomplete=incomplete),
+            recommended_next_steps=advice.next_steps(
+                results,
+                drifted.summary,
+                request.mode,
+                incomplete=incomplete,
+                named_subject=request.subject != DEFAULT_SUBJECT,
+            ),
             mending_prompt=advice.mending_prompt(results),
         ),
         check_results=results,
         variance_summary=VarianceSummary(
             num_runs=request.runs,
-            consistency_score=consistency,
+            consistency_score=0.0 if consistency is None and request.mode is Mode.FULL else consistency,
             divergent_findings=tuple(
                 check.check_id
                 for check in decided
@@ -145,7 +156,9 @@ def build_report(
             threshold_warn=thresholds.warn,
             aggregation=thresholds.aggregation,
             vote_rule=VOTE_RULE,
-            note=variance.what_it_shows(request.runs, deterministic=judge.deterministic),
+            note=variance.what_it_shows(
+                request.runs, deterministic=judge.deterministic, measured=consistency is not None
+            ),
         ),
         drift_summary=drifted.summary,
         artifact_findings=scan_result.findings,
@@ -157,7 +170,7 @@ def build_report(
         unchecked_areas=_unchecked(request, results),
         limitations=_limitations(request, judge, measured, scan_result, incomplete=incomplete),
         model_fingerprints=fingerprints,
-        spent=_spent(measured),
+        spent=_spent(measured, wall_seconds),
         integrity=integrity,
         presentation_rules=PresentationRules(label=request.mode.label),
     )
@@ -185,21 +198,19 @@ def snapshot(report: Report) -> Snapshot:
         report.timestamp,
         report.integrity.inputs_fingerprint,
         report.check_results,
-        report.variance_summary.consistency_score,
+        measured_consistency(report),
         report.model_fingerprints,
     )
 
 
 def _with_derived(
-    request: EvaluationRequest, decided: list[CheckResult], consistency: float | None, drifted: Drift
+    request: EvaluationRequest, decided: list[CheckResult], stability: tuple[Result, str], drifted: Drift
 ) -> Iterable[CheckResult]:
-    """Return all results in the order of the playbook."""
+    """Return all results in the order of the playbook. `stability` is the outcome of the check on variance."""
     by_id = {check.check_id: check for check in decided}
     for check in request.playbook.checks:
         if check.id == RUN_VARIANCE:
-            yield check_result.derived(
-                check, *variance.run_variance(consistency, request.playbook.variance, request.mode)
-            )
+            yield check_result.derived(check, *stability)
         elif check.id == DRIFT:
             yield check_result.derived(check, drifted.result, drifted.notes)
         else:
@@ -216,7 +227,7 @@ def judged_status(report: Report) -> Status:
         if not check.incomplete and check.decided_by != "derived"
     ]
     thresholds = Variance(ok=report.variance_summary.threshold_ok, warn=report.variance_summary.threshold_warn)
-    return status.overall(outcomes, report.variance_summary.consistency_score, thresholds, report.execution_mode)[0]
+    return status.overall(outcomes, measured_consistency(report), thresholds, report.execution_mode)[0]
 
 
 def _stated(results: Iterable[CheckResult], check_id: str) -> list[Citation]:
@@ -304,7 +315,7 @@ def _evaluator(judge: JudgedBy, measured: Sequence[CallMetrics]) -> ModelFingerp
     )
 
 
-def _spent(measured: Sequence[CallMetrics]) -> Spending:
+def _spent(measured: Sequence[CallMetrics], wall_seconds: float | None) -> Spending:
     """Return the sums, with None where a part is unknown."""
     billed = [facts for facts in measured if facts.calls]
     usage = _sum([facts.usage for facts in billed], lambda parts: sum(parts, Usage()))
@@ -313,6 +324,7 @@ def _spent(measured: Sequence[CallMetrics]) -> Spending:
         tokens=None if usage is None else check_result.token_counts(usage),
         cost_usd=_sum([facts.cost_usd for facts in billed], math.fsum),
         seconds=_sum([facts.seconds for facts in billed], math.fsum),
+        wall_seconds=wall_seconds,
     )
 
 

@@ -15,11 +15,10 @@ from salvo.playbooks.evaluate.votes import JudgeAnswer
 from salvo.playbooks.playbook.definition import Check
 from salvo.playbooks.report.citations import CitationFinder, location, why_unsupported, withhold_claims
 from salvo.playbooks.report.decision import Decision, decide
-from salvo.playbooks.report.report import CheckResult, Citation, Dissent, PatternHit, RawRun, Tokens
+from salvo.playbooks.report.report import NOT_ASKED, CheckResult, Citation, Dissent, PatternHit, RawRun, Tokens
 
 EVIDENCE_NOT_MET = "Evidence requirement not met: there are not enough quotes that are in the text."
 NO_MATCH_TO_QUOTE = "Evidence requirement not met: there is no passage to quote."
-NOT_ASKED = "This run was not made."
 
 
 def from_votes(
@@ -55,6 +54,7 @@ def from_votes(
         pattern_hits=pattern_hits(hits, request.inputs),
         raw_runs=raw_runs,
         incomplete=decision.incomplete,
+        abstained=decision.abstained,
     )
 
 
@@ -91,7 +91,7 @@ def derived(check: Check, result: Result, notes: str) -> CheckResult:
         severity=check.severity,
         question=check.question,
         result=result,
-        per_check_confidence=None if result is Result.INDETERMINATE else 1.0,
+        per_check_confidence=0.0 if result is Result.INDETERMINATE else 1.0,
         per_check_consistency=None,
         evidence_citations=(),
         notes=notes,
@@ -149,7 +149,7 @@ def _raw_run(check: Check, run: int, answer: JudgeAnswer | None, finder: Citatio
         valid=answer.result is not None,
         confidence=answer.confidence,
         evidence_citations=citations,
-        notes=withhold_claims(answer.notes),
+        notes=withhold_claims(answer.notes or answer.problem),
         raw_answer=answer.raw,
         problem=answer.problem,
         rule=answer.rule,
@@ -158,5 +158,6 @@ def _raw_run(check: Check, run: int, answer: JudgeAnswer | None, finder: Citatio
         tokens=None if usage is None else token_counts(usage),
         cost_usd=answer.measured.cost_usd,
         seconds=answer.measured.seconds,
+        abstained=answer.abstained,
         unsupported=why_unsupported(check, answer.result, citations),
     )

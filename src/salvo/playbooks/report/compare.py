@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from salvo.playbooks.enums import Mode, Result, Status
-from salvo.playbooks.report.drift import changes, consistency_delta, identity
-from salvo.playbooks.report.report import ChangedCheck, CheckResult, Report
+from salvo.playbooks.report.drift import changes, consistency_delta, same_judge, why_not_comparable
+from salvo.playbooks.report.report import ChangedCheck, CheckResult, Report, measured_consistency
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +19,8 @@ class Side:
     execution_mode: Mode
     overall_status: Status
     consistency_score: float | None
+    """None if it was not measured."""
+    incomplete: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +33,12 @@ class EvidenceChange:
 
 
 @dataclass(frozen=True, slots=True)
+class UncomparedCheck:
+    check_id: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class ReportComparison:
     before: Side
     after: Side
@@ -40,6 +48,10 @@ class ReportComparison:
     attribution: str
     """What a difference is attributed to."""
     changed_checks: tuple[ChangedCheck, ...]
+    unchanged: tuple[str, ...]
+    """Checks that were compared and have the same result."""
+    not_compared: tuple[UncomparedCheck, ...]
+    """Checks of both reports that were not compared: derived ones, and those that were not judged."""
     only_before: tuple[str, ...]
     only_after: tuple[str, ...]
     """Checks that the other report does not have."""
@@ -48,29 +60,45 @@ class ReportComparison:
     cautions: tuple[str, ...]
     """Reasons why the two are not fully comparable."""
 
+    @property
+    def not_compared_by_reason(self) -> list[tuple[list[str], str]]:
+        """Return the checks that were not compared, by reason."""
+        reasons = dict.fromkeys(check.reason for check in self.not_compared)
+        return [
+            ([check.check_id for check in self.not_compared if check.reason == reason], reason) for reason in reasons
+        ]
+
 
 def compare(before: Report, after: Report) -> ReportComparison:
     checks_before = {check.check_id: check for check in before.check_results}
     checks_after = {check.check_id: check for check in after.check_results}
     same_text = before.integrity.has_same_inputs(after.integrity)
-    same_judge = identity(before.model_fingerprints) == identity(after.model_fingerprints)
-    scores = (before.variance_summary.consistency_score, after.variance_summary.consistency_score)
+    is_same_judge = same_judge(before.model_fingerprints, after.model_fingerprints)
+    in_both = [
+        (checks_before[check.check_id], check) for check in after.check_results if check.check_id in checks_before
+    ]
     return ReportComparison(
         before=_side(before),
         after=_side(after),
         same_playbook=before.integrity.playbook_logic_hash == after.integrity.playbook_logic_hash,
         same_text=same_text,
-        same_judge=same_judge,
-        attribution=_attribution(same_text=same_text, same_judge=same_judge),
+        same_judge=is_same_judge,
+        attribution=_attribution(same_text=same_text, same_judge=is_same_judge),
         changed_checks=changes(before.check_results, after.check_results),
+        unchanged=tuple(
+            check.check_id
+            for earlier, check in in_both
+            if check.result is earlier.result and why_not_comparable(earlier, check) is None
+        ),
+        not_compared=tuple(
+            UncomparedCheck(check.check_id, reason)
+            for earlier, check in in_both
+            if (reason := why_not_comparable(earlier, check)) is not None
+        ),
         only_before=tuple(check_id for check_id in checks_before if check_id not in checks_after),
         only_after=tuple(check_id for check_id in checks_after if check_id not in checks_before),
-        consistency_delta=consistency_delta(*scores),
-        evidence=tuple(
-            _evidence_change(checks_before[check_id], check)
-            for check_id, check in checks_after.items()
-            if check_id in checks_before
-        ),
+        consistency_delta=consistency_delta(measured_consistency(before), measured_consistency(after)),
+        evidence=tuple(_evidence_change(earlier, check) for earlier, check in in_both),
         cautions=tuple(_cautions(before, after)),
     )
 
@@ -83,7 +111,8 @@ def _side(report: Report) -> Side:
         report.evaluator,
         report.execution_mode,
         report.summary.overall_status,
-        report.variance_summary.consistency_score,
+        measured_consistency(report),
+        report.incomplete,
     )
 
 
@@ -93,7 +122,10 @@ def _attribution(*, same_text: bool, same_judge: bool) -> str:
     if same_text:
         return "The text is the same and the evaluator is different, so a difference is attributed to the evaluator."
     if same_judge:
-        return "The evaluator is the same and the text is different, so a difference is attributed to the text."
+        return (
+            "The evaluator is the same and the text is different, so a difference comes from the text or from the "
+            "evaluator's variation."
+        )
     return "The text and the evaluator are both different, so the cause of a difference cannot be determined."
 
 
@@ -115,7 +147,7 @@ def _cautions(before: Report, after: Report) -> Iterable[str]:
         if report.execution_mode is Mode.SCREENING:
             yield f"{report.report_id} is a screening, which is not comparable over time."
         if report.incomplete:
-            yield f"{report.report_id} is incomplete."
+            yield f"{report.report_id} is incomplete: checks without enough votes are not compared."
     if before.subject != after.subject:
         yield f"The subjects differ: “{before.subject}” and “{after.subject}”."
 
@@ -127,7 +159,7 @@ class Agreement:
     check_id: str
     results: dict[str, Result]
     agree: bool | None
-    """None if one of them could not judge the check."""
+    """None if one of them did not judge the check."""
 
 
 def agreement(reports: Sequence[Report], names: Sequence[str] = ()) -> tuple[Agreement, ...]:
@@ -138,7 +170,7 @@ def agreement(reports: Sequence[Report], names: Sequence[str] = ()) -> tuple[Agr
 
 def _agreement(check_id: str, names: Sequence[str], checks: Sequence[CheckResult | None]) -> Agreement:
     results = {name: check.result for name, check in zip(names, checks, strict=True) if check}
-    unjudged = any(check.incomplete for check in checks if check)
+    unjudged = any(check.incomplete or check.abstained for check in checks if check)
     return Agreement(check_id, results, None if unjudged else len(set(results.values())) == 1)
 
 

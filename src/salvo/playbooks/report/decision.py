@@ -16,7 +16,7 @@ class Decision:
     result: Result
     raw_result: Result | None
     """The original verdict, if there is too little evidence for it and the result became indeterminate."""
-    confidence: float | None
+    confidence: float
     consistency: float | None
     incomplete: bool
     """Calls failed, so that fewer than a majority of the runs gave an answer."""
@@ -26,6 +26,8 @@ class Decision:
     """The text does not support enough of the votes for a majority."""
     lacks_quotes: bool = False
     """There are fewer quotes than a FAIL needs."""
+    abstained: bool = False
+    """The evaluator does not know the check."""
 
 
 def decide(runs: Sequence[RawRun], needed: int, aggregation: Aggregation, mode: Mode) -> Decision:
@@ -56,8 +58,9 @@ def decide(runs: Sequence[RawRun], needed: int, aggregation: Aggregation, mode: 
         agreeing=frozenset(run.run for run in agreeing),
         lacks_support=lacks_support,
         lacks_quotes=too_few,
+        abstained=voted.abstained,
     )
 
 
 def _answer(run: RawRun, *, counts: bool) -> JudgeAnswer:
-    return JudgeAnswer(run.result if counts else None, run.confidence)
+    return JudgeAnswer(run.result if counts else None, run.confidence, abstained=run.abstained)

@@ -9,9 +9,10 @@ from itertools import groupby
 from typing import Any
 
 from salvo.engine.text.formatting import NamedValue, money, pluralize, seconds
-from salvo.playbooks.enums import DISCLAIMERS, Aggregation, Result, Status
+from salvo.playbooks.enums import DISCLAIMERS, Aggregation, Mode, Result, ShownStatus, Status, shown_status
 from salvo.playbooks.report.claims import forbidden_claims
 from salvo.playbooks.report.report import (
+    NOT_ASKED,
     CheckResult,
     Citation,
     DriftSummary,
@@ -23,14 +24,14 @@ from salvo.playbooks.report.report import (
     Tokens,
     UncheckedArea,
     VarianceSummary,
+    measured_consistency,
 )
 
 TITLE = "BYOP observability report"
 CREDIT = "BYOP v0.1 by Vasile Tiple, CC BY 4.0."
-INCOMPLETE = (
-    "This report is incomplete: at least one check has fewer than a majority of valid votes. "
-    "Results that are shown remain valid; missing ones were not judged."
-)
+_INCOMPLETE_MEANING = "Votes are missing: some calls gave no usable answer. That says nothing about the text."
+_MAX_PROBLEMS = 3
+"""Different reasons for missing votes that are listed. Usually there is one, such as a wrong key or an outage."""
 TEXTS_WITHHELD = "Only fingerprints were stored. Quotes and notes are replaced by their hashes."
 SIGNED_AT_END = (
     "It is in a comment at the end of this file and covers everything before it: check it with `byop verify FILE`."
@@ -53,6 +54,7 @@ EVALUATOR_VARIANCE = (
     "BYOP reports describe observable signals, not ground truth."
 )
 """The specification's words."""
+ASSUMPTIONS = "assumption_disclosure"
 UNKNOWN = "unknown"
 NOT_APPLICABLE = "not applicable"
 NONE = "–"
@@ -63,7 +65,7 @@ MEANINGS: Mapping[Status, str] = {
     Status.OBSERVE: "No high-severity check failed. Some signals are worth watching.",
     Status.STABLE: "No issues were detected by this playbook. This does not mean the text is correct.",
 }
-UNASKED: Mapping[str, str] = {
+_UNASKED: Mapping[str, str] = {
     "patterns": "Decided by the playbook's patterns, without the evaluator.",
     "derived": "Derived from the other results, without the evaluator.",
 }
@@ -75,9 +77,10 @@ AGGREGATIONS: Mapping[Aggregation, str] = {
 DRIFTS: Mapping[str, str] = {
     "none": "No drift: no material degradation compared with the baseline.",
     "output": "Output drift: a different text, judged by the same evaluator.",
+    "output_or_evaluator": "The output or the evaluator's variation: the text is different, but not all votes agreed.",
     "judge": "Judge drift: the same text, judged by a different evaluator.",
-    "evaluator_instability": "Evaluator instability: the same text and the same judge gave different results.",
-    "undetermined": "Undetermined drift: the text and the judge both changed, or a check could not be judged.",
+    "evaluator_instability": "Evaluator instability: the evaluator's own results varied, not the text.",
+    "undetermined": "Undetermined drift: the text and the judge both changed.",
     "not_compared": "Not compared with a baseline.",
 }
 
@@ -89,8 +92,43 @@ def disclaimers(report: Report) -> list[str]:
 
 def notices(report: Report) -> list[str]:
     """Return what a reader must know before reading anything else."""
-    candidates = [(report.incomplete, INCOMPLETE), (report.texts_withheld, TEXTS_WITHHELD)]
-    return [notice for applies, notice in candidates if applies]
+    return [TEXTS_WITHHELD] if report.texts_withheld else []
+
+
+def status(report: Report) -> ShownStatus:
+    return shown_status(report.summary.overall_status, incomplete=report.incomplete)
+
+
+def status_meaning(report: Report) -> str:
+    return _INCOMPLETE_MEANING if report.incomplete else MEANINGS[report.summary.overall_status]
+
+
+def status_reasons(report: Report) -> list[str]:
+    """Return why the report has its status; of an incomplete one, what is missing and what failed all the same."""
+    if not report.incomplete:
+        return list(report.summary.status_reasons)
+    checks = report.check_results
+    missing = [
+        f"{check.check_id}: {sum(run.valid for run in check.raw_runs)} of {pluralize(len(check.raw_runs), 'vote')}."
+        for check in checks
+        if check.incomplete
+    ]
+    problems = dict.fromkeys(
+        visible_note(run.problem) for check in checks if check.incomplete for run in check.raw_runs if run.problem
+    )
+    failed = [
+        f"{check.check_id} ({check.severity} severity) failed, whatever the missing votes will be."
+        for check in checks
+        if check.result is Result.FAIL and check.decided_by != "derived"
+    ]
+    return [*missing, *[problem for problem in problems if problem != NOT_ASKED][:_MAX_PROBLEMS], *failed]
+
+
+def baseline_refused(report: Report) -> str:
+    """Return why the report cannot be saved as a baseline; empty if it can."""
+    if report.execution_mode is Mode.SCREENING:
+        return "A screening cannot be a baseline."
+    return "An incomplete report cannot be a baseline." if report.incomplete else ""
 
 
 def header(report: Report) -> list[NamedValue]:
@@ -112,19 +150,46 @@ def tally(checks: Sequence[CheckResult]) -> str:
 
 
 def facts(check: CheckResult) -> list[NamedValue]:
-    """Return the facts on a check's card; a check without votes has only a severity."""
-    measured = [
-        NamedValue("Votes", votes(check)),
-        NamedValue("Confidence", confidence(check)),
-        NamedValue("Consistency", consistency(check)),
-    ]
-    return [NamedValue("Severity", check.severity), *(measured if check.raw_runs else [])]
+    """Return the facts on a check's card; votes and consistency only where votes can agree or differ."""
+    rows = [NamedValue("Severity", check.severity)]
+    if shows_votes(check):
+        rows.append(NamedValue("Votes", votes(check)))
+    if check.raw_runs:
+        rows.append(NamedValue("Confidence", confidence(check)))
+    if shows_votes(check):
+        rows.append(NamedValue("Consistency", consistency(check)))
+    return rows
+
+
+def shows_votes(check: CheckResult) -> bool:
+    """Return whether the agreement of the votes is shown: not that of one run, nor that of rules with themselves."""
+    return len(check.raw_runs) > 1 and not any(run.rule for run in check.raw_runs)
+
+
+def decided_by(check: CheckResult) -> str:
+    """Return who decided the check, if it was not the majority of an evaluator's votes."""
+    rule = next((run.rule for run in check.raw_runs if run.rule), "")
+    if rule:
+        return f"Decided by the rule {rule}, which gives the same answer every time."
+    return _UNASKED.get(check.decided_by, "")
+
+
+def measure_names(report: Report) -> list[str]:
+    """Return the columns of a table of all checks, besides severity and result."""
+    repeated = any(map(shows_votes, report.check_results))
+    return ["Votes", "Confidence", "Consistency"] if repeated else ["Confidence"]
+
+
+def measures(report: Report, check: CheckResult) -> list[str]:
+    """Return the cells of those columns."""
+    cells = {"Votes": votes, "Confidence": confidence, "Consistency": consistency}
+    return [cells[name](check) for name in measure_names(report)]
 
 
 def votes(check: CheckResult) -> str:
     """Return how many runs voted for the check's result, before its evidence was checked."""
     runs = len(check.raw_runs)
-    if not runs:
+    if not shows_votes(check):
         return NONE
     counts = Counter(run.result for run in check.raw_runs if run.counts)
     unsupported = sum(bool(run.unsupported) for run in check.raw_runs)
@@ -140,19 +205,16 @@ def votes(check: CheckResult) -> str:
 
 
 def confidence(check: CheckResult) -> str:
-    return _measure(check.per_check_confidence, check)
+    """Return the confidence; a check that nothing and nobody decided has none, and 0 only in the JSON."""
+    if check.per_check_confidence == 0 and (check.incomplete or check.abstained or not check.raw_runs):
+        return NONE
+    return NONE if check.per_check_confidence is None else score(check.per_check_confidence)
 
 
 def consistency(check: CheckResult) -> str:
-    if check.per_check_consistency is None and len(check.raw_runs) == 1:
-        return "not measured (one run)"
-    return _measure(check.per_check_consistency, check)
-
-
-def _measure(value: float | None, check: CheckResult) -> str:
-    if value is None and not check.raw_runs:
+    if not shows_votes(check) or check.per_check_consistency is None:
         return NONE
-    return score(value)
+    return score(check.per_check_consistency)
 
 
 def score(value: float | None) -> str:
@@ -228,24 +290,62 @@ def hits(check: CheckResult) -> dict[str, list[PatternHit]]:
 
 
 def variance(report: Report) -> list[NamedValue]:
+    """Return the rows on variance; none for a screening, which has no variance to show."""
     summary = report.variance_summary
-    unmeasured = "not measured (one run)" if summary.consistency_score is None and summary.num_runs == 1 else ""
+    if report.execution_mode is Mode.SCREENING:
+        return []
+    runs = NamedValue("Runs per judged check", str(summary.num_runs))
+    if is_deterministic(report):
+        return [runs]
+    consistency = measured_consistency(report)
     return [
-        NamedValue("Runs per judged check", str(summary.num_runs)),
-        NamedValue("Overall consistency", unmeasured or f"{score(summary.consistency_score)} – {_band(summary)}"),
+        runs,
+        NamedValue(
+            "Overall consistency",
+            "not measured" if consistency is None else f"{score(consistency)} – {_band(summary, consistency)}",
+        ),
         NamedValue("Stable at or above", f"{summary.threshold_ok:.2f}"),
         NamedValue("Not reliable for decisions below", f"{summary.threshold_warn:.2f}"),
         NamedValue("Aggregation", AGGREGATIONS[summary.aggregation]),
     ]
 
 
-def _band(summary: VarianceSummary) -> str:
-    if summary.consistency_score is None:
-        return "not enough valid votes"
-    if summary.consistency_score >= summary.threshold_ok:
+def shows_consistency(report: Report) -> bool:
+    """Return whether the overall consistency was measured, and means something."""
+    return measured_consistency(report) is not None and not is_deterministic(report)
+
+
+def is_deterministic(report: Report) -> bool:
+    """Return whether no model judged: the rules always agree with themselves."""
+    return report.model_fingerprints.evaluator.provider is None
+
+
+def _band(summary: VarianceSummary, consistency: float) -> str:
+    if consistency >= summary.threshold_ok:
         return "stable"
-    below_warn = summary.consistency_score < summary.threshold_warn
-    return "not reliable for decisions" if below_warn else "some findings diverge"
+    return "not reliable for decisions" if consistency < summary.threshold_warn else "some findings diverge"
+
+
+def drift_kind(summary: DriftSummary) -> str:
+    """Return what kind of drift it is. Reports of earlier versions left it open also where votes were missing."""
+    if summary.kind == "undetermined" and (summary.same_text or summary.same_judge):
+        return "Undetermined drift: a check could not be judged."
+    return DRIFTS[summary.kind]
+
+
+def no_assumptions(report: Report) -> str:
+    """Return what it means that the report lists no assumptions of the text."""
+    check = next((check for check in report.check_results if check.check_id == ASSUMPTIONS), None)
+    if check is None or check.decided_by != "evaluator":
+        return "They were not looked for: the playbook has no check that asks for them."
+    if check.result is Result.INDETERMINATE:
+        return f"Not determined: the check {check.check_id} is indeterminate."
+    return "None were found." if check.result is Result.FAIL else "The check passed, but no passage was quoted."
+
+
+def no_key_risks(report: Report) -> str:
+    judged = " in the checks that were judged" if report.incomplete else ""
+    return f"None were detected by this playbook{judged}."
 
 
 def drift(summary: DriftSummary) -> list[NamedValue]:
@@ -294,11 +394,13 @@ def _value(value: Any) -> str:
 
 def spending(report: Report) -> list[NamedValue]:
     spent = report.spent
+    in_calls = NamedValue("Time in calls", f"{duration(spent.seconds)}, summed over all calls")
     return [
         NamedValue("Calls", str(spent.calls)),
         NamedValue("Tokens", tokens(spent.tokens)),
         NamedValue("Cost", cost(spent.cost_usd)),
-        NamedValue("Duration", duration(spent.seconds)),
+        NamedValue("Duration", duration(spent.wall_seconds)),
+        *([in_calls] if spent.calls else []),
     ]
 
 
@@ -331,7 +433,7 @@ def integrity(report: Report) -> list[NamedValue]:
     ]
 
 
-RUN_COLUMNS = ("Check", "Run", "Vote", "Model", "Tokens: in + cached → out", "Cost", "Time")
+RUN_COLUMNS = ("Check", "Run", "Answer", "Model", "Tokens: in + cached → out", "Cost", "Time")
 
 
 def run_rows(report: Report) -> list[tuple[str, ...]]:

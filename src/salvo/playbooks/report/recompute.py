@@ -181,7 +181,10 @@ def _compare_status(
         )
         for check in report.check_results
     ]
-    overall, reasons = status.overall(outcomes, consistency, _thresholds(report), report.execution_mode)
+    deterministic = report.model_fingerprints.evaluator.provider is None
+    overall, reasons = status.overall(
+        outcomes, consistency, _thresholds(report), report.execution_mode, deterministic=deterministic
+    )
     comparison.compare("the status", report.summary.overall_status, overall)
     if report.variance_summary.vote_rule != VOTE_RULE:
         comparison.omissions.append("the reasons for the status (an earlier version worded them)")

@@ -64,6 +64,10 @@ class Tokens:
     cache_write: int
 
 
+NOT_ASKED = "This run was not made."
+"""The problem of a run that was left out, because no call could succeed any more."""
+
+
 @dataclass(frozen=True, slots=True)
 class RawRun:
     """One run of a check. `valid` is False if it gave no vote; `problem` says why."""
@@ -82,6 +86,8 @@ class RawRun:
     tokens: Tokens | None = None
     cost_usd: float | None = None
     seconds: float | None = None
+    abstained: bool = added_later(default=False)
+    """The evaluator does not know the check, and judged nothing."""
     unsupported: str = added_later("")
     """Why the answer counts like no vote although it is valid: the text does not support it. Empty if it counts."""
 
@@ -130,6 +136,8 @@ class CheckResult:
     pattern_hits: tuple[PatternHit, ...] = ()
     incomplete: bool = False
     """Fewer than a majority of its runs gave a vote."""
+    abstained: bool = added_later(default=False)
+    """The evaluator has no rule for this check, so nothing was judged. It has no consistency and no confidence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +154,7 @@ class Summary:
 class VarianceSummary:
     num_runs: int
     consistency_score: float | None
+    """None in a screening. 0 in a full report in which no check has votes to compare: see `measured_consistency`."""
     divergent_findings: tuple[str, ...]
     threshold_ok: float
     threshold_warn: float
@@ -154,10 +163,13 @@ class VarianceSummary:
     """What this number of runs can and cannot show."""
     vote_rule: int = added_later(1)
     """Which answers are votes. 1 (reports of earlier versions): all that could be read, and a FAIL whose quotes are not
-    in the text becomes indeterminate. 2: those that the text supports (`RawRun.unsupported`)."""
+    in the text becomes indeterminate. 2: those that the text supports (`RawRun.unsupported`). It also says by which
+    rules drift is put down to a cause."""
 
 
-DriftKind = Literal["none", "output", "judge", "evaluator_instability", "undetermined", "not_compared"]
+DriftKind = Literal[
+    "none", "output", "output_or_evaluator", "judge", "evaluator_instability", "undetermined", "not_compared"
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,6 +251,9 @@ class Spending:
     tokens: Tokens | None
     cost_usd: float | None
     seconds: float | None
+    """The sum over all calls, of which many are made at the same time."""
+    wall_seconds: float | None = added_later(default=None)
+    """From the start of the evaluation to its last vote; None if it was resumed, or not measured."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -301,6 +316,12 @@ class Report:
         """Return the report as plain JSON values."""
         document: dict[str, Any] = json_codec.loads(json_codec.dumps(_written(self)))
         return document
+
+
+def measured_consistency(report: Report) -> float | None:
+    """Return the overall consistency; None if no check has votes that can be compared."""
+    measured = any(check.per_check_consistency is not None for check in report.check_results)
+    return report.variance_summary.consistency_score if measured else None
 
 
 def _written(value: Any) -> Any:

@@ -21,9 +21,17 @@ class StatusOutcome:
 
 
 def overall(
-    outcomes: Sequence[StatusOutcome], consistency: float | None, thresholds: Variance, mode: Mode
+    outcomes: Sequence[StatusOutcome],
+    consistency: float | None,
+    thresholds: Variance,
+    mode: Mode,
+    *,
+    deterministic: bool = False,
 ) -> tuple[Status, tuple[str, ...]]:
-    """Return the most severe status that any rule gives, and a sentence for each rule that gives it."""
+    """Return the most severe status that any rule gives, and a sentence for each rule that gives it.
+
+    A deterministic evaluator always agrees with itself, so its consistency is not a reason.
+    """
     counted = [outcome for outcome in outcomes if not outcome.neutral]
     for status, reasons in (
         (Status.ALERT, [f"{name} (high severity) failed." for name in _check_ids(counted, Severity.HIGH, Result.FAIL)]),
@@ -32,11 +40,15 @@ def overall(
     ):
         if reasons:
             return status, tuple(reasons)
-    not_compared = ", ".join(outcome.check_id for outcome in outcomes if outcome.neutral)
-    except_for = f" except {not_compared} (not compared with a baseline)" if not_compared else ""
-    return Status.STABLE, (
-        f"No check failed or is indeterminate{except_for}. The consistency is {_consistency_text(consistency)}.",
-    )
+    neutral = ", ".join(outcome.check_id for outcome in outcomes if outcome.neutral)
+    sentences = [
+        f"No check failed. Only {neutral} is indeterminate: it was not compared with a baseline."
+        if neutral
+        else "No check failed, and none is indeterminate."
+    ]
+    if consistency is not None and not deterministic:
+        sentences.append(f"The consistency is {consistency:.2f}.")
+    return Status.STABLE, (" ".join(sentences),)
 
 
 def _review(outcomes: Sequence[StatusOutcome], consistency: float | None, thresholds: Variance) -> list[str]:
@@ -49,7 +61,7 @@ def _review(outcomes: Sequence[StatusOutcome], consistency: float | None, thresh
         reasons.append(f"{len(failed)} medium-severity checks failed: {', '.join(failed)}.")
     if consistency is not None and consistency < thresholds.warn:
         reasons.append(
-            f"The consistency is {_consistency_text(consistency)}, below {thresholds.warn:g}: "
+            f"The consistency is {consistency:.2f}, below {thresholds.warn:g}: "
             "the results are not reliable for decisions."
         )
     return reasons
@@ -64,7 +76,7 @@ def _observe(
         for check_id in _check_ids(outcomes, Severity.MEDIUM, result)
     ]
     if consistency is not None and consistency < thresholds.ok:
-        reasons.append(f"The consistency is {_consistency_text(consistency)}, below {thresholds.ok:g}.")
+        reasons.append(f"The consistency is {consistency:.2f}, below {thresholds.ok:g}.")
     if mode is Mode.SCREENING:
         reasons.append("A screening judges each check once and is not comparable over time.")
     return reasons
@@ -72,7 +84,3 @@ def _observe(
 
 def _check_ids(outcomes: Sequence[StatusOutcome], severity: Severity, result: Result) -> list[str]:
     return [outcome.check_id for outcome in outcomes if outcome.severity is severity and outcome.result is result]
-
-
-def _consistency_text(consistency: float | None) -> str:
-    return "not known" if consistency is None else f"{consistency:.2f}"

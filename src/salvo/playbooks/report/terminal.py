@@ -8,20 +8,21 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator, Sequence
 
-from salvo.engine.text.formatting import NamedValue, truncate
+from salvo.engine.text.formatting import NamedValue, pluralize, truncate
 from salvo.engine.text.terminal import Paint, table
 from salvo.engine.text.unicode_escape import printable
-from salvo.playbooks.enums import DISCLAIMERS, Mode, Result, Status
+from salvo.playbooks.enums import DISCLAIMERS, Mode, Result, ShownStatus, shown_status
 from salvo.playbooks.report import labels
 from salvo.playbooks.report.compare import ReportComparison, Side, judged_checks
 from salvo.playbooks.report.report import CheckResult, Citation, Report
 from salvo.playbooks.store.records import TimelinePoint
 
 _COLOURS = {
-    Status.ALERT: "red",
-    Status.REVIEW: "yellow",
-    Status.OBSERVE: "blue",
-    Status.STABLE: "green",
+    ShownStatus.ALERT: "red",
+    ShownStatus.REVIEW: "yellow",
+    ShownStatus.OBSERVE: "blue",
+    ShownStatus.STABLE: "green",
+    ShownStatus.INCOMPLETE: "yellow",
     Result.PASS: "green",
     Result.FAIL: "red",
     Result.INDETERMINATE: "yellow",
@@ -57,7 +58,7 @@ def agreement(reports: Sequence[Report], names: Sequence[str] = (), *, colour: b
     agreed = sum(row[-1] == "agree" for row in judged_by_all)
     return [
         *table(header, rows, Paint(colour), colours),
-        f"The evaluators agree on {agreed} of {len(judged_by_all)} checks.",
+        f"The evaluators agree on {agreed} of {pluralize(len(judged_by_all), 'check')} that all of them judged.",
     ]
 
 
@@ -69,8 +70,8 @@ def _cell(check: CheckResult | None) -> str:
 
 
 def _agreement(checks: Sequence[CheckResult | None]) -> str:
-    results = {check.result for check in checks if check and not check.incomplete}
-    if any(check is None or check.incomplete for check in checks):
+    results = {check.result for check in checks if check}
+    if any(check is None or check.incomplete or check.abstained for check in checks):
         return "not judged by all"
     return "agree" if len(results) == 1 else "split"
 
@@ -99,12 +100,12 @@ def timeline(subject: str, points: Sequence[TimelinePoint], *, colour: bool = Fa
 
 
 def _timeline_row(point: TimelinePoint, before: TimelinePoint | None, checks: Sequence[str]) -> list[str]:
-    flags = {"baseline": point.baseline, "screening": point.mode is Mode.SCREENING, "incomplete": point.incomplete}
+    flags = {"baseline": point.baseline, "screening": point.mode is Mode.SCREENING}
     return [
         point.id,
         point.created_at[:19],
-        point.status,
-        labels.score(point.consistency),
+        shown_status(point.status, incomplete=point.incomplete),
+        labels.NONE if point.consistency is None else labels.score(point.consistency),
         "" if before is None else ("same" if point.inputs_fingerprint == before.inputs_fingerprint else "changed"),
         printable(point.evaluator),
         *(_LETTERS[point.outcomes[name]] if name in point.outcomes else "–" for name in checks),
@@ -140,9 +141,9 @@ class _Screen:
             yield from section
 
     def _status(self, report: Report) -> Iterator[str]:
-        status = report.summary.overall_status
-        yield f"{self._paint(status, _COLOURS[status], bold=True)}  {labels.MEANINGS[status]}"
-        for reason in report.summary.status_reasons:
+        status = labels.status(report)
+        yield f"{self._paint(status, _COLOURS[status], bold=True)}  {labels.status_meaning(report)}"
+        for reason in labels.status_reasons(report):
             yield from self._wrapped(reason, "  - ")
         for notice in labels.notices(report):
             yield from (self._paint(line, "yellow") for line in self._wrapped(notice))
@@ -156,18 +157,14 @@ class _Screen:
 
     def _check(self, check: CheckResult, names: int) -> str:
         word = self._paint(check.result.upper().ljust(_WORD), _COLOURS[check.result], bold=True)
-        measures = ""
-        if check.raw_runs:
-            measures = (
-                f"  {labels.votes(check)}  confidence {labels.confidence(check)}"
-                f"  consistency {labels.consistency(check)}"
-            )
+        measures = f"  confidence {labels.confidence(check)}" if check.raw_runs else ""
+        if labels.shows_votes(check):
+            measures = f"  {labels.votes(check)}{measures}  consistency {labels.consistency(check)}"
         return f"{word}  {check.severity:<6}  {_line(check.check_id):<{names if measures else 0}}{measures}"
 
     def _grounds(self, check: CheckResult) -> Iterator[str]:
         yield from self._quotes(check.evidence_citations, "    ")
-        unasked = labels.UNASKED.get(check.decided_by, "")
-        for sentence in (unasked, *labels.check_notices(check), labels.visible_note(check.notes)):
+        for sentence in (labels.decided_by(check), *labels.check_notices(check), labels.visible_note(check.notes)):
             yield from self._wrapped(sentence, "    ")
         for run in check.raw_runs:
             if not run.counts:
@@ -192,6 +189,8 @@ class _Screen:
 
     def _variance(self, report: Report) -> Iterator[str]:
         summary = report.variance_summary
+        if report.execution_mode is Mode.SCREENING:
+            return
         yield from self._rows("Variance", labels.variance(report))
         for sentence in (summary.note, labels.EVALUATOR_VARIANCE):
             yield from self._wrapped(sentence, "  ")
@@ -201,7 +200,7 @@ class _Screen:
     def _drift(self, report: Report) -> Iterator[str]:
         summary = report.drift_summary
         yield self._title("Drift")
-        yield from self._wrapped(labels.DRIFTS[summary.kind], "  ")
+        yield from self._wrapped(labels.drift_kind(summary), "  ")
         yield from self._aligned(labels.drift(summary), "  ")
         for check in summary.changed_checks:
             worse = " (worse)" if check.worse else ""
@@ -219,7 +218,7 @@ class _Screen:
                 yield from self._wrapped(_quoted(finding.span), "    ")
 
     def _closing(self, report: Report) -> Iterator[str]:
-        status = report.summary.overall_status
+        status = labels.status(report)
         yield self._paint(f"{labels.tally(report.check_results)}: {status}", _COLOURS[status], bold=True)
 
     def comparison(self, compared: ReportComparison) -> Iterator[str]:
@@ -240,8 +239,10 @@ class _Screen:
         for check_ids, side in ((compared.only_before, "A"), (compared.only_after, "B")):
             if check_ids:
                 yield f"  only in {side}: {', '.join(map(printable, check_ids))}"
-        if not (compared.changed_checks or compared.only_before or compared.only_after):
-            yield "  No difference in the checks that can be compared."
+        if compared.unchanged:
+            yield from self._hanging(f"same result: {', '.join(map(printable, compared.unchanged))}", "  ")
+        for skipped, reason in compared.not_compared_by_reason:
+            yield from self._hanging(f"not compared ({reason}): {', '.join(map(printable, skipped))}", "  ")
         if compared.consistency_delta is not None:
             before, after = (labels.score(side.consistency_score) for side in (compared.before, compared.after))
             yield f"  Consistency {before} → {after} ({compared.consistency_delta:+.2f})"
@@ -290,8 +291,9 @@ class _Screen:
 
 
 def _summary(side: Side) -> str:
-    consistency = labels.score(side.consistency_score)
-    report = f"{side.report_id}  {side.timestamp}  {side.overall_status}  consistency {consistency}"
+    status = shown_status(side.overall_status, incomplete=side.incomplete)
+    consistency = "" if side.consistency_score is None else f"  consistency {labels.score(side.consistency_score)}"
+    report = f"{side.report_id}  {side.timestamp}  {status}{consistency}"
     return f"{report}  {printable(side.evaluator)}  subject {printable(side.subject)}"
 
 

@@ -9,17 +9,24 @@ from salvo.playbooks.audit import audit_log
 from salvo.playbooks.enums import Mode
 from salvo.playbooks.store import audit_entries
 from salvo.playbooks.store.column_text import as_name
-from salvo.playbooks.store.evaluations import make_record, select_fields
+from salvo.playbooks.store.evaluations import IS_BASELINE, make_record, select_fields
 from salvo.playbooks.store.records import BaselineRecord, State
 from salvo.playbooks.store.tables import baselines, evaluations
 
 
 def save(connection: Connection, row: RowMapping, now: str) -> None:
-    """Save the report of an evaluation as a baseline; a saved one stays as it is. Only in an exclusive transaction."""
+    """Make the report of an evaluation the baseline of its series, in place of another one.
+
+    A saved one stays as it is. Only in an exclusive transaction, so that a series never has two.
+    """
     _check_suitable(row)
     if row["baseline_since"] is not None:
         return
     series = {name: row[name] for name in ("playbook_hash", "subject")}
+    replaced = select(evaluations).join(baselines, baselines.c.evaluation_id == evaluations.c.id)
+    of_series = (baselines.c.playbook_hash == series["playbook_hash"], baselines.c.subject == series["subject"])
+    for earlier in connection.execute(replaced.where(*of_series)).mappings().all():
+        _remove(connection, earlier, now)
     connection.execute(insert(baselines).values(evaluation_id=row["id"], saved_at=now, **series))
     _log(connection, audit_log.BASELINE_SET, row, now)
 
@@ -47,9 +54,13 @@ def clear(connection: Connection, row: RowMapping, now: str) -> bool:
     """Remove a baseline, and return whether there was one. Only in an exclusive transaction."""
     if row["baseline_since"] is None:
         return False
+    _remove(connection, row, now)
+    return True
+
+
+def _remove(connection: Connection, row: RowMapping, now: str) -> None:
     connection.execute(delete(baselines).where(baselines.c.evaluation_id == row["id"]))
     _log(connection, audit_log.BASELINE_CLEARED, row, now)
-    return True
 
 
 def _log(connection: Connection, action: str, row: RowMapping, now: str) -> None:
@@ -59,7 +70,7 @@ def _log(connection: Connection, action: str, row: RowMapping, now: str) -> None
 
 def list_saved(connection: Connection) -> list[BaselineRecord]:
     """Return the saved baselines, the newest first."""
-    query = select_fields(BaselineRecord).where(baselines.c.saved_at.is_not(None))
+    query = select_fields(BaselineRecord).where(IS_BASELINE)
     newest_first = query.order_by(baselines.c.saved_at.desc(), evaluations.c.id.desc())
     return [make_record(BaselineRecord, row) for row in connection.execute(newest_first).mappings()]
 

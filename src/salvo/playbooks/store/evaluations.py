@@ -10,12 +10,25 @@ from dataclasses import fields
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from sqlalchemy import ColumnElement, Connection, RowMapping, Select, bindparam, func, insert, or_, select
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    RowMapping,
+    Select,
+    and_,
+    bindparam,
+    case,
+    exists,
+    func,
+    insert,
+    or_,
+    select,
+)
 
 from salvo.engine.jsonio import json_codec
 from salvo.errors import StoreError, UnknownIdError, UsageError
 from salvo.playbooks.audit import audit_log
-from salvo.playbooks.enums import Mode, Result, Status
+from salvo.playbooks.enums import Mode, Result, ShownStatus, Status
 from salvo.playbooks.evaluate.inputs import Inputs
 from salvo.playbooks.store.column_text import as_name, as_text, parse_report
 from salvo.playbooks.store.records import ErrorDetail, State, StoredEvaluation, TimelinePoint, UsedPlaybook
@@ -33,12 +46,26 @@ ERROR_KEY = "fault"
 """The key of the stored error in the column `request`."""
 
 _JOINED = evaluations.outerjoin(playbooks).outerjoin(baselines, baselines.c.evaluation_id == evaluations.c.id)
+# Databases of earlier versions may have several baselines of one series. The newest is the one that is used.
+_newer = baselines.alias("newer")
+IS_BASELINE = and_(
+    baselines.c.evaluation_id.is_not(None),
+    ~exists(_newer.c.evaluation_id).where(
+        _newer.c.playbook_hash == baselines.c.playbook_hash,
+        _newer.c.subject == baselines.c.subject,
+        or_(
+            _newer.c.saved_at > baselines.c.saved_at,
+            and_(_newer.c.saved_at == baselines.c.saved_at, _newer.c.evaluation_id > baselines.c.evaluation_id),
+        ),
+    ),
+)
+SHOWN_STATUS = case((evaluations.c.incomplete.is_(True), str(ShownStatus.INCOMPLETE)), else_=evaluations.c.status)
 _COLUMNS: dict[str, ColumnElement[Any]] = {
     **dict(evaluations.c),
     "group": evaluations.c.group_id.label("group"),
     "playbook_id": func.coalesce(playbooks.c.id, "").label("playbook_id"),
     "playbook_version": func.coalesce(playbooks.c.version, "").label("playbook_version"),
-    "baseline": baselines.c.evaluation_id.is_not(None).label("baseline"),
+    "baseline": IS_BASELINE.label("baseline"),
     "evaluation_id": evaluations.c.id.label("evaluation_id"),
     "evaluated_at": evaluations.c.created_at.label("evaluated_at"),
     "saved_at": baselines.c.saved_at,
@@ -115,7 +142,11 @@ def lock_open_evaluation(connection: Connection, evaluation_id: str) -> RowMappi
 
 def find_row(connection: Connection, evaluation_id: str) -> RowMapping | None:
     """Return everything that is stored of one evaluation, including its texts."""
-    more = (_COLUMNS["group"], playbooks.c.document.label("playbook"), baselines.c.saved_at.label("baseline_since"))
+    more = (
+        _COLUMNS["group"],
+        playbooks.c.document.label("playbook"),
+        case((IS_BASELINE, baselines.c.saved_at)).label("baseline_since"),
+    )
     query = select(evaluations, *more).select_from(_JOINED).where(evaluations.c.id == as_name(evaluation_id))
     return connection.execute(query).mappings().one_or_none()
 
@@ -170,7 +201,7 @@ def stored_evaluation(row: RowMapping, state: State) -> StoredEvaluation:
 
 def matches_search(search: str) -> ColumnElement[bool]:
     """Return a condition for a list of evaluations: one of the names contains the text, in any case."""
-    columns = (evaluations.c.id, evaluations.c.subject, evaluations.c.evaluator, evaluations.c.status, playbooks.c.id)
+    columns = (evaluations.c.id, evaluations.c.subject, evaluations.c.evaluator, SHOWN_STATUS, playbooks.c.id)
     return or_(*(column.icontains(as_name(search), autoescape=True) for column in columns))
 
 

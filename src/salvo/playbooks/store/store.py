@@ -20,9 +20,9 @@ from salvo.playbooks.audit import audit_log
 from salvo.playbooks.audit.audit_log import AuditEntry
 from salvo.playbooks.audit.chain_signatures import HeadSignature
 from salvo.playbooks.audit.text_hashing import without_texts
-from salvo.playbooks.enums import Mode, Status
+from salvo.playbooks.enums import Mode, ShownStatus
 from salvo.playbooks.evaluate.votes import Vote
-from salvo.playbooks.report.report import Report
+from salvo.playbooks.report.report import Report, measured_consistency
 from salvo.playbooks.store import audit_entries, baselines, head_signatures, process_owner, raw_rows, tables, votes
 from salvo.playbooks.store import evaluations as rows
 from salvo.playbooks.store.column_text import as_name, as_text
@@ -188,7 +188,7 @@ class EvaluationStore:
                 "state": str(State.DONE),
                 "finished_at": now,
                 "status": str(report.summary.overall_status),
-                "consistency": report.variance_summary.consistency_score,
+                "consistency": measured_consistency(report),
                 "incomplete": report.incomplete,
                 "report_hash": stored.integrity.report_hash,
                 "outcomes": as_text({check.check_id: check.result for check in report.check_results}),
@@ -313,7 +313,7 @@ class EvaluationStore:
         self,
         subject: str | None = None,
         *,
-        status: Status | None = None,
+        status: ShownStatus | None = None,
         mode: Mode | None = None,
         search: str = "",
         limit: int | None = None,
@@ -323,9 +323,10 @@ class EvaluationStore:
         query = rows.select_fields(HistoryRow).add_columns(evaluations.c.owner, evaluations.c.touched_at)
         query = query.order_by(evaluations.c.id.desc()).limit(limit).offset(offset)
         subject_name = None if subject is None else as_name(subject)
-        for column, value in (("subject", subject_name), ("status", status), ("mode", mode)):
+        conditions = ((evaluations.c.subject, subject_name), (rows.SHOWN_STATUS, status), (evaluations.c.mode, mode))
+        for column, value in conditions:
             if value is not None:
-                query = query.where(evaluations.c[column] == value)
+                query = query.where(column == value)
         if search:
             query = query.where(rows.matches_search(search))
         with self._database.reading() as connection:

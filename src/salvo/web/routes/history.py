@@ -8,7 +8,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Response
 
 from salvo.engine.jsonio.type_adapters import copy_fields
-from salvo.playbooks.enums import Mode, Status
+from salvo.playbooks.enums import Mode, ShownStatus
 from salvo.playbooks.evaluate.request import DEFAULT_SUBJECT
 from salvo.playbooks.playbook import validate
 from salvo.playbooks.playbook.definition import Variance
@@ -37,7 +37,7 @@ class HistoryPage:
 def history(
     services: ServicesDep,
     subject: Annotated[str | None, Query(max_length=MAX_NAME_LENGTH, description="Only this subject.")] = None,
-    status: Annotated[Status | None, Query(description="Only reports of this status.")] = None,
+    status: Annotated[ShownStatus | None, Query(description="Only reports that are shown with this status.")] = None,
     mode: Annotated[Mode | None, Query(description="Only evaluations in this mode.")] = None,
     search: Annotated[
         str,

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, cast
 
 from fastapi import APIRouter, Query, Response
 
 from salvo.engine.text.formatting import NamedValue
 from salvo.playbooks.audit import chain_signatures, verify_store
 from salvo.playbooks.audit import verify as verification
-from salvo.playbooks.enums import DISCLAIMERS
+from salvo.playbooks.enums import DISCLAIMERS, ShownStatus
 from salvo.playbooks.report import labels
 from salvo.playbooks.report.claims import forbidden_claims
 from salvo.playbooks.report.compare import ReportComparison, compare
@@ -39,8 +39,11 @@ class ReportTexts:
 class CheckLabels:
     votes: str
     facts: list[NamedValue]
+    confidence: str
+    shows_votes: bool
+    """Whether the agreement of the votes means something: not that of one run, nor that of rules with themselves."""
     decided_by: str
-    """Why the evaluator did not judge the check; empty if it did."""
+    """Who decided the check; empty if the majority of an evaluator's votes did."""
     notices: tuple[str, ...]
     """That votes are missing, or that the evidence did not support the vote."""
 
@@ -49,9 +52,11 @@ class CheckLabels:
 class ReportLabels:
     """Labels for the page, worded exactly as in the report's exports."""
 
-    status: str
+    status: ShownStatus
+    """The status as it is shown: INCOMPLETE while votes are missing."""
+    status_meaning: str
+    status_reasons: list[str]
     mode: str
-    incomplete: str
     texts_withheld: str
     tally: str
     """How many checks failed, passed and are indeterminate."""
@@ -62,6 +67,10 @@ class ReportLabels:
     unverified: str
     revision_prompt: str
     variance: list[NamedValue]
+    shows_consistency: bool
+    """Whether the overall consistency was measured, and means something."""
+    no_key_risks: str
+    no_assumptions: str
     evaluator_variance: str
     drift: str
     drift_facts: list[NamedValue]
@@ -81,6 +90,8 @@ class StoredReport:
     """None if only hashes are stored."""
     baseline_since: str | None
     """When it was saved as a baseline, or None."""
+    baseline_refused: str
+    """Why it cannot be a baseline; empty if it can."""
     resumable: bool
     """Whether it is incomplete and the evaluation with the same id can be resumed."""
     withheld: tuple[str, ...]
@@ -95,15 +106,28 @@ def show(report_id: str, services: ServicesDep) -> StoredReport:
     texts = None if stored.inputs is None else ReportTexts(**stored.inputs.texts)  # type: ignore[arg-type]  # ai_output is never None
     resumable = texts is not None and report.incomplete
     return StoredReport(
-        report, report_labels(report), texts, stored.baseline_since, resumable, _withheld(report), labels.WITHHELD
+        report=_written(report),
+        labels=report_labels(report),
+        texts=texts,
+        baseline_since=stored.baseline_since,
+        baseline_refused=labels.baseline_refused(report),
+        resumable=resumable,
+        withheld=_withheld(report),
+        withheld_notice=labels.WITHHELD,
     )
+
+
+def _written(report: Report) -> Report:
+    """Return the report as its file has it, without fields that were added later and have their default."""
+    return cast("Report", report.document())
 
 
 def report_labels(report: Report) -> ReportLabels:
     return ReportLabels(
-        status=labels.MEANINGS[report.summary.overall_status],
+        status=labels.status(report),
+        status_meaning=labels.status_meaning(report),
+        status_reasons=labels.status_reasons(report),
         mode=report.execution_mode.label,
-        incomplete=labels.INCOMPLETE,
         texts_withheld=labels.TEXTS_WITHHELD,
         tally=labels.tally(report.check_results),
         checks={check.check_id: _check_labels(check) for check in report.check_results},
@@ -111,8 +135,11 @@ def report_labels(report: Report) -> ReportLabels:
         unverified=labels.UNVERIFIED,
         revision_prompt=labels.PROMPT,
         variance=labels.variance(report),
+        shows_consistency=labels.shows_consistency(report),
+        no_key_risks=labels.no_key_risks(report),
+        no_assumptions=labels.no_assumptions(report),
         evaluator_variance=labels.EVALUATOR_VARIANCE,
-        drift=labels.DRIFTS[report.drift_summary.kind],
+        drift=labels.drift_kind(report.drift_summary),
         drift_facts=labels.drift(report.drift_summary),
         unchecked_areas=tuple(labels.stated_by(area) for area in report.unchecked_areas),
         integrity=labels.integrity(report),
@@ -126,7 +153,9 @@ def _check_labels(check: CheckResult) -> CheckLabels:
     return CheckLabels(
         votes=labels.votes(check),
         facts=labels.facts(check),
-        decided_by=labels.UNASKED.get(check.decided_by, ""),
+        confidence=labels.confidence(check),
+        shows_votes=labels.shows_votes(check),
+        decided_by=labels.decided_by(check),
         notices=tuple(labels.check_notices(check)),
     )
 
@@ -237,5 +266,12 @@ def compare_reports(pair: ReportPair, services: ServicesDep) -> ReportComparison
     """Compare two reports: what changed, and whether the text or the judge is different."""
     (_, a), (_, b) = (services.load_with_report(name) for name in (pair.a, pair.b))
     return ReportComparisonDetail(
-        DISCLAIMERS, compare(a, b), a, b, report_labels(a), report_labels(b), _withheld(a, b), labels.WITHHELD
+        DISCLAIMERS,
+        compare(a, b),
+        _written(a),
+        _written(b),
+        report_labels(a),
+        report_labels(b),
+        _withheld(a, b),
+        labels.WITHHELD,
     )

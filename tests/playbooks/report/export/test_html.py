@@ -12,7 +12,7 @@ from inline_snapshot import snapshot
 
 from salvo.engine.text.html.templates import _environment
 from salvo.engine.text.unicode_escape import INVISIBLE, code_point
-from salvo.playbooks.enums import DISCLAIMERS, Result, Status
+from salvo.playbooks.enums import DISCLAIMERS, Result, ShownStatus, Status
 from salvo.playbooks.evaluate.inputs import Inputs
 from salvo.playbooks.report.export import annotated_text, html
 from salvo.playbooks.report.report import Location, Report
@@ -137,7 +137,7 @@ safe
 def test_a_result_is_told_by_a_word_and_a_sign_not_by_colour_alone() -> None:
     outline = ParsedHtml(page(everything()))
     badges = [text for text in outline.by_element["span"] if text.split()[-1:] and text.split()[-1].isupper()]
-    assert {"▲ ALERT", "✓ PASS", "✗ FAIL", "? INDETERMINATE"} <= set(badges)
+    assert {"… INCOMPLETE", "✓ PASS", "✗ FAIL", "? INDETERMINATE"} <= set(badges)
 
 
 def test_quotes_lead_to_their_place_in_the_frozen_text() -> None:
@@ -278,4 +278,4 @@ def test_a_report_without_a_signature_says_so() -> None:
 
 def test_results_of_every_kind_have_their_colour_class() -> None:
     classes = " ".join(ParsedHtml(page(everything())).values("class")).split()
-    assert {*Result, Status.ALERT} <= set(classes)
+    assert {*Result, ShownStatus.INCOMPLETE} <= set(classes)

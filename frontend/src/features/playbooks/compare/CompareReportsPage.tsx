@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useSearchParams } from "react-router";
 import { queries } from "@/api/queries";
-import type { CheckResult, ComparedReports, Report } from "@/api/types";
+import type { CheckLabels, CheckResult, ComparedReports, Report, ReportLabels } from "@/api/types";
 import { Badge, Label } from "@/components/Badge";
 import { ButtonLink } from "@/components/Button";
 import { Disclaimers } from "@/components/Disclaimers";
@@ -46,14 +46,15 @@ function ComparisonView({ data }: { data: ComparedReports }) {
         ))}
       </div>
       <div className="mt-6 grid gap-4 md:grid-cols-2">
-        <ComparedReport name="A" report={data.a} mode={data.labels_a.mode} />
-        <ComparedReport name="B" report={data.b} mode={data.labels_b.mode} />
+        <ComparedReport name="A" report={data.a} labels={data.labels_a} />
+        <ComparedReport name="B" report={data.b} labels={data.labels_b} />
       </div>
-      <p className="mt-4">
-        Consistency {formatScore(comparison.before.consistency_score)} →{" "}
-        {formatScore(comparison.after.consistency_score)}
-        {comparison.consistency_delta !== null ? ` (${formatChange(comparison.consistency_delta)})` : ""}
-      </p>
+      {comparison.consistency_delta !== null ? (
+        <p className="mt-4">
+          Consistency {formatScore(comparison.before.consistency_score)} →{" "}
+          {formatScore(comparison.after.consistency_score)} ({formatChange(comparison.consistency_delta)})
+        </p>
+      ) : null}
       <Section title="Checks">
         <ul className="space-y-3">
           {checkIds(data).map((checkId) => (
@@ -65,11 +66,12 @@ function ComparisonView({ data }: { data: ComparedReports }) {
   );
 }
 
-function ComparedReport({ name, report, mode }: { name: string; report: Report; mode: string }) {
+function ComparedReport({ name, report, labels }: { name: string; report: Report; labels: ReportLabels }) {
+  const { status, mode } = labels;
   return (
     <section aria-label={`Report ${name}`} className="rounded border border-rule bg-card p-4">
       <h2 className="mb-2 flex flex-wrap items-center gap-3 text-lg">
-        <span>{name}</span> <Badge value={report.summary.overall_status} />
+        <span>{name}</span> <Badge value={status} />
         <Link to={`/reports/${report.report_id}`} className="font-sans text-base text-link underline">
           Open
         </Link>
@@ -107,34 +109,41 @@ function CheckRow({ checkId, data }: { checkId: string; data: ComparedReports })
         {changed ? (
           <Label tone={changed.worse ? "red" : "green"}>{changed.worse ? "↓ worse" : "↑ better"}</Label>
         ) : (
-          <span className="font-normal text-soft">{a?.result === b?.result ? "unchanged" : "not compared"}</span>
+          <span className="font-normal text-soft">{unchangedLabel(checkId, data)}</span>
         )}
       </h3>
       <div className="mt-2 grid gap-4 md:grid-cols-2">
-        <CheckVerdict side="A" check={a} votes={data.labels_a.checks[checkId]?.votes} quotes={quotes?.lost ?? []} />
-        <CheckVerdict side="B" check={b} votes={data.labels_b.checks[checkId]?.votes} quotes={quotes?.gained ?? []} />
+        <CheckVerdict side="A" check={a} labels={data.labels_a.checks[checkId]} quotes={quotes?.lost ?? []} />
+        <CheckVerdict side="B" check={b} labels={data.labels_b.checks[checkId]} quotes={quotes?.gained ?? []} />
       </div>
     </li>
   );
 }
 
+/** Only what was compared can be unchanged. */
+function unchangedLabel(checkId: string, { comparison }: ComparedReports): string {
+  if (comparison.unchanged.includes(checkId)) return "unchanged";
+  const skipped = comparison.not_compared.find(({ check_id }) => check_id === checkId);
+  return skipped ? `not compared: ${skipped.reason}` : "only in one of the reports";
+}
+
 interface CheckVerdictProps {
   side: "A" | "B";
   check: CheckResult | undefined;
-  votes: string | undefined;
+  labels: CheckLabels | undefined;
   /** Only in this report. */
   quotes: readonly string[];
 }
 
-function CheckVerdict({ side, check, votes, quotes }: CheckVerdictProps) {
+function CheckVerdict({ side, check, labels, quotes }: CheckVerdictProps) {
   return (
     <div className="min-w-0">
       <p className="flex flex-wrap items-center gap-2">
         <span className="text-soft">{side}</span>
         {check ? <Badge value={check.result} /> : <span className="text-soft">not in this report</span>}
-        {check?.raw_runs.length ? (
+        {check && labels?.shows_votes && check.per_check_consistency !== null ? (
           <span className="text-sm text-soft">
-            {votes} · consistency {formatScore(check.per_check_consistency)}
+            {labels.votes} · consistency {formatScore(check.per_check_consistency)}
           </span>
         ) : null}
       </p>

@@ -1,8 +1,8 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useCallback, useState } from "react";
 import { queries } from "@/api/queries";
-import type { HistoryQuery, HistoryRow, Mode, Status } from "@/api/types";
-import { Badge, Label, StateLabel } from "@/components/Badge";
+import type { HistoryQuery, HistoryRow, Mode, ShownStatus } from "@/api/types";
+import { Badge, Label, StateLabel, shownStatus } from "@/components/Badge";
 import { Button, ButtonLink, TextLink } from "@/components/Button";
 import { ClickableRow } from "@/components/ClickableRow";
 import { CompareSelection, SelectionCheckbox, toggleSelection } from "@/components/CompareSelection";
@@ -17,7 +17,7 @@ import { type FilterChange, useFilters } from "@/lib/useFilters";
 const LIMIT = 50;
 const COLUMNS = ["Select", "Time", "Status", "Consistency", "Mode", "Subject", "Evaluator", "Playbook"];
 
-const STATUSES: readonly Status[] = ["ALERT", "REVIEW", "OBSERVE", "STABLE"];
+const STATUSES: readonly ShownStatus[] = ["ALERT", "REVIEW", "OBSERVE", "STABLE", "INCOMPLETE"];
 const MODES: readonly Mode[] = ["full", "screening"];
 
 const FILTERS = ["search", "subject", "status", "mode"] as const;
@@ -155,12 +155,15 @@ function Row({ row, selected, onSelect }: RowProps) {
       </td>
       <td className={TD}>
         <span className="flex flex-wrap gap-1.5">
-          {row.status ? <Badge value={row.status} /> : <StateLabel state={row.state} />}
+          {row.status ? (
+            <Badge value={shownStatus({ status: row.status, incomplete: row.incomplete })} />
+          ) : (
+            <StateLabel state={row.state} />
+          )}
           {row.baseline ? <Label tone="plain">baseline</Label> : null}
-          {row.incomplete ? <Label tone="amber">incomplete</Label> : null}
         </span>
       </td>
-      <td className={`${TD} tabular-nums`}>{row.status ? formatScore(row.consistency) : "–"}</td>
+      <td className={`${TD} tabular-nums`}>{row.consistency === null ? "–" : formatScore(row.consistency)}</td>
       <td className={TD}>{row.mode}</td>
       <td className={`${TD} min-w-44 [overflow-wrap:anywhere]`}>
         <VisibleText>{row.subject}</VisibleText>

@@ -23,24 +23,26 @@ export function Actions({ stored }: { stored: StoredReport }) {
   );
 }
 
+/** The series of texts whose subject nobody named. Its reports are listed, but never compared. */
+const UNNAMED_SUBJECT = "default";
+
 function Baseline({ stored }: { stored: StoredReport }) {
   const client = useQueryClient();
-  const { report, baseline_since: since } = stored;
+  const { report, baseline_since: since, baseline_refused: refused } = stored;
   const id = report.report_id;
   const change = useMutation({
     mutationFn: () => (since ? api.clearBaseline(id) : api.saveBaseline(id)),
     onSuccess: () => client.invalidateQueries(),
   });
-  if (report.execution_mode === "screening") {
-    return <span className="text-sm text-soft">A screening cannot be a baseline.</span>;
-  }
+  if (refused && !since) return <span className="text-sm text-soft">{refused}</span>;
   return (
     <>
       <Button variant={since ? "secondary" : "primary"} onClick={() => change.mutate()} disabled={change.isPending}>
         {since ? "Remove as Baseline" : "Save as Baseline"}
       </Button>
       <span role="status" className="text-sm text-soft empty:hidden">
-        {since ? `Baseline since ${formatTime(since)}` : ""}
+        {since ? `Baseline since ${formatTime(since)}.` : ""}
+        {since && report.subject === UNNAMED_SUBJECT ? " Nothing is compared with it: no subject was named." : ""}
       </span>
       {change.error ? <ErrorNotice error={change.error} /> : null}
     </>

@@ -26,7 +26,7 @@ export function CheckCard({ check, labels, number, show }: CheckCardProps) {
       aria-labelledby={`check-${number}-name`}
       data-tone={badgeTone(check.result)}
       data-check={check.check_id}
-      className="scroll-mt-6 rounded border border-rule border-l-[0.4rem] border-l-(--tone) bg-card px-5 py-4"
+      className="scroll-mt-28 rounded border border-rule border-l-[0.4rem] border-l-(--tone) bg-card px-5 py-4"
     >
       <header className="flex flex-wrap items-center justify-between gap-x-4 gap-y-1">
         <h3 id={`check-${number}-name`} className="text-lg font-semibold [overflow-wrap:anywhere]">
@@ -52,7 +52,7 @@ export function CheckCard({ check, labels, number, show }: CheckCardProps) {
         </p>
       ) : null}
       <CitationList citations={check.evidence_citations} unverified={labels.unverified} show={show} title="Evidence" />
-      <Votes check={check} />
+      <Votes check={check} shown={checkLabels?.shows_votes ?? true} />
       <DissentList check={check} unverified={labels.unverified} show={show} />
       <RejectedCitations citations={check.rejected_citations} explanation={labels.rejected} />
       <PatternHits check={check} show={show} />
@@ -183,8 +183,9 @@ function Quote({ span, location, show }: { span: string; location: Location | nu
   );
 }
 
-function Votes({ check }: { check: CheckResult }) {
-  if (!check.raw_runs.length) return null;
+/** The votes, unless their agreement means nothing: one run, or rules that always agree with themselves. */
+function Votes({ check, shown }: { check: CheckResult; shown: boolean }) {
+  if (!shown) return null;
   return (
     <>
       <h4 className={HEADING_CLASS}>Votes</h4>

@@ -19,7 +19,7 @@ import { ResumeForm } from "../progress/ResumeForm";
 import { Actions } from "./Actions";
 import { CheckCard, type ShowInText } from "./CheckCard";
 import { Drift } from "./Drift";
-import { EvaluatorNote, WithheldProvider } from "./EvaluatorNote";
+import { WithheldProvider } from "./EvaluatorNote";
 import { FrozenText, type Target } from "./frozen/FrozenText";
 import { reportPlaces } from "./places";
 import { Variance } from "./Variance";
@@ -54,7 +54,7 @@ function ReportView({ stored }: { stored: StoredReport }) {
     card?.scrollIntoView({ block: "start" });
     card?.focus({ preventScroll: true });
   }, []);
-  useTitle(`${report.summary.overall_status} – report ${report.report_id}`);
+  useTitle(`${labels.status} – report ${report.report_id}`);
   return (
     <WithheldProvider value={withheld}>
       <Disclaimers extra={report.presentation_rules.disclaimers} />
@@ -72,7 +72,7 @@ function ReportView({ stored }: { stored: StoredReport }) {
         </section>
         <section
           aria-labelledby="text"
-          className="xl:sticky xl:top-6 xl:flex xl:max-h-[calc(100vh-3rem)] xl:flex-col xl:self-start print:static print:mt-8 print:block print:max-h-none"
+          className="xl:sticky xl:top-20 xl:flex xl:max-h-[calc(100vh-6rem)] xl:flex-col xl:self-start print:static print:mt-8 print:block print:max-h-none"
         >
           <h2 id="text" className="mb-1 text-xl">
             Frozen text
@@ -103,23 +103,23 @@ function ReportView({ stored }: { stored: StoredReport }) {
 
 function ReportHeader({ stored }: { stored: StoredReport }) {
   const { report, labels } = stored;
-  const status = report.summary.overall_status;
+  const { status } = labels;
   return (
     <header>
       <h1 className="text-3xl leading-tight">BYOP observability report</h1>
       <p className="mt-1 mb-4 text-soft">{labels.mode}</p>
       <StatusBanner label="Status" tone={badgeTone(status)} badge={<Badge value={status} large />}>
-        <p className="font-semibold">{labels.status}</p>
+        <p className="font-semibold">{labels.status_meaning}</p>
         <ul className="mt-1 list-disc pl-5">
-          {report.summary.status_reasons.map((reason) => (
+          {labels.status_reasons.map((reason) => (
             <li key={reason}>
               <VisibleText>{reason}</VisibleText>
             </li>
           ))}
         </ul>
+        {report.incomplete ? <p className="mt-2">{whatToDo(stored)}</p> : null}
       </StatusBanner>
       <div className="mt-4 space-y-3 empty:hidden">
-        {report.incomplete ? <IncompleteNotice report={report} text={labels.incomplete} /> : null}
         {report.texts_withheld ? <Notice>{labels.texts_withheld}</Notice> : null}
         {stored.resumable ? (
           <ResumeForm
@@ -139,22 +139,12 @@ function ReportHeader({ stored }: { stored: StoredReport }) {
   );
 }
 
-const MAX_REASONS = 3;
-
-/** With the reasons for missing votes; usually a single one, such as a wrong key or an outage. */
-function IncompleteNotice({ report, text }: { report: Report; text: string }) {
-  const missing = report.check_results.flatMap((check) => check.raw_runs.filter((run) => !run.valid));
-  const reasons = [...new Set(missing.map((run) => run.problem).filter(Boolean))];
-  return (
-    <Notice>
-      <p>{text}</p>
-      {reasons.slice(0, MAX_REASONS).map((reason) => (
-        <p key={reason} className="foreign mt-1 font-semibold">
-          <EvaluatorNote>{reason}</EvaluatorNote>
-        </p>
-      ))}
-    </Notice>
-  );
+/** What the reader of this page can do about missing votes. */
+function whatToDo({ resumable, report }: StoredReport): string {
+  if (!resumable) return "Correct the cause, then evaluate the text again.";
+  return report.model_fingerprints.evaluator.provider === null
+    ? "Request the missing votes below."
+    : "Correct the cause, enter the API key and request the missing votes below.";
 }
 
 function headFacts(report: Report): Fact[] {
@@ -175,7 +165,7 @@ function ReportSections({ stored, show }: { stored: StoredReport; show: ShowInTe
   return (
     <>
       <Section title="Key risks">
-        <TextList items={summary.key_risks} emptyText="No key risks were detected by this playbook." />
+        <TextList items={summary.key_risks} emptyText={labels.no_key_risks} />
       </Section>
       <Section title="Recommended next steps">
         <TextList items={summary.recommended_next_steps} emptyText="No next steps." />
@@ -205,7 +195,7 @@ function ReportSections({ stored, show }: { stored: StoredReport; show: ShowInTe
       <Section title="Assumptions stated in the text">
         <LocatedList
           items={report.assumptions_extracted.map(({ text, location }) => ({ text: "", span: text, location }))}
-          emptyText="None found."
+          emptyText={labels.no_assumptions}
           show={show}
         />
       </Section>

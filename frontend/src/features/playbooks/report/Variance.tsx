@@ -6,13 +6,14 @@ import { formatScore } from "@/lib/format";
 
 export function Variance({ report, labels }: { report: Report; labels: ReportLabels }) {
   const variance = report.variance_summary;
+  if (report.execution_mode === "screening") return null;
   return (
     <Section
       title="Variance"
       id="variance"
       aside={<Tooltip label="About variance">{labels.evaluator_variance}</Tooltip>}
     >
-      {variance.consistency_score !== null ? (
+      {labels.shows_consistency && variance.consistency_score !== null ? (
         <ConsistencyScale
           value={variance.consistency_score}
           ok={variance.threshold_ok}
@@ -22,8 +23,12 @@ export function Variance({ report, labels }: { report: Report; labels: ReportLab
       <FactRows facts={labels.variance} />
       <p className="mt-3 text-soft">{variance.note}</p>
       <p className="hidden print:block">{labels.evaluator_variance}</p>
-      <h3 className="mt-4 mb-1 font-semibold">Divergent findings</h3>
-      <TextList items={variance.divergent_findings} emptyText="None." />
+      {labels.shows_consistency ? (
+        <>
+          <h3 className="mt-4 mb-1 font-semibold">Divergent findings</h3>
+          <TextList items={variance.divergent_findings} emptyText="None." />
+        </>
+      ) : null}
     </Section>
   );
 }

@@ -1,7 +1,7 @@
 import type { TimelineReport } from "@/api/types";
-import { badgeSign, badgeTone } from "@/components/Badge";
+import { badgeSign, badgeTone, shownStatus } from "@/components/Badge";
 import { EndLabels, HorizontalLine } from "@/components/chart";
-import { formatScore, formatTime } from "@/lib/format";
+import { formatScore, formatTime, pluralize } from "@/lib/format";
 import { linePaths } from "@/lib/plot";
 import { chartPoints, consistencyY, FRAME, stepPath } from "./geometry";
 
@@ -18,7 +18,7 @@ export function TimelineChart({ points, onOpen }: { points: readonly TimelineRep
     <svg
       viewBox={`0 0 ${FRAME.width} ${FRAME.height}`}
       role="img"
-      aria-label={`Consistency and status of ${points.length} reports over time. The table below has the same data.`}
+      aria-label={`Consistency and status of ${pluralize(points.length, "report")} over time. The table below has the same data.`}
       className="block w-full rounded border border-rule bg-card"
     >
       {[0, 0.5, 1].map((value) => (
@@ -48,17 +48,17 @@ export function TimelineChart({ points, onOpen }: { points: readonly TimelineRep
         // biome-ignore lint/a11y/noStaticElementInteractions: for the mouse; keyboard users follow the links in the table
         <g
           key={point.id}
-          data-tone={badgeTone(point.status)}
+          data-tone={badgeTone(shownStatus(point))}
           className="cursor-pointer"
           onClick={() => onOpen(point.id)}
         >
-          <title>{`${formatTime(point.created_at)}: ${point.status}, consistency ${formatScore(point.consistency)}${point.baseline ? ", baseline" : ""}`}</title>
+          <title>{`${formatTime(point.created_at)}: ${shownStatus(point)}${point.consistency === null ? "" : `, consistency ${formatScore(point.consistency)}`}${point.baseline ? ", baseline" : ""}`}</title>
           {point.baseline ? (
             <circle cx={x} cy={y ?? floor} r="13" fill="none" strokeWidth="2" className="stroke-ink" />
           ) : null}
           <circle cx={x} cy={y ?? floor} r="9" strokeWidth="1.5" className="fill-(--tint) stroke-(--tone)" />
           <text x={x} y={(y ?? floor) + 3.5} textAnchor="middle" className="fill-(--tone) text-[10px]">
-            {badgeSign(point.status)}
+            {badgeSign(shownStatus(point))}
           </text>
         </g>
       ))}

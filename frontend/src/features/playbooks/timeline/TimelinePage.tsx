@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearchParams } from "react-router";
 import { queries } from "@/api/queries";
 import type { TimelineReport } from "@/api/types";
-import { Badge, badgeSign, badgeTone, Label } from "@/components/Badge";
+import { Badge, badgeSign, badgeTone, Label, shownStatus } from "@/components/Badge";
 import { ButtonLink, TextLink } from "@/components/Button";
 import { PageTitle, ScrollRegion, TD, TH } from "@/components/layout";
 import { SelectField } from "@/components/SelectField";
@@ -54,8 +54,8 @@ function TimelineView({ points }: { points: readonly TimelineReport[] }) {
     <>
       <TimelineChart points={points} onOpen={(id) => navigate(`/reports/${id}`)} />
       <p className="mt-2 mb-6 text-sm text-soft">
-        ▲ ALERT, ◆ REVIEW, ● OBSERVE, ■ STABLE; a ring marks a saved baseline. A report without a consistency score (a
-        screening, or too few votes) is drawn on the axis.
+        ▲ ALERT, ◆ REVIEW, ● OBSERVE, ■ STABLE, … INCOMPLETE; a ring marks a saved baseline. A report without a
+        consistency score (a screening, or too few votes) is drawn on the axis.
       </p>
       <ScrollRegion label="Reports on this subject">
         <table className="w-full text-sm">
@@ -76,13 +76,14 @@ function TimelineView({ points }: { points: readonly TimelineReport[] }) {
                 </td>
                 <td className={TD}>
                   <span className="flex flex-wrap gap-1">
-                    <Badge value={point.status} />
+                    <Badge value={shownStatus(point)} />
                     {point.baseline ? <Label tone="plain">baseline</Label> : null}
                     {point.mode === "screening" ? <Label tone="plain">screening</Label> : null}
-                    {point.incomplete ? <Label tone="amber">incomplete</Label> : null}
                   </span>
                 </td>
-                <td className={`${TD} tabular-nums`}>{formatScore(point.consistency)}</td>
+                <td className={`${TD} tabular-nums`}>
+                  {point.consistency === null ? "–" : formatScore(point.consistency)}
+                </td>
                 <td className={TD}>{textChange(point, points[index - 1])}</td>
                 <td className={`${TD} whitespace-nowrap`}>
                   <VisibleText>{point.evaluator}</VisibleText>

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from salvo.engine.chat import catalog, judge
 from salvo.engine.chat.base import ChatReply, Stop, Usage
 from salvo.engine.chat.model import WiredModel
@@ -11,7 +13,9 @@ from salvo.engine.wire.base import Wire
 from salvo.errors import (
     ContextTooLongError,
     MissingKeyError,
+    ProviderError,
     QuotaError,
+    RateLimitError,
     RequestRefusedError,
     UnknownModelError,
     WrongKeyError,
@@ -69,11 +73,10 @@ def judge_answer(vote: judge.JudgeVote, question: judge.Question, cost_usd: floa
     """Convert a model's vote on a question of `prompts`."""
     metrics = _call_metrics(vote.replies, question.temperature, cost_usd)
     if vote.answer is None:
-        explained = vote.error is not None or vote.replies[-1].stop is Stop.REFUSAL
         return JudgeAnswer(
             result=None,
             raw=vote.raw,
-            problem=vote.problem if explained else UNPARSEABLE,
+            problem=_problem(vote),
             hopeless=isinstance(vote.error, _HOPELESS),
             measured=metrics,
         )
@@ -88,6 +91,21 @@ def judge_answer(vote: judge.JudgeVote, question: judge.Question, cost_usd: floa
         raw=vote.raw,
         measured=metrics,
     )
+
+
+_HINTS: Mapping[type[ProviderError], str] = {
+    WrongKeyError: "Check the API key, and that its account may use the model.",
+    RateLimitError: "Wait until the limit is reset.",
+}
+"""Hints that hold on every surface: the page has no environment variables and no setting for concurrency."""
+
+
+def _problem(vote: judge.JudgeVote) -> str:
+    """Return why there is no vote, as the command line, the page and files show it."""
+    error = vote.error
+    if error is not None:
+        return f"{error.message} {_HINTS.get(type(error), error.hint)}".rstrip()
+    return vote.problem if vote.replies[-1].stop is Stop.REFUSAL else UNPARSEABLE
 
 
 def _bounded(note: str) -> str:

@@ -52,4 +52,5 @@ def _apply_rules(case: Case) -> JudgeAnswer:
         citations=tuple(RawCitation(text[start:end], offsets=Span(start, end)) for start, end in finding.spans),
         notes=finding.notes,
         rule=finding.rule,
+        abstained=finding.abstained,
     )

@@ -10,7 +10,7 @@ from functools import cache
 
 from salvo.engine.text.formatting import NamedValue
 from salvo.engine.text.html.templates import print_margins, render_page, stylesheet
-from salvo.playbooks.enums import DISCLAIMERS, Result, Status
+from salvo.playbooks.enums import DISCLAIMERS, Result, ShownStatus
 from salvo.playbooks.evaluate.inputs import NAMES, Inputs
 from salvo.playbooks.report import labels
 from salvo.playbooks.report.export import annotated_text
@@ -21,10 +21,11 @@ _QUOTES = 20
 """Quotes of a list that are visible at once."""
 
 _SIGNS = {
-    Status.ALERT: "▲",
-    Status.REVIEW: "◆",
-    Status.OBSERVE: "●",
-    Status.STABLE: "■",
+    ShownStatus.ALERT: "▲",
+    ShownStatus.REVIEW: "◆",
+    ShownStatus.OBSERVE: "●",
+    ShownStatus.STABLE: "■",
+    ShownStatus.INCOMPLETE: "…",
     Result.PASS: "✓",
     Result.FAIL: "✗",
     Result.INDETERMINATE: "?",
@@ -36,7 +37,7 @@ def render(report: Report, inputs: Inputs | None = None, *, signed_by: str | Non
 
     `signed_by` is the public key that the file will be signed with.
     """
-    status = report.summary.overall_status
+    status = labels.status(report)
     texts = inputs.texts if inputs else {}
     same_text = inputs is not None and inputs.fingerprint == report.integrity.inputs_fingerprint
     positions = annotated_text.positions(report) if same_text else ()

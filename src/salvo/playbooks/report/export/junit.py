@@ -1,7 +1,8 @@
 """The report as JUnit XML: a test case for each check.
 
-A check that could not be judged because votes are missing is an error; a check that was judged as indeterminate is
-skipped. Neither is a failure. Whether the evaluation as a whole failed depends on its status.
+It agrees with the exit code of `byop run`: there is a failure where that is 1 and an error where it is 3, and neither
+where it is 0. So a failed check is a failure only if the evaluation failed, and the evaluation has a case of its own,
+because a status can fail although no check did. What is not a failure but did not pass is skipped, with the reason.
 """
 
 from __future__ import annotations
@@ -10,14 +11,18 @@ from collections.abc import Sequence
 from xml.etree import ElementTree as ET
 
 from salvo.engine.text.unicode_escape import visible
-from salvo.playbooks.enums import Result
+from salvo.playbooks.enums import Result, Status
 from salvo.playbooks.report import labels
 from salvo.playbooks.report.report import CheckResult, Report
 
 _QUOTES = 50
+EVALUATION = "evaluation"
+"""The name of the test case for the report as a whole."""
 
 
-def render(report: Report) -> str:
+def render(report: Report, fail_on: Status = Status.REVIEW) -> str:
+    """Return the report; a status that reaches `fail_on` is a failure."""
+    failed = not report.incomplete and report.summary.overall_status.reaches(fail_on)
     name = visible(report.playbook_id)
     root = ET.Element("testsuites", name="byop")
     suite = ET.SubElement(
@@ -25,13 +30,14 @@ def render(report: Report) -> str:
     )
     properties = ET.SubElement(suite, "properties")
     for key, value in (
-        ("status", report.summary.overall_status),
-        *(("reason", reason) for reason in report.summary.status_reasons),
+        ("status", labels.status(report)),
+        *(("reason", reason) for reason in labels.status_reasons(report)),
         *((row.name.lower(), row.value) for row in labels.header(report)),
         *(("disclaimer", line) for line in labels.disclaimers(report)),
     ):
         ET.SubElement(properties, "property", name=key, value=visible(value))
-    tags = [_add_case(suite, name, check) for check in report.check_results]
+    tags = [_add_evaluation(suite, name, report, failed=failed)]
+    tags += [_add_check(suite, name, check, failed=failed) for check in report.check_results]
     for element in (root, suite):
         element.set("tests", str(len(tags)))
         for total, tag in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
@@ -40,23 +46,33 @@ def render(report: Report) -> str:
     return ET.tostring(root, encoding="unicode", xml_declaration=False) + "\n"
 
 
-def _add_case(suite: ET.Element, name: str, check: CheckResult) -> str | None:
-    """Add a test case, and return its tag if the check did not pass."""
-    case = ET.SubElement(suite, "testcase", classname=name, name=visible(check.check_id))
-    tag = _tag(check)
+def _add_evaluation(suite: ET.Element, name: str, report: Report, *, failed: bool) -> str | None:
+    tag = "error" if report.incomplete else "failure" if failed else None
+    message = f"{labels.status(report)}: {labels.status_meaning(report)}"
+    return _add_case(suite, name, EVALUATION, tag, message, labels.status_reasons(report))
+
+
+def _add_check(suite: ET.Element, name: str, check: CheckResult, *, failed: bool) -> str | None:
+    message = f"{check.result.upper()} ({check.severity}): {check.question}"
+    return _add_case(suite, name, check.check_id, _tag(check, failed=failed), message, _lines(check))
+
+
+def _add_case(
+    suite: ET.Element, name: str, case_name: str, tag: str | None, message: str, lines: Sequence[str]
+) -> str | None:
+    """Add a test case, and return its tag: None if it passed."""
+    case = ET.SubElement(suite, "testcase", classname=name, name=visible(case_name))
     if tag is not None:
-        outcome = ET.SubElement(
-            case, tag, message=visible(f"{check.result.upper()} ({check.severity}): {check.question}")
-        )
-        outcome.text = visible("\n".join(_lines(check)))
+        outcome = ET.SubElement(case, tag, message=visible(message))
+        outcome.text = visible("\n".join(lines))
     return tag
 
 
-def _tag(check: CheckResult) -> str | None:
+def _tag(check: CheckResult, *, failed: bool) -> str | None:
     if check.result is Result.PASS:
         return None
     if check.result is Result.FAIL:
-        return "failure"
+        return "failure" if failed else "skipped"
     return "error" if check.incomplete else "skipped"
 
 

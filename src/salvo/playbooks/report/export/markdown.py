@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from salvo.engine.text.formatting import NamedValue
 from salvo.engine.text.markdown import code, fenced, inline, markdown_table
+from salvo.playbooks.enums import Mode
 from salvo.playbooks.report import labels
 from salvo.playbooks.report.report import CheckResult, Citation, Location, Report
 
@@ -21,23 +22,24 @@ def render(report: Report, *, signed_by: str | None = None) -> str:
 def _blocks(report: Report, signed_by: str | None) -> Iterator[str]:
     summary = report.summary
     yield "\n".join(f"> **{inline(line)}**  " for line in labels.disclaimers(report)).rstrip()
-    yield f"# {labels.TITLE}: {summary.overall_status}"
-    yield f"{labels.MEANINGS[summary.overall_status]} {report.execution_mode.label}."
-    yield _list(summary.status_reasons, "")
+    yield f"# {labels.TITLE}: {labels.status(report)}"
+    yield f"{labels.status_meaning(report)} {report.execution_mode.label}."
+    yield _list(labels.status_reasons(report), "")
     for notice in labels.notices(report):
         yield f"> **{notice}**"
     yield _rows("Evaluation", labels.header(report))
-    yield from _section("Key risks", _list(summary.key_risks, "None were detected by this playbook."))
+    yield from _section("Key risks", _list(summary.key_risks, labels.no_key_risks(report)))
     yield from _section("Recommended next steps", _list(summary.recommended_next_steps, "None."))
     yield from _section("Checks at a glance", labels.tally(report.check_results) + ".", _glance(report))
     yield "## Checks"
     for number, check in enumerate(report.check_results, 1):
         yield from _check(number, check)
-    yield from _section("Variance", *_variance(report))
+    if report.execution_mode is not Mode.SCREENING:
+        yield from _section("Variance", *_variance(report))
     yield from _section("Drift", *_drift(report))
     yield from _section("Findings in the text", *_findings(report))
     assumptions = (f"{inline(stated.text)}{_at(stated.location)}" for stated in report.assumptions_extracted)
-    yield from _section("Assumptions stated in the text", _bullets(assumptions, "None found."))
+    yield from _section("Assumptions stated in the text", _bullets(assumptions, labels.no_assumptions(report)))
     yield from _section("Uncertainty", _list(report.uncertainty, "None recorded."))
     areas = (f"{inline(area.area)}{_at(area.location)} – {labels.stated_by(area)}" for area in report.unchecked_areas)
     yield from _section("Areas not checked", _bullets(areas, "None recorded."))
@@ -75,29 +77,22 @@ def _rows(heading: str, rows: Sequence[NamedValue]) -> str:
 
 
 def _glance(report: Report) -> str:
-    columns = ("Check", "Severity", "Result", "Votes", "Confidence", "Consistency")
     rows = [
-        (
-            code(check.check_id),
-            check.severity,
-            f"**{check.result.upper()}**",
-            labels.votes(check),
-            labels.confidence(check),
-            labels.consistency(check),
-        )
+        (code(check.check_id), check.severity, f"**{check.result.upper()}**", *labels.measures(report, check))
         for check in report.check_results
     ]
-    return markdown_table(columns, rows)
+    return markdown_table(("Check", "Severity", "Result", *labels.measure_names(report)), rows)
 
 
 def _check(number: int, check: CheckResult) -> Iterator[str]:
     yield f"### {number}. {code(check.check_id)}: {check.result.upper()}"
     yield f"> {inline(check.question)}"
     yield " · ".join(f"{row.name} **{row.value}**" for row in labels.facts(check))
-    yield labels.UNASKED.get(check.decided_by, "")
+    yield inline(labels.decided_by(check))
     yield from (f"**{sentence}**" for sentence in labels.check_notices(check))
     yield inline(labels.visible_note(check.notes))
-    yield "\n".join(f"- Run {run.run}: {inline(labels.vote(run))}" for run in check.raw_runs)
+    if labels.shows_votes(check):
+        yield "\n".join(f"- Run {run.run}: {inline(labels.vote(run))}" for run in check.raw_runs)
     yield from _quotes("Evidence", check.evidence_citations)
     for dissent in check.dissent:
         yield f"**Dissent, run {dissent.run} ({dissent.result}):** {inline(labels.visible_note(dissent.notes))}"
@@ -131,13 +126,14 @@ def _variance(report: Report) -> Iterator[str]:
     yield _rows("Variance", labels.variance(report))
     yield inline(summary.note)
     yield labels.EVALUATOR_VARIANCE
-    yield "Divergent findings:"
-    yield _list(summary.divergent_findings, "None.")
+    if labels.shows_consistency(report):
+        yield "Divergent findings:"
+        yield _list(summary.divergent_findings, "None.")
 
 
 def _drift(report: Report) -> Iterator[str]:
     summary = report.drift_summary
-    yield labels.DRIFTS[summary.kind]
+    yield labels.drift_kind(summary)
     if rows := labels.drift(summary):
         yield _rows("Drift", rows)
     if summary.changed_checks:

@@ -92,10 +92,11 @@ def test_an_unknown_check_is_not_decided() -> None:
     assert judge("run_variance", CAREFUL) == snapshot(
         RuleFinding(
             result="indeterminate",
-            confidence=0.5,
+            confidence=0.0,
             spans=(),
             rule="unknown-check",
             notes="The rules know the four judged checks of the starter playbook, and not this one.",
+            abstained=True,
         )
     )
 

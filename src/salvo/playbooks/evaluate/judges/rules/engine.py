@@ -9,7 +9,7 @@ from salvo.playbooks.evaluate.judges.rules.assumptions import judge_assumptions
 from salvo.playbooks.evaluate.judges.rules.blocks import Kind
 from salvo.playbooks.evaluate.judges.rules.certainty import judge_certainty
 from salvo.playbooks.evaluate.judges.rules.escalation import judge_escalation
-from salvo.playbooks.evaluate.judges.rules.finding import RuleFinding, Span, undecided
+from salvo.playbooks.evaluate.judges.rules.finding import RuleFinding, Span, abstention, undecided
 from salvo.playbooks.evaluate.judges.rules.genre import Genre, declines, find_genre
 from salvo.playbooks.evaluate.judges.rules.language import other_language, words
 from salvo.playbooks.evaluate.judges.rules.sentences import Sentence, read
@@ -33,7 +33,7 @@ def judge(check_id: str, text: str, ignore: Sequence[Span] = ()) -> RuleFinding:
     It is deterministic and takes linear time. A FAIL always has spans: the sentences that support it.
     """
     if check_id not in _JUDGES:
-        return undecided(
+        return abstention(
             "unknown-check", "The rules know the four judged checks of the starter playbook, and not this one."
         )
     spans = tuple((start, end) for start, end in ignore)

@@ -21,6 +21,8 @@ class RuleFinding:
     spans: tuple[Span, ...]
     rule: str
     notes: str
+    abstained: bool = False
+    """The rules do not know the check."""
 
 
 SAID = 0.9
@@ -42,3 +44,8 @@ def passages(count: int) -> str:
     if count == 1:
         return "The quoted passage is"
     return "The quoted passages are" if count <= EXAMPLES else f"The quoted passages and {count - EXAMPLES} more are"
+
+
+def abstention(rule: str, notes: str) -> RuleFinding:
+    """Return the finding for a check that the rules do not know: nothing was judged."""
+    return RuleFinding("indeterminate", 0.0, (), rule, notes, abstained=True)
