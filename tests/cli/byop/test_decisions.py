@@ -518,9 +518,10 @@ def test_keys_are_read_from_the_environment_and_where_the_text_goes_is_said_befo
         del project.environ["ANTHROPIC_API_KEY"]
         one = project.byop("run", "output.md", "--no-store")
     goes = [shown.stderr.splitlines()[0] for shown in (both, one)]
+    place = provider.url.removeprefix("http://")
     assert goes == [
-        f"The text is sent to 127.0.0.1 ({CLAUDE}): 12 questions with about 109 tokens of text each.",
-        f"The text is sent to 127.0.0.1 ({GPT}): 12 questions with about 109 tokens of text each.",
+        f"The text is sent to {place} ({CLAUDE}): 12 questions with about 109 tokens of text each.",
+        f"The text is sent to {place} ({GPT}): 12 questions with about 109 tokens of text each.",
     ]
     assert [asked.key for asked in provider.requests] == [ANTHROPIC_KEY] * 12 + [OPENAI_KEY] * 12
     project.environ.clear()
