@@ -14,7 +14,7 @@ import re
 import unicodedata
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache, cached_property
+from functools import cache
 from importlib.resources import files
 from typing import NamedTuple
 
@@ -97,25 +97,17 @@ class FoldedText:
         return self._map.origin(start, end)
 
 
-class _LookAlikes:
-    """The table, and the patterns made from it."""
-
-    def __init__(self, same_letter: Mapping[str, str], other_script: Mapping[str, str]) -> None:
-        self.same_letter = same_letter
-        """Latin letters and digits in another style: mathematical, full-width, ligatures. Replaced everywhere."""
-        self.other_script = other_script
-        letters = "".join(map(re.escape, (*same_letter, *other_script)))
-        self.candidate = re.compile(f"[{INVISIBLE}{letters}]")
-
-    @cached_property
-    def all(self) -> dict[str, str]:
-        return {**self.same_letter, **self.other_script}
+class _LookAlikes(NamedTuple):
+    same_letter: Mapping[str, str]
+    """Latin letters and digits in another style: mathematical, full-width, ligatures. Replaced everywhere."""
+    all: Mapping[str, str]
+    """These, and the letters of other scripts."""
 
 
 @cache
 def _look_alikes() -> _LookAlikes:
     table = json.loads(files(__package__).joinpath("look_alikes.json").read_text(encoding="utf-8"))
-    return _LookAlikes(table["same_letter"], table["other_script"])
+    return _LookAlikes(table["same_letter"], {**table["same_letter"], **table["other_script"]})
 
 
 _WORD_END = re.compile(rf"[\w{INVISIBLE}]*+")
@@ -130,9 +122,14 @@ def _replacements(text: str, genuine: frozenset[str]) -> tuple[list[Replacement]
     if text.isascii():
         return replacements, mixed_words
     table = _look_alikes()
+    # A class of the few characters that occur is searched faster than one of the whole table.
+    candidates = [letter for letter in set(text) if letter in table.all or _INVISIBLE_RUN.match(letter)]
+    if not candidates:
+        return replacements, mixed_words
+    candidate_letter = re.compile(f"[{''.join(map(re.escape, sorted(candidates)))}]")
     folded_words: dict[str, tuple[list[Replacement], bool]] = {}
     position = 0
-    while candidate := table.candidate.search(text, position):
+    while candidate := candidate_letter.search(text, position):
         start = candidate.start()
         while start > position and _IN_WORD.match(text, start - 1):
             start -= 1
