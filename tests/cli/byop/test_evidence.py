@@ -269,6 +269,13 @@ def test_a_pattern_in_another_script_still_matches_the_text_itself(project: Byop
     assert [quote["span"] for quote in check(report, "absolutes")["evidence_citations"]] == ["Сор"]
 
 
+def test_the_rules_see_through_zero_width_and_look_alike_letters(project: ByopProject) -> None:
+    disguised = CERTAIN.replace("compliant", "cоmpliаnt").replace("fully", "ful\u200bly")
+    project.write("output.md", TEXT.replace(CERTAIN, disguised))
+    report = project.evaluate("--no-store", exit_code=1)
+    assert [quote["span"] for quote in check(report, "certainty_language")["evidence_citations"]] == [disguised]
+
+
 def test_a_quote_is_located_where_the_text_has_look_alike_letters(project: ByopProject) -> None:
     disguised = CERTAIN.replace("a", "а").replace("Clause", "Cla\u200buse")
     project.write("output.md", TEXT.replace(CERTAIN, disguised))

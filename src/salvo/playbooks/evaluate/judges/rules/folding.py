@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import re
 
+from salvo.playbooks.evaluate.folded_text import FoldedText
+
 
 def fold(text: str) -> str:
-    """Return one lower-case line with plain quotes and dashes, without invisible characters and emphasis marks."""
-    text = _INVISIBLE.sub("", text.translate(_TYPOGRAPHY))
+    """Return one lower-case line with plain quotes and dashes, without invisible characters and emphasis marks.
+
+    Look-alikes of Latin letters are Latin letters, so that they hide no word.
+    """
+    text = _UNPRINTABLE.sub("", FoldedText(text).text.translate(_TYPOGRAPHY))
     text = _EMPHASIS.sub("", _LINK.sub(r"\1", text))
     text = " ".join(text.lower().split())
     if "'" in text:
@@ -16,7 +21,7 @@ def fold(text: str) -> str:
     return text.replace("cannot", "can not")
 
 
-_INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\u0000-\u0008\ud800-\udfff]")
+_UNPRINTABLE = re.compile("[\u0000-\u0008\ud800-\udfff]")
 _TYPOGRAPHY = str.maketrans("\u2018\u2019“”\u00a0\u202f\u2010\u2011", "''\"\"  --", "") | {
     ord(dash): " – " for dash in "–—"
 }
