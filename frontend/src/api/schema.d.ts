@@ -2243,6 +2243,8 @@ export interface components {
             mode: string;
             /** Texts Withheld */
             texts_withheld: string;
+            /** Injections */
+            injections: string;
             /** Tally */
             tally: string;
             /** Checks */

@@ -10,6 +10,7 @@ from typing import Any
 
 from salvo.engine.text.formatting import NamedValue, money, pluralize, seconds
 from salvo.playbooks.enums import DISCLAIMERS, Aggregation, Mode, Result, ShownStatus, Status, shown_status
+from salvo.playbooks.evaluate.injection.finding import MESSAGES
 from salvo.playbooks.report.claims import forbidden_claims
 from salvo.playbooks.report.report import (
     NOT_ASKED,
@@ -32,6 +33,7 @@ CREDIT = "BYOP v0.1 by Vasile Tiple, CC BY 4.0."
 _INCOMPLETE_MEANING = "Votes are missing: some calls gave no usable answer. That says nothing about the text."
 _MAX_PROBLEMS = 3
 """Different reasons for missing votes that are listed. Usually there is one, such as a wrong key or an outage."""
+FINDINGS_TITLE = "Findings in the text"
 TEXTS_WITHHELD = "Only fingerprints were stored. Quotes and notes are replaced by their hashes."
 SIGNED_AT_END = (
     "It is in a comment at the end of this file and covers everything before it: check it with `byop verify FILE`."
@@ -92,7 +94,18 @@ def disclaimers(report: Report) -> list[str]:
 
 def notices(report: Report) -> list[str]:
     """Return what a reader must know before reading anything else."""
-    return [TEXTS_WITHHELD] if report.texts_withheld else []
+    withheld = TEXTS_WITHHELD if report.texts_withheld else ""
+    return [notice for notice in (injections(report), withheld) if notice]
+
+
+def injections(report: Report) -> str:
+    """Return the notice that the text addresses its evaluator or hides something; empty if it does not."""
+    kinds = {*MESSAGES, "more_findings"}
+    places = sum(finding.count for finding in report.artifact_findings if finding.kind in kinds)
+    if not places:
+        return ""
+    where = pluralize(places, "place")
+    return f"In {where} the text addresses its evaluator, or hides something from its reader: see “{FINDINGS_TITLE}”."
 
 
 def status(report: Report) -> ShownStatus:

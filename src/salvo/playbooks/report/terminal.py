@@ -123,10 +123,10 @@ class _Screen:
             self._status(report),
             (line for disclaimer in labels.disclaimers(report) for line in self._wrapped(disclaimer)),
             self._aligned(labels.header(report)),
+            self._findings(report),
             self._checks(report),
             self._variance(report),
             self._drift(report),
-            self._findings(report),
             self._bullets("Key risks", report.summary.key_risks),
             self._bullets("Next steps", report.summary.recommended_next_steps),
             self._bullets("Limitations", report.limitations),
@@ -210,7 +210,7 @@ class _Screen:
 
     def _findings(self, report: Report) -> Iterator[str]:
         if report.artifact_findings:
-            yield self._title("Findings in the text")
+            yield self._title(labels.FINDINGS_TITLE)
         for finding in report.artifact_findings:
             place = f"{labels.where(finding.location)}: " if finding.location else ""
             yield from self._wrapped(f"{place}{finding.message}{labels.times(finding.count)}", "  - ")

@@ -58,6 +58,8 @@ class ReportLabels:
     status_reasons: list[str]
     mode: str
     texts_withheld: str
+    injections: str
+    """That the text addresses its evaluator or hides something; empty if it does not."""
     tally: str
     """How many checks failed, passed and are indeterminate."""
     checks: Mapping[str, CheckLabels]
@@ -129,6 +131,7 @@ def report_labels(report: Report) -> ReportLabels:
         status_reasons=labels.status_reasons(report),
         mode=report.execution_mode.label,
         texts_withheld=labels.TEXTS_WITHHELD,
+        injections=labels.injections(report),
         tally=labels.tally(report.check_results),
         checks={check.check_id: _check_labels(check) for check in report.check_results},
         rejected=labels.REJECTED,

@@ -41,13 +41,13 @@ def test_it_has_every_part_of_the_report_in_order() -> None:
     assert outline.by_element["h1"] + outline.by_element["h2"] == snapshot(
         [
             "BYOP observability report",
+            "Findings in the text",
             "Key risks",
             "Recommended next steps",
             "Checks at a glance",
             "Checks",
             "Variance",
             "Drift",
-            "Findings in the text",
             "Assumptions stated in the text",
             "Uncertainty",
             "Areas not checked",

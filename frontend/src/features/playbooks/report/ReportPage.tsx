@@ -59,6 +59,7 @@ function ReportView({ stored }: { stored: StoredReport }) {
     <WithheldProvider value={withheld}>
       <Disclaimers extra={report.presentation_rules.disclaimers} />
       <ReportHeader stored={stored} />
+      <ArtifactFindings report={report} show={show} />
       <div className="mt-8 grid grid-cols-[minmax(0,1fr)] gap-x-8 gap-y-8 xl:grid-cols-[minmax(0,11fr)_minmax(0,10fr)] print:block">
         <section aria-labelledby="checks">
           <h2 id="checks" className="mb-3 text-xl">
@@ -120,6 +121,7 @@ function ReportHeader({ stored }: { stored: StoredReport }) {
         {report.incomplete ? <p className="mt-2">{whatToDo(stored)}</p> : null}
       </StatusBanner>
       <div className="mt-4 space-y-3 empty:hidden">
+        {labels.injections ? <Notice>{labels.injections}</Notice> : null}
         {report.texts_withheld ? <Notice>{labels.texts_withheld}</Notice> : null}
         {stored.resumable ? (
           <ResumeForm
@@ -136,6 +138,26 @@ function ReportHeader({ stored }: { stored: StoredReport }) {
       </div>
       <Actions stored={stored} />
     </header>
+  );
+}
+
+/** At the top: who reads the checks must know first what the text tries or hides. */
+function ArtifactFindings({ report, show }: { report: Report; show: ShowInText }) {
+  if (!report.artifact_findings.length) return null;
+  return (
+    <div className="max-w-4xl">
+      <Section title="Findings in the text">
+        <LocatedList
+          items={report.artifact_findings.map((finding) => ({
+            text: `${finding.message}${finding.count > 1 ? ` (${finding.count} times)` : ""}`,
+            span: finding.span,
+            location: finding.location,
+          }))}
+          emptyText="None."
+          show={show}
+        />
+      </Section>
+    </div>
   );
 }
 
@@ -181,17 +203,6 @@ function ReportSections({ stored, show }: { stored: StoredReport; show: ShowInTe
       ) : null}
       <Variance report={report} labels={labels} />
       <Drift report={report} labels={labels} />
-      <Section title="Findings in the text">
-        <LocatedList
-          items={report.artifact_findings.map((finding) => ({
-            text: `${finding.message}${finding.count > 1 ? ` (${finding.count} times)` : ""}`,
-            span: finding.span,
-            location: finding.location,
-          }))}
-          emptyText="None."
-          show={show}
-        />
-      </Section>
       <Section title="Assumptions stated in the text">
         <LocatedList
           items={report.assumptions_extracted.map(({ text, location }) => ({ text: "", span: text, location }))}

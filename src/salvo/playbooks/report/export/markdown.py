@@ -28,6 +28,8 @@ def _blocks(report: Report, signed_by: str | None) -> Iterator[str]:
     for notice in labels.notices(report):
         yield f"> **{notice}**"
     yield _rows("Evaluation", labels.header(report))
+    if report.artifact_findings:
+        yield from _section(labels.FINDINGS_TITLE, *_findings(report))
     yield from _section("Key risks", _list(summary.key_risks, labels.no_key_risks(report)))
     yield from _section("Recommended next steps", _list(summary.recommended_next_steps, "None."))
     yield from _section("Checks at a glance", labels.tally(report.check_results) + ".", _glance(report))
@@ -37,7 +39,8 @@ def _blocks(report: Report, signed_by: str | None) -> Iterator[str]:
     if report.execution_mode is not Mode.SCREENING:
         yield from _section("Variance", *_variance(report))
     yield from _section("Drift", *_drift(report))
-    yield from _section("Findings in the text", *_findings(report))
+    if not report.artifact_findings:
+        yield from _section(labels.FINDINGS_TITLE, "None.")
     assumptions = (f"{inline(stated.text)}{_at(stated.location)}" for stated in report.assumptions_extracted)
     yield from _section("Assumptions stated in the text", _bullets(assumptions, labels.no_assumptions(report)))
     yield from _section("Uncertainty", _list(report.uncertainty, "None recorded."))
@@ -152,8 +155,6 @@ def _drift(report: Report) -> Iterator[str]:
 
 
 def _findings(report: Report) -> Iterator[str]:
-    if not report.artifact_findings:
-        yield "None."
     for finding in report.artifact_findings:
         yield f"- {code(finding.kind)}: {inline(finding.message)}{labels.times(finding.count)}{_at(finding.location)}"
         if finding.span is not None:
