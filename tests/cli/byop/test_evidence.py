@@ -183,6 +183,20 @@ def test_a_quote_that_occurs_several_times_shows_all_places(project: ByopProject
     assert html.count('<mark id="text-') >= 3
 
 
+def test_verify_looks_up_every_place_of_a_quote(project: ByopProject) -> None:
+    repeated = "The cap applies to all claims."
+    project.write("output.md", f"{TEXT}\n{repeated} Again:\n- The cap applies\n  to all claims.")
+    with LoopbackProvider(ScriptedJudge(certainty_language=Say(verdict("fail", repeated)))) as provider:
+        project.reach(provider)
+        place = check(project.evaluate(), "certainty_language")["evidence_citations"][0]["other_locations"][0]
+    assert "holds    evidence" in project.byop("verify", "latest").output
+    start, end = place["start"], place["end"]
+    stored, altered = (f'"start":{first},"end":{last}' for first, last in ((start, end), (start - 40, end - 40)))
+    project.alter(f"UPDATE byop_evaluations SET report = replace(report, '{stored}', '{altered}')")  # noqa: S608 - ours
+    verified = project.byop("verify", "latest").output
+    assert f"does not occur at {start - 40} to {end - 40}" in " ".join(verified.split())
+
+
 def test_rules_cite_the_occurrence_that_they_judged(project: ByopProject) -> None:
     claim = "This clause is fully compliant with the GDPR."
     text = (

@@ -24,6 +24,7 @@ from salvo.playbooks.audit.integrity import canonical_report, report_hash
 from salvo.playbooks.audit.text_hashing import is_withheld, withheld
 from salvo.playbooks.evaluate.inputs import NAMES, Inputs
 from salvo.playbooks.playbook.definition import Playbook, Variance
+from salvo.playbooks.report.evidence import is_same_passage
 from salvo.playbooks.store.records import RawEvaluation, RawVote, State
 
 _MAX_DIFFERENCES = 5
@@ -303,6 +304,11 @@ def _check_evidence(document: Mapping[str, Any] | None, inputs: Inputs | None) -
         for path, span, start, end in quotes
         if not _matches(span, inputs.ai_output[start:end])
     ]
+    misplaced += [
+        f"{path} does not occur at {start} to {end}"
+        for path, span, start, end in _other_places(document or {})
+        if not is_withheld(span) and not is_same_passage(span, inputs.ai_output[start:end])
+    ]
     if misplaced:
         places = "; ".join(misplaced[:_MAX_DIFFERENCES])
         return _altered("evidence", f"Quotes are not in the text where the report says: {places}.")
@@ -321,6 +327,18 @@ def _quotes(part: Any, path: str = "") -> Iterator[tuple[str, str, int, int]]:
     elif isinstance(part, list):
         for number, below in enumerate(part):
             yield from _quotes(below, f"{path}[{number}]")
+
+
+def _other_places(part: Any, path: str = "") -> Iterator[tuple[str, str, int, int]]:
+    """Return every further place of a quote that occurs several times."""
+    if isinstance(part, dict):
+        for place in part.get("other_locations", ()):
+            yield path, part.get("span", ""), place.get("start", 0), place.get("end", 0)
+        for name, below in part.items():
+            yield from _other_places(below, f"{path}.{name}" if path else name)
+    elif isinstance(part, list):
+        for number, below in enumerate(part):
+            yield from _other_places(below, f"{path}[{number}]")
 
 
 def _matches(span: str, text: str) -> bool:

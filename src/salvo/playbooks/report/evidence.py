@@ -126,3 +126,15 @@ def _unwrapped(quote: str) -> str:
     if bare.startswith(("…", "[…")):
         bare = bare.lstrip(" '…[]")
     return bare
+
+
+def is_same_passage(first: str, second: str) -> bool:
+    """Return whether two places of a text have the same letters, apart from what a quote may leave out."""
+    return any(
+        _letters(Folded(first, numbers=numbers)) == _letters(Folded(second, numbers=numbers))
+        for numbers in (False, True)
+    )
+
+
+def _letters(folded: Folded) -> str:
+    return "".join(filter(str.isalpha, folded.text))
