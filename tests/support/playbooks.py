@@ -11,6 +11,7 @@ from salvo.playbooks.enums import Aggregation, Mode, Result, Severity, Status
 from salvo.playbooks.evaluate.inputs import Inputs
 from salvo.playbooks.evaluate.votes import CallMetrics, JudgeAnswer, RawCitation, Vote
 from salvo.playbooks.playbook.definition import Check, Playbook, Variance
+from salvo.playbooks.report.check_result import derived_confidence
 from salvo.playbooks.report.report import (
     SPEC_VERSION,
     VOTE_RULE,
@@ -189,7 +190,8 @@ def _check(name: str, result: Result, span: str, inputs: Inputs, runs: int) -> C
 
 
 def _derived(name: str, result: Result, notes: str) -> CheckResult:
-    return CheckResult(name, Severity.MEDIUM, "Does it?", result, None, None, (), notes, decided_by="derived")
+    confidence = derived_confidence(result)
+    return CheckResult(name, Severity.MEDIUM, "Does it?", result, confidence, None, (), notes, decided_by="derived")
 
 
 def _location(span: str, inputs: Inputs) -> Location | None:

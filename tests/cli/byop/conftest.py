@@ -66,11 +66,9 @@ def three(store: EvaluationStore) -> EvaluationStore:
 def _screening(name: str) -> Report:
     report = a_report(report_id=name, execution_mode=Mode.SCREENING, runs=1, consistency=None)
     checks = tuple(
-        replace(
-            check,
-            per_check_consistency=None,
-            result=Result.INDETERMINATE if check.check_id == RUN_VARIANCE else check.result,
-        )
+        replace(check, result=Result.INDETERMINATE, per_check_confidence=0.0)
+        if check.check_id == RUN_VARIANCE
+        else replace(check, per_check_consistency=None)
         for check in report.check_results
     )
     return with_hash(replace(report, check_results=checks))

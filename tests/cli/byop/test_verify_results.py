@@ -68,6 +68,8 @@ EDITS: dict[str, tuple[Callable[[dict[str, Any]], object], str]] = {
     "status": (lambda document: document["summary"].update(overall_status="STABLE"), "the status is STABLE, by the votes it is ALERT"),
     "reasons": (lambda document: document["summary"].update(status_reasons=["All is well."]), "the list of reasons for the status is “All is well.”"),
     "variance": (change("run_variance", result="pass"), "the result of run_variance is pass, by the votes it is "),
+    "derived confidence": (change("drift_over_time_support", per_check_confidence=1.0), "the confidence of drift_over_time_support is 1.0, by the votes it is 0.0"),
+    "abstention": (change("certainty_language", abstained=True), "whether the evaluator abstained on certainty_language is True"),
     "incomplete": (lambda document: document.update(incomplete=True), "incomplete is True, by the votes it is False"),
     "missing votes": (change("escalation_signal", incomplete=True), "whether votes are missing for escalation_signal is True"),
     "runs": (remove_dissent, "certainty_language lists 2 runs, the report says 3 per check"),

@@ -96,6 +96,8 @@ def _run_differences(name: str, run: RawRun, answer: Mapping[str, Any] | None) -
         yield f"{name} is {run.result if run.valid else 'no vote'}, its vote is {result or 'none'}"
     if run.confidence != answer.get("confidence"):
         yield f"the confidence of {name} is {run.confidence}, its vote has {answer.get('confidence')}"
+    if run.abstained != bool(answer.get("abstained")):
+        yield f"{name} is an abstention, its vote is none" if run.abstained else f"the vote of {name} is an abstention"
 
 
 def _answer(vote: RawVote) -> Mapping[str, Any]:

@@ -85,13 +85,18 @@ def _scan_outcome(check: Check, scan: Scan) -> tuple[Result, str]:
     return otherwise, "None of the check's patterns occurs in the text."
 
 
+def derived_confidence(result: Result) -> float:
+    """Return the confidence of a result that was computed and not judged."""
+    return 0.0 if result is Result.INDETERMINATE else 1.0
+
+
 def derived(check: Check, result: Result, notes: str) -> CheckResult:
     return CheckResult(
         check_id=check.id,
         severity=check.severity,
         question=check.question,
         result=result,
-        per_check_confidence=0.0 if result is Result.INDETERMINATE else 1.0,
+        per_check_confidence=derived_confidence(result),
         per_check_consistency=None,
         evidence_citations=(),
         notes=notes,

@@ -12,6 +12,7 @@ from salvo.playbooks.enums import DRIFT, RUN_VARIANCE, Result
 from salvo.playbooks.playbook.definition import Check, Playbook, Variance
 from salvo.playbooks.report import drift, status, variance
 from salvo.playbooks.report.builder import snapshot
+from salvo.playbooks.report.check_result import derived_confidence
 from salvo.playbooks.report.citations import why_unsupported
 from salvo.playbooks.report.decision import decide
 from salvo.playbooks.report.report import VOTE_RULE, CheckResult, Report
@@ -68,12 +69,22 @@ def recompute(report: Report, playbook: Playbook | None = None, baseline: Report
         if check.decided_by == "patterns":
             comparison.omissions.append(f"{check.check_id} (its patterns decide, not votes)")
         elif check.check_id == RUN_VARIANCE and check.decided_by == "derived":
-            results[RUN_VARIANCE], _ = variance.run_variance(overall, thresholds, report.execution_mode)
+            results[RUN_VARIANCE], _ = variance.run_variance(
+                overall, thresholds, report.execution_mode, deterministic=_is_deterministic(report)
+            )
             comparison.compare(f"the result of {RUN_VARIANCE}", check.result, results[RUN_VARIANCE])
         elif check.check_id == DRIFT and check.decided_by == "derived":
             results[DRIFT] = _compare_drift(comparison, check, report, baseline)
+        if check.decided_by == "derived" and rule == VOTE_RULE:  # earlier versions wrote none
+            confidence = derived_confidence(results.get(check.check_id, check.result))
+            comparison.compare_number(f"the confidence of {check.check_id}", check.per_check_confidence, confidence)
     _compare_status(comparison, report, results, overall)
     return comparison
+
+
+def _is_deterministic(report: Report) -> bool:
+    """Return whether the evaluator works by rules. Only a model has a provider."""
+    return report.model_fingerprints.evaluator.provider is None
 
 
 def _thresholds(report: Report) -> Variance:
@@ -122,6 +133,7 @@ def _compare_check(
     comparison.compare(f"the result of {name}", check.result, decision.result)
     comparison.compare(f"the raw result of {name}", check.raw_result, decision.raw_result)
     comparison.compare(f"whether votes are missing for {name}", check.incomplete, decision.incomplete)
+    comparison.compare(f"whether the evaluator abstained on {name}", check.abstained, decision.abstained)
     comparison.compare_number(f"the confidence of {name}", check.per_check_confidence, decision.confidence)
     comparison.compare_number(f"the consistency of {name}", check.per_check_consistency, decision.consistency)
     return decision.result, decision.consistency
@@ -181,9 +193,8 @@ def _compare_status(
         )
         for check in report.check_results
     ]
-    deterministic = report.model_fingerprints.evaluator.provider is None
     overall, reasons = status.overall(
-        outcomes, consistency, _thresholds(report), report.execution_mode, deterministic=deterministic
+        outcomes, consistency, _thresholds(report), report.execution_mode, deterministic=_is_deterministic(report)
     )
     comparison.compare("the status", report.summary.overall_status, overall)
     if report.variance_summary.vote_rule != VOTE_RULE:
