@@ -9,7 +9,9 @@ import pytest
 
 from salvo.engine.jsonio import json_codec
 from salvo.playbooks.audit.integrity import report_hash
+from salvo.playbooks.playbook import library
 from tests.support.byop_project import CERTAIN, ByopProject, ScriptedJudge, UnusableAnswer, check, verdict
+from tests.support.playbook import document as playbook_document
 from tests.support.provider import LoopbackProvider, Say
 
 OLD_REPORT = Path(__file__).parents[2] / "playbooks" / "audit" / "files" / "signed_over_content.json"
@@ -202,3 +204,33 @@ def test_an_unsupported_vote_that_is_made_to_count_is_found(project: ByopProject
     assert (code, standing) == (1, "contradicted")
     assert "run 1 of certainty_language is counted" in message
     assert "None of its quotes is a passage of the text that can be evidence." in message
+
+
+def test_whatever_an_evaluation_ends_with_follows_from_its_votes(project: ByopProject) -> None:
+    split = ScriptedJudge(
+        assumption_disclosure=["pass", "fail", "indeterminate"],
+        certainty_language=["fail", Say(verdict("fail", "This is nowhere in the text.")), "pass"],
+        escalation_signal=[Say(verdict("pass")), "pass", "fail"],
+        unchecked_areas_disclosure=UnusableAnswer("garbled"),
+    )
+    strict = json.loads(json.dumps(library.load(library.STARTER).document))
+    strict["variance_handling"]["aggregation"] = "consensus_required"
+    consensus = project.write_playbook(strict, "consensus.json")
+    patterns = project.write_playbook(playbook_document(), "patterns.json")
+    with LoopbackProvider(split) as provider:
+        project.reach(provider)
+        for options in (
+            MODEL,
+            (*MODEL, "--hashes-only", "--subject", "DPA"),
+            (*MODEL, "--subject", "DPA", "--runs", "5"),
+            (*MODEL, "--mode", "screening"),
+            (*MODEL, "--playbook", consensus),
+            ("--evaluator", "rules", "--subject", "DPA"),
+            ("--evaluator", "rules", "--mode", "screening"),
+            ("--evaluator", "rules", "--playbook", patterns),
+        ):
+            report = project.evaluate(*options)
+            assert verified(project, report)[1] == "holds", (options, verified(project, report))
+    shown = project.byop("verify", "--all", "--json")
+    assert [part for part in json.loads(shown.stdout)["findings"] if part["part"] == "results"] == []
+    assert shown.exit_code == 0
