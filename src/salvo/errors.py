@@ -24,6 +24,7 @@ SalvoError
 │   ├── RequestRefusedError    any other 4xx
 │   └── BadReplyError          the answer does not follow the protocol
 ├── StoreError                 the store cannot be written, or a file in it cannot be read
+│   └── DamagedEvaluationError     a stored evaluation has values that Salvo did not write
 └── TapeError                  a recording cannot be used
     ├── TapeCorruptError           not a tape, or a damaged tape
     ├── TapeMissError              nothing was recorded for this request
@@ -172,6 +173,14 @@ class BadReplyError(ProviderError):
 
 class StoreError(SalvoError):
     """The store cannot be written, or a file in it cannot be read."""
+
+
+class DamagedEvaluationError(StoreError):
+    """A stored evaluation has values that Salvo did not write."""
+
+    def __init__(self, evaluation_id: str, problem: str, *, hint: str = "") -> None:
+        super().__init__(f"The stored evaluation {evaluation_id} is damaged: {problem}.", hint=hint)
+        self.evaluation_id = evaluation_id
 
 
 class TapeError(SalvoError):

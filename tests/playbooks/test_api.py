@@ -87,7 +87,7 @@ def test_everything_the_command_takes_can_be_said(tmp_path: Path) -> None:
     assert "You are a lawyer." in provider.requests[0].last_user
     assert second["drift_summary"]["baseline_id"] == first["report_id"]
     with EvaluationStore.open(database, HeldClock()) as store:
-        assert [row.id for row in store.history()] == [second["report_id"], first["report_id"]]
+        assert [row.id for row in store.history().rows] == [second["report_id"], first["report_id"]]
     assert b"sk-mine" not in (tmp_path / "mine.db").read_bytes()
 
 

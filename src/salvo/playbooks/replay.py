@@ -82,7 +82,7 @@ def recorded_baseline(stored: Report, baseline: Report | None) -> BaselineReport
     """Return what the stored report was compared with, or the reason why it was not."""
     drift = stored.drift_summary
     if drift.baseline_id is None:
-        return drift.notes[0]
+        return drift.notes[0] if drift.notes else ""
     if baseline is None:
         raise NotReplayableError(
             f"The baseline of this report, {drift.baseline_id}, is no longer stored.",

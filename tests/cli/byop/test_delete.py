@@ -22,12 +22,12 @@ Pass --yes.
         kept = run("delete", "01k9a", input="n\n")
         assert kept.exit_code == 1
         assert "This cannot be undone" in kept.stdout
-        assert len(three.history()) == 3
+        assert len(three.history().rows) == 3
         assert run("delete", "01k9a", input="y\n").exit_code == 0
     assert run("delete", "latest", "--yes").stdout == snapshot(
         "01k9cccccccccccc was deleted. The audit log records it.\n"
     )
-    assert [row.id for row in three.history()] == [NAMES[1]]
+    assert [row.id for row in three.history().rows] == [NAMES[1]]
     assert run("verify", NAMES[0]).stdout.startswith("unknown")
 
 

@@ -121,7 +121,7 @@ def test_a_locked_database_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         assert str(refusal.value).replace(str(tmp_path), "") == snapshot(
             "/runs.db is locked by another process. Wait until it has finished, and try again."
         )
-        assert store.history() == []
+        assert store.history().rows == []
         other.execute("ROLLBACK")
         other.close()
         begin_evaluation(store)
@@ -181,7 +181,7 @@ def test_a_read_only_database_can_be_read_and_says_so_when_written(tmp_path: Pat
     with EvaluationStore.open(f"sqlite:///{file}", HeldClock()) as store:
         finish_evaluation(store)
     with EvaluationStore.open(f"sqlite:///file:{file}?mode=ro&uri=true", HeldClock()) as store:
-        assert [row.id for row in store.history()] == ["id-0001"]
+        assert [row.id for row in store.history().rows] == ["id-0001"]
         assert store.load("id-0001").report is not None
         with pytest.raises(StoreError) as refusal:
             begin_evaluation(store, "id-0002")
@@ -223,7 +223,7 @@ def test_every_spelling_of_a_postgresql_address_uses_our_driver(postgresql: Post
     address = postgresql.url().partition("://")[2]
     for start in ("postgresql", "postgres", "postgresql+asyncpg", "postgresql+psycopg2"):
         with EvaluationStore.open(f"{start}://{address}", HeldClock()) as store:
-            assert store.history() == []
+            assert store.history().rows == []
 
 
 def test_a_missing_driver_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -242,7 +242,7 @@ def test_a_user_who_may_only_read_is_told_so(postgresql: Postgres) -> None:
             connection.exec_driver_sql("CREATE ROLE reader LOGIN")
             connection.exec_driver_sql("GRANT SELECT ON ALL TABLES IN SCHEMA public TO reader")
     with EvaluationStore.open(url.set(username="reader").render_as_string(), HeldClock()) as store:
-        assert [row.id for row in store.history()] == ["id-0001"]
+        assert [row.id for row in store.history().rows] == ["id-0001"]
         with pytest.raises(StoreError, match="no permission"):
             begin_evaluation(store, "id-0002")
 
@@ -254,4 +254,4 @@ def test_a_connection_that_the_server_cut_is_made_again(postgresql: Postgres) ->
             mine = connection.exec_driver_sql("SELECT pg_backend_pid()").scalar()
         with EvaluationStore.open(postgresql.url(), HeldClock()) as other, other._database.reading() as connection:
             connection.exec_driver_sql(f"SELECT pg_terminate_backend({mine})")
-        assert [row.id for row in store.history()] == ["id-0001"]
+        assert [row.id for row in store.history().rows] == ["id-0001"]

@@ -81,7 +81,7 @@ def test_opening_again_changes_nothing(url: str, clock: HeldClock) -> None:
     with EvaluationStore.open(url, clock) as store:
         finish_evaluation(store)
     with EvaluationStore.open(url, clock) as store:
-        assert [row.id for row in store.history()] == ["id-0001"]
+        assert [row.id for row in store.history().rows] == ["id-0001"]
 
 
 def test_a_database_of_a_newer_version_is_left_alone(url: str, clock: HeldClock) -> None:

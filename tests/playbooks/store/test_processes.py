@@ -62,8 +62,8 @@ def test_processes_make_and_fill_one_fresh_database_at_once(empty_url: str, cloc
         assert [row.id for row in store.history() if row.baseline] == [baseline.evaluation_id]
         assert [entry.sequence for entry in entries] == list(range(1, 36))
         assert len({entry.report_id for entry in entries}) == 9
-        assert {row.state for row in store.history()} == {State.DONE}
-        assert all([number for number, _ in store.votes(row.id)] == [1, 2, 3, 4, 5, 6] for row in store.history())
+        assert {row.state for row in store.history().rows} == {State.DONE}
+        assert all([number for number, _ in store.votes(row.id)] == [1, 2, 3, 4, 5, 6] for row in store.history().rows)
 
 
 def test_a_killed_process_loses_at_most_the_vote_in_flight(url: str, clock: HeldClock) -> None:
@@ -82,7 +82,7 @@ def test_a_killed_process_loses_at_most_the_vote_in_flight(url: str, clock: Held
         kept = [number for number, _ in store.votes(name)]
         assert kept == list(range(1, len(kept) + 1))
         assert told[-1] <= len(kept) <= told[-1] + 1
-        assert [row.state for row in store.history()] == [State.INTERRUPTED]
+        assert [row.state for row in store.history().rows] == [State.INTERRUPTED]
         assert store.mark_interrupted() == [name]
         assert store.load(name).state is State.INTERRUPTED
         store.resume(name)

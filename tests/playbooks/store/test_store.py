@@ -91,7 +91,7 @@ def test_any_text_survives(store: EvaluationStore, text: str) -> None:
     assert found.evaluator == f"openai/{text[:30]}"
     [(_, stored)] = store.votes("id-0001")
     assert stored.answer == vote.answer
-    assert [row.id for row in store.history(subject=text[:30])] == ["id-0001"]
+    assert [row.id for row in store.history(subject=text[:30]).rows] == ["id-0001"]
     assert audit_log.check(store.audit_log()) is None
 
 
@@ -101,8 +101,8 @@ def test_names_of_any_length_and_content_are_stored_and_told_apart(store: Evalua
     store.save_votes("id-0001", [a_vote(long + "1")])
     store.save_votes("id-0001", [a_vote(long + "2")])
     assert [vote.check_id for _, vote in store.votes("id-0001")] == [long + "1", long + "2"]
-    assert store.history(subject=long)
-    assert not store.history(subject=long + "x")
+    assert store.history(subject=long).rows
+    assert not store.history(subject=long + "x").rows
 
 
 def test_a_run_without_a_vote_may_be_asked_again_and_a_vote_stays(store: EvaluationStore) -> None:
@@ -139,7 +139,7 @@ def test_what_was_interrupted_or_cancelled_keeps_its_votes_and_can_be_resumed(st
         end(name)
         # An answer that was on its way has been paid for.
         assert store.save_votes(name, [a_vote(run=2)]) == [2]
-    assert [row.state for row in store.history()] == [State.CANCELLED, State.INTERRUPTED]
+    assert [row.state for row in store.history().rows] == [State.CANCELLED, State.INTERRUPTED]
     store.resume("id-0001")
     assert store.load("id-0001").state is State.RUNNING
     store.finish("id-0001", a_report())
@@ -163,7 +163,7 @@ def test_what_failed_says_why_and_can_be_resumed(store: EvaluationStore) -> None
     found = store.load("id-0001")
     assert (found.state, found.error) == (State.FAILED, ErrorDetail("store", "The disk is full.", "Free some space."))
     assert (found.subject, found.evaluator) == ("default", "anthropic/claude-sonnet-4-6")
-    assert [row.state for row in store.history()] == [State.FAILED]
+    assert [row.state for row in store.history().rows] == [State.FAILED]
     store.resume("id-0001")
     assert (store.load("id-0001").state, store.load("id-0001").error) == (State.RUNNING, None)
 
@@ -225,18 +225,18 @@ def test_history_lists_the_newest_first_and_can_be_narrowed(store: EvaluationSto
     begin_evaluation(store, "id-0002", evaluator="rules")
     finish_evaluation(store, "id-0003", mode=Mode.SCREENING)
     store.set_baseline("id-0001")
-    assert [row.id for row in store.history()] == ["id-0003", "id-0002", "id-0001"]
-    assert [row.id for row in store.history(limit=1, offset=1)] == ["id-0002"]
-    assert [row.id for row in store.history(offset=2)] == ["id-0001"]
-    assert [row.id for row in store.history(subject="Müller GmbH")] == ["id-0001"]
-    assert [row.id for row in store.history(status=ShownStatus.ALERT)] == ["id-0003", "id-0001"]
-    assert [row.id for row in store.history(status=ShownStatus.STABLE)] == []
-    assert [row.id for row in store.history(mode=Mode.FULL)] == ["id-0002", "id-0001"]
-    assert [row.id for row in store.history(mode=Mode.SCREENING, status=ShownStatus.ALERT)] == ["id-0003"]
-    assert [row.id for row in store.history(search="RULES")] == ["id-0002"]
-    assert [row.id for row in store.history(search="ller g")] == ["id-0001"]
-    assert [row.id for row in store.history(search="%")] == []
-    [row] = store.history(search="id-0001")
+    assert [row.id for row in store.history().rows] == ["id-0003", "id-0002", "id-0001"]
+    assert [row.id for row in store.history(limit=1, offset=1).rows] == ["id-0002"]
+    assert [row.id for row in store.history(offset=2).rows] == ["id-0001"]
+    assert [row.id for row in store.history(subject="Müller GmbH").rows] == ["id-0001"]
+    assert [row.id for row in store.history(status=ShownStatus.ALERT).rows] == ["id-0003", "id-0001"]
+    assert [row.id for row in store.history(status=ShownStatus.STABLE).rows] == []
+    assert [row.id for row in store.history(mode=Mode.FULL).rows] == ["id-0002", "id-0001"]
+    assert [row.id for row in store.history(mode=Mode.SCREENING, status=ShownStatus.ALERT).rows] == ["id-0003"]
+    assert [row.id for row in store.history(search="RULES").rows] == ["id-0002"]
+    assert [row.id for row in store.history(search="ller g").rows] == ["id-0001"]
+    assert [row.id for row in store.history(search="%").rows] == []
+    [row] = store.history(search="id-0001").rows
     assert row == snapshot(
         HistoryRow(
             id="id-0001",
@@ -374,7 +374,7 @@ def test_a_deletion_removes_the_texts_and_leaves_the_chain(store: EvaluationStor
     finish_evaluation(store, "id-0002")
     store.set_baseline("id-0001")
     store.delete("id-0001")
-    assert [row.id for row in store.history()] == ["id-0002"]
+    assert [row.id for row in store.history().rows] == ["id-0002"]
     assert store.votes("id-0001") == []
     assert store.load_raw("id-0001") is None
     assert store.baselines() == []

@@ -24,8 +24,9 @@ def delete(report_id: str, by: str | None, yes: bool) -> None:
     """
     with open_store() as store:
         full_id = store.find(report_id)
-        row = next(row for row in store.history(search=full_id) if row.id == full_id)
-        description = f"{full_id} ({printable(row.subject)}, {row.created_at[:19]}Z, {row.status or row.state})"
+        row = next((row for row in store.history(search=full_id).rows if row.id == full_id), None)
+        details = "damaged" if row is None else f"{row.subject}, {row.created_at[:19]}Z, {row.status or row.state}"
+        description = f"{full_id} ({printable(details)})"
         if not yes:
             if not sys.stdin.isatty():
                 raise UsageError(

@@ -12,7 +12,7 @@ from salvo.engine.jsonio import json_codec
 from salvo.engine.text.formatting import truncate
 from salvo.engine.text.terminal import table
 from salvo.engine.text.unicode_escape import printable
-from salvo.errors import NothingFoundError
+from salvo.errors import NothingFoundError, StoreError
 from salvo.playbooks.enums import Mode, ShownStatus, shown_status
 from salvo.playbooks.store.records import RUN_HINT, HistoryRow
 
@@ -34,13 +34,18 @@ def history(subject: str | None, status: str | None, mode: str | None, search: s
     They are read from the database in DATABASE_URL, or from byop_runs.db in the current folder. Times are in UTC.
     """
     with open_for_listing() as store:
-        rows = store.history(
+        listed = store.history(
             subject,
             status=ShownStatus(status.upper()) if status else None,
             mode=Mode(mode) if mode else None,
             search=search,
             limit=limit,
         )
+    for evaluation in listed.damaged:
+        echo(f"Warning: {evaluation.message}", err=True)
+    rows = listed.rows
+    if not rows and listed.damaged:
+        raise StoreError("No other evaluation can be listed.", hint="Restore the database from a backup.")
     if not rows:
         matching = "matching " if subject is not None or status or mode or search else ""
         raise NothingFoundError(f"No {matching}evaluation is stored in {store.place}.", hint=RUN_HINT)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from salvo.errors import StoreError
+from salvo.errors import DamagedEvaluationError, StoreError
 from salvo.playbooks.enums import Mode
 from salvo.playbooks.evaluate.request import DEFAULT_SUBJECT, EvaluationRequest
 from salvo.playbooks.evaluate.votes import Vote
@@ -40,10 +40,14 @@ class StoreRecorder:
         """Commit the votes and return their sequence numbers."""
         return self.store.save_votes(evaluation_id, votes)
 
-    def baseline_for(self, request: EvaluationRequest) -> BaselineReport | None:
+    def baseline_for(self, request: EvaluationRequest) -> BaselineReport | str | None:
+        """Return the report to compare with, or why it cannot be read. None if there is none."""
         # Evaluations of one group are no baseline for each other: which of them finishes first is chance.
         before = self.group or request.report_id
-        baseline = self.store.baseline_for(request.playbook.logic_hash, request.subject, before=before)
+        try:
+            baseline = self.store.baseline_for(request.playbook.logic_hash, request.subject, before=before)
+        except DamagedEvaluationError as error:
+            return f"The report to compare with cannot be read, so it was compared with nothing. {error.message}"
         if baseline is None or baseline.report is None:
             return None
         return BaselineReport(baseline.report, saved=baseline.baseline_since is not None)

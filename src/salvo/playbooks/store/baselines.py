@@ -9,7 +9,8 @@ from salvo.playbooks.audit import audit_log
 from salvo.playbooks.enums import Mode
 from salvo.playbooks.store import audit_entries
 from salvo.playbooks.store.column_text import as_name
-from salvo.playbooks.store.evaluations import IS_BASELINE, make_record, select_fields
+from salvo.playbooks.store.damage import as_logged
+from salvo.playbooks.store.evaluations import IS_BASELINE, check_evaluation, make_record, select_fields
 from salvo.playbooks.store.records import BaselineRecord, State
 from salvo.playbooks.store.tables import baselines, evaluations
 
@@ -19,6 +20,7 @@ def save(connection: Connection, row: RowMapping, now: str) -> None:
 
     A saved one stays as it is. Only in an exclusive transaction, so that a series never has two.
     """
+    check_evaluation(row)
     _check_suitable(row)
     if row["baseline_since"] is not None:
         return
@@ -64,8 +66,9 @@ def _remove(connection: Connection, row: RowMapping, now: str) -> None:
 
 
 def _log(connection: Connection, action: str, row: RowMapping, now: str) -> None:
-    series = {"playbook_logic_hash": row["playbook_hash"], "subject": row["subject"]}
-    audit_entries.append(connection, audit_log.content(action, row["id"], row["report_hash"], at=now, **series))
+    series = {"playbook_logic_hash": as_logged(row["playbook_hash"]), "subject": as_logged(row["subject"])}
+    report_hash = as_logged(row["report_hash"])
+    audit_entries.append(connection, audit_log.content(action, row["id"], report_hash, at=now, **series))
 
 
 def list_saved(connection: Connection) -> list[BaselineRecord]:

@@ -194,8 +194,17 @@ def _create_file(_dialect: object, _entry: object, arguments: list[Any], _parame
 def _prepare(connection: Any, _entry: ConnectionPoolEntry) -> None:
     # Transactions are begun explicitly: the driver's own would begin too late to read and then write in one.
     connection.isolation_level = None
+    connection.text_factory = _decode
     connection.execute("PRAGMA foreign_keys = ON")
     connection.execute("PRAGMA secure_delete = ON")
+
+
+def _decode(value: bytes) -> str | bytes:
+    """Return the text of a column. Bytes that are no text are returned as they are, so one row hides no other."""
+    try:
+        return value.decode()
+    except UnicodeDecodeError:
+        return value
 
 
 def _begin(connection: Connection) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import fields
 from enum import StrEnum
+from types import NoneType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from sqlalchemy import (
@@ -26,11 +27,12 @@ from sqlalchemy import (
 )
 
 from salvo.engine.jsonio import json_codec
-from salvo.errors import StoreError, UnknownIdError, UsageError
+from salvo.errors import UnknownIdError, UsageError
 from salvo.playbooks.audit import audit_log
 from salvo.playbooks.enums import Mode, Result, ShownStatus, Status
 from salvo.playbooks.evaluate.inputs import Inputs
 from salvo.playbooks.store.column_text import as_name, as_text, parse_report
+from salvo.playbooks.store.damage import PARSE_ERRORS, as_logged, check_columns, check_type, damaged_evaluation
 from salvo.playbooks.store.records import ErrorDetail, State, StoredEvaluation, TimelinePoint, UsedPlaybook
 from salvo.playbooks.store.tables import NOT_EVIDENCE, baselines, evaluations, playbooks
 
@@ -72,13 +74,25 @@ _COLUMNS: dict[str, ColumnElement[Any]] = {
 }
 """By the name of the field that holds it."""
 _ENUMS: dict[str, type[StrEnum]] = {"state": State, "mode": Mode, "status": Status}
-_REQUEST_FIELDS = ("subject", "evaluator", "producer", "settings", "raw_hashes")
-"""The keys of the column `request`. Its names are complete; those in columns may be shortened."""
+_REQUEST_FIELDS: dict[str, tuple[type, ...]] = {
+    "subject": (str,),
+    "evaluator": (str,),
+    "producer": (str, NoneType),
+    "settings": (dict,),
+    "raw_hashes": (dict,),
+}
+"""The keys of the column `request` with their types. Its names are complete; those in columns may be shortened."""
 _LIST_HINT = "`byop history` lists the stored evaluations."
 
 # Built once, because building a statement costs as much as running it.
 _LOCK_OPEN = (
-    select(evaluations.c.state, evaluations.c.owner, evaluations.c.touched_at, evaluations.c.stored_in_full)
+    select(
+        evaluations.c.id,
+        evaluations.c.state,
+        evaluations.c.owner,
+        evaluations.c.touched_at,
+        evaluations.c.stored_in_full,
+    )
     .where(evaluations.c.id == bindparam("evaluation_id"))
     .with_for_update()
 )
@@ -169,34 +183,63 @@ def select_fields(record: type[Record]) -> Select[Any]:
 
 
 def make_record(record: type[Record], row: RowMapping, **parsed: Any) -> Record:
-    """Return the record of a row; `parsed` replaces columns that are text."""
-    values = raw_fields(record, row)
+    """Return the record of a row; `parsed` replaces columns that are text. DamagedEvaluationError if it has none."""
+    values = {part.name: row[part.name] for part in fields(record) if part.name in row}
     try:
+        check_columns(values, _COLUMNS)
+        for part in fields(record):
+            if part.name in values and values[part.name] is None and not str(part.type).endswith("None"):
+                raise ValueError(f"{part.name} is missing")
         enums = {name: enum(values[name]) for name, enum in _ENUMS.items() if values.get(name) is not None}
     except ValueError as error:
-        evaluation_id = row.get("id", row.get("evaluation_id"))
-        raise StoreError(
-            f"The evaluation {evaluation_id} is damaged: {error}.", hint="`byop verify --all` says what was altered."
-        ) from error
+        raise damaged_evaluation(row.get("id", row.get("evaluation_id")), error) from error
     return record(**{**values, **enums, **parsed})
 
 
 def raw_fields(record: type[Record], row: RowMapping) -> dict[str, Any]:
-    return {part.name: row[part.name] for part in fields(record) if part.name in row}
+    """Return the fields of a record that verification reads, which must be able to read altered content."""
+    return {part.name: as_logged(row[part.name]) for part in fields(record) if part.name in row}
+
+
+def check_evaluation(row: RowMapping) -> None:
+    """Raise DamagedEvaluationError if a column of the row has a value of another type."""
+    try:
+        check_columns(dict(row), _COLUMNS)
+    except ValueError as error:
+        raise damaged_evaluation(row["id"], error) from error
 
 
 def stored_evaluation(row: RowMapping, state: State) -> StoredEvaluation:
-    request = json_codec.loads(row["request"])
-    return make_record(
-        StoredEvaluation,
-        row,
-        **{name: request[name] for name in _REQUEST_FIELDS},
-        state=state,
-        playbook=json_codec.loads(row["playbook"]),
-        inputs=None if row["inputs"] is None else Inputs.from_stored(json_codec.loads(row["inputs"])),
-        report=None if row["report"] is None else parse_report(row["report"], f"The report {row['id']}"),
-        error=ErrorDetail(**request[ERROR_KEY]) if state is State.FAILED else None,
-    )
+    """Return everything that is stored of an evaluation. DamagedEvaluationError says what cannot be parsed."""
+    try:
+        check_columns(dict(row), _COLUMNS)
+        request = check_type("request", json_codec.loads(row["request"]), dict)
+        return make_record(
+            StoredEvaluation,
+            row,
+            **{name: check_type(name, request.get(name), *kinds) for name, kinds in _REQUEST_FIELDS.items()},
+            state=state,
+            playbook=check_type("playbook", json_codec.loads(check_type("playbook", row["playbook"], str)), dict),
+            inputs=None if row["inputs"] is None else _parse_inputs(row["inputs"]),
+            report=None if row["report"] is None else parse_report(row["report"], "its report"),
+            error=_parse_error(request.get(ERROR_KEY)) if state is State.FAILED else None,
+        )
+    except PARSE_ERRORS as error:
+        raise damaged_evaluation(row["id"], error) from error
+
+
+def _parse_inputs(text: str) -> Inputs:
+    document = check_type("inputs", json_codec.loads(text), dict)
+    check_type("ai_output", document.get("ai_output"), str)
+    for name in ("source_document", "prompt", "system_instructions"):
+        check_type(name, document.get(name), str, NoneType)
+    check_type("raw_hashes", document.get("raw_hashes"), dict, NoneType)
+    return Inputs.from_stored(document)
+
+
+def _parse_error(document: Any) -> ErrorDetail:
+    values = check_type("fault", document, dict)
+    return ErrorDetail(**{name: check_type(name, values.get(name), str) for name in ("code", "message", "hint")})
 
 
 def matches_search(search: str) -> ColumnElement[bool]:
@@ -206,8 +249,12 @@ def matches_search(search: str) -> ColumnElement[bool]:
 
 
 def timeline_point(row: RowMapping) -> TimelinePoint:
-    outcomes = {check_id: Result(result) for check_id, result in json_codec.loads(row["outcomes"]).items()}
-    return make_record(TimelinePoint, row, outcomes=outcomes)
+    try:
+        outcomes = check_type("outcomes", json_codec.loads(check_type("outcomes", row["outcomes"], str)), dict)
+        results = {check_id: Result(result) for check_id, result in outcomes.items()}
+    except PARSE_ERRORS as error:
+        raise damaged_evaluation(row["id"], error) from error
+    return make_record(TimelinePoint, row, outcomes=results)
 
 
 def used_playbooks_query() -> Select[Any]:
@@ -223,4 +270,10 @@ def used_playbooks_query() -> Select[Any]:
 
 
 def used_playbook(row: RowMapping) -> UsedPlaybook:
-    return UsedPlaybook(row["logic_hash"], json_codec.loads(row["document"]), row["used_by"])
+    """DamagedEvaluationError names the newest of the evaluations that used it."""
+    try:
+        check_type("playbook_hash", row["logic_hash"], str)
+        document = check_type("playbook", json_codec.loads(check_type("playbook", row["document"], str)), dict)
+        return UsedPlaybook(row["logic_hash"], document, check_type("id", row["used_by"], str))
+    except PARSE_ERRORS as error:
+        raise damaged_evaluation(row["used_by"], error) from error

@@ -7,6 +7,7 @@ from dataclasses import asdict
 from sqlalchemy import Connection, insert, select
 
 from salvo.playbooks.audit.chain_signatures import HeadSignature
+from salvo.playbooks.store.damage import as_logged
 from salvo.playbooks.store.tables import audit_signatures
 
 
@@ -18,4 +19,5 @@ def list_signatures(connection: Connection) -> list[HeadSignature]:
     """Return the signatures in the order of the entries that they sign."""
     columns = audit_signatures.c
     query = select(columns.sequence, columns.public_key, columns.statement, columns.value)
-    return [HeadSignature(*row) for row in connection.execute(query.order_by(columns.sequence, columns.public_key))]
+    in_order = query.order_by(columns.sequence, columns.public_key)
+    return [HeadSignature(*map(as_logged, row)) for row in connection.execute(in_order)]

@@ -7,6 +7,7 @@ from typing import Any
 from sqlalchemy import Connection, Table, select, type_coerce
 from sqlalchemy.types import NullType
 
+from salvo.playbooks.store.damage import as_logged
 from salvo.playbooks.store.records import RawRow, RawRows
 from salvo.playbooks.store.tables import baselines, evaluations, playbooks, votes
 
@@ -28,16 +29,19 @@ def list_playbooks(connection: Connection) -> list[RawRow]:
 
 
 def list_ids(connection: Connection) -> list[str]:
-    return [
-        row["id"] for row in connection.execute(select(_raw(evaluations.c.id)).order_by(evaluations.c.id)).mappings()
-    ]
+    return [evaluation_id for evaluation_id in _all_ids(connection) if isinstance(evaluation_id, str)]
+
+
+def _all_ids(connection: Connection) -> list[Any]:
+    return list(connection.scalars(select(_raw(evaluations.c.id)).order_by(evaluations.c.id)))
 
 
 def list_orphans(connection: Connection) -> list[tuple[str, str]]:
-    """Return the tables and ids of rows about evaluations that are not stored."""
+    """Return the tables and ids of rows about evaluations that are not stored, or whose id is no text."""
     stored = select(evaluations.c.id)
-    return [
-        (table.name, evaluation_id)
+    no_texts = [evaluation_id for evaluation_id in _all_ids(connection) if not isinstance(evaluation_id, str)]
+    return [(evaluations.name, str(as_logged(evaluation_id))) for evaluation_id in no_texts] + [
+        (table.name, str(as_logged(evaluation_id)))
         for table in (votes, baselines)
         for evaluation_id in connection.scalars(
             select(_raw(table.c.evaluation_id)).where(table.c.evaluation_id.not_in(stored)).distinct()

@@ -101,6 +101,24 @@ class HistoryRow:
 
 
 @dataclass(frozen=True, slots=True)
+class DamagedEvaluation:
+    """An evaluation that cannot be listed, because its row has values that Salvo did not write."""
+
+    id: str
+    message: str
+    """What is wrong, and what to do about it."""
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluationList:
+    rows: list[HistoryRow]
+    """The newest first."""
+    damaged: list[DamagedEvaluation]
+    more: bool
+    """Whether there are older ones."""
+
+
+@dataclass(frozen=True, slots=True)
 class TimelinePoint:
     """One report of a series, with what a chart needs."""
 

@@ -6,7 +6,8 @@ and the report together with its entry in the audit log, so a killed process los
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, Self
 
@@ -15,7 +16,7 @@ from sqlalchemy import Connection, RowMapping, and_, delete, desc, func, select,
 from salvo.engine.jsonio import json_codec
 from salvo.engine.jsonio.canonical import sha256
 from salvo.engine.runtime.clock import Clock
-from salvo.errors import AmbiguousIdError, InputError, StoreError, UnknownIdError, UsageError
+from salvo.errors import AmbiguousIdError, DamagedEvaluationError, UnknownIdError, UsageError
 from salvo.playbooks.audit import audit_log
 from salvo.playbooks.audit.audit_log import AuditEntry
 from salvo.playbooks.audit.chain_signatures import HeadSignature
@@ -26,12 +27,15 @@ from salvo.playbooks.report.report import Report, measured_consistency
 from salvo.playbooks.store import audit_entries, baselines, head_signatures, process_owner, raw_rows, tables, votes
 from salvo.playbooks.store import evaluations as rows
 from salvo.playbooks.store.column_text import as_name, as_text
+from salvo.playbooks.store.damage import PARSE_ERRORS, as_logged, damaged_evaluation
 from salvo.playbooks.store.database import Database
 from salvo.playbooks.store.location import TOUCH
 from salvo.playbooks.store.records import (
     RUN_HINT,
     BaselineRecord,
+    DamagedEvaluation,
     ErrorDetail,
+    EvaluationList,
     HistoryRow,
     RawEvaluation,
     RawRow,
@@ -211,8 +215,11 @@ class EvaluationStore:
         with self._database.writing(alone=True) as connection:
             rows.lock_open_evaluation(connection, evaluation_id)
             query = select(evaluations.c.request).where(evaluations.c.id == evaluation_id)
-            request = json_codec.loads(connection.execute(query).scalar_one())
-            failed = as_text({**request, rows.ERROR_KEY: error})
+            try:
+                request = json_codec.loads(connection.execute(query).scalar_one())
+                failed = as_text({**request, rows.ERROR_KEY: error})
+            except PARSE_ERRORS as damage:
+                raise damaged_evaluation(evaluation_id, damage) from damage
             self._change_state(connection, evaluation_id, audit_log.FAILED, state=State.FAILED, request=failed)
 
     def mark_interrupted(self) -> list[str]:
@@ -221,7 +228,7 @@ class EvaluationStore:
             columns = (evaluations.c.id, evaluations.c.owner, evaluations.c.touched_at)
             running = select(*columns).where(evaluations.c.state == State.RUNNING).order_by(evaluations.c.id)
             locked = connection.execute(running.with_for_update()).mappings()
-            abandoned = [row["id"] for row in locked if self._is_gone(row)]
+            abandoned = [row["id"] for row in locked if isinstance(row["id"], str) and self._is_gone(row)]
             for evaluation_id in abandoned:
                 self._change_state(connection, evaluation_id, audit_log.INTERRUPTED, state=State.INTERRUPTED)
         return abandoned
@@ -235,7 +242,7 @@ class EvaluationStore:
         now = self._now()
         with self._database.writing(alone=True) as connection:
             row = rows.get_row(connection, evaluation_id)
-            if self._state(row) is State.RUNNING:
+            if row["state"] == State.RUNNING and not self._is_gone(row):
                 raise UsageError(
                     f"The evaluation {evaluation_id} is still running.", hint="Wait for it, or cancel it first."
                 )
@@ -243,7 +250,7 @@ class EvaluationStore:
             connection.execute(delete(tables.votes).where(tables.votes.c.evaluation_id == evaluation_id))
             connection.execute(delete(evaluations).where(evaluations.c.id == evaluation_id))
             who = {"by": by or user, "system_user": user}
-            content = audit_log.content(audit_log.ERASURE, evaluation_id, row["report_hash"], at=now, **who)
+            content = audit_log.content(audit_log.ERASURE, evaluation_id, as_logged(row["report_hash"]), at=now, **who)
             audit_entries.append(connection, content)
         self._database.forget()
 
@@ -254,13 +261,13 @@ class EvaluationStore:
         newest_first = select(evaluations.c.id).order_by(evaluations.c.id.desc())
         with self._database.reading() as connection:
             if text == LATEST:
-                matching = list(connection.scalars(newest_first.limit(1)))
+                matching = _texts(connection.scalars(newest_first.limit(_SEARCHED)))[:1]
             else:
                 # Not LIKE: SQLite's ignores case, and PostgreSQL's does not use the index.
                 start = as_name(text)
                 is_match = and_(evaluations.c.id >= start, evaluations.c.id < start + _AFTER_EVERY_ID)
-                matching = list(connection.scalars(newest_first.where(is_match))) if text else []
-            ids = [] if matching else list(connection.scalars(newest_first.limit(_SEARCHED)))
+                matching = _texts(connection.scalars(newest_first.where(is_match))) if text else []
+            ids = [] if matching else _texts(connection.scalars(newest_first.limit(_SEARCHED)))
         if text in matching or len(matching) == 1:
             return text if text in matching else matching[0]
         if matching:
@@ -318,10 +325,13 @@ class EvaluationStore:
         search: str = "",
         limit: int | None = None,
         offset: int = 0,
-    ) -> list[HistoryRow]:
-        """Return the evaluations, the newest first. `search` looks in ids and names, and ignores case."""
+    ) -> EvaluationList:
+        """Return the evaluations, the newest first. `search` looks in ids and names, and ignores case.
+
+        Damaged ones count for the limit, and are named instead of listed.
+        """
         query = rows.select_fields(HistoryRow).add_columns(evaluations.c.owner, evaluations.c.touched_at)
-        query = query.order_by(evaluations.c.id.desc()).limit(limit).offset(offset)
+        query = query.order_by(evaluations.c.id.desc()).limit(None if limit is None else limit + 1).offset(offset)
         subject_name = None if subject is None else as_name(subject)
         conditions = ((evaluations.c.subject, subject_name), (rows.SHOWN_STATUS, status), (evaluations.c.mode, mode))
         for column, value in conditions:
@@ -330,11 +340,21 @@ class EvaluationStore:
         if search:
             query = query.where(rows.matches_search(search))
         with self._database.reading() as connection:
-            history_rows = connection.execute(query).mappings()
-            return [rows.make_record(HistoryRow, row, state=self._state(row)) for row in history_rows]
+            found = list(connection.execute(query).mappings())
+        listed = found if limit is None else found[:limit]
+        records, damaged = [], []
+        for row in listed:
+            try:
+                records.append(rows.make_record(HistoryRow, row, state=self._state(row)))
+            except DamagedEvaluationError as error:
+                damaged.append(DamagedEvaluation(error.evaluation_id, str(error)))
+        return EvaluationList(records, damaged, more=len(found) > len(listed))
 
     def timeline(self, subject: str, playbook_hash: str | None = None) -> list[TimelinePoint]:
-        """Return every report on a subject, the oldest first; with all playbooks, or with one."""
+        """Return every report on a subject, the oldest first; with all playbooks, or with one.
+
+        DamagedEvaluationError names a report that cannot be shown.
+        """
         reports = rows.select_fields(TimelinePoint).where(evaluations.c.state == State.DONE)
         query = reports.where(evaluations.c.subject == as_name(subject)).order_by(evaluations.c.id)
         if playbook_hash is not None:
@@ -343,10 +363,15 @@ class EvaluationStore:
             return [rows.timeline_point(row) for row in connection.execute(query).mappings()]
 
     def playbooks(self, *, limit: int) -> list[UsedPlaybook]:
-        """Return the playbooks that were used, the last used first."""
+        """Return the playbooks that were used, the last used first, without damaged ones."""
         query = rows.used_playbooks_query().order_by(desc("used_by")).limit(limit)
         with self._database.reading() as connection:
-            return [rows.used_playbook(row) for row in connection.execute(query).mappings()]
+            found = list(connection.execute(query).mappings())
+        used = []
+        for row in found:
+            with suppress(DamagedEvaluationError):  # `byop verify --all` names it
+                used.append(rows.used_playbook(row))
+        return used
 
     def playbook(self, logic_hash: str) -> UsedPlaybook | None:
         query = rows.used_playbooks_query().where(tables.playbooks.c.logic_hash == as_name(logic_hash))
@@ -363,7 +388,7 @@ class EvaluationStore:
             .order_by(func.max(evaluations.c.id).desc())
         )
         with self._database.reading() as connection:
-            return [(subject, reports) for subject, reports in connection.execute(query)]
+            return [(subject, reports) for subject, reports in connection.execute(query) if isinstance(subject, str)]
 
     # Baselines.
 
@@ -399,7 +424,7 @@ class EvaluationStore:
     def record_export(self, evaluation_id: str, form: str, content: bytes) -> None:
         """Record that the report was exported: the format, and the hash of the file."""
         with self._database.writing(alone=True) as connection:
-            report_hash = rows.get_row(connection, evaluation_id)["report_hash"]
+            report_hash = as_logged(rows.get_row(connection, evaluation_id)["report_hash"])
             details = {"format": form, "file_sha256": sha256(content)}
             entry = audit_log.content(audit_log.EXPORT, evaluation_id, report_hash, at=self._now(), **details)
             audit_entries.append(connection, entry)
@@ -443,9 +468,7 @@ class EvaluationStore:
         try:
             state = State(row["state"])
         except ValueError as error:
-            raise StoreError(
-                f"An evaluation in {self.place} is damaged: {error}.", hint="`byop verify --all` says what was altered."
-            ) from error
+            raise damaged_evaluation(row["id"], error) from error
         return State.INTERRUPTED if state is State.RUNNING and self._is_gone(row) else state
 
     def _is_gone(self, row: RowMapping) -> bool:
@@ -454,13 +477,7 @@ class EvaluationStore:
         return not is_ours and process_owner.is_gone(row["owner"], row["touched_at"], self._clock.now())
 
     def _parse(self, row: RowMapping) -> StoredEvaluation:
-        try:
-            return rows.stored_evaluation(row, self._state(row))
-        except (ValueError, KeyError, TypeError, InputError) as error:
-            raise StoreError(
-                f"The evaluation {row['id']} in {self.place} is damaged: {error}",
-                hint=f"`byop verify {row['id']}` says what was altered.",
-            ) from error
+        return rows.stored_evaluation(row, self._state(row))
 
     def _now(self) -> str:
         return self._clock.now().isoformat(timespec="milliseconds")
@@ -468,6 +485,11 @@ class EvaluationStore:
 
 def nothing_stored(place: str) -> UnknownIdError:
     return UnknownIdError(f"No evaluation is stored in {place} yet.", hint=RUN_HINT)
+
+
+def _texts(values: Iterable[Any]) -> list[str]:
+    """Return the values without binary data, which only a damaged row has."""
+    return [value for value in values if isinstance(value, str)]
 
 
 def _id_list(ids: Sequence[str]) -> str:

@@ -8,11 +8,13 @@ from typing import Any
 from sqlalchemy import Connection, bindparam, delete, insert, select
 
 from salvo.engine.jsonio.canonical import sha256
+from salvo.engine.jsonio.type_adapters import exception_text
 from salvo.errors import StoreError
 from salvo.playbooks.audit.text_hashing import vote_without_texts
 from salvo.playbooks.enums import Result
 from salvo.playbooks.evaluate.votes import Vote
 from salvo.playbooks.store.column_text import as_name, as_text, parse_vote
+from salvo.playbooks.store.damage import PARSE_ERRORS, as_logged, check_type, damaged_evaluation
 from salvo.playbooks.store.tables import votes as votes_table
 
 _VOTE = votes_table.c
@@ -68,7 +70,14 @@ def list_votes(connection: Connection, evaluation_id: str, after: int) -> list[t
         .where(_VOTE.evaluation_id == evaluation_id, _VOTE.sequence > after)
         .order_by(_VOTE.sequence)
     )
-    return [(row.sequence, parse_vote(row.vote, row.exchanges)) for row in rows]
+    return [(row.sequence, _parse(evaluation_id, *row)) for row in rows]
+
+
+def _parse(evaluation_id: str, sequence: int, vote: Any, exchanges: Any) -> Vote:
+    try:
+        return parse_vote(check_type("vote", vote, str), check_type("exchanges", exchanges, str))
+    except PARSE_ERRORS as error:
+        raise damaged_evaluation(evaluation_id, f"vote {sequence}: {exception_text(error)}") from error
 
 
 def raw_runs(connection: Connection, evaluation_id: str) -> list[dict[str, Any]]:
@@ -78,4 +87,4 @@ def raw_runs(connection: Connection, evaluation_id: str) -> list[dict[str, Any]]
         _VOTE.sequence, _VOTE.check_id, _VOTE.run, _VOTE.result, _VOTE.valid, vote_hash, _VOTE.exchanges_sha256
     )
     in_order = query.where(_VOTE.evaluation_id == evaluation_id).order_by(_VOTE.check_id, _VOTE.run)
-    return list(map(dict, connection.execute(in_order).mappings()))
+    return [{name: as_logged(value) for name, value in row.items()} for row in connection.execute(in_order).mappings()]

@@ -8,14 +8,16 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Response
 
 from salvo.engine.jsonio.type_adapters import copy_fields
+from salvo.errors import PlaybookError
 from salvo.playbooks.enums import Mode, ShownStatus
 from salvo.playbooks.evaluate.request import DEFAULT_SUBJECT
 from salvo.playbooks.playbook import validate
 from salvo.playbooks.playbook.definition import Variance
-from salvo.playbooks.store.records import BaselineRecord, HistoryRow, TimelinePoint
+from salvo.playbooks.store.damage import damaged_evaluation
+from salvo.playbooks.store.records import BaselineRecord, DamagedEvaluation, HistoryRow, TimelinePoint
 from salvo.web.request_models import MAX_NAME_LENGTH, Name, RequestModel
 from salvo.web.responses import JsonRoute
-from salvo.web.services import ServicesDep
+from salvo.web.services import Services, ServicesDep
 
 router = APIRouter(prefix="/api", tags=["history"], route_class=JsonRoute)
 
@@ -27,6 +29,8 @@ class HistoryPage:
     """Newest first."""
 
     rows: tuple[HistoryRow, ...]
+    damaged: tuple[DamagedEvaluation, ...]
+    """Those that cannot be listed, because their rows have values that Salvo did not write."""
     offset: int
     limit: int
     more: bool
@@ -47,8 +51,8 @@ def history(
     offset: Annotated[int, Query(ge=0, le=10_000_000)] = 0,
 ) -> HistoryPage:
     """Return the evaluations, including running and interrupted ones."""
-    rows = services.store.history(subject, status=status, mode=mode, search=search, limit=limit + 1, offset=offset)
-    return HistoryPage(tuple(rows[:limit]), offset, limit, len(rows) > limit)
+    page = services.store.history(subject, status=status, mode=mode, search=search, limit=limit, offset=offset)
+    return HistoryPage(tuple(page.rows), tuple(page.damaged), offset, limit, page.more)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,10 +82,8 @@ def timeline(
     """Return the reports of a subject, oldest first, with status, consistency and outcomes."""
     points = services.store.timeline(subject, playbook_hash)
     thresholds: dict[str, Variance] = {}
-    for logic_hash in {point.playbook_hash for point in points}:
-        used = services.store.playbook(logic_hash)
-        assert used is not None  # noqa: S101 - every evaluation refers to a stored playbook
-        thresholds[logic_hash] = validate.playbook(used.document).variance
+    for logic_hash, evaluation_id in {point.playbook_hash: point.id for point in points}.items():
+        thresholds[logic_hash] = _variance(services, logic_hash, evaluation_id)
     return [
         copy_fields(
             TimelineReport,
@@ -91,6 +93,16 @@ def timeline(
         )
         for point in points
     ]
+
+
+def _variance(services: Services, logic_hash: str, evaluation_id: str) -> Variance:
+    used = services.store.playbook(logic_hash)
+    if used is None:
+        raise damaged_evaluation(evaluation_id, "its playbook is missing")
+    try:
+        return validate.playbook(used.document).variance
+    except PlaybookError as error:
+        raise damaged_evaluation(evaluation_id, f"its playbook cannot be used: {error.message}") from error
 
 
 class BaselineCreate(RequestModel, json_schema_extra={"examples": [{"report_id": "latest"}]}):
