@@ -1,8 +1,11 @@
 """Foreign text on the terminal: what each command prints of it, and that it cannot steer the terminal."""
 
 import json
+import os
 import re
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import click
@@ -19,8 +22,12 @@ from tests.support.playbooks import a_playbook
 from tests.support.project import UserProject
 from tests.support.provider import Answer, Fault, LoopbackProvider, ProviderRequest, Say, Use, UseTools
 from tests.support.stored_evaluations import NAMES, finish_evaluation
+from tests.support.web import CARELESS, server_process
 
 HOSTILE = "\x1b]0;title\x07\x1b[2J\x1b[8m\x9b31m\u202e\x7f"
+FORGED = "Identical: everything was verified."
+"""What a name with a line break would put on a line of its own."""
+TWO_LINES = f"{HOSTILE}\n{FORGED}"
 QUOTED = HOSTILE.encode("unicode_escape").decode()
 OUR_STYLES = re.compile(r"\x1b\[(?:0|1|2|31|32|33|34)m")
 
@@ -41,11 +48,16 @@ def look_up() -> str:
 '''
 
 
-def assert_harmless(result: Result, *, shows_it: bool = True) -> None:
+def assert_harmless(result: Result) -> None:
     assert not result.exception or isinstance(result.exception, SystemExit), result.exception
-    rest = OUR_STYLES.sub("", result.output)
-    assert not set(rest) & set("\x1b\x07\x9b\u202e\x7f\r"), result.output
-    assert ("title" in rest) is shows_it, result.output
+    assert_harmless_text(result.output)
+
+
+def assert_harmless_text(output: str) -> None:
+    rest = OUR_STYLES.sub("", output)
+    assert not set(rest) & set("\x1b\x07\x9b\u202e\x7f\r"), output
+    assert "title" in rest, output
+    assert not [line for line in rest.splitlines() if line.startswith(FORGED)], output
 
 
 def assert_same_text_in_json(result: Result) -> None:
@@ -241,3 +253,74 @@ def test_a_signed_report_that_is_printed_keeps_its_signature(hostile_store: Path
         verified = run_byop("verify", name)
         assert (verified.exit_code, "altered " in verified.output) == (0, False), verified.output
         assert "signature" in verified.output
+
+
+def test_init_shows_the_name_of_a_folder_harmlessly(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for _ in ("created", "kept"):
+        assert_harmless(CliRunner().invoke(salvo, ["init", TWO_LINES], color=True))
+    (tmp_path / "file").write_text("")
+    refused = CliRunner().invoke(salvo, ["init", f"file/{TWO_LINES}"], color=True)
+    assert refused.exit_code != 0
+    assert_harmless(refused)
+
+
+@pytest.mark.parametrize("program", [salvo, byop])
+@pytest.mark.parametrize("name", [TWO_LINES, f"openai/{TWO_LINES}", f"{TWO_LINES}/gpt"])
+def test_models_shows_names_harmlessly(program: click.Command, name: str) -> None:
+    assert_harmless(CliRunner().invoke(program, ["models", name], color=True))
+    listed = CliRunner().invoke(program, ["models", name, "--json"], color=True)
+    assert_harmless(listed)
+    if listed.exit_code == 0:
+        assert TWO_LINES in str_leaves(json.loads(listed.stdout))
+
+
+@pytest.mark.parametrize("program, command", [(salvo, "dashboard"), (byop, "serve")], ids=["dashboard", "serve"])
+def test_a_server_that_does_not_start_shows_arguments_harmlessly(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, program: click.Command, command: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("DATABASE_URL", raising=False)
+    (tmp_path / TWO_LINES).mkdir()
+    for option in ("--host", "--token-file", "--unix-socket", "--port"):
+        refused = CliRunner().invoke(program, [command, "--no-open", option, TWO_LINES], color=True)
+        assert refused.exit_code == 2, option
+        assert_harmless(refused)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Unix sockets")
+@pytest.mark.parametrize("command", ["salvo dashboard", "byop serve"])
+def test_a_server_shows_the_name_of_its_socket_harmlessly(tmp_path: Path, command: str) -> None:
+    with server_process(tmp_path, "--unix-socket", TWO_LINES, served_by=command) as server:
+        assert server.first_address.startswith("http://localhost:")
+    assert_harmless_text(server.log.read_text())
+
+
+@pytest.fixture
+def hostile_evaluation(hostile_store: Path) -> Path:
+    """A report by the rules, with a playbook whose check has a hostile name."""
+    document = json.dumps(a_playbook().document).replace('"certainty_language"', json.dumps(TWO_LINES))
+    (hostile_store / "playbook.json").write_text(document)
+    (hostile_store / "text.md").write_text(CARELESS)
+    assert_harmless(run_byop("run", "text.md", "--evaluator", "rules", "--playbook", "playbook.json"))
+    return hostile_store
+
+
+def test_judgings_show_names_of_checks_harmlessly(hostile_evaluation: Path) -> None:
+    assert_harmless(run_byop("judge", "latest", "--times", "2"))
+    assert_same_text_in_json(run_byop("judge", "latest", "--times", "2", "--json"))
+
+
+def test_a_replay_shows_what_differs_harmlessly(hostile_evaluation: Path) -> None:
+    with closing(sqlite3.connect(hostile_evaluation / "byop_runs.db")) as database, database:
+        [(name, text)] = database.execute("SELECT id, report FROM byop_evaluations ORDER BY id DESC LIMIT 1").fetchall()
+        report = json.loads(text)
+        report["check_results"][0]["notes"] = TWO_LINES
+        report["check_results"][0][TWO_LINES] = TWO_LINES
+        report["subject"] = TWO_LINES
+        database.execute("UPDATE byop_evaluations SET report = ? WHERE id = ?", (json.dumps(report), name))
+    replayed = run_byop("replay", "latest")
+    assert (replayed.exit_code, "differs from its report" in replayed.output) == (1, True), replayed.output
+    assert_harmless(replayed)
+    assert_harmless(run_byop("replay", "latest", "--json"))
+    assert_harmless(run_byop("replay", TWO_LINES))

@@ -1,10 +1,16 @@
 """History, comparison and timeline of evaluations."""
 
 import re
+import sqlite3
+from contextlib import closing
+from pathlib import Path
 
 from playwright.sync_api import expect
 
-from tests.e2e.conftest import Site, StoredReports, Visit
+from salvo.playbooks.store.store import EvaluationStore
+from tests.e2e.conftest import ServeHere, Site, StoredReports, Visit
+from tests.support.clock import HeldClock
+from tests.support.stored_evaluations import finish_evaluation
 
 DISCLAIMER = "This is an observability report, not legal advice."
 
@@ -25,6 +31,22 @@ def test_the_history_is_searched_filtered_and_opened(site: Site, stored: StoredR
     expect(rows.last).to_contain_text("baseline")
     rows.last.get_by_role("cell").last.click()
     expect(page).to_have_url(re.compile(f"/reports/{stored.baseline}$"))
+
+
+def test_a_damaged_evaluation_is_named_and_the_others_are_listed(
+    serve_here: ServeHere, visit: Visit, tmp_path: Path
+) -> None:
+    with EvaluationStore.open(f"sqlite:///{tmp_path / 'byop_runs.db'}", HeldClock()) as store:
+        finish_evaluation(store, "id-0001")
+        finish_evaluation(store, "id-0002", subject="intact")
+    with closing(sqlite3.connect(tmp_path / "byop_runs.db")) as database, database:
+        database.execute("UPDATE byop_evaluations SET consistency = 'high' WHERE id = 'id-0001'")
+    page = visit(serve_here()).open("/history")
+    expect(page.get_by_role("alert")).to_contain_text(
+        "Warning: The stored evaluation id-0001 is damaged: consistency is a text."
+    )
+    expect(page.get_by_role("row").filter(has=page.get_by_role("checkbox"))).to_have_count(1)
+    expect(page.get_by_role("table").get_by_text("intact")).to_be_visible()
 
 
 def test_two_selected_reports_are_compared(site: Site, stored: StoredReports, visit: Visit) -> None:

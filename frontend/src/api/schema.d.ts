@@ -1286,6 +1286,16 @@ export interface components {
             /** Expires */
             expires: string | null;
         };
+        /**
+         * DamagedEvaluation
+         * @description An evaluation that cannot be listed, because its row has values that Salvo did not write.
+         */
+        DamagedEvaluation: {
+            /** Id */
+            id: string;
+            /** Message */
+            message: string;
+        };
         /** Dissent */
         Dissent: {
             /** Run */
@@ -1762,6 +1772,8 @@ export interface components {
         HistoryPage: {
             /** Rows */
             rows: components["schemas"]["HistoryRow"][];
+            /** Damaged */
+            damaged: components["schemas"]["DamagedEvaluation"][];
             /** Offset */
             offset: number;
             /** Limit */

@@ -38,7 +38,7 @@ export function Warnings({ warnings }: { warnings: readonly string[] }) {
     <div role="alert" className="space-y-2">
       {warnings.map((warning) => (
         <Notice key={warning}>
-          <strong>Warning:</strong> {warning}
+          <strong>Warning:</strong> <VisibleText>{warning}</VisibleText>
         </Notice>
       ))}
     </div>

@@ -12,6 +12,7 @@ from html import escape
 from pathlib import Path
 
 from salvo.engine.runtime.clock import Clock
+from salvo.engine.text.unicode_escape import printable
 from salvo.errors import UsageError
 from salvo.web.sessions import CODE_LIFETIME, random_token
 
@@ -26,32 +27,33 @@ def load_token(file: Path | None, environment_token: str | None) -> str | None:
         return None if not environment_token else _check(environment_token, "The environment variable SALVO_TOKEN")
     if environment_token:
         raise UsageError("SALVO_TOKEN and --token-file both give a token.", hint="Use one of them.")
-    token = random_token()
+    token, name = random_token(), printable(str(file))
     try:
         write_private(file, f"{token}\n")
     except FileExistsError:
-        return _check(_read_private(file), str(file))
+        return _check(_read_private(file), name)
     except OSError as error:
-        raise UsageError(f"{file} cannot be written: {error.strerror}.", hint="Choose another file.") from error
+        raise UsageError(f"{name} cannot be written: {error.strerror}.", hint="Choose another file.") from error
     return token
 
 
 def _read_private(file: Path) -> str:
+    name = printable(str(file))
     try:
         descriptor = os.open(file, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
         with os.fdopen(descriptor, encoding="utf-8") as opened:
             status = os.fstat(descriptor)
             if not stat.S_ISREG(status.st_mode):
-                raise UsageError(f"{file} is not a regular file.", hint="Choose another file for the token.")
+                raise UsageError(f"{name} is not a regular file.", hint="Choose another file for the token.")
             if os.name == "posix" and (status.st_mode & 0o077 or status.st_uid != os.geteuid()):
                 raise UsageError(
-                    f"{file} is not yours alone, so its token may be known to others.",
+                    f"{name} is not yours alone, so its token may be known to others.",
                     hint="Delete it, and a new token is written; or make it yours with chown and chmod 600.",
                 )
             return opened.read(_LARGEST_TOKEN_FILE).strip()
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "it is not text"
-        raise UsageError(f"The token in {file} cannot be read: {reason}.", hint="Choose another file.") from error
+        raise UsageError(f"The token in {name} cannot be read: {reason}.", hint="Choose another file.") from error
 
 
 def _check(token: str, source: str) -> str:

@@ -15,6 +15,7 @@ import click
 from salvo.cli.login_file import RedirectFile, load_token
 from salvo.cli.output import echo
 from salvo.engine.runtime.clock import Clock
+from salvo.engine.text.unicode_escape import printable
 from salvo.errors import UsageError
 from salvo.playbooks.audit.head_key import read_head_key
 from salvo.playbooks.store.location import database_url
@@ -146,8 +147,9 @@ def start(
             if unix_socket is not None:
                 tunnel = port or DEFAULT_PORT
                 echo(
-                    f"Listening on {unix_socket}, for this user only. A browser needs a port that leads to it, here or "
-                    f"on another machine: ssh -L {tunnel}:{unix_socket.absolute()} HOST",
+                    f"Listening on {printable(str(unix_socket))}, for this user only. A browser needs a port that "
+                    f"leads to it, here or on another machine: ssh -L {tunnel}:"
+                    f"{printable(str(unix_socket.absolute()))} HOST",
                     err=True,
                 )
                 login = Login(access, settings.clock, [f"http://localhost:{tunnel}"])

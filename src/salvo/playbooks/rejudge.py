@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from salvo.engine.stats.voting import reliability
 from salvo.engine.text.formatting import percent, pluralize
+from salvo.engine.text.unicode_escape import printable
 from salvo.playbooks.enums import Result
 from salvo.playbooks.report.report import Report
 
@@ -60,11 +61,12 @@ def summarise(stored: Report, again: Sequence[Report]) -> RejudgeSummary:
 
 
 def lines(summary: RejudgeSummary) -> list[str]:
-    width = max((len(check.check_id) for check in summary.checks), default=0)
+    names = [printable(check.check_id) for check in summary.checks]
+    width = max(map(len, names), default=0)
     rows = [
-        f"{check.check_id:<{width}}  stored {check.stored:<13}  flipped {percent(check.flip_rate):>4}  "
+        f"{name:<{width}}  stored {check.stored:<13}  flipped {percent(check.flip_rate):>4}  "
         f"votes agree {'unknown' if check.agreement is None else percent(check.agreement)}"
-        for check in summary.checks
+        for name, check in zip(names, summary.checks, strict=True)
     ]
     alpha = "not defined: all votes are equal" if summary.alpha is None else f"{summary.alpha:.2f}"
     repetitions = (
@@ -75,8 +77,8 @@ def lines(summary: RejudgeSummary) -> list[str]:
 
 def _advice(checks: Sequence[Rejudged]) -> str:
     """The text is frozen, so only more votes can help."""
-    flipped = [check.check_id for check in checks if check.flip_rate]
-    split = [check.check_id for check in checks if check.agreement is not None and check.agreement < 1]
+    flipped = [printable(check.check_id) for check in checks if check.flip_rate]
+    split = [printable(check.check_id) for check in checks if check.agreement is not None and check.agreement < 1]
     if flipped:
         return f"All of this variation is the judge's. More votes (--runs) would stabilise: {', '.join(flipped)}."
     if split:

@@ -20,6 +20,7 @@ from fastapi.openapi.utils import get_openapi
 
 from salvo import __version__
 from salvo.engine.runtime.clock import Clock, SystemClock
+from salvo.engine.text.unicode_escape import printable
 from salvo.errors import UsageError
 from salvo.playbooks.audit.head_key import head_key_reader
 from salvo.playbooks.store.store import EvaluationStore
@@ -208,11 +209,11 @@ def serve(app: FastAPI, host: str, port: int, on_ready: Callable[[int | None], N
     server = Server(app, host, port, on_ready)
     try:
         server.run()
-    except SystemExit as error:
+    except (SystemExit, UnicodeError) as error:  # UnicodeError: a name that no host can have
         if server.started:
             raise
         raise UsageError(
-            f"The server cannot listen on {host}, port {port}.",
+            f"The server cannot listen on {printable(host)}, port {port}.",
             hint="Another program may be using it. Choose another port with --port; 0 takes a free one.",
         ) from error
 

@@ -10,6 +10,7 @@ from contextlib import contextmanager, suppress
 from ipaddress import ip_address
 from pathlib import Path
 
+from salvo.engine.text.unicode_escape import printable
 from salvo.errors import UsageError
 
 _SOMEWHERE = (("192.0.2.1", socket.AF_INET), ("2001:db8::1", socket.AF_INET6))
@@ -44,6 +45,7 @@ def own_addresses() -> list[str]:
 @contextmanager
 def unix_socket(path: Path) -> Iterator[socket.socket]:
     """Listen at the path, for this user only, and remove the socket at the end."""
+    name = printable(str(path))
     if not hasattr(socket, "AF_UNIX"):
         raise UsageError("This system has no Unix sockets.", hint="Leave out --unix-socket.")
     _remove_stale(path)
@@ -59,7 +61,7 @@ def unix_socket(path: Path) -> Iterator[socket.socket]:
     except OSError as error:
         listening.close()
         raise UsageError(
-            f"The server cannot listen on {path}: {error.strerror or error}.",
+            f"The server cannot listen on {name}: {error.strerror or error}.",
             hint="Choose a path in a folder that you can write; it can have about 100 characters.",
         ) from error
     try:
@@ -73,20 +75,21 @@ def unix_socket(path: Path) -> Iterator[socket.socket]:
 
 def _remove_stale(path: Path) -> None:
     """Remove the socket of a server that was killed. Raise UsageError if it is something else."""
+    name = printable(str(path))
     try:
         mode = path.lstat().st_mode
     except FileNotFoundError:
         return
     except OSError as error:
-        raise UsageError(f"The server cannot listen on {path}: {error.strerror}.") from error
+        raise UsageError(f"The server cannot listen on {name}: {error.strerror}.") from error
     if not stat.S_ISSOCK(mode):
-        raise UsageError(f"{path} exists and is not a socket.", hint="Choose another path.")
+        raise UsageError(f"{name} exists and is not a socket.", hint="Choose another path.")
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
         try:
             probe.connect(os.fspath(path))
         except ConnectionRefusedError:
             path.unlink()
         except OSError as error:
-            raise UsageError(f"{path} cannot be used: {error.strerror}.", hint="Choose another path.") from error
+            raise UsageError(f"{name} cannot be used: {error.strerror}.", hint="Choose another path.") from error
         else:
-            raise UsageError(f"Another server is listening on {path}.", hint="Stop it, or choose another path.")
+            raise UsageError(f"Another server is listening on {name}.", hint="Stop it, or choose another path.")

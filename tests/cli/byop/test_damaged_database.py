@@ -1,47 +1,55 @@
 """A database with damaged values: every command says which evaluation is damaged, and none ends with a traceback."""
 
+import json
 import shutil
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
 
+from salvo.cli.exit_codes import ExitCode
 from salvo.playbooks.store.store import EvaluationStore
 from salvo.playbooks.store.tables import metadata
 from tests.support.clock import HeldClock
 from tests.support.playbooks import a_vote
 from tests.support.stored_evaluations import NAMES, Byop, begin_evaluation, finish_evaluation
+from tests.support.web import CARELESS
 
 DAMAGED, INTACT, STOPPED = NAMES
-COLUMNS = [(table.name, column.name) for table in metadata.sorted_tables for column in table.c]
-VALUES: dict[str, Any] = {
-    "binary data": b"\x00\xff",
-    "a word": "bogus",
-    "a JSON array": "[]",
-    "a JSON object": '{"check_results": 7, "ballot": [], "metadata": {}}',
-}
+ABOUT_EVALUATIONS = {"byop_evaluations": "id", "byop_votes": "evaluation_id", "byop_baselines": "evaluation_id"}
+"""The column with the id of the evaluation, by the table."""
+BINARY = b"\x00\xff"
+JSON_COLUMNS = [
+    ("byop_evaluations", "request"),
+    ("byop_evaluations", "inputs"),
+    ("byop_evaluations", "report"),
+    ("byop_evaluations", "outcomes"),
+    ("byop_playbooks", "document"),
+    ("byop_votes", "vote"),
+    ("byop_votes", "exchanges"),
+    ("byop_audit", "entry"),
+]
 COMMANDS = (
     "history",
     "history --json",
     f"show {DAMAGED}",
-    f"show {DAMAGED} --json",
     f"compare {DAMAGED} {INTACT}",
     f"verify {DAMAGED}",
     "verify --all",
-    "verify",
     "drift",
-    "drift --json",
     "audit",
     "audit --json",
     "baseline list",
-    f"baseline set {DAMAGED}",
     f"replay {DAMAGED}",
     f"run --resume {STOPPED}",
+    f"baseline set {DAMAGED}",
     f"delete {DAMAGED} --yes",
 )
+READING = (f"show {DAMAGED}", f"verify {DAMAGED}", f"replay {DAMAGED}", "drift --json")
 
 
 @pytest.fixture(scope="module")
@@ -65,27 +73,163 @@ def database(original: Path, folder: Path) -> Iterator[sqlite3.Connection]:
         yield connection
 
 
-def damage(database: sqlite3.Connection, table: str, column: str, value: Any, evaluation: str = DAMAGED) -> None:
-    key = {"byop_evaluations": "id", "byop_votes": "evaluation_id", "byop_baselines": "evaluation_id"}.get(table)
-    where = f" WHERE {key} = '{evaluation}'" if key else ""
-    database.execute(f"UPDATE OR IGNORE {table} SET {column} = ?{where}", (value,))  # noqa: S608 - names of our own tables
+def restore(database: sqlite3.Connection, original: Path) -> None:
+    with closing(sqlite3.connect(original)) as source:
+        source.backup(database)
 
 
-@pytest.mark.parametrize("value", VALUES)
-@pytest.mark.parametrize("table", list(metadata.tables))
+def where(table: str) -> str:
+    key = ABOUT_EVALUATIONS.get(table)
+    return f" WHERE {key} = '{DAMAGED}'" if key else ""
+
+
+def damage(database: sqlite3.Connection, table: str, column: str, value: Any) -> None:
+    database.execute(f"UPDATE OR IGNORE {table} SET {column} = ?{where(table)}", (value,))  # noqa: S608 - our own tables
+
+
+def tracebacks(run: Byop, commands: Iterable[str], situation: str) -> list[str]:
+    failures = []
+    for command in commands:
+        try:
+            result = run(*command.split())
+        except Exception as error:  # noqa: BLE001 - whatever it is, a user would see it
+            failures.append(f"{situation}: byop {command}: {type(error).__name__}: {error}")
+        else:
+            assert "Traceback" not in result.output
+    return failures
+
+
+@pytest.mark.parametrize(
+    "column, value, problem",
+    [
+        ("subject", BINARY, "subject is binary data"),
+        ("consistency", "high", "consistency is a text"),
+        ("consistency", float("inf"), "consistency is a number that is not finite"),
+        ("runs", "three", "runs is a text"),
+        ("status", "bogus", "'bogus' is not a valid Status"),
+        ("mode", "bogus", "'bogus' is not a valid Mode"),
+        ("state", "bogus", "'bogus' is not a valid State"),
+        ("created_at", BINARY, "created_at is binary data"),
+    ],
+)
+def test_a_damaged_evaluation_is_named_and_hides_no_other(
+    run: Byop, database: sqlite3.Connection, column: str, value: Any, problem: str
+) -> None:
+    damage(database, "byop_evaluations", column, value)
+    shown = run("history", "--json")
+    assert shown.exit_code == 0
+    assert [row["id"] for row in json.loads(shown.stdout)] == [STOPPED, INTACT]
+    assert f"The stored evaluation {DAMAGED} is damaged: {problem}." in shown.stderr
+    assert f"`byop verify {DAMAGED}` says what was altered." in shown.stderr
+    assert f"byop_evaluations.{column} is" in run("verify", DAMAGED).stdout
+
+
+def test_text_that_is_not_utf_8_is_damage_like_any_other(run: Byop, database: sqlite3.Connection) -> None:
+    database.execute(f"UPDATE byop_evaluations SET evaluator = CAST(x'ff41' AS TEXT){where('byop_evaluations')}")  # noqa: S608 - our own tables
+    shown = run("history")
+    assert (shown.exit_code, shown.stdout.count("01k9")) == (0, 2)
+    assert f"{DAMAGED} is damaged: evaluator is binary data" in shown.stderr
+    assert run("verify", DAMAGED).exit_code == 1
+
+
+def test_a_history_of_damaged_evaluations_only_is_an_error(run: Byop, database: sqlite3.Connection) -> None:
+    database.execute("UPDATE byop_evaluations SET mode = 'bogus'")
+    shown = run("history")
+    assert (shown.exit_code, shown.stdout) == (ExitCode.NOT_JUDGED, "")
+    assert shown.stderr.count("is damaged: 'bogus' is not a valid Mode") == 3
+    assert "No other evaluation can be listed." in shown.stderr
+
+
+@pytest.mark.parametrize(
+    "table, column, value, command",
+    [
+        ("byop_evaluations", "report", '{"summary": 7}', f"show {DAMAGED}"),
+        ("byop_evaluations", "report", "{", f"compare {INTACT} {DAMAGED}"),
+        ("byop_evaluations", "inputs", "[]", f"show {DAMAGED}"),
+        ("byop_evaluations", "request", BINARY, f"show {DAMAGED}"),
+        ("byop_evaluations", "outcomes", "[]", "drift"),
+        ("byop_evaluations", "outcomes", '{"a": "maybe"}', "drift"),
+        ("byop_votes", "vote", "{}", f"replay {DAMAGED}"),
+        ("byop_votes", "exchanges", BINARY, f"replay {DAMAGED}"),
+        ("byop_playbooks", "document", BINARY, f"show {DAMAGED}"),
+    ],
+)
+def test_a_command_that_needs_what_is_damaged_names_the_evaluation(
+    run: Byop, database: sqlite3.Connection, table: str, column: str, value: Any, command: str
+) -> None:
+    damage(database, table, column, value)
+    result = run(*command.split())
+    assert result.exit_code == ExitCode.NOT_JUDGED
+    assert f"The stored evaluation {DAMAGED} is damaged: " in result.stderr
+    assert run("verify", DAMAGED).exit_code == 1
+    assert run("history").exit_code == 0
+
+
+def test_a_damaged_evaluation_can_be_deleted(run: Byop, database: sqlite3.Connection) -> None:
+    for column in ("state", "subject", "report_hash", "report"):
+        damage(database, "byop_evaluations", column, BINARY)
+    assert run("delete", DAMAGED, "--yes").exit_code == 0
+    assert DAMAGED not in run("history").output
+
+
+def test_a_new_report_is_stored_although_the_one_to_compare_with_is_damaged(
+    run: Byop, database: sqlite3.Connection, folder: Path
+) -> None:
+    text = folder / "text.md"
+    text.write_text(CARELESS)
+    command = ("run", str(text), "--evaluator", "rules")
+    run(*command)
+    assert run("baseline", "set", "latest").exit_code == 0
+    database.execute("UPDATE byop_evaluations SET report = '{}' WHERE evaluator = 'rules' AND state = 'done'")
+    run(*command)
+    [note] = json.loads(run("show", "latest", "--json").stdout)["byop_report"]["drift_summary"]["notes"]
+    assert note.startswith("The report to compare with cannot be read, so it was compared with nothing. The stored")
+
+
+COLUMNS = [
+    (table.name, column.name)
+    for table in metadata.sorted_tables
+    for column in table.c
+    if (table.name, column.name) != ("byop_audit", "sequence")  # SQLite itself refuses anything but a number there
+]
+
+
+@pytest.mark.load
+@pytest.mark.parametrize("value", [BINARY, "bogus", "[]", '{"check_results": 7}'])
 def test_no_damaged_value_ends_a_command_with_a_traceback(
-    run: Byop, database: sqlite3.Connection, original: Path, folder: Path, table: str, value: str
+    run: Byop, database: sqlite3.Connection, original: Path, value: Any
 ) -> None:
     failures = []
-    for column in [column for name, column in COLUMNS if name == table]:
-        with closing(sqlite3.connect(original)) as source:
-            source.backup(database)
-        damage(database, table, column, VALUES[value])
-        for command in COMMANDS:
-            try:
-                result = run(*command.split())
-            except Exception as error:  # noqa: BLE001 - whatever it is, a user would see it
-                failures.append(f"{table}.{column}: byop {command}: {type(error).__name__}: {error}")
-            else:
-                assert "Traceback" not in result.output
+    for table, column in COLUMNS:
+        restore(database, original)
+        damage(database, table, column, value)
+        failures += tracebacks(run, COMMANDS, f"{table}.{column}")
+    assert not failures, "\n".join(failures)
+
+
+def mutated(document: Any, random: Random) -> Any:
+    """Return the document with another value somewhere in it."""
+    if isinstance(document, dict | list) and document and random.random() < 0.85:
+        places = list(document) if isinstance(document, dict) else list(range(len(document)))
+        place = random.choice(places)
+        changed = document.copy()
+        changed[place] = mutated(document[place], random)
+        return changed
+    return random.choice([None, True, -1, 2**80, 0.5, "", "bogus", "\ud800", [], [[]], {}, {"x": None}])
+
+
+@pytest.mark.parametrize("rounds", [1, pytest.param(60, marks=pytest.mark.load)])
+def test_no_damaged_json_ends_a_command_with_a_traceback(
+    run: Byop, database: sqlite3.Connection, original: Path, rounds: int
+) -> None:
+    random = Random(14)
+    failures = []
+    for number in range(rounds):
+        for table, column in JSON_COLUMNS:
+            restore(database, original)
+            rows = database.execute(f"SELECT rowid, {column} FROM {table}{where(table)}").fetchall()  # noqa: S608 - our own tables
+            row, text = random.choice(rows)
+            changed = json.dumps(mutated(json.loads(text), random))
+            database.execute(f"UPDATE {table} SET {column} = ? WHERE rowid = ?", (changed, row))  # noqa: S608 - our own tables
+            failures += tracebacks(run, READING, f"round {number}: {table}.{column} = {changed[:200]}")
     assert not failures, "\n".join(failures)

@@ -3,7 +3,6 @@
 import json
 from pathlib import Path
 
-import pytest
 from inline_snapshot import snapshot
 
 from salvo.playbooks.store.store import EvaluationStore
@@ -70,16 +69,3 @@ def test_a_search_that_finds_nothing_says_so(run: Byop, three: EvaluationStore) 
     shown = run("history", "--subject", "another")
     assert shown.exit_code == 5
     assert "No matching evaluation is stored in" in shown.stderr
-
-
-@pytest.mark.parametrize("column", ["status", "mode", "state"])
-def test_a_value_that_no_version_stores_is_an_error_and_no_traceback(
-    run: Byop, three: EvaluationStore, column: str
-) -> None:
-    with three._database.writing() as connection:
-        connection.exec_driver_sql(f"UPDATE byop_evaluations SET {column} = 'bogus'")  # noqa: S608 - a test's own words
-    shown = run("history")
-    assert shown.exit_code != 0
-    assert "'bogus' is not a valid" in shown.stderr
-    assert "byop verify --all" in shown.stderr
-    assert run("verify", "--all").exit_code == 1

@@ -9,6 +9,7 @@ import click
 from salvo.cli import server
 from salvo.cli.byop.database import open_store
 from salvo.cli.output import echo
+from salvo.engine.text.unicode_escape import printable
 
 
 @click.command
@@ -23,5 +24,5 @@ def serve(**options: Any) -> None:
     resumed.
     """
     with open_store(make=True) as store:
-        echo(f"Evaluations are stored in {store.place}", err=True)
+        echo(f"Evaluations are stored in {printable(store.place)}", err=True)
     server.start(**options)

@@ -8,6 +8,7 @@ import click
 
 from salvo.cli import server
 from salvo.cli.output import echo
+from salvo.engine.text.unicode_escape import printable
 from salvo.scenarios.spec.project import Project
 
 
@@ -23,5 +24,5 @@ def dashboard(**options: Any) -> None:
     """
     store = Project.find().store
     empty = "" if (store / "batches").is_dir() else ", where nothing is stored yet: `salvo run` makes some"
-    echo(f"Showing the runs in {store}{empty}. To show them, nothing leaves this machine.", err=True)
+    echo(f"Showing the runs in {printable(str(store))}{empty}. To show them, nothing leaves this machine.", err=True)
     server.start(**options, home="/scenarios")

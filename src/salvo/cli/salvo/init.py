@@ -10,6 +10,7 @@ import click
 from salvo.cli.output import echo
 from salvo.cli.salvo.schema import schema_text
 from salvo.engine.runtime.files import make_folder, write
+from salvo.engine.text.unicode_escape import printable
 from salvo.errors import InputError
 
 _STORE = ".salvo"
@@ -36,13 +37,15 @@ def init(folder: Path) -> None:
     created.append(_write(folder / ".salvo" / "scenario.schema.json", schema_text() + "\n"))
     if not any(created):
         echo("All files exist already.")
-    steps = ([] if folder == Path() else [f"cd {folder}"]) + ["salvo run --record", "salvo replay latest"]
+    change_folder = [] if folder == Path() else [f"cd {printable(str(folder))}"]
+    steps = [*change_folder, "salvo run --record", "salvo replay latest"]
     echo("\nTry:\n" + "\n".join(f"  {step}" for step in steps))
 
 
 def _write(file: Path, content: str) -> bool:
+    name = printable(str(file))
     if file.exists():
-        echo(f"  kept     {file}")
+        echo(f"  kept     {name}")
         return False
     try:
         if file.parent.name == _STORE:
@@ -53,6 +56,6 @@ def _write(file: Path, content: str) -> bool:
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(content, encoding="utf-8")
     except OSError as error:
-        raise InputError(f"{file} cannot be written: {error.strerror}.", hint="Choose another folder.") from error
-    echo(f"  created  {file}")
+        raise InputError(f"{name} cannot be written: {error.strerror}.", hint="Choose another folder.") from error
+    echo(f"  created  {name}")
     return True

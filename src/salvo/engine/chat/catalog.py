@@ -12,6 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
+from salvo.engine.text.unicode_escape import printable
 from salvo.engine.wire.base import Endpoint
 from salvo.errors import UsageError
 
@@ -89,7 +90,7 @@ def find(name: str) -> tuple[Provider, str]:
     raise UsageError(
         f"The provider of the model {name!r} is not known.",
         hint=f"Write provider/model, with one of: {', '.join(by_name)}. For a server that is compatible with "
-        f"OpenAI's API, write openai/{name} and set a base URL.",
+        f"OpenAI's API, write openai/{printable(name)} and set a base URL.",
     )
 
 

@@ -48,8 +48,11 @@ def table(
     paint: Paint = Paint(False),  # noqa: B008 - immutable
     colours: Sequence[str | None] | None = None,
 ) -> list[str]:
-    """Return the lines of a table with aligned columns and a bold header; `colours` has one colour per row."""
-    cells = [header, *rows]
+    """Return the lines of a table with aligned columns and a bold header; `colours` has one colour per row.
+
+    Each row stays on its line, whatever its cells contain.
+    """
+    cells = [header, *([printable(cell) for cell in row] for row in rows)]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     first, *lines = (
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in cells

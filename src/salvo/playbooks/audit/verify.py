@@ -171,11 +171,11 @@ def _check_inputs(evaluation: RawEvaluation, inputs: Inputs | None, entry: Audit
 
 def _suspects(inputs: Inputs) -> str:
     """Return which texts may be altered: those that differ from the original bytes."""
-    raw_hashes = inputs.raw_hashes or {}
+    raw_hashes = inputs.raw_hashes if isinstance(inputs.raw_hashes, dict) else {}
     differing = [
         NAMES[name]
         for name, text in inputs.texts.items()
-        if text is not None and raw_hashes.get(name) != sha256(text.encode("utf-8", "surrogatepass"))
+        if isinstance(text, str) and raw_hashes.get(name) != sha256(text.encode("utf-8", "surrogatepass"))
     ]
     return f" ({' or '.join(differing)})" if differing else ""
 
@@ -184,9 +184,8 @@ def _check_report(
     evaluation: RawEvaluation, document: Mapping[str, Any] | None, entry: AuditEntry
 ) -> VerificationFinding:
     logged = _logged_hashes(entry)[-1]
-    try:
-        computed = report_hash(document or {})
-    except (KeyError, TypeError, InputError):
+    computed = _computed_hash(document)
+    if computed is None:
         return _altered("report", "The report was removed or damaged after it was stored.")
     if computed == logged and evaluation.report_hash == logged:
         return _holds("report", f"The report is unchanged: {logged}.")
@@ -195,10 +194,18 @@ def _check_report(
     return _altered("report", f"The report was altered after it was stored: {changes}.")
 
 
+def _computed_hash(document: Mapping[str, Any] | None) -> str | None:
+    """Return the hash of a report; None if it is so damaged that it has none."""
+    try:
+        return report_hash(document or {})
+    except (KeyError, TypeError, ValueError, InputError):
+        return None
+
+
 def _logged_hashes(entry: AuditEntry) -> list[str]:
     """Return the report's hash, and that of the stored report if it differs."""
     reference = entry.content.get("byop_report", {})
-    return [reference[name] for name in ("report_hash", "stored_without_texts") if name in reference]
+    return [reference[name] for name in ("report_hash", "stored_without_texts") if name in reference] or [""]
 
 
 def _known_differences(document: Mapping[str, Any], votes: Sequence[RawVote], entry: AuditEntry) -> Iterator[str]:
@@ -219,10 +226,15 @@ def _known_differences(document: Mapping[str, Any], votes: Sequence[RawVote], en
         yield part.text("the audit log says", "it is")
     logged = _logged_runs(entry)
     stored_votes = {(vote.check_id, vote.run): _parse_object(vote.vote) or {} for vote in votes}
-    for check in document.get("check_results", ()):
-        for run in check.get("raw_runs", ()):
-            place = (check["check_id"], run["run"])
-            yield from _run_differences(place, run, logged.get(place), stored_votes.get(place, {}).get("ballot", {}))
+    for check in _objects(document.get("check_results")):
+        for run in _objects(check.get("raw_runs")):
+            number = run.get("run")
+            if not isinstance(number, int):
+                yield f"a run of {check.get('check_id')} has no number"
+                continue
+            place = (str(check.get("check_id")), number)
+            answer = stored_votes.get(place, {}).get("ballot")
+            yield from _run_differences(place, run, logged.get(place), answer if isinstance(answer, dict) else {})
 
 
 def _run_differences(
@@ -230,8 +242,8 @@ def _run_differences(
 ) -> Iterator[str]:
     check, number = place
     for name in ("result", "valid"):
-        if logged is not None and run.get(name) != logged[name]:
-            yield f"{name} of run {number} of {check} is {run.get(name)}, the audit log says {logged[name]}"
+        if logged is not None and run.get(name) != logged.get(name):
+            yield f"{name} of run {number} of {check} is {run.get(name)}, the audit log says {logged.get(name)}"
     for name, stored_name in (("confidence", "confidence"), ("raw_answer", "raw")):
         if stored_name in answer and run.get(name) != answer[stored_name]:
             yield f"{name} of run {number} of {check} differs from its vote"
@@ -251,16 +263,16 @@ def _check_votes(evaluation: RawEvaluation, entry: AuditEntry) -> VerificationFi
 
 
 def _logged_runs(entry: AuditEntry) -> dict[tuple[str, int], Mapping[str, Any]]:
-    return {(run["check_id"], run["run"]): run for run in entry.content.get("raw_runs", ())}
+    return {(str(run.get("check_id")), run.get("run", 0)): run for run in _objects(entry.content.get("raw_runs"))}
 
 
 def _vote_change(vote: RawVote, logged: Mapping[str, Any]) -> str | None:
     place = _run((vote.check_id, vote.run))
-    if (vote.result, vote.valid) != (logged["result"], logged["valid"]):
-        return f"{place} is {vote.result}, the audit log says {logged['result']}"
-    if sha256(vote.vote.encode()) != logged["sha256"]:
+    if (vote.result, vote.valid) != (logged.get("result"), logged.get("valid")):
+        return f"{place} is {vote.result}, the audit log says {logged.get('result')}"
+    if sha256(vote.vote.encode()) != logged.get("sha256"):
         return f"{place} does not match its hash in the audit log"
-    if sha256(vote.exchanges.encode()) != logged["exchanges_sha256"]:
+    if sha256(vote.exchanges.encode()) != logged.get("exchanges_sha256"):
         return f"the recorded calls of {place} do not match their hash in the audit log"
     return None
 
@@ -276,7 +288,9 @@ def _check_history(evaluation: RawEvaluation, document: Mapping[str, Any] | None
         "status": _at(report, "summary.overall_status"),
         "consistency": _at(report, "variance_summary.consistency_score") if _is_measured(report) else None,
         "incomplete": report.get("incomplete"),
-        "outcomes": {check.get("check_id"): check.get("result") for check in report.get("check_results", ())},
+        "outcomes": {
+            str(check.get("check_id")): check.get("result") for check in _objects(report.get("check_results"))
+        },
     }
     columns = {
         "status": evaluation.status,
@@ -321,7 +335,9 @@ def _quotes(part: Any, path: str = "") -> Iterator[tuple[str, str, int, int]]:
         place = part.get("location")
         text = next((part[name] for name in ("span", "text", "area") if isinstance(part.get(name), str)), None)
         if isinstance(place, dict) and text is not None:
-            yield path, text, place.get("start", 0), place.get("end", 0)
+            start, end = place.get("start", 0), place.get("end", 0)
+            is_span = isinstance(start, int) and isinstance(end, int)
+            yield path, text, start if is_span else 0, end if is_span else 0
         for name, below in part.items():
             yield from _quotes(below, f"{path}.{name}" if path else name)
     elif isinstance(part, list):
@@ -352,7 +368,7 @@ def _check_against_log(
     if computed in _logged_hashes(entry):
         return _holds("database", f"The audit log has had this report, with this hash, since {entry.at}.")
     original = _parse_object(evaluation.report) if evaluation is not None else None
-    if original is not None and report_hash(original) == _logged_hashes(entry)[0]:
+    if original is not None and _computed_hash(original) == _logged_hashes(entry)[0]:
         parts: Iterator[str] = (
             part.text("the database has", "the file has")
             for part in differences(_normal(original), _normal(document))
@@ -385,6 +401,11 @@ def _parse_object(text: str | None) -> dict[str, Any] | None:
     except ValueError:
         return None
     return document if isinstance(document, dict) else None
+
+
+def _objects(values: Any) -> list[dict[str, Any]]:
+    """Return the JSON objects of a list; none if it is no list, because altered content may be anything."""
+    return [value for value in values if isinstance(value, dict)] if isinstance(values, list) else []
 
 
 def _at(document: Any, path: str) -> Any:

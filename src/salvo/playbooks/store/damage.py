@@ -54,6 +54,8 @@ def check_type(name: str, value: Any, *kinds: type) -> Any:
 def _describe(value: Any) -> str:
     if isinstance(value, bytes):
         return "binary data"
+    if isinstance(value, float) and not isfinite(value):
+        return "a number that is not finite"
     return {"str": "a text", "int": "a number", "float": "a number", "NoneType": "missing"}.get(
         type(value).__name__, f"a value of type {type(value).__name__}"
     )

@@ -9,7 +9,7 @@ import { CompareSelection, SelectionCheckbox, toggleSelection } from "@/componen
 import { FilterSearch, FilterSelect } from "@/components/Filter";
 import { PageTitle, Table, TD } from "@/components/layout";
 import { Pagination } from "@/components/Pagination";
-import { Empty, ErrorNotice, Loading } from "@/components/states";
+import { Empty, ErrorNotice, Loading, Warnings } from "@/components/states";
 import { VisibleText } from "@/components/VisibleText";
 import { formatScore, formatTime } from "@/lib/format";
 import { type FilterChange, useFilters } from "@/lib/useFilters";
@@ -47,10 +47,15 @@ export function HistoryPage() {
       <CompareSelection selected={selected} path="/compare" onClear={() => setSelected([])} />
       {error ? <ErrorNotice error={error} onRetry={refetch} /> : null}
       {!data && !error ? <Loading label="the history" /> : null}
-      {data && !data.rows.length ? (
+      {data?.damaged.length ? (
+        <div className="mb-4">
+          <Warnings warnings={data.damaged.map(({ message }) => message)} />
+        </div>
+      ) : null}
+      {data && !data.rows.length && !data.damaged.length ? (
         <NoEvaluations filtered={Object.values(filters).some(Boolean)} onClear={() => update(NO_FILTERS)} />
       ) : null}
-      {data?.rows.length ? (
+      {data?.rows.length || data?.damaged.length ? (
         <div aria-busy={isFetching}>
           <EvaluationTable
             rows={data.rows}

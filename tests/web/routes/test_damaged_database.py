@@ -1,0 +1,143 @@
+"""The API over a database with damaged values: it names the damaged evaluation, hides no other, and never fails."""
+
+import shutil
+import sqlite3
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from salvo.playbooks.store.store import EvaluationStore
+from salvo.playbooks.store.tables import metadata
+from tests.support.clock import HeldClock
+from tests.support.stored_evaluations import NAMES, begin_evaluation, finish_evaluation
+from tests.support.web import Client, WebServer, client
+
+DAMAGED, INTACT, RUNNING = NAMES
+BINARY = b"\x00\xff"
+COLUMNS = [
+    (table.name, column.name)
+    for table in metadata.sorted_tables
+    for column in table.c
+    if (table.name, column.name) != ("byop_audit", "sequence")  # SQLite itself refuses anything but a number there
+]
+PATHS = (
+    "/api/history",
+    "/api/history?search=def",
+    "/api/subjects",
+    "/api/timeline",
+    "/api/baselines",
+    "/api/playbooks",
+    f"/api/reports/{DAMAGED}",
+    f"/api/reports/{DAMAGED}/export?format=html",
+    f"/api/reports/{DAMAGED}/verify",
+    f"/api/evaluations/{DAMAGED}",
+    "/api/evaluations/latest",
+)
+
+
+@pytest.fixture(scope="module")
+def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    file = tmp_path_factory.mktemp("original") / "byop_runs.db"
+    with EvaluationStore.open(f"sqlite:///{file}", HeldClock()) as store:
+        finish_evaluation(store, DAMAGED)
+        finish_evaluation(store, INTACT)
+        store.set_baseline(DAMAGED)
+    return file
+
+
+@pytest.fixture
+def damaged(database: Path, original: Path) -> Iterator[sqlite3.Connection]:
+    shutil.copy(original, database)
+    with closing(sqlite3.connect(database, isolation_level=None)) as connection:
+        yield connection
+
+
+@pytest.fixture
+async def api(damaged: sqlite3.Connection, serve: Callable[..., WebServer]) -> AsyncIterator[Client]:
+    async with client(serve()) as ready:
+        yield ready
+
+
+def damage(database: sqlite3.Connection, table: str, column: str, value: Any) -> None:
+    key = {"byop_evaluations": "id", "byop_votes": "evaluation_id", "byop_baselines": "evaluation_id"}.get(table)
+    where = f" WHERE {key} = '{DAMAGED}'" if key else ""
+    database.execute(f"UPDATE OR IGNORE {table} SET {column} = ?{where}", (value,))  # noqa: S608 - our own tables
+
+
+@pytest.mark.load
+@pytest.mark.parametrize("value", [BINARY, "bogus", "[]", '{"check_results": 7}'])
+async def test_no_damaged_value_makes_the_server_fail(
+    api: Client, damaged: sqlite3.Connection, original: Path, value: Any
+) -> None:
+    failures = []
+    for table, column in COLUMNS:
+        with closing(sqlite3.connect(original)) as source:
+            source.backup(damaged)
+        damage(damaged, table, column, value)
+        for path in PATHS:
+            reply = await api.ask("GET", path)
+            if reply.status >= 500 and reply.code != "store":
+                failures.append(f"{table}.{column}: {path}: {reply.status}")
+        pair = await api.ask("POST", "/api/compare", {"a": DAMAGED, "b": INTACT})
+        if pair.status >= 500 and pair.code != "store":
+            failures.append(f"{table}.{column}: compare: {pair.status}")
+    assert not failures, "\n".join(failures)
+
+
+async def test_the_history_names_a_damaged_evaluation_and_lists_the_others(
+    api: Client, damaged: sqlite3.Connection
+) -> None:
+    damage(damaged, "byop_evaluations", "consistency", "high")
+    page = (await api.ask("GET", "/api/history?limit=1")).json()
+    assert ([row["id"] for row in page["rows"]], page["damaged"], page["more"]) == ([INTACT], [], True)
+    page = (await api.ask("GET", "/api/history?limit=1&offset=1")).json()
+    assert (page["rows"], page["more"]) == ([], False)
+    [row] = page["damaged"]
+    assert row["id"] == DAMAGED
+    assert row["message"].startswith(f"The stored evaluation {DAMAGED} is damaged: consistency is a text.")
+
+
+@pytest.mark.parametrize(
+    "table, column, value, path",
+    [
+        ("byop_evaluations", "outcomes", "[]", "/api/timeline"),
+        ("byop_evaluations", "outcomes", BINARY, "/api/timeline"),
+        ("byop_evaluations", "report", "{}", f"/api/reports/{DAMAGED}"),
+        ("byop_evaluations", "inputs", "[]", f"/api/reports/{DAMAGED}/export"),
+        ("byop_evaluations", "status", None, "/api/baselines"),
+        ("byop_votes", "vote", '{"ballot": 7}', f"/api/evaluations/{DAMAGED}"),
+    ],
+)
+async def test_an_answer_that_needs_what_is_damaged_names_the_evaluation(
+    api: Client, damaged: sqlite3.Connection, table: str, column: str, value: Any, path: str
+) -> None:
+    damage(damaged, table, column, value)
+    reply = await api.ask("GET", path)
+    assert (reply.status, reply.code) == (503, "store")
+    assert f"The stored evaluation {DAMAGED} is damaged: " in reply.json()["error"]["message"]
+
+
+@pytest.mark.parametrize("statement", ["DELETE FROM byop_playbooks", "UPDATE byop_playbooks SET document = '{}'"])
+async def test_a_timeline_without_its_playbook_names_an_evaluation(
+    api: Client, damaged: sqlite3.Connection, statement: str
+) -> None:
+    damaged.execute(statement)
+    reply = await api.ask("GET", "/api/timeline")
+    assert (reply.status, reply.code) == (503, "store")
+    assert "is damaged: its playbook" in reply.json()["error"]["message"]
+
+
+async def test_a_damaged_evaluation_that_was_running_does_not_keep_the_server_from_starting(
+    damaged: sqlite3.Connection, database: Path, serve: Callable[..., WebServer]
+) -> None:
+    with EvaluationStore.open(f"sqlite:///{database}", HeldClock()) as store:
+        begin_evaluation(store, RUNNING)
+    damaged.execute("UPDATE byop_evaluations SET id = ?, owner = ? WHERE id = ?", (BINARY, BINARY, RUNNING))
+    async with client(serve()) as api:
+        page = (await api.ask("GET", "/api/history")).json()
+        assert [row["id"] for row in page["damaged"]] == ["b'\\x00\\xff'"]
+        assert [row["id"] for row in page["rows"]] == [INTACT, DAMAGED]
+        assert (await api.ask("GET", "/api/reports/latest")).json()["report"]["report_id"] == INTACT
