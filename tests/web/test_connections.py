@@ -1,9 +1,11 @@
 """Clients that are too slow are dropped, and nobody can take all connections."""
 
 import asyncio
+import select
 import socket
 from collections.abc import Iterator
 from contextlib import ExitStack
+from http.client import HTTPResponse
 from pathlib import Path
 
 import pytest
@@ -95,3 +97,69 @@ def test_more_connections_than_allowed_get_503(server: WebServer, sockets: ExitS
     answer = _connect(server, sockets, watch).recv(4096)
     assert answer.startswith(b"HTTP/1.1 503 ")
     assert b'"code":"too_many_connections"' in answer
+
+
+def _never_read(server: WebServer, sockets: ExitStack) -> socket.socket:
+    client = sockets.enter_context(socket.socket())
+    client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    client.settimeout(SECONDS)
+    client.connect(("127.0.0.1", server.port))
+    client.sendall(f"GET /assets/large.js HTTP/1.1\r\nhost: 127.0.0.1:{server.port}\r\n\r\n".encode())
+    assert client.recv(15) == b"HTTP/1.1 200 OK"
+    return client
+
+
+@pytest.mark.skipif(not hasattr(select, "poll"), reason="whether a connection was closed can only be read with poll")
+def test_clients_that_do_not_read_their_response_make_room_after_a_while(
+    server: WebServer, clock: HeldClock, sockets: ExitStack, tmp_path: Path
+) -> None:
+    (tmp_path / "assets").mkdir()
+    (tmp_path / "index.html").write_text("<!doctype html>")
+    with (tmp_path / "assets" / "large.js").open("wb") as file:
+        file.truncate(64 * 1024 * 1024)  # more than the kernel takes for a client that does not read
+    clients = [_never_read(server, sockets) for _ in range(CONNECTIONS)]
+    about = "GET /api/about HTTP/1.1\r\n{headers}\r\n"
+    assert _connect(server, sockets, about).recv(100).startswith(b"HTTP/1.1 503 ")
+    closed = select.poll()
+    for client in clients:
+        closed.register(client, 0)  # errors and hang-ups only
+    still_open = {client.fileno() for client in clients}
+    for _ in range(SECONDS * 10):
+        asyncio.run(clock.sleep(10))
+        for descriptor, _event in closed.poll(100):
+            still_open.discard(descriptor)
+            closed.unregister(descriptor)
+        if not still_open:
+            break
+    assert not still_open, "The server did not close the connections."
+    assert _connect(server, sockets, about).recv(100).startswith(b"HTTP/1.1 200 ")
+
+
+def _receive_response(client: socket.socket) -> None:
+    response = HTTPResponse(client)
+    response.begin()
+    assert (response.status, response.will_close) == (200, False)
+    response.read()
+
+
+def _is_closed(client: socket.socket) -> bool:
+    try:
+        return client.recv(1) == b""
+    except ConnectionResetError:
+        return True
+
+
+def test_connections_that_are_kept_alive_make_room_and_are_closed(
+    tmp_path: Path, clock: HeldClock, sockets: ExitStack
+) -> None:
+    about = "GET /api/about HTTP/1.1\r\n{headers}\r\n"
+    settings = Settings(f"sqlite:///{tmp_path / 'byop_runs.db'}", project=tmp_path, static=tmp_path)
+    with WebServer(settings, ConnectionLimits(connections=CONNECTIONS, keep_alive_seconds=1), clock) as server:
+        idle = [_connect(server, sockets, about) for _ in range(CONNECTIONS)]
+        for client in idle:
+            _receive_response(client)
+        for _ in range(CONNECTIONS):
+            idle.append(_connect(server, sockets, about))
+            _receive_response(idle[-1])
+        for client in idle:
+            assert _is_closed(client)
