@@ -59,7 +59,7 @@ def test_processes_make_and_fill_one_fresh_database_at_once(empty_url: str, cloc
         [baseline] = store.baselines()  # each of the nine took the place of the one before
         cleared = [entry.report_id for entry in entries if entry.action == audit_log.BASELINE_CLEARED]
         assert (len(cleared), baseline.evaluation_id in cleared) == (8, False)
-        assert [row.id for row in store.history() if row.baseline] == [baseline.evaluation_id]
+        assert [row.id for row in store.history().rows if row.baseline] == [baseline.evaluation_id]
         assert [entry.sequence for entry in entries] == list(range(1, 36))
         assert len({entry.report_id for entry in entries}) == 9
         assert {row.state for row in store.history().rows} == {State.DONE}
