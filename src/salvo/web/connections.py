@@ -7,9 +7,6 @@ connections would lock everybody out as soon as somebody opens many and sends no
 from __future__ import annotations
 
 import asyncio
-import socket
-import struct
-import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -20,10 +17,8 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from salvo.engine.jsonio import json_codec
 from salvo.engine.runtime.clock import Clock
 from salvo.playbooks.store.records import ErrorDetail
+from salvo.web import network
 from salvo.web.responses import ErrorResponse
-
-_LINGER_NOT = struct.pack("HH" if sys.platform == "win32" else "ii", 1, 0)
-"""The option SO_LINGER: on, for zero seconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +124,7 @@ class LimitedProtocol(H11Protocol):
         now = self.clock.monotonic()
         limits = self.limits
         if self._stopped_reading(now):
-            self._reset()
+            network.reset(self.transport)
         elif self.transport.is_closing():
             return
         elif self._refused:
@@ -143,13 +138,6 @@ class LimitedProtocol(H11Protocol):
                 allowed += self._body_bytes / limits.bytes_per_second
             if now - self._body_since > allowed:
                 self._time_out("body", f"{limits.body_seconds:g} seconds, plus one per {limits.bytes_per_second} bytes")
-
-    def _reset(self) -> None:
-        """Close the connection at once. Otherwise the kernel would keep what the client does not read."""
-        connection = self.transport.get_extra_info("socket")
-        if connection is not None:
-            connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _LINGER_NOT)
-        self.transport.abort()
 
     def _stopped_reading(self, now: float) -> bool:
         unsent = self.transport.get_write_buffer_size()

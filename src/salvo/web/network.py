@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import socket
 import stat
+import struct
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from ipaddress import ip_address
@@ -93,3 +96,15 @@ def _remove_stale(path: Path) -> None:
             raise UsageError(f"{name} cannot be used: {error.strerror}.", hint="Choose another path.") from error
         else:
             raise UsageError(f"Another server is listening on {name}.", hint="Stop it, or choose another path.")
+
+
+_LINGER_NOT = struct.pack("HH" if sys.platform == "win32" else "ii", 1, 0)
+"""The option SO_LINGER: on, for zero seconds."""
+
+
+def reset(transport: asyncio.Transport) -> None:
+    """Close a connection at once. Otherwise the kernel would keep what the client does not read."""
+    connection = transport.get_extra_info("socket")
+    if connection is not None:
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _LINGER_NOT)
+    transport.abort()

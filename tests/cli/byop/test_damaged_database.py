@@ -177,7 +177,7 @@ def test_a_new_report_is_stored_although_the_one_to_compare_with_is_damaged(
 ) -> None:
     text = folder / "text.md"
     text.write_text(CARELESS)
-    command = ("run", str(text), "--evaluator", "rules")
+    command = ("run", str(text), "--evaluator", "rules", "--subject", "contract")
     run(*command)
     assert run("baseline", "set", "latest").exit_code == 0
     database.execute("UPDATE byop_evaluations SET report = '{}' WHERE evaluator = 'rules' AND state = 'done'")
