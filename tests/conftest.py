@@ -12,7 +12,7 @@ from tests.support.project import BOOK_FLIGHT, TOOLS, UserProject
 # No deadline: how fast a machine generates examples says nothing about the code.
 _COMMON = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 # The same examples every time, so that a failing build fails for everyone. `make test-load` tries many more of them.
-settings.register_profile("fixed", _COMMON, derandomize=True, max_examples=40)
+settings.register_profile("fixed", _COMMON, derandomize=True, max_examples=25)
 settings.register_profile("load", _COMMON, derandomize=True, max_examples=300)
 settings.register_profile("explore", _COMMON, max_examples=1000)  # new examples every time
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fixed"))
