@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Annotated, cast
+from typing import Annotated
 
 from fastapi import APIRouter, Query, Response
 
@@ -108,7 +108,7 @@ def show(report_id: str, services: ServicesDep) -> StoredReport:
     texts = None if stored.inputs is None else ReportTexts(**stored.inputs.texts)  # type: ignore[arg-type]  # ai_output is never None
     resumable = texts is not None and report.incomplete
     return StoredReport(
-        report=_written(report),
+        report=report,
         labels=report_labels(report),
         texts=texts,
         baseline_since=stored.baseline_since,
@@ -117,11 +117,6 @@ def show(report_id: str, services: ServicesDep) -> StoredReport:
         withheld=_withheld(report),
         withheld_notice=labels.WITHHELD,
     )
-
-
-def _written(report: Report) -> Report:
-    """Return the report as its file has it, without fields that were added later and have their default."""
-    return cast("Report", report.document())
 
 
 def report_labels(report: Report) -> ReportLabels:
@@ -271,8 +266,8 @@ def compare_reports(pair: ReportPair, services: ServicesDep) -> ReportComparison
     return ReportComparisonDetail(
         DISCLAIMERS,
         compare(a, b),
-        _written(a),
-        _written(b),
+        a,
+        b,
         report_labels(a),
         report_labels(b),
         _withheld(a, b),
