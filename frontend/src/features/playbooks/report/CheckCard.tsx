@@ -129,7 +129,8 @@ const MAX_PLACES = 20;
 
 /** The line of a citation; if it occurs several times, a link to each place. */
 function CitationPlaces({ citation, unverified, show }: { citation: Citation; unverified: string; show: ShowInText }) {
-  const { location, other_locations: others, occurrences } = citation;
+  // A report omits fields that were added later and have their default value.
+  const { location, other_locations: others = [], occurrences = 1 } = citation;
   if (!location) return unverified;
   if (occurrences === 1) return `line ${location.line}`;
   const listed = [location, ...others].slice(0, MAX_PLACES);
