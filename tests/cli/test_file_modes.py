@@ -63,14 +63,15 @@ def test_a_store_that_exists_keeps_its_modes(project: UserProject) -> None:
     assert {name: after[name] for name in before} == before
 
 
-def test_the_database_with_its_log_is_for_its_owner_alone(project: UserProject) -> None:
+@pytest.mark.parametrize("url", ["sqlite:///byop_runs.db", "sqlite:///file:byop%5Fruns.db?uri=true&cache=private"])
+def test_the_database_with_its_log_is_for_its_owner_alone(project: UserProject, url: str) -> None:
     project.write("text.txt", "The tenant pays 10 EUR.")
     code = (
         "import os, sys; os.umask(0)\n"
         "from pathlib import Path\n"
         "from salvo.engine.runtime.clock import SystemClock\n"
         "from salvo.playbooks.store.store import EvaluationStore\n"
-        "store = EvaluationStore.open('sqlite:///byop_runs.db', SystemClock())\n"
+        f"store = EvaluationStore.open({url!r}, SystemClock())\n"
         "print(*sorted(f'{path.name} {path.stat().st_mode & 0o777:o}' for path in Path().glob('byop_runs*')), sep='\\n')\n"
     )
     shown = subprocess.run(

@@ -36,7 +36,8 @@ class CodeReference:
     file: str
     line: int
     field: str
-    kind: Literal["python", "command"]
+    kind: Literal["python", "command", "allowed_path"]
+    """An allowed path is no code: it is a path of the provider that the command may use with the user's key."""
     name: str
     path: str | None
     """None if nothing of this name is found."""
@@ -68,6 +69,7 @@ class _ScenarioCode:
     def references(self, scenario: Scenario) -> Iterator[CodeReference]:
         if scenario.adapter == COMMAND:
             yield self._command(scenario.adapter_options)
+            yield from self._allowed_paths(scenario.adapter_options)
         elif scenario.adapter not in PROVIDER_ADAPTERS:
             yield from self._python(("adapter",), scenario.adapter, scenario.adapter.removeprefix("function:"))
         if names := [tool for tool in scenario.tools if isinstance(tool, str)]:
@@ -107,10 +109,15 @@ class _ScenarioCode:
         name = command if isinstance(command, str) else shlex.join(words)
         return self._reference(("adapter_options", "command"), "command", name, program and Path(program))
 
+    def _allowed_paths(self, options: dict[str, Any]) -> Iterator[CodeReference]:
+        paths = options.get("allow_paths")
+        for path in paths if isinstance(paths, list) else []:
+            yield self._reference(("adapter_options", "allow_paths"), "allowed_path", str(path), None)
+
     def _reference(
         self,
         field: FieldPath,
-        kind: Literal["python", "command"],
+        kind: Literal["python", "command", "allowed_path"],
         name: str,
         origin: Path | str | None,
         attributes: Sequence[str] = (),

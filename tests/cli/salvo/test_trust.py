@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import pytest
 from inline_snapshot import snapshot
 
 from tests.support.project import UserProject
@@ -22,7 +23,9 @@ def test_python_code_and_commands_are_listed_and_nothing_is_executed(project: Us
     project.write("scenarios/a.yaml", f"scenario: a\nadapter: agents.refund:Agent\ntools: [find]\n{ENDING}")
     custom = "  - {type: custom, function: checks.is_right}\n  - {type: playbook}\n"
     project.write("scenarios/b.yaml", f"scenario: b\nadapter: function:agents.refund.answer\n{ENDING}{custom}")
-    command = "adapter: command\nadapter_options:\n  command: [./agent.sh, 'a b']\n"
+    command = (
+        "adapter: command\nadapter_options:\n  command: [./agent.sh, 'a b']\n  allow_paths: [/files/*, /batches]\n"
+    )
     project.write("scenarios/c.yaml", f"scenario: c\n{command}{ENDING}")
     project.write("scenarios/d.yaml", f"scenario: d\nadapter: nowhere:Agent\n{ENDING}")
     project.write("scenarios/e.yaml", f"scenario: e\nadapter: function:json.dumps\n{ENDING}")
@@ -38,6 +41,8 @@ scenarios/b.yaml:2: adapter: Python function:agents.refund.answer -> scenarios/a
 scenarios/b.yaml:2: adapter: Python function:agents.refund.answer -> scenarios/agents/refund.py:5 (in the project)
 scenarios/b.yaml:6: assertions.1: Python checks.is_right -> checks.py:3 (in the project)
 scenarios/c.yaml:4: adapter_options.command: command ./agent.sh 'a b' -> agent.sh (in the project)
+scenarios/c.yaml:5: adapter_options.allow_paths: the command may use the provider's /files/* with your key
+scenarios/c.yaml:5: adapter_options.allow_paths: the command may use the provider's /batches with your key
 scenarios/d.yaml:2: adapter: Python nowhere:Agent -> not found
 scenarios/e.yaml:2: adapter: Python function:json.dumps -> JSON:183 (outside the project)
 5 scenarios: 6 Python modules, 1 command. Nothing was imported or started.
@@ -56,7 +61,30 @@ scenarios/e.yaml:2: adapter: Python function:json.dumps -> JSON:183 (outside the
             "in_project": True,
         }
     )
-    assert [item["in_project"] for item in document["code"]] == [True] * 8 + [False] * 2
+    code = [item for item in document["code"] if item["kind"] != "allowed_path"]
+    assert [item["in_project"] for item in code] == [True] * 8 + [False] * 2
+    paths = [(item["kind"], item["name"]) for item in document["code"] if item not in code]
+    assert paths == [("allowed_path", "/files/*"), ("allowed_path", "/batches")]
+
+
+def test_assertions_of_installed_packages_are_listed_and_not_imported(
+    project: UserProject, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    installed = tmp_path_factory.mktemp("installed")
+    info = installed / "their_evals-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: their-evals\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[salvo.evaluators]\nshouting = their_evals:shouting\n")
+    (installed / "their_evals.py").write_text(f"{TOUCH}def shouting(*_): return True\n")
+    monkeypatch.syspath_prepend(installed)
+    (project.folder / "scenarios/book_flight.yaml").unlink()
+    project.write("scenarios/a.yaml", f"scenario: a\nadapter: openai\nmodel: gpt-4o\n{ENDING}  - {{type: shouting}}\n")
+    listed = project.salvo("validate", "--trust")
+    place = installed / "their_evals.py"
+    assert listed.stdout.splitlines()[0] == (
+        f"scenarios/a.yaml:7: assertions.1: Python shouting (their_evals:shouting) -> {place}:3 (outside the project)"
+    )
+    assert not (project.folder / "executed").exists()
 
 
 def test_a_file_that_cannot_be_read_is_a_problem_and_what_can_be_read_is_listed(project: UserProject) -> None:

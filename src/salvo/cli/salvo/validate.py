@@ -32,7 +32,8 @@ def validate(path: Path | None, trust: bool, as_json: bool, allow_env: tuple[str
 
     With --trust nothing is imported or started. Instead, what the scenarios name is listed, to be read before a
     stranger's project is run: Python modules (adapters, every tools.py, assertions of your own and of installed
-    packages) and commands, each with its place and whether it is inside the project. Modules that these import are not
+    packages) and commands, each with its place and whether it is inside the project, and the paths of a provider that a
+    command may use with your key besides those that ask a model (allow_paths). Modules that these import are not
     followed.
     """
     project = Project.find()
@@ -74,10 +75,13 @@ def _list_code(project: Project, files: list[Path], *, as_json: bool) -> None:
 
 
 def _describe(reference: CodeReference) -> str:
+    place = f"{reference.file}:{reference.line}: {reference.field}"
+    if reference.kind == "allowed_path":
+        return f"{place}: the command may use the provider's {reference.name} with your key"
     kind = "Python" if reference.kind == "python" else "command"
     if reference.path is None:
         where = "not found"
     else:
         line = f":{reference.path_line}" if reference.path_line else ""
         where = f"{reference.path}{line} ({'in' if reference.in_project else 'outside'} the project)"
-    return f"{reference.file}:{reference.line}: {reference.field}: {kind} {reference.name} -> {where}"
+    return f"{place}: {kind} {reference.name} -> {where}"

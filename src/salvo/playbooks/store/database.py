@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 import sqlite3
 import threading
 from collections.abc import Iterator
@@ -185,10 +187,27 @@ def _engine(url: URL) -> Engine:
 
 def _create_file(_dialect: object, _entry: object, arguments: list[Any], _parameters: object) -> None:
     # For its owner alone. SQLite gives its log (-wal) and index (-shm) the mode of the file.
-    path = str(arguments[0])
-    if not path.startswith("file:"):
+    path = _new_file(str(arguments[0]))
+    if path is not None:
         with suppress(OSError):  # SQLite says what is wrong
-            create_private(Path(path))
+            create_private(path)
+
+
+def _new_file(name: str) -> Path | None:
+    """Return the file that SQLite would create for a name or a URI; None for a URI that creates no file."""
+    if not name.startswith("file:"):
+        return Path(name)
+    location, _, query = name.removeprefix("file:").partition("#")[0].partition("?")
+    if location.startswith("//"):
+        location = location[2:].removeprefix("localhost")
+    parameters = dict(part.partition("=")[::2] for part in query.split("&"))
+    if not location or location == ":memory:" or parameters.get("mode", "rwc") != "rwc":
+        return None
+    decoded = _PERCENT.sub(lambda match: bytes([int(match[1], 16)]), location.encode("utf-8", "surrogateescape"))
+    return Path(os.fsdecode(decoded))
+
+
+_PERCENT = re.compile(rb"%([0-9A-Fa-f]{2})")
 
 
 def _prepare(connection: Any, _entry: ConnectionPoolEntry) -> None:

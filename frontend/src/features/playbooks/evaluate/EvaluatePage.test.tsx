@@ -9,11 +9,23 @@ import { EvaluatePage } from "./EvaluatePage";
 const KEY = "ghp_0123456789abcdefABCDEF";
 const WARNING = "The AI output may contain a GitHub token at line 1, column 8.";
 
+const DOCUMENT = {
+  name: "notes.txt",
+  text: `Token: ${KEY}`,
+  characters: 33,
+  pages: null,
+  encoding: "utf-8",
+  sha256: "sha256:0",
+  notices: [],
+  warning: "The file may contain a GitHub token at line 1, column 8.",
+};
+
 const EVALUATORS = { rules: { name: "rules" }, providers: [], base_urls: [], mode_labels: {} };
 
 /** Answers as the server does: an estimate warns of a text with the key. Other lists are empty. */
 async function answer(request: Request): Promise<Response> {
   if (request.url.endsWith("/api/evaluators")) return Response.json(EVALUATORS);
+  if (new URL(request.url).pathname === "/api/documents") return Response.json(DOCUMENT);
   if (!request.url.endsWith("/api/estimate")) return Response.json([]);
   const { ai_output } = await request.json();
   return Response.json({
@@ -27,7 +39,7 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
-test("warns of a credential in a pasted text before it is evaluated, also by the rules", async () => {
+function setUp() {
   vi.stubGlobal("fetch", answer);
   render(
     <QueryClientProvider client={new QueryClient()}>
@@ -38,6 +50,18 @@ test("warns of a credential in a pasted text before it is evaluated, also by the
       </MemoryRouter>
     </QueryClientProvider>,
   );
+}
+
+test("warns once of a credential in an uploaded file", async () => {
+  setUp();
+  const [upload] = screen.getAllByLabelText<HTMLInputElement>("Text file");
+  await userEvent.upload(upload as HTMLInputElement, new File(["x"], "notes.txt"));
+  await screen.findByText(WARNING, { exact: false }, { timeout: 5_000 });
+  expect(screen.getAllByText(/may contain a GitHub token/)).toHaveLength(1);
+}, 15_000);
+
+test("warns of a credential in a pasted text before it is evaluated, also by the rules", async () => {
+  setUp();
   const user = userEvent.setup();
   const field = screen.getByLabelText(/^AI output/);
   await user.click(field);

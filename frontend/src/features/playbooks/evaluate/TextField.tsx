@@ -67,11 +67,6 @@ export function TextField({ label, hint, value, onChange, onDocument, rows, requ
         {read.isPending ? `Reading ${read.variables.file.name} …` : null}
         {!read.isPending && value ? describeText(value, read.data) : null}
       </p>
-      {read.data?.warning && read.data.text === value ? (
-        <p role="alert" className="text-sm">
-          <strong>Warning:</strong> {read.data.warning}
-        </p>
-      ) : null}
       {read.data?.text === value ? <ReadingNotices notices={read.data.notices} /> : null}
       {read.isError && !value ? (
         <FailedFile
