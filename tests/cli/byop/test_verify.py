@@ -9,6 +9,7 @@ from inline_snapshot import snapshot
 from salvo.playbooks.audit import signing
 from salvo.playbooks.report import export
 from salvo.playbooks.store.store import EvaluationStore
+from tests.support.byop_project import ByopProject
 from tests.support.playbooks import a_report, masked
 from tests.support.stored_evaluations import NAMES, Byop, finish_evaluation
 
@@ -171,3 +172,10 @@ def test_a_part_that_is_not_altered_is_not_called_altered(run: Byop, store: Eval
     assert words("signed.json", "--public-key", mine) == ("revoked key", "revoked_key", failed)
     (folder / "signed.md").write_text((folder / "signed.md").read_text().replace("ALERT", "STABLE"))
     assert words("signed.md", "--public-key", other) == ("altered", "altered", {"altered": 1, "failed": 1})
+
+
+def test_a_list_of_changes_that_is_shortened_says_how_many_more_there_are(project: ByopProject) -> None:
+    project.evaluate()
+    project.alter("UPDATE byop_votes SET vote = vote || ' '")
+    verified = " ".join(project.byop("verify", "latest").output.split())
+    assert "does not match its hash in the audit log; and 7 more." in verified

@@ -7,10 +7,9 @@ its signature.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from itertools import islice
 from typing import Any
 
 from salvo.engine.jsonio import json_codec, surrogates
@@ -29,6 +28,13 @@ from salvo.playbooks.store.records import RawEvaluation, RawVote, State
 
 _MAX_DIFFERENCES = 5
 """The number of differences that a message names."""
+
+
+def listed(changes: Iterable[str], separator: str = "; ") -> str:
+    """Return the first changes, and how many more there are."""
+    parts = list(changes)
+    more = len(parts) - _MAX_DIFFERENCES
+    return separator.join((*parts[:_MAX_DIFFERENCES], *([f"and {more:,} more"] if more > 0 else [])))
 
 
 class VerificationState(StrEnum):
@@ -189,8 +195,8 @@ def _check_report(
         return _altered("report", "The report was removed or damaged after it was stored.")
     if computed == logged and evaluation.report_hash == logged:
         return _holds("report", f"The report is unchanged: {logged}.")
-    parts = list(islice(_known_differences(_normal(document or {}), evaluation.votes, entry), _MAX_DIFFERENCES))
-    changes = "; ".join(parts) or f"its hash is {computed}, the audit log says {logged}. The changed part is unknown"
+    parts = _known_differences(_normal(document or {}), evaluation.votes, entry)
+    changes = listed(parts) or f"its hash is {computed}, the audit log says {logged}. The changed part is unknown"
     return _altered("report", f"The report was altered after it was stored: {changes}.")
 
 
@@ -258,7 +264,7 @@ def _check_votes(evaluation: RawEvaluation, entry: AuditEntry) -> VerificationFi
         *filter(None, (_vote_change(vote, logged[place]) for place, vote in votes.items() if place in logged)),
     ]
     if changes:
-        return _altered("votes", f"Votes were altered after they were stored: {'; '.join(changes[:_MAX_DIFFERENCES])}.")
+        return _altered("votes", f"Votes were altered after they were stored: {listed(changes)}.")
     return _holds("votes", f"All {len(votes)} votes and their recorded calls are unchanged.")
 
 
@@ -300,7 +306,7 @@ def _check_history(evaluation: RawEvaluation, document: Mapping[str, Any] | None
     }
     changes = [part.text("the report says", "the history says") for part in differences(expected, columns)]
     if changes:
-        return _altered("history", f"The history differs from the report: {'; '.join(changes[:_MAX_DIFFERENCES])}.")
+        return _altered("history", f"The history differs from the report: {listed(changes)}.")
     return _holds("history", "The history agrees with the report.")
 
 
@@ -324,8 +330,7 @@ def _check_evidence(document: Mapping[str, Any] | None, inputs: Inputs | None) -
         if not is_withheld(span) and not is_same_passage(span, inputs.ai_output[start:end])
     ]
     if misplaced:
-        places = "; ".join(misplaced[:_MAX_DIFFERENCES])
-        return _altered("evidence", f"Quotes are not in the text where the report says: {places}.")
+        return _altered("evidence", f"Quotes are not in the text where the report says: {listed(misplaced)}.")
     return _holds("evidence", f"All {len(quotes)} located quotes are in the text where the report says.")
 
 
@@ -377,7 +382,7 @@ def _check_against_log(
     else:
         parts = _known_differences(_normal(document), (), entry)
     hashes = f"its hash is {computed}, the audit log says {_logged_hashes(entry)[0]}"
-    changes = "; ".join(islice(parts, _MAX_DIFFERENCES)) or hashes
+    changes = listed(parts) or hashes
     return _altered("database", f"The report in the file differs from the stored one: {changes}.")
 
 

@@ -17,13 +17,12 @@ from salvo.errors import InputError
 from salvo.playbooks.audit.audit_log import LONG_COLUMNS
 from salvo.playbooks.audit.integrity import report_hash
 from salvo.playbooks.audit.projection import LoggedEvaluation, LoggedRows
-from salvo.playbooks.audit.verify import VerificationFinding, VerificationState
+from salvo.playbooks.audit.verify import VerificationFinding, VerificationState, listed
 from salvo.playbooks.playbook.definition import Playbook, Variance
 from salvo.playbooks.store.column_text import as_name, as_text
 from salvo.playbooks.store.records import RawRow, RawRows, State
 from salvo.playbooks.store.tables import NOT_EVIDENCE, baselines, evaluations, playbooks, votes
 
-_MAX_DIFFERENCES = 5
 _ALL_UNKNOWN = "no entry of the audit log is about it, and earlier versions did not log an evaluation before its end"
 
 
@@ -44,7 +43,7 @@ def check_rows(rows: RawRows, log: LoggedRows) -> VerificationFinding:
         *_baseline_changes(rows.baseline, logged),
     ]
     if changes:
-        return _altered(f"Rows were altered after they were stored: {'; '.join(changes[:_MAX_DIFFERENCES])}.")
+        return _altered(f"Rows were altered after they were stored: {listed(changes)}.")
     unverified = [*_unverified(rows, expected, logged, log)]
     if unverified:
         return _unknown(
@@ -221,11 +220,11 @@ def check_unreferenced(
     changes += [f"the row {name} of {playbooks.name} was removed" for name in log.playbooks if name not in hashes]
     findings = []
     if changes:
-        findings.append(_altered(f"Rows were altered after they were stored: {'; '.join(changes[:_MAX_DIFFERENCES])}."))
+        findings.append(_altered(f"Rows were altered after they were stored: {listed(changes)}."))
     if unlogged:
         findings.append(
             _unknown(
-                f"No entry of the audit log names these playbooks: {', '.join(unlogged[:_MAX_DIFFERENCES])}. They were "
+                f"No entry of the audit log names these playbooks: {listed(unlogged, ', ')}. They were "
                 "inserted, or used by an earlier version of Salvo in an evaluation that did not end with a report."
             )
         )
