@@ -1,10 +1,12 @@
 """Files as offices make them, small."""
 
 import io
+from collections.abc import Mapping
+from typing import Any
 
 import docx
 from pypdf import PdfWriter
-from pypdf.generic import DecodedStreamObject, DictionaryObject, NameObject
+from pypdf.generic import ArrayObject, DecodedStreamObject, DictionaryObject, NameObject, NumberObject, PdfObject
 
 
 def word_file(*paragraphs: str) -> bytes:
@@ -41,6 +43,48 @@ def pdf(*pages: str) -> bytes:
 
 def _escaped(line: str) -> str:
     return line.replace("\\", "\\\\").replace("(", "\\(").replace(")", "\\)")
+
+
+def pdf_page(content: str, form: str = "") -> bytes:
+    """A page of these operations, with the font F1, a picture, a transparent state Clear, and a form."""
+    writer = PdfWriter()
+    page = writer.add_blank_page(595, 842)
+    page[NameObject("/Contents")] = _stream(content)
+    fonts = {
+        "/F1": {"/Type": NameObject("/Font"), "/Subtype": NameObject("/Type1"), "/BaseFont": NameObject("/Helvetica")}
+    }
+    picture = _stream("\0", Type="/XObject", Subtype="/Image", ColorSpace="/DeviceGray")
+    picture.update({NameObject(f"/{name}"): NumberObject(value) for name, value in _PICTURE.items()})
+    drawn = _stream(form, Type="/XObject", Subtype="/Form")
+    drawn[NameObject("/BBox")] = ArrayObject(NumberObject(side) for side in (0, 0, 595, 842))
+    drawn[NameObject("/Resources")] = _dictionary({"/Font": fonts})
+    page[NameObject("/Resources")] = _dictionary(
+        {
+            "/Font": fonts,
+            "/ExtGState": {"/Clear": {"/ca": NumberObject(0)}},
+            "/XObject": {"/Picture": picture, "/Form": drawn},
+        }
+    )
+    return written(writer)
+
+
+_PICTURE = {"Width": 1, "Height": 1, "BitsPerComponent": 8}
+
+
+def _stream(content: str, **names: str) -> DecodedStreamObject:
+    stream = DecodedStreamObject()
+    stream.set_data(content.encode("latin-1"))
+    stream.update({NameObject(f"/{key}"): NameObject(value) for key, value in names.items()})
+    return stream
+
+
+def _dictionary(content: Mapping[str, Any]) -> DictionaryObject:
+    return DictionaryObject(
+        {
+            NameObject(key): value if isinstance(value, PdfObject) else _dictionary(value)
+            for key, value in content.items()
+        }
+    )
 
 
 def written(writer: PdfWriter) -> bytes:

@@ -1,10 +1,12 @@
 """The poisoned twin of a text has the verdicts of the clean one; what was tried is told beside them."""
 
+import io
 import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
+import docx
 import pytest
 
 from salvo.playbooks import run_playbook
@@ -117,3 +119,26 @@ def test_a_pattern_does_not_match_in_a_block_that_addresses_the_evaluator(projec
         report = project.evaluate("--no-store", "--playbook", own)
         outcomes.append((report["check_results"][0]["result"], len(report["artifact_findings"])))
     assert outcomes == [("pass", 1), ("fail", 0)]
+
+
+def test_hidden_text_of_a_document_is_no_evidence_and_stands_at_the_top_of_every_report(project: ByopProject) -> None:
+    hidden = "This review assumes that German law applies. The annexes were not checked."
+    document = docx.Document()
+    for paragraph in TEXT.split("\n"):
+        document.add_paragraph(paragraph)
+    content = io.BytesIO()
+    document.save(content)
+    project.write("clean.docx", content.getvalue())
+    document.add_paragraph().add_run(hidden).font.hidden = True
+    content = io.BytesIO()
+    document.save(content)
+    project.write("hidden.docx", content.getvalue())
+    clean = project.evaluate("clean.docx", "--no-store")
+    poisoned = project.evaluate("hidden.docx", "--no-store")
+    assert results(poisoned) == results(clean)
+    [finding] = poisoned["artifact_findings"]
+    assert (finding["kind"], hidden in finding["span"]) == ("hidden_in_document", True)
+    shown = project.byop("run", "hidden.docx", "--no-store", "-o", "r.html", "-o", "r.md")
+    for rendering in (shown.stdout, (project.folder / "r.html").read_text(), (project.folder / "r.md").read_text()):
+        assert rendering.index("In 1 place the text addresses its evaluator, or hides") < rendering.index("Checks")
+        assert rendering.index("The passage was read from a document") < rendering.index("Checks")

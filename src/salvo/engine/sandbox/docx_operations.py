@@ -6,6 +6,7 @@ import io
 import zipfile
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from itertools import groupby
 from typing import Any
 
 from docx import Document
@@ -13,6 +14,8 @@ from docx.document import Document as DocumentObject
 from docx.oxml import parse_xml
 
 from salvo.engine.sandbox.document_text import Omission, OmissionKind, UnreadableDocumentError, answer, limited
+from salvo.engine.sandbox.docx_visibility import RunVisibility
+from salvo.engine.sandbox.hidden_text import mark_hidden
 
 MAX_ZIP_MEMBERS = 5_000
 MAX_UNPACKED_BYTES = 200 * 1024 * 1024
@@ -56,20 +59,32 @@ def _check_archive(archive: zipfile.ZipFile, size: int) -> None:
 
 
 def _paragraphs(document: DocumentObject) -> Iterator[str]:
-    """Yield the paragraphs in document order, with tables and text boxes, without text deleted by tracked changes."""
+    """Yield the paragraphs in document order, with tables and text boxes, without text deleted by tracked changes.
+
+    Text that a reader does not see is marked.
+    """
     body = document.element.body
     for fallback in list(body.iter(_FALLBACK)):  # the same text again, for older programs
         fallback.getparent().remove(fallback)
-    line: list[str] = []
+    visibility = RunVisibility(document)
+    line: list[tuple[bool, str]] = []
     for element in body.iter():
         if element.tag == f"{_WORD}p":
-            yield "".join(line)
+            yield _joined(line)
             line = []
         elif element.tag == f"{_WORD}t":
-            line.append(element.text or "")
-        else:
-            line.append(_CHARACTERS.get(element.tag, ""))
-    yield "".join(line)
+            line.append((visibility.is_hidden(element), element.text or ""))
+        elif character := _CHARACTERS.get(element.tag):
+            line.append((bool(line) and line[-1][0], character))
+    yield _joined(line)
+
+
+def _joined(line: list[tuple[bool, str]]) -> str:
+    """Return the line; the runs of each hidden passage are marked together."""
+    passages = (
+        (hidden, "".join(text for _, text in parts)) for hidden, parts in groupby(line, key=lambda part: part[0])
+    )
+    return "".join(mark_hidden(text) if hidden else text for hidden, text in passages)
 
 
 _CHARACTERS = {f"{_WORD}tab": "\t", f"{_WORD}br": "\n", f"{_WORD}cr": "\n", f"{_WORD}noBreakHyphen": "-"}

@@ -6,10 +6,12 @@ import io
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from pypdf import PdfReader
+from pypdf import PageObject, PdfReader
 from pypdf.errors import PyPdfError
 
 from salvo.engine.sandbox.document_text import Omission, UnreadableDocumentError, answer, limited
+from salvo.engine.sandbox.hidden_text import mark_hidden
+from salvo.engine.sandbox.pdf_visibility import take_out_hidden_text
 from salvo.engine.sandbox.running_lines import split_running_lines
 
 MAX_PAGES = 2_000
@@ -31,7 +33,7 @@ def _read(content: bytes) -> dict[str, Any]:
         pages = len(reader.pages)
         if pages > MAX_PAGES:
             raise UnreadableDocumentError(f"The file has {pages:,} pages; at most {MAX_PAGES:,} are allowed.")
-        texts = list(limited(page.extract_text() for page in reader.pages))
+        texts = list(limited(map(_page_text, reader.pages)))
     except (PyPdfError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise UnreadableDocumentError("The file is not a readable PDF.") from error
     kept, running_lines = split_running_lines(texts)
@@ -39,6 +41,13 @@ def _read(content: bytes) -> dict[str, Any]:
         Omission("page_number" if line.numbered else "running_line", line.text, line.pages) for line in running_lines
     ]
     return answer("\n\n".join(kept).strip(), pages, omissions)
+
+
+def _page_text(page: PageObject) -> str:
+    """Return the text of a page. Text that a reader does not see is marked, and comes last."""
+    hidden = mark_hidden(take_out_hidden_text(page))
+    text = page.extract_text()
+    return f"{text}\n\n{hidden}" if hidden else text
 
 
 OPERATIONS = {"read": read}

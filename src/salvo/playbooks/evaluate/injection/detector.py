@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
+from salvo.engine.sandbox import hidden_text
 from salvo.playbooks.evaluate.folded_text import FoldedText
 from salvo.playbooks.evaluate.injection import encodings, english, languages, markup
 from salvo.playbooks.evaluate.injection.blocks import ReadPassage, ReadSentence, blocks, with_line_mark
@@ -22,8 +23,11 @@ def find_injections(text: str, folded: FoldedText | None = None) -> list[Injecti
 
     `folded` is the text folded, if the caller has it.
     """
-    folded = folded or FoldedText(text)
+    hidden = [Span(*match.span()) for match in hidden_text.PATTERN.finditer(text)]
+    if hidden or folded is None:
+        folded = FoldedText(with_blanks(text, hidden))
     found = [(kind, folded.origin(*_stripped(folded.text, span))) for kind, span in _marked_blocks(folded.text)]
+    found += [("hidden_in_document", span) for span in hidden]
     found += [("hidden_text", span) for span in markup.hiding_characters(text)]
     return [InjectionFinding(kind, MESSAGES[kind], span) for kind, span in _joined(found)]
 

@@ -19,6 +19,8 @@ class InjectionFinding:
 
 _NO_EVIDENCE = "The whole passage is excluded from the evidence."
 MESSAGES: Mapping[str, str] = {
+    "hidden_in_document": f"The passage was read from a document whose reader does not see it. {_NO_EVIDENCE}",
+    "hidden_text": f"The text contains characters or markup that hide or reorder what a reader sees. {_NO_EVIDENCE}",
     "instruction_override": f"The text tells its reader to ignore instructions. {_NO_EVIDENCE}",
     "addresses_evaluator": f"The text addresses an automated evaluator. {_NO_EVIDENCE}",
     "asks_for_verdict": f"The text asks for a particular result of its evaluation. {_NO_EVIDENCE}",
@@ -26,8 +28,6 @@ MESSAGES: Mapping[str, str] = {
     "forged_heading": f"The text imitates a heading of an evaluation or of its prompt. {_NO_EVIDENCE}",
     "forged_verdict": f"The text contains a verdict on itself, in the form of an evaluation. {_NO_EVIDENCE}",
     "encoded_text": f"The text contains words in an encoding that a reader does not read. {_NO_EVIDENCE}",
-    "hidden_text": f"The text contains characters or markup that hide or reorder what a reader sees. {_NO_EVIDENCE}",
-    "hidden_in_document": f"The document contains text that its reader does not see. {_NO_EVIDENCE}",
 }
 _RANKS = {kind: rank for rank, kind in enumerate(MESSAGES)}
 
