@@ -3,6 +3,7 @@
 import json
 import re
 
+import pytest
 from playwright.sync_api import FilePayload, Locator, Page, expect
 
 from tests.e2e.conftest import Site, Visit
@@ -150,3 +151,18 @@ def _upload(page: Page, name: str, text: str) -> None:
     with page.expect_file_chooser() as chooser:
         page.get_by_role("button", name="Upload a playbook").click()
     chooser.value.set_files(FilePayload(name=name, mimeType="application/json", buffer=text.encode()))
+
+
+@pytest.mark.parametrize("size", [(1440, 900), (1280, 800), (390, 844)])
+def test_the_evaluator_and_the_key_are_on_the_first_screen_and_rules_are_preselected(
+    site: Site, visit: Visit, size: tuple[int, int]
+) -> None:
+    page = visit(site, viewport={"width": size[0], "height": size[1]}).open()
+    provider, key = page.get_by_label("Provider"), page.get_by_label(re.compile("^API key"))
+    expect(provider).to_be_in_viewport(ratio=1)
+    expect(key).to_be_in_viewport(ratio=1)
+    expect(provider).to_have_value("rules")
+    expect(key).to_be_disabled()
+    expect(page.get_by_text("They do not understand a text and know no law")).to_be_in_viewport(ratio=1)
+    provider.select_option("openai")
+    expect(key).to_be_enabled()

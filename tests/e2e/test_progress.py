@@ -83,7 +83,7 @@ def test_provider_errors_are_retried_with_a_notice(site: Site, visit: Visit) -> 
     site.provider.let_go()
     wait_for_report(page)
     expect(page.get_by_text("Non-auditable quick check (not comparable over time)").first).to_be_visible()
-    expect(page.get_by_text("This report is incomplete")).to_be_hidden()
+    expect(page.get_by_label("Status").get_by_text("INCOMPLETE")).to_be_hidden()
 
 
 def test_a_wrong_key_is_reported_and_the_right_one_completes_the_report(site: Site, visit: Visit) -> None:
@@ -94,13 +94,18 @@ def test_a_wrong_key_is_reported_and_the_right_one_completes_the_report(site: Si
     choose_model(page, site.provider.openai_url, key="sk-wrong-0123456789")
     run(page)
     wrong = wait_for_report(page)
-    expect(page.get_by_text("This report is incomplete")).to_be_visible()
+    expect(page.get_by_label("Status").get_by_text("INCOMPLETE")).to_be_visible()
+    expect(page.get_by_role("button", name="Save as Baseline")).to_be_hidden()
+    expect(page.get_by_text("An incomplete report cannot be a baseline.")).to_be_visible()
+    shown = page.locator("main").inner_text()
+    for words in ("API_KEY", "byop run", "REVIEW"):
+        assert words not in shown
     expect(page.locator("main header").get_by_text("Incorrect API key provided")).to_be_visible()
     enter_key(page)
     page.get_by_role("button", name="Resume: request missing votes").click()
     page.wait_for_url(lambda url: "/reports/" in url and wrong not in url)
     expect(page.get_by_role("region", name="Status")).to_contain_text("ALERT")
-    expect(page.get_by_text("This report is incomplete")).to_be_hidden()
+    expect(page.get_by_label("Status").get_by_text("INCOMPLETE")).to_be_hidden()
 
 
 def test_a_cancelled_evaluation_keeps_its_votes(site: Site, visit: Visit) -> None:

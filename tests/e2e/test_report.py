@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.e2e.conftest import Site, Visit
+from tests.e2e.conftest import Site, StoredReports, Visit
 from tests.support.byop_project import ESCALATED, QUOTES, TEXT, ScriptedJudge, verdict
 from tests.support.playbook_page import card, choose_model, drop, fill_form, run, wait_for_report
 from tests.support.provider import Say
@@ -190,3 +190,22 @@ def test_text_that_addresses_the_evaluator_is_named_above_the_checks(site: Site,
     heights = [box["y"] for box in boxes if box]
     assert len(heights) == len(boxes)
     assert heights == sorted(heights)
+
+
+@pytest.mark.parametrize("width", [1440, 1280, 390])
+def test_the_disclaimers_stay_in_view_while_a_report_is_scrolled(
+    site: Site, stored: StoredReports, visit: Visit, width: int
+) -> None:
+    page = visit(site, viewport={"width": width, "height": 800}).open(f"/reports/{stored.worse}")
+    expect(page.get_by_role("heading", name="BYOP observability report")).to_be_visible()
+    banner = page.get_by_label("Disclaimers")
+    page.get_by_role("heading", name="Limitations").scroll_into_view_if_needed()
+    page.mouse.wheel(0, 100_000)
+    for sentence in DISCLAIMERS:
+        expect(banner.get_by_text(sentence)).to_be_in_viewport(ratio=1)
+    height = (banner.bounding_box() or {"height": 0})["height"]
+    assert 0 < height < 800 / 6, "it leaves room for the report"
+    page.locator("[data-quote]").first.evaluate("quote => quote.scrollIntoView()")
+    top = page.locator("[data-quote]").first.bounding_box()
+    assert top is not None
+    assert top["y"] >= height, "a passage that is jumped to is not behind the banner"

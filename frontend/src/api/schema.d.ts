@@ -2588,6 +2588,10 @@ export interface components {
         /** StoredReport */
         StoredReport: {
             report: components["schemas"]["Report"];
+            /** Document */
+            document: {
+                [key: string]: unknown;
+            };
             labels: components["schemas"]["ReportLabels"];
             texts: components["schemas"]["ReportTexts"] | null;
             /** Baseline Since */

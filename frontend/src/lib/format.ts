@@ -14,6 +14,11 @@ export function formatScore(value: number | null | undefined): string {
   return value == null ? UNKNOWN : value.toFixed(2);
 }
 
+/** The consistency in a list. The built-in rules always agree with themselves, so theirs shows nothing. */
+export function formatConsistency(row: { consistency: number | null; evaluator: string }): string {
+  return row.consistency === null || row.evaluator === "rules" ? "–" : row.consistency.toFixed(2);
+}
+
 /** Always signed, with a typographic minus. */
 export function formatChange(delta: number | null | undefined): string {
   if (delta == null) return UNKNOWN;

@@ -87,7 +87,11 @@ def create_app(
             asyncio.get_running_loop().set_default_executor(threads)
             read_key = head_key_reader(os.environ, Path.home())
             store = await asyncio.to_thread(
-                EvaluationStore.open_later, settings.database_url, settings.clock, read_key=read_key
+                EvaluationStore.open_later,
+                settings.database_url,
+                settings.clock,
+                read_key=read_key,
+                hide_place=True,
             )
             if not store.is_new:
                 await asyncio.to_thread(store.mark_interrupted)

@@ -117,7 +117,8 @@ class Job:
         self.total = len(request.cases)
         self.done = len(self.votes)
         self.progress = ""
-        self.waiting: RetryNotice | None = None
+        self._waits: dict[str, tuple[float, RetryNotice]] = {}
+        """By the lane of the call: until when it waits, by the monotonic clock, and what is shown of it."""
         self._open_calls: OpenCalls | None = None
         self.problem: ErrorDetail | None = None
         self.warnings = warnings
@@ -131,6 +132,13 @@ class Job:
     @property
     def id(self) -> str:
         return self.request.report_id
+
+    @property
+    def waiting(self) -> RetryNotice | None:
+        """The call that waits longest before it is retried. Answers to other calls do not end its wait."""
+        now = self._clock.monotonic()
+        until, notice = max(self._waits.values(), key=lambda wait: wait[0], default=(now, None))
+        return notice if until > now else None
 
     @property
     def open_calls(self) -> OpenCallsNotice | None:
@@ -183,7 +191,7 @@ class Job:
     def end(self, state: JobState) -> None:
         self.state = state
         self.queue_position = None
-        self.waiting = None
+        self._waits.clear()
         self._open_calls = None
         self.finished.set()
         self._notify()
@@ -191,12 +199,12 @@ class Job:
     def _on_event(self, event: Event) -> None:
         if isinstance(event, Wait):
             reason = "rate limited" if event.status == 429 else event.problem
-            self.waiting = RetryNotice(round(event.seconds, 1), reason)
+            notice = RetryNotice(round(event.seconds, 1), reason)
+            self._waits[event.request.lane] = self._clock.monotonic() + event.seconds, notice
         elif isinstance(event, OpenCalls):
             self._open_calls = event
         else:
             self.progress, self.done, self.total = event.progress, event.answered, event.total
-            self.waiting = None
             if event.vote is not None and event.sequence is not None:
                 self.votes.append(self._summaries.pop(event.vote.key))
         self._notify()

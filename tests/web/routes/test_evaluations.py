@@ -414,7 +414,7 @@ async def test_what_another_process_runs_can_be_watched(api: Client, database: P
         order = EvaluationRequest("1m00000000000000", a_playbook(), Inputs("x"), "rules", Mode.FULL, 3)
         StoreRecorder(store).start(order)
         watching = api.watch(order.report_id)
-        assert (await anext(watching)).data == {"text": "0 of 6 questions are answered", "done": 0, "total": 6}
+        assert (await anext(watching)).data == {"text": "0 of 6 questions answered", "done": 0, "total": 6}
         refused = await api.ask("POST", f"/api/evaluations/{order.report_id}/cancel")
         assert (refused.status, refused.code) == (409, "conflict")
         store.cancel(order.report_id)

@@ -1,20 +1,22 @@
 import { useId } from "react";
 import { useDraft } from "./evaluate/draft";
 
-/** The provider's API key, kept in memory and sent only with the request that needs it. */
-export function KeyField({ provider }: { provider: string }) {
+/** The provider's API key, kept in memory and sent only with the request that needs it. Without a provider none is needed. */
+export function KeyField({ provider }: { provider: string | null }) {
   const id = useId();
   const { apiKey, setApiKey } = useDraft();
   return (
     <div>
       <label htmlFor={id} className="block text-sm text-soft">
-        API key for {provider}
+        {provider ? `API key for ${provider}` : "API key"}
       </label>
       <input
         id={id}
         type="password"
         className="field mt-1 font-mono text-sm"
-        value={apiKey}
+        value={provider ? apiKey : ""}
+        disabled={!provider}
+        placeholder={provider ? "" : "Not needed: the rules call no model"}
         autoComplete="off"
         data-1p-ignore="true"
         data-lpignore="true"
@@ -23,8 +25,9 @@ export function KeyField({ provider }: { provider: string }) {
         onChange={(event) => setApiKey(event.target.value)}
       />
       <p id={`${id}-about`} className="mt-1 text-sm text-soft">
-        Kept in this page’s memory and sent only with the request that needs it. It is not stored; reloading the page
-        clears it.
+        {provider
+          ? "Kept in this page’s memory and sent only with the request that needs it. It is not stored; reloading the page clears it."
+          : "Choose a model above to enter a key."}
       </p>
     </div>
   );

@@ -14,6 +14,7 @@ from salvo.engine.text.terminal import table
 from salvo.engine.text.unicode_escape import printable
 from salvo.errors import NothingFoundError
 from salvo.playbooks.evaluate.request import DEFAULT_SUBJECT
+from salvo.playbooks.report.labels import listed_consistency
 
 
 @click.group
@@ -65,7 +66,7 @@ def list_(as_json: bool) -> None:
             row.evaluated_at[:19] + "Z",
             truncate(printable(row.subject), 30),
             truncate(printable(f"{row.playbook_id} {row.playbook_version}"), 40),
-            "" if row.consistency is None else f"{row.consistency:.2f}",
+            listed_consistency(row.consistency, row.evaluator),
             row.status,
         )
         for row in baselines

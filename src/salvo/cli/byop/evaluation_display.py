@@ -39,11 +39,13 @@ class EvaluationDisplay:
             if isinstance(event, OpenCalls):
                 state.calls = event
             elif isinstance(event, Wait):
-                state.retry_at = self._clock.monotonic() + event.seconds
+                state.retry_at, state.wait = self._clock.monotonic() + event.seconds, str(event)
                 self._line.update(f"{prefix}{state.progress} ({event})", milestone=event.seconds >= 1)
             else:
                 state.progress = event.progress
                 self._line.update(f"{prefix}{state.progress}", milestone=True)
+                if state.retry_at > self._clock.monotonic():  # an answer to another call does not end the wait
+                    self._line.update(f"{prefix}{state.progress} ({state.wait})")
 
         return on_event
 
@@ -89,4 +91,5 @@ class _EvaluationState:
     calls: OpenCalls = _NO_CALLS
     retry_at: float = 0.0
     """Until when an announced retry is shown, by the monotonic clock."""
+    wait: str = ""
     minutes_shown: int = 0

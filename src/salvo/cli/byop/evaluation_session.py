@@ -13,6 +13,7 @@ from salvo.cli.byop.lazy_store import LazyStore
 from salvo.cli.console import ProgressLine
 from salvo.cli.exit_codes import ExitCode
 from salvo.engine.runtime.pool import Pool, PoolStopped, cancel_on_interrupt, gather
+from salvo.engine.text.formatting import pluralize
 from salvo.playbooks.enums import Status
 from salvo.playbooks.evaluate.request import EvaluationRequest
 from salvo.playbooks.evaluate.runner import EvaluationOutcome, evaluate
@@ -136,6 +137,6 @@ def _destination_notice(job: EvaluationJob) -> str:
     questions = len(request.cases) - len(job.earlier_votes)
     tokens = sum(len(text) for text in request.inputs.texts.values() if text) // 4
     return (
-        f"The text is sent to {endpoint.place} ({request.evaluator}): {questions} questions "
+        f"The text is sent to {endpoint.place} ({request.evaluator}): {pluralize(questions, 'question')} "
         f"with about {tokens:,} tokens of text each."
     )

@@ -14,6 +14,7 @@ from salvo.engine.text.terminal import table
 from salvo.engine.text.unicode_escape import printable
 from salvo.errors import NothingFoundError, StoreError
 from salvo.playbooks.enums import Mode, ShownStatus, shown_status
+from salvo.playbooks.report.labels import listed_consistency
 from salvo.playbooks.store.records import RUN_HINT, HistoryRow
 
 
@@ -65,7 +66,7 @@ def _cells(row: HistoryRow) -> tuple[str, ...]:
         truncate(printable(f"{row.playbook_id} {row.playbook_version}"), 40),
         row.mode,
         truncate(printable(row.evaluator), 30),
-        "" if row.consistency is None else f"{row.consistency:.2f}",
+        listed_consistency(row.consistency, row.evaluator),
         shown_status(row.status, incomplete=row.incomplete) if row.status else row.state,
         ", ".join(flag for flag, applies in flags.items() if applies),
     )

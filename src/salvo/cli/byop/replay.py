@@ -11,6 +11,7 @@ import click
 from salvo.cli.byop.database import open_store
 from salvo.cli.exit_codes import ExitCode
 from salvo.cli.output import echo, echo_json
+from salvo.engine.text.formatting import pluralize
 from salvo.errors import NotReplayableError, UnknownIdError
 from salvo.playbooks.evaluate.request import stored_request
 from salvo.playbooks.evaluate.session import EvaluatorConfig
@@ -54,14 +55,14 @@ def replay(evaluation_id: str, as_json: bool) -> None:
         result = {"id": stored.id, "identical": not differences, "differences": differences}
         echo_json(json.dumps(result, indent=2))
     elif differences:
-        echo(f"The replay of {stored.id} differs from its report in {len(differences)} places:")
+        echo(f"The replay of {stored.id} differs from its report in {pluralize(len(differences), 'place')}:")
         for difference in differences:
             echo(f"  {difference}")
     else:
         calls = sum(len(vote.exchanges) for vote in votes)
         echo(
-            f"Identical: {stored.id} was reproduced from {len(votes)} votes and {calls} recorded calls, "
-            "apart from times and ids. Nothing was sent."
+            f"Identical: {stored.id} was reproduced from {pluralize(len(votes), 'vote')} and "
+            f"{pluralize(calls, 'recorded call')}, apart from times and ids. Nothing was sent."
         )
     raise SystemExit(ExitCode.FAILED if differences else ExitCode.OK)
 

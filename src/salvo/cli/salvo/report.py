@@ -11,6 +11,7 @@ from salvo.cli.exit_codes import ExitCode
 from salvo.cli.output import echo, echo_document, echo_json
 from salvo.engine.jsonio import json_codec
 from salvo.engine.runtime.files import write_document
+from salvo.engine.text.formatting import pluralize
 from salvo.engine.text.unicode_escape import printable
 from salvo.errors import StoreError, TapeError, UnknownIdError
 from salvo.scenarios.analysis.summary import BatchSummary, summarise
@@ -46,7 +47,7 @@ def report(run_id: str | None, last: int, failures: bool, as_json: bool, html: P
     store = RunStore(Project.find().store)
     if rebuild:
         rebuilt = store.rebuild_index()
-        echo(f"Index rebuilt: {rebuilt.runs} runs{_unreadable(rebuilt.skipped)}.", err=True)
+        echo(f"Index rebuilt: {pluralize(rebuilt.runs, 'run')}{_unreadable(rebuilt.skipped)}.", err=True)
     if html is not None:
         _write_html(store, run_id, html)
     elif run_id is None:

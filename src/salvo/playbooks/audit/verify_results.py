@@ -72,7 +72,7 @@ def _finding(
 @lru_cache(maxsize=8)  # many evaluations have the same playbook, and validating it compiles its patterns
 def _playbook(document: str) -> Playbook | None:
     try:
-        return validate.playbook(json_codec.loads(document))
+        return validate.stored_playbook(json_codec.loads(document))
     except (PlaybookError, ValueError, TypeError):  # it may have been altered or removed
         return None
 

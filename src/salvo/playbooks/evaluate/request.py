@@ -11,7 +11,7 @@ from salvo.errors import NotReplayableError, UsageError
 from salvo.playbooks.enums import Mode
 from salvo.playbooks.evaluate.inputs import NAMES, Inputs
 from salvo.playbooks.playbook.definition import Check, Playbook
-from salvo.playbooks.playbook.validate import playbook as validate_playbook
+from salvo.playbooks.playbook.validate import stored_playbook
 from salvo.playbooks.report.report import ModelFingerprint
 from salvo.playbooks.store.records import StoredEvaluation
 
@@ -74,7 +74,7 @@ def stored_request(stored: StoredEvaluation) -> EvaluationRequest:
             f"Only hashes of the evaluation {stored.id} are stored, so its texts are not available.",
             hint="Evaluate the text again.",
         )
-    playbook = validate_playbook(stored.playbook, "The stored playbook")
+    playbook = stored_playbook(stored.playbook)
     return copy_fields(EvaluationRequest, stored, report_id=stored.id, playbook=playbook, inputs=stored.inputs)
 
 

@@ -12,6 +12,7 @@ from salvo.engine.runtime.clock import Clock
 from salvo.engine.runtime.pool import Pool, PoolStopped, gather
 from salvo.engine.runtime.redact import Redactor
 from salvo.engine.sandbox.workers import in_killable_thread, time_budget
+from salvo.engine.text.formatting import pluralize
 from salvo.engine.wire.base import Wire
 from salvo.engine.wire.record import RecordingOptions, RecordingWire
 from salvo.engine.wire.retry import RetryingWire, RetryPolicy, Wait
@@ -142,7 +143,7 @@ def scan(request: EvaluationRequest) -> ScanResult:
         for finding in addressed[:_MAX_FINDINGS]
     ]
     if len(addressed) > _MAX_FINDINGS:
-        more = f"{len(addressed) - _MAX_FINDINGS} more passages like these are not listed."
+        more = f"Not listed: {pluralize(len(addressed) - _MAX_FINDINGS, 'more passage')} like these."
         findings.append(ArtifactFinding("more_findings", more, count=len(addressed) - _MAX_FINDINGS))
     excluded = tuple(finding.span for finding in addressed)
     evidence = with_blanks(text, excluded)
@@ -262,4 +263,4 @@ class _Questions:
             if (check.id, run) not in self.votes:
                 return f"Running check {numbers[check.id]}/{checks}, run {run}/{runs}"
         times = "once" if runs == 1 else f"{runs} times"
-        return f"Judged {len(self.request.playbook.judged_checks)} checks, {times} each"
+        return f"Judged {pluralize(len(self.request.playbook.judged_checks), 'check')}, {times} each"

@@ -48,13 +48,18 @@ class Variance:
     """Below this consistency, findings are not reliable for decisions."""
 
 
-_INPUTS = {
+INPUTS: Mapping[str, str] = {
+    "ai_output": "ai_output",
     "ai_output_text": "ai_output",
+    "source_document": "source_document",
     "source_document_text": "source_document",
+    "prompt": "prompt",
     "user_prompt": "prompt",
     "system_instructions": "system_instructions",
 }
-"""The specification's names of the inputs, and ours."""
+"""Our name of an input, by each name that a playbook may use: ours, or the specification's."""
+UNSUPPORTED_INPUT = "tool_trace"
+"""The specification names it too. An evaluation has none, so a playbook must not require it."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +83,7 @@ class Playbook:
     def required_inputs(self) -> tuple[str, ...]:
         """Return the inputs that its contract requires, by our names. A tool trace is not supported."""
         required = self.document.get("input_contract", {}).get("required_inputs", ())
-        return tuple(_INPUTS[name] for name in required if name in _INPUTS)
+        return tuple(dict.fromkeys(INPUTS[name] for name in required if name in INPUTS))
 
     @property
     def judged_checks(self) -> tuple[Check, ...]:

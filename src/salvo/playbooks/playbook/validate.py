@@ -20,7 +20,7 @@ from salvo.engine.text.messages import excerpt, nearest
 from salvo.engine.text.unicode_escape import printable
 from salvo.errors import PlaybookError
 from salvo.playbooks.enums import DERIVED, Aggregation, Result, Severity
-from salvo.playbooks.playbook.definition import Check, Playbook, Variance
+from salvo.playbooks.playbook.definition import INPUTS, UNSUPPORTED_INPUT, Check, Playbook, Variance
 from salvo.playbooks.playbook.document import (
     MAX_PROBLEMS,
     PlaybookProblem,
@@ -41,7 +41,7 @@ from salvo.playbooks.playbook.schema import (
     VarianceHandling,
 )
 
-__all__ = ["PlaybookProblem", "examine", "playbook", "problems", "read"]
+__all__ = ["PlaybookProblem", "examine", "playbook", "problems", "read", "stored_playbook"]
 
 _TYPO_CUTOFF = 0.8
 """How similar an unknown field must be to a known one to be taken for it: other fields are allowed."""
@@ -49,8 +49,8 @@ MAX_PATTERN_SECONDS = 10.0
 """For compiling the patterns of all checks together."""
 _MAX_UNKNOWN = 20
 """Unknown fields of one object that are compared with the known ones."""
-_DATE_LENGTH = 60
-"""Characters of an invalid date in a message."""
+_EXCERPT_LENGTH = 60
+"""Characters of an invalid date or name in a message."""
 
 
 def read(content: bytes, name: str) -> Playbook:
@@ -61,6 +61,13 @@ def read(content: bytes, name: str) -> Playbook:
 def playbook(document: Any, name: str = "This") -> Playbook:
     """Return the playbook of a parsed document; raise PlaybookError with all its errors if there are any."""
     return _without_errors(document, problems(document), name)
+
+
+def stored_playbook(document: Any) -> Playbook:
+    """Return the playbook of a stored evaluation. What earlier versions accepted is not refused afterwards."""
+    refused_later = set(_required_input_problems(document))
+    remaining = [problem for problem in problems(document) if problem not in refused_later]
+    return _without_errors(document, remaining, "The stored playbook")
 
 
 def examine(content: bytes) -> tuple[Any, list[PlaybookProblem]]:
@@ -128,7 +135,7 @@ def _contradictions(document: Any) -> Iterator[PlaybookProblem]:
     for name in ("created_at", "updated_at"):
         if (date := _text(metadata, name)) and not _is_date(date):
             yield warning(
-                ("metadata", name), f"is not a date: {excerpt(date, _DATE_LENGTH)}. Write it as in 2026-02-07"
+                ("metadata", name), f"is not a date: {excerpt(date, _EXCERPT_LENGTH)}. Write it as in 2026-02-07"
             )
     if (artifact := _text(contract, "artifact_type")) and artifact not in ARTIFACT_TYPES:
         near = nearest(artifact, ARTIFACT_TYPES)
@@ -137,12 +144,43 @@ def _contradictions(document: Any) -> Iterator[PlaybookProblem]:
             ("input_contract", "artifact_type"),
             f"is not one of the specification's {', '.join(ARTIFACT_TYPES)}{suggestion}",
         )
+    yield from _required_input_problems(document)
+    yield from _optional_input_problems(contract)
     if _value(document, "assumptions") == []:
         yield warning(("assumptions",), "must not be empty")
     if _object(document, "risk_posture").get("primary_risks") == []:
         yield warning(("risk_posture", "primary_risks"), "must not be empty")
     yield from _threshold_problems(_object(document, "variance_handling").get("thresholds"))
     yield from _checks_problems(document)
+
+
+def _required_input_problems(document: Any) -> Iterator[PlaybookProblem]:
+    """An evaluation cannot be done as the playbook says if it requires something that nobody can give."""
+    for index, name in _names(_object(document, "input_contract"), "required_inputs"):
+        if name == UNSUPPORTED_INPUT:
+            message = "an evaluation has no tool trace, so it cannot be required; it can be an optional input"
+            yield error(("input_contract", "required_inputs", index), message)
+        elif name not in INPUTS:
+            yield error(("input_contract", "required_inputs", index), _unknown_input(name))
+
+
+def _optional_input_problems(contract: Mapping[str, Any]) -> Iterator[PlaybookProblem]:
+    for index, name in _names(contract, "optional_inputs"):
+        if name not in INPUTS and name != UNSUPPORTED_INPUT:
+            yield warning(("input_contract", "optional_inputs", index), _unknown_input(name))
+
+
+def _names(contract: Mapping[str, Any], field: str) -> Iterator[tuple[int, str]]:
+    names = contract.get(field)
+    for index, name in enumerate(islice(names, MAX_PROBLEMS) if isinstance(names, list) else ()):
+        if isinstance(name, str) and name.strip():
+            yield index, name
+
+
+def _unknown_input(name: str) -> str:
+    near = nearest(name, INPUTS)
+    suggestion = f'; did you mean "{near}"?' if near else ""
+    return f"is no input of an evaluation: {excerpt(name, _EXCERPT_LENGTH)}. There are {', '.join(INPUTS)}{suggestion}"
 
 
 def _threshold_problems(thresholds: Any) -> Iterator[PlaybookProblem]:

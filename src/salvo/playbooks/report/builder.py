@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from salvo.engine.chat.base import Usage
+from salvo.engine.text.formatting import pluralize
 from salvo.playbooks.audit.integrity import with_hash
 from salvo.playbooks.enums import DRIFT, RUN_VARIANCE, Mode, Result, Status
 from salvo.playbooks.evaluate.inputs import Span
@@ -241,7 +242,7 @@ def _uncertainty(results: Iterable[CheckResult]) -> tuple[str, ...]:
     for check in results:
         if check.incomplete:
             valid = sum(run.valid for run in check.raw_runs)
-            sentences.append(f"{check.check_id}: only {valid} of {len(check.raw_runs)} runs gave a vote.")
+            sentences.append(f"{check.check_id}: only {valid} of {pluralize(len(check.raw_runs), 'run')} gave a vote.")
         elif check.raw_result is not None:
             sentences.append(
                 f"{check.check_id}: the verdict was {check.raw_result}, "

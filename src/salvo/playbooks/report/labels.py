@@ -57,6 +57,8 @@ EVALUATOR_VARIANCE = (
 )
 """The specification's words."""
 ASSUMPTIONS = "assumption_disclosure"
+RULES = "rules"
+"""The name of the evaluator that needs no model."""
 UNKNOWN = "unknown"
 NOT_APPLICABLE = "not applicable"
 NONE = "–"
@@ -326,6 +328,11 @@ def variance(report: Report) -> list[NamedValue]:
 def shows_consistency(report: Report) -> bool:
     """Return whether the overall consistency was measured, and means something."""
     return measured_consistency(report) is not None and not is_deterministic(report)
+
+
+def listed_consistency(consistency: float | None, evaluator: str) -> str:
+    """Return the consistency as a list of evaluations shows it. The rules always agree with themselves."""
+    return NONE if consistency is None or evaluator == RULES else score(consistency)
 
 
 def is_deterministic(report: Report) -> bool:

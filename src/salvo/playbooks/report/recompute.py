@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
+from salvo.engine.text.formatting import pluralize
 from salvo.errors import InputError
 from salvo.playbooks.enums import DRIFT, RUN_VARIANCE, Result
 from salvo.playbooks.playbook.definition import Check, Playbook, Variance
@@ -122,7 +123,9 @@ def _compare_check(
     """Return the result and the consistency by the votes."""
     name, runs = check.check_id, report.variance_summary.num_runs
     if len(check.raw_runs) != runs:
-        comparison.contradictions.append(f"{name} lists {len(check.raw_runs)} runs, the report says {runs} per check")
+        comparison.contradictions.append(
+            f"{name} lists {pluralize(len(check.raw_runs), 'run')}, the report says {runs} per check"
+        )
     if [run.run for run in check.raw_runs] != list(range(1, len(check.raw_runs) + 1)):
         comparison.contradictions.append(f"the runs of {name} are not numbered from 1")
     _compare_support(comparison, check, definition, report.variance_summary.vote_rule)

@@ -105,7 +105,7 @@ def _timeline_row(point: TimelinePoint, before: TimelinePoint | None, checks: Se
         point.id,
         point.created_at[:19],
         shown_status(point.status, incomplete=point.incomplete),
-        labels.NONE if point.consistency is None else labels.score(point.consistency),
+        labels.listed_consistency(point.consistency, point.evaluator),
         "" if before is None else ("same" if point.inputs_fingerprint == before.inputs_fingerprint else "changed"),
         printable(point.evaluator),
         *(_LETTERS[point.outcomes[name]] if name in point.outcomes else "–" for name in checks),
@@ -243,7 +243,10 @@ class _Screen:
             yield from self._hanging(f"same result: {', '.join(map(printable, compared.unchanged))}", "  ")
         for skipped, reason in compared.not_compared_by_reason:
             yield from self._hanging(f"not compared ({reason}): {', '.join(map(printable, skipped))}", "  ")
-        if compared.consistency_delta is not None:
+        if compared.consistency_delta is not None and labels.RULES not in (
+            compared.before.evaluator,
+            compared.after.evaluator,
+        ):
             before, after = (labels.score(side.consistency_score) for side in (compared.before, compared.after))
             yield f"  Consistency {before} → {after} ({compared.consistency_delta:+.2f})"
         yield from self._evidence(compared)
@@ -292,7 +295,8 @@ class _Screen:
 
 def _summary(side: Side) -> str:
     status = shown_status(side.overall_status, incomplete=side.incomplete)
-    consistency = "" if side.consistency_score is None else f"  consistency {labels.score(side.consistency_score)}"
+    score = labels.listed_consistency(side.consistency_score, side.evaluator)
+    consistency = "" if score == labels.NONE else f"  consistency {score}"
     report = f"{side.report_id}  {side.timestamp}  {status}{consistency}"
     return f"{report}  {printable(side.evaluator)}  subject {printable(side.subject)}"
 

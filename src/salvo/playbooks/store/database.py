@@ -20,7 +20,7 @@ from sqlalchemy.pool import ConnectionPoolEntry
 from salvo.engine.runtime.files import create_private
 from salvo.engine.text.messages import install_command
 from salvo.errors import StoreError
-from salvo.playbooks.store.errors import NEWER, store_error
+from salvo.playbooks.store.errors import NEWER, capitalized, store_error
 from salvo.playbooks.store.location import REVISION, VERSION_TABLE
 
 TIMEOUT = 30
@@ -32,8 +32,11 @@ _WRITES = "byop_writes"
 
 
 class Database:
-    def __init__(self, url: str, **options: Any) -> None:
-        """`options` are execution options of the write transactions."""
+    def __init__(self, url: str, *, hide_place: bool = False, **options: Any) -> None:
+        """`options` are execution options of the write transactions. With `hide_place`, errors do not name the place:
+        who uses the page need not know the folders of the server.
+        """
+        self._hide_place = hide_place
         self._write_options = {_WRITES: True, **options}
         self._url = _usable(url)
         self._sqlite = self._url.get_backend_name() == "sqlite"
@@ -48,7 +51,11 @@ class Database:
         """The location for messages: a path, or a server and a database; never a password."""
         if self._sqlite:
             return str(self._url.database)
-        return f"The database {self._url.database or ''} at {self._url.host or 'the local server'}"
+        return f"the database {self._url.database or ''} at {self._url.host or 'the local server'}"
+
+    @property
+    def name_in_errors(self) -> str:
+        return "the database" if self._hide_place else self.place
 
     @property
     def is_new(self) -> bool:
@@ -106,7 +113,7 @@ class Database:
         with self.writing(alone=True) as connection:
             # Another process may have done it in the meantime.
             if _revision(connection) != REVISION:
-                _migrate(connection, self.place)
+                _migrate(connection, self.name_in_errors)
 
     def _enable_wal(self) -> None:
         """Enable write-ahead logging, so that readers and a writer do not block each other. The file keeps it."""
@@ -115,7 +122,7 @@ class Database:
                 self._pragma("journal_mode = WAL")
             except sqlite3.OperationalError as error:
                 if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or not tries_left:
-                    raise store_error(error, self.place) from error
+                    raise self._store_error(error) from error
                 # SQLite waits for other locks, but not for this one.
                 threading.Event().wait(1 / _TRIES_PER_SECOND)
             else:
@@ -131,10 +138,13 @@ class Database:
         try:
             yield
         except (SQLAlchemyError, sqlite3.Error) as error:
-            translated = store_error(error, self.place)
+            translated = self._store_error(error)
             if translated is error:
                 raise
             raise translated from error
+
+    def _store_error(self, error: SQLAlchemyError | sqlite3.Error) -> Exception:
+        return store_error(error, self.name_in_errors, for_page=self._hide_place)
 
 
 def _usable(url: str) -> URL:
@@ -252,5 +262,5 @@ def _migrate(connection: Connection, place: str) -> None:
     try:
         ScriptDirectory.from_config(config).get_revision(_revision(connection) or REVISION)
     except CommandError as error:
-        raise StoreError(f"{place} was made by a newer version of Salvo.", hint=NEWER) from error
+        raise StoreError(f"{capitalized(place)} was made by a newer version of Salvo.", hint=NEWER) from error
     command.upgrade(config, "head")

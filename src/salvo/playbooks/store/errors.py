@@ -46,10 +46,18 @@ _POSTGRESQL = {
 }
 
 
-def store_error(error: SQLAlchemyError | sqlite3.Error, place: str) -> Exception:
+_FOR_PAGE = "Tell whoever runs the server. Its terminal says where the database is."
+
+
+def capitalized(place: str) -> str:
+    """Return the place as the start of a sentence; a path stays as it is."""
+    return f"The {place.removeprefix('the ')}" if place.startswith("the ") else place
+
+
+def store_error(error: SQLAlchemyError | sqlite3.Error, place: str, *, for_page: bool = False) -> Exception:
     """Return a StoreError, without the statement and its values: those contain the texts under evaluation.
 
-    An error that users cannot fix is returned unchanged.
+    An error that users cannot fix is returned unchanged. The page has no files and no environment variables to name.
     """
     cause = getattr(error, "orig", error)
     if isinstance(cause, sqlite3.Error):
@@ -63,9 +71,14 @@ def store_error(error: SQLAlchemyError | sqlite3.Error, place: str) -> Exception
         return error
     if explanation is None:
         first_line, *_ = str(cause).splitlines() or [type(cause).__name__]
-        return StoreError(f"{place} cannot be used: {first_line.rstrip('.')}.", hint="Check DATABASE_URL.")
+        reason = "" if for_page else f": {first_line.rstrip('.')}"
+        explanation = (
+            f"{{place}} cannot be used{reason.replace('{', '{{').replace('}', '}}')}.",
+            "Check DATABASE_URL.",
+        )
     message, hint = explanation
-    return StoreError(message.format(place=place), hint=hint)
+    in_terminal = any(word in hint for word in ("DATABASE_URL", "file", "createdb"))
+    return StoreError(message.format(place=capitalized(place)), hint=_FOR_PAGE if for_page and in_terminal else hint)
 
 
 def _explain_server_error(error: BaseException, cause: Any) -> tuple[str, str] | None:

@@ -68,15 +68,23 @@ class EvaluationStore:
         self._owner = process_owner.this_process()
 
     @classmethod
-    def open(cls, url: str, clock: Clock, *, make: bool = True, read_key: ReadKey | None = None) -> Self:
+    def open(
+        cls,
+        url: str,
+        clock: Clock,
+        *,
+        make: bool = True,
+        read_key: ReadKey | None = None,
+        hide_place: bool = False,
+    ) -> Self:
         """Open the database, and bring its tables up to date.
 
         Without `make`, a missing file is not created: UnknownIdError says that nothing is stored. The key that
-        `read_key` returns signs each new entry of the audit log.
+        `read_key` returns signs each new entry of the audit log. With `hide_place`, errors do not say where it is.
         """
-        database = Database(url, **{audit_entries.SIGNING_KEY: read_key})
+        database = _database(url, read_key, hide_place=hide_place)
         if database.is_new and not make:
-            raise nothing_stored(database.place)
+            raise nothing_stored(database.name_in_errors)
         try:
             database.bring_up_to_date()
         except BaseException:
@@ -85,12 +93,12 @@ class EvaluationStore:
         return cls(database, clock)
 
     @classmethod
-    def open_later(cls, url: str, clock: Clock, *, read_key: ReadKey | None = None) -> Self:
+    def open_later(cls, url: str, clock: Clock, *, read_key: ReadKey | None = None, hide_place: bool = False) -> Self:
         """Do the same, but create a missing file only when something is read or written."""
-        database = Database(url, **{audit_entries.SIGNING_KEY: read_key})
+        database = _database(url, read_key, hide_place=hide_place)
         if not database.is_new:
             database.close()
-            return cls.open(url, clock, read_key=read_key)
+            return cls.open(url, clock, read_key=read_key, hide_place=hide_place)
         database.make_when_needed()
         return cls(database, clock)
 
@@ -275,7 +283,7 @@ class EvaluationStore:
                 f"{len(matching)} of the stored ids begin with {text!r}.", hint=f"Which one? {_id_list(matching)}"
             )
         if not ids:
-            raise nothing_stored(self.place)
+            raise nothing_stored(self._database.name_in_errors)
         similar = get_close_matches(text, ids, _MAX_SUGGESTIONS) or ids[:_MAX_SUGGESTIONS]
         raise UnknownIdError(
             f"No evaluation has an id that begins with {text!r}.", hint=f"The nearest: {_id_list(similar)}"
@@ -481,6 +489,10 @@ class EvaluationStore:
 
     def _now(self) -> str:
         return self._clock.now().isoformat(timespec="milliseconds")
+
+
+def _database(url: str, read_key: ReadKey | None, *, hide_place: bool) -> Database:
+    return Database(url, hide_place=hide_place, **{audit_entries.SIGNING_KEY: read_key})
 
 
 def nothing_stored(place: str) -> UnknownIdError:

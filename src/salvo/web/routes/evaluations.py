@@ -11,11 +11,12 @@ from fastapi import APIRouter, Body, Header
 
 from salvo.engine.jsonio.type_adapters import copy_fields
 from salvo.engine.sandbox.workers import in_killable_thread
+from salvo.engine.text.formatting import pluralize
 from salvo.playbooks.enums import Mode, Severity
 from salvo.playbooks.evaluate.inputs import Inputs
 from salvo.playbooks.evaluate.judges import rules_judge
 from salvo.playbooks.evaluate.request import EvaluationRequest, stored_request
-from salvo.playbooks.playbook.validate import playbook as validated
+from salvo.playbooks.playbook.validate import stored_playbook
 from salvo.playbooks.store.records import ErrorDetail, State
 from salvo.web import events
 from salvo.web.jobs import Job, JobState, OpenCallsNotice, RetryNotice, VoteSummary
@@ -196,7 +197,7 @@ def _load_evaluation(evaluation_id: str, services: Services) -> Evaluation:
     stored = services.load(evaluation_id)
     votes = [VoteSummary.from_vote(sequence, vote) for sequence, vote in services.store.votes(stored.id)]
     problem = services.jobs.problem(stored.id) or stored.error
-    playbook = validated(stored.playbook, "The stored playbook")
+    playbook = stored_playbook(stored.playbook)
     request = EvaluationRequest(
         stored.id, playbook, _NO_INPUTS, stored.evaluator, stored.mode, stored.runs, stored.subject, stored.producer
     )
@@ -206,7 +207,7 @@ def _load_evaluation(evaluation_id: str, services: Services) -> Evaluation:
         created_at=stored.created_at,
         state=JobState.FAILED if problem else JobState(stored.state),
         queue_position=None,
-        progress=f"{answered} of {len(request.cases)} questions are answered",
+        progress=f"{answered} of {pluralize(len(request.cases), 'question')} answered",
         done=answered,
         total=len(request.cases),
         votes=votes,

@@ -11,6 +11,7 @@ from fastapi import APIRouter
 from salvo.engine.chat import catalog
 from salvo.engine.chat.base import Usage
 from salvo.engine.runtime.pricing import find_prices, usage_cost
+from salvo.engine.text.formatting import pluralize
 from salvo.playbooks.enums import Mode
 from salvo.playbooks.evaluate import prompts
 from salvo.playbooks.evaluate.judges import rules_judge
@@ -169,4 +170,5 @@ def _cost(config: EvaluatorConfig, usage: Usage) -> float | None:
 
 def _sentence(host: str, questions: int, texts: int, cost: float | None) -> str:
     price = "the price is unknown" if cost is None else f"about ${cost:.2f}" if cost >= 0.01 else "under $0.01"
-    return f"The text is sent to {host}: {questions} questions with about {texts:,} tokens of text each; {price}."
+    asked = pluralize(questions, "question")
+    return f"The text is sent to {host}: {asked} with about {texts:,} tokens of text each; {price}."

@@ -100,7 +100,7 @@ def _variance(services: Services, logic_hash: str, evaluation_id: str) -> Varian
     if used is None:
         raise damaged_evaluation(evaluation_id, "its playbook is missing")
     try:
-        return validate.playbook(used.document).variance
+        return validate.stored_playbook(used.document).variance
     except PlaybookError as error:
         raise damaged_evaluation(evaluation_id, f"its playbook cannot be used: {error.message}") from error
 

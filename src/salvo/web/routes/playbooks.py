@@ -13,7 +13,7 @@ from salvo.errors import UnknownIdError
 from salvo.playbooks.playbook import library
 from salvo.playbooks.playbook.definition import Playbook
 from salvo.playbooks.playbook.document import PlaybookProblem
-from salvo.playbooks.playbook.validate import examine, problems
+from salvo.playbooks.playbook.validate import examine, problems, stored_playbook
 from salvo.playbooks.playbook.validate import playbook as validated
 from salvo.playbooks.store.records import UsedPlaybook
 from salvo.web.disconnection import while_connected
@@ -104,7 +104,7 @@ def _used_summary(stored: UsedPlaybook) -> PlaybookSummary | None:
     """Return None if another version stored the playbook and this version rejects it."""
     if any(problem.level == "error" for problem in problems(stored.document)):
         return None
-    return replace(_summary(validated(stored.document)), used_by=stored.used_by)
+    return replace(_summary(stored_playbook(stored.document)), used_by=stored.used_by)
 
 
 def _summary(playbook: Playbook) -> PlaybookSummary:

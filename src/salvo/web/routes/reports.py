@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Response
 
@@ -87,6 +87,8 @@ class ReportLabels:
 @dataclass(frozen=True, slots=True)
 class StoredReport:
     report: Report
+    document: dict[str, Any]
+    """The report as its file has it: fields that earlier versions did not have are left out where they are empty."""
     labels: ReportLabels
     texts: ReportTexts | None
     """None if only hashes are stored."""
@@ -109,6 +111,7 @@ def show(report_id: str, services: ServicesDep) -> StoredReport:
     resumable = texts is not None and report.incomplete
     return StoredReport(
         report=report,
+        document=report.document(),
         labels=report_labels(report),
         texts=texts,
         baseline_since=stored.baseline_since,

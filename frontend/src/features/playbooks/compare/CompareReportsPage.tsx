@@ -49,7 +49,7 @@ function ComparisonView({ data }: { data: ComparedReports }) {
         <ComparedReport name="A" report={data.a} labels={data.labels_a} />
         <ComparedReport name="B" report={data.b} labels={data.labels_b} />
       </div>
-      {comparison.consistency_delta !== null ? (
+      {comparison.consistency_delta !== null && data.labels_a.shows_consistency && data.labels_b.shows_consistency ? (
         <p className="mt-4">
           Consistency {formatScore(comparison.before.consistency_score)} →{" "}
           {formatScore(comparison.after.consistency_score)} ({formatChange(comparison.consistency_delta)})

@@ -26,9 +26,13 @@ export function EvaluatePage() {
         onSubmit={(event) => event.preventDefault()}
         className="mt-6 grid gap-x-10 gap-y-6 xl:grid-cols-[minmax(0,1fr)_23rem]"
       >
-        <TextInputs />
-        <div className="space-y-6 xl:sticky xl:top-6 xl:self-start">
+        <div className="xl:col-start-2 xl:row-start-1">
           <EvaluatorChoice />
+        </div>
+        <div className="min-w-0 xl:col-start-1 xl:row-span-2 xl:row-start-1">
+          <TextInputs />
+        </div>
+        <div className="space-y-6 xl:col-start-2 xl:row-start-2">
           <ModeChoice />
           <PlaybookChoice />
           <RunButton />

@@ -18,6 +18,9 @@ export function EvaluatorChoice() {
   );
 }
 
+const RULES_ABOUT =
+  "The rules find certain wording in English texts. They do not understand a text and know no law; a model judges meaning.";
+
 function EvaluatorSelect({ evaluators }: { evaluators: Evaluators }) {
   const { draft, change } = useDraft();
   const id = useId();
@@ -75,10 +78,12 @@ function EvaluatorSelect({ evaluators }: { evaluators: Evaluators }) {
               ]}
             />
           ) : null}
-          <KeyField provider={provider.title} />
-          <TimeLimitField />
         </>
-      ) : null}
+      ) : (
+        <p className="text-sm text-soft">{RULES_ABOUT}</p>
+      )}
+      <KeyField provider={provider?.title ?? null} />
+      {provider ? <TimeLimitField /> : null}
     </>
   );
 }

@@ -11,7 +11,7 @@ import { PageTitle, Table, TD } from "@/components/layout";
 import { Pagination } from "@/components/Pagination";
 import { Empty, ErrorNotice, Loading, Warnings } from "@/components/states";
 import { VisibleText } from "@/components/VisibleText";
-import { formatScore, formatTime } from "@/lib/format";
+import { formatConsistency, formatTime } from "@/lib/format";
 import { type FilterChange, useFilters } from "@/lib/useFilters";
 
 const LIMIT = 50;
@@ -168,7 +168,7 @@ function Row({ row, selected, onSelect }: RowProps) {
           {row.baseline ? <Label tone="plain">baseline</Label> : null}
         </span>
       </td>
-      <td className={`${TD} tabular-nums`}>{row.consistency === null ? "–" : formatScore(row.consistency)}</td>
+      <td className={`${TD} tabular-nums`}>{formatConsistency(row)}</td>
       <td className={TD}>{row.mode}</td>
       <td className={`${TD} min-w-44 [overflow-wrap:anywhere]`}>
         <VisibleText>{row.subject}</VisibleText>

@@ -150,7 +150,7 @@ function OpenCallsStatus({ calls }: { calls: OpenCalls }) {
   );
 }
 
-/** Shown for the announced wait, and long enough to be read. No event marks the end of a wait. */
+/** Shown for the announced wait, whatever other calls answer, and long enough to be read. */
 function RetryNotice({ wait }: { wait: RetryWait }) {
   const [hidden, setHidden] = useState<RetryWait | null>(null);
   useEffect(() => {

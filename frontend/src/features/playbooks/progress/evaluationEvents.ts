@@ -25,7 +25,7 @@ export function applyEvent(evaluation: Evaluation, event: StreamEvent): Evaluati
     case "vote": {
       const vote = parseData<"vote">(event);
       if (evaluation.votes.some(({ sequence }) => sequence === vote.sequence)) return evaluation;
-      return { ...evaluation, waiting: null, votes: [...evaluation.votes, vote] };
+      return { ...evaluation, votes: [...evaluation.votes, vote] };
     }
     case "calls":
       return { ...evaluation, open_calls: parseData<"calls">(event) };

@@ -183,7 +183,7 @@ function headFacts(report: Report): Fact[] {
 function ReportSections({ stored, show }: { stored: StoredReport; show: ShowInText }) {
   const { report, labels, texts } = stored;
   const { summary } = report;
-  const file = useMemo(() => ({ byop_report: report }), [report]);
+  const file = useMemo(() => ({ byop_report: stored.document }), [stored]);
   return (
     <>
       <Section title="Key risks">

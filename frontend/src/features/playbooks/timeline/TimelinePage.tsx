@@ -8,7 +8,7 @@ import { PageTitle, ScrollRegion, TD, TH } from "@/components/layout";
 import { SelectField } from "@/components/SelectField";
 import { Empty, ErrorNotice, Loading } from "@/components/states";
 import { VisibleText } from "@/components/VisibleText";
-import { checkTitle, formatScore, formatTime } from "@/lib/format";
+import { checkTitle, formatConsistency, formatTime } from "@/lib/format";
 import { TimelineChart } from "./TimelineChart";
 
 export function TimelinePage() {
@@ -81,9 +81,7 @@ function TimelineView({ points }: { points: readonly TimelineReport[] }) {
                     {point.mode === "screening" ? <Label tone="plain">screening</Label> : null}
                   </span>
                 </td>
-                <td className={`${TD} tabular-nums`}>
-                  {point.consistency === null ? "–" : formatScore(point.consistency)}
-                </td>
+                <td className={`${TD} tabular-nums`}>{formatConsistency(point)}</td>
                 <td className={TD}>{textChange(point, points[index - 1])}</td>
                 <td className={`${TD} whitespace-nowrap`}>
                   <VisibleText>{point.evaluator}</VisibleText>

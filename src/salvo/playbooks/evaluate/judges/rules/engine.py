@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 
+from salvo.engine.text.formatting import pluralize
 from salvo.playbooks.evaluate.judges.rules.assumptions import judge_assumptions
 from salvo.playbooks.evaluate.judges.rules.blocks import Kind
 from salvo.playbooks.evaluate.judges.rules.certainty import judge_certainty
@@ -70,7 +71,9 @@ def _refusal_to_judge(text: str, ignore: tuple[Span, ...]) -> RuleFinding | None
     if genre is not Genre.ANALYSIS:
         return undecided(f"{genre.value}-without-analysis", _WITHOUT_ANALYSIS[genre])
     if count < _MIN_WORDS:
-        return undecided("too-short", f"The text has {count} words of commentary; the rules need about 50 to judge by.")
+        return undecided(
+            "too-short", f"The text has {pluralize(count, 'word')} of commentary; the rules need about 50 to judge by."
+        )
     return None
 
 
