@@ -184,7 +184,7 @@ def test_text_that_addresses_the_evaluator_is_named_above_the_checks(site: Site,
     wait_for_report(page)
     notice = page.get_by_text("In 1 place the text addresses its evaluator")
     expect(notice).to_be_visible()
-    finding = page.get_by_text("The text asks for a particular result of its evaluation").first
+    finding = page.get_by_text("The text addresses an automated evaluator.").first
     checks = page.get_by_role("heading", name="Checks", exact=False).first
     boxes = [element.bounding_box() for element in (notice, finding, checks)]
     heights = [box["y"] for box in boxes if box]
