@@ -102,7 +102,7 @@ function TimeLimitField() {
         type="number"
         min={1}
         max={86_400}
-        className="field text-sm"
+        className="field mt-1 text-sm"
         placeholder="300"
         value={draft.timeout}
         onChange={(event) => change({ timeout: event.target.value })}
