@@ -262,7 +262,7 @@ class Integrity:
     inputs_fingerprint: str
     runner_fingerprint: str
     raw_inputs: dict[str, str]
-    """The sha256 of each input's bytes, before normalisation."""
+    """The sha256 of the bytes of each input, before normalisation: of its file if it was read from one."""
     report_hash: str = ""
     """The hash of the whole report, with this field empty."""
     report_hash_method: str | None = added_later(None)
