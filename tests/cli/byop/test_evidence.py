@@ -225,6 +225,7 @@ def test_every_unqualified_claim_is_listed_and_a_view_that_shortens_says_how_man
     report = json.loads(Path("r.json").read_text(encoding="utf-8"))["byop_report"]
     quotes = check(report, "certainty_language")["evidence_citations"]
     assert [quote["location"]["line"] for quote in quotes] == [2 * number + 1 for number in range(claims)]
+    assert len(check(report, "assumption_disclosure")["evidence_citations"]) == claims
     assert f"… and {claims - 5:,} more passages. The JSON report lists all of them." in shown.stdout
     assert f"… and {claims - 50:,} more passages. The JSON report lists all of them." in Path("r.md").read_text("utf-8")
     html = Path("r.html").read_text(encoding="utf-8")

@@ -129,8 +129,7 @@ const MAX_PLACES = 20;
 
 /** The line of a citation; if it occurs several times, a link to each place. */
 function CitationPlaces({ citation, unverified, show }: { citation: Citation; unverified: string; show: ShowInText }) {
-  // A report omits fields that were added later and have their default value.
-  const { location, other_locations: others = [], occurrences = 1 } = citation;
+  const { location, other_locations: others, occurrences } = citation;
   if (!location) return unverified;
   if (occurrences === 1) return `line ${location.line}`;
   const listed = [location, ...others].slice(0, MAX_PLACES);

@@ -10,8 +10,7 @@ export function reportPlaces(report: Report): Place[] {
   report.check_results.forEach((check, index) => {
     const dissenting = check.dissent.flatMap((dissent) => dissent.evidence_citations);
     for (const citation of [...check.evidence_citations, ...dissenting])
-      for (const location of [citation.location, ...(citation.other_locations ?? [])])
-        add(location, "evidence", index + 1);
+      for (const location of [citation.location, ...citation.other_locations]) add(location, "evidence", index + 1);
     for (const hit of check.pattern_hits) add(hit.location, "mention", index + 1);
   });
   for (const finding of report.artifact_findings) add(finding.location, "finding");

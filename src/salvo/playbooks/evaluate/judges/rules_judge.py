@@ -19,7 +19,7 @@ class RulesJudge(Judge):
     name = NAME
     provider = None
     deterministic = True
-    prompt_id = "rules-a4688c988e46"
+    prompt_id = "rules-ed9eac30e57f"
     """Changes with the verdicts, not with the code: a test compares the verdicts that belong to it."""
 
     def __init__(self) -> None:

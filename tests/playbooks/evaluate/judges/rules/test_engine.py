@@ -70,6 +70,7 @@ def test_a_careless_text_fails_on_the_sentences_that_show_it() -> None:
                 [
                     "The agreement is fully compliant with Article 28 of the GDPR, and there is no risk in signing it.",
                     "Clause 5 sets out the audit right, clause 6 the notice of breaches, clause 9 a cap on liability.",
+                    "The cap could be low for health data.",
                 ],
             ),
             "certainty_language": (
@@ -81,6 +82,7 @@ def test_a_careless_text_fails_on_the_sentences_that_show_it() -> None:
                 [
                     "The agreement is fully compliant with Article 28 of the GDPR, and there is no risk in signing it.",
                     "Clause 5 sets out the audit right, clause 6 the notice of breaches, clause 9 a cap on liability.",
+                    "The cap could be low for health data.",
                 ],
             ),
             "unchecked_areas_disclosure": ("unchecked.presented-as-complete", ["Every clause was read."]),

@@ -10,7 +10,6 @@ from salvo.playbooks.evaluate.judges.rules.blocks import Kind
 from salvo.playbooks.evaluate.judges.rules.clauses import is_negated, surroundings
 from salvo.playbooks.evaluate.judges.rules.finding import (
     ABSENT,
-    EXAMPLES,
     REMEMBERED,
     SAID,
     RuleFinding,
@@ -42,12 +41,11 @@ def judge_assumptions(sentences: Sequence[Sentence]) -> RuleFinding:
     concluding = [sentence for sentence in sentences if _concludes(sentence.plain) and sentence.is_statement]
     few = len(concluding) < _MIN_CONCLUDING_SHARE * sum(sentence.is_authors for sentence in sentences)
     if concluding and not (few and (is_hardly_legal(sentences) or declines(sentences))):
-        concluding.sort(key=lambda sentence: not pattern(_DRAWS).search(sentence.plain))
         count = len(concluding)
         return RuleFinding(
             "fail",
             ABSENT,
-            tuple(sorted(sentence.span for sentence in concluding[:EXAMPLES])),
+            tuple(sentence.span for sentence in concluding),
             "assumptions.unstated",
             f"{passages(count)} {'a conclusion' if count == 1 else 'conclusions'} or advice, and the text states no "
             "assumption about law, facts, role or definitions.",
@@ -277,7 +275,3 @@ _ASSUMES = r"\b<assumes>\b"
 _PREMISE = r"(?<!\w)<premise>"
 _HEADING = r"(?:\W*\w{0,2}[.):]? ?)?<heading>\W*"
 _LABEL = r"^(?:\W*\w{0,2}[.):]? ?)?<heading>(?::| –)"
-_DRAWS = (
-    r"\b(?:therefore|thus|hence|consequently|accordingly|in conclusion|overall|in short|conclude[sd]?|conclusion"
-    r"|<verdict>)\b"
-)

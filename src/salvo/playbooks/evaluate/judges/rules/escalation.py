@@ -11,7 +11,6 @@ from functools import lru_cache
 from salvo.playbooks.evaluate.judges.rules.blocks import Kind
 from salvo.playbooks.evaluate.judges.rules.finding import (
     ABSENT,
-    EXAMPLES,
     REMEMBERED,
     SAID,
     RuleFinding,
@@ -41,10 +40,10 @@ def judge_escalation(sentences: Sequence[Sentence]) -> RuleFinding:
         return RuleFinding(
             "fail",
             ABSENT,
-            tuple(sentence.span for sentence in at_risk[:EXAMPLES]),
+            tuple(sentence.span for sentence in at_risk),
             "escalation.risk-without-review",
-            f"{passages(len(at_risk))} uncertain or risky, and the text names nobody who should review it; a general "
-            "contact or consult-a-lawyer line does not.",
+            f"{passages(len(at_risk))} uncertain or risky, and the text names nobody who should review "
+            f"{'it' if len(at_risk) == 1 else 'them'}; a general contact or consult-a-lawyer line does not.",
         )
     return undecided(
         "escalation.nothing-at-risk",

@@ -31,19 +31,14 @@ ABSENT = 0.7
 REMEMBERED = 20_000
 """Sentences whose reading is kept, because long texts repeat themselves."""
 
-EXAMPLES = 2
-"""Passages that a finding quotes where the whole text lacks something; a finding of a passage quotes all of them."""
-
 
 def undecided(rule: str, notes: str, *spans: Span) -> RuleFinding:
     return RuleFinding("indeterminate", 0.5, spans, rule, notes)
 
 
 def passages(count: int) -> str:
-    """Return the subject and the verb of a note on passages of which EXAMPLES are quoted."""
-    if count == 1:
-        return "The quoted passage is"
-    return "The quoted passages are" if count <= EXAMPLES else f"The quoted passages and {count - EXAMPLES} more are"
+    """Return the subject and the verb of a note on the quoted passages."""
+    return "The quoted passage is" if count == 1 else f"The {count:,} quoted passages are"
 
 
 def abstention(rule: str, notes: str) -> RuleFinding:
