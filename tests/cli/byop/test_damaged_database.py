@@ -144,6 +144,7 @@ def test_a_history_of_damaged_evaluations_only_is_an_error(run: Byop, database: 
     "table, column, value, command",
     [
         ("byop_evaluations", "report", '{"summary": 7}', f"show {DAMAGED}"),
+        ("byop_evaluations", "report", '{"check_results": 7}', f"show {DAMAGED}"),
         ("byop_evaluations", "report", "{", f"compare {INTACT} {DAMAGED}"),
         ("byop_evaluations", "inputs", "[]", f"show {DAMAGED}"),
         ("byop_evaluations", "request", BINARY, f"show {DAMAGED}"),

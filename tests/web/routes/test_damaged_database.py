@@ -109,6 +109,8 @@ async def test_the_history_names_a_damaged_evaluation_and_lists_the_others(
         ("byop_evaluations", "inputs", "[]", f"/api/reports/{DAMAGED}/export"),
         ("byop_evaluations", "status", None, "/api/baselines"),
         ("byop_votes", "vote", '{"ballot": 7}', f"/api/evaluations/{DAMAGED}"),
+        ("byop_votes", "sequence", BINARY, f"/api/evaluations/{DAMAGED}"),
+        ("byop_baselines", "saved_at", BINARY, f"/api/reports/{DAMAGED}"),
     ],
 )
 async def test_an_answer_that_needs_what_is_damaged_names_the_evaluation(

@@ -312,7 +312,7 @@ def _check_history(evaluation: RawEvaluation, document: Mapping[str, Any] | None
 
 def _is_measured(report: Mapping[str, Any]) -> bool:
     """Return whether some check has votes to compare. A full report without them has the score 0, the history none."""
-    return any(check.get("per_check_consistency") is not None for check in report.get("check_results", ()))
+    return any(check.get("per_check_consistency") is not None for check in _objects(report.get("check_results")))
 
 
 def _check_evidence(document: Mapping[str, Any] | None, inputs: Inputs | None) -> VerificationFinding:

@@ -71,6 +71,7 @@ _COLUMNS: dict[str, ColumnElement[Any]] = {
     "evaluation_id": evaluations.c.id.label("evaluation_id"),
     "evaluated_at": evaluations.c.created_at.label("evaluated_at"),
     "saved_at": baselines.c.saved_at,
+    "baseline_since": baselines.c.saved_at,
 }
 """By the name of the field that holds it."""
 _ENUMS: dict[str, type[StrEnum]] = {"state": State, "mode": Mode, "status": Status}

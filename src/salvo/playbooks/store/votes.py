@@ -73,11 +73,12 @@ def list_votes(connection: Connection, evaluation_id: str, after: int) -> list[t
     return [(row.sequence, _parse(evaluation_id, *row)) for row in rows]
 
 
-def _parse(evaluation_id: str, sequence: int, vote: Any, exchanges: Any) -> Vote:
+def _parse(evaluation_id: str, sequence: Any, vote: Any, exchanges: Any) -> Vote:
     try:
+        check_type("sequence", sequence, int)
         return parse_vote(check_type("vote", vote, str), check_type("exchanges", exchanges, str))
     except PARSE_ERRORS as error:
-        raise damaged_evaluation(evaluation_id, f"vote {sequence}: {exception_text(error)}") from error
+        raise damaged_evaluation(evaluation_id, f"vote {as_logged(sequence)}: {exception_text(error)}") from error
 
 
 def raw_runs(connection: Connection, evaluation_id: str) -> list[dict[str, Any]]:
