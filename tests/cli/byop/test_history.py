@@ -15,8 +15,8 @@ def test_history_is_a_table_the_newest_first(run: Byop, three: EvaluationStore) 
     assert shown.exit_code == 0
     assert shown.stdout == snapshot("""\
 ID                WHEN                  SUBJECT             PLAYBOOK          MODE       EVALUATOR                    CONSISTENCY  STATUS
-01k9cccccccccccc  2026-11-15T12:00:00Z  default             a_playbook 1.0.0  screening  anthropic/claude-sonnet-4-6               ALERT        hashes only
-01k9bbbbbbbbbbbb  2026-11-15T12:00:00Z  default             a_playbook 1.0.0  full       rules                                     interrupted
+01k9cccccccccccc  2026-11-15T12:00:00Z  default             a_playbook 1.0.0  screening  anthropic/claude-sonnet-4-6  –            ALERT        hashes only
+01k9bbbbbbbbbbbb  2026-11-15T12:00:00Z  default             a_playbook 1.0.0  full       rules                        –            interrupted
 01k9aaaaaaaaaaaa  2026-11-15T12:00:00Z  DPA \\x1b[31mreview  a_playbook 1.0.0  full       anthropic/claude-sonnet-4-6  1.00         ALERT        baseline
 """)
 

@@ -220,8 +220,10 @@ def votes(check: CheckResult) -> str:
 
 
 def confidence(check: CheckResult) -> str:
-    """Return the confidence; a check that nothing and nobody decided has none, and 0 only in the JSON."""
-    if check.per_check_confidence == 0 and (check.incomplete or check.abstained or not check.raw_runs):
+    """Return the confidence of who decided; a derived check, and one that nobody decided, have one only in the JSON."""
+    if check.decided_by == "derived" or check.abstained:
+        return NONE
+    if check.per_check_confidence == 0 and (check.incomplete or not check.raw_runs):
         return NONE
     return NONE if check.per_check_confidence is None else score(check.per_check_confidence)
 
