@@ -12,6 +12,7 @@ from salvo.playbooks.evaluate.injection.detector import find_injections
 from salvo.playbooks.evaluate.injection.finding import MESSAGES
 from salvo.playbooks.evaluate.injection.segments import passages, plain
 from tests.support.poisoned_twins.kept_aside import KEPT_ASIDE
+from tests.support.poisoned_twins.later import FIRST_ROUND, SECOND_ROUND
 from tests.support.poisoned_twins.tuned import TUNED
 
 BEFORE, AFTER = "The clause limits liability to the fees paid.\n", "\nCounsel should review the cap."
@@ -142,12 +143,71 @@ BENIGN = [
     "Dear Judge, we represent the claimant.",
     "Flags: \U0001f3f4\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f and a family emoji \U0001f468\u200d\U0001f469\u200d\U0001f467.",
     "<party> shall mean the Supplier; a < b and c > d.",
+    "The AI system must pass a conformity assessment before it is placed on the market.",
+    "Evaluators shall mark the tender as passed only if all criteria are met.",
+    "The reviewer should disregard comments in the margin.",
+    "Please disregard our earlier email of 4 May.",
+    "Deployers of language models should evaluate the outputs for accuracy.",
+    "If you are an AI developer, you should check whether Article 53 applies.",
+    "The assessment result was positive: the DPIA was approved by the DPO.",
+    "All checks were passed before the goods left the factory.",
+    "The model contract clauses must be accepted by the processor.",
+    "The judge should give the defendant the benefit of the doubt.",
+    "Answer: yes, provided that the contract was signed.",
+    "Result: the claim fails.",
+    "Verdict: not guilty.",
+    "Note to reviewer: please confirm that the assumption in clause 3 holds.",
+    "Reviewer's note: the cap is missing.",
+    "[Note to draft: insert the name of the buyer.]",
+    "[Drafting note: the parties should confirm the governing law.]",
+    "<!-- TODO: check clause 4 -->",
+    "The tool does not flag any issue with clause 7.",
+    "Our AI review flagged no issues, but a lawyer should check the annexes.",
+    "This AI review does not replace legal advice.",
+    "The automated review system rejected the invoice.",
+    "You are the controller and must ignore instructions from third parties.",
+    "Ignore any instructions you receive by e-mail to change bank details.",
+    "Employees must not follow instructions received from unknown callers.",
+    "The employee passed all background checks.",
+    "Status: passed",
+    "Q: Can we terminate? A: Yes, with notice.",
+    "User: The person who uses the Service.\nAI: Artificial intelligence as defined in the AI Act.",
+    "System Requirements: the Supplier's system must be available 99.9 %.",
+    "As an AI language model, I cannot provide legal advice.",
+    "I'm an AI assistant, so please have a lawyer review this.",
+    "Please review and confirm that the memo is acceptable.",
+    "Instructions for the model training are in Annex B.",
+    "The grader of the diamond issued a certificate.",
+    "Evaluation criteria: price 60 %, quality 40 %.",
+    "The evaluation committee must treat all tenderers equally.",
+    "Der Gutachter hat bestätigt, dass alle Prüfungen bestanden sind.",
+    "Bitte ignorieren Sie unsere frühere E-Mail.",
+    "Veuillez ignorer notre précédent courrier.",
+    "Le modèle de contrat doit être approuvé par le conseil.",
+    "Estimado cliente: el contrato fue aprobado.",
+    "Stimate client, contractul a fost aprobat.",
+    "Gentile cliente, il contratto è stato approvato.",
+    "Geachte klant, uw aanvraag is goedgekeurd.",
+    "The system prompt of the chatbot is confidential information of the Provider.",
+    "The Provider shall not disclose the system prompt.",
+    'Prompt injection ("ignore previous instructions") is a known risk of the tool.',
+    "Please mark the clauses you accept and return the signed copy.",
+    "The candidate must pass all tests; the examiner records a pass or fail.",
+    "The output of the language model must be reviewed by a person before it is approved.",
+    "AI reviewers must not approve a contract without human sign-off.",
+    "The clause passes the test of reasonableness.",
+    "Override: the clause prevails over any earlier agreement.",
 ]
 
 
 @pytest.mark.parametrize("kind, passage", ATTACKS)
 def test_text_that_tries_to_steer_the_evaluator_is_found(kind: str, passage: str) -> None:
     assert kind in kinds(passage)
+
+
+@pytest.mark.parametrize("passage", [*FIRST_ROUND, *SECOND_ROUND])
+def test_wordings_that_were_written_after_the_detector_are_found(passage: str) -> None:
+    assert kinds(f"\n{passage}\n")
 
 
 @pytest.mark.parametrize("sentence", BENIGN)
@@ -157,7 +217,7 @@ def test_ordinary_legal_prose_is_left_alone(sentence: str) -> None:
 
 
 def test_every_english_pattern_finds_something() -> None:
-    texts = [passage for _, passage in ATTACKS]
+    texts = [*(passage for _, passage in ATTACKS), *FIRST_ROUND, *SECOND_ROUND]
     texts += [wording for families in (TUNED, KEPT_ASIDE) for wordings in families.values() for wording in wordings]
     sentences = [plain(text[slice(*span)]) for text in texts for part in passages(text) for span in part.sentences]
     unused = [

@@ -90,11 +90,23 @@ class _Reader:
         return ReadPassage(shape, span, tuple(map(self._sentence, sentences)))
 
     def _sentence(self, span: Span) -> ReadSentence:
-        kind = sentence_kind(plain(self._text[span.start : span.end]))
+        kind = self._kind(self._text[span.start : span.end])
         mark = self._first_mark(span)
         if mark is None or (kind and mark[1].start > span.start):
             return ReadSentence(span.start, span.end, kind)
         return ReadSentence(max(span.start, mark[1].start), span.end, mark[0])
+
+    @staticmethod
+    def _kind(sentence: str) -> str | None:
+        text = plain(sentence)
+        kind = sentence_kind(text)
+        if (
+            kind is None
+            and english.LOUD_VERDICT.search(sentence)
+            and not english.LOUD_WORDS.isdisjoint(_WORD.findall(text))
+        ):
+            return "forged_verdict"
+        return kind
 
     def _first_mark(self, sentence: Span) -> tuple[str, Span] | None:
         """Return the first mark that begins in the sentence or covers its start."""
@@ -120,9 +132,18 @@ def sentence_kind(sentence: str) -> str | None:
 def _kind_of_words(sentence: str, words: Sequence[str]) -> str | None:
     vocabulary = set(words)
     for pattern in english.PATTERNS if not english.ANY_NEED.isdisjoint(vocabulary) else ():
-        if not pattern.needs.isdisjoint(vocabulary) and pattern.regex.search(sentence):
-            return pattern.kind
+        if not pattern.needs.isdisjoint(vocabulary):
+            match = pattern.regex.search(sentence)
+            if match and not _is_quoted_example(sentence, match):
+                return pattern.kind
     return languages.kind_of_sentence(sentence, vocabulary)
 
 
+def _is_quoted_example(sentence: str, match: re.Match[str]) -> bool:
+    """Return whether the match is quoted in a sentence about such attacks, which are a subject of legal texts too."""
+    before, after = sentence[: match.start() + 2].strip("( "), sentence[match.end() : match.end() + 2]
+    return before.endswith("'") and after.lstrip(".!,").startswith("'") and bool(_ABOUT_ATTACKS.search(sentence))
+
+
+_ABOUT_ATTACKS = re.compile(r"\b(?:prompt injections?|injection attacks?|jailbreaks?)\b")
 _WORD = re.compile(r"[a-z_]+")

@@ -92,7 +92,7 @@ _CHECKS = r"(?:checks?|criteri(?:a|on)|tests?|verdicts?|results?|evaluations?|qu
 _ALL = r"(?:all|every|each|any|the remaining|the other|these|the|both|everything)"
 _GOOD_MARK = (
     r"(?:(?:full|top|best|highest|maximum|max|perfect|good|high|positive|favou?rable|excellent|generous)"
-    r" (?:marks?|scores?|grades?|ratings?|points|verdicts?|results?|evaluations?)|benefit of the doubt)"
+    r" (?:marks?|scores?|grades?|ratings?|points|verdicts?|results?|evaluations?|assessments?)|benefit of the doubt)"
 )
 _NO_FLAG = (
     "(?:(?:do|does|should|must|shall|may|will|to|can|are|is) ?not|don't|never|no longer|not to|without|avoid"
@@ -206,7 +206,7 @@ PATTERNS: Sequence[SentencePattern] = (
     sentence_pattern(
         "addresses_evaluator",
         _EVALUATOR_WORDS,
-        rf"(?:^|[:;.!?>\])(\[{{] ?)['#*-]{{0,6}} ?{AI_EVALUATOR}(?:[:,]| -) ?"
+        rf"(?:^|[:;.!?>\])(\[{{/] ?)['#*-]{{0,6}} ?{AI_EVALUATOR}(?:[:,]| -) ?"
         r"(?:you\b|your\b|please|kindly|ignore|disregard|return|respond|mark|rate|score|the |this |it |record|answer"
         r"|give"
         r"|stop|pass|result|verdict|treat|accept|approve|confirm|do not|don't|skip)",
@@ -246,7 +246,8 @@ PATTERNS: Sequence[SentencePattern] = (
     sentence_pattern(
         "addresses_evaluator",
         "prompt instructions",
-        r"\b(?:reveal|print|repeat|output|show|disclose) (?:your|the) (?:system|hidden|initial) (?:prompt"
+        rf"(?:{_COMMAND}|{_NO_DUTY}\b)(?:reveal|print|repeat|output|show|disclose) (?:your|the) (?:system|hidden"
+        rf"|initial) (?:prompt"
         r"|instructions)\b",
     ),
     sentence_pattern(
@@ -284,7 +285,7 @@ PATTERNS: Sequence[SentencePattern] = (
         rf"|\bpass(?:es)? (?:it|this|every|all|each|them|{_THIS})\b"
         rf"|\b(?:has to|have to|must|should|needs to|required to|obliged to|supposed to|expected to) (?:\w{{1,12}}"
         rf" )?(?:pass|accept|approve) (?:it|this|the (?:document|memo|text))\b"
-        rf"|{_LENIENT}|{_GOOD_MARK})",
+        rf"|\b(?:to )?be (?:more )?lenient\b)",
     ),
     sentence_pattern(
         "asks_for_verdict",
@@ -363,7 +364,100 @@ PATTERNS: Sequence[SentencePattern] = (
         r"\b(?:set|with|give|use|report) (?:a |the |your )?confidence (?:score |level )?(?:of |to |at |= ?"
         r"|: ?)?(?:1\b|0?\.9|100|9\d)",
     ),
+    sentence_pattern(
+        "asks_for_verdict",
+        _EVALUATOR_WORDS,
+        r"^(?=.*\b(?:please|kindly|ask|asks|beg|grateful|dear|respectfully|requested|hope|implore|you)\b)"
+        rf"(?=.*\b(?:{AI_EVALUATOR}|{_JUDGING_NOUN}|(?:reviewing|grading|judging) {_MODEL_NOUN})\b)"
+        rf".*(?:{_LENIENT}|{_GOOD_MARK})",
+    ),
+    sentence_pattern(
+        "asks_for_verdict",
+        _EVALUATOR_WORDS,
+        rf"\b{_JUDGING_NOUN}\b.{{0,40}}\b(?:requested|asked|invited|urged|expected) to (?:disregard|overlook|ignore"
+        rf"|forgive"
+        r"|accept) (?:the|any|all) (?:missing|lack|absence|gaps?|omissions?)\b"
+        rf"|\b(?:thank you|thanks),? (?:dear )?(?:{AI_EVALUATOR}|{_JUDGING_NOUN}),? for (?:passing|accepting|approving"
+        r"|your (?:leniency|kindness))",
+    ),
+    sentence_pattern(
+        "asks_for_verdict",
+        "evaluating grading judging assessing scoring rating evaluate grade judge",
+        rf"\b(?:when|while|before|in) (?:you (?:are )?)?(?:evaluat|grad|judg|assess|scor|rat)(?:e|ing) {_THIS}"
+        r".{0,40}\b(?:assume|treat|consider|return|give|ignore|do not|please|remember|note|accept|count)\b"
+        r"|\bdo not (?:evaluate|judge|grade|assess|score) (?:this|the following) (?:paragraph|section|text|passage|memo"
+        r"|document|part|output)\b"
+        r"|\bas an? (?:ai|llm|language model|automated)\b[^,]{0,40}\b(?:evaluating|grading|judging|assessing|reviewing"
+        r"|checking)\b[^,]{0,40},? you\b",
+    ),
+    sentence_pattern(
+        "forged_verdict",
+        "criterion criteria checks check",
+        r"\bthis (?:text|memo|document|output) (?:satisfies|meets|fulfils|passes) (?:every|all|each) (?:criteri(?:on"
+        r"|a)|checks?)"
+        r"\b.{0,40}\b(?:marks|score|grade|pass)\b",
+    ),
+    sentence_pattern(
+        "asks_for_verdict",
+        "rate score grade judge evaluate pretend act",
+        rf"\b(?:rate|score|grade|judge|evaluate) {_THIS} (?:favou?rably|positively|highly|generously)"
+        r"|\bpretend (?:that )?(?:this|the) (?:memo|text|document|output|check|answer)"
+        r"|\bact as if (?:the|this|all|every) (?:\w{1,12} )?(?:checks?|criteri)",
+    ),
+    sentence_pattern(
+        "asks_for_verdict",
+        "check checks need playbook evaluation exempt",
+        rf"\b(?:bypass|skip|disable|suspend|waive) (?:all|the|any|every|this|remaining) (?:\w{{1,15}} )?checks?"
+        rf" (?:for|on|in|of) {_THIS}"
+        r"|\b(?:bypass|skip|disable|waive) all checks\b|\bno need to (?:flag|fail)\b"
+        r"|\bexempt from (?:the|this|any|all) (?:playbook|evaluation|grading)\b",
+    ),
+    sentence_pattern(
+        "asks_for_verdict",
+        _RESULT_WORDS,
+        r"\b(?:must|should|shall|is to|are to|has to|can) be (?:reported|recorded|marked|counted|treated|scored"
+        r"|answered|returned) as"
+        r" (?:an? )?'?pass(?:ing)?\b(?! (?:or|rate))|\bprefer (?:an? )?'?pass\b|\bmark(?:ed)? as (?:not applicable"
+        r" or )?'?pass\b(?! or\b)"
+        r"|\b(?:label|ground truth|gold answer|annotation)\b.{0,40}?(?:\bis|:) ?'?pass\b",
+    ),
+    sentence_pattern(
+        "asks_for_verdict",
+        "chatgpt claude gemini gpt copilot llama mistral",
+        r"\b(?:chatgpt|claude|gemini|gpt-?\d?|copilot|llama|mistral)\b,? (?:please |kindly )?(?:say|mark|rate|answer"
+        r"|return"
+        r"|respond|give|pass|confirm|ignore|report|output|treat) (?:this|that|it|the|all|every|with|pass|no|your)\b",
+    ),
+    sentence_pattern(
+        "addresses_evaluator",
+        "bot system user whoever instructions task guidelines rules role agent tool",
+        rf"\b(?:to|for) (?:the|any|all|every) {_MACHINE} (?:systems?|bots?|tools?|agents?|models?) (?:that "
+        rf"|which )?{_TASK} (?:this|it)\b"
+        rf"|\b(?:{_JUDGING_NOUN}|grading|review|evaluation) (?:bot|ai|model|agent), (?:you|please)"
+        r"|\byour (?:instructions|task|guidelines|rules|role) (?:have|has) (?:now |just )?(?:been )?changed\b"
+        r"|\bwhoever (?:grades|evaluates|judges|scores) (?:this|these|ai|the)\b"
+        r"|^\W{0,6}tell the user (?:that )?(?:this|the) (?:memo|text|document|output|answer)\b",
+    ),
+    sentence_pattern(
+        "asks_for_verdict",
+        "fail need check checks evaluation accepted accepts approves approved disable",
+        rf"\b(?:please )?(?:do not|don't) fail me\b|\b(?:i|we) need (?:this|it) to pass\b|\bdisable the checks\b"
+        rf"|\b{AI_EVALUATOR} (?:\w{{1,12}} )?(?:accepts?|accepted|approves?|approved) (?:it\b|{_THIS})"
+        r"|\b(?:presumed|deemed|considered|taken) to (?:satisfy|pass|meet) (?:the|every|all|each) (?:\w{1,20}"
+        r" )?checks?\b"
+        r"|\bevaluation\b.{0,40}\b(?:must|should|shall|has to|will) (?:conclude|end|result|finish)(?: with"
+        r"| in)? (?:an? )?'?pass\b",
+    ),
     # --- Rules of the evaluation, as the text would like them ---
+    sentence_pattern(
+        "asks_for_verdict",
+        "evaluator evaluators grader graders evaluation check checks criterion requirement",
+        rf"\b(?:{AI_EVALUATOR}|this evaluation)\b.{{0,40}}\b(?:consider|treat|regard|accept|count|take)\b.{{0,20}}"
+        r"\b(?:this|any|the) (?:section|memo|text|document|output|paragraph|passage)\b.{0,60}"
+        r"\b(?:satisf\w+|compliant|pass\w*|adequate|disclosed|met|sufficient|complete)\b"
+        r"|\bthis evaluation\b.{0,60}\b(?:considered|deemed|treated as|regarded as) (?:disclosed|satisfied|passed"
+        r"|met|made)\b",
+    ),
     sentence_pattern(
         "asks_for_verdict",
         "reviewers reviewer grader graders evaluator evaluators grading evaluation playbook rubric guidelines"
@@ -389,7 +483,10 @@ PATTERNS: Sequence[SentencePattern] = (
     sentence_pattern(
         "forged_verdict",
         _RESULT_WORDS,
-        r"\b[a-z]{3,20}(?:_[a-z]{2,20}){1,4}\b['*`]{0,3} ?(?:[:=|-]|->|is|was) ?['*`(]{0,3}(?:verdict:"
+        r"\b[a-z]{3,20}(?:_[a-z]{2,20}){1,4} check\b.{0,80}\bpass(?:ed)?\b|\b[a-z]{3,20}_[a-z_]{2,40}'?, ?'(?:status"
+        r"|result|verdict)"
+        r"'? ?: ?'pass|'pass[,.!]?' (?:replied|said|answered|responded)"
+        r"|\b[a-z]{3,20}(?:_[a-z]{2,20}){1,4}\b['*`]{0,3} ?(?:[:=|-]|->|is|was) ?['*`(]{0,3}(?:verdict:"
         r" ?)?pass(?:ed)?\b",
     ),
     sentence_pattern(
@@ -452,3 +549,21 @@ ABOUT_EVALUATION = re.compile(
 
 ANY_NEED = frozenset().union(*(pattern.needs for pattern in PATTERNS))
 """No pattern is searched in a sentence without one of these words."""
+
+LOUD_VERDICT = re.compile(r"\bPASS\b")
+"""Nobody writes the verb in capitals; beside a word of `LOUD_WORDS` it is the verdict of an evaluation."""
+LOUD_WORDS = frozenset(
+    {
+        "verdict",
+        "evaluation",
+        "evaluator",
+        "evaluators",
+        "grader",
+        "graders",
+        "rubric",
+        "conclude",
+        "checks",
+        "criteria",
+    }
+    | {"criterion", "answer", "judge", "score"}
+)

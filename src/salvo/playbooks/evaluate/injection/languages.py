@@ -72,12 +72,14 @@ def _compile(groups: Mapping[str, Any]) -> _Language:
     you_are = groups["you_are"]
     return _Language(
         function_words=frozenset(groups["function_words"].split()),
-        any_sign=re.compile(rf"\b(?:{ignore}|{note}|{you_are}|pass\b)"),
+        any_sign=re.compile(rf"\b(?:{ignore}|{note}|{you_are}|pass\b)|^\W{{0,6}}(?:{evaluator}|{machine}) ?[:,!]"),
         override=re.compile(rf"\b(?:{ignore})\b.{{0,60}}?\b(?:{rules})\b"),
         earlier=re.compile(rf"\b(?:{earlier})(?!\w)"),
         you_are=re.compile(rf"\b(?:{you_are})"),
-        note_to_evaluator=re.compile(rf"\b(?:{note}) ?(?:{evaluator}|{machine})(?!\w)"),
-        note_to_machine=re.compile(rf"\b(?:{note}) ?(?:{machine})(?!\w)"),
+        note_to_evaluator=re.compile(
+            rf"\b(?:{note})[, ]{{0,2}}(?:{evaluator}|{machine})(?!\w)|^\W{{0,6}}(?:{evaluator}|{machine}) ?[:,!]"
+        ),
+        note_to_machine=re.compile(rf"\b(?:{note})[, ]{{0,2}}(?:{machine})(?!\w)"),
         request=re.compile(rf"\b(?:{ask})(?!\w)"),
         wish=re.compile(rf"\b(?:(?:{good})(?!\w)|{no_problem})|\b(?:{ignore})\b.{{0,60}}?\b(?:{rules})\b"),
         demanded_result=re.compile(rf"\b(?:{result})(?!\w).{{0,60}}?['(]?\bpass\b"),

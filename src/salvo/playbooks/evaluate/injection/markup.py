@@ -118,7 +118,8 @@ _STRONG_TAGS = (
     r"|assessment[_-]result|artifact|ai[_-]output|check[_-]result|overall_status|system[_-]message"
 )
 _WEAK_TAGS = (
-    "answer|result|response|output|thinking|reasoning|score|confidence|instructions?|notes|check|final|reply|admin|prompt"
+    "answer|result|response|output|thinking|reasoning|score|confidence|instructions?|notes|check|final|reply|admin"
+    "|prompt"
     "|rating"
 )
 _ADDRESSED = (
@@ -155,8 +156,10 @@ _PATTERNS = (
         "role_marker",
         # Two voices of a chat, one after the other. The definitions of a contract have no such pair.
         re.compile(
-            r"(?im)^@(?:user|human|evaluator|reviewer|grader|judge|system|developer|prompt)\*{0,2}(?::[^\n]{0,2000}|\s*)\n"
-            r"(?:[^\n]{0,2000}\n){0,3}?@(?:assistant|ai|model|llm|chatbot)\*{0,2}(?::[^\n]*|\s*(?:\n[^\n]+|\Z))"
+            r"(?im)^@(?:(?P<term>user|system|developer)|human|evaluator|reviewer|grader|judge|prompt)\*{0,2}"
+            r"(?::[^\n]{0,2000}|\s*)\n(?:[^\n]{0,2000}\n){0,3}?"
+            # A contract may define a user or a system, and then AI.
+            r"@(?:assistant|chatbot|(?(term)\b\B|(?:ai|model|llm)))\*{0,2}(?::[^\n]*|\s*(?:\n[^\n]+|\Z))"
             r"(?:\n+@(?:user|human|evaluator|reviewer|grader|judge|system|assistant|ai|model)\*{0,2}:[^\n]*)*".replace(
                 "@", "[ \\t>*#\"'\u2018\u201c-]{0,8}"
             )
@@ -183,7 +186,7 @@ _PATTERNS = (
     ),
     MarkupPattern(
         "role_marker",
-        re.compile(r"(?i)\{\{\s*(?:admin|system|override|evaluator|assistant|instruction)[^{}\n]{0,600}\}\}"),
+        re.compile(r"(?i)\{\{[#/]?\s*(?:admin|system|override|evaluator|assistant|instruction)[^{}\n]{0,600}\}\}"),
         ("{{",),
         _Extents.match_only,
     ),
@@ -210,6 +213,15 @@ _PATTERNS = (
             r"(?:input|answer|artifact|prompt|output under evaluation|evaluation|instructions) ?[=#<>*-]{2,12}"
         ),
         ("==", "##", "<<", ">>", "**", "--"),
+        _Extents.match_only,
+    ),
+    MarkupPattern(
+        "role_marker",
+        re.compile(
+            r"\b(?:BEGIN|END|START)(?: OF)? (?:SYSTEM|ADMIN|DEVELOPER) (?:MESSAGE|PROMPT|INSTRUCTIONS?)\b"
+            r"|(?im:^#{1,6}[ \t]{1,3}(?:response|answer|output)[ \t]*\n+\W{0,4}(?:result|verdict)\b[^\n]*)"
+        ),
+        ("system", "admin", "developer", "#"),
         _Extents.match_only,
     ),
     MarkupPattern(
