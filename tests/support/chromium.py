@@ -37,12 +37,12 @@ def main() -> int:
     """Not an error outside of CI: everything else can be tested without a browser."""
     for install in (None, *_installers()):
         if install:
-            print("Installing a Chromium:", *install)  # noqa: T201 - a command that is called by make
+            print("Installing a Chromium:", *install)
             subprocess.run(install, check=False)
         with sync_playwright() as playwright:
             if find(playwright):
                 return 0
-    print(HOW, file=sys.stderr)  # noqa: T201 - the same
+    print(HOW, file=sys.stderr)
     return int(in_ci())
 
 

@@ -22,4 +22,4 @@ def _pinned(requirement: str) -> str:
 
 
 if __name__ == "__main__":
-    print("\n".join(lowest_versions()))  # noqa: T201 - its output is the constraints file
+    print("\n".join(lowest_versions()))

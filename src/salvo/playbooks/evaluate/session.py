@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import urllib.parse
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
@@ -14,6 +13,7 @@ from salvo.engine.chat import catalog
 from salvo.engine.runtime.clock import Clock, SystemClock
 from salvo.engine.runtime.pool import Pool
 from salvo.engine.runtime.redact import Redactor, environment_secrets
+from salvo.engine.wire.addresses import is_web_address, without_password
 from salvo.engine.wire.base import Endpoint
 from salvo.engine.wire.retry import RetryPolicy
 from salvo.errors import MissingKeyError, UsageError
@@ -59,7 +59,7 @@ class EvaluatorConfig:
     @property
     def settings(self) -> dict[str, Any]:
         """Return what is stored with an evaluation to resume it. There is no key in it, and no password."""
-        values = {"base_url": self.base_url and _without_password(self.base_url), "timeout": self.timeout}
+        values = {"base_url": self.base_url and without_password(self.base_url), "timeout": self.timeout}
         return {name: value for name, value in values.items() if value is not None}
 
     def check(self) -> None:
@@ -67,7 +67,7 @@ class EvaluatorConfig:
         endpoint = self.endpoint
         if self.timeout is not None and not 0 < self.timeout <= MAX_TIMEOUT:
             raise UsageError(f"A call may take between 0 and {MAX_TIMEOUT:,} seconds, not {self.timeout:g}.")
-        if self.base_url and not _is_web_address(self.base_url):
+        if self.base_url and not is_web_address(self.base_url):
             raise UsageError(
                 f"The base URL of {self.evaluator} is not valid.",
                 hint="A base URL looks like http://127.0.0.1:8080/v1.",
@@ -165,16 +165,3 @@ def split_evaluator(text: str) -> tuple[str, str | None]:
 
 _EVALUATOR_AT = re.compile(r"(?P<name>[^@]+(?:@[\w.-]+)?)@(?P<url>https?://.+)", re.IGNORECASE)
 _VERSION = re.compile(r"v?\d[\w-]*(\.\d+){0,2}|default|latest")
-
-
-def _is_web_address(url: str) -> bool:
-    try:
-        parts = urllib.parse.urlsplit(url)
-        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError:
-        return False
-
-
-def _without_password(url: str) -> str:
-    parts = urllib.parse.urlsplit(url)
-    return urllib.parse.urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
