@@ -189,7 +189,8 @@ def _decided(
         if check.needs_judge:
             results.append(check_result.from_votes(check, answers.get(check.id, {}), request, finder, scan.hits))
         elif not check.derived:
-            results.append(check_result.from_patterns(check, scan, request.inputs))
+            excludes_text = bool(scan_result.addressed)
+            results.append(check_result.from_patterns(check, scan, request.inputs, excludes_text=excludes_text))
     return results
 
 

@@ -58,10 +58,10 @@ def from_votes(
     )
 
 
-def from_patterns(check: Check, scan: Scan, inputs: Inputs) -> CheckResult:
-    """Return the result that the patterns decide, without a call."""
+def from_patterns(check: Check, scan: Scan, inputs: Inputs, *, excludes_text: bool = False) -> CheckResult:
+    """Return the result that the patterns decide, without a call. What addresses the evaluator may be excluded."""
     matches = pattern_hits(scan.hits, inputs)
-    result, notes = _scan_outcome(check, scan)
+    result, notes = _scan_outcome(check, scan, ", not counting text that addresses the evaluator" * excludes_text)
     # An absence cannot be quoted, so a result without a match cannot meet an evidence requirement.
     needed = {Result.FAIL: check.min_citations_per_fail, Result.PASS: int(check.needs_evidence_on_pass)}
     unproven = len(matches) < needed.get(result, 0)
@@ -75,14 +75,14 @@ def from_patterns(check: Check, scan: Scan, inputs: Inputs) -> CheckResult:
     )
 
 
-def _scan_outcome(check: Check, scan: Scan) -> tuple[Result, str]:
+def _scan_outcome(check: Check, scan: Scan, exception: str) -> tuple[Result, str]:
     if scan.hits:
-        occurrences = f"The check's patterns occur {pluralize(len(scan.hits), 'time')}."
+        occurrences = f"The check's patterns occur {pluralize(len(scan.hits), 'time')}{exception}."
         return check.on_match, " ".join((occurrences, *scan.notes))
     if not scan.complete:
         return Result.INDETERMINATE, " ".join(scan.notes)
     otherwise = Result.PASS if check.on_match is Result.FAIL else Result.FAIL
-    return otherwise, "None of the check's patterns occurs in the text."
+    return otherwise, f"None of the check's patterns occurs in the text{exception}."
 
 
 def derived_confidence(result: Result) -> float:
