@@ -163,7 +163,9 @@ def scan(request: EvaluationRequest) -> ScanResult:
 
 def judged_by(judge: Judge) -> JudgedBy:
     model = judge.name.removeprefix(f"{judge.provider}/")
-    return JudgedBy(judge.provider, model, judge.prompt_id, judge.deterministic)
+    return JudgedBy(
+        judge.provider, model, judge.prompt_id, judge.deterministic, judge.calibration, judge.track_record()
+    )
 
 
 def build_case(request: EvaluationRequest, scan_result: ScanResult, check: Check, run: int) -> Case:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from salvo.engine.chat.base import Usage
@@ -24,6 +24,7 @@ from salvo.playbooks.report.report import (
     SPEC_VERSION,
     VOTE_RULE,
     ArtifactFinding,
+    Calibration,
     CheckResult,
     Citation,
     ExtractedAssumption,
@@ -56,6 +57,10 @@ class JudgedBy:
     prompt_id: str
     deterministic: bool
     """It works by rules, and always gives the same answer."""
+    calibration: Callable[[str, Result], Calibration | None] = lambda _check_id, _result: None
+    """How often its result on a check agreed with independent labels, if that was measured."""
+    track_record: str = ""
+    """The same for all checks, in a sentence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +98,7 @@ def build_report(
         answers.setdefault(vote.check_id, {})[vote.run] = vote.answer
     measured = [answer.measured for runs in answers.values() for answer in runs.values()]
     fingerprints = Fingerprints(_evaluator(judge, measured), producer_fingerprint(request.producer))
-    decided = _decided(request, answers, scan_result)
+    decided = [_calibrated(check, judge) for check in _decided(request, answers, scan_result)]
     consistency = variance.overall(
         (check.severity, check.per_check_consistency) for check in decided if check.decided_by == "evaluator"
     )
@@ -238,6 +243,12 @@ def _stated(results: Iterable[CheckResult], check_id: str) -> list[Citation]:
     return [citation for check in passed for citation in check.evidence_citations]
 
 
+def _calibrated(check: CheckResult, judge: JudgedBy) -> CheckResult:
+    if check.decided_by != "evaluator" or check.incomplete or check.abstained or check.raw_result is not None:
+        return check
+    return replace(check, calibration=judge.calibration(check.check_id, check.result))
+
+
 def _uncertainty(results: Iterable[CheckResult]) -> tuple[str, ...]:
     sentences = []
     for check in results:
@@ -289,6 +300,7 @@ def _limitations(
             "The evaluator is deterministic: it always agrees with itself, so its consistency says nothing about how "
             "clear the text is. It applies linguistic rules for English and does not understand law."
         )
+        sentences += [judge.track_record] if judge.track_record else []
     elif any(facts.calls and facts.temperature is None for facts in measured):
         sentences.append(
             f"At least one call to {request.evaluator} was made without a temperature, so its answers may vary."

@@ -62,6 +62,7 @@ RULES = "rules"
 UNKNOWN = "unknown"
 NOT_APPLICABLE = "not applicable"
 NONE = "–"
+NOT_CALIBRATED = "not calibrated"
 
 MEANINGS: Mapping[Status, str] = {
     Status.ALERT: "At least one high-severity check failed. Have a person review this before anyone relies on it.",
@@ -220,12 +221,20 @@ def votes(check: CheckResult) -> str:
 
 
 def confidence(check: CheckResult) -> str:
-    """Return the confidence of who decided; a derived check, and one that nobody decided, have one only in the JSON."""
+    """Return the confidence of who decided; a derived check, and one that nobody decided, have one only in the JSON.
+
+    So has an evaluator whose confidence was not compared with labelled texts.
+    """
     if check.decided_by == "derived" or check.abstained:
         return NONE
     if check.per_check_confidence == 0 and (check.incomplete or not check.raw_runs):
         return NONE
-    return NONE if check.per_check_confidence is None else score(check.per_check_confidence)
+    if check.per_check_confidence is None:
+        return NONE
+    if check.calibration is not None:
+        texts = pluralize(check.calibration.texts, "labelled text")
+        return f"{score(check.per_check_confidence)} (measured on {texts})"
+    return NOT_CALIBRATED if check.decided_by == "evaluator" else score(check.per_check_confidence)
 
 
 def consistency(check: CheckResult) -> str:
@@ -250,7 +259,20 @@ def check_notices(check: CheckResult) -> list[str]:
         )
     if check.result is Result.PASS and check.decided_by == "evaluator" and not check.evidence_citations:
         sentences.append(NO_PASSAGE_QUOTED)
+    if any(run.rule for run in check.raw_runs) and not check.abstained:
+        sentences.append(_rules_record(check))
     return sentences
+
+
+def _rules_record(check: CheckResult) -> str:
+    """Return how often the built-in rules were right with such a verdict."""
+    if check.calibration is None:
+        return "Judged by the built-in rules. How often they are right with this verdict has not been measured."
+    agreed, texts = check.calibration.agreed, check.calibration.texts
+    return (
+        f"Judged by the built-in rules. On this check their verdict {check.result} agreed with independent labels in "
+        f"{agreed} of {pluralize(texts, 'real output')}."
+    )
 
 
 def visible_note(note: str) -> str:
@@ -262,9 +284,8 @@ def vote(run: RawRun) -> str:
     """Return the run's answer in one line; an error is no vote."""
     if not run.valid:
         return f"no vote: {visible_note(run.problem or run.notes) or 'no usable answer'}"
-    confidence_part = "" if run.confidence is None else f", confidence {run.confidence:.2f}"
     not_counted = f"; not counted: {run.unsupported}" if run.unsupported else ""
-    return f"{run.result}{confidence_part}" + (f", rule {run.rule}" if run.rule else "") + not_counted
+    return run.result + (f", rule {run.rule}" if run.rule else "") + not_counted
 
 
 def where(location: Location | None) -> str:

@@ -117,6 +117,14 @@ DecidedBy = Literal["evaluator", "patterns", "derived"]
 
 
 @dataclass(frozen=True, slots=True)
+class Calibration:
+    """How often the evaluator's result on this check agreed with independent labels of real AI outputs."""
+
+    agreed: int
+    texts: int
+
+
+@dataclass(frozen=True, slots=True)
 class CheckResult:
     check_id: str
     severity: Severity
@@ -138,6 +146,8 @@ class CheckResult:
     """Fewer than a majority of its runs gave a vote."""
     abstained: bool = added_later(default=False)
     """The evaluator has no rule for this check, so nothing was judged. It has no consistency and no confidence."""
+    calibration: Calibration | None = added_later(default=None)  # noqa: RUF009 - it declares a field
+    """What the confidence was measured by; None if it is only what the evaluator states."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -51,7 +52,7 @@ def main() -> None:
         )
         for entry in labels
     ]
-    print("\n".join(table(judged)))
+    sys.stdout.write("\n".join(table(judged)) + "\n")
     if arguments.calibrate:
         calibration.PATH.write_text(json.dumps(calibrate(judged), indent=2) + "\n", encoding="utf-8")
 
@@ -65,15 +66,20 @@ def table(judged: list[Judged]) -> Iterator[str]:
     """Yield the lines of a Markdown table: agreement per check, with exact 95% intervals."""
     yield f"{len(judged)} texts. Agreement of the rules with:"
     yield ""
-    yield "| check | reader one | reader two | both, where they agree | always the most frequent | readers | rules abstain |"
-    yield "|---|---|---|---|---|---|---|"
+    yield (
+        "| check | reader one | reader two | both, where they agree | of these, rules not indeterminate "
+        "| always the most frequent | readers with each other | rules indeterminate |"
+    )
+    yield "|---|---|---|---|---|---|---|---|"
     for check in sorted(KNOWN_CHECKS):
         agreed = [entry for entry in judged if entry.one[check] == entry.two[check]]
+        decided = [entry for entry in agreed if entry.rules[check] != "indeterminate"]
         [(constant, most)] = Counter(entry.one[check] for entry in agreed).most_common(1)
         cells = [
             _share(sum(entry.rules[check] == entry.one[check] for entry in judged), len(judged)),
             _share(sum(entry.rules[check] == entry.two[check] for entry in judged), len(judged)),
             _share(sum(entry.rules[check] == entry.one[check] for entry in agreed), len(agreed)),
+            _share(sum(entry.rules[check] == entry.one[check] for entry in decided), len(decided)),
             f"{most / len(agreed):.2f} ({constant})",
             _share(len(agreed), len(judged)),
             f"{sum(entry.rules[check] == 'indeterminate' for entry in judged)} of {len(judged)}",

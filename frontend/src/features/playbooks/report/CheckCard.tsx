@@ -4,7 +4,7 @@ import { Badge, badgeTone, Label } from "@/components/Badge";
 import { Details } from "@/components/Details";
 import { Facts } from "@/components/layout";
 import { VisibleText } from "@/components/VisibleText";
-import { checkTitle, formatScore, formatSeconds, pluralize } from "@/lib/format";
+import { checkTitle, formatSeconds, pluralize } from "@/lib/format";
 import { EvaluatorNote } from "./EvaluatorNote";
 
 /** Scrolls to a quote in the text; null if the text is not stored. */
@@ -218,7 +218,6 @@ function Votes({ check, shown }: { check: CheckResult; shown: boolean }) {
 
 function describeRun(run: RawRun): string {
   return [
-    run.confidence === null ? "" : `confidence ${formatScore(run.confidence)}`,
     run.rule ? `rule ${run.rule}` : "",
     run.model ?? "",
     run.seconds === null ? "" : formatSeconds(run.seconds),

@@ -7,10 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from salvo.engine.wire.base import Wire
+from salvo.playbooks.enums import Result
 from salvo.playbooks.evaluate.inputs import Inputs, Span
 from salvo.playbooks.evaluate.patterns import Hit
 from salvo.playbooks.evaluate.votes import JudgeAnswer
 from salvo.playbooks.playbook.definition import Check
+from salvo.playbooks.report.report import Calibration
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +42,14 @@ class Judge(ABC):
     """Changes whenever the instructions or the rules of the judge change."""
     deterministic: bool
     """Whether it always gives the same answer to the same question."""
+
+    def track_record(self) -> str:
+        """Return a sentence on how often it agreed with independent labels; empty if that was not measured."""
+        return ""
+
+    def calibration(self, check_id: str, result: Result) -> Calibration | None:  # noqa: ARG002 - for judges that have one
+        """Return how often this result of this check agreed with independent labels; None if that was not measured."""
+        return None
 
     def goes_first(self, inputs: Inputs) -> bool:  # noqa: ARG002 - for judges with a cache
         """Return whether one call should go first, so that the others can read the provider's cache."""

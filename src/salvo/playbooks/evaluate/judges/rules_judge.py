@@ -9,6 +9,7 @@ from salvo.playbooks.enums import Result
 from salvo.playbooks.evaluate.inputs import Span
 from salvo.playbooks.evaluate.judges.base import Case, Judge
 from salvo.playbooks.evaluate.votes import JudgeAnswer, RawCitation
+from salvo.playbooks.report.report import Calibration
 
 NAME = "rules"
 
@@ -19,12 +20,22 @@ class RulesJudge(Judge):
     name = NAME
     provider = None
     deterministic = True
-    prompt_id = "rules-ed9eac30e57f"
+    prompt_id = "rules-87b34660c616"
     """Changes with the verdicts, not with the code: a test compares the verdicts that belong to it."""
 
     def __init__(self) -> None:
         self._answers: dict[tuple[str, str], asyncio.Task[JudgeAnswer]] = {}
         self._lock = asyncio.Lock()
+
+    def track_record(self) -> str:
+        from salvo.playbooks.evaluate.judges.rules import calibration  # reads a file; a model judge does without
+
+        return calibration.track_record(self.prompt_id)
+
+    def calibration(self, check_id: str, result: Result) -> Calibration | None:
+        from salvo.playbooks.evaluate.judges.rules import calibration  # reads a file; a model judge does without
+
+        return calibration.calibration(self.prompt_id, check_id, result)
 
     async def judge(self, case: Case, wire: Wire | None = None) -> JudgeAnswer:  # noqa: ARG002 - it calls no provider
         key = (case.check.id, case.inputs.fingerprint)
@@ -38,19 +49,20 @@ class RulesJudge(Judge):
         One check runs after the other: the first reads the text for all, and threads would only wait for each other.
         """
         async with self._lock:
-            return await asyncio.to_thread(_apply_rules, case)
+            return await asyncio.to_thread(self._apply_rules, case)
 
+    def _apply_rules(self, case: Case) -> JudgeAnswer:
+        from salvo.playbooks.evaluate.judges.rules import calibration, engine  # compiles its patterns
 
-def _apply_rules(case: Case) -> JudgeAnswer:
-    from salvo.playbooks.evaluate.judges.rules import engine  # compiles its patterns; a model judge does without
-
-    text = case.inputs.ai_output
-    finding = engine.judge(case.check.id, text, case.addressed)
-    return JudgeAnswer(
-        result=Result(finding.result),
-        confidence=finding.confidence,
-        citations=tuple(RawCitation(text[start:end], offsets=Span(start, end)) for start, end in finding.spans),
-        notes=finding.notes,
-        rule=finding.rule,
-        abstained=finding.abstained,
-    )
+        text = case.inputs.ai_output
+        finding = engine.judge(case.check.id, text, case.addressed)
+        result = Result(finding.result)
+        measured = None if finding.abstained else self.calibration(case.check.id, result)
+        return JudgeAnswer(
+            result=result,
+            confidence=finding.confidence if measured is None else calibration.confidence(measured),
+            citations=tuple(RawCitation(text[start:end], offsets=Span(start, end)) for start, end in finding.spans),
+            notes=finding.notes,
+            rule=finding.rule,
+            abstained=finding.abstained,
+        )

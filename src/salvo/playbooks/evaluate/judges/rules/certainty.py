@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from salvo.playbooks.evaluate.judges.rules.blocks import Kind
 from salvo.playbooks.evaluate.judges.rules.clauses import is_conditional, is_negated, is_reported, surroundings
-from salvo.playbooks.evaluate.judges.rules.finding import ABSENT, REMEMBERED, SAID, RuleFinding
+from salvo.playbooks.evaluate.judges.rules.finding import ABSENT, REMEMBERED, SAID, RuleFinding, undecided
 from salvo.playbooks.evaluate.judges.rules.genre import assessing_sentences
 from salvo.playbooks.evaluate.judges.rules.sentences import Sentence
 from salvo.playbooks.evaluate.judges.rules.vocabulary import pattern
@@ -17,14 +17,22 @@ from salvo.playbooks.evaluate.judges.rules.vocabulary import pattern
 
 def judge_certainty(sentences: Sequence[Sentence]) -> RuleFinding:
     """FAIL if the author makes an absolute claim. A qualifier counts only in the clause that makes the claim."""
+    is_long = sum(len(sentence.plain.split()) for sentence in sentences if sentence.is_authors) > _LONG_TEXT
     bare: list[Sentence] = []
     qualified: list[Sentence] = []
     for sentence in assessing_sentences(sentences):
-        claims = _read_claims(sentence.without_place) if sentence.is_authors else _Claims.NONE
+        claims = _read_claims(sentence.without_place, is_long) if sentence.is_authors else _Claims.NONE
         if claims is _Claims.BARE:
             bare.append(sentence)
         elif claims is _Claims.QUALIFIED:
             qualified.append(sentence)
+    if is_long and len(bare) == 1:
+        return undecided(
+            "certainty.single-passage",
+            "The quoted passage may state a legal conclusion as certain. In a text of this length the rules are wrong "
+            "about a single passage too often to decide by it.",
+            bare[0].span,
+        )
     if bare:
         return RuleFinding(
             "fail",
@@ -60,24 +68,27 @@ class _Claims(Enum):
 
 
 @lru_cache(maxsize=REMEMBERED)
-def _read_claims(sentence: Sentence) -> _Claims:
-    claims = list(_claims(sentence))
+def _read_claims(sentence: Sentence, is_long: bool) -> _Claims:
+    claims = list(_claims(sentence, is_long=is_long))
     if any(not _is_excused(sentence, claim) for claim in claims):
         return _Claims.BARE
     return _Claims.QUALIFIED if claims else _Claims.NONE
 
 
-def _claims(sentence: Sentence) -> Iterator[tuple[re.Match[str], bool]]:
+def _claims(sentence: Sentence, *, is_long: bool) -> Iterator[tuple[re.Match[str], bool]]:
     """Yield each absolute wording, and whether a negation in it belongs to the claim ("there is no risk")."""
     # Spaces keep the positions.
     text = _GREETING.sub(lambda greeting: " " * len(greeting[0]), sentence.own)
-    templates = [_FULFILS, _EVERY_CASE]
-    if pattern(r"\b(?:<verdict>|<standing>|<settled>)\b").search(text):
-        templates += [_JUDGED, _JUDGED_FULLY, _JUDGED_NOUN, _MAKES]
+    templates = [_FULFILS]
+    if pattern(r"\b(?:<verdict>|<standing>|<figurative>|<settled>)\b").search(text):
+        templates += [_JUDGED_PLAINLY, _JUDGED_NOUN, _MAKES]
+        templates += [] if is_long else [_JUDGED_FIGURATIVELY, _JUDGED_FULLY]
+    if not is_long:
+        templates.append(_EVERY_CASE)
     if sentence.kind in (Kind.ITEM, Kind.CELL) or ":" in text[:60]:
         templates.append(_STAMPED)
     yield from ((match, False) for template in templates for match in pattern(template).finditer(text))
-    for template in (r"\b<assurance>\b", r"\b<emphatic>\b"):
+    for template in (r"\b<assurance>\b",) if is_long else (r"\b<assurance>\b", r"\b<sweeping>\b", r"\b<emphatic>\b"):
         yield from ((match, True) for match in pattern(template).finditer(text))
 
 
@@ -168,6 +179,8 @@ _AS_ADVICE = re.compile(
     r"(?:ensure|make sure|make certain|verify|check|confirm|see to it)\b"
 )
 _EVERYWHERE = re.compile(r"\b(?:every|each|all|any) [\w-]+ (?:where|when|in which|that)\b")
+_LONG_TEXT = 300
+"""Words of commentary beyond which only plain verdicts on the law count."""
 _INFINITIVE = re.compile(r"\bto(?: \w+ly)?$")
 _COPULA = r"\b(?:is|are|am|was|were|remains?|stays?|will be|will remain)\b,?"
 # Adverbs, and the first adjective of a pair, may come between the copula and the judgement.
@@ -183,11 +196,12 @@ _NO_NOUN = (
     r"|wherever|despite|outright|notwithstanding|altogether|although|though|yet|however|not|nor|too|either|anyway"
     r"|right|like|beyond|full|period|toward|towards|vis|anywhere|everywhere|worldwide|nationwide)\b))"
 )
-_JUDGED = (
+_JUDGED_PLAINLY = (
     rf"{_COPULA}{_BETWEEN} (?:<standing>\b|<verdict>{_NO_NOUN})"
     rf"|\b(?:is|are|was|were)\b[^.;]{{0,80}}?,? and (?:therefore|thus|hence|so|accordingly|consequently),? "
     rf"(?:<intensifier> )?(?:<standing>\b|<verdict>{_NO_NOUN})"
 )
+_JUDGED_FIGURATIVELY = rf"{_COPULA}{_BETWEEN} <figurative>\b"
 _JUDGED_FULLY = rf"{_COPULA}{_BETWEEN} <intensifier>,?(?: [\w-]+ly)? <settled>\b"
 _JUDGED_NOUN = (
     rf"{_COPULA}{_BETWEEN} an? (?:(?:<intensifier>|legally)(?:,| and)? )?(?:(?:[\w-]+-)?compliant|lawful|unlawful"

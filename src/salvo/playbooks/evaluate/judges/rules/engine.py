@@ -57,7 +57,7 @@ def _refusal_to_judge(text: str, ignore: tuple[Span, ...]) -> RuleFinding | None
     ] or [sentence.plain for sentence in sentences]
     language = other_language(own)
     if language:
-        return undecided(
+        return abstention(
             "not-english",
             "This language is not covered: the rules work in English, and most of the text appears to be in "
             f"{language}.",

@@ -11,9 +11,8 @@ Span = tuple[int, int]
 class RuleFinding:
     """The verdict on one check, the sentences that support it, and the rule that fired.
 
-    `confidence` says how clearly the evidence supports the verdict; it says nothing about the law. It depends on the
-    rule: 0.9 if the text says it outright, 0.7 if the verdict follows from what is absent, 0.5 if the rules could
-    not decide.
+    `confidence` is a guess by the kind of rule: 0.9 if the text says it outright, 0.7 if the verdict follows from what
+    is absent, 0.5 if the rules could not decide. It is replaced where the rate of agreement was measured.
     """
 
     result: str
@@ -22,7 +21,7 @@ class RuleFinding:
     rule: str
     notes: str
     abstained: bool = False
-    """The rules do not know the check."""
+    """Nothing was judged: the rules do not know the check, or do not cover the language."""
 
 
 SAID = 0.9
@@ -42,5 +41,5 @@ def passages(count: int) -> str:
 
 
 def abstention(rule: str, notes: str) -> RuleFinding:
-    """Return the finding for a check that the rules do not know: nothing was judged."""
+    """Return the finding for a check or a language that the rules do not cover: nothing was judged."""
     return RuleFinding("indeterminate", 0.0, (), rule, notes, abstained=True)
