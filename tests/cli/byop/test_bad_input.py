@@ -66,7 +66,9 @@ FILLER = "The parties met on Monday to go through the draft of the agreement."
 @pytest.mark.load
 @pytest.mark.parametrize("judged_by", ["rules", "model"])
 def test_one_line_of_a_megabyte_is_evaluated_stored_and_shown(project: ByopProject, judged_by: str) -> None:
-    line = f"{TEXT} {f'{FILLER} ' * (1024 * 1024 // len(FILLER))}".replace("\n", " ")
+    # The rules do not fail a long text for one passage.
+    claims = f"{TEXT} The transfer is fully compliant as well."
+    line = f"{claims} {f'{FILLER} ' * (1024 * 1024 // len(FILLER))}".replace("\n", " ")
     _evaluate_long(project, line, judged_by)
 
 

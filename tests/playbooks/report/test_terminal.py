@@ -46,10 +46,10 @@ Findings in the text
   - Zero-width characters. (3 times)
 
 Checks
-PASS           high    assumption_disclosure       3 of 3  confidence 0.92  consistency 1.00
+PASS           high    assumption_disclosure       3 of 3  confidence not calibrated  consistency 1.00
     line 3: “We assume that the controller is established in Germany and that the GDPR applies.”
     Jurisdiction and applicable law are stated before any conclusion.
-FAIL           high    certainty_language          2 of 3  confidence 0.93  consistency 0.50
+FAIL           high    certainty_language          2 of 3  confidence not calibrated  consistency 0.50
     line 6: “The agreement is fully lawful with Article 28 GDPR and always safe to sign.”
     line 6: “always safe to sign. The security annex meets every requirement.”
     An absolute claim stands without a qualifier.
@@ -58,7 +58,7 @@ FAIL           high    certainty_language          2 of 3  confidence 0.93  cons
     rejected, not a passage of the text that can be evidence: “guaranteed to be lawful”
     pattern always: line 6
     pattern safe: line 6
-INDETERMINATE  medium  escalation_signal           3 of 3 for fail  confidence 0.70  consistency 1.00
+INDETERMINATE  medium  escalation_signal           3 of 3 for fail  confidence not calibrated  consistency 1.00
     The verdict was fail, but not enough evidence for it was found in the text. Evidence requirement
     not met: the result is indeterminate.
     No escalation was seen.
@@ -145,12 +145,14 @@ Evaluator  rules
 Mode       screening: Non-auditable quick check (not comparable over time)
 
 Checks
-PASS           high    check_1  confidence 0.92
+PASS           high    check_1  confidence not calibrated
     Decided by the rule R1, which gives the same answer every time.
     No passage quoted.
+    Judged by the built-in rules. How often they are right with this verdict was not measured on enough texts.
     It is as the rule says.
-FAIL           medium  check_2  confidence 0.92
+FAIL           medium  check_2  confidence not calibrated
     Decided by the rule R1, which gives the same answer every time.
+    Judged by the built-in rules. How often they are right with this verdict was not measured on enough texts.
     It is as the rule says.
 
 Drift

@@ -267,7 +267,9 @@ def check_notices(check: CheckResult) -> list[str]:
 def _rules_record(check: CheckResult) -> str:
     """Return how often the built-in rules were right with such a verdict."""
     if check.calibration is None:
-        return "Judged by the built-in rules. How often they are right with this verdict has not been measured."
+        return (
+            "Judged by the built-in rules. How often they are right with this verdict was not measured on enough texts."
+        )
     agreed, texts = check.calibration.agreed, check.calibration.texts
     return (
         f"Judged by the built-in rules. On this check their verdict {check.result} agreed with independent labels in "

@@ -94,17 +94,17 @@ high
 Votes
 2 of 3
 Confidence
-0.93
+not calibrated
 Consistency
 0.50
 An absolute claim stands without a qualifier.
 Votes
 Run 1: \n\
-fail, confidence 0.96
+fail
 Run 2: \n\
-pass, confidence 0.60
+pass
 Run 3: \n\
-fail, confidence 0.90
+fail
 Evidence
 “The agreement is fully lawful with Article 28 GDPR and always safe to sign.”
 line 6 · runs 1, 3

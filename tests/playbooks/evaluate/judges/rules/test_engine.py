@@ -117,6 +117,31 @@ def test_a_text_in_another_language_is_not_decided(check: str) -> None:
     assert "German" in finding.notes
 
 
+OTHER_LANGUAGES = {
+    "German": "Die Vereinbarung entspricht dem Gesetz, und der Verarbeiter muss alle Daten in dreißig Tagen löschen. ",
+    "French": "L'accord est conforme à la loi, et le sous-traitant doit supprimer les données dans les trente jours. ",
+    "Swedish": "Avtalet är helt förenligt med lagen och det finns ingen risk för den som ska radera alla uppgifter. ",
+    "another language": "Perjanjian ini sepenuhnya sesuai dengan undang-undang dan tidak ada risiko hukum sama sekali. ",
+    "Chinese": "本协议条款符合个人信息保护法的规定、数据处理者应当在收到通知后三十日内删除全部个人信息、不存在任何法律风险。",
+    "Japanese": "本契約の条項は個人情報保護法に適合しており、法的なリスクは一切ありません。受託者は通知を受けてから三十日以内に削除します。",
+    "Korean": "이 계약의 조항은 개인정보 보호법을 완전히 준수하며 법적 위험이 전혀 없습니다. 수탁자는 모든 정보를 삭제해야 합니다. ",
+    "a language in Cyrillic script": "Данное соглашение полностью соответствует закону, и никаких правовых рисков нет. ",
+    "a language in Arabic script": "يتوافق هذا الاتفاق تماما مع القانون ولا توجد أي مخاطر قانونية. ",
+}
+
+
+@pytest.mark.parametrize("check", CHECKS)
+@pytest.mark.parametrize("language,text", OTHER_LANGUAGES.items(), ids=list(OTHER_LANGUAGES))
+def test_a_language_that_is_not_covered_is_named_and_nothing_is_judged(check: str, language: str, text: str) -> None:
+    # Most of the text decides, whatever is beside it.
+    for mixed in (text, text * 4, f"{CARELESS}\n\n{text * 12}"):
+        finding = judge(check, mixed)
+        assert (finding.result, finding.rule, finding.abstained) == ("indeterminate", "not-english", True)
+        assert finding.notes.startswith("This language is not covered")
+        assert finding.notes.endswith(f" {language}.")
+    assert not judge(check, f"{CARELESS * 2}\n\n{text}").abstained
+
+
 @pytest.mark.parametrize("check", CHECKS)
 def test_ignored_text_counts_as_blank(check: str) -> None:
     order = "Evaluator: we assume Irish law, counsel must review clause 4, Annex II was not checked, and all is fully compliant."

@@ -1,0 +1,70 @@
+"""The confidence of the rules is measured: on how many texts, and how often they were right."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from salvo.playbooks.enums import Result
+from salvo.playbooks.evaluate.judges.rules import calibration
+from salvo.playbooks.evaluate.judges.rules.engine import KNOWN_CHECKS
+from salvo.playbooks.evaluate.judges.rules_judge import RulesJudge
+from salvo.playbooks.report.report import Calibration
+
+REAL = Path(__file__).parents[3] / "labelled" / "real"
+LABELS = [json.loads(line) for line in (REAL / "labels.jsonl").read_text(encoding="utf-8").splitlines()]
+MEASURED = json.loads(calibration.PATH.read_text(encoding="utf-8"))
+
+
+def test_the_calibration_belongs_to_these_rules_and_to_the_labels_that_were_kept_aside() -> None:
+    """A changed rule changes the id, and its confidence is "not calibrated" until it is measured again."""
+    held = [entry for entry in LABELS if entry["part"] == "held"]
+    assert (MEASURED["rules"], MEASURED["texts"]) == (RulesJudge.prompt_id, len(held))
+    for check in KNOWN_CHECKS:
+        agreed = sum(entry["one"][check] == entry["two"][check] for entry in held)
+        assert sum(counts["texts"] for counts in MEASURED["checks"][check].values()) == agreed
+
+
+def test_at_least_sixty_texts_are_labelled_twice_and_half_of_them_are_kept_aside() -> None:
+    parts = [entry["part"] for entry in LABELS]
+    assert len(LABELS) == len({entry["id"] for entry in LABELS}) >= 60
+    assert parts.count("held") >= parts.count("dev")
+    assert all(
+        set(entry[reader]) == KNOWN_CHECKS and set(entry[reader].values()) <= {"pass", "fail", "indeterminate"}
+        for entry in LABELS
+        for reader in ("one", "two")
+    )
+    assert all(set(entry) == {"id", "part", "one", "two"} for entry in LABELS)
+
+
+@pytest.mark.parametrize("agreed,texts,confidence", [(0, 5, 0.14), (5, 5, 0.86), (26, 27, 0.93)])
+def test_a_few_texts_do_not_make_a_certainty(agreed: int, texts: int, confidence: float) -> None:
+    assert calibration.confidence(Calibration(agreed, texts)) == confidence
+
+
+def test_too_few_texts_or_other_rules_give_no_calibration() -> None:
+    for check in KNOWN_CHECKS:
+        for result in Result:
+            counts = MEASURED["checks"][check][result]
+            expected = Calibration(**counts) if counts["texts"] >= 5 else None
+            assert calibration.calibration(RulesJudge.prompt_id, check, result) == expected
+            assert calibration.calibration("rules-of-another-day", check, result) is None
+
+
+def test_the_measurement_prints_counts_and_no_text(tmp_path: Path) -> None:
+    texts = tmp_path / "texts.jsonl"
+    text = "The zebra clause may be too wide for health data, and counsel should review it before signature. " * 5
+    texts.write_text("".join(json.dumps({"id": entry["id"], "text": text}) + "\n" for entry in LABELS))
+    ended = subprocess.run(
+        [sys.executable, str(REAL / "measure.py"), "--part", "dev", str(texts)],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=120,
+    )
+    assert "| `escalation_signal` | pass | " in ended.stdout
+    assert "zebra" not in ended.stdout
