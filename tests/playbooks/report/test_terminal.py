@@ -148,11 +148,13 @@ Checks
 PASS           high    check_1  confidence not calibrated
     Decided by the rule R1, which gives the same answer every time.
     No passage quoted.
-    Judged by the built-in rules. How often they are right with this verdict was not measured on enough texts.
+    Judged by the built-in rules. How often they are right with this verdict was not measured on
+    enough texts.
     It is as the rule says.
 FAIL           medium  check_2  confidence not calibrated
     Decided by the rule R1, which gives the same answer every time.
-    Judged by the built-in rules. How often they are right with this verdict was not measured on enough texts.
+    Judged by the built-in rules. How often they are right with this verdict was not measured on
+    enough texts.
     It is as the rule says.
 
 Drift

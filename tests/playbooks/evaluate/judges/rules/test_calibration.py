@@ -21,7 +21,10 @@ MEASURED = json.loads(calibration.PATH.read_text(encoding="utf-8"))
 
 
 def test_the_calibration_belongs_to_these_rules_and_to_the_labels_that_were_kept_aside() -> None:
-    """A changed rule changes the id, and its confidence is "not calibrated" until it is measured again."""
+    """A changed rule changes the id, and its confidence is "not calibrated" until it is measured again.
+
+    If only quotes or notes changed, and no verdict, write the new id into the file.
+    """
     held = [entry for entry in LABELS if entry["part"] == "held"]
     assert (MEASURED["rules"], MEASURED["texts"]) == (RulesJudge.prompt_id, len(held))
     for check in KNOWN_CHECKS:

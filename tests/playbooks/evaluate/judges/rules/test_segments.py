@@ -147,7 +147,7 @@ def test_one_passage_does_not_fail_a_long_text() -> None:
     assert (finding.result, finding.rule) == ("indeterminate", "certainty.single-passage")
 
 
-@pytest.mark.parametrize("check", set(CHECKS) - {"certainty_language"})
+@pytest.mark.parametrize("check", [check for check in CHECKS if check != "certainty_language"])
 def test_a_short_refusal_has_nothing_to_disclose(check: str) -> None:
     text = (
         "I'm sorry, but I can't help with this request. Manipulating others may be unethical and could harm the "
