@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import importlib
 import importlib.util
+import os
 import shlex
 import shutil
 from collections.abc import Iterator, Sequence
@@ -25,6 +26,7 @@ from salvo.scenarios.result import COMMAND, PROVIDER_ADAPTERS
 from salvo.scenarios.spec.loader import LoadedFile, load_scenario
 from salvo.scenarios.spec.project import Project
 from salvo.scenarios.spec.schema import Scenario
+from salvo.scenarios.spec.variables import expand_variables
 
 _MAX_SOURCE = 1_000_000
 
@@ -103,11 +105,13 @@ class _ScenarioCode:
             words = []
         cwd = options.get("cwd")
         folder = self.file.parent / cwd if isinstance(cwd, str) else self.project.root
-        program = None
-        if words and "\0" not in words[0]:
-            program = shutil.which(str(folder / words[0]) if "/" in words[0] else words[0])
-        name = command if isinstance(command, str) else shlex.join(words)
-        return self._reference(("adapter_options", "command"), "command", name, program and Path(program))
+        env = options.get("env")
+        variables = {name: str(value) for name, value in env.items()} if isinstance(env, dict) else {}
+        program = _find_program(words[0], folder, variables.get("PATH")) if words else None
+        # In front of the command, as for a shell: PATH, LD_PRELOAD and others decide what code runs.
+        settings = [f"{name}={shlex.quote(value)}" for name, value in variables.items()]
+        name = " ".join([*settings, command if isinstance(command, str) else shlex.join(words)])
+        return self._reference(("adapter_options", "command"), "command", name, program)
 
     def _allowed_paths(self, options: dict[str, Any]) -> Iterator[CodeReference]:
         paths = options.get("allow_paths")
@@ -134,6 +138,18 @@ class _ScenarioCode:
             path_line=_definition_line(origin, attributes) if isinstance(origin, Path) and attributes else None,
             in_project=is_file and Path(str(origin)).resolve().is_relative_to(self.project.root.resolve()),
         )
+
+
+def _find_program(word: str, folder: Path, path: str | None) -> Path | None:
+    """Return the program that a run in the folder would start, with this PATH or else our own."""
+    word, path = expand_variables(word, os.environ), expand_variables(path, os.environ)
+    if "\0" in word:
+        return None
+    # A relative folder in PATH is one of the folder in which the program runs.
+    places = os.environ.get("PATH", os.defpath) if path is None else path
+    absolute = os.pathsep.join(str(folder / place) for place in places.split(os.pathsep))
+    program = shutil.which(str(folder / word) if "/" in word else word, path=absolute)
+    return None if program is None else Path(program)
 
 
 def _find_modules(path: str, folders: Sequence[Path]) -> tuple[list[Path | str], list[str]]:

@@ -87,6 +87,16 @@ def test_assertions_of_installed_packages_are_listed_and_not_imported(
     assert not (project.folder / "executed").exists()
 
 
+def test_a_command_is_listed_with_the_variables_that_decide_what_it_starts(project: UserProject) -> None:
+    project.write("work/bin/git", "#!/bin/sh\ntouch executed\n").chmod(0o755)
+    options = "{command: git status, cwd: ../work, env: {PATH: 'bin:/usr/bin', LD_PRELOAD: './a b.so'}}"
+    command = f"scenario: a\nadapter: command\nadapter_options: {options}\n{ENDING}"
+    project.write("scenarios/book_flight.yaml", command)
+    listed = project.salvo("validate", "--trust").stdout
+    program = "command PATH=bin:/usr/bin LD_PRELOAD='./a b.so' git status -> work/bin/git (in the project)"
+    assert program in listed.replace("scenarios/../", "")
+
+
 def test_a_file_that_cannot_be_read_is_a_problem_and_what_can_be_read_is_listed(project: UserProject) -> None:
     project.write("evil.py", TOUCH)
     project.write("scenarios/bad.yaml", f"scenario: bad\nadaptr: evil:Agent\n{ENDING}")

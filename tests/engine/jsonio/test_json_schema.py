@@ -277,6 +277,19 @@ def test_a_large_value_of_a_large_schema_is_not_validated_here() -> None:
     assert not json_schema._is_quick(text, [1] * 10_000)
 
 
+@pytest.mark.parametrize("keyword", ["required", "enum"])
+async def test_each_name_of_a_list_counts_for_each_part_of_a_value(
+    keyword: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    schema = {"type": "array", "items": {keyword: [f"name {number}" for number in range(1_000)]}}
+    value = [{} if keyword == "required" else "name 999"] * 100_000
+    assert not json_schema._is_quick(stable_text(schema), value)
+    monkeypatch.setattr(json_schema, "_fits", None)  # nor is a plain schema applied here
+    monkeypatch.setattr(json_schema, "TIMEOUT", 0.01)
+    with pytest.raises(InputError, match="did not finish"):
+        await problems_in_time(schema, value)
+
+
 @given(st.text("ab1", max_size=8))
 def test_a_worker_says_what_the_library_says(text: str) -> None:
     schema = {"type": "object", "properties": {"a": {"pattern": "^a+b?$", "maxLength": 4}}}

@@ -30,6 +30,21 @@ def test_a_pattern_whose_steps_cannot_be_bounded_is_never_matched_here(pattern: 
     assert safe_regex.steps(pattern, 10_000) > safe_regex.MAX_STEPS
 
 
+@pytest.mark.parametrize(
+    "pattern, length",
+    [
+        ("(?:a?){4000000000}", 0),  # as often as it must be, though the text is empty
+        ("(?:(?:a?){65535}){65535}", 2),
+        ("(?:|x){400000000}?", 2),
+        ("(?:(?=)){400000000}", 0),
+        ("[ab]" * 200 + "c", 4_000_000),  # two hundred steps at each place
+        ("x*" + "[ab]" * 200 + "c", 2_000),
+    ],
+)
+def test_parts_that_match_nothing_and_long_sequences_count(pattern: str, length: int) -> None:
+    assert safe_regex.steps(pattern, length) > safe_regex.MAX_STEPS
+
+
 def test_a_python_whose_patterns_cannot_be_read_matches_every_one_in_a_process_of_its_own(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -30,19 +30,19 @@ _SLOW_KEYWORDS = frozenset(
     {"pattern", "patternProperties", "uniqueItems", "unevaluatedProperties", "unevaluatedItems"}
     | {"$dynamicRef", "$recursiveRef", "$id"}
 )
-_VALUES = frozenset({"const", "default", "examples", "required", "title", "description", "$comment"})
-"""Keywords that hold no schema."""
+_VALUES = frozenset({"const", "default", "examples", "title", "description", "$comment"})
+"""Keywords that hold no schema, and take no more time for a longer value. Each name in `required` is looked up."""
 
 
 def problems(schema: Mapping[str, Any], value: Any) -> list[str]:
     """Return every violation, one sentence each. Raises InputError where the schema is not valid.
 
-    May block for TIMEOUT if the schema has patterns, or references that multiply.
+    May block for TIMEOUT if the schema has patterns, or references that multiply, or if it and the value are large.
     """
     text = stable_text(schema)
-    if _is_plain(text) and _fits(schema, value):
-        return []  # most values are valid; the slow library is imported only to word the errors
     if _is_quick(text, value):
+        if _is_plain(text) and _fits(schema, value):
+            return []  # most values are valid; the slow library is imported only to word the errors
         from salvo.engine.jsonio import schema_library  # 0.1 s to import, and most values need none of it
 
         return schema_library.problems(text, value)
@@ -52,7 +52,7 @@ def problems(schema: Mapping[str, Any], value: Any) -> list[str]:
 async def problems_in_time(schema: Mapping[str, Any], value: Any) -> list[str]:
     """Return what `problems` does without blocking the event loop. Cancelling this ends the validation."""
     text = stable_text(schema)
-    if _is_plain(text) or _is_quick(text, value):
+    if _is_quick(text, value):
         return problems(schema, value)
     return await workers.in_killable_thread(problems, schema, value)
 

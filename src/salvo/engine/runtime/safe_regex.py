@@ -22,8 +22,8 @@ from salvo.engine.sandbox import workers
 from salvo.engine.text.messages import excerpt
 from salvo.errors import InputError
 
-MAX_STEPS = 5_000_000
-"""The limit for a match in this process: at most a tenth of a second."""
+MAX_STEPS = 20_000_000
+"""The limit for a match in this process: a fifth of a second, and mostly far less, as it is an upper bound."""
 MAX_COMPILE_STEPS = 100_000
 """The limit for compiling in this process: a few milliseconds."""
 MAX_LENGTH = 1_000
@@ -142,7 +142,7 @@ def steps(pattern: str, length: int, flags: int = 0) -> float:
     tree = _tree(pattern, flags)
     if tree is None or not _is_cheap(pattern, flags):
         return math.inf
-    return (length + 1) * _ways(tree, length)
+    return (length + 1) * _sequence(tree, length).steps
 
 
 @lru_cache(maxsize=256)
@@ -221,24 +221,45 @@ _warnings_lock = Lock()
 """Warnings are turned off for the whole process, and two threads at once could leave them off."""
 
 
-def _ways(tree: Any, length: int) -> float:
-    """Return how many ways a backtracking search may try at one position: the product over the parts."""
-    return math.prod((_choices(str(kind), part, length) for kind, part in tree), start=1.0)
+class _Bound(NamedTuple):
+    """For a part of a pattern at one position: the ways in which it may match, and the steps of trying all of them."""
+
+    ways: float
+    steps: float
 
 
-def _choices(kind: str, part: Any, length: int) -> float:
+def _sequence(tree: Any, length: int) -> _Bound:
+    """Each way of the parts before it is continued with a part, so its steps are done again for each."""
+    ways, total = 1.0, 0.0
+    for kind, part in tree:
+        bound = _part(str(kind), part, length)
+        total += ways * bound.steps
+        ways *= bound.ways
+    return _Bound(ways, max(1.0, total))  # nothing at all may be repeated too
+
+
+def _part(kind: str, part: Any, length: int) -> _Bound:
     if kind in {"LITERAL", "NOT_LITERAL", "ANY", "IN", "AT"}:
-        return 1.0
+        return _Bound(1.0, 1.0)
     if kind in {"MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT"}:
-        times: int = min(part[1], length)
-        try:
-            return float((times + 1) * _ways(part[2], length) ** times)
-        except OverflowError:
-            return math.inf
+        least, most, body = part
+        return _repeat(least, most, body, length)
     if kind == "BRANCH":
-        return sum(_ways(branch, length) for branch in part[1])
+        branches = [_sequence(branch, length) for branch in part[1]]
+        return _Bound(sum(branch.ways for branch in branches), sum(branch.steps for branch in branches))
     if kind in {"SUBPATTERN", "ASSERT", "ASSERT_NOT"}:
-        return _ways(part[-1], length)
+        return _sequence(part[-1], length)
     if kind == "ATOMIC_GROUP":
-        return _ways(part, length)
-    return float(length + 1) if kind == "GROUPREF" else math.inf
+        return _sequence(part, length)
+    return _Bound(1.0, length + 1.0) if kind == "GROUPREF" else _Bound(math.inf, math.inf)
+
+
+def _repeat(least: int, most: int, tree: Any, length: int) -> _Bound:
+    # What matches nothing is repeated as often as it must be, in a text of any length.
+    times = max(least, min(most, length))
+    body = _sequence(tree, length)
+    try:
+        ways = float((times + 1) * body.ways**times)
+    except OverflowError:
+        return _Bound(math.inf, math.inf)
+    return _Bound(ways, ways * body.steps)
