@@ -143,7 +143,7 @@ answer    0/2 passed
   salvo replay BATCH-0002
 
 verdict    failed: 0 of 2 completed runs passed; min_pass_rate is 100%
-pass rate  0%, 95% interval 0% to 66%: 0 of 2 shows at least 0%
+pass rate  0%, 95% interval 0% to 85%: 0 of 2 shows at least 0%
 pass^k     1: 0%  (the chance that k runs all pass)
 cost       unknown
 latency    p50 TIME  p95 TIME  max TIME

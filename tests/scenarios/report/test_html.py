@@ -106,7 +106,7 @@ Batch  01k9batch
 Scenario file  scenarios/book_flight.yaml
 Results
 min_pass_rate 100%
-Pass rate  50%, 95% interval 9% to 91%: 1 of 2 shows at least 9%
+Pass rate  50%, 95% interval 1% to 99%: 1 of 2 shows at least 1%
 Pass^k  1: 50%  (the chance that k runs all pass)
 Cost  $0.092, $0.030 per run
 Latency  p50 4.0s  p95 6.2s  max 6.5s

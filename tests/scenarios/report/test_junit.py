@@ -20,8 +20,8 @@ def test_junit_tells_failure_error_and_skipped_apart() -> None:
       <property name="model" value="openai/gpt-4o" />
       <property name="completed" value="2" />
       <property name="pass_rate" value="0.5" />
-      <property name="pass_rate_95_low" value="0.0945312" />
-      <property name="pass_rate_95_high" value="0.905469" />
+      <property name="pass_rate_95_low" value="0.0125791" />
+      <property name="pass_rate_95_high" value="0.987421" />
       <property name="min_pass_rate" value="0.5" />
       <property name="average_score" value="0.8" />
       <property name="cost_usd" value="0.128" />

@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import TypeAlias, TypeVar
 
 from salvo.engine.jsonio.type_adapters import copy_fields
-from salvo.engine.stats.rates import Interval, pass_hat_k, percentile, wilson
+from salvo.engine.stats.rates import Interval, clopper_pearson, pass_hat_k, percentile
 from salvo.scenarios.analysis.confidence_gate import GateEvidence, gate_evidence
 from salvo.scenarios.result import Batch, Cause, Outcome, SkippedRun
 from salvo.scenarios.store.index import IndexEntry
@@ -186,7 +186,7 @@ def summarise(
         interrupted=counts[Outcome.INTERRUPTED],
         missing=runs - len(stored) - len(without_entry),
         pass_rate=passed / len(completed) if completed else None,
-        interval=wilson(passed, len(completed)),
+        interval=clopper_pearson(passed, len(completed)),
         average_score=_mean([entry.score for entry in completed if entry.score is not None]),
         pass_hat={k: rate for k in _LADDER if (rate := pass_hat_k(passed, len(completed), k)) is not None},
         assertions=_assertions(stored),
