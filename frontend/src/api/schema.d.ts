@@ -1104,6 +1104,16 @@ export interface components {
             run_id: string;
         };
         /**
+         * Calibration
+         * @description How often the evaluator's result on this check agreed with independent labels of real AI outputs.
+         */
+        Calibration: {
+            /** Agreed */
+            agreed: number;
+            /** Texts */
+            texts: number;
+        };
+        /**
          * Cause
          * @description Why a run did not pass: faults of the agent, then faults of others, then reasons why it was skipped.
          * @enum {string}
@@ -1187,6 +1197,7 @@ export interface components {
              * @default false
              */
             abstained: boolean;
+            calibration: components["schemas"]["Calibration"] | null;
         };
         /** CheckSummary */
         CheckSummary: {
