@@ -25,7 +25,7 @@ class Case:
     hits: Sequence[Hit] = ()
     """Where the check's pattern hints occur in the AI output."""
     addressed: Sequence[Span] = ()
-    """Sentences of the AI output that address the evaluator. They are reported, and are no evidence."""
+    """Blocks of the AI output that address the evaluator or are hidden. They are reported, and are no evidence."""
 
     @property
     def lane(self) -> str:
