@@ -1,5 +1,6 @@
 """The signed audit log: `byop keys`, `byop verify`, and a log that somebody with write access rebuilt."""
 
+import os
 import sqlite3
 import subprocess
 from contextlib import closing
@@ -179,6 +180,52 @@ def test_a_rebuilt_log_is_detected_where_a_head_was_committed(
     kept.write_bytes(b"".join(kept.read_bytes().splitlines(keepends=True)[1:]))
     subprocess.run(["git", "-C", repository, "commit", "--quiet", "-am", "less"], check=True)
     assert "removed or changed heads that were committed" in run("verify", "--git", str(kept)).stdout
+
+
+@pytest.mark.skipif(os.name != "posix", reason="the program of the repository is a shell script")
+def test_a_strangers_repository_does_not_choose_programs(
+    run: Byop, store: EvaluationStore, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("AUTHOR", "COMMITTER"):
+        monkeypatch.setenv(f"GIT_{name}_NAME", "Somebody")
+        monkeypatch.setenv(f"GIT_{name}_EMAIL", "somebody@example.com")
+    repository, executed, program = folder / "evidence", folder / "executed", folder / "program"
+    program.write_text(
+        f"#!/bin/sh\ntouch {executed}\ncat > /dev/null\necho '[GNUPG:] SIG_CREATED ' >&2\n"
+        "echo '-----BEGIN PGP SIGNATURE-----'\necho '-----END PGP SIGNATURE-----'\n"
+    )
+    program.chmod(0o755)
+    subprocess.run(["git", "init", "--quiet", repository], check=True)
+    evaluated(store, run)
+    assert run("audit", "--git", str(repository / "heads.jsonl")).exit_code == 0
+    git = ["git", "-C", repository]
+    for setting in ("gpg.program", "core.fsmonitor", "diff.x.command", "diff.x.textconv", "core.pager"):
+        subprocess.run([*git, "config", setting, program], check=True)
+    (repository / ".git/info/attributes").write_text("* diff=x\n")
+    subprocess.run([*git, "config", "log.showSignature", "true"], check=True)
+    subprocess.run([*git, "commit", "--quiet", "--amend", "--no-edit", "--gpg-sign"], check=True)
+    executed.unlink()
+    shown = run("verify", "--git", str(repository / "heads.jsonl"))
+    assert (shown.exit_code, "Anchored in the git commit " in shown.stdout) == (0, True)
+    assert not executed.exists()
+
+
+def test_a_signed_log_whose_newest_entries_were_removed_is_detected_only_where_a_head_was_kept(
+    run: Byop, store: EvaluationStore, folder: Path
+) -> None:
+    run("keys", "new")
+    evaluated(store, run)
+    assert run("show", "latest", "-o", "b.md").exit_code == 0
+    assert run("audit", "--witness", "kept.jsonl").exit_code == 0
+    with closing(sqlite3.connect(folder / "byop_runs.db")) as database:
+        for table in ("byop_audit", "byop_audit_signatures"):
+            database.execute(f"DELETE FROM {table} WHERE sequence = 4")  # noqa: S608 - one of the two names above
+        database.commit()
+    shown = run("verify", "--all")
+    assert shown.exit_code == 0
+    assert "Signatures do not show whether the newest entries were removed" in shown.stdout
+    shown = run("verify", "--all", "--witness", "kept.jsonl")
+    assert (shown.exit_code, "The audit log was truncated: entry 4 was kept on " in shown.stdout) == (1, True)
 
 
 def test_a_database_of_the_first_version_is_brought_up_to_date_and_signed_from_then_on(

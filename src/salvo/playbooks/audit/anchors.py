@@ -22,6 +22,11 @@ PART = "anchor"
 _GIT_SECONDS = 60
 _REPOSITORY_VARIABLES = frozenset({"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_PREFIX"})
 
+_LOG_OPTIONS = ("--first-parent", "-m", "--no-show-signature", "--no-ext-diff", "--no-textconv")
+_NO_CODE_OF_REPOSITORY = {"GIT_ALLOW_PROTOCOL": "none", "GIT_NO_LAZY_FETCH": "1", "GIT_NO_REPLACE_OBJECTS": "1"}
+"""The settings of a stranger's repository can name programs: to verify signatures, to compare files, to fetch objects.
+None of them is started, and no object is taken for another."""
+
 
 class KeptHead(NamedTuple):
     sequence: int
@@ -67,7 +72,7 @@ def check_file(path: Path, log: Sequence[AuditEntry]) -> VerificationFinding:
 
 def check_git(path: Path, log: Sequence[AuditEntry]) -> VerificationFinding:
     """Verify that the log has every head in the committed file, and that no commit removed one."""
-    history = _git(path, "log", "--first-parent", "-m", "--format=%x00%H %cI", "--numstat", "--", path.name).decode()
+    history = _git(path, "log", *_LOG_OPTIONS, "--format=%x00%H %cI", "--numstat", "--", path.name).decode()
     commits = [part.split() for part in history.split("\0")[1:]]
     if not commits:
         raise InputError(f"{path} is in no commit.", hint="`byop audit --git FILE` commits it.")
@@ -127,10 +132,11 @@ def _read(path: Path) -> bytes:
 def _git(path: Path, *arguments: str) -> bytes:
     """Run git in the folder of the file. The repository is the one that the user named, whatever GIT_DIR says."""
     environ = {name: value for name, value in os.environ.items() if name not in _REPOSITORY_VARIABLES}
-    command = ["git", "-c", "core.quotePath=false", "-C", str(path.absolute().parent), *arguments]
+    environ |= _NO_CODE_OF_REPOSITORY
+    command = ["git", "-c", "core.quotePath=false", "-c", "core.fsmonitor=false", "-C", str(path.absolute().parent)]
     try:
         result = subprocess.run(  # noqa: S603 - git, without a shell
-            command, capture_output=True, env=environ, timeout=_GIT_SECONDS, check=False
+            [*command, *arguments], capture_output=True, env=environ, timeout=_GIT_SECONDS, check=False
         )
     except FileNotFoundError as error:
         raise InputError(

@@ -59,6 +59,12 @@ class KnownKeys:
     revocations: Mapping[str, Revocation] = field(default_factory=dict)
 
 
+_TRUNCATED = (
+    "Signatures do not show whether the newest entries were removed; a head that was kept elsewhere does (byop audit "
+    "--witness FILE)."
+)
+
+
 def known_keys(
     log: Sequence[AuditEntry], revocation_list: Mapping[str, Revocation], public_key: str | None
 ) -> KnownKeys:
@@ -107,7 +113,7 @@ def _coverage(log: Sequence[AuditEntry], newest: HeadSignature, public_key: str 
         message += " The owner of that key is not known: name the key that you expect with --public-key."
     elif newest.public_key != public_key:
         message += f" That key replaced {public_key}, by a statement that it signed."
-    return VerificationFinding(PART, VerificationState.HOLDS, message)
+    return VerificationFinding(PART, VerificationState.HOLDS, f"{message} {_TRUNCATED}")
 
 
 def _not_covered(
