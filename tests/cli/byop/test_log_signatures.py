@@ -198,7 +198,7 @@ def test_a_strangers_repository_does_not_choose_programs(
     subprocess.run(["git", "init", "--quiet", repository], check=True)
     evaluated(store, run)
     assert run("audit", "--git", str(repository / "heads.jsonl")).exit_code == 0
-    git = ["git", "-C", repository]
+    git = ["git", "-C", str(repository)]
     for setting in ("gpg.program", "core.fsmonitor", "diff.x.command", "diff.x.textconv", "core.pager"):
         subprocess.run([*git, "config", setting, program], check=True)
     (repository / ".git/info/attributes").write_text("* diff=x\n")
