@@ -31,9 +31,9 @@ def test_without_an_id_the_newest_batches_are_listed(store: RunStore) -> None:
     shown = report()
     assert (shown.exit_code, shown.stderr) == (ExitCode.OK, "")
     assert shown.stdout == snapshot("""\
-BATCH      SCENARIO     MODEL   WHEN              RUNS   PASS-RATE  95%          SCORE  ERRORS  COST    VERDICT
-01k9later  refund       gpt-4o  2026-11-15 12:00  1/2    100%       20% to 100%  1.00   1       $0.064  passed
-01k9batch  book_flight  gpt-4o  2026-11-15 12:00  10/10  80%        44% to 98%   0.84           $0.320  failed
+BATCH      SCENARIO     MODEL   WHEN              RUNS   PASS-RATE  95%         SCORE  ERRORS  COST    VERDICT
+01k9later  refund       gpt-4o  2026-11-15 12:00  1/2    100%       2% to 100%  1.00   1       $0.064  passed
+01k9batch  book_flight  gpt-4o  2026-11-15 12:00  10/10  80%        44% to 98%  0.84           $0.320  failed
 """)
     assert "01k9batch" not in report("--last", "1").stdout
 
