@@ -71,3 +71,13 @@ def test_the_measurement_prints_counts_and_no_text(tmp_path: Path) -> None:
     )
     assert "| `escalation_signal` | pass | " in ended.stdout
     assert "zebra" not in ended.stdout
+
+
+def test_the_documentation_publishes_the_counts() -> None:
+    published = (Path(__file__).parents[5] / "docs" / "evidence.md").read_text(encoding="utf-8")
+    for check, results in MEASURED["checks"].items():
+        cells = " | ".join(f"{counts['agreed']} of {counts['texts']}" for counts in results.values())
+        assert f"| `{check}` | {cells} |" in published
+        right = sum(counts["agreed"] for counts in results.values())
+        total = sum(counts["texts"] for counts in results.values())
+        assert f"| `{check}` | {right / total:.2f} (" in published
