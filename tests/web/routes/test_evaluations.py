@@ -5,7 +5,7 @@ import json
 import sqlite3
 import threading
 from collections.abc import Callable
-from contextlib import aclosing
+from contextlib import aclosing, closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from salvo.playbooks.evaluate.request import EvaluationRequest
 from salvo.playbooks.report.report import read_report
 from salvo.playbooks.store.store import EvaluationStore
 from salvo.web import jobs
+from tests.support.byop_project import ScriptedJudge
 from tests.support.clock import HeldClock
 from tests.support.playbooks import a_playbook, a_report
 from tests.support.provider import Fault, LoopbackProvider, Say, always
@@ -445,3 +446,39 @@ async def test_notes_are_checked_for_claims_in_threads_not_in_the_one_that_serve
     await api.report()
     assert threads
     assert WebServer.__name__ not in threads
+
+
+async def test_a_wait_for_one_call_is_visible_while_the_others_are_answered(serve: Serve) -> None:
+    judge = ScriptedJudge(certainty_language=Fault.rate_limited(retry_after=200))
+    with LoopbackProvider(judge) as provider:
+        async with client(serve(base_urls=(provider.openai_url,))) as api:
+            evaluation = await api.start(key=KEY, evaluator=GPT, base_url=provider.openai_url, mode="screening")
+            watching = api.watch(evaluation)
+            votes = 0
+            async for told in watching:
+                votes += told.event == "vote"
+                if votes == 3:
+                    break
+            for _ in range(500):
+                now = await api.get(f"/api/evaluations/{evaluation}")
+                if now["waiting"] is not None:
+                    break
+            assert (now["done"], now["waiting"]["reason"]) == (3, "rate limited")
+            await api.ask("POST", f"/api/evaluations/{evaluation}/cancel")
+
+
+async def test_an_error_of_the_database_does_not_say_where_it_is(serve: Serve, tmp_path: Path) -> None:
+    async with client(serve()) as api:
+        await api.report()
+        database = tmp_path / "byop_runs.db"
+        unknown = await api.ask("GET", "/api/reports/zzz")
+        with closing(sqlite3.connect(database)) as connection, connection:
+            connection.execute("DROP TABLE byop_audit_signatures")
+            connection.execute("ALTER TABLE byop_evaluations RENAME TO moved")
+        broken = await api.ask("GET", "/api/history")
+    assert broken.status == 503
+    for answer in (unknown, broken):
+        error = answer.json()["error"]
+        assert str(tmp_path) not in error["message"] + error["hint"]
+        assert "DATABASE_URL" not in error["message"] + error["hint"]
+    assert broken.json()["error"]["message"] == "The database cannot be used."
