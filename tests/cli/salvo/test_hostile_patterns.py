@@ -1,8 +1,11 @@
 """Patterns that never end, in a stranger's scenario: the timeout and Ctrl-C hold, and no process is left behind."""
 
 import json
+import os
+import re
 import signal
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -56,6 +59,15 @@ def workers_of(parent: int) -> list[int]:
     return found
 
 
+def is_confined(pid: int) -> bool:
+    """Return whether a worker has given up what it does not need."""
+    try:
+        limits = Path(f"/proc/{pid}/limits").read_text()
+    except OSError:
+        return False
+    return re.search(r"^Max file size +0 ", limits, re.MULTILINE) is not None
+
+
 def test_arguments_that_a_pattern_never_finishes_on_end_with_the_timeout(project: UserProject) -> None:
     project.write("scenarios/tool.yaml", TOOL.format(timeout=2))
     with LoopbackProvider(CALLING) as provider:
@@ -94,12 +106,17 @@ def test_a_killed_command_takes_its_workers_with_it(project: UserProject) -> Non
     project.write("mine.py", f"def answer(request): return {ENDLESS_TEXT!r}\n")
     project.write("scenarios/assertion.yaml", ASSERTION.replace("timeout: 1", "timeout: 600"))
     process = project.process("run", "scenarios/assertion.yaml")
-    while not workers_of(process.pid):
+    while not (workers := [pid for pid in workers_of(process.pid) if is_confined(pid)]):
         assert process.poll() is None, process.communicate()
-    process.kill()
-    process.communicate()
-    while workers_of(process.pid):
-        pass  # the test's own limit ends this
+    os.kill(workers[0], signal.SIGSTOP)  # so that it does not end by its own time limit
+    try:
+        process.kill()
+        process.communicate()
+        while workers_of(process.pid):
+            pass  # the test's own limit ends this
+    finally:
+        with suppress(ProcessLookupError):
+            os.kill(workers[0], signal.SIGKILL)
 
 
 def test_a_pattern_that_takes_long_to_compile_is_refused_by_name(project: UserProject) -> None:
