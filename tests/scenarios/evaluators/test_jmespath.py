@@ -280,6 +280,13 @@ def test_an_operator_without_its_value_is_refused_and_null_must_be_written() -> 
     assert findings({"type": "jmespath", "path": "final_output", "operator": "eq", "value": None}) == []
 
 
+def test_a_path_that_doubles_the_run_at_each_step_is_refused() -> None:
+    doubled = "final_output | " + "[@, @] | " * 13
+    assert findings({"type": "jmespath", "path": f"{doubled}@", "operator": "exists"}) == []
+    refused = findings({"type": "jmespath", "path": f"{doubled}[@, @] | length(to_string(@))", "operator": "exists"})
+    assert "would repeat parts of the run more than 10,000 times" in str(refused)
+
+
 @pytest.mark.parametrize(
     "path",
     [

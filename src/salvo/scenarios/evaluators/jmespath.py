@@ -6,6 +6,7 @@ a value hold for it, and order, `contains` and `regex` fail. Nothing is coerced:
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from functools import partial
@@ -147,6 +148,8 @@ def _path_errors(path: str) -> Iterator[str]:
         if name not in names:
             suggestion = did_you_mean(name, names)
             yield f'A run has no "{name}"{suggestion} It has final_output, tool_calls, trace, metrics and others.'
+    if _growth(tree) > _MAX_GROWTH:
+        yield f"{excerpt(path)} would repeat parts of the run more than {_MAX_GROWTH:,} times."
     for name in _function_names(tree):
         if name not in Functions.FUNCTION_TABLE:
             yield f'JMESPath has no function "{name}"{did_you_mean(name, Functions.FUNCTION_TABLE)}'
@@ -180,6 +183,25 @@ def _needs_root(tree: Mapping[str, Any]) -> bool:
     if tree["type"] in _CHILDREN_SEE_ROOT:
         return any(map(_needs_root, tree["children"]))
     return tree["type"] not in {"field", "literal", "expref"}
+
+
+_MAX_GROWTH = 10_000
+
+
+def _growth(tree: Mapping[str, Any]) -> int:
+    """Return an upper bound for how many times larger than what it is applied to the result of an expression is.
+
+    `[@, @] | [@, @] | ...` doubles at each step, so that a short expression would use up all memory.
+    """
+    parts = [_growth(part) for part in tree["children"] if isinstance(part, Mapping)]
+    if tree["type"] in _CHILDREN_SEE_ROOT:
+        # At least 2 for a list or object: each level of text inside text may double its backslashes.
+        least = 2 if tree["type"] in _BUILDERS else 1
+        return min(max(least, sum(parts)), _MAX_GROWTH + 1)
+    return min(math.prod(parts), _MAX_GROWTH + 1)
+
+
+_BUILDERS = frozenset({"multi_select_list", "multi_select_dict"})
 
 
 def _function_names(tree: Mapping[str, Any]) -> Iterator[str]:
