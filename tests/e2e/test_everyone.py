@@ -1,5 +1,7 @@
 """Accessibility, themes, narrow screens and the size of the first load."""
 
+import re
+
 import pytest
 from playwright.sync_api import Page, expect
 
@@ -86,7 +88,7 @@ def test_the_first_load_is_small(site: Site, visit: Visit) -> None:
 
 def _settled(page: Page) -> None:
     expect(page.get_by_role("heading", level=1)).to_be_visible()
-    expect(page.get_by_text(" …")).to_have_count(0)
+    expect(page.get_by_text(re.compile(r"^Loading .* …$"))).to_have_count(0)
 
 
 def _assert_no_barrier(page: Page) -> None:

@@ -37,12 +37,12 @@ def test_it_shows_runs_a_replay_a_report_and_the_drift(shown: subprocess.Complet
     for sight in (
         "8 of 10 completed runs passed",
         "Identical: the same agent code, on the recorded tool results, did the same.",
-        "STABLE  No issues",
-        "ALERT  At least one high-severity check failed.",
+        "STABLE No issues",
+        "ALERT At least one high-severity check failed.",
         "so this is output drift.",
         "Consistent with the audit log.",
     ):
-        assert sight in " ".join(shown.stdout.split("\n"))
+        assert sight in " ".join(shown.stdout.split())
     assert "Evaluating with rules: nothing leaves this machine." in shown.stderr
     assert "Traceback" not in shown.stdout + shown.stderr
 

@@ -122,10 +122,12 @@ class Visitor:
     def _tidy_up(self) -> None:
         mine = [page for page in self.context.pages if page not in self._others]
         if mine:
-            devtools = self.context.new_cdp_session(mine[0])
+            blank = self.context.new_page()
+            for page in mine:  # first: what a page still requests would fail without the session's cookie
+                page.close()
+            devtools = self.context.new_cdp_session(blank)
             devtools.send("Storage.clearDataForOrigin", {"origin": self.url, "storageTypes": "all"})
-        for page in mine:
-            page.close()
+            blank.close()
         self.context.clear_permissions()
         for event, listener in self._listeners.items():
             self.context.remove_listener(event, listener)
