@@ -217,11 +217,7 @@ function Votes({ check, shown }: { check: CheckResult; shown: boolean }) {
 }
 
 function describeRun(run: RawRun): string {
-  return [
-    run.rule ? `rule ${run.rule}` : "",
-    run.model ?? "",
-    run.seconds === null ? "" : formatSeconds(run.seconds),
-  ]
+  return [run.rule ? `rule ${run.rule}` : "", run.model ?? "", run.seconds === null ? "" : formatSeconds(run.seconds)]
     .filter(Boolean)
     .join(", ");
 }
