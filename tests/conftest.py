@@ -18,6 +18,12 @@ settings.register_profile("explore", _COMMON, max_examples=1000)  # new examples
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fixed"))
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """One worker more than there are cores: the tests spend a third of their time waiting for processes and pages."""
+    return (os.cpu_count() or 1) + 1
+
+
 @pytest.fixture(scope="session", autouse=True)
 def _interruptible() -> None:
     """A shell starts background jobs with Ctrl-C ignored, and the processes that tests start would inherit that."""
