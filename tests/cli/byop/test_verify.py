@@ -64,6 +64,15 @@ def test_an_unknown_id_and_a_file_that_is_no_report_end_with_2(run: Byop, three:
     assert run("verify", "01k9a", "--public-key", "x").exit_code == 2
 
 
+def test_a_file_that_is_larger_than_any_report_is_not_read(run: Byop, three: EvaluationStore, folder: Path) -> None:
+    with (folder / "large.json").open("wb") as file:
+        file.truncate(2**40)  # a sparse file: it takes no space, and would take all memory
+    for command in (["verify", "large.json"], ["compare", "large.json", "latest"]):
+        shown = run(*command)
+        assert shown.exit_code == 2
+        assert "large.json is larger than 256 MiB, so it is not a report of ours." in shown.stderr
+
+
 def test_a_signed_file_is_verified_without_the_database(run: Byop, folder: Path) -> None:
     made = run("keys", "new")
     public = made.stdout.strip()

@@ -10,7 +10,7 @@ import click
 from salvo.cli.byop.database import load_report, open_store
 from salvo.cli.output import echo, echo_json
 from salvo.engine.jsonio import json_codec
-from salvo.playbooks.audit.report_file import parse_json
+from salvo.playbooks.audit.report_file import parse_json, read_report_file
 from salvo.playbooks.report import terminal
 from salvo.playbooks.report.compare import compare as compare_reports
 from salvo.playbooks.report.report import Report
@@ -35,6 +35,6 @@ def compare(before: str, after: str, as_json: bool) -> None:
 
 def _report(name: str) -> Report:
     if Path(name).is_file():
-        return parse_json(Path(name).read_bytes(), name).report
+        return parse_json(read_report_file(Path(name)), name).report
     with open_store() as store:
         return load_report(store, name)[1]

@@ -16,12 +16,12 @@ from salvo.engine.jsonio import json_codec
 from salvo.engine.text.formatting import pluralize
 from salvo.engine.text.terminal import Paint
 from salvo.engine.text.unicode_escape import printable
-from salvo.errors import InputError, StoreError, UnknownIdError, UsageError
+from salvo.errors import StoreError, UnknownIdError, UsageError
 from salvo.playbooks.audit import anchors, chain_signatures, timestamps, verify_file, verify_results, verify_store
 from salvo.playbooks.audit import verify as verification
 from salvo.playbooks.audit.chain_signatures import KnownKeys
 from salvo.playbooks.audit.head_key import revoked_keys_file
-from salvo.playbooks.audit.report_file import parse_json
+from salvo.playbooks.audit.report_file import parse_json, read_report_file
 from salvo.playbooks.audit.revoked_keys import Revocation, read_revocations
 from salvo.playbooks.audit.signing import read_public_key
 from salvo.playbooks.audit.verify import VerificationFinding, VerificationState
@@ -149,10 +149,7 @@ def _known_keys(public_key: str | None) -> KnownKeys:
 
 def _verify_file(file: Path, public_key: str | None) -> list[VerificationFinding]:
     key = None if public_key is None else read_public_key(public_key)
-    try:
-        content = file.read_bytes()
-    except OSError as error:
-        raise InputError(f"{file} cannot be read: {error.strerror}.", hint="Check its permissions.") from error
+    content = read_report_file(file)
     keys = _known_keys(key)
     if not verify_file.is_json(file):
         findings = verify_file.document_file(content, file, public_key=key, keys=keys)

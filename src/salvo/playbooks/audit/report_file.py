@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from salvo.engine.jsonio import json_codec
 from salvo.engine.jsonio.strict_json import loads_strict
 from salvo.engine.jsonio.type_adapters import first_error, type_adapter
+from salvo.engine.runtime.files import read_up_to
 from salvo.errors import InputError
 from salvo.playbooks.report.report import Report, ReportFile, Signature
 
@@ -25,6 +26,9 @@ JSON = ".json"
 _TYPE = "application/vnd.byop.report"
 PAYLOAD_TYPES = {JSON: f"{_TYPE}+json", ".html": f"{_TYPE}+html", ".md": f"{_TYPE}+markdown", ".xml": f"{_TYPE}+junit"}
 """What a file is signed as, by its suffix, so that a signed file cannot be taken for one of another kind."""
+
+MAX_FILE_BYTES = 256 * 1024 * 1024
+"""Of a report file. The largest text is 20 MB, and a report quotes it several times at most."""
 
 _COMMENT = b"<!-- byop-signature %b -->\n"
 _COMMENT_PATTERN = re.compile(rb"<!-- byop-signature ([^\n]*) -->\n\Z")
@@ -43,6 +47,14 @@ class ReportContent:
 def payload_type(path: Path) -> str:
     """Return what a file with this name is signed as. Without a suffix of ours it is taken for JSON."""
     return PAYLOAD_TYPES.get(path.suffix.lower(), PAYLOAD_TYPES[JSON])
+
+
+def read_report_file(path: Path) -> bytes:
+    """Return the content of a report file that a user named. InputError if it is longer than any report."""
+    content = read_up_to(path, MAX_FILE_BYTES)
+    if len(content) > MAX_FILE_BYTES:
+        raise InputError(f"{path} is larger than {MAX_FILE_BYTES // 2**20} MiB, so it is not a report of ours.")
+    return content
 
 
 def add_signature(content: bytes, suffix: str, key: SigningKey) -> bytes:
