@@ -113,7 +113,7 @@ def test_every_request_has_an_example() -> None:
 
 @schema.exclude(operation_id="watchBatches").parametrize()  # it answers for as long as somebody listens
 @settings(
-    max_examples=12,
+    max_examples=6,
     phases=[Phase.explicit, Phase.generate],
     suppress_health_check=list(HealthCheck),
     deadline=None,

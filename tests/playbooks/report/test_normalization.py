@@ -69,10 +69,11 @@ def test_no_letter_or_digit_is_lost_or_moved(text: str) -> None:
     assert words(Folded(text).text) == words(text)
 
 
+@pytest.mark.parametrize("size", [30_000, pytest.param(300_000, marks=pytest.mark.load)])
 @pytest.mark.parametrize("numbers", [False, True])
 @pytest.mark.parametrize(
     "unit", [" ", "\n", "\n- ", "- ", "\n1. ", ".\n \n x", " \u200b", "\u200b\n", "*", ".", "# ", "\n> "]
 )
-def test_repeats_of_anything_that_is_folded_take_one_walk(unit: str, numbers: bool) -> None:
-    text = unit * (300_000 // len(unit))  # quadratic would take minutes
+def test_repeats_of_anything_that_is_folded_take_one_walk(unit: str, numbers: bool, size: int) -> None:
+    text = unit * (size // len(unit))  # quadratic would take minutes
     assert len(Folded(text, numbers=numbers).text) <= len(text)
