@@ -2204,6 +2204,11 @@ export interface components {
             integrity: components["schemas"]["Integrity"];
             presentation_rules: components["schemas"]["PresentationRules"];
             /**
+             * Input Notices
+             * @default []
+             */
+            input_notices: string[];
+            /**
              * Texts Withheld
              * @default false
              */

@@ -14,9 +14,14 @@ export function formatScore(value: number | null | undefined): string {
   return value == null ? UNKNOWN : value.toFixed(2);
 }
 
-/** The consistency in a list. The built-in rules always agree with themselves, so theirs shows nothing. */
+/** The consistency, or null if it means nothing: the built-in rules always agree with themselves. */
+export function meaningfulConsistency(row: { consistency: number | null; evaluator: string }): number | null {
+  return row.evaluator === "rules" ? null : row.consistency;
+}
+
+/** The consistency in a list. */
 export function formatConsistency(row: { consistency: number | null; evaluator: string }): string {
-  return row.consistency === null || row.evaluator === "rules" ? "–" : row.consistency.toFixed(2);
+  return meaningfulConsistency(row)?.toFixed(2) ?? "–";
 }
 
 /** Always signed, with a typographic minus. */

@@ -1,6 +1,6 @@
-"""The hashes of the files that this server has read, so that a report can have the hash of a file, not of its text.
+"""The files that this server has read, so that a report can have a file's hash, and what was left out of its text.
 
-Only hashes are kept, in memory. What a request says about a file is not believed without them.
+Hashes and notices are kept, in memory, and no texts. What a request says about a file is not believed without them.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from collections import OrderedDict
 from collections.abc import Iterable, Mapping
 
 from salvo.engine.jsonio.canonical import sha256
+from salvo.playbooks.evaluate.inputs import SourceFile
 from salvo.playbooks.evaluate.text_files import FileText
 
 _REMEMBERED = 10_000
@@ -16,20 +17,23 @@ _REMEMBERED = 10_000
 
 class ReadFiles:
     def __init__(self) -> None:
-        self._hashes: OrderedDict[tuple[str, str], None] = OrderedDict()
+        self._files: OrderedDict[tuple[str, str], SourceFile] = OrderedDict()
+        """By the hash of the file and the hash of its text."""
 
     def add(self, file: FileText) -> None:
         """Remember that this file has this text. Blocks, because texts may be long."""
-        self._hashes[file.sha256, _text_hash(file.text)] = None
-        while len(self._hashes) > _REMEMBERED:
-            self._hashes.popitem(last=False)
+        self._files[file.sha256, _text_hash(file.text)] = SourceFile(file.sha256, file.notices)
+        while len(self._files) > _REMEMBERED:
+            self._files.popitem(last=False)
 
-    def confirmed(self, file_hashes: Iterable[tuple[str, str]], texts: Mapping[str, str | None]) -> dict[str, str]:
-        """Return the hashes of files that were read here and have exactly these texts. Blocks."""
+    def confirmed(
+        self, file_hashes: Iterable[tuple[str, str]], texts: Mapping[str, str | None]
+    ) -> dict[str, SourceFile]:
+        """Return the files that were read here and have exactly these texts, by the name of the input. Blocks."""
         return {
-            name: file_hash
+            name: file
             for name, file_hash in file_hashes
-            if (text := texts.get(name)) is not None and (file_hash, _text_hash(text)) in self._hashes
+            if (text := texts.get(name)) is not None and (file := self._files.get((file_hash, _text_hash(text))))
         }
 
 

@@ -95,7 +95,7 @@ class EvaluationCreate(RequestModel):
                 self.source_document,
                 self.prompt,
                 self.system_instructions,
-                file_hashes=read_files.confirmed(self.file_hashes.items(), self._texts()),
+                files=read_files.confirmed(self.file_hashes.items(), self._texts()),
             ),
             evaluator=config.name,
             mode=self.mode,

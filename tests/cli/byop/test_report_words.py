@@ -13,7 +13,7 @@ from salvo.playbooks.audit.integrity import report_hash
 from salvo.playbooks.audit.report_file import parse_json
 from salvo.playbooks.report.export import json as json_export
 from tests.cli.byop.test_decisions import starter
-from tests.support.byop_project import CLAUDE, ByopProject, ScriptedJudge, check
+from tests.support.byop_project import ASSUMED, CERTAIN, CLAUDE, JUDGED, ByopProject, ScriptedJudge, check
 from tests.support.provider import Fault, LoopbackProvider
 
 # The end of the reference script of the specification, which formats every number with two decimals.
@@ -32,6 +32,13 @@ print(f"Consistency: {report['variance_summary']['consistency_score']:.2f}")
 for check in report["check_results"]:
     print(f"  {check['check_id']}: {check['result']} (confidence: {check['per_check_confidence']:.2f})")
 """
+
+
+FILLER = (
+    "The agreement has nine clauses and two annexes. The fees are due within thirty days, and the term is two years. "
+    "The supplier may assign the agreement to a company of its group, and notices go to the address on the first page. "
+    "The liability cap is the sum of the fees of twelve months."
+)
 
 
 @pytest.mark.parametrize("works", [True, False])
@@ -124,6 +131,65 @@ def test_the_agreement_of_rules_with_themselves_is_not_shown(project: ByopProjec
     for text in (shown.stdout, *listed, compared, *files):
         assert "3 of 3" not in text
         assert "1.00" not in text
+
+
+def test_the_agreement_of_rules_is_not_shown_beside_a_baseline_nor_run_by_run(project: ByopProject) -> None:
+    for _ in range(2):
+        shown = project.byop(
+            "run", "output.md", "--evaluator", "rules", "--subject", "DPA", "-o", "r.md", "-o", "r.html"
+        )
+    texts = [shown.stdout, *((project.folder / name).read_text() for name in ("r.md", "r.html"))]
+    for text in texts:
+        assert "latest earlier full report" in text
+        for words in ("1.00", "+0.00", "Baseline consistency", "runs 1, 2, 3", "run 1"):
+            assert words not in text, words
+    [rows] = re.findall(r"## Raw runs\n\n(.*?)\n\n", texts[1], re.DOTALL)
+    assert [row.split(" | ")[1] for row in rows.splitlines()[2:]] == ["all"] * 4
+    assert check(project.evaluate("--evaluator", "rules"), "certainty_language")["evidence_citations"][0]["runs"] == [
+        1,
+        2,
+        3,
+    ]
+
+
+def test_the_agreement_of_rules_is_no_baseline_for_the_consistency_of_a_model(project: ByopProject) -> None:
+    """A model that disagrees with itself is no less consistent than rules, which cannot disagree."""
+    project.byop("run", "output.md", "--evaluator", "rules", "--subject", "DPA", "--save-baseline")
+    votes = {"escalation_signal": ["pass", "pass", "fail"], "assumption_disclosure": ["pass", "pass", "fail"]}
+    with LoopbackProvider(ScriptedJudge({**votes, "certainty_language": "fail"})) as provider:
+        project.reach(provider)
+        report = project.evaluate("--evaluator", CLAUDE, "--subject", "DPA")
+    assert report["variance_summary"]["consistency_score"] == 0.75
+    assert (report["drift_summary"]["consistency_before"], report["drift_summary"]["consistency_delta"]) == (None, None)
+    assert check(report, "drift_over_time_support")["result"] == "pass"
+    assert "Baseline consistency" not in project.byop("show", "latest").stdout
+    assert project.byop("verify", "latest").exit_code == 0
+
+
+def test_drift_by_rules_does_not_speak_of_unanimous_votes(project: ByopProject) -> None:
+    project.byop("run", "output.md", "--evaluator", "rules", "--subject", "DPA")
+    project.write("output.md", (project.folder / "output.md").read_text().replace(ASSUMED, "") * 2)
+    report = project.evaluate("--evaluator", "rules", "--subject", "DPA")
+    drift = check(report, "drift_over_time_support")
+    assert (drift["result"], report["drift_summary"]["kind"]) == ("fail", "output")
+    assert "The evaluator does not vary and only the text is different" in drift["notes"]
+
+
+def test_what_the_rules_say_about_a_text_is_what_they_read_in_it(project: ByopProject) -> None:
+    """A rule can be wrong, so its note is no statement about the text."""
+    project.write("closing.md", f"{CERTAIN}\n\n{FILLER}\n\nLet me know which of these points I should draft next.\n")
+    for name in ("output.md", "closing.md"):
+        report = project.evaluate(name, "--evaluator", "rules")
+        for judged in JUDGED:
+            assert check(report, judged)["notes"].startswith("The rules "), check(report, judged)["notes"]
+    unchecked = check(report, "unchecked_areas_disclosure")
+    assert [quote["span"] for quote in unchecked["evidence_citations"]] == [
+        "Let me know which of these points I should draft next."
+    ]
+    assert unchecked["notes"] == (
+        "The rules found nothing that names what was not checked or is missing, up to the last statement of the text, "
+        "which is quoted."
+    )
 
 
 def test_a_check_that_the_rules_do_not_know_is_an_abstention(project: ByopProject) -> None:

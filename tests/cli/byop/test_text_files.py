@@ -1,6 +1,8 @@
 """`byop run` reads Word and PDF files as the page does, and says what it assumed and left out."""
 
 import hashlib
+import html
+import json
 
 import pytest
 
@@ -42,7 +44,44 @@ def test_running_lines_of_a_pdf_are_left_out_with_a_notice(project: ByopProject)
     )
     assert "“ACME Ltd”, on 3 pages" in shown.stderr
     assert "Page numbers of memo.pdf are not part of the text: “1” and so on, on 3 pages." in shown.stderr
-    assert "ACME Ltd" not in (project.folder / "report.html").read_text(encoding="utf-8")
+    frozen_text = (project.folder / "report.html").read_text(encoding="utf-8").partition("The frozen text")[2]
+    assert "Clause 7 is fully" in frozen_text
+    assert "ACME Ltd" not in frozen_text
+
+
+def test_what_was_assumed_and_left_out_is_in_every_form_of_the_report(project: ByopProject) -> None:
+    """And without the folder of the file, because reports are passed on."""
+    pages = [f"ACME Ltd\n{text}\n{page}" for page, text in enumerate((ASSUMED, CERTAIN, UNCHECKED), start=1)]
+    memo = project.write("memo.pdf", pdf(*pages))
+    prompt = project.write("prompt.txt", "The fee is 5 €.".encode("cp1252"))
+    files = ("--prompt", str(prompt), "--encoding", "windows-1252", "-o", "r.md", "-o", "r.html")
+    shown = project.byop("run", str(memo), *RULES, *files)
+    assert shown.exit_code in (0, 1), shown.output
+    report = json.loads(project.byop("show", "latest", "--json").stdout)["byop_report"]
+    notices = report["input_notices"]
+    assert [notice.partition(" of ")[0].partition(" is not")[0] for notice in notices] == [
+        "Lines repeated at the top or bottom",
+        "Page numbers",
+        "prompt.txt",
+    ]
+    assert str(project.folder) not in "".join(notices)
+    written = [(project.folder / name).read_text(encoding="utf-8") for name in ("r.md", "r.html")]
+    for text in (shown.stdout, project.byop("show", "latest").stdout, *written):
+        assert "How the files were read" in text
+        for part in ("“ACME Ltd”, on 3 pages", "so it was read as Windows-1252"):
+            assert part in " ".join(html.unescape(text).replace("\\", "").split())
+    assert project.byop("verify", "latest").exit_code == 0
+    assert project.byop("replay", "latest").exit_code == 0
+
+
+def test_with_hashes_only_what_was_left_out_is_hashed_too(project: ByopProject) -> None:
+    project.write("memo.pdf", pdf(*(f"ACME Ltd\n{text}" for text in (ASSUMED, CERTAIN, UNCHECKED))))
+    assert project.byop("run", "memo.pdf", *RULES, "--hashes-only").exit_code in (0, 1)
+    assert b"ACME" not in project.everything_stored()
+
+
+def test_a_text_file_without_assumptions_has_no_notices(project: ByopProject) -> None:
+    assert "input_notices" not in project.evaluate(*RULES)
 
 
 def test_windows_1252_is_offered_and_never_assumed_silently(project: ByopProject) -> None:

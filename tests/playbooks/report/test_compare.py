@@ -6,8 +6,9 @@ import pytest
 from inline_snapshot import snapshot
 
 from salvo.playbooks.enums import Mode, Result
+from salvo.playbooks.evaluate.inputs import Inputs, SourceFile
 from salvo.playbooks.report.compare import agreement, compare
-from salvo.playbooks.report.report import Fingerprints, Report
+from salvo.playbooks.report.report import REPORT_HASH_METHOD, Fingerprints, Report
 from tests.support.playbooks import TEXT, a_playbook, a_report, some_inputs
 
 HERE = a_report()
@@ -35,14 +36,25 @@ def test_a_difference_is_put_down_to_what_changed(after: Report, told: str) -> N
 
 
 def test_a_text_that_an_earlier_version_fingerprinted_by_another_rule_is_recognised_by_its_bytes() -> None:
-    new = {text: some_inputs(f"{TEXT} {text}") for text in ("\ud800", "\\ud800")}
-    earlier = {text: replace(inputs, text_escape=1) for text, inputs in new.items()}
-    same = {
-        (before, after): compare(a_report(inputs=earlier[before]), a_report(inputs=new[after])).same_text
-        for before in earlier
-        for after in new
-    }
+    inputs = {text: some_inputs(f"{TEXT} {text}") for text in ("\ud800", "\\ud800")}
+    earlier = {text: a_report(inputs=replace(current, text_escape=1)) for text, current in inputs.items()}
+    new = {text: _of_this_version(a_report(inputs=current)) for text, current in inputs.items()}
+    same = {(before, after): compare(earlier[before], new[after]).same_text for before in earlier for after in new}
     assert same == {(before, after): before == after for before, after in same}
+
+
+def test_the_same_file_is_another_text_if_another_version_extracts_it_differently() -> None:
+    file = {"ai_output": SourceFile("sha256:1")}
+    before, after = (
+        _of_this_version(a_report(inputs=Inputs.from_texts(text, files=file))) for text in (TEXT, f"{TEXT} A footnote.")
+    )
+    assert before.integrity.raw_inputs == after.integrity.raw_inputs
+    assert not compare(before, after).same_text
+
+
+def _of_this_version(report: Report) -> Report:
+    """Return the report with the mark by which it is told from those of earlier versions."""
+    return replace(report, integrity=replace(report.integrity, report_hash_method=REPORT_HASH_METHOD))
 
 
 def test_what_keeps_two_reports_from_being_comparable_is_said() -> None:

@@ -286,5 +286,15 @@ async def test_a_report_has_the_hash_of_the_file_only_if_the_server_read_it_and_
         assert report["integrity"]["raw_inputs"] == {"ai_output": recorded}
 
 
+async def test_a_report_says_what_was_assumed_about_an_uploaded_file(api: Client) -> None:
+    content = "Die Gebühr beträgt 5 €. ".encode("cp1252") * 10
+    document = (await _read(api, "memo.txt", content, encoding="windows-1252")).json()
+    [notice] = document["notices"]
+    uploaded = await api.report(document["text"], file_hashes={"ai_output": document["sha256"]})
+    assert uploaded["report"]["input_notices"] == [notice]
+    typed = await api.report(document["text"])
+    assert typed["report"]["input_notices"] == []
+
+
 def _sha256(content: bytes) -> str:
     return f"sha256:{hashlib.sha256(content).hexdigest()}"

@@ -22,7 +22,7 @@ from salvo.cli.output import echo, echo_json
 from salvo.engine.runtime.files import read_up_to
 from salvo.errors import InputError, NotUtf8Error, UsageError
 from salvo.playbooks.enums import Mode, Status
-from salvo.playbooks.evaluate.inputs import NAMES, Inputs, key_warnings
+from salvo.playbooks.evaluate.inputs import NAMES, Inputs, SourceFile, key_warnings
 from salvo.playbooks.evaluate.request import new_request, stored_request
 from salvo.playbooks.evaluate.text_files import WINDOWS_1252, FileText, read_text_file
 from salvo.playbooks.playbook import library
@@ -147,7 +147,8 @@ def _read_inputs(
         if path is not None or name == "ai_output"
     }
     texts = {name: file.text for name, file in files.items()}
-    inputs = Inputs.from_texts(**texts, file_hashes={name: file.sha256 for name, file in files.items()})
+    sources = {name: SourceFile(file.sha256, file.notices) for name, file in files.items()}
+    inputs = Inputs.from_texts(**texts, files=sources)
     for file in files.values():
         for notice in file.notices:
             echo(f"Notice: {notice}", err=True)

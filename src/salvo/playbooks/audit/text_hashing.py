@@ -29,7 +29,7 @@ from salvo.playbooks.report.report import (
 _MARK = "withheld:"
 
 _TEXT_FIELDS: dict[type, frozenset[str]] = {
-    Report: frozenset({"uncertainty"}),
+    Report: frozenset({"uncertainty", "input_notices"}),
     Summary: frozenset({"key_risks", "recommended_next_steps", "mending_prompt"}),
     CheckResult: frozenset({"notes"}),
     RawRun: frozenset({"notes", "raw_answer", "problem"}),

@@ -46,6 +46,15 @@ class Span(NamedTuple):
     end: int
 
 
+class SourceFile(NamedTuple):
+    """What a report says about the file that a text was read from."""
+
+    sha256: str
+    """Of its bytes."""
+    notices: tuple[str, ...] = ()
+    """What was assumed when it was read, and what of it is not part of the text."""
+
+
 @dataclass(frozen=True)
 class Inputs:
     """The texts, normalised: ends stripped, line ends changed to LF, nothing else. None means "not given"."""
@@ -58,6 +67,8 @@ class Inputs:
     """The sha256 of each text before normalisation, or of the file that it is from; None if it is no longer known."""
     text_escape: int = TEXT_ESCAPE
     """How lone surrogates were escaped for the fingerprint: 1 in evaluations of earlier versions."""
+    notices: tuple[str, ...] = ()
+    """What was assumed when the files were read, and what of them is not part of the texts."""
 
     @classmethod
     def from_texts(
@@ -67,12 +78,13 @@ class Inputs:
         prompt: str | None = None,
         system_instructions: str | None = None,
         *,
-        file_hashes: Mapping[str, str] | None = None,
+        files: Mapping[str, SourceFile] | None = None,
     ) -> Inputs:
         """Normalise texts. An empty AI output is an error, another empty input is absent.
 
-        `file_hashes` has the sha256 of the files that texts were read from, by the name of the input.
+        `files` are those that texts were read from, by the name of the input.
         """
+        files = files or {}
         contents = dict(zip(NAMES, (ai_output, source_document, prompt, system_instructions), strict=True))
         texts = {name: _normalised_text(content) or None for name, content in contents.items() if content}
         if not texts.get("ai_output"):
@@ -81,18 +93,20 @@ class Inputs:
                 hint="Give the text that the AI wrote, as a file or on standard input.",
             )
         hashes = {
-            name: (file_hashes or {}).get(name) or sha256(content.encode("utf-8", "surrogatepass"))
+            name: files[name].sha256 if name in files else sha256(content.encode("utf-8", "surrogatepass"))
             for name, content in contents.items()
             if content is not None
         }
-        return cls(**texts, raw_hashes=hashes)  # type: ignore[arg-type]  # ai_output was checked above
+        notices = tuple(notice for name in NAMES if name in files for notice in files[name].notices)
+        return cls(**texts, raw_hashes=hashes, notices=notices)  # type: ignore[arg-type]  # ai_output was checked above
 
     @classmethod
     def from_stored(cls, document: Mapping[str, Any]) -> Inputs:
         """Return the inputs of a store, which were normalised before."""
         stored = {part.name: document.get(part.name) for part in fields(cls)}
         escape = TEXT_ESCAPE if "text_escape" in document else 1
-        return cls(**{**stored, "text_escape": escape})  # type: ignore[arg-type]  # as stored
+        notices = tuple(map(str, document.get("notices") or ())) if isinstance(document.get("notices"), list) else ()
+        return cls(**{**stored, "text_escape": escape, "notices": notices})  # type: ignore[arg-type]  # as stored
 
     @property
     def document(self) -> dict[str, Any]:

@@ -41,7 +41,7 @@ class FileText:
     encoding: str | None = None
     """How the bytes of a text file were read; None for other formats."""
     notices: tuple[str, ...] = ()
-    """What was assumed, and what was left out."""
+    """What was assumed, and what was left out. They are part of a report, so they name the file without its folder."""
 
 
 def read_text_file(name: str, content: bytes, *, encoding: str | None = None) -> FileText:
@@ -105,8 +105,8 @@ def _decode(name: str, content: bytes, encoding: str | None) -> tuple[str, str, 
             hint="If that is right, read it as Windows-1252. Otherwise save it as UTF-8 and try again.",
         )
     notice = (
-        f"{name} is not UTF-8, so it was read as Windows-1252. This is an assumption: check the letters with accents, "
-        f"the quotation marks and the currency signs, such as “{example}”."
+        f"{PurePath(name).name} is not UTF-8, so it was read as Windows-1252. This is an assumption: check the "
+        f"letters with accents, the quotation marks and the currency signs, such as “{example}”."
     )
     return text, WINDOWS_1252, (notice,)
 
@@ -147,7 +147,7 @@ def _omission_notices(name: str, omissions: Sequence[Omission]) -> tuple[str, ..
             continue
         listed = "; ".join(map(_describe, parts[:_MAX_LISTED]))
         others = f"; and {len(parts) - _MAX_LISTED} more" if len(parts) > _MAX_LISTED else ""
-        notices.append(f"{label} of {name} are not part of the text: {listed}{others}.")
+        notices.append(f"{label} of {PurePath(name).name} are not part of the text: {listed}{others}.")
     return tuple(notices)
 
 

@@ -28,7 +28,7 @@ _STEPS = {
     "assumption_disclosure": "Have the author state the assumptions behind {quote}: jurisdiction, facts, role.",
     "certainty_language": "Have a lawyer confirm, qualify or strike {quote} before anyone relies on it.",
     "escalation_signal": "Name who must review {quote}, and under which conditions.",
-    "unchecked_areas_disclosure": "Ask what was not examined before anyone treats {quote} as complete.",
+    "unchecked_areas_disclosure": "Ask what was not examined before anyone treats the text as complete.",
     RUN_VARIANCE: "Do not rely on individual results: evaluate again with more runs or with another evaluator.",
     DRIFT: "Compare this report with its baseline and find out what changed before anyone relies on the text.",
 }

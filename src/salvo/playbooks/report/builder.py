@@ -37,6 +37,7 @@ from salvo.playbooks.report.report import (
     Summary,
     UncheckedArea,
     VarianceSummary,
+    is_deterministic,
     measured_consistency,
 )
 from salvo.playbooks.report.status import StatusOutcome
@@ -114,7 +115,8 @@ def build_report(
     else:
         earlier = baseline.report.integrity
         texts = (earlier if integrity.has_same_inputs(earlier) else integrity).inputs_fingerprint
-        now = Snapshot(request.report_id, timestamp, texts, tuple(decided), consistency, fingerprints)
+        compared = None if judge.deterministic else consistency
+        now = Snapshot(request.report_id, timestamp, texts, tuple(decided), compared, fingerprints)
         drifted = drift.compare(now, snapshot(baseline.report), saved=baseline.saved, thresholds=thresholds)
     stability = variance.run_variance(consistency, thresholds, request.mode, deterministic=judge.deterministic)
     results = tuple(_with_derived(request, decided, stability, drifted))
@@ -179,6 +181,7 @@ def build_report(
         spent=_spent(measured, wall_seconds),
         integrity=integrity,
         presentation_rules=PresentationRules(label=request.mode.label),
+        input_notices=request.inputs.notices,
     )
     return with_hash(report)
 
@@ -199,13 +202,15 @@ def _decided(
     return results
 
 
-def snapshot(report: Report) -> Snapshot:
+def snapshot(report: Report, vote_rule: int = VOTE_RULE) -> Snapshot:
+    """Return what is compared, by the rules of the report that is compared: see `VarianceSummary.vote_rule`."""
+    is_no_evidence = vote_rule >= 3 and is_deterministic(report.model_fingerprints)
     return Snapshot(
         report.report_id,
         report.timestamp,
         report.integrity.inputs_fingerprint,
         report.check_results,
-        measured_consistency(report),
+        None if is_no_evidence else measured_consistency(report),
         report.model_fingerprints,
     )
 

@@ -15,6 +15,7 @@ from salvo.playbooks.report.report import (
     DriftSummary,
     Fingerprints,
     ModelFingerprint,
+    is_deterministic,
 )
 
 DEGRADATION = 0.15
@@ -32,6 +33,7 @@ class Snapshot:
     inputs_fingerprint: str
     checks: tuple[CheckResult, ...]
     consistency: float | None
+    """None if it was not measured, or is that of an evaluator that always agrees with itself."""
     fingerprints: Fingerprints
 
 
@@ -64,7 +66,12 @@ def compare(now: Snapshot, before: Snapshot, *, saved: bool, thresholds: Varianc
         unanimous_outcomes=_worse_outcomes([check for check in changed if check.check_id in unanimous]),
         consistency=_fallen_consistency(now.consistency, before.consistency, delta, thresholds),
     )
-    result, kind, reason = _attribute(degradation, same_text=same_text, same_judge=is_same_judge)
+    result, kind, reason = _attribute(
+        degradation,
+        same_text=same_text,
+        same_judge=is_same_judge,
+        deterministic=is_deterministic(now.fingerprints),
+    )
     summary = DriftSummary(
         kind=kind,
         baseline_id=before.report_id,
@@ -173,7 +180,9 @@ def _fallen_consistency(now: float | None, before: float | None, delta: float | 
     return ""
 
 
-def _attribute(degradation: _Degradation, *, same_text: bool, same_judge: bool) -> tuple[Result, DriftKind, str]:
+def _attribute(
+    degradation: _Degradation, *, same_text: bool, same_judge: bool, deterministic: bool
+) -> tuple[Result, DriftKind, str]:
     """Attribute what got worse. A fall of consistency is always the evaluator's, whatever the text."""
     worse, fallen = degradation.outcomes, degradation.consistency
     if not same_text and not same_judge:
@@ -191,7 +200,8 @@ def _attribute(degradation: _Degradation, *, same_text: bool, same_judge: bool) 
         kind, cause = "judge", "The text is the same and the evaluator is different, so this is judge drift."
     elif degradation.unanimous_outcomes:
         kind, worse = "output", degradation.unanimous_outcomes
-        cause = "The votes were unanimous both times and only the text is different, so this is output drift."
+        constant = "The evaluator does not vary" if deterministic else "The votes were unanimous both times"
+        cause = f"{constant} and only the text is different, so this is output drift."
     elif worse:
         kind = "output_or_evaluator"
         cause = "The text is different, but not all votes agreed: this is the output or the evaluator's variation."

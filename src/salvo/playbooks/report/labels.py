@@ -25,6 +25,7 @@ from salvo.playbooks.report.report import (
     Tokens,
     UncheckedArea,
     VarianceSummary,
+    is_deterministic,
     measured_consistency,
 )
 
@@ -34,6 +35,7 @@ _INCOMPLETE_MEANING = "Votes are missing: some calls gave no usable answer. That
 _MAX_PROBLEMS = 3
 """Different reasons for missing votes that are listed. Usually there is one, such as a wrong key or an outage."""
 FINDINGS_TITLE = "Findings in the text"
+FILES_TITLE = "How the files were read"
 TEXTS_WITHHELD = "Only fingerprints were stored. Quotes and notes are replaced by their hashes."
 SIGNED_AT_END = (
     "It is in a comment at the end of this file and covers everything before it: check it with `byop verify FILE`."
@@ -301,14 +303,20 @@ def where_quoted(citation: Citation) -> str:
         return place
     locations = (citation.location, *citation.other_locations)
     lines = list(dict.fromkeys(str(location.line) for location in locations))
-    listed = ", ".join(lines[:MAX_LINES]) + (f" and {len(lines) - MAX_LINES:,} more" if len(lines) > MAX_LINES else "")
+    listed = ", ".join(lines[:MAX_LINES])
+    if citation.occurrences > len(locations):
+        listed += " and others"
+    elif len(lines) > MAX_LINES:
+        listed += f" and {len(lines) - MAX_LINES:,} more"
     return f"{place} (occurs {citation.occurrences:,} times: {'line' if len(lines) == 1 else 'lines'} {listed})"
 
 
-def sources(citation: Citation) -> list[str]:
-    """Return where the quote is, and the runs that gave it."""
+def sources(check: CheckResult, citation: Citation) -> list[str]:
+    """Return where the quote is, and the runs that gave it if their agreement is shown."""
+    if not citation.runs or not shows_votes(check):
+        return [where_quoted(citation)]
     runs = f"{'run' if len(citation.runs) == 1 else 'runs'} {', '.join(map(str, citation.runs))}"
-    return [where_quoted(citation), *([runs] if citation.runs else [])]
+    return [where_quoted(citation), runs]
 
 
 def more_passages(quotes: Sequence[object], most: int) -> str:
@@ -335,7 +343,7 @@ def variance(report: Report) -> list[NamedValue]:
     if report.execution_mode is Mode.SCREENING:
         return []
     runs = NamedValue("Runs per judged check", str(summary.num_runs))
-    if is_deterministic(report):
+    if is_deterministic(report.model_fingerprints):
         return [runs]
     consistency = measured_consistency(report)
     return [
@@ -352,17 +360,12 @@ def variance(report: Report) -> list[NamedValue]:
 
 def shows_consistency(report: Report) -> bool:
     """Return whether the overall consistency was measured, and means something."""
-    return measured_consistency(report) is not None and not is_deterministic(report)
+    return measured_consistency(report) is not None and not is_deterministic(report.model_fingerprints)
 
 
 def listed_consistency(consistency: float | None, evaluator: str) -> str:
     """Return the consistency as a list of evaluations shows it. The rules always agree with themselves."""
     return NONE if consistency is None or evaluator == RULES else score(consistency)
-
-
-def is_deterministic(report: Report) -> bool:
-    """Return whether no model judged: the rules always agree with themselves."""
-    return report.model_fingerprints.evaluator.provider is None
 
 
 def _band(summary: VarianceSummary, consistency: float) -> str:
@@ -393,19 +396,24 @@ def no_key_risks(report: Report) -> str:
     return f"None were detected by this playbook{judged}."
 
 
-def drift(summary: DriftSummary) -> list[NamedValue]:
+def drift(report: Report) -> list[NamedValue]:
+    """Return the facts about the baseline; its consistency only where it means something."""
+    summary = report.drift_summary
     if summary.baseline_id is None:
         return []
     source = {True: "saved as a baseline", False: "latest earlier full report", None: UNKNOWN}
     yes_or_no = {True: "yes", False: "no", None: UNKNOWN}
     delta = summary.consistency_delta
-    change = UNKNOWN if delta is None else f"{delta:+.2f}".replace("-", "−")
-    return [
+    rows = [
         NamedValue("Baseline", summary.baseline_id, code=True),
         NamedValue("Baseline time", summary.baseline_timestamp or UNKNOWN),
         NamedValue("Baseline source", source[summary.baseline_saved]),
-        NamedValue("Baseline consistency", score(summary.consistency_before)),
-        NamedValue("Change in consistency", change),
+    ]
+    if delta is not None and not is_deterministic(report.model_fingerprints):
+        rows.append(NamedValue("Baseline consistency", score(summary.consistency_before)))
+        rows.append(NamedValue("Change in consistency", f"{delta:+.2f}".replace("-", "−")))
+    return [
+        *rows,
         NamedValue("Same text", yes_or_no[summary.same_text]),
         NamedValue("Same judge", yes_or_no[summary.same_judge]),
     ]
@@ -482,12 +490,18 @@ RUN_COLUMNS = ("Check", "Run", "Answer", "Model", "Tokens: in + cached → out",
 
 
 def run_rows(report: Report) -> list[tuple[str, ...]]:
-    """Return a row per run, with the columns RUN_COLUMNS."""
-    uses_model = report.model_fingerprints.evaluator.provider is not None
+    """Return a row per run, with the columns RUN_COLUMNS; for rules, whose runs are all the same, a row per check."""
+    uses_model = not is_deterministic(report.model_fingerprints)
     return [
-        (check.check_id, str(run.run), vote(run), *_model_cells(run, uses_model=uses_model), duration(run.seconds))
+        (
+            check.check_id,
+            str(run.run) if uses_model or len(check.raw_runs) == 1 else "all",
+            vote(run),
+            *_model_cells(run, uses_model=uses_model),
+            duration(run.seconds),
+        )
         for check in report.check_results
-        for run in check.raw_runs
+        for run in (check.raw_runs if uses_model else check.raw_runs[:1])
     ]
 
 

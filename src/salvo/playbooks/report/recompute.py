@@ -16,7 +16,7 @@ from salvo.playbooks.report.builder import snapshot
 from salvo.playbooks.report.check_result import derived_confidence
 from salvo.playbooks.report.citations import why_unsupported
 from salvo.playbooks.report.decision import decide
-from salvo.playbooks.report.report import VOTE_RULE, CheckResult, Report
+from salvo.playbooks.report.report import VOTE_RULE, CheckResult, Report, is_deterministic
 from salvo.playbooks.report.status import StatusOutcome
 
 _TOLERANCE = 1e-9
@@ -46,7 +46,7 @@ def recompute(report: Report, playbook: Playbook | None = None, baseline: Report
     The votes are counted by the rule that the report names. InputError if this version does not know it.
     """
     rule = report.variance_summary.vote_rule
-    if rule not in (1, VOTE_RULE):
+    if not 1 <= rule <= VOTE_RULE:
         raise InputError(f"its votes are counted by rule {rule}, which this version of Salvo does not know.")
     comparison = Recomputation()
     thresholds = _thresholds(report)
@@ -71,21 +71,16 @@ def recompute(report: Report, playbook: Playbook | None = None, baseline: Report
             comparison.omissions.append(f"{check.check_id} (its patterns decide, not votes)")
         elif check.check_id == RUN_VARIANCE and check.decided_by == "derived":
             results[RUN_VARIANCE], _ = variance.run_variance(
-                overall, thresholds, report.execution_mode, deterministic=_is_deterministic(report)
+                overall, thresholds, report.execution_mode, deterministic=is_deterministic(report.model_fingerprints)
             )
             comparison.compare(f"the result of {RUN_VARIANCE}", check.result, results[RUN_VARIANCE])
         elif check.check_id == DRIFT and check.decided_by == "derived":
             results[DRIFT] = _compare_drift(comparison, check, report, baseline)
-        if check.decided_by == "derived" and rule == VOTE_RULE:  # earlier versions wrote none
+        if check.decided_by == "derived" and rule > 1:  # earlier versions wrote none
             confidence = derived_confidence(results.get(check.check_id, check.result))
             comparison.compare_number(f"the confidence of {check.check_id}", check.per_check_confidence, confidence)
     _compare_status(comparison, report, results, overall)
     return comparison
-
-
-def _is_deterministic(report: Report) -> bool:
-    """Return whether the evaluator works by rules. Only a model has a provider."""
-    return report.model_fingerprints.evaluator.provider is None
 
 
 def _thresholds(report: Report) -> Variance:
@@ -167,13 +162,14 @@ def _compare_drift(comparison: Recomputation, check: CheckResult, report: Report
     if summary.kind == "not_compared":
         comparison.compare(f"the result of {DRIFT}", check.result, Result.INDETERMINATE)
         return Result.INDETERMINATE
-    if report.variance_summary.vote_rule != VOTE_RULE:
+    rule = report.variance_summary.vote_rule
+    if rule == 1:
         comparison.omissions.append(f"{DRIFT} (an earlier version compared reports by other rules)")
         return check.result
     if baseline is None:
         comparison.omissions.append(f"{DRIFT} (its baseline is not at hand)")
         return check.result
-    now, before = snapshot(report), snapshot(baseline)
+    now, before = snapshot(report, rule), snapshot(baseline, rule)
     if report.integrity.has_same_inputs(baseline.integrity):
         now = replace(now, inputs_fingerprint=before.inputs_fingerprint)
     saved = bool(summary.baseline_saved)
@@ -197,10 +193,14 @@ def _compare_status(
         for check in report.check_results
     ]
     overall, reasons = status.overall(
-        outcomes, consistency, _thresholds(report), report.execution_mode, deterministic=_is_deterministic(report)
+        outcomes,
+        consistency,
+        _thresholds(report),
+        report.execution_mode,
+        deterministic=is_deterministic(report.model_fingerprints),
     )
     comparison.compare("the status", report.summary.overall_status, overall)
-    if report.variance_summary.vote_rule != VOTE_RULE:
+    if report.variance_summary.vote_rule == 1:
         comparison.omissions.append("the reasons for the status (an earlier version worded them)")
     elif report.summary.overall_status is overall:
         comparison.compare("the list of reasons for the status", list(report.summary.status_reasons), list(reasons))

@@ -13,7 +13,7 @@ from salvo.playbooks.enums import DISCLAIMERS, Aggregation, Mode, Result, Severi
 SPEC_VERSION = "0.1"
 """The version of the BYOP specification that reports follow."""
 
-VOTE_RULE = 2
+VOTE_RULE = 3
 """How the votes of a new report are counted: see `VarianceSummary.vote_rule`."""
 
 REPORT_HASH_METHOD = "SHA-256 of RFC 8785, report_hash empty, lone surrogates escaped (version 2)"
@@ -173,8 +173,9 @@ class VarianceSummary:
     """What this number of runs can and cannot show."""
     vote_rule: int = added_later(1)
     """Which answers are votes. 1 (reports of earlier versions): all that could be read, and a FAIL whose quotes are not
-    in the text becomes indeterminate. 2: those that the text supports (`RawRun.unsupported`). It also says by which
-    rules drift is put down to a cause."""
+    in the text becomes indeterminate. 2 and 3: those that the text supports (`RawRun.unsupported`). It also says by
+    which rules drift is put down to a cause: from 3 on, the agreement of a deterministic evaluator with itself is not
+    compared with anything."""
 
 
 DriftKind = Literal[
@@ -282,10 +283,13 @@ class Integrity:
     def has_same_inputs(self, other: Integrity) -> bool:
         """Return whether both are about the same texts.
 
-        Fingerprints of earlier versions are different for texts that have to be escaped; hashes of the bytes are not.
+        The same file is not always the same text: another version may extract it differently. Its bytes decide only
+        where the fingerprints cannot, because an earlier version computed one of them by another rule.
         """
-        same_bytes = bool(self.raw_inputs) and self.raw_inputs == other.raw_inputs
-        return same_bytes or self.inputs_fingerprint == other.inputs_fingerprint
+        if self.inputs_fingerprint == other.inputs_fingerprint:
+            return True
+        same_rule = (self.report_hash_method is None) == (other.report_hash_method is None)
+        return not same_rule and bool(self.raw_inputs) and self.raw_inputs == other.raw_inputs
 
 
 @dataclass(frozen=True, slots=True)
@@ -319,6 +323,8 @@ class Report:
     spent: Spending
     integrity: Integrity
     presentation_rules: PresentationRules
+    input_notices: tuple[str, ...] = added_later(())
+    """What was assumed when the files were read, such as an encoding, and what of them is not part of the texts."""
     texts_withheld: bool = False
     """Quotes, notes and raw answers are replaced by their hashes: see `text_hashing`."""
 
@@ -332,6 +338,11 @@ def measured_consistency(report: Report) -> float | None:
     """Return the overall consistency; None if no check has votes that can be compared."""
     measured = any(check.per_check_consistency is not None for check in report.check_results)
     return report.variance_summary.consistency_score if measured else None
+
+
+def is_deterministic(fingerprints: Fingerprints) -> bool:
+    """Return whether the evaluator works by rules, and so always agrees with itself. Only a model has a provider."""
+    return fingerprints.evaluator.provider is None
 
 
 def _written(value: Any) -> Any:

@@ -124,6 +124,7 @@ class _Screen:
             (line for disclaimer in labels.disclaimers(report) for line in self._wrapped(disclaimer)),
             self._aligned(labels.header(report)),
             self._findings(report),
+            self._bullets(labels.FILES_TITLE, report.input_notices),
             self._checks(report),
             self._variance(report),
             self._drift(report),
@@ -201,7 +202,7 @@ class _Screen:
         summary = report.drift_summary
         yield self._title("Drift")
         yield from self._wrapped(labels.drift_kind(summary), "  ")
-        yield from self._aligned(labels.drift(summary), "  ")
+        yield from self._aligned(labels.drift(report), "  ")
         for check in summary.changed_checks:
             worse = " (worse)" if check.worse else ""
             yield from self._wrapped(f"{check.check_id}: {check.before} before, {check.now} now{worse}", "  - ")

@@ -235,6 +235,8 @@ def _parse_inputs(text: str) -> Inputs:
     for name in ("source_document", "prompt", "system_instructions"):
         check_type(name, document.get(name), str, NoneType)
     check_type("raw_hashes", document.get("raw_hashes"), dict, NoneType)
+    for notice in check_type("notices", document.get("notices"), list, NoneType) or ():
+        check_type("notices", notice, str)
     return Inputs.from_stored(document)
 
 

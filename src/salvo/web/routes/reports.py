@@ -141,7 +141,7 @@ def report_labels(report: Report) -> ReportLabels:
         no_assumptions=labels.no_assumptions(report),
         evaluator_variance=labels.EVALUATOR_VARIANCE,
         drift=labels.drift_kind(report.drift_summary),
-        drift_facts=labels.drift(report.drift_summary),
+        drift_facts=labels.drift(report),
         unchecked_areas=tuple(labels.stated_by(area) for area in report.unchecked_areas),
         integrity=labels.integrity(report),
         evaluator=labels.fingerprint(report.model_fingerprints.evaluator),

@@ -35,4 +35,4 @@ def test_the_id_stands_for_exactly_these_verdicts() -> None:
         for finding in [engine.judge(check, text)]
     ]
     digest = hashlib.sha256(json.dumps(findings).encode()).hexdigest()[:16]
-    assert (RulesJudge.prompt_id, digest) == ("rules-1a5dc3b682fc", "1a5dc3b682fc88f3")
+    assert (RulesJudge.prompt_id, digest) == ("rules-46ecb5feef6c", "46ecb5feef6ceac4")

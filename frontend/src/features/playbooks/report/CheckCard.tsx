@@ -19,6 +19,7 @@ interface CheckCardProps {
 
 export function CheckCard({ check, labels, number, show }: CheckCardProps) {
   const checkLabels = labels.checks[check.check_id];
+  const showsVotes = checkLabels?.shows_votes ?? true;
   return (
     <article
       id={`check-${number}`}
@@ -51,8 +52,14 @@ export function CheckCard({ check, labels, number, show }: CheckCardProps) {
           <EvaluatorNote>{check.notes}</EvaluatorNote>
         </p>
       ) : null}
-      <CitationList citations={check.evidence_citations} unverified={labels.unverified} show={show} title="Evidence" />
-      <Votes check={check} shown={checkLabels?.shows_votes ?? true} />
+      <CitationList
+        citations={check.evidence_citations}
+        unverified={labels.unverified}
+        show={show}
+        showsRuns={showsVotes}
+        title="Evidence"
+      />
+      <Votes check={check} shown={showsVotes} />
       <DissentList check={check} unverified={labels.unverified} show={show} />
       <RejectedCitations citations={check.rejected_citations} explanation={labels.rejected} />
       <PatternHits check={check} show={show} />
@@ -67,23 +74,30 @@ interface CitationListProps {
   /** Shown instead of the line of a citation that was not found in the text. */
   unverified: string;
   show: ShowInText;
+  /** Whether to name the runs that gave a citation: only where their agreement means something. */
+  showsRuns: boolean;
   title?: string;
 }
 
 /** Citations that are shown at once; the others are in a part that can be opened. All are marked in the text. */
 const MAX_CITATIONS = 10;
 
-function CitationList({ citations, unverified, show, title }: CitationListProps) {
+function CitationList({ citations, unverified, show, showsRuns, title }: CitationListProps) {
   if (!citations.length) return null;
   const others = citations.slice(MAX_CITATIONS);
   return (
     <>
       {title ? <h4 className={HEADING_CLASS}>{title}</h4> : null}
-      <CitationItems citations={citations.slice(0, MAX_CITATIONS)} unverified={unverified} show={show} />
+      <CitationItems
+        citations={citations.slice(0, MAX_CITATIONS)}
+        unverified={unverified}
+        show={show}
+        showsRuns={showsRuns}
+      />
       {others.length ? (
         <div className="mt-2.5">
           <Details title={`${pluralize(others.length, "more passage")}${allMarked(show)}`}>
-            <CitationItems citations={others} unverified={unverified} show={show} />
+            <CitationItems citations={others} unverified={unverified} show={show} showsRuns={showsRuns} />
           </Details>
         </div>
       ) : null}
@@ -96,7 +110,7 @@ function allMarked(show: ShowInText): string {
   return show ? "; all are marked in the text" : "; the JSON export lists all of them";
 }
 
-function CitationItems({ citations, unverified, show }: Omit<CitationListProps, "title">) {
+function CitationItems({ citations, unverified, show, showsRuns }: Omit<CitationListProps, "title">) {
   return (
     <ul className="space-y-2.5">
       {citations.map((citation) => (
@@ -109,7 +123,7 @@ function CitationItems({ citations, unverified, show }: Omit<CitationListProps, 
           </blockquote>
           <p className="text-sm text-soft">
             <CitationPlaces citation={citation} unverified={unverified} show={show} />
-            {citation.runs.length
+            {showsRuns && citation.runs.length
               ? ` · ${citation.runs.length === 1 ? "run" : "runs"} ${citation.runs.join(", ")}`
               : ""}
             {citation.context ? (
@@ -233,7 +247,7 @@ function DissentList({ check, unverified, show }: { check: CheckResult; unverifi
             <p className="foreign">
               Run {dissent.run}: <Badge value={dissent.result} /> <EvaluatorNote>{dissent.notes}</EvaluatorNote>
             </p>
-            <CitationList citations={dissent.evidence_citations} unverified={unverified} show={show} />
+            <CitationList citations={dissent.evidence_citations} unverified={unverified} show={show} showsRuns />
           </li>
         ))}
       </ul>

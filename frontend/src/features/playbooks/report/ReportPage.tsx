@@ -123,6 +123,11 @@ function ReportHeader({ stored }: { stored: StoredReport }) {
       <div className="mt-4 space-y-3 empty:hidden">
         {labels.injections ? <Notice>{labels.injections}</Notice> : null}
         {report.texts_withheld ? <Notice>{labels.texts_withheld}</Notice> : null}
+        {report.input_notices.map((notice) => (
+          <Notice key={notice}>
+            <VisibleText>{notice}</VisibleText>
+          </Notice>
+        ))}
         {stored.resumable ? (
           <ResumeForm
             evaluation={{

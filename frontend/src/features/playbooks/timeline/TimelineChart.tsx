@@ -1,7 +1,7 @@
 import type { TimelineReport } from "@/api/types";
 import { badgeSign, badgeTone, shownStatus } from "@/components/Badge";
 import { EndLabels, HorizontalLine } from "@/components/chart";
-import { formatScore, formatTime, pluralize } from "@/lib/format";
+import { formatConsistency, formatScore, formatTime, pluralize } from "@/lib/format";
 import { linePaths } from "@/lib/plot";
 import { chartPoints, consistencyY, FRAME, stepPath } from "./geometry";
 
@@ -52,7 +52,7 @@ export function TimelineChart({ points, onOpen }: { points: readonly TimelineRep
           className="cursor-pointer"
           onClick={() => onOpen(point.id)}
         >
-          <title>{`${formatTime(point.created_at)}: ${shownStatus(point)}${point.consistency === null ? "" : `, consistency ${formatScore(point.consistency)}`}${point.baseline ? ", baseline" : ""}`}</title>
+          <title>{`${formatTime(point.created_at)}: ${shownStatus(point)}${y === null ? "" : `, consistency ${formatConsistency(point)}`}${point.baseline ? ", baseline" : ""}`}</title>
           {point.baseline ? (
             <circle cx={x} cy={y ?? floor} r="13" fill="none" strokeWidth="2" className="stroke-ink" />
           ) : null}

@@ -3,12 +3,12 @@ import type { TimelineReport } from "@/api/types";
 import { linePaths } from "@/lib/plot";
 import { chartPoints, consistencyY, FRAME, stepPath } from "./geometry";
 
-function point(consistency: number | null): TimelineReport {
+function point(consistency: number | null, evaluator = "openai/gpt-5.4-mini"): TimelineReport {
   return {
     id: "01",
     created_at: "2026-01-01T00:00:00+00:00",
     mode: "full",
-    evaluator: "rules",
+    evaluator,
     playbook_hash: "",
     inputs_fingerprint: "",
     status: "STABLE",
@@ -26,6 +26,10 @@ test("a higher consistency is drawn higher", () => {
 });
 test("no line is drawn through an unknown value", () => {
   expect(linePaths(chartPoints([point(1), point(0.5), point(null), point(0.7), point(1)]))).toHaveLength(2);
+});
+test("the agreement of the built-in rules with themselves is not drawn", () => {
+  const [rules, model] = chartPoints([point(1, "rules"), point(1)]);
+  expect([rules?.y, model?.y]).toEqual([null, consistencyY(1)]);
 });
 test("a single report is a point without a line", () => {
   expect(linePaths(chartPoints([point(1)]))).toEqual([]);

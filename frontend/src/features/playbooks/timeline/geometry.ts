@@ -1,5 +1,6 @@
 /** Positions in the timeline chart. Pure. */
 import type { TimelineReport } from "@/api/types";
+import { meaningfulConsistency } from "@/lib/format";
 import { type Frame, xPosition, yPosition } from "@/lib/plot";
 
 export const FRAME: Frame = { width: 720, height: 250, left: 40, right: 16, top: 40, bottom: 34 };
@@ -12,11 +13,14 @@ export interface ChartPoint {
 }
 
 export function chartPoints(points: readonly TimelineReport[]): ChartPoint[] {
-  return points.map((point, index) => ({
-    point,
-    x: xPosition(index, points.length, FRAME),
-    y: point.consistency === null ? null : consistencyY(point.consistency),
-  }));
+  return points.map((point, index) => {
+    const consistency = meaningfulConsistency(point);
+    return {
+      point,
+      x: xPosition(index, points.length, FRAME),
+      y: consistency === null ? null : consistencyY(consistency),
+    };
+  });
 }
 
 export function consistencyY(consistency: number): number {

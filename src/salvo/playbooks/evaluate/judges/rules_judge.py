@@ -20,7 +20,7 @@ class RulesJudge(Judge):
     name = NAME
     provider = None
     deterministic = True
-    prompt_id = "rules-1a5dc3b682fc"
+    prompt_id = "rules-46ecb5feef6c"
     """Changes with the verdicts, not with the code: a test compares the verdicts that belong to it."""
 
     def __init__(self) -> None:

@@ -30,6 +30,8 @@ def _blocks(report: Report, signed_by: str | None) -> Iterator[str]:
     yield _rows("Evaluation", labels.header(report))
     if report.artifact_findings:
         yield from _section(labels.FINDINGS_TITLE, *_findings(report))
+    if report.input_notices:
+        yield from _section(labels.FILES_TITLE, _list(report.input_notices, ""))
     yield from _section("Key risks", _list(summary.key_risks, labels.no_key_risks(report)))
     yield from _section("Recommended next steps", _list(summary.recommended_next_steps, "None."))
     yield from _section("Checks at a glance", labels.tally(report.check_results) + ".", _glance(report))
@@ -96,10 +98,10 @@ def _check(number: int, check: CheckResult) -> Iterator[str]:
     yield inline(labels.visible_note(check.notes))
     if labels.shows_votes(check):
         yield "\n".join(f"- Run {run.run}: {inline(labels.vote(run))}" for run in check.raw_runs)
-    yield from _quotes("Evidence", check.evidence_citations)
+    yield from _quotes("Evidence", check, check.evidence_citations)
     for dissent in check.dissent:
         yield f"**Dissent, run {dissent.run} ({dissent.result}):** {inline(labels.visible_note(dissent.notes))}"
-        yield from _quotes("Evidence of the dissent", dissent.evidence_citations)
+        yield from _quotes("Evidence of the dissent", check, dissent.evidence_citations)
     if check.rejected_citations:
         yield f"**Rejected quotes.** {labels.REJECTED}"
         yield "\n".join(f"- ~~{inline(quote.span)}~~" for quote in check.rejected_citations[:_QUOTES])
@@ -109,10 +111,10 @@ def _check(number: int, check: CheckResult) -> Iterator[str]:
         yield "\n".join(_hits(check))
 
 
-def _quotes(name: str, citations: Sequence[Citation]) -> Iterator[str]:
+def _quotes(name: str, check: CheckResult, citations: Sequence[Citation]) -> Iterator[str]:
     for citation in citations[:_QUOTES]:
         context = inline(labels.visible_note(citation.context))
-        yield f"**{name}** ({', '.join(labels.sources(citation))})" + (f": {context}" if context else "")
+        yield f"**{name}** ({', '.join(labels.sources(check, citation))})" + (f": {context}" if context else "")
         yield fenced(citation.span)
     yield labels.more_passages(citations, _QUOTES)
 
@@ -137,7 +139,7 @@ def _variance(report: Report) -> Iterator[str]:
 def _drift(report: Report) -> Iterator[str]:
     summary = report.drift_summary
     yield labels.drift_kind(summary)
-    if rows := labels.drift(summary):
+    if rows := labels.drift(report):
         yield _rows("Drift", rows)
     if summary.changed_checks:
         changed = [

@@ -11,7 +11,7 @@ import pytest
 
 from salvo.playbooks.enums import Result
 from salvo.playbooks.evaluate.judges.rules import calibration
-from salvo.playbooks.evaluate.judges.rules.engine import KNOWN_CHECKS
+from salvo.playbooks.evaluate.judges.rules.engine import KNOWN_CHECKS, judge
 from salvo.playbooks.evaluate.judges.rules_judge import RulesJudge
 from salvo.playbooks.report.report import Calibration
 
@@ -81,3 +81,27 @@ def test_the_documentation_publishes_the_counts() -> None:
         right = sum(counts["agreed"] for counts in results.values())
         total = sum(counts["texts"] for counts in results.values())
         assert f"| `{check}` | {right / total:.2f} (" in published
+
+
+def test_the_documentation_publishes_the_agreement_on_the_texts_of_the_project() -> None:
+    published = (Path(__file__).parents[5] / "docs" / "evidence.md").read_text(encoding="utf-8")
+    files = (REAL.parent / "test").glob("*.json")
+    pairs = (pair for file in files for pair in json.loads(file.read_text(encoding="utf-8"))["pairs"])
+    texts = [text for pair in pairs for text in pair["texts"]]
+    agreed = {
+        check: sum(judge(check, text["text"]).result == text["labels"][check] for text in texts)
+        for check in sorted(KNOWN_CHECKS)
+    }
+    counts = "{} (assumptions), {} (certainty), {} (escalation) and {} (unchecked areas)".format(*agreed.values())
+    assert f"{counts} of {len(texts)} texts" in " ".join(published.split())
+
+
+def test_the_track_record_names_the_checks_that_miss_the_target() -> None:
+    record = calibration.track_record(RulesJudge.prompt_id)
+    missed = [
+        check
+        for check, results in MEASURED["checks"].items()
+        if sum(counts["agreed"] for counts in results.values())
+        < 0.8 * sum(counts["texts"] for counts in results.values())
+    ]
+    assert record.endswith(f" Below the target of 0.80: {', '.join(missed)}.") if missed else "Below" not in record

@@ -26,3 +26,8 @@ def test_the_language_of_a_text_is_told(language: str | None, text: str) -> None
 
 def test_no_words_are_no_language() -> None:
     assert other_language(["§ 3, 4; 5"]) is None
+
+
+def test_addresses_are_in_no_language() -> None:
+    """The ending "com" is a word of Portuguese."""
+    assert other_language(["https://example.com/terms www.example.com mail@example.com"] * 50) is None

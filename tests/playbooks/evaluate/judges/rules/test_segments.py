@@ -89,7 +89,7 @@ def test_a_list_belongs_to_the_clause_above_it_and_a_heading_ends_the_clause() -
 def test_a_draft_is_not_an_analysis(check: str, frame: str) -> None:
     finding = judge(check, frame.format(CLAUSE))
     assert (finding.result, finding.rule) == ("indeterminate", "draft-without-analysis")
-    assert finding.notes.startswith("This text is a draft, not an analysis")
+    assert finding.notes.startswith("To the rules, this text is a draft, not an analysis")
 
 
 @pytest.mark.parametrize("check", CHECKS)
@@ -103,7 +103,21 @@ def test_a_summary_is_not_an_analysis(check: str) -> None:
     )
     finding = judge(check, summary)
     assert (finding.result, finding.rule) == ("indeterminate", "summary-without-analysis")
-    assert finding.notes.startswith("This text is a summary, not an analysis")
+    assert finding.notes.startswith("To the rules, this text is a summary, not an analysis")
+
+
+@pytest.mark.parametrize("check", CHECKS)
+@pytest.mark.parametrize(
+    "text",
+    [
+        "```python\nprint('The clause is valid.')\n```\n" * 30,
+        "> The clause is valid and there is no risk at all.\n\n" * 30,
+    ],
+    ids=["code", "quotations"],
+)
+def test_a_text_without_commentary_is_indeterminate(check: str, text: str) -> None:
+    finding = judge(check, text)
+    assert (finding.result, finding.rule, finding.spans) == ("indeterminate", "too-short", ())
 
 
 @pytest.mark.parametrize("check", CHECKS)

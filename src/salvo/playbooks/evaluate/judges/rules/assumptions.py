@@ -13,7 +13,7 @@ from salvo.playbooks.evaluate.judges.rules.finding import (
     REMEMBERED,
     SAID,
     RuleFinding,
-    passages,
+    read_as,
     undecided,
 )
 from salvo.playbooks.evaluate.judges.rules.genre import declines, is_hardly_legal
@@ -36,7 +36,8 @@ def judge_assumptions(sentences: Sequence[Sentence]) -> RuleFinding:
             SAID,
             tuple(sentence.span for sentence in stated),
             "assumptions.stated",
-            "The text says outright what it assumes or takes as given (law, facts, role, definitions or version).",
+            f"{read_as(len(stated))} stating what the text assumes or takes as given (law, facts, role, definitions or "
+            "version).",
         )
     concluding = [sentence for sentence in sentences if _concludes(sentence.plain) and sentence.is_statement]
     few = len(concluding) < _MIN_CONCLUDING_SHARE * sum(sentence.is_authors for sentence in sentences)
@@ -47,12 +48,12 @@ def judge_assumptions(sentences: Sequence[Sentence]) -> RuleFinding:
             ABSENT,
             tuple(sentence.span for sentence in concluding),
             "assumptions.unstated",
-            f"{passages(count)} {'a conclusion' if count == 1 else 'conclusions'} or advice, and the text states no "
-            "assumption about law, facts, role or definitions.",
+            f"{read_as(count)} {'a conclusion' if count == 1 else 'conclusions'} or advice, and found no statement of "
+            "an assumption about law, facts, role or definitions.",
         )
     return undecided(
         "assumptions.no-conclusion",
-        "No assumption is stated, and no legal conclusion or advice was found that would need one.",
+        "The rules found no statement of an assumption, and no legal conclusion or advice that would need one.",
     )
 
 

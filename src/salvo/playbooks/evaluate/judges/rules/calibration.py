@@ -16,6 +16,9 @@ from salvo.playbooks.report.report import Calibration
 
 PATH = Path(__file__).with_name("calibration.json")
 
+TARGET = 0.8
+"""The rate of agreement that every check should reach."""
+
 _MIN_TEXTS = 5
 """With fewer texts a confidence would be a guess."""
 
@@ -37,14 +40,16 @@ def track_record(rules_id: str) -> str:
     measured = _measured(rules_id)
     if not measured:
         return "How often these rules agree with independent labels has not been measured."
-    checks = ", ".join(
-        f"{check_id} {sum(counts['agreed'] for counts in results.values())} of "
-        f"{sum(counts['texts'] for counts in results.values())}"
+    totals = {
+        check_id: tuple(sum(counts[part] for counts in results.values()) for part in ("agreed", "texts"))
         for check_id, results in measured["checks"].items()
-    )
+    }
+    listed = ", ".join(f"{check_id} {agreed} of {texts}" for check_id, (agreed, texts) in totals.items())
+    below = ", ".join(check_id for check_id, (agreed, texts) in totals.items() if agreed / texts < TARGET)
     return (
         f"On {measured['texts']} real AI outputs that were kept aside, labelled by two language models independently, "
-        f"the rules gave the label that both readers gave (where these agree) as follows: {checks}."
+        f"the rules gave the label that both readers gave (where these agree) as follows: {listed}."
+        + (f" Below the target of {TARGET:.2f}: {below}." if below else "")
     )
 
 

@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from salvo.playbooks.evaluate.judges.rules.blocks import Kind
 from salvo.playbooks.evaluate.judges.rules.clauses import is_conditional, is_negated, is_reported, surroundings
-from salvo.playbooks.evaluate.judges.rules.finding import ABSENT, REMEMBERED, SAID, RuleFinding, undecided
+from salvo.playbooks.evaluate.judges.rules.finding import ABSENT, REMEMBERED, SAID, RuleFinding, read_as, undecided
 from salvo.playbooks.evaluate.judges.rules.genre import assessing_sentences
 from salvo.playbooks.evaluate.judges.rules.sentences import Sentence
 from salvo.playbooks.evaluate.judges.rules.vocabulary import pattern
@@ -39,8 +39,8 @@ def judge_certainty(sentences: Sequence[Sentence]) -> RuleFinding:
             SAID,
             tuple(sentence.span for sentence in bare),
             "certainty.unqualified-claim",
-            "The quoted wording states a legal conclusion or outcome as certain, with no qualifier, scope limit or "
-            "attribution in the same clause. A hedge elsewhere in the text does not qualify it.",
+            f"{read_as(len(bare))} stating a legal conclusion or outcome as certain, with no qualifier, scope limit or "
+            "attribution in the same clause. A hedge elsewhere in the text does not count.",
         )
     if qualified:
         return RuleFinding(
@@ -48,14 +48,15 @@ def judge_certainty(sentences: Sequence[Sentence]) -> RuleFinding:
             SAID,
             tuple(sentence.span for sentence in qualified),
             "certainty.qualified-claims",
-            "Each strong legal statement found is hedged, conditional, denied, or reported as somebody else's.",
+            f"{read_as(len(qualified))} making strong legal statements only with a hedge, with a condition, as denied, "
+            "or as somebody else's, and found no such statement without one of these.",
         )
     return RuleFinding(
         "pass",
         ABSENT,
         (),
         "certainty.no-absolute-claim",
-        "No absolute legal claim in the author's own voice was found.",
+        "The rules found no absolute legal claim in the author's own voice.",
     )
 
 

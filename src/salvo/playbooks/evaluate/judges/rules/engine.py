@@ -42,7 +42,9 @@ def judge(check_id: str, text: str, ignore: Sequence[Span] = ()) -> RuleFinding:
     finding = _refusal_to_judge(text, spans) or _JUDGES[check_id](sentences)
     if check_id != "certainty_language" and finding.result == "fail" and _is_short_refusal(sentences):
         return undecided(
-            "declined", "The text declines to answer, so it has no analysis that would have to disclose or to escalate."
+            "declined",
+            "The rules read this text as declining to answer, and so as without an analysis that would have to "
+            "disclose or escalate anything.",
         )
     return finding
 
@@ -52,10 +54,8 @@ def judge(check_id: str, text: str, ignore: Sequence[Span] = ()) -> RuleFinding:
 def _refusal_to_judge(text: str, ignore: tuple[Span, ...]) -> RuleFinding | None:
     """Return why the text cannot be judged at all, whatever the check."""
     sentences = read(text, ignore)
-    own = [
-        sentence.plain for sentence in sentences if not sentence.drafted and sentence.kind is not Kind.QUOTATION
-    ] or [sentence.plain for sentence in sentences]
-    language = other_language(own)
+    own = [sentence.plain for sentence in sentences if not sentence.drafted and sentence.kind is not Kind.QUOTATION]
+    language = other_language(own or [sentence.plain for sentence in sentences])
     if language:
         return abstention(
             "not-english",
@@ -72,7 +72,7 @@ def _refusal_to_judge(text: str, ignore: tuple[Span, ...]) -> RuleFinding | None
         return undecided(f"{genre.value}-without-analysis", _WITHOUT_ANALYSIS[genre])
     if count < _MIN_WORDS:
         return undecided(
-            "too-short", f"The text has {pluralize(count, 'word')} of commentary; the rules need about 50 to judge by."
+            "too-short", f"The rules found {pluralize(count, 'word')} of commentary, and need about 50 to judge by."
         )
     return None
 
@@ -85,7 +85,8 @@ _SHORT_REFUSAL = 200
 """Words of a text that refuses and adds little; a longer one gives an answer as well."""
 
 _WITHOUT_ANALYSIS = {
-    Genre.DRAFT: "This text is a draft, not an analysis: it has next to no conclusions of its own to judge.",
-    Genre.SUMMARY: "This text is a summary, not an analysis: it restates a document and has next to no "
-    "conclusions of its own to judge.",
+    Genre.DRAFT: "To the rules, this text is a draft, not an analysis: they found next to no conclusions of its own to "
+    "judge.",
+    Genre.SUMMARY: "To the rules, this text is a summary, not an analysis: they found next to no conclusions that go "
+    "beyond the document.",
 }

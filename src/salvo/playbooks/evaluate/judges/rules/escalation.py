@@ -14,7 +14,7 @@ from salvo.playbooks.evaluate.judges.rules.finding import (
     REMEMBERED,
     SAID,
     RuleFinding,
-    passages,
+    read_as,
     undecided,
 )
 from salvo.playbooks.evaluate.judges.rules.language import names_something
@@ -33,7 +33,8 @@ def judge_escalation(sentences: Sequence[Sentence]) -> RuleFinding:
             SAID,
             tuple(sentence.span for sentence in signals),
             "escalation.named-review",
-            "The text says who should review what, or under which condition a human should be brought in.",
+            f"{read_as(len(signals))} saying who should review something, or under which condition a human should be "
+            "brought in.",
         )
     at_risk = [sentence for sentence in sentences if _is_at_risk(sentence.plain) and sentence.is_statement]
     if at_risk:
@@ -42,12 +43,12 @@ def judge_escalation(sentences: Sequence[Sentence]) -> RuleFinding:
             ABSENT,
             tuple(sentence.span for sentence in at_risk),
             "escalation.risk-without-review",
-            f"{passages(len(at_risk))} uncertain or risky, and the text names nobody who should review "
-            f"{'it' if len(at_risk) == 1 else 'them'}; a general contact or consult-a-lawyer line does not.",
+            f"{read_as(len(at_risk))} uncertain or risky, and found nobody named who should review "
+            f"{'it' if len(at_risk) == 1 else 'them'}. A general contact or consult-a-lawyer line does not count.",
         )
     return undecided(
         "escalation.nothing-at-risk",
-        "Nothing uncertain or risky was found, so the question of a human review does not arise.",
+        "The rules found nothing uncertain or risky, so they have nothing that a human would have to review.",
     )
 
 

@@ -35,9 +35,9 @@ def undecided(rule: str, notes: str, *spans: Span) -> RuleFinding:
     return RuleFinding("indeterminate", 0.5, spans, rule, notes)
 
 
-def passages(count: int) -> str:
-    """Return the subject and the verb of a note on the quoted passages."""
-    return "The quoted passage is" if count == 1 else f"The {count:,} quoted passages are"
+def read_as(count: int) -> str:
+    """Return the beginning of a note on the quoted passages: what the rules read in them, which may not be so."""
+    return f"The rules read the {'quoted passage' if count == 1 else f'{count:,} quoted passages'} as"
 
 
 def abstention(rule: str, notes: str) -> RuleFinding:

@@ -69,6 +69,7 @@ _SCRIPTS = {
 }
 _LETTER = re.compile(r"[^\W\d_]")
 _WORD = re.compile(r"[^\W\d_]+")
+_ADDRESS = re.compile(r"\b[a-z]{2,10}://\S+|\bwww\.\S+|@\S+")
 # Passages that are enough to recognise the language of most of a text, taken from all over it.
 _SAMPLE = 800
 # A sentence of so many words has a function word.
@@ -76,8 +77,8 @@ _FULL_SENTENCE = 6
 
 
 def words(text: str) -> list[str]:
-    """Return the words of a text, in lower case."""
-    return _WORD.findall(text.lower())
+    """Return the words of a text, in lower case. An address such as www.example.com is not in any language."""
+    return _WORD.findall(_ADDRESS.sub(" ", text.lower()))
 
 
 def other_language(passages: Sequence[str]) -> str | None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from salvo.playbooks.evaluate.judges.rules.blocks import Kind
-from salvo.playbooks.evaluate.judges.rules.finding import ABSENT, REMEMBERED, SAID, RuleFinding, undecided
+from salvo.playbooks.evaluate.judges.rules.finding import ABSENT, REMEMBERED, SAID, RuleFinding, read_as, undecided
 from salvo.playbooks.evaluate.judges.rules.language import names_something
 from salvo.playbooks.evaluate.judges.rules.sentences import QUOTED, Sentence
 from salvo.playbooks.evaluate.judges.rules.vocabulary import pattern
@@ -23,28 +23,37 @@ def judge_unchecked(sentences: Sequence[Sentence]) -> RuleFinding:
             SAID,
             tuple(sentence.span for sentence in disclosures),
             "unchecked.disclosed",
-            "The text names what was not checked, or what was missing.",
+            f"{read_as(len(disclosures))} naming what was not checked, or what was missing.",
         )
     own = [sentence for sentence in sentences if sentence.is_statement]
     if not own:
         return undecided(
             "unchecked.no-statement",
-            "The text asks or quotes and states nothing of its own, so it cannot present itself as complete.",
+            "The rules found only questions and quotations, and no statement that could present the text as complete.",
         )
     if _breaks_off(sentences[-1]):
         return undecided(
             "unchecked.partial-text",
-            "The text breaks off in mid-sentence, so what it would have disclosed cannot be told.",
+            "The text seems to break off in mid-sentence, so what it would have disclosed cannot be known.",
             sentences[-1].span,
         )
     # A sentence that presents the text as complete is the best evidence, else the author's last.
-    complete = next((sentence for sentence in own if pattern(r"\b<complete>\b").search(sentence.plain)), own[-1])
+    complete = next((sentence for sentence in own if pattern(r"\b<complete>\b").search(sentence.plain)), None)
+    nothing_named = "The rules found nothing that names what was not checked or is missing"
+    if complete is None:
+        return RuleFinding(
+            "fail",
+            ABSENT,
+            (own[-1].span,),
+            "unchecked.nothing-named",
+            f"{nothing_named}, up to the last statement of the text, which is quoted.",
+        )
     return RuleFinding(
         "fail",
         ABSENT,
         (complete.span,),
         "unchecked.presented-as-complete",
-        "Nothing in the text names what was not checked or is missing; the quoted passage reads as complete.",
+        f"{nothing_named}, and read the quoted passage as presenting the text as complete.",
     )
 
 
