@@ -116,8 +116,8 @@ Key risks
 Next steps
   - Have a lawyer confirm, qualify or strike “Clause 7 is fully compliant with the GDPR.” (line 5)
     before anyone relies on it.
-  - Correct what made the calls fail, then resume the evaluation, which requests only the missing
-    votes, or start it again.
+  - Correct what kept calls from giving a usable answer, then resume the evaluation, which requests
+    only the missing votes, or start it again.
 
 Limitations
   - The evaluator is a language model: it can be wrong, and its provider can change it at any time.
@@ -151,7 +151,7 @@ Running check 1/6, run 1/1
 Running check 2/6, run 1/1
 Running check 3/6, run 1/1
 Running check 4/6, run 1/1
-Judged 4 checks, once each
+Judged 4 checks
 """)
 
 

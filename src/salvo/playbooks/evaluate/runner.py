@@ -258,11 +258,14 @@ class _Questions:
         self.context.on_event(EvaluationProgress(self._progress(), answered, total, vote, sequence))
 
     def _progress(self) -> str:
-        """Describe the first question that has no vote yet."""
+        """Describe the first question that was not answered yet; in the end, how many answers are votes."""
         numbers = {check.id: number for number, check in enumerate(self.request.playbook.checks, start=1)}
         checks, runs = len(numbers), self.request.runs
         for check, run in self.request.cases:
             if (check.id, run) not in self.votes:
                 return f"Running check {numbers[check.id]}/{checks}, run {run}/{runs}"
-        times = "once" if runs == 1 else f"{runs} times"
-        return f"Judged {pluralize(len(self.request.playbook.judged_checks), 'check')}, {times} each"
+        judged = pluralize(len(self.request.playbook.judged_checks), "check")
+        if self.context.judge.deterministic:
+            return f"Judged {judged}"
+        valid = sum(vote.answer.result is not None for vote in self.votes.values())
+        return f"{valid} of {pluralize(len(self.request.cases), 'vote')} on {judged}"

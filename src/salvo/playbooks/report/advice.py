@@ -16,8 +16,8 @@ _QUOTE_LENGTH = 160
 _SAVE_BASELINE = "No check failed. Save this report as a baseline and evaluate again over time."
 _NAME_SUBJECT = "No check failed. To compare later texts with this one, evaluate it under a subject of its own."
 _RESUME = (
-    "Correct what made the calls fail, then resume the evaluation, which requests only the missing votes, or start it "
-    "again."
+    "Correct what kept calls from giving a usable answer, then resume the evaluation, which requests only the missing "
+    "votes, or start it again."
 )
 _RUN_IN_FULL = (
     "No check failed in this screening. Run a full evaluation to get a report that can be compared over time."
