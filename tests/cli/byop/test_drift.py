@@ -105,7 +105,7 @@ def test_a_fall_of_consistency_is_put_down_to_the_evaluator_never_to_the_text(pr
     report = evaluate(project, votes={"certainty_language": ["pass", "fail", "pass"]})
     assert (report["drift_summary"]["kind"], report["drift_summary"]["same_text"]) == ("evaluator_instability", False)
     assert check(report, "drift_over_time_support")["notes"].endswith(
-        "The consistency fell by 0.17, from 1.00 to 0.83. That is the evaluator's variation, not a change of the text."
+        "The consistency fell by 0.17, from 1.00 to 0.83. That fall is put down to the evaluator, not to the text."
     )
 
 

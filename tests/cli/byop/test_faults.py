@@ -82,11 +82,11 @@ def test_an_incomplete_evaluation_in_which_nothing_failed_exits_3(project: ByopP
     assert project.byop("baseline", "list").exit_code == 5
 
 
-def test_the_last_line_of_the_progress_counts_votes_not_calls(project: ByopProject) -> None:
+def test_the_last_line_of_the_progress_counts_answers_that_could_be_read(project: ByopProject) -> None:
     with LoopbackProvider(ScriptedJudge(certainty_language=Fault.context_too_long())) as provider:
         project.reach(provider)
         shown = project.byop("run", "output.md", "--no-store")
-    assert "\n9 of 12 votes on 4 checks\n" in shown.stderr
+    assert "\nAsked about 4 checks: 9 of 12 answers could be read\n" in shown.stderr
 
 
 def test_a_provider_that_is_not_there_at_all(project: ByopProject) -> None:

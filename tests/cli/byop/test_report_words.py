@@ -13,8 +13,8 @@ from salvo.playbooks.audit.integrity import report_hash
 from salvo.playbooks.audit.report_file import parse_json
 from salvo.playbooks.report.export import json as json_export
 from tests.cli.byop.test_decisions import starter
-from tests.support.byop_project import ASSUMED, CERTAIN, CLAUDE, JUDGED, ByopProject, ScriptedJudge, check
-from tests.support.provider import Fault, LoopbackProvider
+from tests.support.byop_project import ASSUMED, CERTAIN, CLAUDE, JUDGED, ByopProject, ScriptedJudge, check, verdict
+from tests.support.provider import Fault, LoopbackProvider, Say
 
 # The end of the reference script of the specification, which formats every number with two decimals.
 SCRIPT = """\
@@ -134,10 +134,9 @@ def test_the_agreement_of_rules_with_themselves_is_not_shown(project: ByopProjec
 
 
 def test_the_agreement_of_rules_is_not_shown_beside_a_baseline_nor_run_by_run(project: ByopProject) -> None:
-    for _ in range(2):
-        shown = project.byop(
-            "run", "output.md", "--evaluator", "rules", "--subject", "DPA", "-o", "r.md", "-o", "r.html"
-        )
+    command = ("run", "output.md", "--evaluator", "rules", "--subject", "DPA")
+    project.byop(*command)
+    shown = project.byop(*command, "-o", "r.md", "-o", "r.html")
     texts = [shown.stdout, *((project.folder / name).read_text() for name in ("r.md", "r.html"))]
     for text in texts:
         assert "latest earlier full report" in text
@@ -178,11 +177,11 @@ def test_drift_by_rules_does_not_speak_of_unanimous_votes(project: ByopProject) 
 def test_what_the_rules_say_about_a_text_is_what_they_read_in_it(project: ByopProject) -> None:
     """A rule can be wrong, so its note is no statement about the text."""
     project.write("closing.md", f"{CERTAIN}\n\n{FILLER}\n\nLet me know which of these points I should draft next.\n")
-    for name in ("output.md", "closing.md"):
-        report = project.evaluate(name, "--evaluator", "rules")
+    first, second = (project.evaluate(name, "--evaluator", "rules") for name in ("output.md", "closing.md"))
+    for report in (first, second):
         for judged in JUDGED:
             assert check(report, judged)["notes"].startswith("The rules "), check(report, judged)["notes"]
-    unchecked = check(report, "unchecked_areas_disclosure")
+    unchecked = check(second, "unchecked_areas_disclosure")
     assert [quote["span"] for quote in unchecked["evidence_citations"]] == [
         "Let me know which of these points I should draft next."
     ]
@@ -226,6 +225,34 @@ def test_compare_calls_unchanged_only_what_it_compared(project: ByopProject) -> 
     shown = project.byop("compare", first, second).stdout
     assert "not compared (votes are missing): certainty_language" in shown
     assert "INCOMPLETE" in shown
+    # Without votes there is no evidence, but none was lost.
+    assert "certainty_language" not in [change["check_id"] for change in compared["evidence"]]
+    assert CERTAIN not in shown
+
+
+def test_a_difference_between_two_verdicts_of_the_rules_comes_from_the_text(project: ByopProject) -> None:
+    project.write("other.md", f"{CERTAIN}\n\n{FILLER}\n")
+    ids = [project.evaluate(name, "--evaluator", "rules")["report_id"] for name in ("output.md", "other.md")]
+    shown = " ".join(project.byop("compare", *ids).stdout.split())
+    assert "The evaluator is the same and does not vary, so a difference comes from the text" in shown
+
+
+def test_a_report_without_a_baseline_does_not_deny_the_screening_before_it(project: ByopProject) -> None:
+    project.evaluate("--evaluator", "rules", "--subject", "DPA", "--mode", "screening")
+    report = project.evaluate("--evaluator", "rules", "--subject", "DPA")
+    assert check(report, "drift_over_time_support")["notes"] == (
+        "There is no earlier report of the subject “DPA” to compare with: a full and complete one under this playbook."
+    )
+
+
+def test_a_verdict_that_its_evidence_does_not_support_is_not_called_a_verdict(project: ByopProject) -> None:
+    votes = {judged: Say(verdict("fail", "This is nowhere in the text.")) for judged in JUDGED}
+    with LoopbackProvider(ScriptedJudge(votes)) as provider:
+        project.reach(provider)
+        shown = " ".join(project.byop("run", "output.md", "--no-store").stdout.split())
+    assert "By the answers it would be fail, but not enough evidence for that was found in the text" in shown
+    assert "No verdict: 0 of 3 runs gave a vote that counts. Runs 1, 2, 3 (fail) not counted" in shown
+    assert "The verdict was" not in shown
 
 
 @pytest.mark.parametrize("name", ["source_document", "source_document_text"])

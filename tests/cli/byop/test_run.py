@@ -79,7 +79,7 @@ FAIL           high    certainty_language          2 of 3  confidence not calibr
     pattern compliant: line 5
 INDETERMINATE  medium  escalation_signal           0 valid of 3  confidence –  consistency –
     Incomplete: fewer than a majority of its runs gave a valid vote.
-    No verdict: 0 of 3 runs gave a vote (none). Evaluator returned unparseable response.
+    No verdict: 0 of 3 runs gave a vote. Evaluator returned unparseable response.
     run 1: no vote: Evaluator returned unparseable response.
     run 2: no vote: Evaluator returned unparseable response.
     run 3: no vote: Evaluator returned unparseable response.
@@ -92,7 +92,8 @@ INDETERMINATE  medium  run_variance
     evaluator.
 INDETERMINATE  medium  drift_over_time_support
     Derived from the other results, without the evaluator.
-    There is no earlier report of the subject “DPA reviews” under this playbook.
+    There is no earlier report of the subject “DPA reviews” to compare with: a full and complete one
+    under this playbook.
 
 Variance
   Runs per judged check             3
@@ -108,7 +109,8 @@ Variance
 
 Drift
   Not compared with a baseline.
-  - There is no earlier report of the subject “DPA reviews” under this playbook.
+  - There is no earlier report of the subject “DPA reviews” to compare with: a full and complete one
+    under this playbook.
 
 Key risks
   - certainty_language (high severity) failed: Absolute, without a qualifier.

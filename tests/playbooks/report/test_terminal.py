@@ -59,8 +59,8 @@ FAIL           high    certainty_language          2 of 3  confidence not calibr
     pattern always: line 6
     pattern safe: line 6
 INDETERMINATE  medium  escalation_signal           3 of 3 for fail  confidence not calibrated  consistency 1.00
-    The verdict was fail, but not enough evidence for it was found in the text. Evidence requirement
-    not met: the result is indeterminate.
+    By the answers it would be fail, but not enough evidence for that was found in the text, so the
+    result is indeterminate.
     No escalation was seen.
     rejected, not a passage of the text that can be evidence: “Contact us for more.”
 INDETERMINATE  medium  unchecked_areas_disclosure  1 valid of 3  confidence –  consistency –

@@ -112,7 +112,10 @@ class EvaluationRecorder:
         if self._request.subject == DEFAULT_SUBJECT:
             return "No subject was named, so earlier reports may be of other texts and nothing was compared."
         baseline = await self._locked(lambda recorder: recorder.baseline_for(self._request))
-        return baseline or f"There is no earlier report of the subject “{self._request.subject}” under this playbook."
+        return baseline or (
+            f"There is no earlier report of the subject “{self._request.subject}” to compare with: a full and complete "
+            "one under this playbook."
+        )
 
     async def finish(self, report: Report) -> None:
         await self._locked(lambda recorder: recorder.finish(report))

@@ -258,7 +258,7 @@ class _Questions:
         self.context.on_event(EvaluationProgress(self._progress(), answered, total, vote, sequence))
 
     def _progress(self) -> str:
-        """Describe the first question that was not answered yet; in the end, how many answers are votes."""
+        """Describe the first question that was not answered yet; in the end, how many answers could be read."""
         numbers = {check.id: number for number, check in enumerate(self.request.playbook.checks, start=1)}
         checks, runs = len(numbers), self.request.runs
         for check, run in self.request.cases:
@@ -268,4 +268,4 @@ class _Questions:
         if self.context.judge.deterministic:
             return f"Judged {judged}"
         valid = sum(vote.answer.result is not None for vote in self.votes.values())
-        return f"{valid} of {pluralize(len(self.request.cases), 'vote')} on {judged}"
+        return f"Asked about {judged}: {valid} of {pluralize(len(self.request.cases), 'answer')} could be read"

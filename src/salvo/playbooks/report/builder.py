@@ -262,8 +262,8 @@ def _uncertainty(results: Iterable[CheckResult]) -> tuple[str, ...]:
             sentences.append(f"{check.check_id}: only {valid} of {pluralize(len(check.raw_runs), 'run')} gave a vote.")
         elif check.raw_result is not None:
             sentences.append(
-                f"{check.check_id}: the verdict was {check.raw_result}, "
-                "but not enough evidence for it was found in the text."
+                f"{check.check_id}: it would be {check.raw_result}, "
+                "but not enough evidence for that was found in the text."
             )
         elif check.result is Result.INDETERMINATE:
             sentences.append(f"{check.check_id}: indeterminate. {check.notes}")

@@ -120,10 +120,11 @@ def _notes(decision: Decision, answers: Mapping[int, JudgeAnswer], raw_runs: Seq
         return f"{EVIDENCE_NOT_MET} {notes}" if unproven else notes
     problems = dict.fromkeys(answer.problem for answer in answers.values() if answer.problem)
     votes = [run.result for run in raw_runs if run.counts]
-    counts = ", ".join(f"{votes.count(result)} {result}" for result in Result if result in votes) or "none"
+    counts = ", ".join(f"{votes.count(result)} {result}" for result in Result if result in votes)
     unsupported = _unsupported_runs(raw_runs)
     which = "a vote that counts" if unsupported else "a vote"
-    outcome = f"No verdict: {len(votes)} of {pluralize(len(raw_runs), 'run')} gave {which} ({counts})."
+    listed = f" ({counts})" if counts else ""
+    outcome = f"No verdict: {len(votes)} of {pluralize(len(raw_runs), 'run')} gave {which}{listed}."
     return " ".join((*([EVIDENCE_NOT_MET] if unproven else []), outcome, *unsupported, *problems))
 
 

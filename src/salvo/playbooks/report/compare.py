@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from salvo.playbooks.enums import Mode, Result, Status
 from salvo.playbooks.report.drift import changes, consistency_delta, same_judge, why_not_comparable
-from salvo.playbooks.report.report import ChangedCheck, CheckResult, Report, measured_consistency
+from salvo.playbooks.report.report import ChangedCheck, CheckResult, Report, is_deterministic, measured_consistency
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class EvidenceChange:
-    """Quotes that are evidence in only one of the two reports."""
+    """Quotes that are evidence in only one of the two reports, for a check that was compared."""
 
     check_id: str
     gained: tuple[str, ...]
@@ -83,7 +83,9 @@ def compare(before: Report, after: Report) -> ReportComparison:
         same_playbook=before.integrity.playbook_logic_hash == after.integrity.playbook_logic_hash,
         same_text=same_text,
         same_judge=is_same_judge,
-        attribution=_attribution(same_text=same_text, same_judge=is_same_judge),
+        attribution=_attribution(
+            same_text=same_text, same_judge=is_same_judge, deterministic=is_deterministic(after.model_fingerprints)
+        ),
         changed_checks=changes(before.check_results, after.check_results),
         unchanged=tuple(
             check.check_id
@@ -98,7 +100,9 @@ def compare(before: Report, after: Report) -> ReportComparison:
         only_before=tuple(check_id for check_id in checks_before if check_id not in checks_after),
         only_after=tuple(check_id for check_id in checks_after if check_id not in checks_before),
         consistency_delta=consistency_delta(measured_consistency(before), measured_consistency(after)),
-        evidence=tuple(_evidence_change(earlier, check) for earlier, check in in_both),
+        evidence=tuple(
+            _evidence_change(earlier, check) for earlier, check in in_both if why_not_comparable(earlier, check) is None
+        ),
         cautions=tuple(_cautions(before, after)),
     )
 
@@ -116,11 +120,13 @@ def _side(report: Report) -> Side:
     )
 
 
-def _attribution(*, same_text: bool, same_judge: bool) -> str:
+def _attribution(*, same_text: bool, same_judge: bool, deterministic: bool) -> str:
     if same_text and same_judge:
         return "The text and the evaluator are the same, so a difference is evaluator instability."
     if same_text:
         return "The text is the same and the evaluator is different, so a difference is attributed to the evaluator."
+    if same_judge and deterministic:
+        return "The evaluator is the same and does not vary, so a difference comes from the text, which is different."
     if same_judge:
         return (
             "The evaluator is the same and the text is different, so a difference comes from the text or from the "

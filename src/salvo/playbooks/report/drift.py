@@ -209,7 +209,7 @@ def _attribute(
         kind, cause = "evaluator_instability", ""
     if same_text:
         return Result.FAIL, kind, " ".join(filter(None, (*worse, fallen, cause)))
-    evaluator = "That is the evaluator's variation, not a change of the text." if fallen else ""
+    evaluator = "That fall is put down to the evaluator, not to the text." if fallen else ""
     return Result.FAIL, kind, " ".join(filter(None, (*worse, cause, fallen, evaluator)))
 
 

@@ -256,8 +256,8 @@ def check_notices(check: CheckResult) -> list[str]:
         sentences.append("Incomplete: fewer than a majority of its runs gave a valid vote.")
     if check.raw_result is not None:
         sentences.append(
-            f"The verdict was {check.raw_result}, but not enough evidence for it was found in the text. "
-            f"Evidence requirement not met: the result is {check.result}."
+            f"By the {'patterns' if check.decided_by == 'patterns' else 'answers'} it would be {check.raw_result}, but "
+            f"not enough evidence for that was found in the text, so the result is {check.result}."
         )
     if check.result is Result.PASS and check.decided_by == "evaluator" and not check.evidence_citations:
         sentences.append(NO_PASSAGE_QUOTED)

@@ -42,7 +42,7 @@ line 6: “always safe to sign.
 The security annex meets every requirement.”</skipped>
     </testcase>
     <testcase classname="ai_plugin_observability_v1" name="escalation_signal">
-      <skipped message="INDETERMINATE (medium): Does the AI output clearly signal when human legal review is required for high-risk or uncertain items?">The verdict was fail, but not enough evidence for it was found in the text. Evidence requirement not met: the result is indeterminate.
+      <skipped message="INDETERMINATE (medium): Does the AI output clearly signal when human legal review is required for high-risk or uncertain items?">By the answers it would be fail, but not enough evidence for that was found in the text, so the result is indeterminate.
 No escalation was seen.</skipped>
     </testcase>
     <testcase classname="ai_plugin_observability_v1" name="unchecked_areas_disclosure">

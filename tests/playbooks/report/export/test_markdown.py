@@ -153,7 +153,7 @@ We assume that the controller is established in Germany
 
 Severity **medium** · Votes **3 of 3 for fail** · Confidence **not calibrated** · Consistency **1.00**
 
-**The verdict was fail, but not enough evidence for it was found in the text. Evidence requirement not met: the result is indeterminate.**
+**By the answers it would be fail, but not enough evidence for that was found in the text, so the result is indeterminate.**
 
 No escalation was seen.
 
