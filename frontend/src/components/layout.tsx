@@ -73,13 +73,11 @@ export function FactRows({ facts }: { facts: readonly Fact[] }) {
 
 /** Names and values side by side. */
 export function Facts({ facts, small = false }: { facts: readonly Fact[]; small?: boolean }) {
-  const columns = small
-    ? "grid-cols-[repeat(auto-fill,minmax(7rem,1fr))]"
-    : "grid-cols-[repeat(auto-fill,minmax(min(14rem,100%),1fr))]";
+  const layout = small ? "flex flex-wrap" : "grid grid-cols-[repeat(auto-fill,minmax(min(14rem,100%),1fr))]";
   return (
-    <dl className={`grid gap-x-6 gap-y-2 ${columns}`}>
+    <dl className={`gap-x-6 gap-y-2 ${layout}`}>
       {facts.map((fact) => (
-        <div key={fact.name}>
+        <div key={fact.name} className={small ? "min-w-28" : ""}>
           <dt className="text-[0.8rem] text-soft">{fact.name}</dt>
           <dd className="[overflow-wrap:anywhere]">
             <FactValue fact={fact} />

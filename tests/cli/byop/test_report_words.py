@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -189,6 +190,22 @@ def test_what_the_rules_say_about_a_text_is_what_they_read_in_it(project: ByopPr
         "The rules found nothing that names what was not checked or is missing, up to the last statement of the text, "
         "which is quoted."
     )
+
+
+def test_a_source_that_the_rules_do_not_read_is_listed_as_not_checked(project: ByopProject) -> None:
+    project.write("source.md", "The agreement.")
+    areas = {
+        evaluator: [area["area"] for area in _with_source(project, evaluator)["unchecked_areas"]]
+        for evaluator in ("rules", CLAUDE)
+    }
+    unread = "Whether the text agrees with its source: the rules read only the AI output."
+    assert [unread in listed for listed in areas.values()] == [True, False]
+
+
+def _with_source(project: ByopProject, evaluator: str) -> dict[str, Any]:
+    with LoopbackProvider(ScriptedJudge()) as provider:
+        project.reach(provider)
+        return project.evaluate("--source", "source.md", "--evaluator", evaluator)
 
 
 def test_a_check_that_the_rules_do_not_know_is_an_abstention(project: ByopProject) -> None:

@@ -175,7 +175,7 @@ def build_report(
             for citation in _stated(results, "assumption_disclosure")
         ),
         uncertainty=_uncertainty(results),
-        unchecked_areas=_unchecked(request, results),
+        unchecked_areas=_unchecked(request, results, deterministic=judge.deterministic),
         limitations=_limitations(request, judge, measured, scan_result, incomplete=incomplete),
         model_fingerprints=fingerprints,
         spent=_spent(measured, wall_seconds),
@@ -273,7 +273,9 @@ def _uncertainty(results: Iterable[CheckResult]) -> tuple[str, ...]:
     return tuple(sentences)
 
 
-def _unchecked(request: EvaluationRequest, results: Iterable[CheckResult]) -> tuple[UncheckedArea, ...]:
+def _unchecked(
+    request: EvaluationRequest, results: Iterable[CheckResult], *, deterministic: bool
+) -> tuple[UncheckedArea, ...]:
     stated = [
         UncheckedArea(citation.span, "output", citation.location)
         for citation in _stated(results, "unchecked_areas_disclosure")
@@ -281,10 +283,13 @@ def _unchecked(request: EvaluationRequest, results: Iterable[CheckResult]) -> tu
     unchecked = [
         "Whether the text is legally correct: a playbook examines how a text is written, not whether it is right."
     ]
-    if request.inputs.source_document is None:
-        unchecked.append("Whether the text agrees with its source: no source document was given.")
-    if request.inputs.prompt is None:
-        unchecked.append("Whether the text answers its prompt: no prompt was given.")
+    only_output = "the rules read only the AI output"
+    if request.inputs.source_document is None or deterministic:
+        reason = "no source document was given" if request.inputs.source_document is None else only_output
+        unchecked.append(f"Whether the text agrees with its source: {reason}.")
+    if request.inputs.prompt is None or deterministic:
+        reason = "no prompt was given" if request.inputs.prompt is None else only_output
+        unchecked.append(f"Whether the text answers its prompt: {reason}.")
     unchecked += [f"{check.check_id}: not enough votes." for check in results if check.incomplete]
     return (*stated, *(UncheckedArea(area, "runner") for area in unchecked))
 

@@ -3,7 +3,7 @@ import { badgeSign, badgeTone, shownStatus } from "@/components/Badge";
 import { EndLabels, HorizontalLine } from "@/components/chart";
 import { formatConsistency, formatScore, formatTime, pluralize } from "@/lib/format";
 import { linePaths } from "@/lib/plot";
-import { chartPoints, consistencyY, FRAME, stepPath } from "./geometry";
+import { chartPoints, consistencyY, FRAME, NO_SCORE_Y, stepPath } from "./geometry";
 
 const THRESHOLDS = [
   { field: "threshold_ok", label: "stable" },
@@ -13,7 +13,6 @@ const THRESHOLDS = [
 /** Consistency as a line, status as a sign on it, baselines with a ring. The table below has the same data. */
 export function TimelineChart({ points, onOpen }: { points: readonly TimelineReport[]; onOpen: (id: string) => void }) {
   const plotted = chartPoints(points);
-  const floor = FRAME.height - FRAME.bottom;
   return (
     <svg
       viewBox={`0 0 ${FRAME.width} ${FRAME.height}`}
@@ -41,6 +40,11 @@ export function TimelineChart({ points, onOpen }: { points: readonly TimelineRep
           </g>
         );
       })}
+      {plotted.some(({ y }) => y === null) ? (
+        <text x={FRAME.left - 5} y={NO_SCORE_Y + 4} textAnchor="end" className="fill-soft text-[11px]">
+          none
+        </text>
+      ) : null}
       {linePaths(plotted).map((path) => (
         <path key={path} d={path} fill="none" strokeWidth="1.5" className="stroke-soft" />
       ))}
@@ -54,10 +58,10 @@ export function TimelineChart({ points, onOpen }: { points: readonly TimelineRep
         >
           <title>{`${formatTime(point.created_at)}: ${shownStatus(point)}${y === null ? "" : `, consistency ${formatConsistency(point)}`}${point.baseline ? ", baseline" : ""}`}</title>
           {point.baseline ? (
-            <circle cx={x} cy={y ?? floor} r="13" fill="none" strokeWidth="2" className="stroke-ink" />
+            <circle cx={x} cy={y ?? NO_SCORE_Y} r="13" fill="none" strokeWidth="2" className="stroke-ink" />
           ) : null}
-          <circle cx={x} cy={y ?? floor} r="9" strokeWidth="1.5" className="fill-(--tint) stroke-(--tone)" />
-          <text x={x} y={(y ?? floor) + 3.5} textAnchor="middle" className="fill-(--tone) text-[10px]">
+          <circle cx={x} cy={y ?? NO_SCORE_Y} r="9" strokeWidth="1.5" className="fill-(--tint) stroke-(--tone)" />
+          <text x={x} y={(y ?? NO_SCORE_Y) + 3.5} textAnchor="middle" className="fill-(--tone) text-[10px]">
             {badgeSign(shownStatus(point))}
           </text>
         </g>

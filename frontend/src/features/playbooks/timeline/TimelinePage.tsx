@@ -55,7 +55,8 @@ function TimelineView({ points }: { points: readonly TimelineReport[] }) {
       <TimelineChart points={points} onOpen={(id) => navigate(`/reports/${id}`)} />
       <p className="mt-2 mb-6 text-sm text-soft">
         ▲ ALERT, ◆ REVIEW, ● OBSERVE, ■ STABLE, … INCOMPLETE; a ring marks a saved baseline. A report without a
-        consistency score (a screening, too few votes, or the built-in rules, which do not vary) is drawn on the axis.
+        consistency score (a screening, too few votes, or the built-in rules, which do not vary) is drawn below the
+        axis.
       </p>
       <ScrollRegion label="Reports on this subject">
         <table className="w-full text-sm">

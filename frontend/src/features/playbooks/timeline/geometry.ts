@@ -3,12 +3,15 @@ import type { TimelineReport } from "@/api/types";
 import { meaningfulConsistency } from "@/lib/format";
 import { type Frame, xPosition, yPosition } from "@/lib/plot";
 
-export const FRAME: Frame = { width: 720, height: 250, left: 40, right: 16, top: 40, bottom: 34 };
+export const FRAME: Frame = { width: 720, height: 286, left: 40, right: 16, top: 40, bottom: 70 };
+
+/** Where a report without a consistency score is drawn: below the axis, because it has no score of 0. */
+export const NO_SCORE_Y = FRAME.height - FRAME.bottom + 28;
 
 export interface ChartPoint {
   point: TimelineReport;
   x: number;
-  /** Null without a consistency score; the report is then drawn on the axis, and no line leads to it. */
+  /** Null without a consistency score; the report is then drawn at NO_SCORE_Y, and no line leads to it. */
   y: number | null;
 }
 
