@@ -33,7 +33,11 @@ async def reply_to(name: str, body: Any) -> ChatReply:
         ({"choices": [{}]}, r"choices\[0\].message is missing"),
         ({"choices": [{"message": {"content": ["x"]}}]}, "a text is list"),
         ({"choices": [{"message": {"tool_calls": [{}]}}]}, "a tool call has no function"),
-        ({"choices": [{"message": {}}], "usage": {"prompt_tokens": -1}}, "usage.prompt_tokens is not a number"),
+        ({"choices": [{"message": {"tool_calls": [{"function": {}}]}}]}, "a tool call has no name"),
+        ({"choices": [{"message": {}}]}, r"choices\[0\].message has no content"),
+        ({"choices": [{"message": {}, "finish_reason": "stop"}]}, r"choices\[0\].message has no content"),
+        ({"choices": [{"message": {"content": None}}]}, r"choices\[0\].message has no content"),
+        ({"choices": [{"message": {"content": ""}}], "usage": {"prompt_tokens": -1}}, "usage.prompt_tokens is not"),
         ({"error": {"message": "upstream is down", "code": 502}}, "it says: upstream is down"),
     ],
 )
@@ -47,7 +51,12 @@ async def test_an_answer_that_is_not_the_openai_protocol_is_a_bad_reply(body: An
     [
         ({"content": "hello"}, "content is not a list of objects"),
         ({"content": [{"type": "text", "text": 7}]}, "a text is int"),
-        ({"content": [], "usage": {"input_tokens": True}}, "usage.input_tokens is not a number"),
+        ({"hello": "world"}, "content is missing"),
+        ({"content": []}, "content is missing"),
+        ({"content": [{"text": "hello"}]}, "a content block has no type"),
+        ({"content": [{"type": "text"}]}, "a text block has no text"),
+        ({"content": [{"type": "tool_use", "id": "1"}]}, "a tool call has no name"),
+        ({"content": [{"type": "text", "text": ""}], "usage": {"input_tokens": True}}, "usage.input_tokens is not a"),
     ],
 )
 async def test_an_answer_that_is_not_the_anthropic_protocol_is_a_bad_reply(body: Any, says: str) -> None:
@@ -62,6 +71,27 @@ async def test_small_servers_that_leave_things_out_are_understood() -> None:
     assert reply.stop is Stop.TOOL_USE, "some say stop although they ask for tools"
     assert reply.message.tool_uses[0].arguments == arguments, "some send the arguments as an object"
     assert (reply.model, reply.usage) == ("llama", None)
+
+
+@pytest.mark.parametrize(
+    "choice",
+    [
+        {"message": {"content": ""}},
+        {"message": {"role": "assistant"}, "finish_reason": "length"},
+        {"message": {"content": None}, "finish_reason": "stop"},
+    ],
+)
+async def test_a_model_may_answer_with_nothing(choice: dict[str, Any]) -> None:
+    assert (await reply_to("openai/gpt-5.4-mini", {"choices": [choice]})).text == ""
+
+
+@pytest.mark.parametrize("name", ["prompt_tokens", "completion_tokens"])
+async def test_more_tokens_than_any_call_can_have_are_not_believed(name: str) -> None:
+    answer = {"choices": [{"message": {"content": "hi"}}], "usage": {name: 10**30}}
+    assert (await reply_to("openai/gpt-5.4-mini", answer)).usage is None
+    block = {"type": "text", "text": "hi"}
+    usage = {name.replace("prompt", "input").replace("completion", "output"): 10**30}
+    assert (await reply_to("anthropic/claude-sonnet-4-6", {"content": [block], "usage": usage})).usage is None
 
 
 async def test_a_stop_reason_of_the_future_is_other_and_keeps_its_name() -> None:

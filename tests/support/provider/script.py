@@ -91,6 +91,9 @@ FaultKind = Literal[
     "huge",
     "redirect",
     "html",
+    "body",
+    "drip",
+    "bad_gzip",
 ]
 
 
@@ -105,6 +108,7 @@ class Fault:
     retry_after_ms: float | None = None
     size: int = 0
     url: str = ""
+    content: bytes = b""
     delay: float = 0.0
 
     @classmethod
@@ -176,6 +180,21 @@ class Fault:
     def html(cls, status: int = 502) -> "Fault":
         """A proxy's error page, where JSON was expected."""
         return cls(kind="html", status=status)
+
+    @classmethod
+    def body(cls, content: bytes) -> "Fault":
+        """Status 200 with this body, whatever it is."""
+        return cls(kind="body", content=content)
+
+    @classmethod
+    def drip(cls) -> "Fault":
+        """A body without an end, one byte every tenth of a second."""
+        return cls(kind="drip")
+
+    @classmethod
+    def bad_gzip(cls) -> "Fault":
+        """A body that is said to be compressed, and is not."""
+        return cls(kind="bad_gzip")
 
 
 Answer: TypeAlias = Say | UseTools | Fault

@@ -68,6 +68,26 @@ async def html(request: web.BaseRequest, fault: Fault, headers: Headers) -> web.
     return web.Response(status=fault.status, text=page, content_type="text/html", headers=headers)
 
 
+async def body(request: web.BaseRequest, fault: Fault, headers: Headers) -> web.StreamResponse:
+    return web.Response(body=fault.content, content_type=JSON, headers=headers)
+
+
+async def drip(request: web.BaseRequest, fault: Fault, headers: Headers) -> web.StreamResponse:
+    response = web.StreamResponse(headers=headers)
+    response.content_type = JSON
+    response.enable_chunked_encoding()
+    await response.prepare(request)
+    with suppress(ConnectionError):
+        while True:
+            await response.write(b" ")
+            await asyncio.sleep(0.1)
+    return response
+
+
+async def bad_gzip(request: web.BaseRequest, fault: Fault, headers: Headers) -> web.StreamResponse:
+    return web.Response(body=HALF, content_type=JSON, headers={**headers, "content-encoding": "gzip"})
+
+
 WIRE_FAULTS: Mapping[FaultKind, WireError] = {
     "hang": hang,
     "hang_up": hang_up,
@@ -77,6 +97,9 @@ WIRE_FAULTS: Mapping[FaultKind, WireError] = {
     "huge": huge,
     "redirect": redirect,
     "html": html,
+    "body": body,
+    "drip": drip,
+    "bad_gzip": bad_gzip,
 }
 
 

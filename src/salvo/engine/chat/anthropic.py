@@ -18,7 +18,14 @@ from salvo.engine.chat.base import (
     Usage,
     UserMessage,
 )
-from salvo.engine.chat.dialect import checked_arguments, object_list, string_or_empty, token_count
+from salvo.engine.chat.dialect import (
+    checked_arguments,
+    credible,
+    object_list,
+    required_text,
+    string_or_empty,
+    token_count,
+)
 from salvo.engine.jsonio.json_schema import without_bounds
 
 # On current models thinking is on by default and counts in max_tokens, so a low limit would cut off answers.
@@ -60,6 +67,12 @@ class AnthropicDialect:
     def read(self, body: dict[str, Any]) -> ChatReply:
         blocks = object_list(body, "content")
         stop = string_or_empty(body.get("stop_reason"))
+        if not blocks and not ("content" in body and stop):  # a model may end its turn without a word
+            raise ValueError("content is missing")
+        if not all(string_or_empty(block.get("type")) for block in blocks):
+            raise ValueError("a content block has no type")
+        if any(block.get("text") is None for block in blocks if block["type"] == "text"):
+            raise ValueError("a text block has no text")
         return ChatReply(
             message=AssistantMessage(
                 text="".join(string_or_empty(block.get("text")) for block in blocks if block.get("type") == "text"),
@@ -119,15 +132,18 @@ def _resendable(block: dict[str, Any]) -> dict[str, Any]:
 def _tool_use(block: dict[str, Any]) -> ToolUse:
     arguments, problem = checked_arguments(block.get("input"))
     raw = json.dumps(block.get("input"), ensure_ascii=False)
-    return ToolUse(string_or_empty(block.get("id")), string_or_empty(block.get("name")), arguments, raw, problem)
+    name = required_text(block, "name", "a tool call")
+    return ToolUse(string_or_empty(block.get("id")), name, arguments, raw, problem)
 
 
 def _usage(usage: Any) -> Usage | None:
     if not isinstance(usage, dict):
         return None
-    return Usage(
-        input=token_count(usage, "input_tokens"),
-        output=token_count(usage, "output_tokens"),
-        cache_read=token_count(usage, "cache_read_input_tokens"),
-        cache_write=token_count(usage, "cache_creation_input_tokens"),
+    return credible(
+        Usage(
+            input=token_count(usage, "input_tokens"),
+            output=token_count(usage, "output_tokens"),
+            cache_read=token_count(usage, "cache_read_input_tokens"),
+            cache_write=token_count(usage, "cache_creation_input_tokens"),
+        )
     )

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Protocol
 
-from salvo.engine.chat.base import ChatReply, ChatRequest
+from salvo.engine.chat.base import ChatReply, ChatRequest, Usage
+
+_MOST_TOKENS = 100_000_000
+"""More than any model reads or writes in one call. A larger count is an error of the server."""
 
 
 class Dialect(Protocol):
@@ -43,6 +46,20 @@ def token_count(usage: Mapping[str, Any], name: str) -> int:
     if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
         return value
     raise ValueError(f"usage.{name} is not a number of tokens")
+
+
+def credible(usage: Usage) -> Usage | None:
+    """Return the usage; None, which means unknown, where a count is larger than any call can have."""
+    counts = (usage.input, usage.output, usage.cache_read, usage.cache_write)
+    return None if max(counts) > _MOST_TOKENS else usage
+
+
+def required_text(holder: Mapping[str, Any], name: str, what: str) -> str:
+    """Return a text that must not be missing or empty. Raises ValueError otherwise."""
+    text = string_or_empty(holder.get(name))
+    if not text:
+        raise ValueError(f"{what} has no {name}")
+    return text
 
 
 def object_or_empty(holder: Mapping[str, Any], name: str) -> dict[str, Any]:

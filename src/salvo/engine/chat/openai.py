@@ -21,7 +21,15 @@ from salvo.engine.chat.base import (
     Usage,
     UserMessage,
 )
-from salvo.engine.chat.dialect import checked_arguments, object_list, object_or_empty, string_or_empty, token_count
+from salvo.engine.chat.dialect import (
+    checked_arguments,
+    credible,
+    object_list,
+    object_or_empty,
+    required_text,
+    string_or_empty,
+    token_count,
+)
 from salvo.engine.jsonio import json_codec
 from salvo.engine.jsonio.json_schema import is_strict
 from salvo.engine.wire.base import WireReply
@@ -36,6 +44,7 @@ _STOPS = {
 
 
 RESPONSES_PATH = "/responses"
+_MESSAGE_FIELDS = frozenset({"role", "content", "tool_calls", "refusal"})
 
 
 class OpenAIDialect:
@@ -92,6 +101,10 @@ class OpenAIDialect:
         uses = tuple(_tool_use(call) for call in object_list(message, "tool_calls"))
         stop = string_or_empty(choices[0].get("finish_reason"))
         refusal = string_or_empty(message.get("refusal"))
+        # An empty content is an answer where something shows that it is meant; some servers then leave it out.
+        is_meant = stop and not message.keys().isdisjoint(_MESSAGE_FIELDS)
+        if message.get("content") is None and not (uses or refusal or is_meant):
+            raise ValueError("choices[0].message has no content")
         return ChatReply(
             message=AssistantMessage(text=string_or_empty(message.get("content")) or refusal, tool_uses=uses),
             stop=Stop.REFUSAL if refusal else _stop(stop, uses),
@@ -135,7 +148,8 @@ def _tool_use(call: dict[str, Any]) -> ToolUse:
     # The protocol requires a JSON string; some servers send the object itself.
     raw = value if isinstance(value, str) else json.dumps({} if value is None else value, ensure_ascii=False)
     arguments, problem = _parse_arguments(raw)
-    return ToolUse(string_or_empty(call.get("id")), string_or_empty(function.get("name")), arguments, raw, problem)
+    name = required_text(function, "name", "a tool call")
+    return ToolUse(string_or_empty(call.get("id")), name, arguments, raw, problem)
 
 
 def _parse_arguments(raw: str) -> tuple[dict[str, Any], str]:
@@ -155,11 +169,13 @@ def _usage(body: Mapping[str, Any], prompt: str, completion: str) -> Usage | Non
         return None
     details = object_or_empty(usage, f"{prompt}_details")
     cache_read, cache_write = token_count(details, "cached_tokens"), token_count(details, "cache_write_tokens")
-    return Usage(
-        input=max(0, token_count(usage, prompt) - cache_read - cache_write),
-        output=token_count(usage, completion),
-        cache_read=cache_read,
-        cache_write=cache_write,
+    return credible(
+        Usage(
+            input=max(0, token_count(usage, prompt) - cache_read - cache_write),
+            output=token_count(usage, completion),
+            cache_read=cache_read,
+            cache_write=cache_write,
+        )
     )
 
 
@@ -184,6 +200,10 @@ def read_response(body: dict[str, Any]) -> ChatReply:
     if "output" not in body:
         raise ValueError("output is missing")
     items = object_list(body, "output")
+    if not all(string_or_empty(item.get("type")) for item in items):
+        raise ValueError("an item of output has no type")
+    if not items and not body.get("status"):
+        raise ValueError("output is empty")
     text = "".join(_output_texts(items, "output_text", "text"))
     refusal = "".join(_output_texts(items, "refusal", "refusal"))
     uses = tuple(_output_uses(items))
@@ -209,12 +229,14 @@ def _output_texts(items: list[dict[str, Any]], kind: str, field: str) -> Iterato
 def _output_uses(items: list[dict[str, Any]]) -> Iterator[ToolUse]:
     """Yield the tool calls for the program. Tools that run at the provider are left out."""
     for item in items:
-        id_, name = string_or_empty(item.get("call_id")), string_or_empty(item.get("name"))
+        if item.get("type") not in ("function_call", "custom_tool_call"):
+            continue
+        id_, name = string_or_empty(item.get("call_id")), required_text(item, "name", "a tool call")
         if item.get("type") == "function_call":
             raw = string_or_empty(item.get("arguments"))
             arguments, problem = _parse_arguments(raw)
             yield ToolUse(id_, name, arguments, raw, problem)
-        elif item.get("type") == "custom_tool_call":
+        else:
             text = string_or_empty(item.get("input"))
             yield ToolUse(id_, name, {"input": text}, text)
 
