@@ -13,6 +13,7 @@ SalvoError
 │   ├── WireError              no usable reply came back over the network
 │   │   ├── UnreachableError       connection refused or lost, unknown host, TLS
 │   │   ├── ReplyTimeoutError      connected, but no answer in time
+│   │   ├── BrokenReplyError       the answer broke off, or cannot be decompressed
 │   │   └── ReplyTooLargeError     the answer is larger than the limit
 │   ├── MissingKeyError        no API key; nothing was sent
 │   ├── WrongKeyError          401, 403
@@ -109,6 +110,9 @@ class PlaybookError(InputError):
 class ProviderError(SalvoError):
     """The provider gave no usable answer."""
 
+    is_permanent = False
+    """Whether every other call with the same address, key and model would fail in the same way."""
+
     def __init__(
         self, message: str, *, hint: str = "", status: int | None = None, request_id: str | None = None
     ) -> None:
@@ -121,34 +125,57 @@ class WireError(ProviderError):
     """No usable reply came back over the network. `attempts` holds the tries before the final one."""
 
     attempts: tuple[Any, ...] = ()
+    may_succeed_later = True
+    """Whether it is worth trying again."""
 
 
 class UnreachableError(WireError):
     """The connection was refused or lost, the host is unknown, or its certificate is not trusted."""
+
+    def __init__(
+        self, message: str, *, hint: str = "", is_permanent: bool = False, may_succeed_later: bool = True
+    ) -> None:
+        super().__init__(message, hint=hint)
+        self.is_permanent = is_permanent
+        self.may_succeed_later = may_succeed_later
 
 
 class ReplyTimeoutError(WireError):
     """The connection was made, but no answer came in time."""
 
 
+class BrokenReplyError(WireError):
+    """The answer broke off, or it cannot be decompressed."""
+
+
 class ReplyTooLargeError(WireError):
     """The answer is larger than the limit."""
+
+    may_succeed_later = False
 
 
 class MissingKeyError(ProviderError):
     """There is no API key, so nothing was sent."""
 
+    is_permanent = True
+
 
 class WrongKeyError(ProviderError):
     """The provider does not accept the key, or the key has no access to this."""
+
+    is_permanent = True
 
 
 class UnknownModelError(ProviderError):
     """The provider does not know the model: its name is misspelt, or it was retired."""
 
+    is_permanent = True
+
 
 class QuotaError(ProviderError):
     """The account has no credit or quota left."""
+
+    is_permanent = True
 
 
 class RateLimitError(ProviderError):

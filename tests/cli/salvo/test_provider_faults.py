@@ -5,9 +5,8 @@ from typing import Any
 
 import pytest
 
-from tests.support.project import BOOK_FLIGHT, UserProject
+from tests.support.project import UserProject
 from tests.support.provider import Fault, LoopbackProvider, Say, Scripted
-from tests.support.wires import ANTHROPIC_KEY, OPENAI_KEY
 
 GREETING = """
 scenario: greeting

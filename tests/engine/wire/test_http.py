@@ -1,16 +1,17 @@
 """HttpWire over real sockets: what goes out, what comes back, and what happens when nothing does."""
 
 import contextlib
-import re
 import socket
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from salvo.engine.runtime.redact import PLACEHOLDER
-from salvo.engine.wire.base import Endpoint, WireRequest
-from salvo.engine.wire.http import HttpWire, Timeouts
+from salvo.engine.wire.base import Endpoint, Timeouts, WireRequest
+from salvo.engine.wire.http import HttpWire
 from salvo.errors import (
+    BrokenReplyError,
     MissingKeyError,
     ReplyTimeoutError,
     ReplyTooLargeError,
@@ -116,12 +117,61 @@ async def test_a_refused_connection_is_unreachable_and_says_where_and_what_to_ch
     assert "HTTPS_PROXY" in error.value.hint
 
 
-async def test_a_connection_cut_in_mid_body_is_unreachable_not_half_an_answer() -> None:
-    with LoopbackProvider([Fault.cut(), Fault.hang_up()]) as provider:
+async def test_a_port_where_nothing_ever_answered_is_not_worth_another_try() -> None:
+    async with contextlib.AsyncExitStack() as stack:
+        with LoopbackProvider(Say("hi")) as provider:
+            answered, new = [await stack.enter_async_context(http_wire(provider)) for _ in range(2)]
+            await answered.send(openai_request())
+        with pytest.raises(BrokenReplyError):  # the pooled connection was closed
+            await answered.send(openai_request())
+        with pytest.raises(UnreachableError) as later:
+            await answered.send(openai_request())
+        with pytest.raises(UnreachableError) as first:
+            await new.send(openai_request())
+    assert (later.value.is_permanent, later.value.may_succeed_later) == (True, True), "it may be starting again"
+    assert (first.value.is_permanent, first.value.may_succeed_later) == (True, False)
+
+
+async def test_an_unknown_host_is_permanent(monkeypatch: pytest.MonkeyPatch) -> None:
+    def resolve(*_arguments: object, **_options: object) -> None:
+        raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")  # a test asks no name server
+
+    monkeypatch.setattr(socket, "getaddrinfo", resolve)
+    async with HttpWire({"openai": Endpoint("http://nobody.invalid/v1")}, REDACTOR) as wire:
+        with pytest.raises(UnreachableError, match="the name of the host cannot be resolved") as error:
+            await wire.send(openai_request())
+    assert (error.value.is_permanent, error.value.may_succeed_later) == (True, False)
+
+
+@pytest.mark.parametrize(
+    "fault, message",
+    [
+        (Fault.cut(), "broke off its reply after 62 of 124 bytes."),
+        (Fault.hang_up(), "closed the connection without a reply."),
+        (Fault.bad_gzip(), "sent a reply that is not the gzip data it says it is."),
+    ],
+    ids=lambda value: value.kind if isinstance(value, Fault) else "",
+)
+async def test_a_reply_that_breaks_off_is_named_as_such_and_is_no_answer(fault: Fault, message: str) -> None:
+    with LoopbackProvider(fault) as provider:
         async with http_wire(provider) as wire:
-            for _ in range(2):
-                with pytest.raises(UnreachableError):
-                    await wire.send(openai_request())
+            with pytest.raises(BrokenReplyError) as error:
+                await wire.send(openai_request())
+    assert error.value.message == f"openai at 127.0.0.1:{provider.port} {message}"
+
+
+async def test_a_reply_that_drips_is_over_its_limit() -> None:
+    with LoopbackProvider(Fault.drip()) as provider:
+        async with http_wire(provider, timeouts=Timeouts(read=5, total=0.5)) as wire:
+            with pytest.raises(ReplyTimeoutError, match=r"no complete reply within 0\.5 s"):
+                await wire.send(openai_request())
+
+
+async def test_a_request_has_its_own_limits() -> None:
+    with LoopbackProvider(Fault.hang()) as provider:
+        async with http_wire(provider) as wire:
+            with pytest.raises(ReplyTimeoutError, match=r"within 0\.2 s"):
+                await wire.send(replace(openai_request(), timeouts=Timeouts(total=0.2)))
 
 
 async def test_silence_becomes_a_timeout() -> None:
@@ -218,7 +268,20 @@ async def test_a_certificate_that_nobody_vouches_for_is_refused(
     monkeypatch.setenv("SSL_CERT_DIR", str(tmp_path))
     with LoopbackProvider(Say("hi"), tls=True) as provider:
         async with http_wire(provider) as wire:
-            with pytest.raises(UnreachableError, match=re.compile("certificate", re.IGNORECASE)) as error:
+            with pytest.raises(UnreachableError, match=r"its certificate is not trusted \([\w -]+\)\. ") as error:
                 await wire.send(openai_request())
     assert "SSL_CERT_FILE" in error.value.hint
+    assert (error.value.is_permanent, error.value.may_succeed_later) == (True, False)
     assert provider.requests == []
+
+
+async def test_a_server_without_tls_is_named_without_objects_of_python() -> None:
+    with LoopbackProvider(Say("hi")) as provider:
+        endpoint = Endpoint(provider.openai_url.replace("http:", "https:"))
+        async with HttpWire({"openai": endpoint}, REDACTOR) as wire:
+            with pytest.raises(UnreachableError) as error:
+                await wire.send(openai_request())
+    assert (
+        error.value.message
+        == f"openai at 127.0.0.1:{provider.port} could not be reached: TLS failed (wrong version number)."
+    )

@@ -15,7 +15,7 @@ from salvo.engine.runtime.redact import Redactor
 from salvo.engine.wire.base import WireReply, WireRequest
 from salvo.engine.wire.record import RecordingOptions, RecordingWire
 from salvo.engine.wire.retry import RetryingWire
-from salvo.errors import NotReplayableError, ReplyTimeoutError, TapeMissError, UnreachableError
+from salvo.errors import BrokenReplyError, NotReplayableError, ReplyTimeoutError, TapeMissError
 from tests.support.clock import HeldClock
 from tests.support.provider import Fault, LoopbackProvider, ProviderRequest, Say
 from tests.support.wires import REDACTOR, ScriptedWire, answering, http_wire, openai_request, replay_wire
@@ -38,11 +38,11 @@ async def test_a_reply_keeps_its_attempts_and_a_fault_is_raised_again() -> None:
         async with http_wire(provider) as http:
             recording = RecordingWire(RetryingWire(http, clock=HeldClock()), REDACTOR)
             said = await recording.send(openai_request("one"))
-            with pytest.raises(UnreachableError) as raised:
+            with pytest.raises(BrokenReplyError) as raised:
                 await recording.send(openai_request("two"))
     replay = replay_wire(recording)
     assert (await replay.send(openai_request("one"))).attempts == said.attempts
-    with pytest.raises(UnreachableError) as again:
+    with pytest.raises(BrokenReplyError) as again:
         await replay.send(openai_request("two"))
     assert str(again.value) == str(raised.value)
     assert again.value.attempts == raised.value.attempts

@@ -22,13 +22,17 @@ class WiredModel:
     depend on concurrent ones, and a replay sends the same requests.
     """
 
-    def __init__(self, name: str, wire: Wire, *, endpoint: str | None = None) -> None:
-        """`name` is a provider and a model; `endpoint` is used instead of the provider's own."""
+    def __init__(self, name: str, wire: Wire, *, endpoint: str | None = None, key_hint: str | None = None) -> None:
+        """`name` is a provider and a model; `endpoint` is used instead of the provider's own.
+
+        `key_hint` says where the key of that endpoint comes from.
+        """
         self._provider, self.model = catalog.find(name)
         self.provider = self._provider.name
         self.name = f"{self.provider}/{self.model}"
         self._wire = wire
         self._endpoint = endpoint or self.provider
+        self._key_hint = key_hint
         facts = self._provider.facts(self.model)
         self._dialect: Dialect = (
             AnthropicDialect()
@@ -51,7 +55,7 @@ class WiredModel:
             error_body = parse_error_body(reply)
             field = refused_parameter(error_body, [name for name in dialect.optional if name in body])
             if field is None:
-                raise provider_error(error_body, self._provider, self.model)
+                raise provider_error(error_body, self._provider, self.model, key_hint=self._key_hint)
             # A refused request is free, and the body has one parameter less each time.
             self._learned[request.lane] = refused | {field}
 

@@ -10,6 +10,7 @@ from typing import Any
 from salvo.engine.chat.catalog import Provider
 from salvo.engine.text.formatting import truncate
 from salvo.engine.wire.base import WireReply
+from salvo.engine.wire.retry import RetryPolicy, requested_seconds
 from salvo.errors import (
     ContextTooLongError,
     OverloadedError,
@@ -23,6 +24,7 @@ from salvo.errors import (
 
 _MAX_MESSAGE = 400
 _MAX_PAGE = 20_000
+_MAX_DATE = 40
 _MARKUP = re.compile(r"<(head|style|script)\b.*?</\1\s*>|<[^>]*>", re.DOTALL | re.IGNORECASE)
 _REFUSAL = re.compile(
     r"unsupported|not support|deprecated|not permitted|unknown|unrecognized|unexpected|not allowed|removed|extra input",
@@ -87,17 +89,33 @@ def refused_parameter(error_body: ErrorBody, optional: Collection[str]) -> str |
     return min(mentioned)[1] if mentioned else None
 
 
-def provider_error(error_body: ErrorBody, provider: Provider, model: str) -> ProviderError:
+def provider_error(
+    error_body: ErrorBody, provider: Provider, model: str, *, key_hint: str | None = None
+) -> ProviderError:
+    """Return our error. `key_hint` says where the key of this call comes from; None: from the environment."""
     reply = error_body.reply
     details = f": {error_body.message}" if error_body.message else "."
     message = f"{provider.title} answered {reply.status}{details}"
-    kind, hint = _classify(error_body, provider, model)
+    kind, hint = _classify(error_body, provider, model, key_hint or f"in the environment: {provider.key_variable}")
     if reply.attempts:
         message += f" It was tried {len(reply.attempts) + 1} times."
-    return kind(message, hint=hint, status=reply.status, request_id=reply.request_id)
+    message += _wait_note(reply)
+    error = kind(message, hint=hint, status=reply.status, request_id=reply.request_id)
+    if (requested_seconds(reply) or 0.0) > RetryPolicy().max_seconds:
+        error.is_permanent = True
+    return error
 
 
-def _classify(error_body: ErrorBody, provider: Provider, model: str) -> tuple[type[ProviderError], str]:
+def _wait_note(reply: WireReply) -> str:
+    """Return how long the provider says to wait, where it does."""
+    seconds = requested_seconds(reply)
+    if seconds is not None:
+        return f" It says to wait for {seconds:,.0f} s." if seconds >= 1 else ""
+    date = reply.headers.get("retry-after")
+    return f" It says to wait until {truncate(date, _MAX_DATE)}." if date else ""
+
+
+def _classify(error_body: ErrorBody, provider: Provider, model: str, key_place: str) -> tuple[type[ProviderError], str]:
     status = error_body.reply.status
     if _NO_CREDIT.search(error_body.words) or status == 402:
         return QuotaError, "The account has no credit or quota left. Add some at the provider, or use another key."
@@ -105,7 +123,7 @@ def _classify(error_body: ErrorBody, provider: Provider, model: str) -> tuple[ty
         hint = f"The conversation does not fit {model}. Shorten it, or use a model with a larger context."
         return ContextTooLongError, hint
     if status in (401, 403):
-        hint = f"Check the key (in the environment: {provider.key_variable}), and that its account may use {model}."
+        hint = f"Check the key ({key_place}), and that its account may use {model}."
         return WrongKeyError, hint
     if status == 404 and error_body.is_json:
         return UnknownModelError, provider.about(model)

@@ -15,6 +15,15 @@ from salvo.engine.jsonio import json_codec
 
 
 @dataclass(frozen=True, slots=True)
+class Timeouts:
+    """Limits of one try of a call, in seconds: to connect, without any data, and for all of it."""
+
+    connect: float = 10.0
+    read: float = 300.0
+    total: float = 600.0
+
+
+@dataclass(frozen=True, slots=True)
 class WireRequest:
     """A request. The lane says who sends it; callers choose it, and it must not depend on timing."""
 
@@ -24,6 +33,8 @@ class WireRequest:
     headers: Mapping[str, str] = field(default_factory=dict)
     lane: str = ""
     method: str = "POST"
+    timeouts: Timeouts | None = None
+    """None: those of the wire."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import io
+import re
 import ssl
 import urllib.request
 from collections.abc import Mapping
@@ -16,8 +18,16 @@ from yarl import URL
 from salvo.engine.jsonio import json_codec
 from salvo.engine.runtime.clock import Clock, SystemClock
 from salvo.engine.runtime.redact import Redactor
-from salvo.engine.wire.base import Endpoint, WireReply, WireRequest
-from salvo.errors import MissingKeyError, ReplyTimeoutError, ReplyTooLargeError, UnreachableError, UsageError
+from salvo.engine.wire.base import Endpoint, Timeouts, WireReply, WireRequest
+from salvo.errors import (
+    BrokenReplyError,
+    MissingKeyError,
+    ReplyTimeoutError,
+    ReplyTooLargeError,
+    UnreachableError,
+    UsageError,
+    WireError,
+)
 
 _KEPT_HEADERS = (
     "content-type",
@@ -30,15 +40,6 @@ _KEPT_HEADERS = (
 )
 """Headers of replies that are kept. Others, such as cookies and organisation ids, are not needed."""
 _LONG_BODY = 1024 * 1024
-
-
-@dataclass(frozen=True, slots=True)
-class Timeouts:
-    """Timeouts in seconds. `read` limits the time without data; replies are not streamed, so it limits slow models."""
-
-    connect: float = 10.0
-    read: float = 300.0
-    total: float = 600.0
 
 
 class HttpWire:
@@ -59,6 +60,9 @@ class HttpWire:
         self._timeouts = timeouts or Timeouts()
         self._max_reply_bytes = max_reply_bytes
         self._routes: dict[tuple[str, str], _Route] = {}
+        self._client_timeouts: dict[Timeouts, aiohttp.ClientTimeout] = {}
+        self._reached: set[URL] = set()
+        """The servers that answered before."""
         self._session: aiohttp.ClientSession | None = None
 
     def add(self, name: str, endpoint: Endpoint) -> None:
@@ -75,6 +79,7 @@ class HttpWire:
     async def send(self, request: WireRequest) -> WireReply:
         route = self._routes.get((request.endpoint, request.path)) or self._resolve(request.endpoint, request.path)
         session = self._session or self._open()
+        timeouts = request.timeouts or self._timeouts
         started = self._clock.monotonic()
         try:
             async with session.request(
@@ -84,21 +89,15 @@ class HttpWire:
                 headers={**request.headers, **route.headers},
                 proxy=route.proxy,
                 ssl=route.tls,
+                timeout=self._client_timeouts.get(timeouts) or self._client_timeout(timeouts),
                 # A redirect would send the key to another address.
                 allow_redirects=False,
             ) as response:
                 body = await self._read(response, route)
-        except aiohttp.ConnectionTimeoutError as error:
-            raise _unreachable(route, f"did not accept a connection in {self._timeouts.connect:g} s") from error
-        except TimeoutError as error:
-            limit = self._timeouts.read if isinstance(error, aiohttp.SocketTimeoutError) else self._timeouts.total
-            raise ReplyTimeoutError(
-                f"{route.place} accepted the request but sent no complete reply within {limit:g} s.",
-                hint="Try again. If it keeps happening, the provider or a proxy does not respond, or the model is slow "
-                "and needs a longer time limit.",
-            ) from error
-        except (aiohttp.ClientError, OSError) as error:
-            raise _unreachable(route, self._redactor.text(str(error) or type(error).__name__)) from error
+        except (aiohttp.ClientError, OSError) as error:  # a TimeoutError is an OSError
+            raise self._wire_error(error, route, timeouts) from error
+        if route.origin not in self._reached:
+            self._reached.add(route.origin)
         if response.status >= 400:
             body = self._redactor.text(body.decode("utf-8", "replace")).encode()
         return WireReply(
@@ -106,6 +105,31 @@ class HttpWire:
             body=body,
             headers={name: value for name in _KEPT_HEADERS if (value := response.headers.get(name)) is not None},
             seconds=self._clock.monotonic() - started,
+        )
+
+    def _wire_error(self, error: aiohttp.ClientError | OSError, route: _Route, timeouts: Timeouts) -> WireError:
+        """Return our error for one of the HTTP library, whose own texts hold addresses of Python objects."""
+        if isinstance(error, aiohttp.ConnectionTimeoutError):
+            return _unreachable(route, f"it did not accept a connection in {timeouts.connect:g} s")
+        if isinstance(error, TimeoutError):
+            limit = timeouts.read if isinstance(error, aiohttp.SocketTimeoutError) else timeouts.total
+            return ReplyTimeoutError(
+                f"{route.place} accepted the request but sent no complete reply within {limit:g} s.",
+                hint="Try again. If it keeps happening, the provider or a proxy does not respond, or the model is slow "
+                "and needs a longer time limit.",
+            )
+        if isinstance(error, aiohttp.ClientPayloadError):
+            return _broken_reply(route, str(error))
+        if isinstance(error, aiohttp.ServerDisconnectedError):
+            return BrokenReplyError(f"{route.place} closed the connection without a reply.", hint=_TRY_AGAIN)
+        if isinstance(error, aiohttp.ClientConnectorError):
+            return _connection_error(error, route, was_reached=route.origin in self._reached)
+        return _unreachable(route, self._redactor.text(str(error) or type(error).__name__))
+
+    def _client_timeout(self, timeouts: Timeouts) -> aiohttp.ClientTimeout:
+        return self._client_timeouts.setdefault(
+            timeouts,
+            aiohttp.ClientTimeout(total=timeouts.total, connect=timeouts.connect, sock_read=timeouts.read),
         )
 
     async def _read(self, response: aiohttp.ClientResponse, route: _Route) -> bytes:
@@ -125,9 +149,6 @@ class HttpWire:
         self._session = aiohttp.ClientSession(
             # The pool of runs limits concurrency. A second limit here would hide where time is spent.
             connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=60),
-            timeout=aiohttp.ClientTimeout(
-                total=self._timeouts.total, connect=self._timeouts.connect, sock_read=self._timeouts.read
-            ),
             headers={"content-type": "application/json", "accept": "application/json"},
             cookie_jar=aiohttp.DummyCookieJar(),
         )
@@ -154,7 +175,8 @@ class HttpWire:
             )
         _check_below_base(URL(endpoint.base_url), url)
         headers = {endpoint.key_header: endpoint.key_prefix + endpoint.key} if endpoint.key else {}
-        route = _Route(name, url, headers, _proxy_for(url), self._tls if url.scheme == "https" else True)
+        tls = self._tls if url.scheme == "https" else True
+        route = _Route(name, url, url.origin(), headers, _proxy_for(url), tls)
         if "?" not in path:  # there may be any number of queries
             self._routes[name, path] = route
         return route
@@ -171,6 +193,7 @@ class _Route:
 
     endpoint: str
     url: URL
+    origin: URL
     headers: dict[str, str]
     proxy: str | None
     tls: ssl.SSLContext | bool
@@ -197,10 +220,52 @@ def _body_data(body: bytes) -> bytes | io.BytesIO:
     return body if len(body) <= _LONG_BODY else io.BytesIO(body)
 
 
-def _unreachable(route: _Route, reason: str) -> UnreachableError:
+def _connection_error(error: aiohttp.ClientConnectorError, route: _Route, *, was_reached: bool) -> UnreachableError:
+    """Return the error for a connection that could not be made.
+
+    Where the address is wrong, or the server was never there, trying again would only cost time.
+    """
+    if isinstance(error, aiohttp.ClientConnectorCertificateError):
+        certificate_error = error.certificate_error
+        reason = getattr(certificate_error, "verify_message", "") or "it is not valid"
+        return _unreachable(route, f"its certificate is not trusted ({reason})", is_permanent=True)
+    if isinstance(error, aiohttp.ClientConnectorSSLError):
+        reason = (getattr(error.os_error, "reason", None) or "handshake failure").replace("_", " ").lower()
+        return _unreachable(route, f"TLS failed ({reason})", is_permanent=True)
+    host = "the host of the proxy" if isinstance(error, aiohttp.ClientProxyConnectionError) else "the host"
+    if isinstance(error, aiohttp.ClientConnectorDNSError):
+        return _unreachable(route, f"the name of {host} cannot be resolved", is_permanent=True)
+    if error.os_error.errno == errno.ECONNREFUSED:
+        reason = f"{host} refused the connection"
+        return _unreachable(route, reason, is_permanent=True, may_succeed_later=was_reached)
+    number = error.os_error.errno
+    return _unreachable(route, errno.errorcode.get(number, "no connection") if number else "no connection")
+
+
+def _broken_reply(route: _Route, description: str) -> BrokenReplyError:
+    """Return the error for a body that cannot be read, from the words of the HTTP library."""
+    if match := _ENCODING.search(description):
+        what = f"sent a reply that is not the {match[1]} data it says it is"
+    elif match := _RECEIVED.search(description):
+        what = f"broke off its reply after {int(match[1]):,} of {int(match[2]):,} bytes"
+    else:
+        what = "broke off its reply"
+    return BrokenReplyError(f"{route.place} {what}.", hint=_TRY_AGAIN)
+
+
+_ENCODING = re.compile(r"decode content-encoding: (\w+)")
+_RECEIVED = re.compile(r"received (\d+) of (\d+) bytes")
+_TRY_AGAIN = "Try again. If it keeps happening, the provider or a proxy before it is out of order."
+
+
+def _unreachable(
+    route: _Route, reason: str, *, is_permanent: bool = False, may_succeed_later: bool | None = None
+) -> UnreachableError:
     return UnreachableError(
         f"{route.place} could not be reached: {reason}.",
         hint="Check the network, HTTPS_PROXY and SSL_CERT_FILE, and the base URL.",
+        is_permanent=is_permanent,
+        may_succeed_later=not is_permanent if may_succeed_later is None else may_succeed_later,
     )
 
 

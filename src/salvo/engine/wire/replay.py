@@ -33,6 +33,7 @@ from salvo.engine.wire.tape import (
     parse_content,
 )
 from salvo.errors import (
+    BrokenReplyError,
     NotReplayableError,
     ReplyTimeoutError,
     ReplyTooLargeError,
@@ -42,7 +43,9 @@ from salvo.errors import (
     WireError,
 )
 
-_WIRE_ERRORS = {kind.__name__: kind for kind in (UnreachableError, ReplyTimeoutError, ReplyTooLargeError)}
+_WIRE_ERRORS: dict[str, type[WireError]] = {
+    kind.__name__: kind for kind in (UnreachableError, ReplyTimeoutError, BrokenReplyError, ReplyTooLargeError)
+}
 
 
 class ReplayWire:

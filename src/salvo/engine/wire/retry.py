@@ -10,7 +10,7 @@ from datetime import UTC
 
 from salvo.engine.runtime.clock import Clock, SystemClock
 from salvo.engine.wire.base import Attempt, Wire, WireReply, WireRequest
-from salvo.errors import ReplyTimeoutError, ReplyTooLargeError, WireError
+from salvo.errors import ReplyTimeoutError, WireError
 
 _RETRY_STATUSES = frozenset({408, 409, 429})
 
@@ -38,6 +38,8 @@ class Wait:
     status: int | None
     problem: str
     seconds: float
+    lost: float = 0.0
+    """How long the try took that failed."""
 
     def __str__(self) -> str:
         reason = "rate limited" if self.status == 429 else self.problem
@@ -54,12 +56,14 @@ class RetryingWire:
         policy: RetryPolicy | None = None,
         clock: Clock | None = None,
         listener: Callable[[Wait], None] | None = None,
+        may_retry: Callable[[], bool] | None = None,
         chance: random.Random | None = None,
     ) -> None:
         self._inner = inner
         self._policy = policy or RetryPolicy()
         self._clock = clock or SystemClock()
         self._listener = listener
+        self._may_retry = may_retry
         self._chance = chance or random.Random()  # noqa: S311 - jitter, not a secret
 
     async def send(self, request: WireRequest) -> WireReply:
@@ -80,7 +84,7 @@ class RetryingWire:
             problem = outcome.message if isinstance(outcome, WireError) else f"status {status}"
             attempts += (Attempt(status, problem, seconds=now - attempt_started, waited=wait),)
             if self._listener is not None:
-                self._listener(Wait(request, len(attempts), status, problem, wait))
+                self._listener(Wait(request, len(attempts), status, problem, wait, now - attempt_started))
             await self._clock.sleep(wait)
 
     def _wait_after(self, outcome: WireReply | WireError, attempt: int, elapsed: float) -> float | None:
@@ -89,6 +93,8 @@ class RetryingWire:
         if attempt >= policy.max_attempts or not _may_succeed_later(outcome):
             return None
         if isinstance(outcome, ReplyTimeoutError) and not policy.retry_timeouts:
+            return None
+        if self._may_retry is not None and not self._may_retry():
             return None
         requested = _requested_wait(outcome, self._clock) if isinstance(outcome, WireReply) else None
         if requested is None:
@@ -102,20 +108,23 @@ class RetryingWire:
 
 def _may_succeed_later(outcome: WireReply | WireError) -> bool:
     if isinstance(outcome, WireError):
-        return not isinstance(outcome, ReplyTooLargeError)
+        return outcome.may_succeed_later
     if outcome.status < 500 and outcome.status not in _RETRY_STATUSES:
         return False
     # Some 429 replies mean that the account has no credit, which no wait changes.
     return outcome.headers.get("x-should-retry") != "false" and b"insufficient_quota" not in outcome.body
 
 
-def _requested_wait(reply: WireReply, clock: Clock) -> float | None:
-    """Return the wait that the provider requests: `retry-after-ms`, or `retry-after` in seconds or as a date."""
+def requested_seconds(reply: WireReply) -> float | None:
+    """Return the wait that the provider requests as a number: `retry-after-ms`, or `retry-after`."""
     milliseconds = _number(reply.headers.get("retry-after-ms"))
-    if milliseconds is not None:
-        return milliseconds / 1000
+    return _number(reply.headers.get("retry-after")) if milliseconds is None else milliseconds / 1000
+
+
+def _requested_wait(reply: WireReply, clock: Clock) -> float | None:
+    """Return the wait that the provider requests as a number or as a date."""
+    seconds = requested_seconds(reply)
     retry_after = reply.headers.get("retry-after")
-    seconds = _number(retry_after)
     if seconds is not None or retry_after is None:
         return seconds
     try:

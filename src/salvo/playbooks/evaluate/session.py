@@ -14,7 +14,7 @@ from salvo.engine.runtime.clock import Clock, SystemClock
 from salvo.engine.runtime.pool import Pool
 from salvo.engine.runtime.redact import Redactor, environment_secrets
 from salvo.engine.wire.addresses import is_web_address, without_password
-from salvo.engine.wire.base import Endpoint
+from salvo.engine.wire.base import Endpoint, Timeouts
 from salvo.engine.wire.retry import RetryPolicy
 from salvo.errors import MissingKeyError, UsageError
 from salvo.playbooks.evaluate.judges import rules_judge
@@ -129,7 +129,7 @@ class EvaluatorConfig:
             wire = None
             if judge.provider and endpoint:
                 # Heavy (aiohttp), and the rules judge needs none.
-                from salvo.engine.wire.http import HttpWire, Timeouts
+                from salvo.engine.wire.http import HttpWire
 
                 timeouts = Timeouts(read=self.timeout, total=self.timeout) if self.timeout else None
                 endpoints = {judge.provider: endpoint}
