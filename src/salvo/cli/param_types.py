@@ -16,6 +16,7 @@ class _NumberRange(click.FloatRange):
         return number
 
 
+SECONDS = _NumberRange(min=0, max=86_400, min_open=True)
 DOLLARS = _NumberRange(min=0)
 SHARE = _NumberRange(0, 1)
 INNER_SHARE = _NumberRange(0, 1, min_open=True, max_open=True)

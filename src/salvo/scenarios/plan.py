@@ -13,6 +13,7 @@ from salvo.engine.jsonio.type_adapters import first_error, type_adapter
 from salvo.engine.wire.record import RecordingOptions
 from salvo.errors import InputError
 from salvo.scenarios.result import Batch
+from salvo.scenarios.run.call_limits import DEFAULT_LIMITS, CallLimits
 from salvo.scenarios.run.runner import ScenarioRuns, is_unsettled
 from salvo.scenarios.spec.project import Project
 from salvo.scenarios.spec.schema import Scenario
@@ -82,7 +83,11 @@ def plan_runs(
 
 
 def plan_resume(
-    project: Project, batch_id: str, adapter: str | None = None, allow_env: frozenset[str] = frozenset()
+    project: Project,
+    batch_id: str,
+    adapter: str | None = None,
+    allow_env: frozenset[str] = frozenset(),
+    call_limits: CallLimits = DEFAULT_LIMITS,
 ) -> tuple[Workspace, RunSettings, list[ScenarioRuns]]:
     """Return the missing runs of a batch; for `latest` those of all batches of the newest command.
 
@@ -93,7 +98,7 @@ def plan_resume(
     store = RunStore(project.store)
     batch = store.load_batch(store.find_batch(batch_id))
     settings = RunSettings.from_batch(batch)
-    workspace = Workspace(project, patterns=settings.redact, allow_env=allow_env)
+    workspace = Workspace(project, patterns=settings.redact, allow_env=allow_env, call_limits=call_limits)
     work = []
     for item in store.batches_of_command(batch) if batch_id == LATEST else [batch]:
         missing = sorted({*range(1, item.runs + 1)} - store.stored_numbers(item.batch_id))

@@ -22,8 +22,9 @@ from salvo.scenarios.result import PROVIDER_ADAPTERS, UNFINISHED, AgentRunResult
 from salvo.scenarios.run.adapters.base import BaseAdapter
 from salvo.scenarios.run.adapters.factory import adapter_factory
 from salvo.scenarios.run.attempt import AttemptResult, build_result, judge, run_agent
-from salvo.scenarios.run.environment import PreparedScenario, RunEnvironment, Stopwatch
+from salvo.scenarios.run.environment import PreparedScenario, RunEnvironment
 from salvo.scenarios.run.journal import Journal
+from salvo.scenarios.run.stopwatch import Stopwatch
 from salvo.scenarios.run.tools.discovery import changed_tools, find_tools
 from salvo.scenarios.run.tools.toolbox import ReplayedToolBox
 from salvo.scenarios.spec.loader import from_document, load_scenario

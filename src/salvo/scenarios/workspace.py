@@ -18,12 +18,14 @@ from salvo.engine.jsonio.type_adapters import first_error, type_adapter
 from salvo.engine.runtime.clock import Clock, SystemClock
 from salvo.engine.runtime.redact import Redactor, environment_secrets
 from salvo.engine.text.messages import display_path
+from salvo.engine.wire.addresses import is_web_address
 from salvo.engine.wire.base import Endpoint
 from salvo.engine.wire.record import RecordingOptions
 from salvo.errors import InputError, Problem, SalvoError, ScenarioFileError, UsageError
 from salvo.scenarios.evaluators.registry import builtin_registry
 from salvo.scenarios.result import COMMAND, CUSTOM, PROVIDER_ADAPTERS, Batch
 from salvo.scenarios.run.adapters.factory import adapter_factory
+from salvo.scenarios.run.call_limits import DEFAULT_LIMITS, CallLimitOptions, CallLimits
 from salvo.scenarios.run.environment import PreparedScenario
 from salvo.scenarios.run.redaction import clean_document, clean_scenario
 from salvo.scenarios.run.runner import RunLimits, RunListener, Runner
@@ -33,7 +35,7 @@ from salvo.scenarios.spec.loader import LoadedFile, join_errors, load_scenario
 from salvo.scenarios.spec.project import Project
 from salvo.scenarios.spec.python_scenario import python_scenario
 from salvo.scenarios.spec.schema import CERTAINTY_ERROR, Scenario
-from salvo.scenarios.spec.variables import expand_variables, option_secrets
+from salvo.scenarios.spec.variables import expand_variables, find_variables, option_secrets
 from salvo.scenarios.store.store import RunStore
 
 
@@ -103,8 +105,21 @@ def _check_adapter(scenario: Scenario, file: Path, project: Project) -> Iterator
         from salvo.scenarios.run.adapters.command import check_command
 
         yield from check_command(scenario, file, project.root, os.environ)
-    if scenario.adapter in PROVIDER_ADAPTERS and not scenario.model:
+    if scenario.adapter in PROVIDER_ADAPTERS:
+        yield from _check_provider_options(scenario)
+
+
+def _check_provider_options(scenario: Scenario) -> Iterator[FieldError]:
+    if not scenario.model:
         yield FieldError(("adapter",), f"the adapter {scenario.adapter} needs a model")
+    options = expand_variables(scenario.adapter_options, os.environ)
+    limits = {name: value for name, value in options.items() if name in CallLimitOptions.model_fields}
+    for error in validate(CallLimitOptions, limits)[1]:
+        yield error._replace(path=("adapter_options", *error.path))
+    base_url = options.get("base_url")
+    # A variable that is not set is an error of its own.
+    if base_url is not None and not is_web_address(str(base_url)) and not list(find_variables(base_url)):
+        yield FieldError(("adapter_options", "base_url"), "is not a web address, such as http://127.0.0.1:8080/v1")
 
 
 def _check_assertions(scenario: Scenario, file: Path, project: Project) -> Iterator[FieldError]:
@@ -129,6 +144,8 @@ class Workspace:
     endpoints: dict[str, Endpoint] = field(default_factory=dict)
     allow_env: frozenset[str] = frozenset()
     """Credentials that the user lets a scenario file send to an address of its choice."""
+    call_limits: CallLimits = DEFAULT_LIMITS
+    """What the command says about calls. It counts before the scenario's options and the environment."""
     secrets: set[str] = field(default_factory=set)
     """What the options of the scenarios so far contain, and no file may."""
 
@@ -313,7 +330,17 @@ class Workspace:
             load=lambda path: self.project.load(path, file),
             options=self.adapter_options(scenario),
             endpoint=endpoint,
+            call_limits=self._call_limits(scenario),
         )
+
+    def _call_limits(self, scenario: Scenario | None = None) -> CallLimits:
+        """Return the limits of the scenario's calls, or those of calls that belong to no agent."""
+        from_environ = CallLimits.from_environ(self.environ)
+        # The options of a user's own adapter are its own affair, whatever their names are.
+        if scenario is None or scenario.adapter not in (*PROVIDER_ADAPTERS, COMMAND):
+            return self.call_limits.over(from_environ)
+        options = CallLimits.from_options(self.adapter_options(scenario))
+        return self.call_limits.over(options).over(from_environ)
 
     def runner(
         self,
@@ -329,4 +356,5 @@ class Workspace:
             limits=limits or RunLimits(),
             recording=recording,
             listener=listener or RunListener(),
+            call_limits=self._call_limits(),
         )

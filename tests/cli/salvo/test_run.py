@@ -172,13 +172,14 @@ def test_the_turn_limit_fails_the_run_with_score_zero(project: UserProject) -> N
 
 
 def test_the_timeout_cancels_and_fails_the_run_and_keeps_its_trace(project: UserProject) -> None:
-    project.write("scenarios/book_flight.yaml", BOOK_FLIGHT.replace("timeout: 30", "timeout: 1.5"))
-    with LoopbackProvider(by_turn(SEARCH, Fault.hang())) as provider:
+    project.write("scenarios/book_flight.yaml", BOOK_FLIGHT.replace("timeout: 30", "timeout: 1"))
+    project.write("tools.py", TOOLS.replace('return {"booking_id": "BK-1"}', "import time; time.sleep(60)"))
+    with LoopbackProvider(GOOD) as provider:
         project.reach(provider)
         project.salvo("run", "-n", "1", "--record")
     stored = json.loads(project.runs()[0].read_text())
     assert (stored["outcome"], stored["cause"], stored["weighted_score"]) == ("failed", "timeout", 0.0)
-    assert [event["type"] for event in stored["trace"]] == ["model", "tool"]
+    assert [event["type"] for event in stored["trace"]] == ["model", "tool", "model"]
     assert project.salvo("replay", "latest").exit_code == 0
 
 

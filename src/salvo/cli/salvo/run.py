@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from salvo.cli.param_types import DOLLARS, INNER_SHARE, SHARE
+from salvo.cli.param_types import DOLLARS, INNER_SHARE, SECONDS, SHARE
 from salvo.cli.salvo.allow_env_option import allow_env_option
 
 DEFAULT_BASELINE = "-"
@@ -40,8 +40,16 @@ DEFAULT_BASELINE = "-"
     help="Compare with a baseline afterwards. [default: .salvo/baseline.json]",
 )
 @click.option("-k", "keyword", help="Only scenarios whose name contains this.")
-@click.option("-x", "--exitfirst", is_flag=True, help="Start no more runs after the first failure.")
+@click.option("-x", "--exitfirst", is_flag=True, help="Start no more runs after the first failure or error.")
 @click.option("-j", "--concurrency", type=click.IntRange(min=1), default=10, show_default=True, help="Runs at once.")
+@click.option(
+    "--call-timeout", type=SECONDS, help="Seconds that one call may take. [default: the timeout, at most 120]"
+)
+@click.option("--connect-timeout", type=SECONDS, help="Seconds to connect to a provider. [default: 10]")
+@click.option("--read-timeout", type=SECONDS, help="Seconds without data from a provider. [default: --call-timeout]")
+@click.option(
+    "--tries", type=click.IntRange(1, 100), help="How often a call is made before it is an error. [default: 6]"
+)
 @click.option("--max-cost", type=DOLLARS, help="Dollars after which no more runs are started.")
 @click.option(
     "--resume",

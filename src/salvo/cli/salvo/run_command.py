@@ -18,6 +18,7 @@ import click
 from salvo.cli.console import ProgressLine, unpriced_notice
 from salvo.cli.exit_codes import ExitCode
 from salvo.cli.output import echo, echo_json
+from salvo.engine.text.formatting import pluralize
 from salvo.engine.wire.record import RecordingOptions
 from salvo.engine.wire.retry import Wait
 from salvo.errors import NothingFoundError, UsageError
@@ -26,6 +27,7 @@ from salvo.scenarios.destinations import destination_lines
 from salvo.scenarios.plan import RunSettings, plan_resume, plan_runs
 from salvo.scenarios.report import terminal
 from salvo.scenarios.result import AgentRunResult, Cause
+from salvo.scenarios.run.call_limits import CallLimits
 from salvo.scenarios.run.environment import PreparedScenario
 from salvo.scenarios.run.runner import RunLimits, RunListener, RunnerResult, ScenarioRuns
 from salvo.scenarios.spec.project import Project
@@ -51,6 +53,10 @@ def run(
     keyword: str | None,
     exitfirst: bool,
     concurrency: int,
+    call_timeout: float | None,
+    connect_timeout: float | None,
+    read_timeout: float | None,
+    tries: int | None,
     max_cost: float | None,
     resume: str | None,
     outputs: tuple[Path, ...],
@@ -63,6 +69,7 @@ def run(
     _check_outputs(outputs)
     _check_until_sure(runs, until_sure=until_sure, max_runs=max_runs)
     project = Project.find()
+    call_limits = CallLimits(call_timeout, connect_timeout, read_timeout, tries)
     blessed = None
     if baseline is not None:
         from salvo.cli.salvo.run_baseline import Baseline  # most runs need none of its statistics
@@ -76,7 +83,7 @@ def run(
             raise click.UsageError(
                 "--resume continues a batch as it was started: it takes no PATH and no option that changes a scenario."
             )
-        workspace, settings, work = plan_resume(project, resume, adapter, frozenset(allow_env))
+        workspace, settings, work = plan_resume(project, resume, adapter, frozenset(allow_env), call_limits)
         if not any(item.prepared for item in work):
             echo("Nothing is missing: every run was made.", err=True)
     else:
@@ -89,7 +96,7 @@ def run(
             max_runs=max_runs,
             at_once=concurrency,
         )
-        workspace = Workspace(project, patterns=patterns, allow_env=frozenset(allow_env))
+        workspace = Workspace(project, patterns=patterns, allow_env=frozenset(allow_env), call_limits=call_limits)
         work = _plan(workspace, path, keyword, settings)
     if blessed is not None:
         blessed.check(work)
@@ -121,12 +128,18 @@ def execute(
         progress.line.clear()
 
 
+_SECONDS_BEFORE_SHOWN = 2
+"""Calls that take no longer need no sign of life."""
+_MILESTONE_SECONDS = 60
+"""Without a terminal, a line is printed each time that the oldest call has waited for so long."""
+
+
 class _Progress(RunListener):
-    """Shows how many runs are done, how many passed and what they cost."""
+    """Shows how many runs are done, how many passed, what they cost, and how long calls have been open."""
 
     def __init__(self) -> None:
         self.line = ProgressLine()
-        self._total = self._done = self._passed = 0
+        self._total = self._done = self._passed = self._minutes_shown = 0
         self._cost = 0.0
 
     def planned(self, count: int) -> None:
@@ -137,6 +150,14 @@ class _Progress(RunListener):
 
     def waiting(self, wait: Wait) -> None:
         self._update(f" ({wait})", milestone=wait.seconds >= 1)
+
+    def calling(self, count: int, seconds: float) -> None:
+        minutes = int(seconds // _MILESTONE_SECONDS)
+        is_milestone = minutes > self._minutes_shown
+        self._minutes_shown = minutes
+        if seconds >= _SECONDS_BEFORE_SHOWN:
+            calls = pluralize(count, "call")
+            self._update(f" (waiting for {calls}, the oldest for {seconds:.0f} s)", milestone=is_milestone)
 
     def unpriced(self, name: str) -> None:
         self.line.print(unpriced_notice(name))
@@ -216,7 +237,7 @@ def _show(
 
 def batch_exit_code(summaries: list[BatchSummary]) -> ExitCode:
     """By precedence: a failure tells more than what could not be judged, and that more than what passed."""
-    if any(summary.verdict is BatchVerdict.FAILED or _stopped_by_a_failure(summary) for summary in summaries):
+    if any(summary.verdict is BatchVerdict.FAILED for summary in summaries) or _stopped_by_a_failure(summaries):
         return ExitCode.FAILED
     if any(summary.verdict in (BatchVerdict.ERROR, BatchVerdict.OPEN) or summary.errors for summary in summaries):
         return ExitCode.NOT_JUDGED
@@ -225,6 +246,7 @@ def batch_exit_code(summaries: list[BatchSummary]) -> ExitCode:
     return ExitCode.OK
 
 
-def _stopped_by_a_failure(summary: BatchSummary) -> bool:
+def _stopped_by_a_failure(summaries: list[BatchSummary]) -> bool:
     """Whoever wants to stop at a failure has one, also where the runs not made could still make up for it."""
-    return any(group.cause is Cause.STOP_FIRST for group in summary.not_made)
+    stopped = any(group.cause is Cause.STOP_FIRST for summary in summaries for group in summary.not_made)
+    return stopped and any(summary.failed for summary in summaries)

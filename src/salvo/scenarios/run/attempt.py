@@ -7,7 +7,7 @@ import math
 import traceback
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
@@ -45,15 +45,22 @@ class AttemptResult:
     response: AdapterResponse | None
     cause: Cause | None = None
     error: str | None = None
+    fault: ProviderError | None = None
+    """What the provider did wrong, if that ended the attempt."""
 
 
-async def run_once(
-    prepared: PreparedScenario, number: int, session: Session
-) -> tuple[AgentRunResult, dict[str, bytes] | None]:
-    """Run the agent once and evaluate what it did. Return its result, and the files of its recording if there is one.
+class FinishedRun(NamedTuple):
+    """A run with its verdict. The result says how far the recording can be replayed."""
 
-    The result says how far the recording can be replayed.
-    """
+    result: AgentRunResult
+    recording: dict[str, bytes] | None
+    """The files of the recording, if there is one."""
+    faults: list[tuple[ProviderError, str | None]]
+    """What providers did wrong, each with the model of the judge, or None for the agent's."""
+
+
+async def run_once(prepared: PreparedScenario, number: int, session: Session) -> FinishedRun:
+    """Run the agent once and evaluate what it did."""
     environment = live_environment(prepared, number, session)
     result = await run_agent(environment, session.redactor)
     if prepared.batch.provider == CUSTOM and not environment.journal.model_calls:
@@ -62,7 +69,7 @@ async def run_once(
     redact_verdicts(result, session.redactor)
     if environment.recorder is None or session.recording is None:
         result.replayable, result.replay_note = "no", "It was not recorded; run with --record."
-        return result, None
+        return FinishedRun(result, None, environment.faults)
     hashes_only = session.recording.hashes_only
     result.recorded = True
     result.replayable, result.replay_note = _replayability(environment, environment.recorder, hashes_only=hashes_only)
@@ -75,7 +82,8 @@ async def run_once(
         prices={**environment.journal.prices, **environment.judging.prices},
         result=result,
     )
-    return result, (recording.without_content() if hashes_only else recording).to_files(session.redactor)
+    files = (recording.without_content() if hashes_only else recording).to_files(session.redactor)
+    return FinishedRun(result, files, environment.faults)
 
 
 async def run_agent(environment: RunEnvironment, redactor: Redactor) -> AgentRunResult:
@@ -88,6 +96,8 @@ async def run_agent(environment: RunEnvironment, redactor: Redactor) -> AgentRun
         attempted = AttemptResult(None, Cause.ADAPTER, describe_exception(error))
     else:
         attempted = await attempt(adapter, _request(environment), environment)
+    if attempted.fault is not None:
+        environment.faults.append((attempted.fault, None))
     try:
         result = build_result(attempted, environment)
         return redacted(_as_stored(result) if prepared.batch.provider == CUSTOM else result, redactor)
@@ -113,31 +123,34 @@ async def judge(result: AgentRunResult, environment: RunEnvironment, registry: R
 
 async def attempt(adapter: BaseAdapter, request: AdapterRequest, environment: RunEnvironment) -> AttemptResult:
     """Run the adapter. Its own faults fail the run; a provider's fault, or a bug in its code, is an error."""
-    deadline = asyncio.timeout(request.timeout_seconds)
+    stopwatch = environment.stopwatch
     try:
-        async with deadline:
-            environment.stopwatch.deadline = deadline
+        async with stopwatch.limited_to(request.timeout_seconds):
             response: object = await adapter.run(request)
     except ProviderError as error:
-        return AttemptResult(None, Cause.PROVIDER, str(error))
+        return _provider_fault(error)
     except TapeError:
         raise  # a replay that diverges is not an outcome of the agent
     except SalvoError as error:
         return AttemptResult(None, Cause.ADAPTER, str(error))
     except (Exception, SystemExit, asyncio.CancelledError) as error:  # what a user's adapter raises is its result
-        if isinstance(error, TimeoutError) and deadline.expired():
+        if isinstance(error, TimeoutError) and stopwatch.is_expired:
+            if stopwatch.fault is not None:
+                return _provider_fault(stopwatch.fault)
             return AttemptResult(None, Cause.TIMEOUT, f"It took longer than {request.timeout_seconds:g} s.")
         task = asyncio.current_task()
         if isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling():
             raise  # the run is cancelled from outside
         return AttemptResult(None, Cause.ADAPTER, describe_exception(error))
-    finally:
-        environment.stopwatch.deadline = None
     if not isinstance(response, AdapterResponse):
         return AttemptResult(
             None, Cause.ADAPTER, f"The adapter returned {type(response).__name__}, not AdapterResponse."
         )
     return AttemptResult(response)
+
+
+def _provider_fault(error: ProviderError) -> AttemptResult:
+    return AttemptResult(None, Cause.PROVIDER, str(error), error)
 
 
 def describe_exception(error: BaseException) -> str:

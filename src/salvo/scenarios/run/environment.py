@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,12 +15,14 @@ from salvo.engine.runtime.redact import Redactor
 from salvo.engine.wire.base import Wire
 from salvo.engine.wire.record import RecordingOptions, RecordingWire
 from salvo.engine.wire.retry import RetryingWire, Wait
-from salvo.errors import TapeMissError
+from salvo.errors import ProviderError, TapeMissError
 from salvo.scenarios.evaluators.base import LoadObject
 from salvo.scenarios.evaluators.registry import Registry, builtin_registry
 from salvo.scenarios.result import Batch
 from salvo.scenarios.run.adapters.base import BaseAdapter, RunContext
+from salvo.scenarios.run.call_limits import DEFAULT_LIMITS, CallLimits
 from salvo.scenarios.run.journal import Journal, Spend
+from salvo.scenarios.run.stopwatch import AgentWire, OpenCalls, Stopwatch
 from salvo.scenarios.run.tools.discovery import FoundTool
 from salvo.scenarios.run.tools.toolbox import ToolBox
 from salvo.scenarios.spec.schema import Scenario
@@ -39,6 +40,7 @@ class PreparedScenario:
     options: Mapping[str, Any]
     """The adapter's options with environment variables expanded. They must not be stored."""
     endpoint: str | None = None
+    call_limits: CallLimits = DEFAULT_LIMITS
 
 
 @dataclass(slots=True)
@@ -52,30 +54,7 @@ class Session:
     on_wait: Callable[[Wait], None]
     spend: Spend
     registry: Registry = field(default_factory=builtin_registry)
-
-
-class Stopwatch:
-    """Measures the agent's own time: waits between retries count neither for the latency nor for the deadline."""
-
-    def __init__(self, clock: Clock) -> None:
-        self._clock = clock
-        self._started = clock.monotonic()
-        self._waited = 0.0
-        self._waiting_until = self._started
-        self.deadline: asyncio.Timeout | None = None
-
-    def exclude(self, wait: Wait) -> None:
-        """Exclude a wait. Time in which several calls wait at once is excluded only once."""
-        now = self._clock.monotonic()
-        until = max(now + wait.seconds, self._waiting_until)
-        more = until - max(now, self._waiting_until)
-        self._waiting_until = until
-        self._waited += more
-        if self.deadline is not None and (when := self.deadline.when()) is not None:
-            self.deadline.reschedule(when + more)
-
-    def seconds(self) -> float:
-        return self._clock.monotonic() - self._started - self._waited
+    open_calls: OpenCalls = field(default_factory=OpenCalls)
 
 
 @dataclass(slots=True)
@@ -91,6 +70,10 @@ class RunEnvironment:
     number: int
     timestamp: str
     recorder: RecordingWire | None = None
+    agent_wire: Wire | None = None
+    """The wire of the agent, if it is another one than that of the judges."""
+    faults: list[tuple[ProviderError, str | None]] = field(default_factory=list)
+    """What providers did wrong, each with the model of the judge, or None for the agent's."""
     latency: float | None = None
     """The recorded latency in a replay, so that a slow machine changes nothing."""
 
@@ -100,10 +83,12 @@ class RunEnvironment:
         return None if first is None else first + self.number - 1
 
     def context(self) -> RunContext:
-        return RunContext(self.wire, self.toolbox, self.clock, self.seed, self.journal, self.prepared.endpoint)
+        wire = self.agent_wire or self.wire
+        return RunContext(wire, self.toolbox, self.clock, self.seed, self.journal, self.prepared.endpoint)
 
     def services(self, index: int) -> JudgingServices:
-        return JudgingServices(self.wire, self.judging, self.prepared.load, self.prepared.scenario, index)
+        prepared = self.prepared
+        return JudgingServices(self.wire, self.judging, prepared.load, prepared.scenario, index, faults=self.faults)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +101,7 @@ class JudgingServices:
     scenario: Scenario
     index: int
     lane_prefix: str = ""
+    faults: list[tuple[ProviderError, str | None]] = field(default_factory=list)
 
     async def ask(self, model: str, question: Question, votes: int) -> list[JudgeVote]:
         chat = WiredModel(model, self.wire)
@@ -126,6 +112,7 @@ class JudgingServices:
             raise TapeMissError(
                 "The recording holds no votes on this question: the rubric, or what the judge is shown, has changed."
             ) from miss
+        self.faults.extend((vote.error, model) for vote in judge_votes if vote.error is not None)
         for vote in judge_votes:
             for reply in vote.replies:
                 self.journal.record_reply(chat.provider, reply)
@@ -141,7 +128,10 @@ def _judging_lane(scenario: Scenario, index: int) -> str:
 
 
 def live_environment(prepared: PreparedScenario, number: int, session: Session) -> RunEnvironment:
-    """Return an environment over the shared connections: `Recording(Retrying(Http))`, the outer two for each run."""
+    """Return an environment over the shared connections: `Agent(Recording(Retrying(Http)))`, all but the last per run.
+
+    Judges use the same without `Agent`.
+    """
     clock, redactor = session.clock, session.redactor
     timestamp = clock.now().isoformat()
     stopwatch = Stopwatch(clock)
@@ -150,13 +140,22 @@ def live_environment(prepared: PreparedScenario, number: int, session: Session) 
         stopwatch.exclude(wait)
         session.on_wait(wait)
 
-    retrying = RetryingWire(session.wire, clock=clock, listener=waiting)
+    limits = prepared.call_limits
+    retrying = RetryingWire(
+        session.wire,
+        policy=limits.retry_policy(),
+        clock=clock,
+        listener=waiting,
+        may_retry=lambda: not stopwatch.is_overdue,
+    )
     recorder = None if session.recording is None else RecordingWire(retrying, redactor, session.recording)
+    wire = recorder or retrying
     return RunEnvironment(
         prepared=prepared,
         number=number,
         timestamp=timestamp,
-        wire=recorder or retrying,
+        wire=wire,
+        agent_wire=AgentWire(wire, stopwatch, limits.timeouts(prepared.scenario.timeout), session.open_calls, clock),
         toolbox=ToolBox([tool.make(clock) for tool in prepared.tools], clock, redactor),
         journal=Journal(clock, spend=session.spend),
         judging=Journal(clock, spend=session.spend),

@@ -9,7 +9,9 @@ Runner.run(work)            batches are saved, Ctrl-C is handled, all scenarios 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import asyncio
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
 from salvo.engine.runtime.clock import Clock
@@ -23,15 +25,25 @@ from salvo.errors import StoreError
 from salvo.scenarios.analysis.confidence_gate import required_confidence
 from salvo.scenarios.result import AgentRunResult, Batch, Cause, Outcome, SkippedRun
 from salvo.scenarios.run.attempt import run_once
+from salvo.scenarios.run.call_limits import DEFAULT_LIMITS, CallLimits
 from salvo.scenarios.run.environment import PreparedScenario, Session
+from salvo.scenarios.run.permanent_faults import PermanentFaults, check_endpoints
 from salvo.scenarios.store.index import IndexEntry, index_entry
 from salvo.scenarios.store.store import RunStore
 
 INTERRUPTED = "Ctrl-C was pressed"
 _FIRST_FAILED = "a run failed, and -x stops at the first"
+_FIRST_ERROR = "a run could not be judged, and -x stops at the first"
 _NOT_STORED = "results cannot be stored"
-_CAUSES = {INTERRUPTED: Cause.INTERRUPTED, _FIRST_FAILED: Cause.STOP_FIRST, _NOT_STORED: Cause.STORE}
+_CAUSES = {
+    INTERRUPTED: Cause.INTERRUPTED,
+    _FIRST_FAILED: Cause.STOP_FIRST,
+    _FIRST_ERROR: Cause.STOP_FIRST,
+    _NOT_STORED: Cause.STORE,
+}
 """The cause of a skipped run by the reason the pool was stopped with. The pool itself stops only for its budget."""
+_SECONDS_BETWEEN_SIGNS = 1.0
+"""Between two notices about calls that are under way."""
 
 
 @dataclass(slots=True)
@@ -72,6 +84,9 @@ class RunListener:
     def waiting(self, wait: Wait) -> None:
         """A call waits before it is tried again."""
 
+    def calling(self, count: int, seconds: float) -> None:
+        """So many calls of agents are under way, the oldest for so long. Called every second."""
+
     def unpriced(self, name: str) -> None:
         """The first call that `max_cost` cannot count was made, to the model or adapter of this name."""
 
@@ -110,7 +125,10 @@ class Runner:
     limits: RunLimits
     recording: RecordingOptions | None
     listener: RunListener
+    call_limits: CallLimits = DEFAULT_LIMITS
+    """For calls that are not an agent's, such as those of judges."""
     _pool: Pool = field(init=False)
+    _faults: PermanentFaults = field(init=False, default_factory=PermanentFaults)
 
     def __post_init__(self) -> None:
         self._pool = Pool(self.limits.concurrency, Budget(self.limits.max_cost, self.listener.unpriced))
@@ -119,17 +137,20 @@ class Runner:
         # Here, because aiohttp is heavy, and before the first run, whose time it must not count as.
         from salvo.engine.wire.http import HttpWire
 
+        check_endpoints([runs.prepared for runs in work if runs.prepared], self.endpoints)
         self.store.prepare()
         for runs in work:
             if runs.prepared is not None:
                 self.store.save_batch(runs.batch)  # before the first call, so that a crash can be resumed
                 self.listener.planned(len(runs.pending))
-        async with HttpWire(self.endpoints, self.redactor, clock=self.clock) as wire:
+        timeouts = self.call_limits.timeouts()
+        async with HttpWire(self.endpoints, self.redactor, clock=self.clock, timeouts=timeouts) as wire:
             spend = self._pool.budget.spend
             session = Session(wire, self.redactor, self.clock, self.recording, self.listener.waiting, spend)
             jobs = [self._run_scenario(runs, runs.prepared, session) for runs in work if runs.prepared]
             with cancel_on_interrupt(self._pool, INTERRUPTED):
-                await gather(jobs)
+                async with self._showing_life(session):
+                    await gather(jobs)
         return RunnerResult(self._pool.is_cancelled)
 
     async def _run_scenario(self, runs: ScenarioRuns, prepared: PreparedScenario, session: Session) -> None:
@@ -166,21 +187,42 @@ class Runner:
         await gather(worker() for _ in range(at_once))
 
     async def _run_number(self, runs: ScenarioRuns, prepared: PreparedScenario, number: int, session: Session) -> None:
-        async def job() -> AgentRunResult:
+        async def job() -> AgentRunResult | SkippedRun:
+            if (reason := self._faults.reason(prepared)) is not None:
+                return SkippedRun(Outcome.NOT_RUN, Cause.PROVIDER, reason)
             self.listener.started(prepared, number)
-            result, recording = await run_once(prepared, number, session)
-            self._save(result, recording)
-            return result
+            finished = await run_once(prepared, number, session)
+            self._save(finished.result, finished.recording)
+            self._faults.record(prepared, finished.faults)
+            return finished.result
 
         result = await self._pool.run(job)
         if isinstance(result, PoolStopped):
             outcome = Outcome.INTERRUPTED if result.started else Outcome.NOT_RUN
-            runs.skipped[number] = SkippedRun(outcome, _CAUSES.get(result.reason, Cause.BUDGET), result.reason)
+            result = SkippedRun(outcome, _CAUSES.get(result.reason, Cause.BUDGET), result.reason)
+        if isinstance(result, SkippedRun):
+            runs.skipped[number] = result
             return
         runs.finished.append(index_entry(result))
         self.listener.finished(prepared, result)
-        if self.limits.stop_at_first_failure and result.outcome is Outcome.FAILED:
-            self._pool.stop(_FIRST_FAILED)
+        if self.limits.stop_at_first_failure and result.outcome is not Outcome.PASSED:
+            self._pool.stop(_FIRST_FAILED if result.outcome is Outcome.FAILED else _FIRST_ERROR)
+
+    @asynccontextmanager
+    async def _showing_life(self, session: Session) -> AsyncIterator[None]:
+        """Notify the listener of open calls every second, while this block runs."""
+
+        async def notify() -> None:
+            while True:
+                await asyncio.sleep(_SECONDS_BETWEEN_SIGNS)
+                if (oldest := session.open_calls.oldest_start) is not None:
+                    self.listener.calling(session.open_calls.count, self.clock.monotonic() - oldest)
+
+        task = asyncio.create_task(notify())
+        try:
+            yield
+        finally:
+            task.cancel()
 
     def _save(self, result: AgentRunResult, recording: dict[str, bytes] | None) -> None:
         """Save the recording first, so that a run that says it is recorded is."""

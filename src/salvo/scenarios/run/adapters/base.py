@@ -28,7 +28,8 @@ class RunContext:
 
     def chat_model(self, name: str) -> ChatModel:
         """Return a model whose calls are recorded, counted and priced."""
-        model = WiredModel(name, self.wire, endpoint=self.endpoint)
+        key_hint = None if self.endpoint is None else "`api_key` in adapter_options; no other key is sent there"
+        model = WiredModel(name, self.wire, endpoint=self.endpoint, key_hint=key_hint)
         return JournaledModel(model, model.provider, self.journal)
 
 

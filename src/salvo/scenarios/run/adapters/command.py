@@ -31,8 +31,9 @@ from salvo.errors import ContextTooLongError, InputError
 from salvo.scenarios.result import AdapterRequest, AdapterResponse, Stopped
 from salvo.scenarios.run.adapters.base import BaseAdapter
 from salvo.scenarios.run.adapters.tool_loop import LANE
+from salvo.scenarios.run.call_limits import CallLimitOptions
 from salvo.scenarios.run.program_trace import ProgramTrace, TurnLimitReached
-from salvo.scenarios.spec.schema import FileModel, Scenario
+from salvo.scenarios.spec.schema import Scenario
 from salvo.scenarios.spec.variables import expand_variables, find_variables
 
 _INPUT = "{input}"
@@ -54,7 +55,7 @@ def _valid_path_rule(rule: str) -> str:
     return rule
 
 
-class CommandOptions(FileModel):
+class CommandOptions(CallLimitOptions):
     """`adapter_options` of a command."""
 
     command: Text | Annotated[list[Text], Field(min_length=1)] = Field(
