@@ -19,4 +19,4 @@ class ExitCode(IntEnum):
     NOTHING = 5
     """There was nothing to do or to show."""
     INTERRUPTED = 130
-    """Ended by Ctrl-C; what had finished is saved."""
+    """Ended by Ctrl-C or SIGTERM; what had finished is saved."""

@@ -364,14 +364,19 @@ def test_a_crash_loses_only_what_was_in_flight_and_resume_does_the_rest(project:
 
 
 @pytest.mark.usefixtures("coverage_in_processes")
-def test_ctrl_c_saves_what_had_finished_and_exits_130(project: UserProject) -> None:
+@pytest.mark.parametrize(
+    "number, reason", [(signal.SIGINT, "Ctrl-C was pressed"), (signal.SIGTERM, "SIGTERM was received")]
+)
+def test_ctrl_c_and_sigterm_save_what_had_finished_and_exit_130(
+    project: UserProject, number: signal.Signals, reason: str
+) -> None:
     with LoopbackProvider(GOOD, latency=0.05) as provider:
         project.reach(provider)
         process = project.process("run", "-n", "50", "-j", "2", "-o", "out.xml", "-o", "out.json")
         while len(project.runs()) < 3:
             assert process.poll() is None, process.communicate()
             time.sleep(0.01)
-        process.send_signal(signal.SIGINT)
+        process.send_signal(number)
         out, err = process.communicate(timeout=20)
     assert process.returncode == 130, err
     assert "salvo run --resume" in out
@@ -381,9 +386,9 @@ def test_ctrl_c_saves_what_had_finished_and_exits_130(project: UserProject) -> N
     assert "verdict    open" in out
     cut = int(re.findall(r"(\d+) interrupted", out)[0])
     assert 1 <= cut <= 2
-    assert f"{cut} × interrupted: Ctrl-C was pressed" in out
-    assert_the_same_is_told(project, "not_run", "interrupted", 50 - done - cut, "not run: Ctrl-C was pressed")
-    assert_the_same_is_told(project, "interrupted", "interrupted", cut, "interrupted: Ctrl-C was pressed")
+    assert f"{cut} × interrupted: {reason}" in out
+    assert_the_same_is_told(project, "not_run", "interrupted", 50 - done - cut, f"not run: {reason}")
+    assert_the_same_is_told(project, "interrupted", "interrupted", cut, f"interrupted: {reason}")
 
 
 def test_two_processes_may_write_the_same_store(project: UserProject) -> None:

@@ -112,26 +112,32 @@ async def gather(jobs: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
     return [task.result() for task in tasks]
 
 
+TERMINATED = "SIGTERM was received"
+
+
 @contextmanager
 def cancel_on_interrupt(pool: Pool, reason: str) -> Iterator[None]:
-    """Cancel the jobs of the pool when Ctrl-C is pressed, instead of raising KeyboardInterrupt.
+    """Cancel the jobs of the pool on Ctrl-C, instead of raising KeyboardInterrupt, and on SIGTERM, instead of ending.
 
-    Outside the main thread, where no signal arrives, this does nothing.
+    The reason is for Ctrl-C; for SIGTERM it is TERMINATED. Outside the main thread, where no signal arrives, this does
+    nothing.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
     loop = asyncio.get_running_loop()
+    reasons: dict[int, str] = {signal.SIGINT: reason, signal.SIGTERM: TERMINATED}
 
-    def interrupt(_signal: int, _frame: object) -> None:
+    def interrupt(number: int, _frame: object) -> None:
         # Not at once: a job that is just finishing would count as cancelled after it was stored.
-        loop.call_soon_threadsafe(pool.cancel, reason)
+        loop.call_soon_threadsafe(pool.cancel, reasons[number])
 
-    previous = signal.signal(signal.SIGINT, interrupt)
+    previous = {number: signal.signal(number, interrupt) for number in reasons}
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, previous)
+        for number, handler in previous.items():
+            signal.signal(number, handler)
 
 
 async def is_set_within(seconds: float, flag: asyncio.Event) -> bool:

@@ -1,11 +1,17 @@
-"""Run a program with limits on its time and output, and end its whole process group."""
+"""Run a program with limits on its time and output, and end its whole process group.
+
+A second process, `program_guard.py`, ends the groups that are left if this one is killed.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import atexit
 import os
 import signal
 import subprocess
+import sys
+import threading
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -40,6 +46,7 @@ async def run_program(
     It gets a process group of its own, and the whole group is ended when this function returns or raises.
     """
     running = _Running(_start(command, folder, environ))
+    _guard.add(running.process.pid)
     exited = asyncio.ensure_future(in_thread(running.process.wait))
     streams = [
         asyncio.ensure_future(in_thread(work))
@@ -49,13 +56,74 @@ async def run_program(
         await asyncio.wait({exited, until}, return_when=asyncio.FIRST_COMPLETED)
         ended_by_itself = exited.done()
     finally:
-        await _end(running, exited, streams)
+        try:
+            await _end(running, exited, streams)
+        finally:
+            _guard.remove(running.process.pid)
     return ProcessResult(
         exit_code=running.process.returncode if ended_by_itself else None,
         output=bytes(running.output).decode("utf-8", "replace"),
         errors=bytes(running.errors).decode("utf-8", "replace"),
         output_truncated=running.output_truncated,
     )
+
+
+class _Guard:
+    """The process that ends the programs of this one if it is killed. It is started with the first program."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._groups: set[int] = set()
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def add(self, group: int) -> None:
+        if not hasattr(os, "killpg"):
+            return
+        with self._lock:
+            self._groups.add(group)
+            if not self._tell(f"+{group}\n"):
+                self._start()
+                self._tell("".join(f"+{known}\n" for known in self._groups))
+
+    def remove(self, group: int) -> None:
+        with self._lock:
+            self._groups.discard(group)
+            self._tell(f"-{group}\n")
+
+    def _tell(self, lines: str) -> bool:
+        """Return whether the process got the lines."""
+        pipe = None if self._process is None else self._process.stdin
+        try:
+            if pipe is not None:
+                pipe.write(lines.encode())
+        except OSError:  # it was ended by someone
+            return False
+        return pipe is not None
+
+    def _start(self) -> None:
+        if self._process is None:
+            atexit.register(self._end)
+        else:
+            self._end()
+        self._process = subprocess.Popen(  # noqa: S603 - our own file
+            [sys.executable, "-I", "-S", str(Path(__file__).with_name("program_guard.py"))],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            cwd=os.sep,
+            env={},
+            bufsize=0,
+            start_new_session=True,  # Ctrl-C and a closed terminal are for this process only
+        )
+
+    def _end(self) -> None:
+        if self._process is not None and self._process.stdin is not None:
+            with suppress(OSError):
+                self._process.stdin.close()
+            self._process.wait()
+
+
+_guard = _Guard()
 
 
 class _Running:

@@ -15,7 +15,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
 from salvo.engine.runtime.clock import Clock
-from salvo.engine.runtime.pool import Budget, Pool, PoolStopped, cancel_on_interrupt, gather
+from salvo.engine.runtime.pool import TERMINATED, Budget, Pool, PoolStopped, cancel_on_interrupt, gather
 from salvo.engine.runtime.redact import Redactor
 from salvo.engine.stats.gating import settled
 from salvo.engine.wire.base import Endpoint
@@ -37,6 +37,7 @@ _FIRST_ERROR = "a run could not be judged, and -x stops at the first"
 _NOT_STORED = "results cannot be stored"
 _CAUSES = {
     INTERRUPTED: Cause.INTERRUPTED,
+    TERMINATED: Cause.INTERRUPTED,
     _FIRST_FAILED: Cause.STOP_FIRST,
     _FIRST_ERROR: Cause.STOP_FIRST,
     _NOT_STORED: Cause.STORE,

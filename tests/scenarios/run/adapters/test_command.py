@@ -4,6 +4,7 @@ import json
 import os
 import re
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -373,15 +374,36 @@ def test_what_a_program_leaves_running_is_not_waited_for(project: UserProject) -
     assert is_gone(project.folder / "child.pid")
 
 
-def test_ctrl_c_ends_the_program_and_all_that_it_started(project: UserProject) -> None:
-    write(project, FAMILY + "open('ready', 'w').close(); time.sleep(60)")
-    process = project.process("run")
-    while not (project.folder / "ready").exists():
+def start_family(project: UserProject, more: str = "") -> "subprocess.Popen[str]":
+    """A command whose program and its child sleep."""
+    write(project, FAMILY + more + "open('program.pid', 'w').write(str(os.getpid())); time.sleep(60)")
+    process = project.process("run", "-o", "out.json")
+    while not (project.folder / "program.pid").exists() or not (project.folder / "program.pid").read_text():
         assert process.poll() is None
         time.sleep(0.02)
-    process.send_signal(signal.SIGINT)
+    return process
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("more", ["", "signal.signal(signal.SIGTERM, signal.SIG_IGN); "], ids=["plain", "stubborn"])
+def test_ctrl_c_and_sigterm_end_the_program_and_all_that_it_started(
+    project: UserProject, number: signal.Signals, more: str
+) -> None:
+    process = start_family(project, more)
+    process.send_signal(number)
     process.communicate(timeout=30)
     assert process.returncode == 130
+    assert is_gone(project.folder / "program.pid")
+    assert is_gone(project.folder / "child.pid")
+    assert json.loads((project.folder / "out.json").read_text())["batches"][0]["interrupted"] == 1
+
+
+@pytest.mark.usefixtures("coverage_in_processes")
+def test_after_kill_9_no_program_stays_behind(project: UserProject) -> None:
+    process = start_family(project)
+    process.kill()
+    process.communicate(timeout=30)
+    assert is_gone(project.folder / "program.pid")
     assert is_gone(project.folder / "child.pid")
 
 
