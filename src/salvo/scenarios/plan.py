@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -88,19 +89,24 @@ def plan_resume(
     adapter: str | None = None,
     allow_env: frozenset[str] = frozenset(),
     call_limits: CallLimits = DEFAULT_LIMITS,
+    *,
+    enter: Callable[[AbstractContextManager[None]], None],
 ) -> tuple[Workspace, RunSettings, list[ScenarioRuns]]:
     """Return the missing runs of a batch; for `latest` those of all batches of the newest command.
 
     The scenarios must be unchanged. They are recorded and redacted as they were at first. An adapter with code, if the
     command named one instead of the scenario's, must be named again, and so must
-    the variables of --allow-env: a stranger's project can contain any stored batch.
+    the variables of --allow-env: a stranger's project can contain any stored batch. `enter` gets the locks of the
+    batches: they must be held from before we look at what is missing until that is made.
     """
     store = RunStore(project.store)
     batch = store.load_batch(store.find_batch(batch_id))
+    batches = store.batches_of_command(batch) if batch_id == LATEST else [batch]
     settings = RunSettings.from_batch(batch)
     workspace = Workspace(project, patterns=settings.redact, allow_env=allow_env, call_limits=call_limits)
+    enter(store.hold(batches, workspace.clock.now().isoformat()))
     work = []
-    for item in store.batches_of_command(batch) if batch_id == LATEST else [batch]:
+    for item in batches:
         missing = sorted({*range(1, item.runs + 1)} - store.stored_numbers(item.batch_id))
         work.append(ScenarioRuns(item, None, missing, earlier=store.load_entries(item.batch_id)))
     unfinished = [runs for runs in work if runs.pending or is_unsettled(runs.batch, runs.earlier)]

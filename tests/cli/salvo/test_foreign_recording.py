@@ -193,7 +193,7 @@ class TestResume:
 
     @pytest.fixture
     def unfinished(self, recorded: UserProject) -> UserProject:
-        for file in (*recorded.runs(), *(recorded.store / "batches").iterdir()):
+        for file in (*recorded.runs(), *(recorded.store / "batches").glob("*.json")):
             file.unlink()
         change(recorded, lambda batch: batch.update(runs=2))
         return recorded

@@ -99,6 +99,7 @@ def test_the_store_has_the_document_s_layout(project: UserProject) -> None:
     )
     assert found == snapshot(
         [
+            "batches/.lock",
             "batches/BATCH.json",
             "history.jsonl",
             "recordings/BATCH-0001/request.json",
@@ -389,6 +390,32 @@ def test_ctrl_c_and_sigterm_save_what_had_finished_and_exit_130(
     assert f"{cut} × interrupted: {reason}" in out
     assert_the_same_is_told(project, "not_run", "interrupted", 50 - done - cut, f"not run: {reason}")
     assert_the_same_is_told(project, "interrupted", "interrupted", cut, f"interrupted: {reason}")
+
+
+@pytest.mark.usefixtures("coverage_in_processes")
+@pytest.mark.parametrize("batch", ["latest", "id"])
+def test_a_batch_that_another_process_runs_is_not_resumed_and_its_owner_is_named(
+    project: UserProject, batch: str
+) -> None:
+    with LoopbackProvider(GOOD) as provider:
+        project.reach(provider)
+        provider.hold()
+        first = project.process("run", "-n", "2")
+        while not provider.requests:
+            assert first.poll() is None, first.communicate()
+            time.sleep(0.01)
+        [file] = (project.store / "batches").glob("*.json")
+        second = project.process("run", "--resume", file.stem if batch == "id" else "latest")
+        _, err = second.communicate(timeout=30)
+        assert second.returncode == 2, err
+        assert f"The runs of the batch {file.stem} are being made by process {first.pid} on " in err
+        provider.let_go()
+        first.communicate(timeout=30)
+        asked = len(provider.requests)
+        ran = project.salvo("run", "--resume", "latest")
+    assert "Nothing is missing" in ran.stderr
+    assert (first.returncode, len(project.runs()), len(provider.requests)) == (0, 2, asked)
+    assert not list((project.store / "batches").glob(".*.owner"))
 
 
 def test_two_processes_may_write_the_same_store(project: UserProject) -> None:
@@ -778,7 +805,7 @@ def test_a_batch_of_an_older_version_goes_on_alone(project: UserProject) -> None
     with LoopbackProvider(GOOD) as provider:
         project.reach(provider)
         project.salvo("run", "-n", "2")
-        [file] = (project.store / "batches").iterdir()
+        [file] = (project.store / "batches").glob("*.json")
         older = json.loads(file.read_text())
         del older["command"]
         file.write_text(json.dumps(older))

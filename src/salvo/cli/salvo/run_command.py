@@ -83,7 +83,10 @@ def run(
             raise click.UsageError(
                 "--resume continues a batch as it was started: it takes no PATH and no option that changes a scenario."
             )
-        workspace, settings, work = plan_resume(project, resume, adapter, frozenset(allow_env), call_limits)
+        enter = click.get_current_context().with_resource
+        workspace, settings, work = plan_resume(
+            project, resume, adapter, frozenset(allow_env), call_limits, enter=enter
+        )
         if not any(item.prepared for item in work):
             echo("Nothing is missing: every run was made.", err=True)
     else:

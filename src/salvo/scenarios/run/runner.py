@@ -135,15 +135,19 @@ class Runner:
         self._pool = Pool(self.limits.concurrency, Budget(self.limits.max_cost, self.listener.unpriced))
 
     async def run(self, work: Sequence[ScenarioRuns]) -> RunnerResult:
+        check_endpoints([runs.prepared for runs in work if runs.prepared], self.endpoints)
+        self.store.prepare()
+        batches = [runs.batch for runs in work if runs.prepared is not None]
+        with self.store.hold(batches, self.clock.now().isoformat()):
+            for batch in batches:
+                self.store.save_batch(batch)  # before the first call, so that a crash can be resumed
+            self.listener.planned(sum(len(runs.pending) for runs in work if runs.prepared is not None))
+            return await self._run_all(work)
+
+    async def _run_all(self, work: Sequence[ScenarioRuns]) -> RunnerResult:
         # Here, because aiohttp is heavy, and before the first run, whose time it must not count as.
         from salvo.engine.wire.http import HttpWire
 
-        check_endpoints([runs.prepared for runs in work if runs.prepared], self.endpoints)
-        self.store.prepare()
-        for runs in work:
-            if runs.prepared is not None:
-                self.store.save_batch(runs.batch)  # before the first call, so that a crash can be resumed
-                self.listener.planned(len(runs.pending))
         timeouts = self.call_limits.timeouts()
         async with HttpWire(self.endpoints, self.redactor, clock=self.clock, timeouts=timeouts) as wire:
             spend = self._pool.budget.spend

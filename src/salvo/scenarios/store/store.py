@@ -1,6 +1,7 @@
 """The store, `.salvo/` on disk. Run files are the truth; `history.jsonl` is an index that can be built again from them.
 
     batches/{batch_id}.json        what was requested, written before the first call
+    batches/.lock                  locks of the batches whose runs are being made
     runs/{run_id}.json             one AgentRunResult
     recordings/{run_id}/*.json     what replay needs
     history.jsonl                  one line per run, in the order in which they ended
@@ -17,7 +18,7 @@ import os
 import re
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
@@ -40,6 +41,7 @@ from salvo.engine.runtime.files import (
 )
 from salvo.errors import AmbiguousIdError, StoreError, TapeError, UnknownIdError
 from salvo.scenarios.result import AgentRunResult, Batch, Outcome
+from salvo.scenarios.store.batch_lock import hold_batches
 from salvo.scenarios.store.index import Entries, IndexEntry, index_entry
 from salvo.scenarios.store.jsonl import append_line, open_for_appending, open_locked, parse_line, tail_lines
 from salvo.scenarios.store.recording import Recording, check_file_names
@@ -99,6 +101,10 @@ class RunStore:
                 f"The disk under {self.folder} has only {free // 1024:,} kB left.",
                 hint=f"Free at least {FREE_SPACE // 1024**2} MB. Nothing was run, and nothing was spent.",
             )
+
+    def hold(self, batches: Iterable[Batch], now: str) -> AbstractContextManager[None]:
+        """Let no other process make runs of these batches in a block. Raise UsageError if one does already."""
+        return hold_batches(self.batches, [_checked(batch.batch_id, "batch") for batch in batches], now)
 
     def save_batch(self, batch: Batch) -> None:
         write_atomically(self._batch_file(batch.batch_id), json_codec.dumps(batch, indent=2))
