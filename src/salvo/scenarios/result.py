@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, Strict
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, Strict, model_validator
 
 from salvo.engine.chat.base import ToolDefinition, Usage
 from salvo.engine.jsonio import json_codec
@@ -228,6 +229,9 @@ class RunIdentity:
 
 Replayable = Literal["full", "model-only", "frozen-tools", "no"]
 
+SAME_AS_FINAL_TEXT: dict[str, str] = {"same_as": "final_text"}
+"""In a stored trace, in place of a large text that is the final one."""
+
 
 class AgentRunResult(BaseModel):
     """One run, as it is stored and as JMESPath sees it."""
@@ -263,11 +267,27 @@ class AgentRunResult(BaseModel):
     details: Details = Field(default_factory=dict)
     salvo_version: str = ""
 
+    @model_validator(mode="after")
+    def _complete(self) -> Self:
+        """Derive the final text from the final output, or the other way round: a large one is stored only once."""
+        if self.final_text is None and self.final_output is not None:
+            with suppress(TypeError, ValueError, RecursionError):  # an adapter may return what is no JSON
+                self.final_text = _as_text(self.final_output)
+        elif self.final_output is None and self.final_text is not None:
+            self.final_output = json_codec.loads_or_text(self.final_text)
+            for event in self.trace:
+                if event.data.get("text") == SAME_AS_FINAL_TEXT:
+                    event.data["text"] = self.final_text
+        return self
+
     @property
     def output_text(self) -> str:
         """The final output as text, for a judge."""
-        output = self.final_output if self.final_text is None else self.final_text
-        return output if isinstance(output, str) else json_codec.dumps(output).decode()
+        return _as_text(self.final_output) if self.final_text is None else self.final_text
+
+
+def _as_text(output: Any) -> str:
+    return output if isinstance(output, str) else json_codec.dumps(output).decode()
 
 
 @dataclass(slots=True)

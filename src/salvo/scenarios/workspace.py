@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from salvo import __version__
 from salvo.engine.chat import catalog
 from salvo.engine.jsonio import json_codec
-from salvo.engine.jsonio.pydantic_errors import FieldError, validate
+from salvo.engine.jsonio.pydantic_errors import FieldError, FieldPath, validate
 from salvo.engine.jsonio.type_adapters import first_error, type_adapter
 from salvo.engine.runtime.clock import Clock, SystemClock
 from salvo.engine.runtime.redact import Redactor, environment_secrets
@@ -191,6 +191,40 @@ class Workspace:
                     loaded.report([FieldError(("scenario",), f'"{name}" is also the name of {display_path(first)}')])
             problems += loaded.problems
         return scenarios, problems
+
+    def model_warnings(self, scenarios: Iterable[tuple[Path, Scenario]]) -> Iterator[Problem]:
+        """Yield each model that its provider may not have, because the catalog does not know it."""
+        for file, scenario in scenarios:
+            warnings = [
+                FieldError(
+                    path,
+                    f"Salvo does not know the model {model} of {provider.title}; it may be misspelt, or newer. "
+                    + provider.about(model),
+                )
+                for path, provider, model in self._provider_models(scenario)
+                if not provider.facts(model).is_known
+            ]
+            if warnings:
+                loaded = load_scenario(file, root=self.project.root)
+                loaded.report(warnings)
+                yield from loaded.problems
+
+    def _provider_models(self, scenario: Scenario) -> Iterator[tuple[FieldPath, catalog.Provider, str]]:
+        """Yield the models of a scenario that are called at their provider's own address, with their field."""
+        own = {
+            name: provider
+            for name, provider in catalog.providers().items()
+            if catalog.endpoint(provider, self.environ).base_url == provider.base_url
+        }
+        if scenario.adapter in own and not scenario.adapter_options.get("base_url"):
+            yield ("model",), own[scenario.adapter], scenario.model
+        registry = builtin_registry()
+        for index, assertion in enumerate(scenario.assertions):
+            judge_model = registry.find(assertion.type).judge_model
+            if judge_model is not None and (name := judge_model(scenario, assertion.fields)) is not None:
+                provider, model = catalog.find(name)
+                if provider.name in own:
+                    yield ("assertions", index, "model"), provider, model
 
     def _load(self, file: Path, *, will_call: bool = True) -> LoadedFile[Scenario]:
         """Read a file, then check what it needs from the project."""

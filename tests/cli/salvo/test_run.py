@@ -99,6 +99,7 @@ def test_the_store_has_the_document_s_layout(project: UserProject) -> None:
     )
     assert found == snapshot(
         [
+            ".gitignore",
             "batches/.lock",
             "batches/BATCH.json",
             "history.jsonl",
@@ -308,7 +309,7 @@ def test_an_invalid_file_costs_nothing_and_names_line_and_field(project: UserPro
     assert provider.requests == []
     assert ran.stderr == snapshot("""\
 Error: scenarios/book_flight.yaml:3:1: modle: no such field; did you mean "model"?
-scenarios/book_flight.yaml:29:5: assertions[1].operator: must be one of eq, ne, gt, gte, lt, lte, contains, regex, exists; did you mean "regex"?
+scenarios/book_flight.yaml:29:5: assertions[1].operator: must be one of eq, ne, gt, gte, lt, lte, contains, regex, exists, not_empty; did you mean "regex"?
 """)
 
 
@@ -962,3 +963,67 @@ def test_an_evaluator_that_never_ends_is_an_error_and_the_others_stand(project: 
     assert (ran.exit_code, result["outcome"], result["cause"]) == (3, "error", "evaluator")
     assert result["error"] == "mine.hang was stopped after 0.2 s, the scenario's timeout."
     assert [of["passed"] for of in result["eval_results"]] == [None, True]
+
+
+def test_the_first_run_of_a_store_keeps_runs_out_of_git_and_a_later_one_leaves_that_to_the_user(
+    project: UserProject,
+) -> None:
+    file = project.store / ".gitignore"
+    with LoopbackProvider(GOOD) as provider:
+        project.reach(provider)
+        project.salvo("run", "-n", "1")
+        assert "runs/\nbatches/\n" in file.read_text()
+        file.unlink()
+        project.salvo("run", "-n", "1")
+    assert not file.exists()
+
+
+RETURNS = """
+from salvo import AdapterResponse, BaseAdapter
+
+class Agent(BaseAdapter):
+    async def run(self, request):
+        return AdapterResponse({returned})
+"""
+ANY_OUTPUT = """
+scenario: output
+adapter: agent:Agent
+user_message: Go.
+assertions:
+  - {{type: jmespath, path: {path}, operator: contains, value: "{value}"}}
+"""
+
+
+@pytest.mark.parametrize(
+    "returned, text",
+    [
+        ("{'seat': [1, None]}", '{"seat":[1,null]}'),
+        ("'{\"seat\": 1}'", '{"seat": 1}'),
+        ("'words'", "words"),
+        ("7", "7"),
+    ],
+)
+def test_the_final_text_is_the_text_of_any_output(project: UserProject, returned: str, text: str) -> None:
+    (project.folder / "scenarios/book_flight.yaml").unlink()
+    project.write("agent.py", RETURNS.format(returned=returned))
+    project.write("scenarios/output.yaml", ANY_OUTPUT.format(path="final_text", value=text[-1].replace('"', "")))
+    project.salvo("run")
+    assert json.loads(project.runs()[0].read_text())["final_text"] == text
+
+
+@pytest.mark.parametrize(
+    "answer", ["lorem ipsum " * 200_000, json.dumps({"text": "lorem " * 200_000})], ids=["text", "json"]
+)
+def test_a_large_answer_is_stored_once_and_read_whole(project: UserProject, answer: str) -> None:
+    (project.folder / "scenarios/book_flight.yaml").unlink()
+    scenario = ANY_OUTPUT.format(path="final_text", value="lorem").replace("agent:Agent", "openai\nmodel: gpt-5.4-mini")
+    project.write("scenarios/output.yaml", scenario)
+    with LoopbackProvider(Say(answer)) as provider:
+        project.reach(provider)
+        ran = project.salvo("run", "--json", "--record")
+    [result] = results_of(ran)
+    assert (result["outcome"], result["final_text"], result["trace"][0]["data"]["text"]) == ("passed", answer, answer)
+    assert result["final_output"] == (json.loads(answer) if answer.startswith("{") else answer)
+    assert project.runs()[0].stat().st_size < 1.2 * len(answer)
+    assert json.loads(project.salvo("report", result["run_id"], "--json").stdout) == result
+    assert project.salvo("replay").exit_code == 0

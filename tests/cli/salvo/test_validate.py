@@ -4,7 +4,7 @@ from pathlib import Path
 
 from inline_snapshot import snapshot
 
-from tests.support.project import UserProject
+from tests.support.project import BOOK_FLIGHT, UserProject
 
 LEAST = "scenario: least\nadapter: openai\nmodel: gpt-5.4-mini\nuser_message: hi\n"
 EXISTS = "assertions:\n  - {type: jmespath, path: final_output, operator: exists}\n"
@@ -48,3 +48,27 @@ def test_all_examples_are_valid(project: UserProject) -> None:
         "Calls go to https://api.openai.com/v1.\n"
         "Calls go to https://api.anthropic.com.\n"
     )
+
+
+def test_a_model_that_the_catalog_does_not_know_is_a_warning_with_its_place(project: UserProject) -> None:
+    judge = "  - {type: llm_judge, model: anthropic/claude-sonnet-4-7, rubric: It is polite.}\n"
+    project.write("scenarios/book_flight.yaml", BOOK_FLIGHT.replace("gpt-4o", "gpt-5.4-mni") + judge)
+    ran = project.salvo("validate")
+    assert ran.exit_code == 0
+    first, second, *_ = ran.stdout.splitlines()
+    assert first.startswith(
+        "scenarios/book_flight.yaml:3:1: model: warning: Salvo does not know the model gpt-5.4-mni of OpenAI; "
+        "it may be misspelt, or newer. Did you mean gpt-5.4-mini?"
+    ), first
+    assert "assertions[4].model: warning: Salvo does not know the model claude-sonnet-4-7 of Anthropic" in second
+    assert "1 scenario is valid." in ran.stdout
+
+
+def test_a_server_of_one_s_own_may_have_any_model(project: UserProject) -> None:
+    text = BOOK_FLIGHT.replace("gpt-4o", "llama")
+    project.write("scenarios/book_flight.yaml", text)
+    project.environ = {"OPENAI_BASE_URL": "http://127.0.0.1:8080/v1"}
+    assert "warning" not in project.salvo("validate").stdout
+    project.environ = {}
+    project.write("scenarios/book_flight.yaml", text + "adapter_options: {base_url: 'http://127.0.0.1:8080'}\n")
+    assert "warning" not in project.salvo("validate").stdout

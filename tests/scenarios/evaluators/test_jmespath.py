@@ -113,9 +113,47 @@ async def test_a_missing_path_is_null_and_only_what_holds_for_null_holds_for_it(
 
 
 @pytest.mark.parametrize("operator, value", [("eq", 5), ("ne", None), ("lte", 5), ("regex", "x"), ("contains", "x")])
-async def test_a_failure_by_a_missing_path_says_that_it_is_missing(operator: str, value: Any) -> None:
-    assert "final_output.x" in await message(operator, value, None)
-    assert "but the path is missing" in await message(operator, value, None)
+async def test_a_failure_says_whether_the_path_is_missing_or_null(operator: str, value: Any) -> None:
+    assert (await message(operator, value, None)).endswith(", got null")
+    for path in (
+        "final_output.y",
+        "final_output.y.z",
+        "final_output.x.z",
+        "final_output.list[3]",
+        "tool_calls[0].name",
+    ):
+        fields = {"type": "jmespath", "path": path, "operator": operator, "value": value}
+        failed = await evaluate(fields, run({"x": None, "list": [1]}))
+        assert failed.message.startswith(f"expected {path} ")
+        assert failed.message.endswith(", but the path is missing")
+
+
+@pytest.mark.parametrize("path", ["final_output.list[?@ > `9`] | [0]", "final_output.(x || y)", "max(`[]`)"])
+async def test_an_expression_that_gives_null_is_not_called_missing(path: str) -> None:
+    fields = {"type": "jmespath", "path": path.replace(".(", " | ("), "operator": "exists"}
+    assert (await evaluate(fields, run({"x": None, "list": [1]}))).message.endswith("to exist, got null")
+
+
+@pytest.mark.parametrize("empty", ["", " \n", [], {}, None])
+async def test_only_not_empty_fails_for_what_is_empty(empty: Any) -> None:
+    assert (await message("not_empty", None, empty)).startswith("expected final_output.x not to be empty, got ")
+    if empty is not None:
+        exists = {"type": "jmespath", "path": "final_output.x", "operator": "exists"}
+        assert (await evaluate(exists, run({"x": empty}))).passed
+
+
+@pytest.mark.parametrize("value", ["a", 0, False, [None], {"a": None}])
+async def test_what_is_not_empty_is_not_empty(value: Any) -> None:
+    fields = {"type": "jmespath", "path": "final_output.x", "operator": "not_empty"}
+    assert (await evaluate(fields, run({"x": value}))).passed
+
+
+async def test_a_very_long_value_is_not_stored_again() -> None:
+    fields = {"type": "jmespath", "path": "final_output", "operator": "contains", "value": "y"}
+    found = await evaluate(fields, run("y" * 50_000))
+    assert (found.passed, found.actual) == (True, "y" * 10_000 + "… (50,000 characters)")
+    found = await evaluate(fields, run(["y"] * 50_000))
+    assert (found.passed, len(found.actual) < 11_000) == (True, True)
 
 
 @pytest.mark.parametrize(
@@ -135,7 +173,7 @@ async def test_a_failure_by_a_missing_path_says_that_it_is_missing(operator: str
         ("contains", "a", 7, 'expected final_output.x to contain "a", got 7, a number, which contains nothing'),
         ("regex", "^a", 7, 'expected final_output.x to match "^a", got 7, a number; only text is matched'),
         ("exists", False, 7, "expected final_output.x not to exist, got 7"),
-        ("exists", True, None, "expected final_output.x to exist, but the path is missing"),
+        ("exists", True, None, "expected final_output.x to exist, got null"),
     ],
 )
 async def test_a_failure_says_what_was_expected_and_what_was_there(
@@ -201,7 +239,7 @@ async def test_a_function_that_cannot_take_what_the_agent_put_out_finds_nothing_
     asked = {"type": "jmespath", "path": "length(final_output.items)", "operator": "gte", "value": 1}
     found = await evaluate(asked, run({}))
     assert found.passed is False
-    assert "but the path is missing (In function length(), invalid type for value: None" in found.message
+    assert "but it has no value (In function length(), invalid type for value: None" in found.message
 
 
 async def test_text_with_lone_surrogates_can_be_asserted_on() -> None:
@@ -246,12 +284,13 @@ async def test_a_pattern_that_only_looks_dangerous_is_matched_in_a_process_of_it
         (
             {"operator": "equals"},
             "operator",
-            'must be one of eq, ne, gt, gte, lt, lte, contains, regex, exists; did you mean "eq"?',
+            'must be one of eq, ne, gt, gte, lt, lte, contains, regex, exists, not_empty; did you mean "eq"?',
         ),
         ({"operator": "regex", "value": "("}, "value", '"(" is not a regular expression: missing )'),
         ({"operator": "regex", "value": 5}, "value", "A regular expression is a string, not a number."),
         ({"operator": "gt", "value": [1]}, "value", "gt orders numbers or strings; value is a list."),
         ({"operator": "gt", "value": True}, "value", "gt orders numbers or strings; value is a boolean."),
+        ({"operator": "not_empty", "value": 1}, "value", "not_empty takes no value."),
         ({"operator": "exists", "value": "yes"}, "value", 'With exists, value is true or false, not "yes".'),
         ({"path": ""}, "path", "must not be empty"),
     ],

@@ -56,6 +56,7 @@ def test_the_layout_is_the_one_of_the_document(store: RunStore) -> None:
     files = sorted(str(path.relative_to(store.folder)) for path in store.folder.rglob("*") if path.is_file())
     assert files == snapshot(
         [
+            ".gitignore",
             "batches/01k9batch.json",
             "history.jsonl",
             "recordings/01k9batch-0001/request.json",

@@ -26,7 +26,7 @@ from salvo.scenarios.evaluators.values import first_non_json, json_equal, json_k
 from salvo.scenarios.result import AgentRunResult, EvalResult
 from salvo.scenarios.spec.schema import Assertion, FileModel, Scenario
 
-Operator: TypeAlias = Literal["eq", "ne", "gt", "gte", "lt", "lte", "contains", "regex", "exists"]
+Operator: TypeAlias = Literal["eq", "ne", "gt", "gte", "lt", "lte", "contains", "regex", "exists", "not_empty"]
 
 
 class JmespathFields(FileModel):
@@ -37,7 +37,7 @@ class JmespathFields(FileModel):
     value: Any = Field(
         None,
         description="What it is compared with. With `contains`: a part of a text, an element of a list or a key of an "
-        "object. With `exists`: false asserts that there is no value.",
+        "object. With `exists`: false asserts that there is no value. With `not_empty`: none.",
     )
 
 
@@ -52,6 +52,11 @@ def _contains(actual: Any, value: Any) -> bool:
     return isinstance(actual, (str, dict)) and isinstance(value, str) and value in actual
 
 
+def _is_empty(actual: Any) -> bool:
+    """Return whether it is null, a text of spaces at most, or a list or object without elements."""
+    return actual is None or (isinstance(actual, str) and not actual.strip()) or actual in ([], {})
+
+
 _OPERATORS: Mapping[str, tuple[str, Callable[[Any, Any], bool]]] = {
     "eq": ("to be", json_equal),
     "ne": ("not to be", lambda actual, value: not json_equal(actual, value)),
@@ -62,15 +67,17 @@ _OPERATORS: Mapping[str, tuple[str, Callable[[Any, Any], bool]]] = {
     "contains": ("to contain", _contains),
     "regex": ("to match", lambda actual, value: isinstance(actual, str) and safe_regex.search(value, actual)),
     "exists": ("to exist", lambda actual, value: (actual is not None) == value),
+    "not_empty": ("not to be empty", lambda actual, _: not _is_empty(actual)),
 }
 """How each operator is called in a message, and how it compares the actual value with the expected one."""
+_MAX_ACTUAL = 10_000
 _ORDERING = ("gt", "gte", "lt", "lte")
 
 
 class _Match(NamedTuple):
     value: Any
     note: str = ""
-    """Why there is no value, if it is not only that the path is missing."""
+    """What to say of a value that is null: whether the path is missing, or a function got the wrong type."""
 
 
 def _evaluate(
@@ -89,7 +96,17 @@ def _compare(fields: JmespathFields, match: _Match) -> EvalResult:
     _, compare = _OPERATORS[fields.operator]
     passed = compare(match.value, value)
     message = "" if passed else _difference(fields, value, match)
-    return EvalResult.judged(passed, message, expected=value, actual=match.value)
+    return EvalResult.judged(passed, message, expected=value, actual=_short(match.value))
+
+
+def _short(value: Any) -> Any:
+    """Return the value, or the beginning of a large one: the run itself holds all of it."""
+    if value is None or isinstance(value, (bool, int, float)) or (isinstance(value, str) and len(value) <= _MAX_ACTUAL):
+        return value
+    if isinstance(value, str):
+        return f"{value[:_MAX_ACTUAL]}… ({len(value):,} characters)"
+    text = json_codec.dumps(value).decode("utf-8", "replace")
+    return value if len(text) <= _MAX_ACTUAL else f"{text[:_MAX_ACTUAL]}… ({len(text):,} characters)"
 
 
 def _search(path: str, result: AgentRunResult) -> _Match:
@@ -99,20 +116,45 @@ def _search(path: str, result: AgentRunResult) -> _Match:
     part = result if _needs_root(tree) else {name: getattr(result, name, None) for name in root_names(tree)}
     content = json_codec.loads(json_codec.dumps(part), max_depth=json_codec.MAX_DEPTH_STORED)
     try:
-        return _Match(expression.search(content))
+        value = expression.search(content)
     except JMESPathTypeError as error:
         # A function got a type that it does not take, mostly null from a missing path. This depends on the agent's
         # output, so it counts as no value and not as an error of the evaluator.
-        return _Match(None, f" ({error})")
+        return _Match(None, f"but it has no value ({error})")
+    return _Match(value, "but the path is missing" if value is None and _is_missing(tree, content) else "got null")
+
+
+def _is_missing(tree: Mapping[str, Any], content: Any) -> bool:
+    """Return whether a path of names and indexes leads nowhere. Any other expression gives null by itself."""
+    return _follow(tree, content) is _NOWHERE
+
+
+_NOWHERE = object()
+
+
+def _follow(tree: Mapping[str, Any], content: Any) -> Any:
+    """Return the value at a path of names and indexes; None for any other expression."""
+    if tree["type"] in ("subexpression", "index_expression"):
+        for part in tree["children"]:
+            content = _follow(part, content)
+            if content is _NOWHERE:
+                break
+        return content
+    if tree["type"] == "field":
+        return content.get(tree["value"], _NOWHERE) if isinstance(content, dict) else _NOWHERE
+    if tree["type"] == "index":
+        index = tree["value"]
+        return content[index] if isinstance(content, list) and -len(content) <= index < len(content) else _NOWHERE
+    return None
 
 
 def _difference(fields: JmespathFields, value: Any, match: _Match) -> str:
     phrase, _ = _OPERATORS[fields.operator]
-    claim = f"{phrase} {excerpt(value)}"
+    claim = phrase if fields.operator == "not_empty" else f"{phrase} {excerpt(value)}"
     if fields.operator == "exists":
         claim = phrase if value else f"not {phrase}"
     if match.value is None:
-        return f"expected {fields.path} {claim}, but the path is missing{match.note}"
+        return f"expected {fields.path} {claim}, {match.note}"
     return (
         f"expected {fields.path} {claim}, got {excerpt(match.value)}{_kind_note(fields.operator, match.value, value)}"
     )
@@ -212,14 +254,20 @@ def _function_names(tree: Mapping[str, Any]) -> Iterator[str]:
             yield from _function_names(part)
 
 
+def _optional_value_errors(fields: JmespathFields, has_value: bool) -> Iterator[tuple[str, str]]:
+    if has_value and fields.operator == "not_empty":
+        yield "value", "not_empty takes no value."
+    elif has_value and not isinstance(fields.value, bool):
+        yield "value", f"With exists, value is true or false, not {excerpt(fields.value)}."
+
+
 def _value_errors(fields: JmespathFields, has_value: bool) -> Iterator[tuple[str, str]]:
     value, operator = fields.value, fields.operator
     non_json = first_non_json(value)
     if non_json is not None:
         yield "value", f"value holds a {json_kind(non_json)}, which no JSON value equals. Put it in quotes."
-    elif operator == "exists":
-        if has_value and not isinstance(value, bool):
-            yield "value", f"With exists, value is true or false, not {excerpt(value)}."
+    elif operator in ("exists", "not_empty"):
+        yield from _optional_value_errors(fields, has_value)
     elif not has_value:
         yield "operator", f"{operator} needs a value. To compare with null, write value: null."
     elif operator in _ORDERING and json_kind(value) not in {"number", "string"}:

@@ -21,6 +21,7 @@ from salvo.errors import TapeCorruptError
 from salvo.scenarios.result import AgentRunResult, Batch, EvalResult
 from salvo.scenarios.run.redaction import CALL_FIELDS, TOOL_FIELDS, clean_items
 from salvo.scenarios.run.tools.toolbox import ToolRecord
+from salvo.scenarios.store.large_answers import without_repeated_answer
 
 HASHES_ONLY = "Only hashes were recorded, so it cannot be replayed."
 PROGRAM_RUNS_AGAIN = (
@@ -75,7 +76,7 @@ class Recording:
         }
         response = {
             "salvo_tape": VERSION,
-            "result": self.result,
+            "result": without_repeated_answer(self.result),
             "prices": self.prices,
             "calls": clean_items(self.calls, CALL_FIELDS, redactor),
             "responses": [item.reply for item in exchanges],

@@ -44,6 +44,7 @@ from salvo.scenarios.result import AgentRunResult, Batch, Outcome
 from salvo.scenarios.store.batch_lock import hold_batches
 from salvo.scenarios.store.index import Entries, IndexEntry, index_entry
 from salvo.scenarios.store.jsonl import append_line, open_for_appending, open_locked, parse_line, tail_lines
+from salvo.scenarios.store.large_answers import without_repeated_answer
 from salvo.scenarios.store.recording import Recording, check_file_names
 
 if TYPE_CHECKING:
@@ -61,6 +62,7 @@ _TAIL = 512 * 1024
 _CANDIDATES = 5
 _MOST_RUNS = 100_000
 """Per batch. The command line accepts no more, but a file may say anything."""
+_GITIGNORE = Path(__file__).parents[1] / "spec" / "templates" / "gitignore.txt"
 T = TypeVar("T")
 
 
@@ -87,6 +89,8 @@ class RunStore:
     def prepare(self) -> None:
         """Create the folders, and check that they are writable and that the disk has space: before money is spent."""
         try:
+            if not self.runs.exists():
+                self._ignore_in_git()
             for folder in (self.runs, self.batches, self.recordings):
                 make_folder(folder)
                 probe = temporary_beside(folder / "probe")
@@ -101,6 +105,12 @@ class RunStore:
                 f"The disk under {self.folder} has only {free // 1024:,} kB left.",
                 hint=f"Free at least {FREE_SPACE // 1024**2} MB. Nothing was run, and nothing was spent.",
             )
+
+    def _ignore_in_git(self) -> None:
+        """Write a .gitignore into a new store, as `salvo init` does: only recordings are worth committing."""
+        make_folder(self.folder)
+        with suppress(FileExistsError):
+            write(self.folder / ".gitignore", _GITIGNORE.read_bytes())
 
     def hold(self, batches: Iterable[Batch], now: str) -> AbstractContextManager[None]:
         """Let no other process make runs of these batches in a block. Raise UsageError if one does already."""
@@ -131,7 +141,7 @@ class RunStore:
 
     def save_run(self, result: AgentRunResult) -> None:
         # The file first: a line of the index never names a run that does not exist.
-        write_atomically(self._run_file(result.run_id), json_codec.dumps(result, indent=2))
+        write_atomically(self._run_file(result.run_id), json_codec.dumps(without_repeated_answer(result), indent=2))
         append_line(self.history, index_entry(result))
 
     def load_run(self, run_id: str) -> AgentRunResult:
