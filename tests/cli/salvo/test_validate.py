@@ -52,12 +52,12 @@ def test_all_examples_are_valid(project: UserProject) -> None:
 
 def test_a_model_that_the_catalog_does_not_know_is_a_warning_with_its_place(project: UserProject) -> None:
     judge = "  - {type: llm_judge, model: anthropic/claude-sonnet-4-7, rubric: It is polite.}\n"
-    project.write("scenarios/book_flight.yaml", BOOK_FLIGHT.replace("gpt-4o", "gpt-5.4-mni") + judge)
+    project.write("scenarios/book_flight.yaml", BOOK_FLIGHT.replace("gpt-4o", "gtp-5.4-mini") + judge)
     ran = project.salvo("validate")
     assert ran.exit_code == 0
     first, second, *_ = ran.stdout.splitlines()
     assert first.startswith(
-        "scenarios/book_flight.yaml:3:1: model: warning: Salvo does not know the model gpt-5.4-mni of OpenAI; "
+        "scenarios/book_flight.yaml:3:1: model: warning: Salvo does not know the model gtp-5.4-mini of OpenAI; "
         "it may be misspelt, or newer. Did you mean gpt-5.4-mini?"
     ), first
     assert "assertions[4].model: warning: Salvo does not know the model claude-sonnet-4-7 of Anthropic" in second
