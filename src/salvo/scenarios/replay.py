@@ -299,9 +299,11 @@ def _unused_records(environment: RunEnvironment) -> list[str]:
 def _comparable(result: AgentRunResult) -> dict[str, Any]:
     """Return what must be the same in a replay: everything except ids, times and the verdict."""
     content: dict[str, Any] = json_codec.loads(json_codec.dumps(result), max_depth=json_codec.MAX_DEPTH_STORED)
-    ending = {"ended": result.cause, "error": result.error} if result.cause in UNFINISHED else {}
+    # A run that was evaluated had ended, whatever its verdict names as the cause.
+    is_unfinished = result.cause in UNFINISHED and not result.eval_results
+    ending = {"ended": result.cause, "error": result.error} if is_unfinished else {}
     # The standard error of a program may contain times and numbers that differ.
     content["details"].pop("stderr", None)
     if result.cause is Cause.EXIT:
-        ending.pop("error")
+        ending.pop("error", None)
     return {**{name: value for name, value in content.items() if name not in _NOT_COMPARED}, **ending}

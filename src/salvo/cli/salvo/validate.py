@@ -28,8 +28,8 @@ def validate(path: Path | None, trust: bool, as_json: bool, allow_env: tuple[str
 
     PATH is a scenario file or a folder of them; without one it is scenarios/, or else the current folder. Every
     problem of every file is listed with its line and column, and the command exits with 2 if there are any. The
-    Python code that a scenario names is imported. A model that Salvo does not know is a warning. Where calls would go is
-    printed, with the names of the variables.
+    Python code that a scenario names is imported. A model that Salvo does not know is a warning. Where calls would go
+    is printed, with the names of the variables.
 
     With --trust nothing is imported or started. Instead, what the scenarios name is listed, to be read before a
     stranger's project is run: Python modules (adapters, every tools.py, assertions of your own and of installed

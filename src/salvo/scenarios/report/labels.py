@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 
 from salvo.engine.text.formatting import NamedValue, at_least, at_most, money, or_unknown, percent, pluralize, seconds
@@ -30,6 +31,9 @@ CAUSES: Mapping[Cause, str] = {
     Cause.INTERRUPTED: "interrupted",
 }
 """What the agent did in the first causes, up to EXIT; in the others, what else happened."""
+_EXPLAINED = (Cause.EXIT, Cause.TIMEOUT)
+"""The causes whose error says more than the cause."""
+_MOST_REASONS = 5
 VERDICTS: Mapping[BatchVerdict, str] = {
     BatchVerdict.PASSED: "The required pass rate was reached.",
     BatchVerdict.FAILED: "The required pass rate was not reached.",
@@ -158,9 +162,18 @@ def notes(assertion: AssertionSummary, summary: BatchSummary) -> Iterator[str]:
 
 
 def stopped(summary: BatchSummary) -> Iterator[str]:
-    """Yield the failures that have another cause than an assertion."""
-    for cause, number in summary.stopped.items():
-        yield f"{pluralize(number, 'run')} failed: the agent {describe_cause(cause)}."
+    """Yield the failures that have another cause than an assertion, with what is known of it."""
+    reasons = Counter(
+        (failure.cause, failure.error if failure.cause in _EXPLAINED else None)
+        for failure in summary.failures
+        if failure.cause not in (None, Cause.ASSERTION)
+    )
+    for (cause, explanation), number in reasons.most_common(_MOST_REASONS):
+        explained = f": {explanation}" if explanation else "."
+        yield f"{pluralize(number, 'run')} failed: the agent {describe_cause(cause)}{explained}"
+    if len(reasons) > _MOST_REASONS:
+        rest = sum(reasons.values()) - sum(number for _, number in reasons.most_common(_MOST_REASONS))
+        yield f"{pluralize(rest, 'more run')} failed for other reasons of this kind."
 
 
 def describe_cause(cause: Cause | None) -> str:

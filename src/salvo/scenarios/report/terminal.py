@@ -82,7 +82,7 @@ def _row_colour(assertion: AssertionSummary) -> str | None:
 
 
 def _failures(summary: BatchSummary) -> Iterator[str]:
-    yield from labels.stopped(summary)
+    yield from map(printable, labels.stopped(summary))
     if replays := [f"salvo replay {failure.run_id}" for failure in summary.failures if failure.recorded]:
         yield f"{pluralize(len(replays), 'failure')} recorded. Replay with:"
         yield from (f"  {line}" for line in first_lines(replays, _REPLAYS))

@@ -118,6 +118,11 @@ async def judge(result: AgentRunResult, environment: RunEnvironment, registry: R
     # A refusal or a truncated answer explains a failure better than the assertion that noticed it.
     result.cause = result.cause if result.cause and verdict.outcome is Outcome.FAILED else verdict.cause
     result.error = next((item.error for item in result.eval_results if item.error), None)
+    fault = environment.journal.tolerated_fault
+    if fault is not None and result.outcome is Outcome.FAILED:
+        # It passes if it did well without the last answer. But what it lacked is not held against it.
+        result.outcome, result.cause, result.error = Outcome.ERROR, Cause.PROVIDER, str(fault)
+        result.weighted_score = None
     result.judge_cost = environment.judging.cost if environment.judging.model_calls else 0.0
 
 

@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 from salvo.engine.chat.base import ChatModel, ChatReply, ChatRequest, Usage
 from salvo.engine.runtime.clock import Clock
 from salvo.engine.runtime.pricing import UnitPrices, find_prices, usage_cost
+from salvo.errors import ProviderError
 from salvo.scenarios.result import ToolCall, TraceEvent
 
 Spend: TypeAlias = Callable[[float | None, str], None]
@@ -29,6 +30,8 @@ class Journal:
         self.models: dict[str, str | None] = {}
         """Each model that answered, with the fingerprint of its backend."""
         self.dropped: set[str] = set()
+        self.tolerated_fault: ProviderError | None = None
+        """Why the agent's last call failed, if the agent finished all the same."""
         self._clock = clock
         self._spend = spend
         self._fixed = prices is not None

@@ -269,7 +269,7 @@ def test_the_program_gets_a_plain_environment_its_own_variables_and_no_key(
 @pytest.mark.parametrize(
     "agent, said",
     [
-        ("raise ValueError('no seat')", "The program ended with exit code 1. The last line of its standard error: ValueError: no seat"),
+        ("raise ValueError('no seat')", "The program ended with exit code 1. The end of its standard error: File \"agent.py\", line 1, in <module> | raise ValueError('no seat') | ValueError: no seat"),
         ("import os; os.kill(os.getpid(), 9)", "The program was ended by signal 9."),
         ("while True: print('x' * 1000)", "The program wrote more than 10,485,760 bytes."),
     ],
@@ -278,7 +278,19 @@ def test_a_program_that_fails_by_itself_fails_its_run(project: UserProject, agen
     write(project, agent)
     code, result = record(project)
     assert (code, result["outcome"], result["cause"], result["weighted_score"]) == (1, "failed", "exit", 0.0)
-    assert result["error"] == said
+    assert result["error"].replace(f"{project.folder}/", "") == said
+    assert (
+        f"1 run failed: the agent exited with an error: {result['error']}\n" in project.salvo("report", "latest").stdout
+    )
+
+
+def test_a_program_that_does_without_its_last_call_is_judged_by_what_it_did(project: UserProject) -> None:
+    agent = PLAIN_AGENT + "found = ask('hello')\ntry: ask('thanks')\nexcept Exception: pass\nprint(found)"
+    write(project, agent)
+    code, result = record(project, [Say('{"confirmation": "QWERTZ"}'), Fault.unauthorized()])
+    assert (code, result["outcome"], result["cause"]) == (0, "passed", None)
+    assert [event["type"] for event in result["trace"]] == ["model", "model_error"]
+    assert project.salvo("replay").exit_code == 0
 
 
 def test_a_crash_after_an_answer_is_the_same_in_replay_whatever_it_complains_about(project: UserProject) -> None:

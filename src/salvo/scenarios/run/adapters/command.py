@@ -27,7 +27,7 @@ from salvo.engine.runtime.files import write
 from salvo.engine.runtime.subprocesses import MAX_OUTPUT, ProcessResult, run_program
 from salvo.engine.wire.base import Wire
 from salvo.engine.wire.replay import ReplayWire
-from salvo.errors import ContextTooLongError, InputError
+from salvo.errors import ContextTooLongError, InputError, ProviderError
 from salvo.scenarios.result import AdapterRequest, AdapterResponse, Stopped
 from salvo.scenarios.run.adapters.base import BaseAdapter
 from salvo.scenarios.run.adapters.tool_loop import LANE
@@ -45,6 +45,7 @@ _BASE = frozenset({
 """The variables that every program gets, besides LC_*. It gets others only by name."""
 _STOPS = {Stop.REFUSAL: Stopped.REFUSAL, Stop.LENGTH: Stopped.LENGTH}
 _MAX_SHOWN = 200
+_LINES_SHOWN = 3
 
 Text = Annotated[str, Field(min_length=1)]
 
@@ -107,6 +108,7 @@ class CommandAdapter(BaseAdapter):
                     )
         finally:
             trace.end()
+        context.journal.tolerated_fault = _tolerated_fault(result, trace)
         return _response(result, trace)
 
 
@@ -217,7 +219,7 @@ def _response(result: ProcessResult, trace: ProgramTrace) -> AdapterResponse:
         if not isinstance(over, TurnLimitReached):
             raise over
         return AdapterResponse(None, stopped=Stopped.TURN_LIMIT, details=details)
-    if trace.error is not None:
+    if trace.error is not None and result.exit_code != 0:
         raise trace.error
     text = result.output.rstrip("\r\n")
     if result.output_truncated:
@@ -230,10 +232,17 @@ def _response(result: ProcessResult, trace: ProgramTrace) -> AdapterResponse:
     return AdapterResponse(text, stopped=stopped_by_model, details=details)
 
 
+def _tolerated_fault(result: ProcessResult, trace: ProgramTrace) -> ProviderError | None:
+    """Return why the program's last call failed, if it ended well all the same."""
+    error = trace.error if result.exit_code == 0 else None
+    return error if isinstance(error, ProviderError) else None
+
+
 def _exit_error(result: ProcessResult, trace: ProgramTrace) -> str:
     code = result.exit_code or 0
     how = f"ended with exit code {code}" if code > 0 else f"was ended by signal {-code}"
-    lines = result.errors.strip().splitlines()
     why = f" {trace.refused}" if trace.refused else ""
-    last_line = f" The last line of its standard error: {lines[-1].strip()[:_MAX_SHOWN]}" if lines else ""
-    return f"The program {how}.{why}{last_line}"
+    lines = [line.strip() for line in result.errors.splitlines() if line.strip()]
+    end = " | ".join(lines[-_LINES_SHOWN:])
+    shown = end if len(end) <= _MAX_SHOWN else f"…{end[-_MAX_SHOWN:]}"
+    return f"The program {how}.{why}" + (f" The end of its standard error: {shown}" if end else "")
