@@ -266,6 +266,8 @@ class AgentRunResult(BaseModel):
     replay_note: str = ""
     details: Details = Field(default_factory=dict)
     salvo_version: str = ""
+    from_cache: bool = False
+    """Whether a model's replies came from a cache: such a run repeats another one, and is no new evidence."""
 
     @model_validator(mode="after")
     def _complete(self) -> Self:
@@ -317,6 +319,10 @@ class Batch:
     """The confidence with which the runs must show whether the pass rate holds; None: the observed rate decides."""
     max_runs: int | None = None
     """With --until-sure: the most runs. `runs` is then the number of runs of all rounds so far."""
+    rounds: list[int] = field(default_factory=list)
+    """With --until-sure: the number of runs after each round, at which the verdict was looked at."""
+    one_sided: bool = False
+    """Whether the confidence is that of each bound, and not of the interval: then fewer runs settle a verdict."""
     command: str = ""
     """The id that all batches of one command share. It sorts before their ids."""
 
