@@ -106,7 +106,10 @@ def test_a_line_of_the_index_has_all_that_is_needed_to_list_a_run(store: RunStor
             "tokens": {"input": 900, "output": 120, "cache_read": 0, "cache_write": 0},
             "tool_count": 3,
             "assertions": [{"label": "polite", "type": "llm_judge", "passed": None, "required": False}],
-            "recorded": False, 'from_cache': False, 'content_hash': '97294f05c3603881'}
+            "recorded": False,
+            "from_cache": False,
+            "content_hash": "97294f05c3603881",
+        }
     )
 
 

@@ -32,8 +32,17 @@ from salvo.scenarios.store.store import LATEST, RunStore
     metavar="FILE",
     help="Write a batch as one HTML file, for people without Salvo; - is standard output.",
 )
+@click.option("--pass-at-k", is_flag=True, help="Of one batch, also show pass@k: the chance that one of k runs passes.")
 @click.option("--rebuild", is_flag=True, help="Rebuild the index from the run files first.")
-def report(run_id: str | None, last: int, failures: bool, as_json: bool, html: Path | None, rebuild: bool) -> None:
+def report(
+    run_id: str | None,
+    last: int,
+    failures: bool,
+    as_json: bool,
+    html: Path | None,
+    pass_at_k: bool,
+    rebuild: bool,
+) -> None:
     """Show stored results: the newest batches, one batch, or one run.
 
     Without RUN_ID, the newest batches are listed. RUN_ID is the id of a run, which is shown in full, or of a batch,
@@ -53,7 +62,7 @@ def report(run_id: str | None, last: int, failures: bool, as_json: bool, html: P
     elif run_id is None:
         _show_newest(store, last, failures, as_json)
     elif (batch_id := _find_batch(store, run_id)) is not None:
-        _show_batch(store, batch_id, failures, as_json)
+        _show_batch(store, batch_id, failures, as_json, pass_at_k)
     else:
         _show_run(store, run_id, as_json)
 
@@ -68,14 +77,14 @@ def _show_newest(store: RunStore, last: int, failures: bool, as_json: bool) -> N
         raise SystemExit(ExitCode.NOTHING)
 
 
-def _show_batch(store: RunStore, batch_id: str, failures: bool, as_json: bool) -> None:
+def _show_batch(store: RunStore, batch_id: str, failures: bool, as_json: bool, pass_at_k: bool) -> None:
     entries = store.load_entries(batch_id)
     summary = summarise(store.load_batch(batch_id), entries)
     _warn(entries.skipped, _damaged(store))
     if failures or as_json:
         _show([summary], failures, as_json)
     else:
-        echo("\n".join(terminal.batch_table(summary, colour=True)))
+        echo("\n".join(terminal.batch_table(summary, colour=True, pass_at_k=pass_at_k)))
 
 
 def _write_html(store: RunStore, batch_id: str | None, path: Path) -> None:

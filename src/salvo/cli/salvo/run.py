@@ -29,6 +29,11 @@ DEFAULT_BASELINE = "-"
     type=INNER_SHARE,
     help="Pass or fail only if the runs show it with this confidence, such as 0.95; otherwise inconclusive.",
 )
+@click.option(
+    "--one-sided",
+    is_flag=True,
+    help="The confidence is that of each bound, not of the interval: fewer runs are needed.",
+)
 @click.option("--until-sure", is_flag=True, help="Run in rounds until that is shown; needs --max-runs.")
 @click.option("--max-runs", type=click.IntRange(min=1), help="With --until-sure: no more runs than this.")
 @click.option(
@@ -39,6 +44,7 @@ DEFAULT_BASELINE = "-"
     metavar="[FILE]",
     help="Compare with a baseline afterwards. [default: .salvo/baseline.json]",
 )
+@click.option("--pass-at-k", is_flag=True, help="Also show pass@k: the chance that at least one of k runs passes.")
 @click.option("-k", "keyword", help="Only scenarios whose name contains this.")
 @click.option("-x", "--exitfirst", is_flag=True, help="Start no more runs after the first failure or error.")
 @click.option("-j", "--concurrency", type=click.IntRange(min=1), default=10, show_default=True, help="Runs at once.")

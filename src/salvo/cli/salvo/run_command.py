@@ -19,9 +19,11 @@ from salvo.cli.console import ProgressLine, unpriced_notice
 from salvo.cli.exit_codes import ExitCode
 from salvo.cli.output import echo, echo_json
 from salvo.engine.text.formatting import pluralize
+from salvo.engine.text.unicode_escape import printable
 from salvo.engine.wire.record import RecordingOptions
 from salvo.engine.wire.retry import Wait
 from salvo.errors import NothingFoundError, UsageError
+from salvo.scenarios.analysis.confidence_gate import too_few_runs
 from salvo.scenarios.analysis.summary import BatchSummary, BatchVerdict, summarise
 from salvo.scenarios.destinations import destination_lines
 from salvo.scenarios.plan import RunSettings, plan_resume, plan_runs
@@ -47,9 +49,11 @@ def run(
     threshold: float | None,
     min_pass_rate: float | None,
     confidence: float | None,
+    one_sided: bool,
     until_sure: bool,
     max_runs: int | None,
     baseline: str | None,
+    pass_at_k: bool,
     keyword: str | None,
     exitfirst: bool,
     concurrency: int,
@@ -98,11 +102,16 @@ def run(
             redact=patterns,
             max_runs=max_runs,
             at_once=concurrency,
+            one_sided=one_sided,
         )
         workspace = Workspace(project, patterns=patterns, allow_env=frozenset(allow_env), call_limits=call_limits)
         work = _plan(workspace, path, keyword, settings)
+        _check_one_sided(work, one_sided=one_sided)
     if blessed is not None:
         blessed.check(work)
+    for item in work:
+        if item.pending and (warning := too_few_runs(item.batch)) is not None:
+            echo(printable(warning), err=True)
 
     limits = RunLimits(concurrency, max_cost, stop_at_first_failure=exitfirst)
     outcome = execute(workspace, work, settings.recording, limits)
@@ -110,7 +119,7 @@ def run(
     store = workspace.store()
     summaries = [summarise(item.batch, item.entries, item.skipped) for item in work]
     compared = None if blessed is None else blessed.compare(store, work)
-    _show(store, summaries, compared, outputs, as_json=as_json)
+    _show(store, summaries, compared, outputs, as_json=as_json, pass_at_k=pass_at_k)
     if outcome.interrupted:
         raise SystemExit(ExitCode.INTERRUPTED)
     is_worse = compared is not None and compared.is_worse
@@ -193,6 +202,17 @@ def _check_outputs(outputs: tuple[Path, ...]) -> None:
             )
 
 
+def _check_one_sided(work: list[ScenarioRuns], *, one_sided: bool) -> None:
+    if not one_sided:
+        return
+    for item in work:
+        if item.batch.confidence is None or item.batch.confidence <= 0.5:
+            raise UsageError(
+                f"{item.batch.scenario_id}: --one-sided needs a confidence above 0.5.",
+                hint="Add --confidence 0.95. Nothing was run, and nothing was spent.",
+            )
+
+
 def _check_until_sure(runs: int | None, *, until_sure: bool, max_runs: int | None) -> None:
     if until_sure != (max_runs is not None):
         raise click.UsageError("--until-sure and --max-runs go together: until it is shown, but at most so many runs.")
@@ -218,10 +238,12 @@ def _show(
     outputs: tuple[Path, ...],
     *,
     as_json: bool,
+    pass_at_k: bool,
 ) -> None:
     """Print the table or JSON, and write the files. Of a resumed batch, the earlier runs are included."""
     if not as_json:
-        echo("\n\n".join("\n".join(terminal.batch_table(summary, colour=True)) for summary in summaries))
+        tables = (terminal.batch_table(summary, colour=True, pass_at_k=pass_at_k) for summary in summaries)
+        echo("\n\n".join("\n".join(table) for table in tables))
         if sum(summary.without_result > 0 for summary in summaries) > 1:
             echo("\nResume all of them with: salvo run --resume latest")
         if compared is not None:

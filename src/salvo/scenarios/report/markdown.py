@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from salvo.engine.text.formatting import at_least, at_most, first_lines, pluralize, seconds, truncate
+from salvo.engine.text.formatting import first_lines, pluralize, seconds, truncate
 from salvo.engine.text.markdown import code, inline, markdown_table
 from salvo.scenarios.analysis.summary import AssertionSummary, BatchSummary, Failure, Group
 from salvo.scenarios.report import labels
@@ -41,7 +41,7 @@ def _row(summary: BatchSummary) -> tuple[str, ...]:
         f"{summary.completed} of {summary.runs}",
         str(summary.passed),
         labels.rate(summary),
-        f"{at_least(summary.interval.low)} to {at_most(summary.interval.high)}" if completed else "unknown",
+        labels.interval(summary.interval, summary.min_pass_rate) if completed else "unknown",
         labels.score(summary.average_score),
         seconds(summary.latency.p95) if summary.latency else "unknown",
         inline(labels.total(summary.cost)),

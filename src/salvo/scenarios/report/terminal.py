@@ -5,12 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from salvo.engine.text.formatting import (
-    at_least,
-    at_most,
     display_json,
     first_lines,
     format_time,
-    percent,
     pluralize,
     seconds,
     truncate,
@@ -41,7 +38,9 @@ class _Paint(Paint):
         return self(word, _COLOURS.get(word), bold=True)
 
 
-def batch_table(summary: BatchSummary, *, colour: bool = False, width: int | None = None) -> list[str]:
+def batch_table(
+    summary: BatchSummary, *, colour: bool = False, width: int | None = None, pass_at_k: bool = False
+) -> list[str]:
     """Return a batch as a table, followed by its verdict and statistics."""
     paint = _Paint(colour)
     header = _header(summary)
@@ -53,7 +52,7 @@ def batch_table(summary: BatchSummary, *, colour: bool = False, width: int | Non
         [paint(header, bold=True), rule, *body, *_failures(summary)],
         list(_errors(summary, paint)),
         list(_skipped(summary, paint)),
-        list(_numbers(summary, paint)),
+        list(_numbers(summary, paint, pass_at_k)),
     ]
     return [line for section in sections if section for line in ("", *section)][1:]
 
@@ -113,9 +112,9 @@ def _grouped(groups: Sequence[Group], reason: Callable[[Group], str]) -> Iterato
         yield f"  … and {sum(group.count for group in groups[_GROUPS:])} more, for other reasons"
 
 
-def _numbers(summary: BatchSummary, paint: _Paint) -> Iterator[str]:
+def _numbers(summary: BatchSummary, paint: _Paint, pass_at_k: bool) -> Iterator[str]:
     yield f"verdict    {verdict(summary, paint)}"
-    yield from (f"{row.name:<10} {row.value}" for row in labels.figures(summary))
+    yield from (f"{row.name:<10} {row.value}" for row in labels.figures(summary, pass_at_k=pass_at_k))
 
 
 def verdict(summary: BatchSummary, paint: _Paint | None = None) -> str:
@@ -136,8 +135,8 @@ def _batch_row(summary: BatchSummary) -> tuple[str, ...]:
         truncate(printable(summary.model or summary.provider), 30),
         format_time(summary.created_at),
         f"{summary.completed}/{summary.runs}",
-        "" if summary.pass_rate is None else percent(summary.pass_rate),
-        f"{at_least(summary.interval.low)} to {at_most(summary.interval.high)}" if summary.completed else "",
+        "" if summary.pass_rate is None else labels.rate(summary),
+        labels.interval(summary.interval, summary.min_pass_rate) if summary.completed else "",
         "" if summary.average_score is None else f"{summary.average_score:.2f}",
         str(summary.errors or ""),
         labels.total(summary.cost),
