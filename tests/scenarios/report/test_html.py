@@ -474,7 +474,9 @@ def report(*arguments: str) -> Result:
 def test_the_newest_batch_is_written_unless_one_is_named(store: RunStore) -> None:
     shown = report("--html", "new.html")
     assert (shown.exit_code, shown.stderr) == (ExitCode.OK, "")
-    assert shown.stdout == snapshot('new.html: refund, passed: 1 of 1 completed runs passed (observed; not shown: the runs are compatible with 2%); min_pass_rate is 100%\n')
+    assert shown.stdout == snapshot(
+        "new.html: refund, passed: 1 of 1 completed runs passed (observed; not shown: the runs are compatible with 2%); min_pass_rate is 100%\n"
+    )
     assert "<bdi>refund</bdi>" in Path("new.html").read_text()
     assert report("01k9b", "--html", "old.html").exit_code == ExitCode.OK
     assert Path("old.html").read_text() == page(*three())

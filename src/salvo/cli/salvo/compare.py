@@ -17,6 +17,7 @@ from salvo.cli.salvo.run_command import execute
 from salvo.engine.jsonio import json_codec
 from salvo.errors import NothingFoundError
 from salvo.scenarios.analysis.batch_stats import VERSION, run_fingerprints, run_settings
+from salvo.scenarios.analysis.compare import ComparisonVerdict
 from salvo.scenarios.analysis.comparison_inputs import (
     compare_batches,
     find_pairs,
@@ -44,6 +45,11 @@ Pairs = list[tuple[Batch, Batch]]
 @click.option(
     "--all", "all_scenarios", is_flag=True, help="With two batches: all scenarios of the two commands they belong to."
 )
+@click.option(
+    "--paired",
+    is_flag=True,
+    help="Compare runs with the same seed pair by pair (McNemar's test), where seeds couple the sides.",
+)
 @click.option("--run", "do_run", is_flag=True, help="With --a and --b: run what is missing or has changed.")
 @click.option("-n", "--runs", type=click.IntRange(min=1), help="With --run: how often to run each scenario.")
 @click.option("-j", "--concurrency", type=click.IntRange(min=1), default=10, show_default=True, help="Runs at once.")
@@ -57,6 +63,7 @@ def compare(
     model_a: str | None,
     model_b: str | None,
     all_scenarios: bool,
+    paired: bool,
     do_run: bool,
     runs: int | None,
     concurrency: int,
@@ -71,8 +78,9 @@ def compare(
     Either --a MODEL --b MODEL, over the scenarios that both were run on (or those at PATH); or two batches, such as
     before and after a change of a prompt. An id may be any unique prefix, or latest.
 
-    The exact test of each scenario is corrected for the number of scenarios. Errors are counted, but are part of no
-    rate. Exits 1 when B is significantly worse, 3 when a side has no completed run to compare, and 0 otherwise.
+    The exact test of each scenario is corrected for the number of scenarios. Errors are counted and compared, but are
+    part of no rate. Exits 1 when B is significantly worse, 3 when a side has no completed run to compare or when errors
+    could hide that B is worse, and 0 otherwise.
     """
     project = Project.find()
     store = RunStore(project.store)
@@ -93,7 +101,7 @@ def compare(
             pairs, notes = _run_missing(workspace, (model_a, model_b), path, settings, limits)
         else:
             pairs, notes = _find_stored(store, project, (model_a, model_b), path)
-    report = compare_batches(store, pairs, notes)
+    report = compare_batches(store, pairs, notes, paired=paired)
     if as_json:
         echo_json(json_codec.dumps(comparison.document(report), indent=2))
     elif markdown:
@@ -102,7 +110,8 @@ def compare(
         echo("\n".join(comparison.lines(report, colour=True)))
     if report.comparison.worse:
         raise SystemExit(ExitCode.FAILED)
-    raise SystemExit(ExitCode.NOT_JUDGED if report.comparison.not_compared else ExitCode.OK)
+    judged = report.comparison.verdict is not ComparisonVerdict.NOT_JUDGED
+    raise SystemExit(ExitCode.OK if judged else ExitCode.NOT_JUDGED)
 
 
 def _find_stored(

@@ -44,6 +44,13 @@ DEFAULT_BASELINE = "-"
     metavar="[FILE]",
     help="Compare with a baseline afterwards. [default: .salvo/baseline.json]",
 )
+@click.option(
+    "--commits",
+    type=click.IntRange(min=1),
+    default=20,
+    show_default=True,
+    help="With --against-baseline: a false alarm in so many comparisons with a baseline has a probability of 5 %.",
+)
 @click.option("--pass-at-k", is_flag=True, help="Also show pass@k: the chance that at least one of k runs passes.")
 @click.option("-k", "keyword", help="Only scenarios whose name contains this.")
 @click.option("-x", "--exitfirst", is_flag=True, help="Start no more runs after the first failure or error.")

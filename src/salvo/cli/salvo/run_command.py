@@ -53,6 +53,7 @@ def run(
     until_sure: bool,
     max_runs: int | None,
     baseline: str | None,
+    commits: int,
     pass_at_k: bool,
     keyword: str | None,
     exitfirst: bool,
@@ -118,12 +119,11 @@ def run(
 
     store = workspace.store()
     summaries = [summarise(item.batch, item.entries, item.skipped) for item in work]
-    compared = None if blessed is None else blessed.compare(store, work)
+    compared = None if blessed is None else blessed.compare(store, work, commits)
     _show(store, summaries, compared, outputs, as_json=as_json, pass_at_k=pass_at_k)
     if outcome.interrupted:
         raise SystemExit(ExitCode.INTERRUPTED)
-    is_worse = compared is not None and compared.is_worse
-    raise SystemExit(ExitCode.FAILED if is_worse else batch_exit_code(summaries))
+    raise SystemExit(_exit_code(summaries, compared))
 
 
 def execute(
@@ -258,6 +258,15 @@ def _show(
             echo_json(export.as_json(summaries, results, report))
         for output in outputs:
             export.write(output, summaries, results, report)
+
+
+def _exit_code(summaries: list[BatchSummary], compared: BaselineComparison | None) -> ExitCode:
+    code = batch_exit_code(summaries)
+    if compared is None or code is ExitCode.FAILED:
+        return code
+    if compared.is_worse:
+        return ExitCode.FAILED
+    return ExitCode.NOT_JUDGED if compared.is_unjudged else code
 
 
 def batch_exit_code(summaries: list[BatchSummary]) -> ExitCode:

@@ -51,6 +51,11 @@ def points(difference: float, *, rounding: str = ROUND_HALF_EVEN) -> str:
     return f"{'−' if difference < 0 else '+' if difference > 0 else ''}{text}"
 
 
+def points_interval(low: float, high: float) -> str:
+    """Return the interval of a difference, rounded outwards."""
+    return f"{points(low, rounding=ROUND_FLOOR)} to {points(high, rounding=ROUND_CEILING)}"
+
+
 def p_value(p: float, *levels: float) -> str:
     """Return a p-value with two or three digits, or more to stay on its side of each level. It is never shown as 0."""
     if p < 0.001 and all(p < level > 0.001 for level in levels):

@@ -130,6 +130,7 @@ class BatchCounts:
     pass_rate: float | None
     independent: int
     """The completed runs that are evidence: not those that were answered from a cache."""
+    independent_passed: int
     interval: Interval
     """The exact 95 % interval of the pass rate, over the independent runs."""
     min_pass_rate: float
@@ -206,6 +207,7 @@ def summarise(
         missing=runs - len(stored) - len(without_entry),
         pass_rate=passed / len(completed) if completed else None,
         independent=tally.runs,
+        independent_passed=tally.passes,
         interval=interval,
         average_score=_mean([entry.score for entry in completed if entry.score is not None]),
         pass_hat={k: chance.all_pass for k, chance in chances.items()},
