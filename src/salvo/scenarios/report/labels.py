@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 from salvo.engine.stats.rates import Interval
 from salvo.engine.text.formatting import (
@@ -198,6 +199,26 @@ def rate(summary: BatchCounts) -> str:
     if summary.pass_rate is None:
         return "unknown"
     return percent(summary.pass_rate, summary.min_pass_rate, *summary.interval)
+
+
+@dataclass(frozen=True, slots=True)
+class RateLabels:
+    """A pass rate, its interval and its minimum as text, rounded so that none is shown as another."""
+
+    rate: str
+    interval: str
+    required: str
+
+
+def rate_labels(summary: BatchCounts) -> RateLabels:
+    """Return the texts; the interval is the 95 % one, or that of the required confidence if the summary has it."""
+    evidence = summary.evidence if isinstance(summary, BatchSummary) else None
+    bounds = evidence.interval if evidence else summary.interval
+    return RateLabels(
+        rate(summary),
+        "unknown" if summary.pass_rate is None else interval(bounds, summary.min_pass_rate),
+        exact_percent(summary.min_pass_rate),
+    )
 
 
 def score(value: float | None) -> str:
