@@ -1218,11 +1218,14 @@ export interface components {
              */
             occurrences: number;
         };
-        ClusteredMean: [
-            number,
-            number,
-            components["schemas"]["Interval"]
-        ];
+        /** ClusteredMean */
+        ClusteredMean: {
+            /** Mean */
+            mean: number;
+            /** Standard Error */
+            standard_error: number;
+            interval: components["schemas"]["Interval"];
+        };
         /** ComparisonDocument */
         ComparisonDocument: {
             /** Salvo Comparison */

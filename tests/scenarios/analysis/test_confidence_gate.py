@@ -116,6 +116,17 @@ def test_too_few_runs_to_ever_pass_are_named_before_the_first_call(greeted: User
     assert "cannot show" not in enough
 
 
+def test_seeds_that_were_used_before_are_named_before_the_first_call(greeted: UserProject) -> None:
+    greeted.write("scenarios/book_flight.yaml", GREET + "seed: 7\n")
+    arguments = ("-n", "3", "--confidence", "0.95")
+    _, first = run(greeted, Say("hi"), *arguments)
+    _, second = run(greeted, Say("hi"), *arguments)
+    _, other = run(greeted, Say("hi"), *arguments, "--model", "gpt-5.4")
+    warning = ", with the same model. Where they decide what happens, its runs are repeated: they are no new evidence"
+    assert [warning in shown for shown in (first, second, other)] == [False, True, False]
+    assert second.index(warning) < second.index("1/3 runs done")
+
+
 def test_one_sided_bounds_pass_with_fewer_runs(greeted: UserProject) -> None:
     arguments = ("-n", "29", "-j", "29", "--confidence", "0.95", "--min-pass-rate", "0.9")
     assert run(greeted, Say("hi"), *arguments)[0] == 4

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,12 +24,14 @@ from salvo.engine.text.unicode_escape import printable
 from salvo.engine.wire.record import RecordingOptions
 from salvo.engine.wire.retry import Wait
 from salvo.errors import NothingFoundError, UsageError
-from salvo.scenarios.analysis.confidence_gate import too_few_runs
-from salvo.scenarios.analysis.summary import BatchSummary, BatchVerdict, summarise
+from salvo.scenarios.analysis.comparison_inputs import repeated_seeds
+from salvo.scenarios.analysis.confidence_gate import required_confidence, too_few_runs
+from salvo.scenarios.analysis.suite import SuiteVerdict, suite_verdict, summarise_suite
+from salvo.scenarios.analysis.summary import BatchSummary, summarise
 from salvo.scenarios.destinations import destination_lines
 from salvo.scenarios.plan import RunSettings, plan_resume, plan_runs
 from salvo.scenarios.report import terminal
-from salvo.scenarios.result import AgentRunResult, Cause
+from salvo.scenarios.result import AgentRunResult
 from salvo.scenarios.run.call_limits import CallLimits
 from salvo.scenarios.run.environment import PreparedScenario
 from salvo.scenarios.run.runner import RunLimits, RunListener, RunnerResult, ScenarioRuns
@@ -110,9 +113,8 @@ def run(
         _check_one_sided(work, one_sided=one_sided)
     if blessed is not None:
         blessed.check(work)
-    for item in work:
-        if item.pending and (warning := too_few_runs(item.batch)) is not None:
-            echo(printable(warning), err=True)
+    for warning in _evidence_warnings(workspace.store(), work):
+        echo(printable(warning), err=True)
 
     limits = RunLimits(concurrency, max_cost, stop_at_first_failure=exitfirst)
     outcome = execute(workspace, work, settings.recording, limits)
@@ -202,6 +204,13 @@ def _check_outputs(outputs: tuple[Path, ...]) -> None:
             )
 
 
+def _evidence_warnings(store: RunStore, work: list[ScenarioRuns]) -> Iterator[str]:
+    """Yield what the runs cannot show, if evidence is required: before anything is spent."""
+    for item in work:
+        if item.pending and required_confidence(item.batch) is not None:
+            yield from filter(None, (too_few_runs(item.batch), repeated_seeds(store, item.batch)))
+
+
 def _check_one_sided(work: list[ScenarioRuns], *, one_sided: bool) -> None:
     if not one_sided:
         return
@@ -244,6 +253,8 @@ def _show(
     if not as_json:
         tables = (terminal.batch_table(summary, colour=True, pass_at_k=pass_at_k) for summary in summaries)
         echo("\n\n".join("\n".join(table) for table in tables))
+        if len(summaries) > 1:
+            echo("\n" + "\n".join(terminal.suite_lines(summarise_suite(summaries), colour=True)))
         if sum(summary.without_result > 0 for summary in summaries) > 1:
             echo("\nResume all of them with: salvo run --resume latest")
         if compared is not None:
@@ -269,18 +280,13 @@ def _exit_code(summaries: list[BatchSummary], compared: BaselineComparison | Non
     return ExitCode.NOT_JUDGED if compared.is_unjudged else code
 
 
+_EXIT_CODES = {
+    SuiteVerdict.FAILED: ExitCode.FAILED,
+    SuiteVerdict.NOT_JUDGED: ExitCode.NOT_JUDGED,
+    SuiteVerdict.INCONCLUSIVE: ExitCode.INCONCLUSIVE,
+    SuiteVerdict.PASSED: ExitCode.OK,
+}
+
+
 def batch_exit_code(summaries: list[BatchSummary]) -> ExitCode:
-    """By precedence: a failure tells more than what could not be judged, and that more than what passed."""
-    if any(summary.verdict is BatchVerdict.FAILED for summary in summaries) or _stopped_by_a_failure(summaries):
-        return ExitCode.FAILED
-    if any(summary.verdict in (BatchVerdict.ERROR, BatchVerdict.OPEN) or summary.errors for summary in summaries):
-        return ExitCode.NOT_JUDGED
-    if any(summary.verdict is BatchVerdict.INCONCLUSIVE for summary in summaries):
-        return ExitCode.INCONCLUSIVE
-    return ExitCode.OK
-
-
-def _stopped_by_a_failure(summaries: list[BatchSummary]) -> bool:
-    """Whoever wants to stop at a failure has one, also where the runs not made could still make up for it."""
-    stopped = any(group.cause is Cause.STOP_FIRST for summary in summaries for group in summary.not_made)
-    return stopped and any(summary.failed for summary in summaries)
+    return _EXIT_CODES[suite_verdict(summaries)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from salvo.engine.stats.beta import beta_cdf, solve_rate
@@ -17,7 +18,8 @@ class Cluster(NamedTuple):
     interval: Interval
 
 
-class ClusteredMean(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class ClusteredMean:
     mean: float
     standard_error: float
     """Of the mean, from how far the scenarios are apart."""

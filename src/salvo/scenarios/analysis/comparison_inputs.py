@@ -5,17 +5,20 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from itertools import islice
 
 from salvo.engine.text.formatting import p_value as format_p_value
 from salvo.engine.text.formatting import pluralize
 from salvo.errors import NothingFoundError, StoreError, TapeError, UsageError
-from salvo.scenarios.analysis.batch_stats import BatchStats, config_differences, measure
+from salvo.scenarios.analysis.batch_stats import BatchStats, config_differences, measure, run_fingerprints
 from salvo.scenarios.analysis.compare import ALPHA, ComparedSides, Comparison, ComparisonReport, PairedRuns, compare
 from salvo.scenarios.analysis.divergence import Divergence, find_divergence, nearest, tool_path
 from salvo.scenarios.result import AgentRunResult, Batch, Outcome
 from salvo.scenarios.store.index import Entries, IndexEntry
 from salvo.scenarios.store.store import LATEST, RunStore
 
+MOST_EARLIER = 100
+"""Batches among which an earlier one with the same seeds is looked for."""
 MOST_READ = 50
 """Run files that are read per batch and outcome. More would not change the result."""
 
@@ -100,6 +103,27 @@ def _hashes_by_seed(batch: Batch, entries: Iterable[IndexEntry]) -> dict[int, st
     if batch.seed is None:
         return {}
     return {batch.seed + entry.number: entry.content_hash for entry in entries if entry.content_hash}
+
+
+def repeated_seeds(store: RunStore, batch: Batch) -> str | None:
+    """Return a warning if an earlier batch had the seeds, the model and the scenario of this one.
+
+    Only the newest batches are looked at.
+    """
+    if batch.seed is None:
+        return None
+    key = _seeded(batch)
+    for earlier in islice(store.newest_first(), MOST_EARLIER):
+        if earlier.batch_id != batch.batch_id and _seeded(earlier) == key:
+            return (
+                f"{batch.scenario_id}: these are the seeds of batch {earlier.batch_id}, with the same model. "
+                "Where they decide what happens, its runs are repeated: they are no new evidence beside it."
+            )
+    return None
+
+
+def _seeded(batch: Batch) -> tuple[object, ...]:
+    return batch.scenario_id, batch.provider, batch.model, batch.seed, run_fingerprints(batch)
 
 
 def _repeated_seeds_note(sides: Sequence[ComparedSides]) -> list[str]:

@@ -1,6 +1,6 @@
 """Results as files for other programs. The suffix decides the format.
 
-.json   {"salvo_report": 1, "batches": [{...BatchSummary, "results": [AgentRunResult, ...]}, ...]}
+.json   {"salvo_report": 1, "batches": [{...BatchSummary, "results": [AgentRunResult, ...]}, ...], "suite": {...}}
 .jsonl  a line per batch, each followed by a line per run:
         {"salvo_report": 1, "kind": "batch", ...BatchSummary}
         {"salvo_report": 1, "kind": "run", ...AgentRunResult}
@@ -23,6 +23,7 @@ from salvo.engine.jsonio import json_codec
 from salvo.engine.runtime.files import write_document
 from salvo.errors import UsageError
 from salvo.scenarios.analysis.compare import ComparisonReport
+from salvo.scenarios.analysis.suite import summarise_suite
 from salvo.scenarios.analysis.summary import BatchSummary
 from salvo.scenarios.report import comparison
 from salvo.scenarios.report.junit import as_xml
@@ -57,7 +58,9 @@ def as_json(
         {**_fields(summary), **({} if results is None else {"results": _batch_results(summary, results)})}
         for summary in summaries
     ]
-    more = {} if report is None else {"comparison": comparison.document(report)}
+    more: dict[str, Any] = {} if report is None else {"comparison": comparison.document(report)}
+    if results is not None and len(summaries) > 1:
+        more["suite"] = summarise_suite(summaries)
     return json_codec.dumps({"salvo_report": VERSION, "batches": batches, **more}, indent=2)
 
 

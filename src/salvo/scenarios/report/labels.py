@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from salvo.engine.stats.clusters import ClusteredMean
 from salvo.engine.stats.rates import Interval
 from salvo.engine.text.formatting import (
     NamedValue,
@@ -20,6 +21,7 @@ from salvo.engine.text.formatting import (
 )
 from salvo.scenarios.analysis.confidence_gate import CORRECTED, EXACT, GateEvidence
 from salvo.scenarios.analysis.divergence import Branch, Divergence
+from salvo.scenarios.analysis.suite import SuiteSummary
 from salvo.scenarios.analysis.summary import (
     AssertionSummary,
     BatchCounts,
@@ -178,6 +180,18 @@ def _pass_rate(summary: BatchSummary) -> str:
         return f"{text} from {summary.independent} (not from the {cached} answered from a cache)"
     least = at_least(bounds.low, summary.min_pass_rate)
     return f"{text}: {summary.passed} of {summary.completed} shows at least {least}"
+
+
+def suite_counts(suite: SuiteSummary) -> str:
+    """Return how many scenarios have which verdict."""
+    counts = (f"{suite.verdicts[verdict]} {verdict}" for verdict in BatchVerdict if verdict in suite.verdicts)
+    return f"{pluralize(suite.scenarios, 'scenario')}: {', '.join(counts)}"
+
+
+def suite_mean(mean: ClusteredMean) -> str:
+    """Return the mean pass rate over the scenarios, with its interval."""
+    error = f"standard error {mean.standard_error * 100:.1f} points, clustered by scenario"
+    return f"{percent(mean.mean, *mean.interval)}, 95% interval {interval(mean.interval)} ({error})"
 
 
 def _confidence(evidence: GateEvidence) -> str:

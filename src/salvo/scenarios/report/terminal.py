@@ -14,6 +14,7 @@ from salvo.engine.text.formatting import (
 )
 from salvo.engine.text.terminal import Paint, table
 from salvo.engine.text.unicode_escape import printable
+from salvo.scenarios.analysis.suite import SuiteSummary
 from salvo.scenarios.analysis.summary import AssertionSummary, BatchSummary, Failure, Group
 from salvo.scenarios.report import labels
 from salvo.scenarios.result import AgentRunResult, Cause, EvalResult, Outcome, ToolCall, TraceEvent, full_model
@@ -30,6 +31,7 @@ _COLOURS = {
     "interrupted": "yellow",
     "open": "yellow",
     "inconclusive": "yellow",
+    "not judged": "yellow",
 }
 
 
@@ -119,6 +121,13 @@ def _numbers(summary: BatchSummary, paint: _Paint, pass_at_k: bool) -> Iterator[
 
 def verdict(summary: BatchSummary, paint: _Paint | None = None) -> str:
     return f"{(paint or _Paint(False)).verdict(summary.verdict)}: {labels.why(summary)}"
+
+
+def suite_lines(suite: SuiteSummary, *, colour: bool = False) -> list[str]:
+    """Return the one verdict on all scenarios of a command, and their mean pass rate."""
+    paint = _Paint(colour)
+    lines = [f"suite      {paint.verdict(suite.verdict)} ({labels.suite_counts(suite)})"]
+    return lines if suite.mean is None else [*lines, f"mean       {labels.suite_mean(suite.mean)}"]
 
 
 def list_batches(summaries: Sequence[BatchSummary], *, colour: bool = False) -> list[str]:
