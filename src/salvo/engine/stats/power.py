@@ -13,8 +13,8 @@ from salvo.engine.stats.rates import Tally, check_counts
 POWER = 0.8
 """A visible difference would be detected in this share of cases: 8 of 10."""
 _POINTS = 100
-_SPREAD = 6.0
-"""Standard deviations of side A's passes that are summed. The rest has a probability below 1e-8."""
+_SPREAD = 5.0
+"""Standard deviations of side A's passes that are summed. The rest has a probability below 1e-6."""
 
 
 @lru_cache(maxsize=4096)
@@ -71,6 +71,16 @@ def _chance(passes: int, runs: int, rate: float) -> float:
 
 
 def _chance_of_detection(limits: dict[int, float], runs_b: int, rate: float) -> float:
-    return math.fsum(
-        chance * (1 - at_least(most + 1, runs_b, rate) if most < runs_b else 1.0) for most, chance in limits.items()
-    )
+    """Return the probability that B, with this true rate, has at most as many passes as A's passes allow."""
+    if not limits:
+        return 0.0
+    if rate == 0:
+        return math.fsum(limits.values())
+    lowest = min(limits)
+    at_most = 1 - at_least(lowest + 1, runs_b, rate)
+    total, term = limits[lowest] * at_most, _chance(lowest, runs_b, rate)
+    for passes in range(lowest + 1, max(limits) + 1):  # one more pass at a time, from the probability of the last
+        term *= (runs_b - passes + 1) / passes * rate / (1 - rate)
+        at_most += term
+        total += limits.get(passes, 0.0) * at_most
+    return total
