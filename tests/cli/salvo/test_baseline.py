@@ -103,7 +103,7 @@ def test_false_alarms_are_kept_over_many_commits(blessed: UserProject) -> None:
 
 
 def test_errors_that_could_hide_a_worse_agent_are_not_judged(blessed: UserProject) -> None:
-    replies = iter([Say("hi")] * 3 + [Fault.unauthorized()] * 7)
+    replies = iter([Say("hi")] * 3 + [Fault.refused_parameter("seed")] * 7)
     with LoopbackProvider(lambda _: next(replies)) as provider:
         blessed.reach(provider)
         ran = blessed.salvo("run", "-n", "10", "-j", "1", "--against-baseline", "--json")
