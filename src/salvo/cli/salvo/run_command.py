@@ -8,7 +8,6 @@ run(…)                 this module
 
 from __future__ import annotations
 
-import asyncio
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,6 +17,7 @@ import click
 from salvo.cli.console import ProgressLine, unpriced_notice
 from salvo.cli.exit_codes import ExitCode
 from salvo.cli.output import echo, echo_json
+from salvo.engine.runtime import event_loop
 from salvo.engine.text.formatting import pluralize
 from salvo.engine.wire.record import RecordingOptions
 from salvo.engine.wire.retry import Wait
@@ -126,7 +126,7 @@ def execute(
     for line in destination_lines(workspace, scenarios):
         progress.line.print(line)
     try:
-        return asyncio.run(workspace.runner(limits, recording, progress).run(work))
+        return event_loop.run(workspace.runner(limits, recording, progress).run(work))
     finally:
         progress.line.clear()
 
@@ -144,6 +144,7 @@ class _Progress(RunListener):
         self.line = ProgressLine()
         self._total = self._done = self._passed = self._minutes_shown = 0
         self._cost = 0.0
+        self._blocked_at: set[str] = set()
 
     def planned(self, count: int) -> None:
         self._total += count
@@ -161,6 +162,14 @@ class _Progress(RunListener):
         if seconds >= _SECONDS_BEFORE_SHOWN:
             calls = pluralize(count, "call")
             self._update(f" (waiting for {calls}, the oldest for {seconds:.0f} s)", milestone=is_milestone)
+
+    def blocked(self, seconds: float, where: str) -> None:
+        if where not in self._blocked_at:
+            self._blocked_at.add(where)
+            self.line.print(
+                f"The event loop was blocked for {seconds:.0f} s at {where}. Other runs had to wait; this time is not "
+                "counted as theirs."
+            )
 
     def unpriced(self, name: str) -> None:
         self.line.print(unpriced_notice(name))

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import math
 import traceback
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,7 +16,10 @@ from pydantic import ValidationError
 from salvo import __version__
 from salvo.engine.jsonio import json_codec
 from salvo.engine.jsonio.type_adapters import exception_text, first_error, type_adapter
+from salvo.engine.runtime.event_loop import BlockingInterrupted, responsible_for_blocking
 from salvo.engine.runtime.redact import Redactor
+from salvo.engine.runtime.threads import in_thread
+from salvo.engine.runtime.user_code import abandonable
 from salvo.engine.wire.record import RecordingWire
 from salvo.errors import ProviderError, SalvoError, TapeError
 from salvo.scenarios.evaluators.evaluate import evaluate_all, score
@@ -33,8 +38,10 @@ from salvo.scenarios.result import (
     ToolCall,
 )
 from salvo.scenarios.run.adapters.base import BaseAdapter
+from salvo.scenarios.run.adapters.tool_loop import ProviderAdapter
 from salvo.scenarios.run.environment import PreparedScenario, RunEnvironment, Session, live_environment
 from salvo.scenarios.run.redaction import redact_verdicts, redacted
+from salvo.scenarios.run.stopwatch import Stopwatch
 from salvo.scenarios.store.recording import HASHES_ONLY, PROGRAM_RUNS_AGAIN, Recording
 
 
@@ -130,19 +137,22 @@ async def attempt(adapter: BaseAdapter, request: AdapterRequest, environment: Ru
     """Run the adapter. Its own faults fail the run; a provider's fault, or a bug in its code, is an error."""
     stopwatch = environment.stopwatch
     try:
-        async with stopwatch.limited_to(request.timeout_seconds):
-            response: object = await adapter.run(request)
+        with responsible_for_blocking(stopwatch):
+            async with stopwatch.limited_to(request.timeout_seconds):
+                response: object = await _run_adapter(adapter, request)
     except ProviderError as error:
         return _provider_fault(error)
     except TapeError:
         raise  # a replay that diverges is not an outcome of the agent
     except SalvoError as error:
         return AttemptResult(None, Cause.ADAPTER, str(error))
+    except BlockingInterrupted:
+        return AttemptResult(None, Cause.TIMEOUT, _timeout_message(request, stopwatch))
     except (Exception, SystemExit, asyncio.CancelledError) as error:  # what a user's adapter raises is its result
         if isinstance(error, TimeoutError) and stopwatch.is_expired:
             if stopwatch.fault is not None:
                 return _provider_fault(stopwatch.fault)
-            return AttemptResult(None, Cause.TIMEOUT, f"It took longer than {request.timeout_seconds:g} s.")
+            return AttemptResult(None, Cause.TIMEOUT, _timeout_message(request, stopwatch))
         task = asyncio.current_task()
         if isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling():
             raise  # the run is cancelled from outside
@@ -152,6 +162,27 @@ async def attempt(adapter: BaseAdapter, request: AdapterRequest, environment: Ru
             None, Cause.ADAPTER, f"The adapter returned {type(response).__name__}, not AdapterResponse."
         )
     return AttemptResult(response)
+
+
+async def _run_adapter(adapter: BaseAdapter, request: AdapterRequest) -> object:
+    """Run the adapter. A sync `run` gets a thread, and one that ignores that it is cancelled is abandoned."""
+    if isinstance(adapter, ProviderAdapter):  # our own code, which neither blocks nor goes on
+        return await adapter.run(request)
+    run: Callable[[AdapterRequest], Any] = adapter.run
+    if inspect.iscoroutinefunction(run):
+        return await abandonable(run(request))
+    returned = await in_thread(run, request)
+    return await abandonable(returned) if inspect.isawaitable(returned) else returned
+
+
+def _timeout_message(request: AdapterRequest, stopwatch: Stopwatch) -> str:
+    message = f"It took longer than {request.timeout_seconds:g} s."
+    if stopwatch.blocked:
+        message += (
+            f" It blocked the event loop for {stopwatch.blocked:.0f} s at {stopwatch.blocked_at}: in an async "
+            "function, await what takes time, or make the function sync, so that it gets a thread."
+        )
+    return message
 
 
 def _provider_fault(error: ProviderError) -> AttemptResult:

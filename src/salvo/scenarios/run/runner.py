@@ -15,6 +15,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
 from salvo.engine.runtime.clock import Clock
+from salvo.engine.runtime.event_loop import watched_loop
 from salvo.engine.runtime.pool import TERMINATED, Budget, Pool, PoolStopped, cancel_on_interrupt, gather
 from salvo.engine.runtime.redact import Redactor
 from salvo.engine.stats.gating import settled
@@ -88,6 +89,9 @@ class RunListener:
     def calling(self, count: int, seconds: float) -> None:
         """So many calls of agents are under way, the oldest for so long. Called every second."""
 
+    def blocked(self, seconds: float, where: str) -> None:
+        """Code at this place blocked the event loop, so that no run could go on."""
+
     def unpriced(self, name: str) -> None:
         """The first call that `max_cost` cannot count was made, to the model or adapter of this name."""
 
@@ -148,6 +152,8 @@ class Runner:
         # Here, because aiohttp is heavy, and before the first run, whose time it must not count as.
         from salvo.engine.wire.http import HttpWire
 
+        if (loop := watched_loop()) is not None:
+            loop.on_blocked = self.listener.blocked
         timeouts = self.call_limits.timeouts()
         async with HttpWire(self.endpoints, self.redactor, clock=self.clock, timeouts=timeouts) as wire:
             spend = self._pool.budget.spend
