@@ -24,6 +24,7 @@ from salvo.scenarios.evaluators.llm_judge import JudgeFields
 from salvo.scenarios.report import rejudge_report
 from salvo.scenarios.report.rejudge_report import JudgeSummary
 from salvo.scenarios.result import AgentRunResult, Batch
+from salvo.scenarios.run.call_limits import CallLimits
 from salvo.scenarios.run.runner import INTERRUPTED
 from salvo.scenarios.spec.loader import from_document
 from salvo.scenarios.spec.project import Project
@@ -119,9 +120,10 @@ async def _judge(
 
     redactor, clock = workspace.redactor(), workspace.clock
     pool = Pool(concurrency, Budget(max_cost, lambda name: progress.print(unpriced_notice(name))))
-    async with HttpWire(workspace.all_endpoints(), redactor, clock=clock) as wire:
+    limits = CallLimits.from_environ(workspace.environ)
+    async with HttpWire(workspace.all_endpoints(), redactor, clock=clock, timeouts=limits.timeouts()) as wire:
         session = RejudgeSession(
-            wire=RetryingWire(wire, clock=clock, listener=on_wait),
+            wire=RetryingWire(wire, policy=limits.retry_policy(), clock=clock, listener=on_wait),
             redactor=redactor,
             clock=clock,
             pool=pool,

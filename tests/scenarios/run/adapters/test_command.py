@@ -309,6 +309,16 @@ def test_a_provider_out_of_order_makes_an_error_not_a_failure(project: UserProje
     assert project.salvo("replay").exit_code == 0
 
 
+@pytest.mark.parametrize("fault", [Fault.hang(), Fault.drip()], ids=lambda fault: fault.kind)
+def test_a_provider_that_hangs_is_not_the_timeout_of_the_program(project: UserProject, fault: Fault) -> None:
+    write(project, PLAIN_AGENT + "import time\ntime.sleep(0.5)\ntry: ask('hello')\nexcept Exception: time.sleep(60)")
+    file = project.folder / "scenarios/program.yaml"
+    file.write_text(file.read_text().replace("timeout: 60", "timeout: 1.5"))
+    code, result = record(project, fault)
+    assert (code, result["outcome"], result["cause"]) == (3, "error", "provider")
+    assert "sent no complete reply within 1.5 s" in result["error"]
+
+
 def test_no_key_is_told_as_what_it_is(project: UserProject) -> None:
     write(project, PLAIN_AGENT + "ask('hello')")
     ran = project.salvo("run")
