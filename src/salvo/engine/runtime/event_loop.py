@@ -42,7 +42,7 @@ class Responsible(Protocol):
     """Who answers for a task that blocks the loop. Called in the thread that watches, except `unblocked`."""
 
     def blocking(self, seconds: float, where: str) -> bool:
-        """The task has blocked the loop for so long. Return whether to interrupt it."""
+        """The task has blocked the loop for so many more seconds. Return whether to interrupt it."""
         ...
 
     def unblocked(self) -> None:
@@ -142,7 +142,7 @@ def _watched(loop: asyncio.AbstractEventLoop) -> Iterator[None]:
 
 
 class _Watch:
-    """Asks the loop to react, again and again, and acts while it does not."""
+    """Asks the loop to react, again and again, and looks which task runs while it does not."""
 
     def __init__(self, loop: WatchedLoop) -> None:
         self.can_interrupt = False
@@ -150,13 +150,17 @@ class _Watch:
         self._clock = SystemClock()
         self._thread_id = threading.get_ident()
         self._stopped = threading.Event()
+        self._lock = threading.Lock()
         self._thread = threading.Thread(target=self._run, name="salvo-loop-watch", daemon=True)
         self._asked_at: float | None = None
+        self._looked_at = 0.0
+        self._task: asyncio.Task[Any] | None = None
+        """What ran when we looked."""
+        self._uncounted: dict[Responsible, float] = {}
+        self._blockers: set[Responsible] = set()
         self._blocked_before = 0.0
         self._blocked_for = 0.0
         self._where = ""
-        self._responsible: Responsible | None = None
-        self._blocking_task: asyncio.Task[Any] | None = None
         self._interrupted_at = 0.0
 
     def start(self) -> None:
@@ -169,45 +173,56 @@ class _Watch:
     def _run(self) -> None:
         while not self._stopped.wait(_POLL_SECONDS):
             now = self._clock.monotonic()
-            if self._asked_at is None:
+            with self._lock:
+                if self._asked_at is not None:
+                    self._look(now, now - self._asked_at)
+                    continue
                 self._asked_at = now
-                try:
-                    self._loop.call_soon_threadsafe(self._react)
-                except RuntimeError:  # the loop is closed
-                    return
-            elif now - self._asked_at >= BLOCKED_SECONDS:
-                self._loop_is_blocked(now, now - self._asked_at)
+                self._blocked_before = self._loop.seconds_blocked
+            try:
+                self._loop.call_soon_threadsafe(self._react)
+            except RuntimeError:  # the loop is closed
+                return
 
-    def _loop_is_blocked(self, now: float, seconds: float) -> None:
-        if not self._blocked_for:
-            task = asyncio.current_task(self._loop)
-            self._blocking_task = task
-            self._responsible = self._loop.responsible.get(task) if task is not None else None
-            self._blocked_before = self._loop.seconds_blocked
-            self._where = _describe_place(sys._current_frames().get(self._thread_id))  # noqa: SLF001 - documented
+    def _look(self, now: float, seconds: float) -> None:
+        """Count the time since the last look as that of the task that ran then and still runs."""
+        task = asyncio.current_task(self._loop)
+        responsible = self._loop.responsible.get(task) if task is not None else None
+        if responsible is not None and task is self._task:
+            self._uncounted[responsible] = self._uncounted.get(responsible, 0.0) + now - self._looked_at
+        self._task, self._looked_at = task, now
+        if seconds < BLOCKED_SECONDS:
+            return
+        self._where = _describe_place(sys._current_frames().get(self._thread_id))  # noqa: SLF001 - documented
         self._blocked_for = seconds
         self._loop.seconds_blocked = self._blocked_before + seconds
-        if self._responsible is None or not self._responsible.blocking(seconds, self._where):
-            return
+        uncounted, self._uncounted = self._uncounted, {}
+        self._blockers.update(uncounted)
+        late = [blocker for blocker, more in uncounted.items() if blocker.blocking(more, self._where)]
+        if responsible in late:
+            self._interrupt(now)
+
+    def _interrupt(self, now: float) -> None:
         if self.can_interrupt and now - self._interrupted_at >= _SECONDS_BETWEEN_INTERRUPTS and _SIGNAL is not None:
             self._interrupted_at = now
             signal.pthread_kill(self._thread_id, _SIGNAL)  # also ends a system call, such as that of time.sleep
 
     def _react(self) -> None:
         """Run in the loop: it is not blocked, or not any more."""
-        seconds, responsible = self._blocked_for, self._responsible
-        self._blocked_for, self._responsible, self._blocking_task = 0.0, None, None
-        self._asked_at = None
+        with self._lock:
+            seconds, blockers = self._blocked_for, self._blockers
+            self._task, self._blocked_for, self._uncounted, self._blockers = None, 0.0, {}, set()
+            self._asked_at = None
         if seconds:
-            if responsible is not None:
-                responsible.unblocked()
+            for blocker in blockers:
+                blocker.unblocked()
             if self._loop.on_blocked is not None:
                 self._loop.on_blocked(seconds, self._where)
 
     def interrupt(self, _signal: int, _frame: object) -> None:
         """Run in the main thread, between two steps of whatever runs there."""
-        task = self._blocking_task
-        if task is not None and asyncio.current_task(self._loop) is task:
+        task = self._task
+        if task is not None and self._interrupted_at and asyncio.current_task(self._loop) is task:
             raise BlockingInterrupted
 
 

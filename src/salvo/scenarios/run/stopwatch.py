@@ -32,7 +32,6 @@ class Stopwatch:
         self._started = clock.monotonic()
         self._loop = watched_loop()
         self._loop_blocked_before = self._loop_blocked()
-        self._blocked_before = 0.0
         self.blocked = 0.0
         """For how long the agent blocked the event loop, in seconds."""
         self.blocked_at = ""
@@ -57,12 +56,11 @@ class Stopwatch:
 
     def blocking(self, seconds: float, where: str) -> bool:
         """Count the time in which the agent blocks the loop, in the thread that watches. Return whether it is over."""
-        self.blocked = self._blocked_before + seconds
+        self.blocked += seconds
         self.blocked_at = where
         return self._timeout is not None and self.seconds() > self._limit
 
     def unblocked(self) -> None:
-        self._blocked_before = self.blocked
         if self._timer is not None and self._timeout is not None:
             self._timer.cancel()
             self._check()
