@@ -293,6 +293,16 @@ def test_a_program_that_does_without_its_last_call_is_judged_by_what_it_did(proj
     assert project.salvo("replay").exit_code == 0
 
 
+@pytest.mark.parametrize("body", [b'{"hello": "world"}', b'{"choices": [{"message": {}}]}'])
+def test_a_program_that_makes_something_of_a_reply_that_is_none_does_not_pass(
+    project: UserProject, body: bytes
+) -> None:
+    write(project, PLAIN_AGENT + "try: ask('hello')\nexcept KeyError: pass\nprint('{\"confirmation\": \"QWERTZ\"}')")
+    code, result = record(project, Fault.body(body))
+    assert (code, result["outcome"], result["cause"]) == (3, "error", "provider")
+    assert "OpenAI did not answer with a completion" in result["error"]
+
+
 def test_a_crash_after_an_answer_is_the_same_in_replay_whatever_it_complains_about(project: UserProject) -> None:
     write(project, PLAIN_AGENT + "import time\nask('first')\nsys.exit(f'at {time.time_ns()}')")
     assert record(project, Say("ok"))[0] == 1
