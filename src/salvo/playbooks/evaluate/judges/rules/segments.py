@@ -100,7 +100,7 @@ _WORDS_PER_FORMULA = 70
 _MIN_CLAUSES = 4
 
 _REDLINE_MARK = re.compile(
-    r"\W*\[?(?:add|end add|delete|end delete|modify|insert|new|re-?number|added|deleted|modified|remove"
+    r"\W{0,20}\[?(?:add|end add|delete|end delete|modify|insert|new|re-?number|added|deleted|modified|remove"
     r"|strike)\b[^\]]{0,60}\]"
 )
 _SIGNATURE = re.compile(
