@@ -10,7 +10,7 @@ from fastapi import APIRouter, Request, Response
 from salvo.web.responses import JsonRoute
 from salvo.web.security import session_cookie_name
 from salvo.web.services import ServicesDep
-from salvo.web.sessions import LOCAL_USER, Session
+from salvo.web.sessions import LOCAL_USER, LoginSession
 
 router = APIRouter(prefix="/api", tags=["session"], route_class=JsonRoute)
 
@@ -25,14 +25,14 @@ class CurrentSession:
 @router.get("/session", operation_id="getSession")
 async def get_session(request: Request) -> CurrentSession:
     """Return who is logged in."""
-    session: Session | None = request.state.session
+    session: LoginSession | None = request.state.session
     return CurrentSession(LOCAL_USER, None) if session is None else CurrentSession(session.user, session.expires)
 
 
 @router.delete("/session", operation_id="endSession", status_code=204)
 async def end_session(request: Request, services: ServicesDep) -> Response:
     """Log out: end the session of this browser, and the streams of events that it has open."""
-    session: Session | None = request.state.session
+    session: LoginSession | None = request.state.session
     response = Response(status_code=204)
     if session is not None:
         services.access.sessions.end(session)
