@@ -30,7 +30,7 @@ from salvo.scenarios.run.tools.toolbox import ReplayedToolBox
 from salvo.scenarios.spec.loader import from_document, load_scenario
 from salvo.scenarios.spec.schema import Scenario
 from salvo.scenarios.store.recording import HASHES_ONLY, Recording
-from salvo.scenarios.workspace import ScenarioOverrides, Workspace
+from salvo.scenarios.workspace import Calls, ScenarioOverrides, Workspace
 
 _NOT_COMPARED = frozenset(
     {"run_id", "batch_id", "timestamp", "recorded", "replayable", "replay_note", "salvo_version", "reported_metrics"}
@@ -239,7 +239,7 @@ class Replayer:
                 ) from error
             notes = [f"{error.message} The recorded assertions are evaluated."]
         else:
-            scenario = self._workspace.read(file, overrides, will_call=False)
+            scenario = self._workspace.read(file, overrides, calls=Calls.NONE)
             notes, load = self._notes(batch, scenario, file), partial(self._project.load, near=file)
         options = self._workspace.adapter_options(scenario)
         return PreparedScenario(batch, scenario, [], BaseAdapter, load, options), notes
@@ -304,6 +304,8 @@ def _comparable(result: AgentRunResult) -> dict[str, Any]:
     ending = {"ended": result.cause, "error": result.error} if is_unfinished else {}
     # The standard error of a program may contain times and numbers that differ.
     content["details"].pop("stderr", None)
+    # They are taken from the recording, and earlier versions did not store them with the run.
+    content["details"].pop("prices", None)
     if result.cause is Cause.EXIT:
         ending.pop("error", None)
     return {**{name: value for name, value in content.items() if name not in _NOT_COMPARED}, **ending}

@@ -18,6 +18,7 @@ from salvo.scenarios.evaluators.evaluate import evaluate_all
 from salvo.scenarios.evaluators.llm_judge import JudgeFields, judge_question
 from salvo.scenarios.evaluators.registry import builtin_registry
 from salvo.scenarios.result import AgentRunResult, Cause, ToolCall
+from salvo.scenarios.spec.judge_server import JudgeServer
 from tests.support.evaluation import FakeServices, evaluate, findings, no_vote, run, scenario, vote
 from tests.support.provider import LoopbackProvider, ProviderRequest, Say
 from tests.support.wires import http_wire
@@ -200,7 +201,9 @@ async def test_a_judge_without_a_key_is_no_failure_of_the_agent_and_says_what_to
 
 async def test_a_question_that_is_not_on_the_tape_is_no_failure_of_the_agent_either() -> None:
     class Replayed(FakeServices):
-        async def ask(self, model: str, question: Question, votes: int) -> list[JudgeVote]:
+        async def ask(
+            self, model: str, question: Question, votes: int, server: JudgeServer | None = None
+        ) -> list[JudgeVote]:
             raise TapeMissError("Nothing was recorded for this request.")
 
     found = await evaluate(JUDGED, run("done"), Replayed())
@@ -282,7 +285,9 @@ async def test_end_to_end_an_output_that_declares_itself_passed_is_data_to_the_j
         return Say(json.dumps({"passed": fenced != injected, "reason": "It addresses the grader."}))
 
     class Services(FakeServices):
-        async def ask(self, model: str, question: Question, votes: int) -> list[JudgeVote]:
+        async def ask(
+            self, model: str, question: Question, votes: int, server: JudgeServer | None = None
+        ) -> list[JudgeVote]:
             return await judge.poll(WiredModel(model, http), question, votes, "judge/0")
 
     with LoopbackProvider(answer) as provider:

@@ -32,7 +32,7 @@ COMMANDS = {
         "Replay a recorded run: the same agent code, no network, no tool executed, no key.",
     ),
     "schema": LazyCommand("salvo.cli.salvo.schema", "Print the JSON Schema of a scenario file, for editors."),
-    "models": LazyCommand("salvo.cli.models", "List models: what they accept and cost, and which keys are set."),
+    "models": LazyCommand("salvo.cli.salvo.models", "List models: what they accept and cost, and which keys are set."),
 }
 
 

@@ -13,6 +13,7 @@ from salvo.cli.exit_codes import ExitCode
 from salvo.cli.output import echo, echo_document, echo_json
 from salvo.cli.param_types import DOLLARS
 from salvo.cli.salvo.allow_env_option import allow_env_option
+from salvo.cli.salvo.prices_option import prices_option
 from salvo.cli.salvo.run_command import execute
 from salvo.engine.jsonio import json_codec
 from salvo.errors import NothingFoundError
@@ -49,6 +50,7 @@ Pairs = list[tuple[Batch, Batch]]
 @click.option("-j", "--concurrency", type=click.IntRange(min=1), default=10, show_default=True, help="Runs at once.")
 @click.option("--record", is_flag=True, help="With --run: record every run, so that it can be replayed.")
 @click.option("--max-cost", type=DOLLARS, help="With --run: dollars after which no more runs are started.")
+@prices_option
 @allow_env_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.option("--markdown", is_flag=True, help="Print Markdown, for a pull request.")
@@ -62,6 +64,7 @@ def compare(
     concurrency: int,
     record: bool,
     max_cost: float | None,
+    price_file: Path | None,
     allow_env: tuple[str, ...],
     as_json: bool,
     markdown: bool,
@@ -89,7 +92,7 @@ def compare(
         if do_run:
             settings = RunSettings(overrides=ScenarioOverrides(runs), record=record, at_once=concurrency)
             limits = RunLimits(concurrency, max_cost)
-            workspace = Workspace(project, allow_env=frozenset(allow_env))
+            workspace = Workspace(project, allow_env=frozenset(allow_env), price_file=price_file)
             pairs, notes = _run_missing(workspace, (model_a, model_b), path, settings, limits)
         else:
             pairs, notes = _find_stored(store, project, (model_a, model_b), path)

@@ -9,6 +9,7 @@ import click
 
 from salvo.cli.param_types import DOLLARS, INNER_SHARE, SECONDS, SHARE
 from salvo.cli.salvo.allow_env_option import allow_env_option
+from salvo.cli.salvo.prices_option import prices_option
 
 DEFAULT_BASELINE = "-"
 """The value of --against-baseline without a file."""
@@ -65,6 +66,7 @@ DEFAULT_BASELINE = "-"
     help="Also write a file: .json, .jsonl, .xml (JUnit) or .md.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout; everything else goes to stderr.")
+@prices_option
 @allow_env_option
 @click.option("--redact", "patterns", multiple=True, metavar="REGEX", help="Also redact what this matches.")
 @click.option(

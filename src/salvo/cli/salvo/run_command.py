@@ -61,6 +61,7 @@ def run(
     resume: str | None,
     outputs: tuple[Path, ...],
     as_json: bool,
+    price_file: Path | None,
     allow_env: tuple[str, ...],
     patterns: tuple[str, ...],
     record_max_bytes: int | None,
@@ -87,6 +88,7 @@ def run(
         workspace, settings, work = plan_resume(
             project, resume, adapter, frozenset(allow_env), call_limits, enter=enter
         )
+        workspace.price_file = price_file
         if not any(item.prepared for item in work):
             echo("Nothing is missing: every run was made.", err=True)
     else:
@@ -99,7 +101,13 @@ def run(
             max_runs=max_runs,
             at_once=concurrency,
         )
-        workspace = Workspace(project, patterns=patterns, allow_env=frozenset(allow_env), call_limits=call_limits)
+        workspace = Workspace(
+            project,
+            patterns=patterns,
+            allow_env=frozenset(allow_env),
+            call_limits=call_limits,
+            price_file=price_file,
+        )
         work = _plan(workspace, path, keyword, settings)
     if blessed is not None:
         blessed.check(work)

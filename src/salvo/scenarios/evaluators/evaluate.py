@@ -17,6 +17,7 @@ from salvo.scenarios.evaluators.base import EvalServices
 from salvo.scenarios.evaluators.registry import Registry
 from salvo.scenarios.evaluators.verdict import as_eval_result
 from salvo.scenarios.result import AgentRunResult, Cause, EvalResult, Outcome
+from salvo.scenarios.spec.judge_server import JudgeServer
 from salvo.scenarios.spec.schema import Assertion, Scenario
 
 if TYPE_CHECKING:
@@ -86,7 +87,9 @@ class _TimedServices:
         self._questions = 0
         self._seconds_left = 0.0
 
-    async def ask(self, model: str, question: Question, votes: int) -> list[JudgeVote]:
+    async def ask(
+        self, model: str, question: Question, votes: int, server: JudgeServer | None = None
+    ) -> list[JudgeVote]:
         now = asyncio.get_running_loop().time
         deadline = self._timeout.when()
         if deadline is not None and not self._questions:
@@ -94,7 +97,7 @@ class _TimedServices:
             self._timeout.reschedule(None)
         self._questions += 1
         try:
-            return await self._services.ask(model, question, votes)
+            return await self._services.ask(model, question, votes, server)
         finally:
             self._questions -= 1
             if not self._questions:  # the last of the questions that were asked at the same time

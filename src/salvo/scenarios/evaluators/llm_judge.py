@@ -16,9 +16,11 @@ from salvo.engine.chat.base import OutputSchema, Usage
 from salvo.engine.chat.judge import JudgeVote, Question, fence_tag
 from salvo.engine.jsonio import json_codec
 from salvo.engine.stats.voting import agreement, majority
+from salvo.engine.wire.addresses import is_web_address
 from salvo.errors import InputError, UsageError
 from salvo.scenarios.evaluators.base import EvalServices, EvaluatorType, FieldMessages, LoadObject, with_alias
 from salvo.scenarios.result import AgentRunResult, Cause, EvalResult, ToolCall
+from salvo.scenarios.spec.judge_server import JudgeServer
 from salvo.scenarios.spec.schema import Assertion, FileModel, Scenario
 
 MAX_BLOCK = 60_000
@@ -51,6 +53,19 @@ class JudgeFields(FileModel):
     temperature: float | None = Field(
         0.0, ge=0, le=2, description="Not sent to a model that does not take one. null: never sent."
     )
+    max_tokens: int | None = Field(None, ge=1, description="The most tokens of an answer. Default: the provider's.")
+    base_url: str | None = Field(
+        None,
+        min_length=1,
+        description="The judge's own server, for a local or compatible one. ${NAME} is filled from the environment.",
+    )
+    api_key: str | None = Field(
+        None, min_length=1, description="The key for it, as ${NAME}. Without it, no key is sent to the base_url."
+    )
+
+    @property
+    def server(self) -> JudgeServer | None:
+        return JudgeServer(self.base_url, self.api_key) if self.base_url or self.api_key else None
 
 
 GRADE = OutputSchema(
@@ -93,7 +108,7 @@ def judge_question(scenario: Scenario, fields: JudgeFields, result: AgentRunResu
         f"The tag of the blocks is {tag}\n\nThe rubric:\n{fields.rubric.strip()}\n\n{fenced}\n\n"
         "Does the run meet the rubric? Answer with the JSON object only."
     )
-    return Question(SYSTEM, prompt, GRADE, temperature=fields.temperature)
+    return Question(SYSTEM, prompt, GRADE, temperature=fields.temperature, max_tokens=fields.max_tokens)
 
 
 def _blocks(scenario: Scenario, result: AgentRunResult) -> dict[str, str]:
@@ -128,7 +143,7 @@ async def _evaluate(
     model = _judge_model(scenario, assertion.fields)
     if model is None:
         raise InputError(_no_judge(scenario))
-    votes = await services.ask(model, judge_question(scenario, fields, result), fields.votes)
+    votes = await services.ask(model, judge_question(scenario, fields, result), fields.votes, fields.server)
     verdict = _verdict(fields, votes)
     verdict.details["model"] = model
     if omitted := sum(map(_omitted, _blocks(scenario, result).values())):
@@ -196,6 +211,8 @@ def _check_fields(scenario: Scenario, values: Mapping[str, Any], _: LoadObject) 
     fields = JudgeFields.model_validate(values)
     if not fields.rubric.strip():
         yield "rubric", "The rubric is empty."
+    if fields.base_url is not None and "${" not in fields.base_url and not is_web_address(fields.base_url):
+        yield "base_url", "must be an address that begins with http:// or https://"
     if fields.model is not None:
         try:
             catalog.find(fields.model)

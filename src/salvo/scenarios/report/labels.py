@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 
 from salvo.engine.text.formatting import NamedValue, at_least, at_most, money, or_unknown, percent, pluralize, seconds
+from salvo.engine.text.unicode_escape import printable
 from salvo.scenarios.analysis.confidence_gate import GateEvidence
 from salvo.scenarios.analysis.divergence import Branch, Divergence
 from salvo.scenarios.analysis.summary import AssertionSummary, BatchSummary, BatchVerdict, Cost, Failure, Group
@@ -237,7 +238,9 @@ def metrics(result: AgentRunResult) -> Iterator[NamedValue]:
     """Yield the latency, cost, tokens and calls of a run."""
     metrics = result.metrics
     yield NamedValue("latency", seconds(metrics.latency))
-    yield NamedValue("cost", f"{or_unknown(metrics.cost, money)}; judge: {or_unknown(result.judge_cost, money)}")
+    sources = ", ".join(_price_sources(result))
+    by = f" (with prices of {sources})" if sources else ""
+    yield NamedValue("cost", f"{or_unknown(metrics.cost, money)}; judge: {or_unknown(result.judge_cost, money)}{by}")
     if metrics.tokens:
         cached = f", {metrics.tokens.cache_read} read from the cache" if metrics.tokens.cache_read else ""
         yield NamedValue("tokens", f"{metrics.tokens.input} in, {metrics.tokens.output} out{cached}")
@@ -246,6 +249,14 @@ def metrics(result: AgentRunResult) -> Iterator[NamedValue]:
         f"{pluralize(metrics.model_calls, 'model call')}, {pluralize(metrics.tool_count, 'tool call')}, "
         f"{pluralize(metrics.tool_errors, 'tool error')}, {pluralize(metrics.retries, 'retry', 'retries')}",
     )
+
+
+def _price_sources(result: AgentRunResult) -> list[str]:
+    """Return the files with prices of the user's own that a run was charged by. A stored run may contain anything."""
+    prices = result.details.get("prices")
+    entries = prices.values() if isinstance(prices, dict) else ()
+    sources = {entry.get("source") for entry in entries if isinstance(entry, dict)}
+    return sorted(printable(source) for source in sources if source and isinstance(source, str))
 
 
 def replay(result: AgentRunResult) -> str:

@@ -7,7 +7,7 @@ import inspect
 import math
 import traceback
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -40,6 +40,7 @@ from salvo.scenarios.result import (
 from salvo.scenarios.run.adapters.base import BaseAdapter
 from salvo.scenarios.run.adapters.tool_loop import ProviderAdapter
 from salvo.scenarios.run.environment import PreparedScenario, RunEnvironment, Session, live_environment
+from salvo.scenarios.run.journal import Journal
 from salvo.scenarios.run.redaction import redact_verdicts, redacted
 from salvo.scenarios.run.stopwatch import Stopwatch
 from salvo.scenarios.store.recording import HASHES_ONLY, PROGRAM_RUNS_AGAIN, Recording
@@ -131,6 +132,8 @@ async def judge(result: AgentRunResult, environment: RunEnvironment, registry: R
         result.outcome, result.cause, result.error = Outcome.ERROR, Cause.PROVIDER, str(fault)
         result.weighted_score = None
     result.judge_cost = environment.judging.cost if environment.judging.model_calls else 0.0
+    if judge_prices := _known_prices(environment.judging):
+        result.details["prices"] = {**_known_prices(environment.journal), **judge_prices}
 
 
 async def attempt(adapter: BaseAdapter, request: AdapterRequest, environment: RunEnvironment) -> AttemptResult:
@@ -203,6 +206,7 @@ def build_result(attempted: AttemptResult, environment: RunEnvironment) -> Agent
     text = response.final_output if isinstance(response.final_output, str) else None
     calls = response.tool_calls or environment.toolbox.calls
     measured: dict[str, Any] = {"models": journal.models, "dropped": sorted(journal.dropped)}
+    measured["prices"] = _known_prices(journal)
     return AgentRunResult(
         run_id=batch.run_id(environment.number),
         batch_id=batch.batch_id,
@@ -224,6 +228,11 @@ def build_result(attempted: AttemptResult, environment: RunEnvironment) -> Agent
         details={**response.details, **{name: value for name, value in measured.items() if value}},
         salvo_version=__version__,
     )
+
+
+def _known_prices(journal: Journal) -> dict[str, Any]:
+    """Return the prices by which the calls were charged, as they are stored."""
+    return {name: asdict(prices) for name, prices in journal.prices.items() if prices is not None}
 
 
 def _request(environment: RunEnvironment) -> AdapterRequest:

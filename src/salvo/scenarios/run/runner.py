@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from salvo.engine.runtime.clock import Clock
 from salvo.engine.runtime.event_loop import watched_loop
 from salvo.engine.runtime.pool import TERMINATED, Budget, Pool, PoolStopped, cancel_on_interrupt, gather
+from salvo.engine.runtime.pricing import PriceBook
 from salvo.engine.runtime.redact import Redactor
 from salvo.engine.stats.gating import settled
 from salvo.engine.wire.base import Endpoint
@@ -132,6 +133,7 @@ class Runner:
     listener: RunListener
     call_limits: CallLimits = DEFAULT_LIMITS
     """For calls that are not an agent's, such as those of judges."""
+    price_book: PriceBook = field(default_factory=PriceBook)
     _pool: Pool = field(init=False)
     _faults: PermanentFaults = field(init=False, default_factory=PermanentFaults)
 
@@ -156,8 +158,15 @@ class Runner:
             loop.on_blocked = self.listener.blocked
         timeouts = self.call_limits.timeouts()
         async with HttpWire(self.endpoints, self.redactor, clock=self.clock, timeouts=timeouts) as wire:
-            spend = self._pool.budget.spend
-            session = Session(wire, self.redactor, self.clock, self.recording, self.listener.waiting, spend)
+            session = Session(
+                wire,
+                self.redactor,
+                self.clock,
+                self.recording,
+                self.listener.waiting,
+                self._pool.budget.spend,
+                self.price_book,
+            )
             jobs = [self._run_scenario(runs, runs.prepared, session) for runs in work if runs.prepared]
             with cancel_on_interrupt(self._pool, INTERRUPTED):
                 async with self._showing_life(session):

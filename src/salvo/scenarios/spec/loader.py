@@ -16,6 +16,7 @@ from pydantic import BaseModel
 from salvo.engine.jsonio.pydantic_errors import FieldError, FieldPath, validate
 from salvo.engine.text.messages import display_path
 from salvo.errors import InputError, Problem, ScenarioFileError
+from salvo.scenarios.spec.judge_server import ASSERTIONS, judge_servers
 from salvo.scenarios.spec.project import project_root
 from salvo.scenarios.spec.schema import Scenario, YamlTool
 from salvo.scenarios.spec.variables import variable_errors
@@ -79,16 +80,21 @@ class LoadedFile(Generic[Model]):
 
 
 def load_scenario(
-    path: Path, *, environ: Mapping[str, str] | None = None, root: Path | None = None
+    path: Path, *, environ: Mapping[str, str] | None = None, root: Path | None = None, only_judges: bool = False
 ) -> LoadedFile[Scenario]:
-    """Read a scenario. Its variables are checked if there is an environment.
+    """Read a scenario. Its variables are checked if there is an environment, with `only_judges` those of its judges.
 
     Includes must be inside the root, or inside the file's own project if the file is outside the root.
     """
     document = read_yaml(path, project_root(path, root))
     if environ is not None and isinstance(document.data, dict):
-        for error in variable_errors(document.data.get(_OPTIONS), (_OPTIONS,), environ):
-            document.problems.append(YamlProblem(error.path, document.position(error.path), error.message))
+        options: list[tuple[FieldPath, Any]] = []
+        if not only_judges:
+            options.append(((_OPTIONS,), document.data.get(_OPTIONS)))
+        options += [(use.path, use.fields) for use in judge_servers(document.data.get(ASSERTIONS))]
+        for options_path, values in options:
+            for error in variable_errors(values, options_path, environ):
+                document.problems.append(YamlProblem(error.path, document.position(error.path), error.message))
     return LoadedFile(path, Scenario, document)
 
 
