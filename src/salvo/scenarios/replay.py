@@ -21,7 +21,7 @@ from salvo.scenarios.evaluators.registry import builtin_registry, is_users_code
 from salvo.scenarios.result import PROVIDER_ADAPTERS, UNFINISHED, AgentRunResult, Batch, Cause
 from salvo.scenarios.run.adapters.base import BaseAdapter
 from salvo.scenarios.run.adapters.factory import adapter_factory
-from salvo.scenarios.run.attempt import AttemptResult, build_result, judge, run_agent
+from salvo.scenarios.run.attempt import AttemptResult, build_result, judge, run_agent, without_verdict
 from salvo.scenarios.run.environment import PreparedScenario, RunEnvironment
 from salvo.scenarios.run.journal import Journal
 from salvo.scenarios.run.stopwatch import Stopwatch
@@ -210,9 +210,7 @@ class Replayer:
         registry = builtin_registry()
         for run_id in run_ids:
             stored, _, recording = self._stored_run(run_id)
-            # A cause that an earlier evaluation found does not count.
-            is_agents = stored.cause in UNFINISHED | {Cause.REFUSAL, Cause.LENGTH}
-            result = stored.model_copy(update={"cause": stored.cause if is_agents else None})
+            result = without_verdict(stored)
             with offline():
                 await judge(result, self._environment(recording, stored, prepared), registry)
             again.runs.append((stored, result))

@@ -121,3 +121,39 @@ def test_an_address_that_is_none_with_its_variables_is_refused_before_the_first_
     shown = greeted.salvo("run")
     assert shown.exit_code == 2
     assert "the base_url of a judge is no address" in shown.output
+
+
+def test_judging_again_uses_the_server_of_the_present_file_and_never_one_that_only_the_store_names(
+    greeted: UserProject,
+) -> None:
+    with LoopbackProvider(lambda _: Say("Good morning!")) as agent, LoopbackProvider(grade) as judge:
+        greeted.reach(agent)
+        greeted.environ |= variables(judge)
+        greeted.salvo("run")
+        again = greeted.salvo("judge", "--times", "2")
+        assert again.exit_code == 0, again.output
+        assert f"Calls go to http://{greeted.environ['JUDGE_HOST']}/v1" in again.stderr
+        assert [request.headers["authorization"] for request in judge.requests] == [f"Bearer {KEY}"] * 3
+        greeted.write("scenarios/book_flight.yaml", GREET.replace("is polite", "is rude"))
+        changed = greeted.salvo("judge", "--times", "3")
+        assert changed.exit_code == 2
+        assert "has changed since the batch" in changed.output
+        (greeted.folder / "scenarios/book_flight.yaml").unlink()
+        gone = greeted.salvo("judge", "--times", "3")
+        assert gone.exit_code == 2
+        assert "A store does not choose where a judge is." in gone.output
+        assert len(judge.requests) == 3
+        assert greeted.salvo("judge", "--stored").exit_code == 0
+
+
+def test_scoring_asks_the_judge_of_the_new_file_at_its_server(greeted: UserProject) -> None:
+    with LoopbackProvider(lambda _: Say("Good morning!")) as agent, LoopbackProvider(grade) as judge:
+        greeted.reach(agent)
+        greeted.environ |= variables(judge)
+        greeted.salvo("run")
+        greeted.write("other.yaml", GREET.replace("is polite", "is short").replace("${JUDGE_CREDENTIAL}", KEY))
+        scored = greeted.salvo("score", "latest", "other.yaml")
+        assert scored.exit_code == 0, scored.output
+        assert len(judge.requests) == 2
+        assert "is short" in str(judge.requests[-1].body)
+    assert KEY not in greeted.everything_stored()

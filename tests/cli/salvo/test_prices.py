@@ -33,7 +33,8 @@ def run(project: UserProject, *arguments: str) -> Any:
 
 def stored(project: UserProject) -> dict[str, Any]:
     """The newest run."""
-    return json.loads(project.runs()[-1].read_bytes())
+    result: dict[str, Any] = json.loads(project.runs()[-1].read_bytes())
+    return result
 
 
 def test_without_a_price_the_cost_of_an_alias_is_not_known_and_the_message_says_where_to_set_it(

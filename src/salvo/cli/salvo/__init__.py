@@ -23,6 +23,10 @@ COMMANDS = {
         "salvo.cli.salvo.judge",
         "Judge stored transcripts again, without running the agent: does the agent vary, or the judge?",
     ),
+    "score": LazyCommand(
+        "salvo.cli.salvo.score",
+        "Score stored runs again with a new rubric, judge or assertion. Only judges are called.",
+    ),
     "dashboard": LazyCommand(
         "salvo.cli.salvo.dashboard",
         "Show the stored runs on a page: batches over time, comparisons, and each run step by step.",

@@ -25,6 +25,7 @@ from salvo.scenarios.analysis.comparison_inputs import (
     pair_scenarios,
     uses_model,
 )
+from salvo.scenarios.analysis.scored_sides import ScoredSides
 from salvo.scenarios.plan import RunSettings, plan_runs
 from salvo.scenarios.report import comparison
 from salvo.scenarios.result import PROVIDER_ADAPTERS, Batch
@@ -32,6 +33,7 @@ from salvo.scenarios.run.runner import RunLimits
 from salvo.scenarios.spec.loader import load_scenario
 from salvo.scenarios.spec.project import Project
 from salvo.scenarios.spec.schema import Scenario
+from salvo.scenarios.store.score_store import PREFIX
 from salvo.scenarios.store.store import RunStore
 from salvo.scenarios.workspace import ScenarioOverrides, Workspace
 
@@ -72,7 +74,8 @@ def compare(
     """Compare two models, or two batches: what is better, what is worse, and what these runs cannot tell.
 
     Either --a MODEL --b MODEL, over the scenarios that both were run on (or those at PATH); or two batches, such as
-    before and after a change of a prompt. An id may be any unique prefix, or latest.
+    before and after a change of a prompt. An id may be any unique prefix, or latest. Scores of `salvo score` are
+    compared in place of batches by their ids, if they are of different runs.
 
     The exact test of each scenario is corrected for the number of scenarios. Errors are counted, but are part of no
     rate. Exits 1 when B is significantly worse, 3 when a side has no completed run to compare, and 0 otherwise.
@@ -84,6 +87,8 @@ def compare(
             raise click.UsageError("Name two batches, or two models with --a and --b.")
         if do_run:
             raise click.UsageError("--run runs models: name them with --a and --b.")
+        if all_scenarios and any(text.startswith(PREFIX) for text in what):
+            raise click.UsageError("--all is for batches: a score has one scenario.")
         pairs, notes = find_pairs(store, *what, all_scenarios=all_scenarios)
     else:
         if model_a is None or model_b is None or len(what) > 1 or all_scenarios:
@@ -96,7 +101,7 @@ def compare(
             pairs, notes = _run_missing(workspace, (model_a, model_b), path, settings, limits)
         else:
             pairs, notes = _find_stored(store, project, (model_a, model_b), path)
-    report = compare_batches(store, pairs, notes)
+    report = compare_batches(store, pairs, notes, ScoredSides(store).list_entries)
     if as_json:
         echo_json(json_codec.dumps(comparison.document(report), indent=2))
     elif markdown:

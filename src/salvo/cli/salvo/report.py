@@ -15,9 +15,10 @@ from salvo.engine.text.formatting import pluralize
 from salvo.engine.text.unicode_escape import printable
 from salvo.errors import StoreError, TapeError, UnknownIdError
 from salvo.scenarios.analysis.summary import BatchSummary, summarise
-from salvo.scenarios.report import export, html, terminal
+from salvo.scenarios.report import export, html, score_report, terminal
 from salvo.scenarios.spec.project import Project
-from salvo.scenarios.store.index import Entries
+from salvo.scenarios.store.index import Entries, index_entry
+from salvo.scenarios.store.score_store import PREFIX, ScoreStore
 from salvo.scenarios.store.store import LATEST, RunStore
 
 
@@ -32,12 +33,22 @@ from salvo.scenarios.store.store import LATEST, RunStore
     metavar="FILE",
     help="Write a batch as one HTML file, for people without Salvo; - is standard output.",
 )
+@click.option("--score", "score_id", metavar="SCORE", help="With the id of a run: its verdict in this scoring.")
 @click.option("--rebuild", is_flag=True, help="Rebuild the index from the run files first.")
-def report(run_id: str | None, last: int, failures: bool, as_json: bool, html: Path | None, rebuild: bool) -> None:
+def report(
+    run_id: str | None,
+    last: int,
+    failures: bool,
+    as_json: bool,
+    html: Path | None,
+    score_id: str | None,
+    rebuild: bool,
+) -> None:
     """Show stored results: the newest batches, one batch, or one run.
 
     Without RUN_ID, the newest batches are listed. RUN_ID is the id of a run, which is shown in full, or of a batch,
-    whose table is shown. Any unique prefix of an id is enough, and `latest` is the newest batch.
+    whose table is shown, or of a scoring by `salvo score`. Any unique prefix of an id is enough, and `latest` is the
+    newest batch.
 
     With --html, RUN_ID is the id of a batch, or else the newest batch is written: its verdict and what the runs show,
     the failed runs with all their steps, and a passing one for comparison. The file loads nothing from elsewhere.
@@ -48,10 +59,16 @@ def report(run_id: str | None, last: int, failures: bool, as_json: bool, html: P
     if rebuild:
         rebuilt = store.rebuild_index()
         echo(f"Index rebuilt: {pluralize(rebuilt.runs, 'run')}{_unreadable(rebuilt.skipped)}.", err=True)
-    if html is not None:
+    if score_id is not None:
+        if run_id is None or html is not None:
+            raise click.UsageError("--score goes with the id of a run.")
+        _show_scored_run(store, run_id, score_id, as_json)
+    elif html is not None:
         _write_html(store, run_id, html)
     elif run_id is None:
         _show_newest(store, last, failures, as_json)
+    elif run_id.startswith(PREFIX):
+        _show_score(store, run_id, failures, as_json)
     elif (batch_id := _find_batch(store, run_id)) is not None:
         _show_batch(store, batch_id, failures, as_json)
     else:
@@ -75,7 +92,31 @@ def _show_batch(store: RunStore, batch_id: str, failures: bool, as_json: bool) -
     if failures or as_json:
         _show([summary], failures, as_json)
     else:
-        echo("\n".join(terminal.batch_table(summary, colour=True)))
+        scorings = list(ScoreStore(store).of_batch(batch_id))
+        echo("\n".join([*terminal.batch_table(summary, colour=True), *score_report.batch_note(scorings)]))
+
+
+def _show_score(store: RunStore, text: str, failures: bool, as_json: bool) -> None:
+    scores = ScoreStore(store)
+    scoring = scores.load(scores.find(text))
+    results, unreadable = scores.load_runs(scoring.score_id)
+    batch = scoring.as_batch(store.load_batch(scoring.batch_id))
+    summary = summarise(batch, [index_entry(result) for result in results])
+    _warn(unreadable, f"Look for damaged files in {scores.folder}.")
+    if failures or as_json:
+        _show([summary], failures, as_json)
+    else:
+        before = [store.load_run(result.run_id) for result in results]
+        echo("\n".join(score_report.table(scoring, summary, before, results)))
+
+
+def _show_scored_run(store: RunStore, run_id: str, score_id: str, as_json: bool) -> None:
+    scores = ScoreStore(store)
+    result = scores.load_run(scores.find(score_id), store.find_run(run_id))
+    if as_json:
+        echo_json(json_codec.dumps(result, indent=2))
+    else:
+        echo("\n".join(terminal.run_in_full(result, colour=True)))
 
 
 def _write_html(store: RunStore, batch_id: str | None, path: Path) -> None:

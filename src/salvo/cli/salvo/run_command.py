@@ -67,7 +67,7 @@ def run(
     record_max_bytes: int | None,
     record_hashes: bool,
 ) -> None:
-    _check_outputs(outputs)
+    check_outputs(outputs)
     _check_until_sure(runs, until_sure=until_sure, max_runs=max_runs)
     project = Project.find()
     call_limits = CallLimits(call_timeout, connect_timeout, read_timeout, tries)
@@ -195,7 +195,7 @@ class _Progress(RunListener):
         self.line.update(text, milestone=milestone)
 
 
-def _check_outputs(outputs: tuple[Path, ...]) -> None:
+def check_outputs(outputs: tuple[Path, ...]) -> None:
     """Refuse a file that cannot be written before money is spent."""
     if not outputs:
         return

@@ -11,6 +11,7 @@ from salvo.errors import NothingFoundError, StoreError, TapeError, UsageError
 from salvo.scenarios.analysis.batch_stats import BatchStats, measure
 from salvo.scenarios.analysis.compare import ComparisonReport, compare
 from salvo.scenarios.analysis.divergence import Divergence, find_divergence, nearest, tool_path
+from salvo.scenarios.analysis.scored_sides import ScoredSides
 from salvo.scenarios.result import AgentRunResult, Batch, Outcome
 from salvo.scenarios.store.index import Entries, IndexEntry
 from salvo.scenarios.store.store import LATEST, RunStore
@@ -76,10 +77,12 @@ def find_divergences(store: RunStore, scenarios: Iterable[tuple[str, Sequence[In
 def find_pairs(
     store: RunStore, text_a: str, text_b: str, *, all_scenarios: bool
 ) -> tuple[list[tuple[Batch, Batch]], list[str]]:
-    """Return two batches by their ids, or with `all_scenarios` all batches of their commands; and notes."""
-    a, b = (store.load_batch(store.find_batch(text)) for text in (text_a, text_b))
+    """Return two batches or scores by their ids, or with `all_scenarios` all batches of their commands; and notes."""
+    sides = ScoredSides(store)
+    a, b = sides.load(text_a), sides.load(text_b)
     if a.batch_id == b.batch_id:
         raise UsageError(f"{text_a} and {text_b} are the same batch.", hint="Name two batches.")
+    sides.check_different_runs(a, b)
     if not all_scenarios:
         return [(a, b)], []
     by_scenario = [{item.scenario_id: item for item in store.batches_of_command(batch)} for batch in (a, b)]
@@ -130,7 +133,9 @@ def sample_runs(store: RunStore, entries: Sequence[IndexEntry]) -> Iterator[Agen
         counts[entry.batch_id, entry.outcome] += 1
         if counts[entry.batch_id, entry.outcome] <= MOST_READ:
             with suppress(StoreError, TapeError):  # the run was counted; only its steps are unknown
-                yield store.load_run(entry.run_id)
+                passed = entry.outcome is Outcome.PASSED
+                # As listed: of a run that was scored again, the entry has another verdict than the run's file.
+                yield store.load_run(entry.run_id).model_copy(update={"outcome": entry.outcome, "passed": passed})
 
 
 def nearest_counterpart(store: RunStore, result: AgentRunResult, entries: Sequence[IndexEntry]) -> str | None:

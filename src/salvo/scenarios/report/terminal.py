@@ -41,8 +41,10 @@ class _Paint(Paint):
         return self(word, _COLOURS.get(word), bold=True)
 
 
-def batch_table(summary: BatchSummary, *, colour: bool = False, width: int | None = None) -> list[str]:
-    """Return a batch as a table, followed by its verdict and statistics."""
+def batch_table(
+    summary: BatchSummary, *, colour: bool = False, width: int | None = None, scoring: bool = False
+) -> list[str]:
+    """Return a batch as a table, followed by its verdict and statistics. With `scoring` it is one of stored runs."""
     paint = _Paint(colour)
     header = _header(summary)
     rows = list(_assertion_rows(summary))
@@ -50,9 +52,9 @@ def batch_table(summary: BatchSummary, *, colour: bool = False, width: int | Non
     rule = paint("─" * min(length, width or length), dim=True)
     body = [*(paint(row, _row_colour(assertion)) for assertion, row in rows), rule] if rows else []
     sections = [
-        [paint(header, bold=True), rule, *body, *_failures(summary)],
+        [paint(header, bold=True), rule, *body, *(_scored_failures(summary) if scoring else _failures(summary))],
         list(_errors(summary, paint)),
-        list(_skipped(summary, paint)),
+        list(_skipped(summary, paint, f"salvo {'score' if scoring else 'run'} --resume {summary.batch_id}")),
         list(_numbers(summary, paint)),
     ]
     return [line for section in sections if section for line in ("", *section)][1:]
@@ -93,17 +95,27 @@ def _failures(summary: BatchSummary) -> Iterator[str]:
         yield "No failures."
 
 
+def _scored_failures(summary: BatchSummary) -> Iterator[str]:
+    yield from labels.stopped(summary)
+    if summary.failures:
+        yield f"{pluralize(len(summary.failures), 'failure')}. Show with:"
+        reports = [f"salvo report {failure.run_id} --score {summary.batch_id}" for failure in summary.failures]
+        yield from (f"  {line}" for line in first_lines(reports, _REPLAYS))
+    elif summary.completed:
+        yield "No failures."
+
+
 def _errors(summary: BatchSummary, paint: _Paint) -> Iterator[str]:
     if summary.errors:
         yield paint(f"{pluralize(summary.errors, 'run')} could not be judged (errors, not failures):", "yellow")
         yield from _grouped(summary.error_groups, labels.error)
 
 
-def _skipped(summary: BatchSummary, paint: _Paint) -> Iterator[str]:
+def _skipped(summary: BatchSummary, paint: _Paint, resume: str) -> Iterator[str]:
     if counts := labels.skipped(summary):
         yield paint(counts, "yellow")
         yield from _grouped(summary.not_made, labels.skip_reason)
-        yield f"  salvo run --resume {summary.batch_id}"
+        yield f"  {resume}"
 
 
 def _grouped(groups: Sequence[Group], reason: Callable[[Group], str]) -> Iterator[str]:

@@ -133,7 +133,15 @@ async def judge(result: AgentRunResult, environment: RunEnvironment, registry: R
         result.weighted_score = None
     result.judge_cost = environment.judging.cost if environment.judging.model_calls else 0.0
     if judge_prices := _known_prices(environment.judging):
-        result.details["prices"] = {**_known_prices(environment.journal), **judge_prices}
+        stored = result.details.get("prices")
+        prices = {**(stored if isinstance(stored, dict) else {}), **judge_prices}
+        result.details = {**result.details, "prices": prices}
+
+
+def without_verdict(stored: AgentRunResult) -> AgentRunResult:
+    """Return a stored run as it was before it was evaluated: what an evaluation found does not count any more."""
+    is_agents = stored.cause in UNFINISHED | {Cause.REFUSAL, Cause.LENGTH}
+    return stored.model_copy(update={"cause": stored.cause if is_agents else None})
 
 
 async def attempt(adapter: BaseAdapter, request: AdapterRequest, environment: RunEnvironment) -> AttemptResult:

@@ -4,6 +4,8 @@
     batches/.lock                  locks of the batches whose runs are being made
     runs/{run_id}.json             one AgentRunResult
     recordings/{run_id}/*.json     what replay needs
+    scores/{score_id}/*.json       runs of a batch that were scored again (score_store.py)
+    judgings/{batch_id}.jsonl      runs of a batch that were judged again (rejudge_store.py)
     history.jsonl                  one line per run, in the order in which they ended
     cache/                         derived from history.jsonl; can be deleted at any time
 
@@ -24,10 +26,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from pydantic import ValidationError
-
 from salvo.engine.jsonio import json_codec
-from salvo.engine.jsonio.type_adapters import first_error, type_adapter
 from salvo.engine.runtime.files import (
     make_folder,
     move_folder,
@@ -46,6 +45,7 @@ from salvo.scenarios.store.index import Entries, IndexEntry, index_entry
 from salvo.scenarios.store.jsonl import append_line, open_for_appending, open_locked, parse_line, tail_lines
 from salvo.scenarios.store.large_answers import without_repeated_answer
 from salvo.scenarios.store.recording import Recording, check_file_names
+from salvo.scenarios.store.stored_file import damaged, load_stored, own_path
 
 if TYPE_CHECKING:
     from salvo.scenarios.store.index_cache import IndexCache
@@ -125,7 +125,7 @@ class RunStore:
             return self._recorded(recorded).batch
         batch = self._load(path, Batch)
         if batch.batch_id != batch_id:
-            raise _damaged(path, f": it holds the batch {batch.batch_id}")
+            raise damaged(path, f": it holds the batch {batch.batch_id}")
         return batch
 
     def batches_of_command(self, batch: Batch) -> list[Batch]:
@@ -150,7 +150,7 @@ class RunStore:
             return self._recorded(run_id).result
         result = self._load(path, AgentRunResult)
         if _run_id(result.batch_id, result.number) != run_id:
-            raise _damaged(path, f": it holds run {result.number} of the batch {result.batch_id}")
+            raise damaged(path, f": it holds run {result.number} of the batch {result.batch_id}")
         return result
 
     def save_recording(self, run_id: str, files: Mapping[str, bytes]) -> None:
@@ -177,7 +177,7 @@ class RunStore:
         try:
             files = sorted(names(folder))
             check_file_names(files, run_id)
-            return {name: read_regular(self._own(folder / name)) for name in files}
+            return {name: read_regular(own_path(folder / name, self.folder)) for name in files}
         except OSError as error:
             raise unreadable(folder, error) from error
 
@@ -220,7 +220,7 @@ class RunStore:
             return self._latest_run()
         if _ID.fullmatch(text) and self.has_run(text):
             return text
-        return _only_match(text, "run", sorted({*self._run_ids(), *self._recorded_ids()}, key=_parts))
+        return only_match(text, "run", sorted({*self._run_ids(), *self._recorded_ids()}, key=_parts))
 
     def find_batch(self, text: str) -> str:
         """Return the batch whose id begins with the text, or the newest one for `latest`."""
@@ -229,7 +229,7 @@ class RunStore:
         ids = sorted({*self._batch_ids(), *self._recorded_batches()})
         if text == LATEST and ids:
             return ids[-1]
-        return _only_match(text, "batch", ids)
+        return only_match(text, "batch", ids)
 
     def newest_batches(self, number: int) -> list[str]:
         """Return the ids of the newest batches, newest first: ids sort by the time they were created."""
@@ -317,7 +317,7 @@ class RunStore:
             if self._run_file(entry.run_id).is_file():
                 return entry.run_id
         newest = max((*self._run_ids(), *self._recorded_ids()), key=_parts, default=None)
-        return newest or _only_match(LATEST, "run", [])
+        return newest or only_match(LATEST, "run", [])
 
     def _run_ids(self, prefix: str = "") -> Iterator[str]:
         run_ids = (name.removesuffix(".json") for name in names(self.runs, prefix) if name.endswith(".json"))
@@ -338,34 +338,16 @@ class RunStore:
         return Recording.from_files(self.load_recording(run_id), run_id)
 
     def _load(self, path: Path, kind: type[T]) -> T:
-        try:
-            content = read_regular(self._own(path))
-            return type_adapter(kind).validate_python(json_codec.loads(content, max_depth=json_codec.MAX_DEPTH_STORED))
-        except FileNotFoundError as error:
-            raise StoreError(f"{path} does not exist.", hint="`salvo report` lists what is stored.") from error
-        except OSError as error:
-            raise unreadable(path, error) from error
-        except ValidationError as error:
-            where, what = first_error(error)
-            raise _damaged(path, f" at {where}: {what}" if where else f": {what}") from error
-        except ValueError as error:
-            raise _damaged(path, f": {error}") from error
-
-    def _own(self, path: Path) -> Path:
-        """Return the path if it exists inside the store. A store of someone else may contain any link."""
-        path.stat()
-        if not os.path.realpath(path).startswith(f"{os.path.realpath(self.folder)}{os.sep}"):
-            raise StoreError(f"{path} leads out of the store, so it is not read.", hint="Remove it.")
-        return path
+        return load_stored(path, kind, self.folder)
 
     def _batch_file(self, batch_id: str) -> Path:
-        return self.batches / f"{_checked(batch_id, 'batch')}.json"
+        return self.batches / f"{checked_id(batch_id, 'batch')}.json"
 
     def _run_file(self, run_id: str) -> Path:
-        return self.runs / f"{_checked(run_id, 'run')}.json"
+        return self.runs / f"{checked_id(run_id, 'run')}.json"
 
     def _recording(self, run_id: str) -> Path:
-        return self.recordings / _checked(run_id, "run")
+        return self.recordings / checked_id(run_id, "run")
 
 
 def _run_id(batch_id: str, number: int) -> str:
@@ -378,14 +360,14 @@ def _parts(run_id: str) -> tuple[str, int]:
     return batch_id, int(number)
 
 
-def _checked(text: str, what: str) -> str:
+def checked_id(text: str, what: str) -> str:
     """Return an id if it is valid. It becomes part of a path, and may come from anywhere."""
     if not _ID.fullmatch(text):
         raise UnknownIdError(f"{text!r} is not the id of a {what}.", hint=f"`salvo report` lists every {what}.")
     return text
 
 
-def _only_match(text: str, what: str, ids: list[str]) -> str:
+def only_match(text: str, what: str, ids: list[str]) -> str:
     """Return the id that equals the text, or the only one that begins with it."""
     if text in ids:
         return text
@@ -405,7 +387,3 @@ def _only_match(text: str, what: str, ids: list[str]) -> str:
 def _join(ids: list[str]) -> str:
     more = len(ids) - _CANDIDATES
     return ", ".join(ids[:_CANDIDATES]) + (f" and {more} more." if more > 0 else ".")
-
-
-def _damaged(path: Path, what: str) -> StoreError:
-    return StoreError(f"{path} is damaged{what}.", hint="Restore it from a backup, or remove it and run again.")

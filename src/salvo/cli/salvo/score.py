@@ -1,0 +1,124 @@
+"""`salvo score`: score stored runs again with a new rubric, judge or assertion."""
+
+from __future__ import annotations
+
+import asyncio
+from functools import partial
+from pathlib import Path
+
+import click
+
+from salvo.cli.exit_codes import ExitCode
+from salvo.cli.output import echo, echo_json
+from salvo.cli.param_types import DOLLARS
+from salvo.cli.salvo.allow_env_option import allow_env_option
+from salvo.cli.salvo.prices_option import prices_option
+from salvo.cli.salvo.run_command import batch_exit_code, check_outputs
+from salvo.cli.salvo.transcript_run import OnDone, TranscriptRun
+from salvo.engine.runtime.pool import PoolStopped
+from salvo.engine.text.formatting import pluralize
+from salvo.engine.text.unicode_escape import printable
+from salvo.scenarios.analysis.summary import summarise
+from salvo.scenarios.destinations import judge_destination_lines
+from salvo.scenarios.report import export, score_report
+from salvo.scenarios.result import AgentRunResult, Cause, Outcome, SkippedRun
+from salvo.scenarios.run.runner import INTERRUPTED
+from salvo.scenarios.run.transcripts import TranscriptSession
+from salvo.scenarios.score import ScorePlan, ScoreSession, plan_resumed_score, plan_score
+from salvo.scenarios.spec.project import Project
+from salvo.scenarios.store.index import index_entry
+from salvo.scenarios.store.score_store import ScoreStore
+from salvo.scenarios.store.store import LATEST
+from salvo.scenarios.workspace import Workspace
+
+
+@click.command
+@click.argument("batch_id", metavar="[BATCH]", required=False)
+@click.argument("scenario", required=False, type=click.Path(path_type=Path))
+@click.option("-j", "--concurrency", type=click.IntRange(min=1), default=10, show_default=True, help="Runs at once.")
+@click.option("--max-cost", type=DOLLARS, help="Dollars after which no more runs are scored.")
+@click.option("--resume", metavar="SCORE", help="Only score the runs that an earlier scoring lacks.")
+@click.option(
+    "-o",
+    "--output",
+    "outputs",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    help="Also write a file: .json, .jsonl, .xml (JUnit) or .md.",
+)
+@prices_option
+@allow_env_option
+@click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout; everything else goes to stderr.")
+def score(
+    batch_id: str | None,
+    scenario: Path | None,
+    concurrency: int,
+    max_cost: float | None,
+    resume: str | None,
+    outputs: tuple[Path, ...],
+    price_file: Path | None,
+    allow_env: tuple[str, ...],
+    as_json: bool,
+) -> None:
+    """Score stored runs again with a new rubric, judge or assertion. Only judges are called.
+
+    BATCH is any unique prefix of a batch's id, or latest. SCENARIO is the scenario file whose assertions, threshold
+    and min_pass_rate are used; without one, the file of the batch as it is now. Neither the agent nor a tool runs:
+    the only code that runs is that of your own assertions in SCENARIO. What the agent was asked is what the batch says.
+
+    The batch is not changed. The new scores are stored beside it with an id of their own, which `salvo report` and
+    `salvo compare` take in place of a batch.
+
+    Exits as `salvo run` does: 0 when the scenario passes, 1 when it fails, 2 on bad usage or an invalid file, 3 when
+    something could not be judged, 4 when the runs cannot show it with the required confidence, and 130 when interrupted
+    (--resume continues).
+    """
+    check_outputs(outputs)
+    workspace = Workspace(Project.find(), allow_env=frozenset(allow_env), price_file=price_file)
+    store = workspace.store()
+    scores = ScoreStore(store)
+    if resume is not None:
+        if batch_id is not None:
+            raise click.UsageError("--resume continues a scoring as it was started: it takes no BATCH and no SCENARIO.")
+        plan = plan_resumed_score(workspace, scores.load(scores.find(resume)))
+    else:
+        plan = plan_score(workspace, store.load_batch(store.find_batch(batch_id or LATEST)), scenario)
+    work = TranscriptRun(workspace, "runs", len(plan.pending), concurrency, max_cost)
+    for note in plan.notes:
+        work.print(f"Note: {printable(note)}")
+    stopped: list[PoolStopped] = []
+    if plan.pending:
+        for line in judge_destination_lines(workspace, plan.prepared.scenario):
+            work.print(line)
+        workspace.price_book()  # an invalid price is an error before anything is stored
+        scores.save(plan.scoring)  # before the first call, so that it can be resumed
+        stopped = asyncio.run(work.run(partial(_score, plan, scores)))
+    results, unreadable = scores.load_runs(plan.scoring.score_id)
+    if unreadable:
+        work.print(f"{pluralize(unreadable, 'score')} cannot be read: look for damaged files in {scores.folder}.")
+    summary = summarise(plan.batch, [index_entry(result) for result in results], _skipped(plan, results, stopped))
+    if not as_json:
+        before = store.load_runs(plan.scoring.batch_id)
+        echo("\n".join(score_report.table(plan.scoring, summary, before, results)))
+        echo(f"Stored as {plan.scoring.score_id}, which `salvo report` and `salvo compare` take.")
+    else:
+        echo_json(export.as_json([summary], results))
+    for output in outputs:
+        export.write(output, [summary], results)
+    raise SystemExit(ExitCode.INTERRUPTED if work.interrupted else batch_exit_code([summary]))
+
+
+async def _score(
+    plan: ScorePlan, scores: ScoreStore, transcripts: TranscriptSession, on_done: OnDone
+) -> list[PoolStopped]:
+    return await ScoreSession(transcripts, scores, on_done).score(plan)
+
+
+def _skipped(plan: ScorePlan, results: list[AgentRunResult], stopped: list[PoolStopped]) -> dict[int, SkippedRun]:
+    """Return the runs that were not scored, by number, with the reason."""
+    if not stopped:
+        return {}
+    reason = stopped[0].reason
+    cause = Cause.INTERRUPTED if reason == INTERRUPTED else Cause.BUDGET
+    scored = {result.run_id for result in results}
+    return {run.number: SkippedRun(Outcome.NOT_RUN, cause, reason) for run in plan.pending if run.run_id not in scored}
