@@ -37,6 +37,8 @@ class RunSettings:
     max_runs: int | None = None
     """With --until-sure: the most runs of each scenario."""
     at_once: int = 10
+    cache: bool = False
+    """Whether replies of earlier runs are used again."""
 
     @classmethod
     def from_batch(cls, batch: Batch) -> RunSettings:

@@ -34,6 +34,7 @@ from salvo.scenarios.workspace import Calls, ScenarioOverrides, Workspace
 
 _NOT_COMPARED = frozenset(
     {"run_id", "batch_id", "timestamp", "recorded", "replayable", "replay_note", "salvo_version", "reported_metrics"}
+    | {"from_cache"}
     | {"eval_results", "weighted_score", "passed", "outcome", "cause", "error", "judge_cost"}
 )
 

@@ -266,6 +266,8 @@ class AgentRunResult(BaseModel):
     replay_note: str = ""
     details: Details = Field(default_factory=dict)
     salvo_version: str = ""
+    from_cache: bool = False
+    """Whether a model's replies came from a cache: such a run repeats another one, and is no new evidence."""
 
     @model_validator(mode="after")
     def _complete(self) -> Self:

@@ -430,6 +430,8 @@ class Workspace:
         limits: RunLimits | None = None,
         recording: RecordingOptions | None = None,
         listener: RunListener | None = None,
+        *,
+        use_cache: bool = False,
     ) -> Runner:
         return Runner(
             endpoints=self.all_endpoints(),
@@ -441,4 +443,5 @@ class Workspace:
             listener=listener or RunListener(),
             call_limits=self._call_limits(),
             price_book=self.price_book(),
+            use_cache=use_cache,
         )

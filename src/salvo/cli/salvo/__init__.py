@@ -35,6 +35,7 @@ COMMANDS = {
         "salvo.cli.salvo.replay",
         "Replay a recorded run: the same agent code, no network, no tool executed, no key.",
     ),
+    "cache": LazyCommand("salvo.cli.salvo.cache", "Show or clear the replies that `salvo run --cache` keeps."),
     "schema": LazyCommand("salvo.cli.salvo.schema", "Print the JSON Schema of a scenario file, for editors."),
     "models": LazyCommand("salvo.cli.salvo.models", "List models: what they accept and cost, and which keys are set."),
 }

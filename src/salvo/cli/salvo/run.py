@@ -51,6 +51,12 @@ DEFAULT_BASELINE = "-"
 @click.option(
     "--tries", type=click.IntRange(1, 100), help="How often a call is made before it is an error. [default: 6]"
 )
+@click.option(
+    "--cache",
+    is_flag=True,
+    help="For development: use replies of earlier runs again. Such runs are marked, and are no new evidence.",
+)
+@click.option("--dry-run", is_flag=True, help="Print what would be run, where calls would go and what it would cost.")
 @click.option("--max-cost", type=DOLLARS, help="Dollars after which no more runs are started.")
 @click.option(
     "--resume",

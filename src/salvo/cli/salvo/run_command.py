@@ -19,9 +19,10 @@ from salvo.cli.exit_codes import ExitCode
 from salvo.cli.output import echo, echo_json
 from salvo.engine.runtime import event_loop
 from salvo.engine.text.formatting import pluralize
+from salvo.engine.text.unicode_escape import printable
 from salvo.engine.wire.record import RecordingOptions
 from salvo.engine.wire.retry import Wait
-from salvo.errors import NothingFoundError, UsageError
+from salvo.errors import NothingFoundError, StoreError, UsageError
 from salvo.scenarios.analysis.summary import BatchSummary, BatchVerdict, summarise
 from salvo.scenarios.destinations import destination_lines
 from salvo.scenarios.plan import RunSettings, plan_resume, plan_runs
@@ -57,6 +58,8 @@ def run(
     connect_timeout: float | None,
     read_timeout: float | None,
     tries: int | None,
+    cache: bool,
+    dry_run: bool,
     max_cost: float | None,
     resume: str | None,
     outputs: tuple[Path, ...],
@@ -69,6 +72,7 @@ def run(
 ) -> None:
     check_outputs(outputs)
     _check_until_sure(runs, until_sure=until_sure, max_runs=max_runs)
+    _check_cache(cache=cache, needs_evidence=until_sure or confidence is not None or baseline is not None)
     project = Project.find()
     call_limits = CallLimits(call_timeout, connect_timeout, read_timeout, tries)
     blessed = None
@@ -100,6 +104,7 @@ def run(
             redact=patterns,
             max_runs=max_runs,
             at_once=concurrency,
+            cache=cache,
         )
         workspace = Workspace(
             project,
@@ -112,13 +117,19 @@ def run(
     if blessed is not None:
         blessed.check(work)
 
+    if dry_run:
+        from salvo.cli.salvo import dry_run as plan_display  # reads stored batches, which most runs do not
+
+        plan_display.show(workspace, work, max_cost, as_json=as_json)
+        raise SystemExit(ExitCode.OK)
+
     limits = RunLimits(concurrency, max_cost, stop_at_first_failure=exitfirst)
-    outcome = execute(workspace, work, settings.recording, limits)
+    outcome = execute(workspace, work, settings.recording, limits, use_cache=settings.cache)
 
     store = workspace.store()
     summaries = [summarise(item.batch, item.entries, item.skipped) for item in work]
     compared = None if blessed is None else blessed.compare(store, work)
-    _show(store, summaries, compared, outputs, as_json=as_json)
+    _show(store, work, summaries, compared, outputs, as_json=as_json)
     if outcome.interrupted:
         raise SystemExit(ExitCode.INTERRUPTED)
     is_worse = compared is not None and compared.is_worse
@@ -126,7 +137,12 @@ def run(
 
 
 def execute(
-    workspace: Workspace, work: list[ScenarioRuns], recording: RecordingOptions | None, limits: RunLimits
+    workspace: Workspace,
+    work: list[ScenarioRuns],
+    recording: RecordingOptions | None,
+    limits: RunLimits,
+    *,
+    use_cache: bool = False,
 ) -> RunnerResult:
     """Make the planned runs, with a progress line. `salvo compare --run` calls this, too."""
     progress = _Progress()
@@ -134,7 +150,7 @@ def execute(
     for line in destination_lines(workspace, scenarios):
         progress.line.print(line)
     try:
-        return event_loop.run(workspace.runner(limits, recording, progress).run(work))
+        return event_loop.run(workspace.runner(limits, recording, progress, use_cache=use_cache).run(work))
     finally:
         progress.line.clear()
 
@@ -150,7 +166,7 @@ class _Progress(RunListener):
 
     def __init__(self) -> None:
         self.line = ProgressLine()
-        self._total = self._done = self._passed = self._minutes_shown = 0
+        self._total = self._done = self._passed = self._cached = self._minutes_shown = 0
         self._cost = 0.0
         self._blocked_at: set[str] = set()
 
@@ -182,15 +198,22 @@ class _Progress(RunListener):
     def unpriced(self, name: str) -> None:
         self.line.print(unpriced_notice(name))
 
+    def cache_failed(self, error: StoreError) -> None:
+        self.line.print(f"New replies are not cached. {error}")
+
     def finished(self, _prepared: PreparedScenario, result: AgentRunResult) -> None:
         self._done += 1
         self._passed += result.passed
-        self._cost += (result.metrics.cost or 0.0) + (result.judge_cost or 0.0)
+        if result.from_cache:
+            self._cached += 1  # what it cost was paid before, at least in part
+        else:
+            self._cost += (result.metrics.cost or 0.0) + (result.judge_cost or 0.0)
         tenth = max(1, self._total // 10)
         self._update(milestone=self._done % tenth == 0 or self._done == self._total)
 
     def _update(self, note: str = "", *, milestone: bool = False) -> None:
         cost = f", ${self._cost:.4f}" if self._cost else ""
+        cost += f", {self._cached} from the cache" if self._cached else ""
         text = f"{self._done}/{self._total} runs done, {self._passed} passed{cost}{note}"
         self.line.update(text, milestone=milestone)
 
@@ -217,6 +240,14 @@ def _check_until_sure(runs: int | None, *, until_sure: bool, max_runs: int | Non
         raise click.UsageError("--until-sure makes as many runs as are needed, at most --max-runs: it takes no --runs.")
 
 
+def _check_cache(*, cache: bool, needs_evidence: bool) -> None:
+    if cache and needs_evidence:
+        raise click.UsageError(
+            "--cache repeats earlier replies, which show nothing new: leave it out with --confidence, --until-sure and "
+            "--against-baseline."
+        )
+
+
 def _plan(workspace: Workspace, path: Path | None, keyword: str | None, settings: RunSettings) -> list[ScenarioRuns]:
     scenarios = [
         (file, scenario, settings)
@@ -228,8 +259,20 @@ def _plan(workspace: Workspace, path: Path | None, keyword: str | None, settings
     return plan_runs(workspace, scenarios)
 
 
+def _cache_notes(work: list[ScenarioRuns]) -> list[str]:
+    """Return a line for each batch with runs that were answered from the cache."""
+    counts = [(sum(entry.from_cache for entry in item.entries), item.batch) for item in work]
+    return [
+        f"{printable(batch.scenario_id)}: {count} of {batch.runs} runs got replies from the cache. They repeat earlier "
+        "runs, so they are no independent evidence, and what those replies cost was paid before."
+        for count, batch in counts
+        if count
+    ]
+
+
 def _show(
     store: RunStore,
+    work: list[ScenarioRuns],
     summaries: list[BatchSummary],
     compared: BaselineComparison | None,
     outputs: tuple[Path, ...],
@@ -239,6 +282,8 @@ def _show(
     """Print the table or JSON, and write the files. Of a resumed batch, the earlier runs are included."""
     if not as_json:
         echo("\n\n".join("\n".join(terminal.batch_table(summary, colour=True)) for summary in summaries))
+        for line in _cache_notes(work):
+            echo(f"\n{line}")
         if sum(summary.without_result > 0 for summary in summaries) > 1:
             echo("\nResume all of them with: salvo run --resume latest")
         if compared is not None:

@@ -8,6 +8,7 @@ import math
 import traceback
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -75,6 +76,9 @@ async def run_once(prepared: PreparedScenario, number: int, session: Session) ->
         session.spend(result.metrics.cost, f"{prepared.batch.adapter}, whose calls it does not see")
     await judge(result, environment, session.registry)
     redact_verdicts(result, session.redactor)
+    if environment.cache is not None:
+        result.from_cache = environment.cache.hits > 0
+        environment.cache.keep(partial(_is_good_lane, result))
     if environment.recorder is None or session.recording is None:
         result.replayable, result.replay_note = "no", "It was not recorded; run with --record."
         return FinishedRun(result, None, environment.faults)
@@ -92,6 +96,13 @@ async def run_once(prepared: PreparedScenario, number: int, session: Session) ->
     )
     files = (recording.without_content() if hashes_only else recording).to_files(session.redactor)
     return FinishedRun(result, files, environment.faults)
+
+
+def _is_good_lane(result: AgentRunResult, lane: str) -> bool:
+    """Return whether the replies of a lane may be given again. An error would be repeated for ever."""
+    if result.cause is Cause.PROVIDER:
+        return False
+    return not (lane.startswith("judge/") and any(item.cause is Cause.JUDGE for item in result.eval_results))
 
 
 async def run_agent(environment: RunEnvironment, redactor: Redactor) -> AgentRunResult:
@@ -264,7 +275,7 @@ def _metrics(reported: RunMetrics, calls: list[ToolCall], environment: RunEnviro
     journal = environment.journal
     measured = journal.model_calls > 0
     return RunMetrics(
-        latency=environment.stopwatch.seconds() if environment.latency is None else environment.latency,
+        latency=_latency(environment),
         tokens=journal.usage if measured else reported.tokens,
         cost=journal.cost if measured else reported.cost,
         tool_count=len(calls),
@@ -272,6 +283,13 @@ def _metrics(reported: RunMetrics, calls: list[ToolCall], environment: RunEnviro
         model_calls=journal.model_calls or reported.model_calls,
         retries=journal.retries or reported.retries,
     )
+
+
+def _latency(environment: RunEnvironment) -> float:
+    if environment.latency is not None:
+        return environment.latency
+    # A reply from the cache counts with the time that it took when it was made.
+    return environment.stopwatch.seconds() + (environment.cache.seconds if environment.cache else 0.0)
 
 
 def _as_stored(result: AgentRunResult) -> AgentRunResult:

@@ -13,7 +13,8 @@ from salvo.engine.jsonio.canonical import stable_key
 from salvo.engine.runtime.clock import Clock
 from salvo.engine.runtime.pricing import PriceBook
 from salvo.engine.runtime.redact import Redactor
-from salvo.engine.wire.base import Wire
+from salvo.engine.wire.base import Endpoint, Wire
+from salvo.engine.wire.cache import CachingWire, ReplyCache
 from salvo.engine.wire.record import RecordingOptions, RecordingWire
 from salvo.engine.wire.retry import RetryingWire, Wait
 from salvo.errors import InputError, ProviderError, TapeMissError
@@ -50,6 +51,19 @@ class PreparedScenario:
     """The endpoints of judges with a server of their own; None in a replay, which calls none."""
 
 
+@dataclass(frozen=True, slots=True)
+class CacheSource:
+    """Replies of earlier runs, and the endpoints whose addresses they are found by."""
+
+    replies: ReplyCache
+    endpoints: Mapping[str, Endpoint]
+
+    def wire(self, inner: Wire, redactor: Redactor, number: int) -> CachingWire:
+        # The number is part of the key: two runs of a batch never get the same reply, so a first batch is measured as
+        # it is without a cache, and a later one repeats it run by run.
+        return CachingWire(inner, self.replies, redactor, self.endpoints, f"run {number}")
+
+
 @dataclass(slots=True)
 class Session:
     """What all runs of a process share. It is built in each process and never pickled."""
@@ -61,6 +75,7 @@ class Session:
     on_wait: Callable[[Wait], None]
     spend: Spend
     price_book: PriceBook = field(default_factory=PriceBook)
+    cache: CacheSource | None = None
     registry: Registry = field(default_factory=builtin_registry)
     open_calls: OpenCalls = field(default_factory=OpenCalls)
 
@@ -82,6 +97,7 @@ class RunEnvironment:
     """The wire of the agent, if it is another one than that of the judges."""
     faults: list[tuple[ProviderError, str | None]] = field(default_factory=list)
     """What providers did wrong, each with the model of the judge, or None for the agent's."""
+    cache: CachingWire | None = None
     latency: float | None = None
     """The recorded latency in a replay, so that a slow machine changes nothing."""
 
@@ -163,9 +179,9 @@ def _question_key(assertion: Assertion) -> str:
 
 
 def live_environment(prepared: PreparedScenario, number: int, session: Session) -> RunEnvironment:
-    """Return an environment over the shared connections: `Agent(Recording(Retrying(Http)))`, all but the last per run.
+    """Return an environment over the shared connections: `Agent(Recording(Caching(Retrying(Http))))`.
 
-    Judges use the same without `Agent`.
+    Each run has its own of all but the last. Judges use the same without `Agent`.
     """
     clock, redactor = session.clock, session.redactor
     timestamp = clock.now().isoformat()
@@ -183,8 +199,10 @@ def live_environment(prepared: PreparedScenario, number: int, session: Session) 
         listener=waiting,
         may_retry=lambda: not stopwatch.is_overdue,
     )
-    recorder = None if session.recording is None else RecordingWire(retrying, redactor, session.recording)
-    wire = recorder or retrying
+    cache = None if session.cache is None else session.cache.wire(retrying, redactor, number)
+    inner = cache or retrying
+    recorder = None if session.recording is None else RecordingWire(inner, redactor, session.recording)
+    wire = recorder or inner
     return RunEnvironment(
         prepared=prepared,
         number=number,
@@ -197,4 +215,5 @@ def live_environment(prepared: PreparedScenario, number: int, session: Session) 
         stopwatch=stopwatch,
         clock=clock,
         recorder=recorder,
+        cache=cache,
     )

@@ -68,7 +68,8 @@ class Journal:
         priced_name = self._priced_name(provider, requested or reply.model, reply.model)
         cost = usage_cost(reply.usage, self.prices.get(priced_name))
         self._costs.append(cost)
-        if self._spend is not None:  # at once, because a run may have calls without a price, or never end
+        # At once, because a run may have calls without a price, or never end. A reply from the cache was paid before.
+        if self._spend is not None and not reply.from_cache:
             counted = cost
             if self._price_book is not None and self._price_book.own:
                 counted = self._price_book.counted_cost(priced_name, cost, reply.usage, self._clock.now())

@@ -127,7 +127,9 @@ class ProgramTrace:
 
     def _record_reply(self, call: Call, reply: WireReply, parsed: ChatReply) -> None:
         model = parsed.model or _model(call)
-        answer = replace(parsed, model=model, seconds=reply.seconds, attempts=reply.attempts)
+        answer = replace(
+            parsed, model=model, seconds=reply.seconds, attempts=reply.attempts, from_cache=reply.from_cache
+        )
         self._journal.record_reply(call.provider, answer, _model(call))
         self._insert_event(call.number, self._journal.events.pop())
 

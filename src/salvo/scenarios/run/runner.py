@@ -28,9 +28,10 @@ from salvo.scenarios.analysis.confidence_gate import required_confidence
 from salvo.scenarios.result import AgentRunResult, Batch, Cause, Outcome, SkippedRun
 from salvo.scenarios.run.attempt import run_once
 from salvo.scenarios.run.call_limits import DEFAULT_LIMITS, CallLimits
-from salvo.scenarios.run.environment import PreparedScenario, Session
+from salvo.scenarios.run.environment import CacheSource, PreparedScenario, Session
 from salvo.scenarios.run.permanent_faults import PermanentFaults, check_endpoints
 from salvo.scenarios.store.index import IndexEntry, index_entry
+from salvo.scenarios.store.reply_cache import open_cache
 from salvo.scenarios.store.store import RunStore
 
 INTERRUPTED = "Ctrl-C was pressed"
@@ -96,6 +97,9 @@ class RunListener:
     def unpriced(self, name: str) -> None:
         """The first call that `max_cost` cannot count was made, to the model or adapter of this name."""
 
+    def cache_failed(self, error: StoreError) -> None:
+        """The cache cannot be written any more. The runs go on without it."""
+
     def finished(self, prepared: PreparedScenario, result: AgentRunResult) -> None: ...
 
 
@@ -134,6 +138,7 @@ class Runner:
     call_limits: CallLimits = DEFAULT_LIMITS
     """For calls that are not an agent's, such as those of judges."""
     price_book: PriceBook = field(default_factory=PriceBook)
+    use_cache: bool = False
     _pool: Pool = field(init=False)
     _faults: PermanentFaults = field(init=False, default_factory=PermanentFaults)
 
@@ -166,12 +171,20 @@ class Runner:
                 self.listener.waiting,
                 self._pool.budget.spend,
                 self.price_book,
+                self._cache(),
             )
             jobs = [self._run_scenario(runs, runs.prepared, session) for runs in work if runs.prepared]
             with cancel_on_interrupt(self._pool, INTERRUPTED):
                 async with self._showing_life(session):
                     await gather(jobs)
         return RunnerResult(self._pool.is_cancelled)
+
+    def _cache(self) -> CacheSource | None:
+        if not self.use_cache:
+            return None
+        replies = open_cache(self.store, self.listener.cache_failed)
+        replies.prepare()
+        return CacheSource(replies, self.endpoints)
 
     async def _run_scenario(self, runs: ScenarioRuns, prepared: PreparedScenario, session: Session) -> None:
         await self._run_numbers(runs, prepared, runs.pending, session)

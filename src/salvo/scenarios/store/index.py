@@ -39,6 +39,7 @@ class IndexEntry(RunIdentity):
     assertions: list[Judged] = field(default_factory=list)
     error: str | None = None
     recorded: bool = False
+    from_cache: bool = False
 
 
 class Entries(list[IndexEntry]):

@@ -7,7 +7,7 @@
     scores/{score_id}/*.json       runs of a batch that were scored again (score_store.py)
     judgings/{batch_id}.jsonl      runs of a batch that were judged again (rejudge_store.py)
     history.jsonl                  one line per run, in the order in which they ended
-    cache/                         derived from history.jsonl; can be deleted at any time
+    cache/                         derived from history.jsonl, and replies (reply_cache.py); can be deleted at any time
 
 Several processes may write one store, and each may be killed at any moment. So a file gets its name only when it is
 complete, and a line of the index that was cut short is removed by the next append.
@@ -114,7 +114,7 @@ class RunStore:
 
     def hold(self, batches: Iterable[Batch], now: str) -> AbstractContextManager[None]:
         """Let no other process make runs of these batches in a block. Raise UsageError if one does already."""
-        return hold_batches(self.batches, [_checked(batch.batch_id, "batch") for batch in batches], now)
+        return hold_batches(self.batches, [checked_id(batch.batch_id, "batch") for batch in batches], now)
 
     def save_batch(self, batch: Batch) -> None:
         write_atomically(self._batch_file(batch.batch_id), json_codec.dumps(batch, indent=2))
