@@ -1876,6 +1876,11 @@ export interface components {
              * @default false
              */
             recorded: boolean;
+            /**
+             * From Cache
+             * @default false
+             */
+            from_cache: boolean;
         };
         /** Integrity */
         Integrity: {

@@ -279,3 +279,11 @@ def test_a_resumed_batch_uses_the_cache_as_it_was_started(greeted: UserProject) 
         greeted.runs()[-1].unlink()
         greeted.salvo("run", "--resume", "latest")
         assert len(provider.requests) == 3
+
+
+def test_another_scenario_with_the_same_prompt_has_runs_of_its_own(greeted: UserProject) -> None:
+    greeted.write("scenarios/second.yaml", GREET.replace("scenario: greet", "scenario: second"))
+    with LoopbackProvider(Counting()) as provider:
+        greeted.reach(provider)
+        greeted.salvo("run", "-j", "1", "--cache")
+        assert len(provider.requests) == 2

@@ -35,7 +35,7 @@ def test_nothing_is_called_or_stored_and_the_destination_is_named(greeted: UserP
     assert not (greeted.store / "batches").exists()
     assert shown.stdout.replace(provider.openai_url, "URL") == snapshot("""\
 greet: 10 runs of openai/gpt-5.4-mini, recorded (scenarios/book_flight.yaml)
-  at least about $0.000060: it was not run before. This is the first request of each run, about 8 tokens at 4 characters per token, without answers, further turns and judges
+  at least about $0.000060: only the first request of each run, about 8 tokens of 4 characters, because it was not run before; answers, further turns and judges come on top
 
 Calls go to URL, with OPENAI_BASE_URL, OPENAI_API_KEY.
 Estimated cost: at least about $0.000060.

@@ -14,10 +14,10 @@ from salvo.scenarios.store.store import RunStore
 @click.command
 @click.argument("action", type=click.Choice(["show", "clear"]), default="show")
 def cache(action: str) -> None:
-    """Show or clear the replies that `salvo run --cache` keeps in .salvo/cache/replies.
+    """Show or clear the replies that `salvo run --cache` keeps.
 
-    `salvo cache` shows how many there are, `salvo cache clear` removes them. No run and no recording is changed. When
-    there is more than 1 GB, the next `salvo run --cache` removes the oldest.
+    `salvo cache` shows how many there are in .salvo/cache/replies, and `salvo cache clear` removes them. No run and no
+    recording is changed. When there is more than 1 GB, the next `salvo run --cache` removes the oldest.
     """
     replies = open_cache(RunStore(Project.find().store))
     if action == "clear":

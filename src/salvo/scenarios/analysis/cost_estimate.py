@@ -96,8 +96,8 @@ def _from_prompt(runs: int, batch: Batch, prices: UnitPrices | None, characters:
         return CostEstimate(None, False, f"it was not run before, and there is no price for {model}")
     tokens = max(1, round(characters / CHARACTERS_PER_TOKEN))
     basis = (
-        f"it was not run before. This is the first request of each run, about {tokens:,} tokens at "
-        f"{CHARACTERS_PER_TOKEN} characters per token, without answers, further turns and judges"
+        f"only the first request of each run, about {tokens:,} tokens of {CHARACTERS_PER_TOKEN} characters, because it "
+        "was not run before; answers, further turns and judges come on top"
     )
     return CostEstimate(prices.tiers[0].input * tokens / 1_000_000 * runs, True, basis)
 

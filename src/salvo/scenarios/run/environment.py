@@ -58,10 +58,10 @@ class CacheSource:
     replies: ReplyCache
     endpoints: Mapping[str, Endpoint]
 
-    def wire(self, inner: Wire, redactor: Redactor, number: int) -> CachingWire:
+    def wire(self, inner: Wire, redactor: Redactor, scenario: str, number: int) -> CachingWire:
         # The number is part of the key: two runs of a batch never get the same reply, so a first batch is measured as
         # it is without a cache, and a later one repeats it run by run.
-        return CachingWire(inner, self.replies, redactor, self.endpoints, f"run {number}")
+        return CachingWire(inner, self.replies, redactor, self.endpoints, f"run {number} of {scenario}")
 
 
 @dataclass(slots=True)
@@ -199,7 +199,9 @@ def live_environment(prepared: PreparedScenario, number: int, session: Session) 
         listener=waiting,
         may_retry=lambda: not stopwatch.is_overdue,
     )
-    cache = None if session.cache is None else session.cache.wire(retrying, redactor, number)
+    cache = (
+        None if session.cache is None else session.cache.wire(retrying, redactor, prepared.scenario.scenario, number)
+    )
     inner = cache or retrying
     recorder = None if session.recording is None else RecordingWire(inner, redactor, session.recording)
     wire = recorder or inner
