@@ -63,6 +63,8 @@ def test_the_same_command_again_repeats_its_runs_one_by_one_and_marks_them(greet
     assert len(set(outputs[1])) == 4
     assert "greet: 3 of 4 runs got replies from the cache." in again.stdout
     assert "no independent evidence" in again.stdout
+    assert "greet: 3 of 4 runs got replies from the cache." in greeted.salvo("report", "latest").stdout
+    assert "replies came from the cache" in greeted.salvo("report", results(greeted)[0]["run_id"]).stdout
     lines = [json.loads(line) for line in (greeted.store / "history.jsonl").read_text().splitlines()]
     assert sum(line["from_cache"] for line in lines) == 3
 

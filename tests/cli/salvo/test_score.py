@@ -287,6 +287,24 @@ def test_scores_are_private_and_no_link_leads_out_of_the_store(greeted: UserProj
     assert "leads out of the store" in refused.output
 
 
+def test_what_someone_else_put_among_the_scores_does_no_harm(greeted: UserProject) -> None:
+    with LoopbackProvider(agent_and_judge(by_the_text)) as provider:
+        greeted.reach(provider)
+        greeted.salvo("run")
+        [score_id, *_] = re.findall(r"score-\w{16}", greeted.salvo("score", "latest", "polite.yaml").stdout)
+    scores = greeted.store / "scores"
+    (scores / "score-not an id!").mkdir()
+    (scores / "score-empty").mkdir()
+    (scores / score_id / "not an id!.json").write_text("{}")
+    (scores / score_id / "0000000000000000-0001.json").write_text("[]")
+    shown = greeted.salvo("report", "latest")
+    assert (shown.exit_code, f"salvo report {score_id}" in shown.stdout) == (0, True)
+    scored = greeted.salvo("report", score_id)
+    assert scored.exit_code == 0
+    assert "1 could not be read" in scored.stderr
+    assert greeted.salvo("report", "score-empty").exit_code == 3
+
+
 def test_files_are_written_as_by_run(greeted: UserProject) -> None:
     with LoopbackProvider(agent_and_judge(by_the_text)) as provider:
         greeted.reach(provider)

@@ -107,6 +107,7 @@ def test_a_line_of_the_index_has_all_that_is_needed_to_list_a_run(store: RunStor
             "tool_count": 3,
             "assertions": [{"label": "polite", "type": "llm_judge", "passed": None, "required": False}],
             "recorded": False,
+            "from_cache": False,
         }
     )
 

@@ -87,13 +87,15 @@ def _show_newest(store: RunStore, last: int, failures: bool, as_json: bool) -> N
 
 def _show_batch(store: RunStore, batch_id: str, failures: bool, as_json: bool) -> None:
     entries = store.load_entries(batch_id)
-    summary = summarise(store.load_batch(batch_id), entries)
+    batch = store.load_batch(batch_id)
+    summary = summarise(batch, entries)
     _warn(entries.skipped, _damaged(store))
     if failures or as_json:
         _show([summary], failures, as_json)
     else:
         scorings = list(ScoreStore(store).of_batch(batch_id))
-        echo("\n".join([*terminal.batch_table(summary, colour=True), *score_report.batch_note(scorings)]))
+        notes = [*terminal.cache_note(batch, entries), *score_report.batch_note(scorings)]
+        echo("\n".join([*terminal.batch_table(summary, colour=True), *([""] if notes else []), *notes]))
 
 
 def _show_score(store: RunStore, text: str, failures: bool, as_json: bool) -> None:

@@ -19,7 +19,6 @@ from salvo.cli.exit_codes import ExitCode
 from salvo.cli.output import echo, echo_json
 from salvo.engine.runtime import event_loop
 from salvo.engine.text.formatting import pluralize
-from salvo.engine.text.unicode_escape import printable
 from salvo.engine.wire.record import RecordingOptions
 from salvo.engine.wire.retry import Wait
 from salvo.errors import NothingFoundError, StoreError, UsageError
@@ -259,17 +258,6 @@ def _plan(workspace: Workspace, path: Path | None, keyword: str | None, settings
     return plan_runs(workspace, scenarios)
 
 
-def _cache_notes(work: list[ScenarioRuns]) -> list[str]:
-    """Return a line for each batch with runs that were answered from the cache."""
-    counts = [(sum(entry.from_cache for entry in item.entries), item.batch) for item in work]
-    return [
-        f"{printable(batch.scenario_id)}: {count} of {batch.runs} runs got replies from the cache. They repeat earlier "
-        "runs, so they are no independent evidence, and what those replies cost was paid before."
-        for count, batch in counts
-        if count
-    ]
-
-
 def _show(
     store: RunStore,
     work: list[ScenarioRuns],
@@ -282,7 +270,7 @@ def _show(
     """Print the table or JSON, and write the files. Of a resumed batch, the earlier runs are included."""
     if not as_json:
         echo("\n\n".join("\n".join(terminal.batch_table(summary, colour=True)) for summary in summaries))
-        for line in _cache_notes(work):
+        for line in (line for item in work for line in terminal.cache_note(item.batch, item.entries)):
             echo(f"\n{line}")
         if sum(summary.without_result > 0 for summary in summaries) > 1:
             echo("\nResume all of them with: salvo run --resume latest")

@@ -244,6 +244,8 @@ def metrics(result: AgentRunResult) -> Iterator[NamedValue]:
     if metrics.tokens:
         cached = f", {metrics.tokens.cache_read} read from the cache" if metrics.tokens.cache_read else ""
         yield NamedValue("tokens", f"{metrics.tokens.input} in, {metrics.tokens.output} out{cached}")
+    if result.from_cache:
+        yield NamedValue("cache", "replies came from the cache; cost and latency are of the time when they were made")
     yield NamedValue(
         "calls",
         f"{pluralize(metrics.model_calls, 'model call')}, {pluralize(metrics.tool_count, 'tool call')}, "

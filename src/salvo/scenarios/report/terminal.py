@@ -19,7 +19,8 @@ from salvo.engine.text.terminal import Paint, table
 from salvo.engine.text.unicode_escape import printable
 from salvo.scenarios.analysis.summary import AssertionSummary, BatchSummary, Failure, Group
 from salvo.scenarios.report import labels
-from salvo.scenarios.result import AgentRunResult, Cause, EvalResult, Outcome, ToolCall, TraceEvent, full_model
+from salvo.scenarios.result import AgentRunResult, Batch, Cause, EvalResult, Outcome, ToolCall, TraceEvent, full_model
+from salvo.scenarios.store.index import IndexEntry
 
 RULE = 57
 _FAILURE_COLUMNS = ("RUN", "SCENARIO", "MODEL", "SCORE", "REPLAY", "FAILED")
@@ -93,6 +94,18 @@ def _failures(summary: BatchSummary) -> Iterator[str]:
         yield from (f"  {line}" for line in first_lines(reports, _REPLAYS))
     if not summary.failures and summary.completed:
         yield "No failures."
+
+
+def cache_note(batch: Batch, entries: Iterable[IndexEntry]) -> list[str]:
+    """Return a line if runs of the batch got replies from the cache."""
+    count = sum(entry.from_cache for entry in entries)
+    if not count:
+        return []
+    runs = f"{count} of {pluralize(batch.runs, 'run')}"
+    meaning = (
+        "They repeat earlier runs, so they are no independent evidence, and what those replies cost was paid before."
+    )
+    return [f"{printable(batch.scenario_id)}: {runs} got replies from the cache. {meaning}"]
 
 
 def _scored_failures(summary: BatchSummary) -> Iterator[str]:

@@ -8,7 +8,7 @@ import math
 import traceback
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,6 +18,7 @@ from salvo import __version__
 from salvo.engine.jsonio import json_codec
 from salvo.engine.jsonio.type_adapters import exception_text, first_error, type_adapter
 from salvo.engine.runtime.event_loop import BlockingInterrupted, responsible_for_blocking
+from salvo.engine.runtime.pricing import UnitPrices
 from salvo.engine.runtime.redact import Redactor
 from salvo.engine.runtime.threads import in_thread
 from salvo.engine.runtime.user_code import abandonable
@@ -251,7 +252,13 @@ def build_result(attempted: AttemptResult, environment: RunEnvironment) -> Agent
 
 def _known_prices(journal: Journal) -> dict[str, Any]:
     """Return the prices by which the calls were charged, as they are stored."""
-    return {name: asdict(prices) for name, prices in journal.prices.items() if prices is not None}
+    return {name: _price_document(prices) for name, prices in journal.prices.items() if prices is not None}
+
+
+@lru_cache(maxsize=64)
+def _price_document(prices: UnitPrices) -> dict[str, Any]:
+    # Once for all runs, because `asdict` is slow.
+    return asdict(prices)
 
 
 def _request(environment: RunEnvironment) -> AdapterRequest:

@@ -13,9 +13,9 @@ from typing import Any
 
 from salvo.engine.jsonio import json_codec
 from salvo.engine.runtime.files import make_folder, names, unwritable, write_atomically
-from salvo.errors import StoreError
+from salvo.errors import StoreError, TapeError
 from salvo.scenarios.result import AgentRunResult, Batch, Cause, EvalResult, Outcome
-from salvo.scenarios.store.store import RunStore, checked_id, only_match
+from salvo.scenarios.store.store import RunStore, checked_id, is_id, only_match
 from salvo.scenarios.store.stored_file import damaged, load_stored
 
 _HEADER = "score.json"
@@ -130,8 +130,8 @@ class ScoreStore:
 
     def scored_runs(self, score_id: str) -> list[str]:
         """Return the ids of the runs that have a verdict."""
-        files = names(self._folder(score_id))
-        return sorted(name.removesuffix(".json") for name in files if name != _HEADER and name.endswith(".json"))
+        files = (name for name in names(self._folder(score_id)) if name != _HEADER and name.endswith(".json"))
+        return sorted(filter(is_id, (name.removesuffix(".json") for name in files)))
 
     def load_runs(self, score_id: str) -> tuple[list[AgentRunResult], int]:
         """Return the runs with the verdicts of this scoring, and the number of those that cannot be read."""
@@ -139,7 +139,7 @@ class ScoreStore:
         for run_id in self.scored_runs(score_id):
             try:
                 results.append(self.load_run(score_id, run_id))
-            except StoreError:
+            except (StoreError, TapeError):
                 unreadable += 1
         return sorted(results, key=lambda result: result.number), unreadable
 
@@ -151,7 +151,7 @@ class ScoreStore:
         return score.apply(self._store.load_run(run_id), score_id)
 
     def _ids(self) -> Iterator[str]:
-        return names(self.folder, PREFIX)
+        return filter(is_id, names(self.folder, PREFIX))
 
     def _folder(self, score_id: str) -> Path:
         return self.folder / checked_id(score_id, "score")

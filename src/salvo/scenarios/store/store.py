@@ -360,6 +360,10 @@ def _parts(run_id: str) -> tuple[str, int]:
     return batch_id, int(number)
 
 
+def is_id(text: str) -> bool:
+    return _ID.fullmatch(text) is not None
+
+
 def checked_id(text: str, what: str) -> str:
     """Return an id if it is valid. It becomes part of a path, and may come from anywhere."""
     if not _ID.fullmatch(text):
