@@ -79,6 +79,17 @@ def test_what_is_not_known_stays_unknown(greeted: UserProject) -> None:
     assert "its own code decides which models it calls" in greeted.salvo("run", "--dry-run").stdout
 
 
+def test_runs_whose_cost_is_not_known_are_not_called_missing_and_their_tokens_are_priced(greeted: UserProject) -> None:
+    with LoopbackProvider(lambda _: GREETING) as provider:
+        greeted.reach(provider)
+        greeted.salvo("run", "-n", "2", "--model", "other")
+    unpriced = greeted.salvo("run", "--dry-run", "--model", "other").stdout
+    assert "cost unknown: its earlier runs have no known cost, and there is no price for openai/other" in unpriced
+    greeted.write("mine.toml", '"openai/other" = {input = 3, output = 1}')
+    priced = greeted.salvo("run", "--dry-run", "--model", "other", "--prices", "mine.toml").stdout
+    assert "about $30.00: the tokens of 2 earlier runs with this model, at the prices of openai/other" in priced
+
+
 def test_a_resumed_batch_counts_only_what_is_missing_and_until_sure_its_most_runs(greeted: UserProject) -> None:
     with LoopbackProvider(lambda _: GREETING) as provider:
         greeted.reach(provider)

@@ -53,10 +53,13 @@ def estimate_cost(
         is_same = (stored.adapter, stored.provider, stored.model) == (batch.adapter, batch.provider, batch.model)
         completed = [entry for entry in entries if entry.outcome in (Outcome.PASSED, Outcome.FAILED)]
         (same if is_same else others).extend(completed)
+    model = full_model(batch.provider, batch.model)
+    why_not = "its earlier runs have no known cost" if same or others else "it was not run before"
     return (
         _from_costs(runs, same[:_MOST_RUNS])
-        or _from_tokens(runs, others[:_MOST_RUNS], prices, full_model(batch.provider, batch.model))
-        or _from_prompt(runs, batch, prices, prompt_characters)
+        or _from_tokens(runs, same[:_MOST_RUNS], prices, f"with this model, at the prices of {model}")
+        or _from_tokens(runs, others[:_MOST_RUNS], prices, f"with other models, at the prices of {model}")
+        or _from_prompt(runs, model, prices, prompt_characters, why_not)
     )
 
 
@@ -72,7 +75,7 @@ def _from_costs(runs: int, entries: Sequence[IndexEntry]) -> CostEstimate | None
 
 
 def _from_tokens(
-    runs: int, entries: Sequence[IndexEntry], prices: UnitPrices | None, model: str
+    runs: int, entries: Sequence[IndexEntry], prices: UnitPrices | None, description: str
 ) -> CostEstimate | None:
     if prices is None:
         return None
@@ -84,20 +87,21 @@ def _from_tokens(
     agent = math.fsum(cost for cost, _ in known) / len(known)
     judges, are_judges_known = _mean_judge_cost([judge for _, judge in known])
     without = "" if are_judges_known else "; the cost of its judges is not known"
-    basis = f"the tokens of {_earlier(len(known))} with other models, at the prices of {model} ({prices}){without}"
+    basis = f"the tokens of {_earlier(len(known))} {description} ({prices}){without}"
     return CostEstimate((agent + judges) * runs, not are_judges_known, basis)
 
 
-def _from_prompt(runs: int, batch: Batch, prices: UnitPrices | None, characters: int | None) -> CostEstimate:
+def _from_prompt(
+    runs: int, model: str, prices: UnitPrices | None, characters: int | None, why_not: str
+) -> CostEstimate:
     if characters is None:
-        return CostEstimate(None, False, "it was not run before, and its own code decides which models it calls")
+        return CostEstimate(None, False, f"{why_not}, and its own code decides which models it calls")
     if prices is None:
-        model = full_model(batch.provider, batch.model)
-        return CostEstimate(None, False, f"it was not run before, and there is no price for {model}")
+        return CostEstimate(None, False, f"{why_not}, and there is no price for {model}")
     tokens = max(1, round(characters / CHARACTERS_PER_TOKEN))
     basis = (
-        f"only the first request of each run, about {tokens:,} tokens of {CHARACTERS_PER_TOKEN} characters, because it "
-        "was not run before; answers, further turns and judges come on top"
+        f"only the first request of each run, about {tokens:,} tokens of {CHARACTERS_PER_TOKEN} characters, because "
+        f"{why_not}; answers, further turns and judges come on top"
     )
     return CostEstimate(prices.tiers[0].input * tokens / 1_000_000 * runs, True, basis)
 
