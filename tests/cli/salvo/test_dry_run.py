@@ -35,7 +35,7 @@ def test_nothing_is_called_or_stored_and_the_destination_is_named(greeted: UserP
     assert not (greeted.store / "batches").exists()
     assert shown.stdout.replace(provider.openai_url, "URL") == snapshot("""\
 greet: 10 runs of openai/gpt-5.4-mini, recorded (scenarios/book_flight.yaml)
-  at least about $0.000060: only the first request of each run, about 8 tokens of 4 characters, because it was not run before; answers, further turns and judges come on top
+  at least about $0.000060: only the first request of each run, about 8 tokens of 4 characters, because no earlier run of it was completed; answers, further turns and judges come on top
 
 Calls go to URL, with OPENAI_BASE_URL, OPENAI_API_KEY.
 Estimated cost: at least about $0.000060.
@@ -71,7 +71,7 @@ def test_the_tokens_of_another_model_are_priced_as_this_one(greeted: UserProject
 def test_what_is_not_known_stays_unknown(greeted: UserProject) -> None:
     greeted.environ = {"OPENAI_API_KEY": "sk-test-1234567890"}
     shown = greeted.salvo("run", "--dry-run", "--model", "nobody-knows").stdout
-    assert "cost unknown: it was not run before, and there is no price for openai/nobody-knows" in shown
+    assert "cost unknown: no earlier run of it was completed, and there is no price for openai/nobody-knows" in shown
     assert "Estimated cost: unknown." in shown
     greeted.write("agent.py", "def agent(request):\n    return 'hello'\n")
     own = GREET.replace("adapter: openai\nmodel: gpt-5.4-mini", "adapter: function:agent.agent")

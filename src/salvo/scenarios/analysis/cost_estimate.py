@@ -54,7 +54,7 @@ def estimate_cost(
         completed = [entry for entry in entries if entry.outcome in (Outcome.PASSED, Outcome.FAILED)]
         (same if is_same else others).extend(completed)
     model = full_model(batch.provider, batch.model)
-    why_not = "its earlier runs have no known cost" if same or others else "it was not run before"
+    why_not = "its earlier runs have no known cost" if same or others else "no earlier run of it was completed"
     return (
         _from_costs(runs, same[:_MOST_RUNS])
         or _from_tokens(runs, same[:_MOST_RUNS], prices, f"with this model, at the prices of {model}")
