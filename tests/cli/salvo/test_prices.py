@@ -103,6 +103,14 @@ def test_a_project_cannot_make_a_budget_useless(greeted: UserProject) -> None:
     assert shown.exit_code == 0, "the user's own file is believed"
 
 
+def test_nor_by_an_alias_of_a_model_with_a_list_price(greeted: UserProject) -> None:
+    greeted.write("pyproject.toml", '[tool.salvo.prices]\n"openai/my-alias" = {input = 0, output = 0}')
+    with LoopbackProvider(lambda _: Say("Hello", model="gpt-5.4-mini")) as provider:
+        greeted.reach(provider)
+        shown = greeted.salvo("run", "-n", "5", "-j", "1", "--max-cost", "0.0000001")
+    assert "4 not run" in shown.stdout, shown.output
+
+
 @pytest.mark.parametrize(
     "content, message",
     [

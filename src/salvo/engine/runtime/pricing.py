@@ -97,16 +97,19 @@ class PriceBook:
                     return f"{provider}/{model}", price.unit_prices(when)
         return f"{provider}/{models[-1]}", find_prices(provider, models[-1], when)
 
-    def counted_cost(self, name: str, cost: float | None, usage: Usage | None, when: datetime) -> float | None:
+    def counted_cost(
+        self, provider: str, models: Sequence[str], cost: float | None, usage: Usage | None, when: datetime
+    ) -> float | None:
         """Return what a budget counts for a call: its cost, or the list price if a project sets a lower one.
 
         Otherwise the project of a stranger could make a budget useless.
         """
-        price = self.own.get(name.lower())
+        own = [self.own.get(f"{provider}/{model}".lower()) for model in models]
+        price = next((price for price in own if price is not None), None)
         if cost is None or price is None or not price.by_project:
             return cost
-        provider, _, model = name.partition("/")
-        return max(cost, usage_cost(usage, find_prices(provider, model, when)) or 0.0)
+        listed = (usage_cost(usage, find_prices(provider, model, when)) for model in models)
+        return max(cost, *(value or 0.0 for value in listed))
 
 
 def usage_cost(usage: Usage | None, prices: UnitPrices | None) -> float | None:

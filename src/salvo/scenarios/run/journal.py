@@ -65,14 +65,14 @@ class Journal:
         self._usage = None if self._usage is None or reply.usage is None else self._usage + reply.usage
         name = f"{provider}/{reply.model}"
         self.models[name] = reply.system_fingerprint
-        priced_name = self._priced_name(provider, requested or reply.model, reply.model)
-        cost = usage_cost(reply.usage, self.prices.get(priced_name))
+        models = (requested or reply.model, reply.model)
+        cost = usage_cost(reply.usage, self.prices.get(self._priced_name(provider, *models)))
         self._costs.append(cost)
         # At once, because a run may have calls without a price, or never end. A reply from the cache was paid before.
         if self._spend is not None and not reply.from_cache:
             counted = cost
             if self._price_book is not None and self._price_book.own:
-                counted = self._price_book.counted_cost(priced_name, cost, reply.usage, self._clock.now())
+                counted = self._price_book.counted_cost(provider, models, cost, reply.usage, self._clock.now())
             self._spend(counted, name if reply.model else f"{provider}{reply.stop_raw}")
         data: dict[str, Any] = {"text": reply.text, "stop": str(reply.stop)}
         if reply.message.tool_uses:
