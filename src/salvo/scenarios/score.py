@@ -28,6 +28,9 @@ from salvo.scenarios.spec.schema import Scenario
 from salvo.scenarios.store.score_store import PREFIX, RunScore, ScoreStore, Scoring
 from salvo.scenarios.workspace import Calls, ScenarioOverrides, Workspace
 
+SAME_FAULT = "every further run would meet the same fault of its judge: "
+"""The beginning of the reason why runs are not scored after a wrong key, for example."""
+
 
 @dataclass(frozen=True, slots=True)
 class ScorePlan:
@@ -156,3 +159,5 @@ class ScoreSession:
         prices = {name: price for name, price in environment.judging.prices.items() if price is not None}
         self.scores.save_run(plan.scoring.score_id, RunScore.from_result(result, prices))
         self.on_scored(result.judge_cost)
+        if fault := next((fault for fault, _ in environment.faults if fault.is_permanent), None):
+            session.pool.stop(f"{SAME_FAULT}{fault.message}")

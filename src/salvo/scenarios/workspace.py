@@ -25,6 +25,7 @@ from salvo.engine.wire.base import Endpoint
 from salvo.engine.wire.record import RecordingOptions
 from salvo.errors import InputError, Problem, SalvoError, ScenarioFileError, UsageError
 from salvo.scenarios.evaluators.registry import builtin_registry
+from salvo.scenarios.judge_endpoints import judge_endpoints
 from salvo.scenarios.result import COMMAND, CUSTOM, PROVIDER_ADAPTERS, Batch
 from salvo.scenarios.run.adapters.factory import adapter_factory
 from salvo.scenarios.run.call_limits import DEFAULT_LIMITS, CallLimitOptions, CallLimits
@@ -32,14 +33,8 @@ from salvo.scenarios.run.environment import JudgeEndpoints, PreparedScenario
 from salvo.scenarios.run.redaction import clean_document, clean_scenario
 from salvo.scenarios.run.runner import RunLimits, RunListener, Runner
 from salvo.scenarios.run.tools.discovery import changed_tools, check_tools, find_tools
-from salvo.scenarios.spec.env_grants import (
-    EnvGrants,
-    grant_errors,
-    judge_grant_errors,
-    refused_judge_variables,
-    refused_variables,
-)
-from salvo.scenarios.spec.judge_server import JudgeServer, judge_provider, scenario_judge_servers
+from salvo.scenarios.spec.env_grants import EnvGrants, grant_errors, judge_grant_errors, refused_variables
+from salvo.scenarios.spec.judge_server import JudgeServer
 from salvo.scenarios.spec.loader import LoadedFile, join_errors, load_scenario
 from salvo.scenarios.spec.prices import read_price_book
 from salvo.scenarios.spec.project import Project
@@ -304,22 +299,10 @@ class Workspace:
     def register_judges(self, scenario: Scenario) -> JudgeEndpoints:
         """Add the secrets and endpoints of judges with a server of their own, and return the endpoints' names."""
         names: dict[tuple[str, JudgeServer], str] = {}
-        for judge in scenario_judge_servers(scenario):
-            provider = judge_provider(scenario, judge.model)
-            if provider is None:
-                continue  # its model is not valid, which is an error of the assertion
-            self.secrets.update(option_secrets(judge.fields, self.environ))
-            refused = {use.name for use in refused_judge_variables(judge.fields, provider, self.grants)}
-            environ = {name: value for name, value in self.environ.items() if name not in refused}
-            base_url, key = (text and expand_variables(text, environ) for text in judge.server)
-            if base_url is not None and not is_web_address(base_url):
-                raise UsageError(
-                    f"{scenario.scenario}: with its variables filled in, the base_url of a judge is no address.",
-                    hint="It must begin with http:// or https://. Nothing was run, and nothing was spent.",
-                )
-            name = f"{provider.name} of judge {len(names) + 1} of {scenario.scenario}"
-            name = names.setdefault((provider.name, judge.server), name)
-            self.endpoints[name] = catalog.endpoint(provider, self.environ, base_url=base_url, key=key)
+        for judge in judge_endpoints(scenario, self.grants):
+            self.secrets.update(judge.secrets)
+            names[judge.provider, judge.server] = judge.name
+            self.endpoints[judge.name] = judge.endpoint
         return names
 
     def prepare_again(self, batches: Sequence[Batch], adapter: str | None = None) -> list[PreparedScenario]:

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from tests.support.project import UserProject
-from tests.support.provider import Answer, LoopbackProvider, ProviderRequest, Say
+from tests.support.provider import Answer, Fault, LoopbackProvider, ProviderRequest, Say
 
 KEY = "sk-judge-1234567890"
 GREET = """
@@ -144,6 +144,21 @@ def test_judging_again_uses_the_server_of_the_present_file_and_never_one_that_on
         assert "A store does not choose where a judge is." in gone.output
         assert len(judge.requests) == 3
         assert greeted.salvo("judge", "--stored").exit_code == 0
+
+
+def test_a_judge_with_a_server_needs_no_key_of_its_provider_and_shares_no_faults_with_it(greeted: UserProject) -> None:
+    local = GREET.replace("    api_key: ${JUDGE_CREDENTIAL}\n", "    api_key: local-token-123\n")
+    greeted.write("agent.py", "def agent(request):\n    return 'Good morning!'\n")
+    local = local.replace("adapter: openai\nmodel: gpt-5.4-mini", "adapter: function:agent.agent")
+    greeted.write("scenarios/book_flight.yaml", local)
+    with LoopbackProvider(grade) as judge:
+        greeted.environ = variables(judge)
+        shown = greeted.salvo("run", "-n", "2")
+        assert shown.exit_code == 0, shown.output
+        judge.play(lambda _: Fault.unauthorized())
+        broken = greeted.salvo("run", "-n", "4", "-j", "1")
+        assert len(judge.requests) == 1, "the first run says that the key is wrong"
+    assert broken.exit_code == 3
 
 
 def test_scoring_asks_the_judge_of_the_new_file_at_its_server(greeted: UserProject) -> None:

@@ -208,6 +208,28 @@ def test_a_judge_out_of_reach_makes_errors_not_failures(greeted: UserProject) ->
     assert (batch["errors"], batch["failed"], len(batch["results"])) == (2, 0, 2)
 
 
+def test_a_fault_that_every_run_would_meet_stops_the_scoring(greeted: UserProject) -> None:
+    with LoopbackProvider(agent_and_judge(lambda _: Fault.unauthorized())) as provider:
+        greeted.reach(provider)
+        greeted.salvo("run", "-n", "5")
+        calls = len(provider.requests)
+        shown = greeted.salvo("score", "latest", "polite.yaml", "-j", "1")
+        assert len(provider.requests) - calls == 3, "the three votes on the first run"
+    assert shown.exit_code == 3
+    assert "every further run would meet the same fault of its judge" in shown.stdout
+
+
+def test_without_the_key_of_the_judge_nothing_is_stored(greeted: UserProject) -> None:
+    with LoopbackProvider(agent_and_judge(by_the_text)) as provider:
+        greeted.reach(provider)
+        greeted.salvo("run")
+    greeted.environ = {}
+    shown = greeted.salvo("score", "latest", "polite.yaml")
+    assert shown.exit_code == 2
+    assert "There is no API key for openai." in shown.output
+    assert not (greeted.store / "scores").exists()
+
+
 def test_a_budget_stops_it_and_resume_goes_on(greeted: UserProject) -> None:
     with LoopbackProvider(agent_and_judge(by_the_text)) as provider:
         greeted.reach(provider)

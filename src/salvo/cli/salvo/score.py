@@ -15,16 +15,17 @@ from salvo.cli.salvo.allow_env_option import allow_env_option
 from salvo.cli.salvo.prices_option import prices_option
 from salvo.cli.salvo.run_command import batch_exit_code, check_outputs
 from salvo.cli.salvo.transcript_run import OnDone, TranscriptRun
-from salvo.engine.runtime.pool import PoolStopped
+from salvo.engine.runtime.pool import TERMINATED, PoolStopped
 from salvo.engine.text.formatting import pluralize
 from salvo.engine.text.unicode_escape import printable
 from salvo.scenarios.analysis.summary import summarise
 from salvo.scenarios.destinations import judge_destination_lines
 from salvo.scenarios.report import export, score_report
 from salvo.scenarios.result import AgentRunResult, Cause, Outcome, SkippedRun
+from salvo.scenarios.run.permanent_faults import check_endpoints
 from salvo.scenarios.run.runner import INTERRUPTED
 from salvo.scenarios.run.transcripts import TranscriptSession
-from salvo.scenarios.score import ScorePlan, ScoreSession, plan_resumed_score, plan_score
+from salvo.scenarios.score import SAME_FAULT, ScorePlan, ScoreSession, plan_resumed_score, plan_score
 from salvo.scenarios.spec.project import Project
 from salvo.scenarios.store.index import index_entry
 from salvo.scenarios.store.score_store import ScoreStore
@@ -90,7 +91,8 @@ def score(
     if plan.pending:
         for line in judge_destination_lines(workspace, plan.prepared.scenario):
             work.print(line)
-        workspace.price_book()  # an invalid price is an error before anything is stored
+        check_endpoints([plan.prepared], workspace.all_endpoints(), only_judges=True)
+        workspace.price_book()  # an invalid price is an error before anything is stored, and so is a missing key
         scores.save(plan.scoring)  # before the first call, so that it can be resumed
         stopped = asyncio.run(work.run(partial(_score, plan, scores)))
     results, unreadable = scores.load_runs(plan.scoring.score_id)
@@ -119,6 +121,9 @@ def _skipped(plan: ScorePlan, results: list[AgentRunResult], stopped: list[PoolS
     if not stopped:
         return {}
     reason = stopped[0].reason
-    cause = Cause.INTERRUPTED if reason == INTERRUPTED else Cause.BUDGET
+    if reason in (INTERRUPTED, TERMINATED):
+        cause = Cause.INTERRUPTED
+    else:
+        cause = Cause.JUDGE if reason.startswith(SAME_FAULT) else Cause.BUDGET
     scored = {result.run_id for result in results}
     return {run.number: SkippedRun(Outcome.NOT_RUN, cause, reason) for run in plan.pending if run.run_id not in scored}

@@ -41,7 +41,7 @@ from salvo.scenarios.result import (
 )
 from salvo.scenarios.run.adapters.base import BaseAdapter
 from salvo.scenarios.run.adapters.tool_loop import ProviderAdapter
-from salvo.scenarios.run.environment import PreparedScenario, RunEnvironment, Session, live_environment
+from salvo.scenarios.run.environment import CallTarget, PreparedScenario, RunEnvironment, Session, live_environment
 from salvo.scenarios.run.journal import Journal
 from salvo.scenarios.run.redaction import redact_verdicts, redacted
 from salvo.scenarios.run.stopwatch import Stopwatch
@@ -65,8 +65,8 @@ class FinishedRun(NamedTuple):
     result: AgentRunResult
     recording: dict[str, bytes] | None
     """The files of the recording, if there is one."""
-    faults: list[tuple[ProviderError, str | None]]
-    """What providers did wrong, each with the model of the judge, or None for the agent's."""
+    faults: list[tuple[ProviderError, CallTarget | None]]
+    """What providers did wrong, each with the judge that was called, or None for the agent's model."""
 
 
 async def run_once(prepared: PreparedScenario, number: int, session: Session) -> FinishedRun:

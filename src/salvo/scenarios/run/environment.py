@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from salvo.engine.chat import catalog, judge
 from salvo.engine.chat.judge import JudgeVote, Question
@@ -32,6 +32,13 @@ from salvo.scenarios.spec.schema import Assertion, Scenario
 
 JudgeEndpoints: TypeAlias = Mapping[tuple[str, JudgeServer], str]
 """The name of the endpoint by the judge's provider and server."""
+
+
+class CallTarget(NamedTuple):
+    """A model that a scenario calls, and the name of the endpoint where it is."""
+
+    endpoint: str
+    model: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +102,8 @@ class RunEnvironment:
     recorder: RecordingWire | None = None
     agent_wire: Wire | None = None
     """The wire of the agent, if it is another one than that of the judges."""
-    faults: list[tuple[ProviderError, str | None]] = field(default_factory=list)
-    """What providers did wrong, each with the model of the judge, or None for the agent's."""
+    faults: list[tuple[ProviderError, CallTarget | None]] = field(default_factory=list)
+    """What providers did wrong, each with the judge that was called, or None for the agent's model."""
     cache: CachingWire | None = None
     latency: float | None = None
     """The recorded latency in a replay, so that a slow machine changes nothing."""
@@ -133,13 +140,14 @@ class JudgingServices:
     scenario: Scenario
     index: int
     lane_prefix: str = ""
-    faults: list[tuple[ProviderError, str | None]] = field(default_factory=list)
+    faults: list[tuple[ProviderError, CallTarget | None]] = field(default_factory=list)
     endpoints: JudgeEndpoints | None = None
 
     async def ask(
         self, model: str, question: Question, votes: int, server: JudgeServer | None = None
     ) -> list[JudgeVote]:
-        chat = WiredModel(model, self.wire, endpoint=self._endpoint(model, server))
+        endpoint = self._endpoint(model, server)
+        chat = WiredModel(model, self.wire, endpoint=endpoint)
         lane = self.lane_prefix + _judging_lane(self.scenario, self.index)
         try:
             judge_votes = await judge.poll(chat, question, votes, lane)
@@ -147,7 +155,8 @@ class JudgingServices:
             raise TapeMissError(
                 "The recording holds no votes on this question: the rubric, or what the judge is shown, has changed."
             ) from miss
-        self.faults.extend((vote.error, model) for vote in judge_votes if vote.error is not None)
+        target = CallTarget(endpoint or chat.provider, chat.model)
+        self.faults.extend((vote.error, target) for vote in judge_votes if vote.error is not None)
         for vote in judge_votes:
             for reply in vote.replies:
                 self.journal.record_reply(chat.provider, reply, chat.model)
