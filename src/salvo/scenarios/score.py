@@ -7,15 +7,15 @@ scenario file.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
 from salvo import __version__
 from salvo.engine.jsonio import json_codec
 from salvo.engine.runtime.pool import PoolStopped
-from salvo.errors import InputError, NothingFoundError, UsageError
-from salvo.scenarios.result import AgentRunResult, Batch
+from salvo.errors import InputError, NothingFoundError, StoreError, TapeError, UsageError
+from salvo.scenarios.result import Batch
 from salvo.scenarios.run.adapters.base import BaseAdapter
 from salvo.scenarios.run.attempt import judge, without_verdict
 from salvo.scenarios.run.environment import PreparedScenario, RunEnvironment
@@ -26,6 +26,7 @@ from salvo.scenarios.run.transcripts import TranscriptSession
 from salvo.scenarios.spec.loader import from_document
 from salvo.scenarios.spec.schema import Scenario
 from salvo.scenarios.store.score_store import PREFIX, RunScore, ScoreStore, Scoring
+from salvo.scenarios.store.store import RunStore
 from salvo.scenarios.workspace import Calls, ScenarioOverrides, Workspace
 
 SAME_FAULT = "every further run would meet the same fault of its judge: "
@@ -38,7 +39,8 @@ class ScorePlan:
 
     scoring: Scoring
     prepared: PreparedScenario
-    pending: list[AgentRunResult]
+    pending: list[int]
+    """The numbers of the runs that have no verdict yet."""
     notes: list[str]
 
     @property
@@ -50,8 +52,8 @@ class ScorePlan:
 def plan_score(workspace: Workspace, batch: Batch, file: Path | None) -> ScorePlan:
     """Return a new scoring of all runs of a batch, with a scenario file or else the batch's own as it is now."""
     store = workspace.store()
-    runs = store.load_runs(batch.batch_id)
-    if not runs:
+    numbers = sorted(store.stored_numbers(batch.batch_id))
+    if not numbers:
         raise NothingFoundError(f"The batch {batch.batch_id} has no run to score.")
     scenario, source, notes = _scenario(workspace, batch, file)
     prepared = _prepare(workspace, batch, scenario, source)
@@ -64,19 +66,21 @@ def plan_score(workspace: Workspace, batch: Batch, file: Path | None) -> ScorePl
         threshold=scenario.threshold,
         min_pass_rate=scenario.min_pass_rate,
         confidence=scenario.confidence,
-        runs=len(runs),
+        runs=len(numbers),
         salvo_version=__version__,
+        as_command_set=file is None,
     )
-    if len(runs) < batch.runs:
-        notes.append(f"{len(runs)} of the {batch.runs} runs of the batch are stored. These are scored.")
-    return ScorePlan(scoring, prepared, runs, notes)
+    if len(numbers) < batch.runs:
+        notes.append(f"{len(numbers)} of the {batch.runs} runs of the batch are stored. These are scored.")
+    return ScorePlan(scoring, prepared, numbers, notes)
 
 
 def plan_resumed_score(workspace: Workspace, scoring: Scoring) -> ScorePlan:
     """Return the runs that an earlier scoring lacks. Raise UsageError if the scenario has changed since."""
     store = workspace.store()
     batch = store.load_batch(scoring.batch_id)
-    scenario, source, notes = _scenario(workspace, batch, _stored_file(workspace, scoring))
+    file = None if scoring.as_command_set else _stored_file(workspace, scoring)
+    scenario, source, notes = _scenario(workspace, batch, file)
     prepared = _prepare(workspace, batch, scenario, source)
     if json_codec.plain(clean_scenario(scenario, workspace.redactor())) != scoring.scenario:
         raise UsageError(
@@ -84,8 +88,8 @@ def plan_resumed_score(workspace: Workspace, scoring: Scoring) -> ScorePlan:
             hint="All runs of a scoring are scored alike: start a new one.",
         )
     scored = set(ScoreStore(store).scored_runs(scoring.score_id))
-    runs = [run for run in store.load_runs(batch.batch_id) if run.run_id not in scored]
-    return ScorePlan(scoring, prepared, runs, notes)
+    numbers = [number for number in sorted(store.stored_numbers(batch.batch_id)) if batch.run_id(number) not in scored]
+    return ScorePlan(scoring, prepared, numbers, notes)
 
 
 def _stored_file(workspace: Workspace, scoring: Scoring) -> Path:
@@ -132,15 +136,22 @@ class ScoreSession:
     """Scores runs and stores each verdict as soon as it is there."""
 
     transcripts: TranscriptSession
-    scores: ScoreStore
+    store: RunStore
     on_scored: Callable[[float | None], None]
+    unreadable: list[str] = field(default_factory=list)
+    """What is wrong with runs that cannot be read, and so have no verdict."""
 
     async def score(self, plan: ScorePlan) -> list[PoolStopped]:
         """Score what is pending. Return what was stopped."""
         return await self.transcripts.each(plan.pending, partial(self._once, plan))
 
-    async def _once(self, plan: ScorePlan, stored: AgentRunResult) -> None:
+    async def _once(self, plan: ScorePlan, number: int) -> None:
         session = self.transcripts
+        try:
+            stored = self.store.load_run(plan.prepared.batch.run_id(number))
+        except (StoreError, TapeError) as error:
+            self.unreadable.append(str(error))
+            return
         environment = RunEnvironment(
             prepared=plan.prepared,
             wire=session.wire,
@@ -157,7 +168,7 @@ class ScoreSession:
         await judge(result, environment, session.registry)
         redact_verdicts(result, session.redactor)
         prices = {name: price for name, price in environment.judging.prices.items() if price is not None}
-        self.scores.save_run(plan.scoring.score_id, RunScore.from_result(result, prices))
+        ScoreStore(self.store).save_run(plan.scoring.score_id, RunScore.from_result(result, prices))
         self.on_scored(result.judge_cost)
         if fault := next((fault for fault, _ in environment.faults if fault.is_permanent), None):
             session.pool.stop(f"{SAME_FAULT}{fault.message}")

@@ -248,6 +248,50 @@ def test_a_budget_stops_it_and_resume_goes_on(greeted: UserProject) -> None:
     assert "has changed since" in changed.output
 
 
+def test_what_the_command_of_the_batch_set_still_applies_when_its_own_scoring_is_resumed(greeted: UserProject) -> None:
+    greeted.write("scenarios/book_flight.yaml", POLITE)
+    with LoopbackProvider(agent_and_judge(by_the_text)) as provider:
+        greeted.reach(provider)
+        greeted.salvo("run", "-n", "4", "--min-pass-rate", "0.9")
+        short = greeted.salvo("score", "-j", "1", "--max-cost", "0.0000001")
+        [score_id, *_] = re.findall(r"score-\w{16}", short.stdout)
+        resumed = greeted.salvo("score", "--resume", score_id)
+    assert resumed.exit_code == 1, resumed.output
+    assert "min_pass_rate is 90%" in resumed.stdout
+
+
+def test_two_processes_do_not_pay_for_the_same_scores(greeted: UserProject) -> None:
+    with LoopbackProvider(agent_and_judge(by_the_text)) as provider:
+        greeted.reach(provider)
+        greeted.salvo("run", "-n", "4")
+        short = greeted.salvo("score", "latest", "polite.yaml", "-j", "1", "--max-cost", "0.0000001")
+        [score_id, *_] = re.findall(r"score-\w{16}", short.stdout)
+        provider.hold()
+        calls = len(provider.requests)
+        first = greeted.process("score", "--resume", score_id)
+        while len(provider.requests) == calls:
+            time.sleep(0.02)
+        second = greeted.process("score", "--resume", score_id)
+        _, message = second.communicate(timeout=30)
+        assert second.returncode == 2, message
+        provider.let_go()
+        first.communicate(timeout=30)
+        assert first.returncode == 0
+        assert len(provider.requests) - calls == 3 * 3
+
+
+def test_a_run_that_cannot_be_read_is_named_and_left_out(greeted: UserProject) -> None:
+    with LoopbackProvider(agent_and_judge(by_the_text)) as provider:
+        greeted.reach(provider)
+        greeted.salvo("run", "-n", "3", "-j", "1")
+        greeted.runs()[1].write_text("{")
+        greeted.write("polite.yaml", POLITE.replace("0.4", "0.9"))
+        shown = greeted.salvo("score", "latest", "polite.yaml")
+    assert shown.exit_code == 3
+    assert "Not scored: " in shown.stderr
+    assert "greet  2/3 runs" in shown.stdout
+
+
 def test_ctrl_c_keeps_what_was_paid_for(greeted: UserProject) -> None:
     with LoopbackProvider(agent_and_judge(by_the_text)) as provider:
         greeted.reach(provider)

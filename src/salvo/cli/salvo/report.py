@@ -17,7 +17,7 @@ from salvo.errors import StoreError, TapeError, UnknownIdError
 from salvo.scenarios.analysis.summary import BatchSummary, summarise
 from salvo.scenarios.report import export, html, score_report, terminal
 from salvo.scenarios.spec.project import Project
-from salvo.scenarios.store.index import Entries, index_entry
+from salvo.scenarios.store.index import Entries
 from salvo.scenarios.store.score_store import PREFIX, ScoreStore
 from salvo.scenarios.store.store import LATEST, RunStore
 
@@ -101,15 +101,14 @@ def _show_batch(store: RunStore, batch_id: str, failures: bool, as_json: bool) -
 def _show_score(store: RunStore, text: str, failures: bool, as_json: bool) -> None:
     scores = ScoreStore(store)
     scoring = scores.load(scores.find(text))
-    results, unreadable = scores.load_runs(scoring.score_id)
-    batch = scoring.as_batch(store.load_batch(scoring.batch_id))
-    summary = summarise(batch, [index_entry(result) for result in results])
-    _warn(unreadable, f"Look for damaged files in {scores.folder}.")
+    entries = scores.load_entries(scoring.score_id)
+    batch = store.load_batch(scoring.batch_id)
+    summary = summarise(scoring.as_batch(batch), entries)
+    _warn(entries.skipped, f"Look for damaged files in {scores.folder}.")
     if failures or as_json:
         _show([summary], failures, as_json)
     else:
-        before = [store.load_run(result.run_id) for result in results]
-        echo("\n".join(score_report.table(scoring, summary, before, results)))
+        echo("\n".join(score_report.table(scoring, summary, store.batch_entries(batch), entries)))
 
 
 def _show_scored_run(store: RunStore, run_id: str, score_id: str, as_json: bool) -> None:

@@ -18,18 +18,18 @@ from salvo.cli.salvo.transcript_run import OnDone, TranscriptRun
 from salvo.engine.runtime.pool import TERMINATED, PoolStopped
 from salvo.engine.text.formatting import pluralize
 from salvo.engine.text.unicode_escape import printable
-from salvo.scenarios.analysis.summary import summarise
+from salvo.scenarios.analysis.summary import BatchSummary, summarise
 from salvo.scenarios.destinations import judge_destination_lines
 from salvo.scenarios.report import export, score_report
-from salvo.scenarios.result import AgentRunResult, Cause, Outcome, SkippedRun
+from salvo.scenarios.result import Cause, Outcome, SkippedRun
 from salvo.scenarios.run.permanent_faults import check_endpoints
 from salvo.scenarios.run.runner import INTERRUPTED
 from salvo.scenarios.run.transcripts import TranscriptSession
 from salvo.scenarios.score import SAME_FAULT, ScorePlan, ScoreSession, plan_resumed_score, plan_score
 from salvo.scenarios.spec.project import Project
-from salvo.scenarios.store.index import index_entry
+from salvo.scenarios.store.index import Entries
 from salvo.scenarios.store.score_store import ScoreStore
-from salvo.scenarios.store.store import LATEST
+from salvo.scenarios.store.store import LATEST, RunStore
 from salvo.scenarios.workspace import Workspace
 
 
@@ -78,10 +78,13 @@ def score(
     workspace = Workspace(Project.find(), allow_env=frozenset(allow_env), price_file=price_file)
     store = workspace.store()
     scores = ScoreStore(store)
+    enter = click.get_current_context().with_resource
     if resume is not None:
         if batch_id is not None:
             raise click.UsageError("--resume continues a scoring as it was started: it takes no BATCH and no SCENARIO.")
-        plan = plan_resumed_score(workspace, scores.load(scores.find(resume)))
+        scoring = scores.load(scores.find(resume))
+        enter(scores.hold(scoring.score_id, workspace.clock.now().isoformat()))
+        plan = plan_resumed_score(workspace, scoring)
     else:
         plan = plan_score(workspace, store.load_batch(store.find_batch(batch_id or LATEST)), scenario)
     work = TranscriptRun(workspace, "runs", len(plan.pending), concurrency, max_cost)
@@ -92,31 +95,48 @@ def score(
         for line in judge_destination_lines(workspace, plan.prepared.scenario):
             work.print(line)
         check_endpoints([plan.prepared], workspace.all_endpoints(), only_judges=True)
-        workspace.price_book()  # an invalid price is an error before anything is stored, and so is a missing key
+        enter(scores.hold(plan.scoring.score_id, workspace.clock.now().isoformat()))
         scores.save(plan.scoring)  # before the first call, so that it can be resumed
-        stopped = asyncio.run(work.run(partial(_score, plan, scores)))
-    results, unreadable = scores.load_runs(plan.scoring.score_id)
-    if unreadable:
-        work.print(f"{pluralize(unreadable, 'score')} cannot be read: look for damaged files in {scores.folder}.")
-    summary = summarise(plan.batch, [index_entry(result) for result in results], _skipped(plan, results, stopped))
-    if not as_json:
-        before = store.load_runs(plan.scoring.batch_id)
-        echo("\n".join(score_report.table(plan.scoring, summary, before, results)))
-        echo(f"Stored as {plan.scoring.score_id}, which `salvo report` and `salvo compare` take.")
-    else:
-        echo_json(export.as_json([summary], results))
-    for output in outputs:
-        export.write(output, [summary], results)
+        stopped = asyncio.run(work.run(partial(_score, plan, store, work)))
+    summary = _show(plan, store, stopped, outputs, as_json=as_json)
     raise SystemExit(ExitCode.INTERRUPTED if work.interrupted else batch_exit_code([summary]))
 
 
+def _show(
+    plan: ScorePlan, store: RunStore, stopped: list[PoolStopped], outputs: tuple[Path, ...], *, as_json: bool
+) -> BatchSummary:
+    """Print the table or JSON, and write the files. The runs that were scored before a --resume are included."""
+    scores, score_id = ScoreStore(store), plan.scoring.score_id
+    entries = scores.load_entries(score_id)
+    if entries.skipped:
+        count = pluralize(entries.skipped, "score")
+        echo(f"{count} cannot be read: look for damaged files in {scores.folder}.", err=True)
+    summary = summarise(plan.batch, entries, _skipped(plan, entries, stopped))
+    if as_json or outputs:
+        # Full results are read only now: there may be very many.
+        results = [scores.load_run(score_id, entry.run_id) for entry in entries]
+        for output in outputs:
+            export.write(output, [summary], results)
+        if as_json:
+            echo_json(export.as_json([summary], results))
+    if not as_json:
+        before = store.batch_entries(plan.prepared.batch)
+        echo("\n".join(score_report.table(plan.scoring, summary, before, entries)))
+        echo(f"Stored as {score_id}, which `salvo report` and `salvo compare` take.")
+    return summary
+
+
 async def _score(
-    plan: ScorePlan, scores: ScoreStore, transcripts: TranscriptSession, on_done: OnDone
+    plan: ScorePlan, store: RunStore, work: TranscriptRun, transcripts: TranscriptSession, on_done: OnDone
 ) -> list[PoolStopped]:
-    return await ScoreSession(transcripts, scores, on_done).score(plan)
+    session = ScoreSession(transcripts, store, on_done)
+    stopped = await session.score(plan)
+    for problem in session.unreadable:
+        work.print(f"Not scored: {printable(problem)}")
+    return stopped
 
 
-def _skipped(plan: ScorePlan, results: list[AgentRunResult], stopped: list[PoolStopped]) -> dict[int, SkippedRun]:
+def _skipped(plan: ScorePlan, entries: Entries, stopped: list[PoolStopped]) -> dict[int, SkippedRun]:
     """Return the runs that were not scored, by number, with the reason."""
     if not stopped:
         return {}
@@ -125,5 +145,5 @@ def _skipped(plan: ScorePlan, results: list[AgentRunResult], stopped: list[PoolS
         cause = Cause.INTERRUPTED
     else:
         cause = Cause.JUDGE if reason.startswith(SAME_FAULT) else Cause.BUDGET
-    scored = {result.run_id for result in results}
-    return {run.number: SkippedRun(Outcome.NOT_RUN, cause, reason) for run in plan.pending if run.run_id not in scored}
+    scored = {entry.number for entry in entries}
+    return {number: SkippedRun(Outcome.NOT_RUN, cause, reason) for number in plan.pending if number not in scored}

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 
 from salvo.errors import UsageError
 from salvo.scenarios.result import Batch
-from salvo.scenarios.store.index import Entries, index_entry
+from salvo.scenarios.store.index import Entries
 from salvo.scenarios.store.score_store import PREFIX, ScoreStore
 from salvo.scenarios.store.store import RunStore
 
@@ -42,9 +42,9 @@ class ScoredSides:
         entries = self._list_entries(batch_id for batch_id in all_ids if not batch_id.startswith(PREFIX))
         for score_id in all_ids:
             if score_id.startswith(PREFIX):
-                results, unreadable = self._scores.load_runs(score_id)
-                entries.extend(map(index_entry, results))
-                entries.skipped += unreadable
+                scored = self._scores.load_entries(score_id)
+                entries.extend(scored)
+                entries.skipped += scored.skipped
         return entries
 
     def _scored_batch(self, batch: Batch) -> str:

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from salvo.engine.text.formatting import pluralize
 from salvo.engine.text.unicode_escape import printable
 from salvo.scenarios.analysis.summary import BatchSummary
 from salvo.scenarios.report import terminal
-from salvo.scenarios.result import AgentRunResult
+from salvo.scenarios.result import Outcome
+from salvo.scenarios.store.index import IndexEntry
 from salvo.scenarios.store.score_store import Scoring
 
 
 def table(
-    scoring: Scoring, summary: BatchSummary, before: Sequence[AgentRunResult], after: Sequence[AgentRunResult]
+    scoring: Scoring, summary: BatchSummary, before: Iterable[IndexEntry], after: Iterable[IndexEntry]
 ) -> list[str]:
     """Return the scores as a table, and how many verdicts differ from those of the batch."""
-    passed = {result.run_id: result.passed for result in before}
-    verdicts = [(passed[result.run_id], result.passed) for result in after if result.run_id in passed]
+    passed = {entry.run_id: entry.outcome is Outcome.PASSED for entry in before}
+    verdicts = [(passed[entry.run_id], entry.outcome is Outcome.PASSED) for entry in after if entry.run_id in passed]
     changes = (
         f"Scored with {printable(scoring.source)}: of {pluralize(len(verdicts), 'run')} of the batch "
         f"{scoring.batch_id}, {verdicts.count((False, True))} pass that did not, and "

@@ -7,6 +7,7 @@ score.json       which batch was scored, and with which scenario
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,8 @@ from salvo.engine.jsonio import json_codec
 from salvo.engine.runtime.files import make_folder, names, unwritable, write_atomically
 from salvo.errors import StoreError, TapeError
 from salvo.scenarios.result import AgentRunResult, Batch, Cause, EvalResult, Outcome
+from salvo.scenarios.store.batch_lock import hold_batches
+from salvo.scenarios.store.index import Entries, index_entry
 from salvo.scenarios.store.store import RunStore, checked_id, is_id, only_match
 from salvo.scenarios.store.stored_file import damaged, load_stored
 
@@ -39,6 +42,8 @@ class Scoring:
     confidence: float | None
     runs: int
     salvo_version: str
+    as_command_set: bool = False
+    """Whether what the command of the batch set instead of its file (`--threshold`) applies."""
 
     def as_batch(self, batch: Batch) -> Batch:
         """Return the scored batch as if it had been run with this scenario. Its id is that of the scoring."""
@@ -104,6 +109,10 @@ class ScoreStore:
             raise unwritable(folder, error) from error
         write_atomically(folder / _HEADER, json_codec.dumps(scoring, indent=2))
 
+    def hold(self, score_id: str, now: str) -> AbstractContextManager[None]:
+        """Let no other process score the same runs in a block. Raise UsageError if one does already."""
+        return hold_batches(self.folder, [checked_id(score_id, "score")], now)
+
     def save_run(self, score_id: str, score: RunScore) -> None:
         write_atomically(self._run_file(score_id, score.run_id), json_codec.dumps(score, indent=2))
 
@@ -133,15 +142,16 @@ class ScoreStore:
         files = (name for name in names(self._folder(score_id)) if name != _HEADER and name.endswith(".json"))
         return sorted(filter(is_id, (name.removesuffix(".json") for name in files)))
 
-    def load_runs(self, score_id: str) -> tuple[list[AgentRunResult], int]:
-        """Return the runs with the verdicts of this scoring, and the number of those that cannot be read."""
-        results, unreadable = [], 0
+    def load_entries(self, score_id: str) -> Entries:
+        """Return the runs with the verdicts of this scoring, and count those that cannot be read."""
+        entries = Entries()
         for run_id in self.scored_runs(score_id):
             try:
-                results.append(self.load_run(score_id, run_id))
+                entries.append(index_entry(self.load_run(score_id, run_id)))
             except (StoreError, TapeError):
-                unreadable += 1
-        return sorted(results, key=lambda result: result.number), unreadable
+                entries.skipped += 1
+        entries.sort(key=lambda entry: entry.number)
+        return entries
 
     def load_run(self, score_id: str, run_id: str) -> AgentRunResult:
         path = self._run_file(score_id, run_id)
