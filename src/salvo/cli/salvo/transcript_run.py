@@ -8,6 +8,7 @@ from typing import TypeAlias
 from salvo.cli.console import ProgressLine, unpriced_notice
 from salvo.engine.runtime.pool import Budget, Pool, PoolStopped, cancel_on_interrupt
 from salvo.engine.wire.retry import RetryingWire, Wait
+from salvo.scenarios.run.call_limits import CallLimits
 from salvo.scenarios.run.runner import INTERRUPTED
 from salvo.scenarios.run.transcripts import TranscriptSession
 from salvo.scenarios.workspace import Workspace
@@ -43,8 +44,9 @@ class TranscriptRun:
         redactor, clock = workspace.redactor(), workspace.clock
         budget = Budget(self._max_cost, lambda name: self.print(unpriced_notice(name)))
         pool = Pool(self._concurrency, budget)
-        async with HttpWire(workspace.all_endpoints(), redactor, clock=clock) as wire:
-            retrying = RetryingWire(wire, clock=clock, listener=self._waiting)
+        limits = CallLimits.from_environ(workspace.environ)
+        async with HttpWire(workspace.all_endpoints(), redactor, clock=clock, timeouts=limits.timeouts()) as wire:
+            retrying = RetryingWire(wire, policy=limits.retry_policy(), clock=clock, listener=self._waiting)
             session = TranscriptSession(retrying, redactor, clock, pool, workspace.price_book())
             try:
                 with cancel_on_interrupt(pool, INTERRUPTED):
