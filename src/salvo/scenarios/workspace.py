@@ -49,6 +49,8 @@ class ScenarioOverrides:
     threshold: float | None = None
     min_pass_rate: float | None = None
     confidence: float | None = None
+    seed: int | None = None
+    timeout: float | None = None
 
     @classmethod
     def from_batch(cls, batch: Batch) -> ScenarioOverrides:
@@ -165,12 +167,12 @@ class Workspace:
             )
         return overrides.apply(self._load(file, will_call=will_call).valid_model())
 
-    def read_all(self, path: Path | None, overrides: ScenarioOverrides) -> list[tuple[Path, Scenario]]:
-        """Return every scenario below a path, or raise ScenarioFileError with the problems of all files."""
-        scenarios, problems = self.validate_all(self.project.scenario_files(path))
+    def read_all(self, paths: Sequence[Path] = ()) -> list[tuple[Path, Scenario]]:
+        """Return every scenario below these paths, or raise ScenarioFileError with the problems of all files."""
+        scenarios, problems = self.validate_all(self.project.scenario_files(paths))
         if problems:
             raise ScenarioFileError(problems)
-        return [(file, overrides.apply(scenario)) for file, scenario in scenarios]
+        return scenarios
 
     def validate_all(self, files: Iterable[Path]) -> tuple[list[tuple[Path, Scenario]], list[Problem]]:
         """Return the scenarios that are valid, and the problems of the other files.

@@ -17,8 +17,9 @@ from salvo.errors import StoreError, TapeError, UnknownIdError
 from salvo.scenarios.analysis.summary import BatchSummary, summarise
 from salvo.scenarios.report import export, html, terminal
 from salvo.scenarios.spec.project import Project
+from salvo.scenarios.store.ids import LATEST, steps_before_latest
 from salvo.scenarios.store.index import Entries
-from salvo.scenarios.store.store import LATEST, RunStore
+from salvo.scenarios.store.store import RunStore
 
 
 @click.command
@@ -37,7 +38,8 @@ def report(run_id: str | None, last: int, failures: bool, as_json: bool, html: P
     """Show stored results: the newest batches, one batch, or one run.
 
     Without RUN_ID, the newest batches are listed. RUN_ID is the id of a run, which is shown in full, or of a batch,
-    whose table is shown. Any unique prefix of an id is enough, and `latest` is the newest batch.
+    whose table is shown. Any unique prefix of an id is enough; `latest` is the newest batch, and
+    `latest~1` the one before.
 
     With --html, RUN_ID is the id of a batch, or else the newest batch is written: its verdict and what the runs show,
     the failed runs with all their steps, and a passing one for comparison. The file loads nothing from elsewhere.
@@ -118,6 +120,8 @@ def _summaries(store: RunStore, batch_ids: Sequence[str], entries: Entries) -> l
 
 def _find_batch(store: RunStore, text: str) -> str | None:
     """Return the id of a batch, or None if the text must be the id of a run."""
+    if steps_before_latest(text) is not None:
+        return store.find_batch(text)
     try:
         return store.find_batch(text)
     except UnknownIdError:

@@ -43,6 +43,13 @@ class AssertionSummary:
     passed: int
     judged: int
     unjudged: int
+    tolerated: int = 0
+    """The number of runs that passed although it failed."""
+
+    @property
+    def always_tolerated(self) -> bool:
+        """Whether it failed in every run that judged it, and runs passed all the same."""
+        return self.tolerated > 0 and self.passed == 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,16 +236,19 @@ def _final_verdict(batch: Batch, passed: int, runs: int) -> BatchVerdict:
 def _assertions(entries: Iterable[IndexEntry]) -> list[AssertionSummary]:
     """Return the assertions in the order of the scenario. A run that was stopped has none."""
     tallies: dict[tuple[str, str, bool, int], Counter[bool | None]] = {}
+    tolerated: Counter[tuple[str, str, bool, int]] = Counter()
     for entry in entries:
         occurrences: Counter[tuple[str, str, bool]] = Counter()
         for judged in entry.assertions:
             same = (judged.label, judged.type, judged.required)
             # Assertions that look the same are distinguished by their order.
-            tallies.setdefault((*same, occurrences[same]), Counter())[judged.passed] += 1
+            key = (*same, occurrences[same])
+            tallies.setdefault(key, Counter())[judged.passed] += 1
+            tolerated[key] += judged.passed is False and entry.outcome is Outcome.PASSED
             occurrences[same] += 1
     return [
-        AssertionSummary(label, kind, required, tally[True], tally[True] + tally[False], tally[None])
-        for (label, kind, required, _), tally in tallies.items()
+        AssertionSummary(*key[:3], tally[True], tally[True] + tally[False], tally[None], tolerated[key])
+        for key, tally in tallies.items()
     ]
 
 

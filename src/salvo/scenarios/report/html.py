@@ -105,6 +105,7 @@ def _style() -> str:
 
 def _remarks(summary: BatchSummary) -> Iterator[str]:
     yield from labels.stopped(summary)
+    yield from labels.tolerated_failures(summary)
     if summary.errors:
         yield f"{pluralize(summary.errors, 'run')} could not be judged (errors, not failures)."
     if skipped := labels.skipped(summary):

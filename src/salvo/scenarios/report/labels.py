@@ -161,6 +161,16 @@ def notes(assertion: AssertionSummary, summary: BatchSummary) -> Iterator[str]:
         yield f"{assertion.unjudged} not judged"
 
 
+def tolerated_failures(summary: BatchSummary) -> Iterator[str]:
+    """Yield the assertions that failed in every run that judged them, although runs passed."""
+    for assertion in summary.assertions:
+        if assertion.always_tolerated:
+            every = "the only run" if assertion.judged == 1 else f"all {assertion.judged} runs"
+            judged = "" if assertion.judged == summary.completed else " that judged it"
+            passed = "which" if assertion.judged == 1 else f"{assertion.tolerated} of them"
+            yield f'The assertion "{assertion.label}" failed in {every}{judged}; {passed} passed nevertheless.'
+
+
 def stopped(summary: BatchSummary) -> Iterator[str]:
     """Yield the failures that have another cause than an assertion, with what is known of it."""
     reasons = Counter(

@@ -54,6 +54,7 @@ def _batch(summary: BatchSummary, by_id: dict[str, AgentRunResult]) -> Iterator[
     yield f"{inline(labels.why(summary))}. Model: {model}; batch {code(summary.batch_id)}."
     if summary.assertions:
         yield markdown_table(("assertion", "passed", ""), [_assertion(assertion) for assertion in summary.assertions])
+    yield from (inline(line) for line in labels.tolerated_failures(summary))
     if summary.failures:
         yield _list(
             f"{pluralize(len(summary.failures), 'run')} failed:",
