@@ -42,7 +42,17 @@ def test_the_file_is_small_and_reviewable_and_has_no_texts(blessed: UserProject)
     assert "hello" not in text
     assert (greet["passed"], greet["completed"], greet["model"]) == (10, 10, "gpt-5.4-mini")
     assert greet["assertions"] == snapshot(
-        [{"label": "greets", "type": "jmespath", "required": False, "passed": 10, "judged": 10, "unjudged": 0, 'tolerated': 0}]
+        [
+            {
+                "label": "greets",
+                "type": "jmespath",
+                "required": False,
+                "passed": 10,
+                "judged": 10,
+                "unjudged": 0,
+                "tolerated": 0,
+            }
+        ]
     )
     assert sorted(greet["fingerprints"]) == snapshot(
         ["the assertion greets", "the scenario's system_prompt", "the scenario's user_message"]

@@ -5,6 +5,7 @@ import re
 import pytest
 from inline_snapshot import snapshot
 
+from tests.support.parsed_html import ParsedHtml
 from tests.support.project import UserProject
 
 SCENARIO = """
@@ -102,3 +103,31 @@ def test_an_assertion_that_fails_in_every_run_is_named_though_the_score_tolerate
 def test_an_assertion_that_fails_the_runs_is_not_called_tolerated(empty: UserProject) -> None:
     add(empty, "refund", "bad", runs=2)
     assert "nevertheless" not in empty.salvo("run").stdout
+
+
+def test_o_html_writes_one_scenario_as_its_report(empty: UserProject) -> None:
+    add(empty, "refund", "bad", runs=2)
+    assert empty.salvo("run", "-o", "report.html").exit_code == 1
+    empty.salvo("report", "latest", "--html", "same.html")
+    assert (empty.folder / "report.html").read_text() == (empty.folder / "same.html").read_text()
+
+
+def test_o_html_writes_several_scenarios_as_a_table_with_those_that_matter_in_full(empty: UserProject) -> None:
+    for number in range(12):
+        add(empty, f"s{number:02}", "bad<script>" if number in (3, 7) else "good", runs=2)
+    ran = empty.salvo("run", "-o", "report.html")
+    text = (empty.folder / "report.html").read_text()
+    assert ran.stdout.split("\n\n")[-1].splitlines()[0] in text
+    assert text.count('<th scope="row"><a href="#batch-') == 2
+    ids = re.findall(r'\bid="([^"]+)"', text)
+    assert len(ids) == len(set(ids))
+    assert {link.removeprefix("#") for link in re.findall(r'href="([^"]+)"', text)} <= set(ids)
+    assert "script" not in [name for name, _ in ParsedHtml(text).elements]
+
+
+def test_a_file_of_an_unknown_format_is_refused_before_anything_runs(empty: UserProject) -> None:
+    add(empty, "booking", "good")
+    ran = empty.salvo("run", "-o", "x.pdf")
+    assert ran.exit_code == 2
+    assert "Use one of .json, .jsonl, .xml (JUnit), .md, .html." in ran.stderr
+    assert empty.runs() == []

@@ -103,11 +103,10 @@ def test_m_selects_by_a_boolean_expression_over_tags(shop: UserProject, expressi
 
 
 def test_nothing_selected_exits_with_5_and_names_the_tags(shop: UserProject) -> None:
-    for arguments in (["-k", "nothing"], ["-m", "nothing"]):
-        ran = shop.salvo("run", *arguments)
-        assert ran.exit_code == 5
-        assert "nothing" in ran.stderr
-    assert "Tags: money, slow." in ran.stderr
+    by_name, by_tag = (shop.salvo("run", option, "nothing") for option in ("-k", "-m"))
+    assert (by_name.exit_code, by_tag.exit_code) == (5, 5)
+    assert "No scenario's name matches -k 'nothing'." in by_name.stderr
+    assert "Tags: money, slow." in by_tag.stderr
 
 
 def test_an_expression_that_cannot_be_read_is_bad_usage_before_anything_runs(shop: UserProject) -> None:

@@ -101,7 +101,7 @@ def _show_run(store: RunStore, run_id: str, as_json: bool) -> None:
 def _show(summaries: Sequence[BatchSummary], failures: bool, as_json: bool) -> None:
     if as_json:
         selected = [summary for summary in summaries if summary.failures] if failures else summaries
-        echo_json(export.as_json(selected))
+        echo_json(export.as_json(export.ReportContent(selected), with_results=False))
     elif summaries:
         lines = terminal.list_failures if failures else terminal.list_batches
         echo("\n".join(lines(summaries, colour=True)))

@@ -30,7 +30,7 @@ from salvo.scenarios.destinations import destination_lines
 from salvo.scenarios.plan import RunSettings, plan_resume, plan_runs
 from salvo.scenarios.report import terminal
 from salvo.scenarios.report.closing import closing_summary, worth_a_table
-from salvo.scenarios.result import AgentRunResult, Cause
+from salvo.scenarios.result import AgentRunResult, Batch, Cause
 from salvo.scenarios.run.call_limits import CallLimits
 from salvo.scenarios.run.environment import PreparedScenario
 from salvo.scenarios.run.runner import RunLimits, RunListener, RunnerResult, ScenarioRuns
@@ -139,7 +139,7 @@ def run(
     store = workspace.store()
     summaries = [summarise(item.batch, item.entries, item.skipped) for item in work]
     compared = None if blessed is None else blessed.compare(store, work)
-    _show(store, summaries, compared, output)
+    _show(store, [item.batch for item in work], summaries, compared, output)
     if outcome.interrupted:
         raise SystemExit(ExitCode.INTERRUPTED)
     is_worse = compared is not None and compared.is_worse
@@ -256,7 +256,13 @@ def _collect_only(workspace: Workspace, selection: Selection, overrides: Scenari
         echo(f"\n{pluralize(len(scenarios), 'scenario')}, {pluralize(total, 'run')}. Nothing was run.")
 
 
-def _show(store: RunStore, summaries: list[BatchSummary], compared: BaselineComparison | None, output: _Output) -> None:
+def _show(
+    store: RunStore,
+    batches: list[Batch],
+    summaries: list[BatchSummary],
+    compared: BaselineComparison | None,
+    output: _Output,
+) -> None:
     """Print tables and totals or JSON, and write the files. Of a resumed batch, the earlier runs are included."""
     if not output.as_json:
         tables = [] if output.quiet else worth_a_table(summaries, verbose=output.verbose)
@@ -272,10 +278,11 @@ def _show(store: RunStore, summaries: list[BatchSummary], compared: BaselineComp
         # Full results are read from the store only now: there may be very many.
         results = [result for summary in summaries for result in store.load_runs(summary.batch_id)]
         report = None if compared is None else compared.report
+        content = export.ReportContent(summaries, results, report, {batch.batch_id: batch for batch in batches})
         if output.as_json:
-            echo_json(export.as_json(summaries, results, report))
+            echo_json(export.as_json(content))
         for file in output.files:
-            export.write(file, summaries, results, report)
+            export.write(file, content)
 
 
 def batch_exit_code(summaries: list[BatchSummary]) -> ExitCode:

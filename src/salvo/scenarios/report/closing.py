@@ -38,7 +38,7 @@ def closing_summary(summaries: Sequence[BatchSummary], tables: int, *, colour: b
     """
     paint = VerdictPaint(colour)
     attention = sorted(filter(_needs_attention, summaries), key=lambda summary: _WORST_FIRST.index(summary.verdict))
-    lines = [paint(_totals(summaries), bold=True)]
+    lines = [paint(totals(summaries), bold=True)]
     width = max((len(_name(summary)) for summary in attention), default=0)
     for summary in attention:
         verdict = paint.verdict(summary.verdict) + " " * (len(BatchVerdict.INCONCLUSIVE) - len(summary.verdict))
@@ -73,7 +73,8 @@ def _name(summary: BatchSummary) -> str:
     return truncate(printable(summary.scenario_id), _LONGEST_NAME)
 
 
-def _totals(summaries: Sequence[BatchSummary]) -> str:
+def totals(summaries: Sequence[BatchSummary]) -> str:
+    """Return the numbers of scenarios and runs by verdict and outcome, and the cost with that of the judges."""
     verdicts = Counter(summary.verdict for summary in summaries)
     scenarios = ", ".join(f"{verdicts[verdict]} {verdict}" for verdict in _WORST_FIRST if verdicts[verdict])
     outcomes = [

@@ -122,6 +122,11 @@ def rate(summary: BatchSummary) -> str:
     return or_unknown(summary.pass_rate, percent)
 
 
+def interval(summary: BatchSummary) -> str:
+    """Return the 95% interval of the pass rate, rounded outward."""
+    return f"{at_least(summary.interval.low)} to {at_most(summary.interval.high)}" if summary.completed else "unknown"
+
+
 def score(value: float | None) -> str:
     return or_unknown(value, "{:.2f}".format)
 
