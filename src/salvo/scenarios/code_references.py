@@ -79,10 +79,9 @@ class _ScenarioCode:
             for folder in self.project.folders_above(self.file):
                 if (folder / "tools.py").is_file():
                     yield self._reference(("tools",), "python", ", ".join(names), folder / "tools.py")
-        for index, assertion in enumerate(scenario.assertions):
+        for field, assertion in scenario.all_assertions():
             if not is_users_code(assertion.type):
                 continue
-            field: FieldPath = ("assertions", index)
             if assertion.type == "custom":
                 path = str(assertion.fields.get("function", assertion.fields.get("path", "")))
                 yield from self._python(field, path, path)

@@ -59,7 +59,7 @@ def _destinations(workspace: Workspace, scenario: Scenario) -> Iterator[tuple[st
             if environ.get(provider.key_variable):
                 yield _own_destination(workspace, provider)
     registry = builtin_registry()
-    for assertion in scenario.assertions:
+    for _, assertion in scenario.all_assertions():
         judge_model = registry.find(assertion.type).judge_model
         if judge_model is not None and (model := judge_model(scenario, assertion.fields)) is not None:
             yield _own_destination(workspace, catalog.find(model)[0])

@@ -59,7 +59,7 @@ def judge(
     if not scenario.assertions:
         raise UsageError(
             f"{batch.scenario_id} has no assertion that a model judges.",
-            hint="`salvo judge` is for assertions of the type llm_judge: the others always give the same result.",
+            hint="`salvo judge` asks the judges of assertions of the type llm_judge that are not inside another one.",
         )
     runs = store.load_runs(batch.batch_id)
     transcripts = [run for run in runs if is_transcript(run)]

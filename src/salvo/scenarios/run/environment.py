@@ -87,6 +87,7 @@ class RunEnvironment:
         return RunContext(wire, self.toolbox, self.clock, self.seed, self.journal, self.prepared.endpoint)
 
     def services(self, index: int) -> JudgingServices:
+        """Return what an assertion may use, by its position among all assertions, also those inside others."""
         prepared = self.prepared
         return JudgingServices(self.wire, self.judging, prepared.load, prepared.scenario, index, faults=self.faults)
 
@@ -122,7 +123,8 @@ class JudgingServices:
 def _judging_lane(scenario: Scenario, index: int) -> str:
     """Return the lane by what is asked, not by its position, so that a re-evaluation finds votes after other assertions
     were added or removed."""
-    keys = [stable_key([assertion.type, assertion.fields])[:12] for assertion in scenario.assertions[: index + 1]]
+    assertions = scenario.all_assertions()[: index + 1]
+    keys = [stable_key([assertion.type, assertion.fields])[:12] for _, assertion in assertions]
     earlier = keys[:-1].count(keys[-1])
     return f"judge/{keys[-1]}" + (f"-{earlier + 1}" if earlier else "")
 
