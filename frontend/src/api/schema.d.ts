@@ -779,6 +779,11 @@ export interface components {
             judged: number;
             /** Unjudged */
             unjudged: number;
+            /**
+             * Tolerated
+             * @default 0
+             */
+            tolerated: number;
         };
         /**
          * BaselineCreate
@@ -870,6 +875,7 @@ export interface components {
              * @default
              */
             command: string;
+            code: components["schemas"]["CodeVersion"];
         };
         /** BatchDetail */
         BatchDetail: {
@@ -1083,6 +1089,7 @@ export interface components {
             evidence: components["schemas"]["GateEvidence"] | null;
             /** Not Made */
             not_made: components["schemas"]["Group"][];
+            code: components["schemas"]["CodeVersion"];
         };
         /**
          * BatchVerdict
@@ -1237,6 +1244,18 @@ export interface components {
              * @default 1
              */
             occurrences: number;
+        };
+        /**
+         * CodeVersion
+         * @description Which code was run. What is not known is None.
+         */
+        CodeVersion: {
+            /** Commit */
+            commit: string | null;
+            /** Dirty */
+            dirty: boolean | null;
+            /** Agent */
+            agent: string | null;
         };
         /** ComparisonDocument */
         ComparisonDocument: {

@@ -16,7 +16,7 @@ from salvo.cli.salvo.allow_env_option import allow_env_option
 from salvo.cli.salvo.run_command import execute
 from salvo.engine.jsonio import json_codec
 from salvo.errors import NothingFoundError
-from salvo.scenarios.analysis.batch_stats import VERSION, run_fingerprints, run_settings
+from salvo.scenarios.analysis.batch_stats import COMMIT, VERSION, run_fingerprints, run_settings
 from salvo.scenarios.analysis.comparison_inputs import (
     compare_batches,
     find_pairs,
@@ -169,5 +169,5 @@ def _find_current_batch(workspace: Workspace, stored: list[Batch], scenario: Sce
 
 
 def _configuration(batch: Batch) -> tuple[object, ...]:
-    settings = {name: value for name, value in run_settings(batch).items() if name != VERSION}
+    settings = {name: value for name, value in run_settings(batch).items() if name not in (VERSION, COMMIT)}
     return batch.provider, batch.model, run_fingerprints(batch), settings

@@ -11,7 +11,7 @@ from typing import TypeAlias, TypeVar
 from salvo.engine.jsonio.type_adapters import copy_fields
 from salvo.engine.stats.rates import Interval, clopper_pearson, pass_hat_k, percentile
 from salvo.scenarios.analysis.confidence_gate import GateEvidence, gate_evidence
-from salvo.scenarios.result import Batch, Cause, Outcome, SkippedRun
+from salvo.scenarios.result import Batch, Cause, CodeVersion, Outcome, SkippedRun
 from salvo.scenarios.store.index import IndexEntry
 
 K = TypeVar("K")
@@ -152,6 +152,7 @@ class BatchSummary(BatchCounts):
     """What the verdict is based on, if a confidence is required."""
     not_made: list[Group]
     """Runs that were not started or were interrupted, by reason."""
+    code: CodeVersion
 
     @property
     def without_result(self) -> int:

@@ -215,6 +215,8 @@ def _settings(batch: Batch) -> list[NamedValue]:
         "Confidence": batch.confidence,
         "Maximum number of runs": batch.max_runs,
         "Recorded": "yes" if batch.recorded else "no",
+        "Git commit": batch.code.commit_text,
+        "Hash of the agent's code": batch.code.agent,
         **batch.settings,
     }
     return [NamedValue(name, format_value(value)) for name, value in settings.items() if value not in _EMPTY]
