@@ -629,7 +629,7 @@ export interface paths {
         };
         /**
          * Get Session
-         * @description Return who is logged in.
+         * @description Return who is logged in, and where the page begins.
          */
         get: operations["getSession"];
         put?: never;
@@ -1315,6 +1315,8 @@ export interface components {
             user: string;
             /** Expires */
             expires: string | null;
+            /** Home */
+            home: string;
         };
         /**
          * DamagedEvaluation

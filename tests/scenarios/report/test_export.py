@@ -111,7 +111,9 @@ def test_json_has_every_batch_with_its_results(tmp_path: Path) -> None:
                     "count": 1,
                     "run_ids": ["01k9batch-0005"],
                 },
-            ], 'code': {'commit': None, 'dirty': None, 'agent': None}}
+            ],
+            "code": {"commit": None, "dirty": None, "agent": None},
+        }
     )
 
 
