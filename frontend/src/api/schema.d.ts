@@ -1688,7 +1688,7 @@ export interface components {
         };
         /**
          * EvidenceChange
-         * @description Quotes that are evidence in only one of the two reports.
+         * @description Quotes that are evidence in only one of the two reports, for a check that was compared.
          */
         EvidenceChange: {
             /** Check Id */
