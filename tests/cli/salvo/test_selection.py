@@ -174,7 +174,7 @@ def test_resume_takes_nothing_that_chooses_or_changes_scenarios(shop: UserProjec
 def test_latest_1_is_the_one_before_wherever_an_id_is_accepted(shop: UserProject) -> None:
     for _ in range(2):
         shop.salvo("run", "-k", "search or early", "-j", "1")
-    batches = sorted(file.stem for file in (shop.store / "batches").iterdir())
+    batches = sorted(file.stem for file in (shop.store / "batches").glob("*.json"))
     history = [json.loads(line)["run_id"] for line in (shop.store / "history.jsonl").read_text().splitlines()]
     assert json.loads(shop.salvo("report", "latest~1", "--json").stdout)["batches"][0]["batch_id"] == batches[-2]
     assert history[-2] in shop.salvo("replay", "latest~1", "--re-eval").stdout

@@ -253,7 +253,7 @@ class RunStore:
                 commands.setdefault(batch.command or batch.batch_id, batch)
             if len(commands) > back:
                 return self.batches_of_command(list(commands.values())[back])
-        raise too_few(len(commands), back, "command")
+        raise too_few(len(commands), back, "command" if commands else "batch")
 
     def newest_batches(self, number: int) -> list[str]:
         """Return the ids of the newest batches, newest first: ids sort by the time they were created."""
