@@ -34,7 +34,7 @@ def test_all_files_are_checked_whatever_is_wrong_with_some(workspace: Workspace)
     write("c.yaml", SCENARIO.replace("least", "other"))
     write("d.yaml", f"# again\n{SCENARIO}")
     with pytest.raises(ScenarioFileError) as caught:
-        workspace.read_all(None, ScenarioOverrides())
+        workspace.read_all()
     assert str(caught.value) == snapshot("""\
 b.yaml:2:1: adaptor: no such field; did you mean "adapter"?
 b.yaml:7:5: assertions[0].max_eur: no such field; did you mean "max_usd"?

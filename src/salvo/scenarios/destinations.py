@@ -81,7 +81,7 @@ def _judge_destinations(workspace: Workspace, scenario: Scenario) -> Iterator[tu
 def _judge_models(scenario: Scenario, *, with_server: bool = False) -> Iterator[str]:
     """Yield the model of each judge, without those that have a server of their own unless they are asked for."""
     registry = builtin_registry()
-    for assertion in scenario.assertions:
+    for _, assertion in scenario.all_assertions():
         judge_model = registry.find(assertion.type).judge_model
         has_server = assertion.type == JUDGE and any(assertion.fields.get(name) for name in FIELDS)
         if judge_model is None or (has_server and not with_server):

@@ -230,7 +230,7 @@ class Replayer:
             )
         except NotReplayableError as error:
             scenario = from_document(batch.scenario)
-            if names := [item.label for item in scenario.assertions if is_users_code(item.type)]:
+            if names := [item.label for _, item in scenario.all_assertions() if is_users_code(item.type)]:
                 raise NotReplayableError(
                     f"{error.message} Python code judges {', '.join(names)}.",
                     hint="Restore the scenario file, say where it is (--source FILE), or evaluate with another: "

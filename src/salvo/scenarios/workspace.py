@@ -17,6 +17,7 @@ from salvo.engine.jsonio import json_codec
 from salvo.engine.jsonio.pydantic_errors import FieldError, FieldPath, validate
 from salvo.engine.jsonio.type_adapters import first_error, type_adapter
 from salvo.engine.runtime.clock import Clock, SystemClock
+from salvo.engine.runtime.git import GitState, read_state
 from salvo.engine.runtime.pricing import PriceBook
 from salvo.engine.runtime.redact import Redactor, environment_secrets
 from salvo.engine.text.messages import display_path
@@ -24,9 +25,10 @@ from salvo.engine.wire.addresses import is_web_address
 from salvo.engine.wire.base import Endpoint
 from salvo.engine.wire.record import RecordingOptions
 from salvo.errors import InputError, Problem, SalvoError, ScenarioFileError, UsageError
+from salvo.scenarios.agent_code import agent_fingerprint
 from salvo.scenarios.evaluators.registry import builtin_registry
 from salvo.scenarios.judge_endpoints import judge_endpoints
-from salvo.scenarios.result import COMMAND, CUSTOM, PROVIDER_ADAPTERS, Batch
+from salvo.scenarios.result import COMMAND, CUSTOM, PROVIDER_ADAPTERS, Batch, CodeVersion
 from salvo.scenarios.run.adapters.factory import adapter_factory
 from salvo.scenarios.run.call_limits import DEFAULT_LIMITS, CallLimitOptions, CallLimits
 from salvo.scenarios.run.environment import JudgeEndpoints, PreparedScenario
@@ -54,6 +56,8 @@ class ScenarioOverrides:
     threshold: float | None = None
     min_pass_rate: float | None = None
     confidence: float | None = None
+    seed: int | None = None
+    timeout: float | None = None
 
     @classmethod
     def from_batch(cls, batch: Batch) -> ScenarioOverrides:
@@ -163,6 +167,10 @@ class Workspace:
     """A file with prices that the user names, besides those of the project."""
     secrets: set[str] = field(default_factory=set)
     """What the options of the scenarios so far contain, and no file may."""
+    _git: list[GitState | None] = field(default_factory=list)
+    """The state of the repository, once it was asked for."""
+    _agents: dict[tuple[str, ...], str | None] = field(default_factory=dict)
+    """The hash of each agent's code, by what it depends on."""
 
     @property
     def grants(self) -> EnvGrants:
@@ -180,12 +188,12 @@ class Workspace:
             )
         return overrides.apply(self._load(file, calls).valid_model())
 
-    def read_all(self, path: Path | None, overrides: ScenarioOverrides) -> list[tuple[Path, Scenario]]:
-        """Return every scenario below a path, or raise ScenarioFileError with the problems of all files."""
-        scenarios, problems = self.validate_all(self.project.scenario_files(path))
+    def read_all(self, paths: Sequence[Path] = ()) -> list[tuple[Path, Scenario]]:
+        """Return every scenario below these paths, or raise ScenarioFileError with the problems of all files."""
+        scenarios, problems = self.validate_all(self.project.scenario_files(paths))
         if problems:
             raise ScenarioFileError(problems)
-        return [(file, overrides.apply(scenario)) for file, scenario in scenarios]
+        return scenarios
 
     def validate_all(self, files: Iterable[Path]) -> tuple[list[tuple[Path, Scenario]], list[Problem]]:
         """Return the scenarios that are valid, and the problems of the other files.
@@ -261,7 +269,7 @@ class Workspace:
         project = replace(self.project, objects=objects)
         if errors := [*check_scenario(scenario, file, project), *grant_errors(scenario, self.grants)]:
             raise InputError(f"The scenario {scenario.scenario} cannot be used: {join_errors(errors)}")
-        return replace(self, project=project), overrides.apply(scenario)
+        return replace(self, project=project, _agents={}), overrides.apply(scenario)
 
     def price_book(self) -> PriceBook:
         """Return what models cost. Raise UsageError if the project or the user's file sets an invalid price."""
@@ -327,6 +335,8 @@ class Workspace:
             prepared = self.prepare(scenario, file, recorded=batch.recorded, batch=batch)
             if changed := changed_tools(batch.tools, prepared.tools):
                 raise _changed_error(batch, f"The tool {changed[0]}", "tools")
+            if batch.code.agent not in (None, self._agent_fingerprint(scenario, file)):
+                raise _changed_error(batch, "The agent's code", "agent")
             work.append(prepared)
         return work
 
@@ -352,6 +362,20 @@ class Workspace:
                 f"salvo run --resume {batch.batch_id} --adapter {override}",
             )
         return file
+
+    def code_version(self, scenario: Scenario, file: Path) -> CodeVersion:
+        """Return which code a scenario would run now. The repository is asked once for all scenarios."""
+        if not self._git:
+            self._git.append(read_state(self.project.root))
+        state = self._git[0]
+        agent = self._agent_fingerprint(scenario, file)
+        return CodeVersion(state.commit, state.dirty, agent) if state else CodeVersion(agent=agent)
+
+    def _agent_fingerprint(self, scenario: Scenario, file: Path) -> str | None:
+        key = (scenario.adapter, str(file.resolve().parent), repr(scenario.adapter_options))
+        if key not in self._agents:
+            self._agents[key] = agent_fingerprint(scenario, file, self.project)
+        return self._agents[key]
 
     def prepare(
         self,
@@ -386,6 +410,7 @@ class Workspace:
                 settings=dict(settings or {}),
                 salvo_version=__version__,
                 command=command,
+                code=self.code_version(scenario, file),
             )
         return PreparedScenario(
             batch=batch,

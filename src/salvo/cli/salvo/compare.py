@@ -17,7 +17,7 @@ from salvo.cli.salvo.prices_option import prices_option
 from salvo.cli.salvo.run_command import execute
 from salvo.engine.jsonio import json_codec
 from salvo.errors import NothingFoundError
-from salvo.scenarios.analysis.batch_stats import VERSION, run_fingerprints, run_settings
+from salvo.scenarios.analysis.batch_stats import COMMIT, VERSION, run_fingerprints, run_settings
 from salvo.scenarios.analysis.comparison_inputs import (
     compare_batches,
     find_pairs,
@@ -74,8 +74,9 @@ def compare(
     """Compare two models, or two batches: what is better, what is worse, and what these runs cannot tell.
 
     Either --a MODEL --b MODEL, over the scenarios that both were run on (or those at PATH); or two batches, such as
-    before and after a change of a prompt. An id may be any unique prefix, or latest. Scores of `salvo score` are
-    compared in place of batches by their ids, if they are of different runs.
+    before and after a change of a prompt. An id may be any unique prefix, latest, or latest~1 for the one before; with
+    --all, these are the newest command and the one before. Scores of `salvo score` are compared
+    in place of batches by their ids, if they are of different runs.
 
     The exact test of each scenario is corrected for the number of scenarios. Errors are counted, but are part of no
     rate. Exits 1 when B is significantly worse, 3 when a side has no completed run to compare, and 0 otherwise.
@@ -118,7 +119,7 @@ def _find_stored(
 ) -> tuple[Pairs, list[str]]:
     names = None
     if path is not None:
-        files = project.scenario_files(path)
+        files = project.scenario_files([path])
         loaded = [load_scenario(file, environ=os.environ, root=project.root) for file in files]
         names = {file.model.scenario for file in loaded if file.model and not file.problems}
     stored = [batch for batch in store.newest_first() if names is None or batch.scenario_id in names]
@@ -138,11 +139,12 @@ def _run_missing(
 ) -> tuple[Pairs, list[str]]:
     """Pair what is stored of the current scenarios, and run the rest in new batches."""
     stored = list(workspace.store().newest_first())
+    scenarios = workspace.read_all([] if path is None else [path])
     sides: list[dict[str, Batch]] = [{}, {}]
     missing = []
     for side, model in zip(sides, models, strict=True):
         overrides = ScenarioOverrides(**{**settings.overrides.values, **_model_overrides(model)})
-        for file, scenario in workspace.read_all(path, overrides):
+        for file, scenario in ((file, overrides.apply(scenario)) for file, scenario in scenarios):
             batch = _find_current_batch(workspace, stored, scenario, file)
             if batch is not None:
                 side[scenario.scenario] = batch
@@ -175,5 +177,5 @@ def _find_current_batch(workspace: Workspace, stored: list[Batch], scenario: Sce
 
 
 def _configuration(batch: Batch) -> tuple[object, ...]:
-    settings = {name: value for name, value in run_settings(batch).items() if name != VERSION}
+    settings = {name: value for name, value in run_settings(batch).items() if name not in (VERSION, COMMIT)}
     return batch.provider, batch.model, run_fingerprints(batch), settings

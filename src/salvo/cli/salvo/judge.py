@@ -59,9 +59,9 @@ def judge(
 ) -> None:
     """Judge stored transcripts again, without running the agent: does the agent vary, or the judge?
 
-    BATCH is any unique prefix of a batch's id, or latest. The judges of the scenario as it was run are asked --times
-    times about each transcript. Judgings are stored with the runs and are not repeated, so a higher --times adds to
-    them. No stored run is changed.
+    BATCH is any unique prefix of a batch's id, latest or latest~1. The judges of the scenario as it was run are asked
+    --times times about each transcript. Judgings are stored with the runs and are not repeated, so a higher --times
+    adds to them. No stored run is changed.
 
     Exits 0, 3 when judgings are missing or gave no verdict, and 130 when interrupted.
     """
@@ -72,7 +72,7 @@ def judge(
     if not scenario.assertions:
         raise UsageError(
             f"{batch.scenario_id} has no assertion that a model judges.",
-            hint="`salvo judge` is for assertions of the type llm_judge: the others always give the same result.",
+            hint="`salvo judge` asks the judges of assertions of the type llm_judge that are not inside another one.",
         )
     runs = store.load_runs(batch.batch_id)
     transcripts = [run for run in runs if is_transcript(run)]

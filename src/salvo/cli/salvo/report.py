@@ -17,9 +17,10 @@ from salvo.errors import StoreError, TapeError, UnknownIdError
 from salvo.scenarios.analysis.summary import BatchSummary, summarise
 from salvo.scenarios.report import export, html, score_report, terminal
 from salvo.scenarios.spec.project import Project
+from salvo.scenarios.store.ids import LATEST, steps_before_latest
 from salvo.scenarios.store.index import Entries
 from salvo.scenarios.store.score_store import PREFIX, ScoreStore
-from salvo.scenarios.store.store import LATEST, RunStore
+from salvo.scenarios.store.store import RunStore
 
 
 @click.command
@@ -47,8 +48,8 @@ def report(
     """Show stored results: the newest batches, one batch, or one run.
 
     Without RUN_ID, the newest batches are listed. RUN_ID is the id of a run, which is shown in full, or of a batch,
-    whose table is shown, or of a scoring by `salvo score`. Any unique prefix of an id is enough, and `latest` is the
-    newest batch.
+    whose table is shown, or of a scoring by `salvo score`. Any unique prefix of an id is enough; `latest` is the
+    newest batch, and `latest~1` the one before.
 
     With --html, RUN_ID is the id of a batch, or else the newest batch is written: its verdict and what the runs show,
     the failed runs with all their steps, and a passing one for comparison. The file loads nothing from elsewhere.
@@ -141,7 +142,7 @@ def _show_run(store: RunStore, run_id: str, as_json: bool) -> None:
 def _show(summaries: Sequence[BatchSummary], failures: bool, as_json: bool) -> None:
     if as_json:
         selected = [summary for summary in summaries if summary.failures] if failures else summaries
-        echo_json(export.as_json(selected))
+        echo_json(export.as_json(export.ReportContent(selected), with_results=False))
     elif summaries:
         lines = terminal.list_failures if failures else terminal.list_batches
         echo("\n".join(lines(summaries, colour=True)))
@@ -160,6 +161,8 @@ def _summaries(store: RunStore, batch_ids: Sequence[str], entries: Entries) -> l
 
 def _find_batch(store: RunStore, text: str) -> str | None:
     """Return the id of a batch, or None if the text must be the id of a run."""
+    if steps_before_latest(text) is not None:
+        return store.find_batch(text)
     try:
         return store.find_batch(text)
     except UnknownIdError:

@@ -9,6 +9,7 @@ run(…)                 this module
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,19 +18,23 @@ import click
 from salvo.cli.console import ProgressLine, unpriced_notice
 from salvo.cli.exit_codes import ExitCode
 from salvo.cli.output import echo, echo_json
+from salvo.engine.jsonio import json_codec
 from salvo.engine.runtime import event_loop
 from salvo.engine.text.formatting import pluralize
+from salvo.engine.text.messages import display_path
 from salvo.engine.wire.record import RecordingOptions
 from salvo.engine.wire.retry import Wait
-from salvo.errors import NothingFoundError, StoreError, UsageError
+from salvo.errors import StoreError, UsageError
 from salvo.scenarios.analysis.summary import BatchSummary, BatchVerdict, summarise
 from salvo.scenarios.destinations import destination_lines
 from salvo.scenarios.plan import RunSettings, plan_resume, plan_runs
 from salvo.scenarios.report import terminal
+from salvo.scenarios.report.closing import closing_summary, worth_a_table
 from salvo.scenarios.result import AgentRunResult, Cause
 from salvo.scenarios.run.call_limits import CallLimits
 from salvo.scenarios.run.environment import PreparedScenario
 from salvo.scenarios.run.runner import RunLimits, RunListener, RunnerResult, ScenarioRuns
+from salvo.scenarios.selection import FoundScenario, Selection, select
 from salvo.scenarios.spec.project import Project
 from salvo.scenarios.store.store import RunStore
 from salvo.scenarios.workspace import ScenarioOverrides, Workspace
@@ -38,19 +43,35 @@ if TYPE_CHECKING:
     from salvo.cli.salvo.run_baseline import BaselineComparison
 
 
+@dataclass(frozen=True, slots=True)
+class _Output:
+    """What the command prints and writes in the end."""
+
+    files: tuple[Path, ...]
+    as_json: bool
+    quiet: bool
+    verbose: bool
+
+
 def run(
-    path: Path | None,
+    paths: tuple[Path, ...],
     runs: int | None,
     record: bool,
     model: str | None,
     adapter: str | None,
+    seed: int | None,
+    timeout: float | None,
     threshold: float | None,
     min_pass_rate: float | None,
     confidence: float | None,
     until_sure: bool,
     max_runs: int | None,
     baseline: str | None,
-    keyword: str | None,
+    keywords: str | None,
+    tags: str | None,
+    last_failed: bool,
+    failed_first: bool,
+    collect_only: bool,
     exitfirst: bool,
     concurrency: int,
     call_timeout: float | None,
@@ -64,6 +85,8 @@ def run(
     outputs: tuple[Path, ...],
     as_json: bool,
     price_file: Path | None,
+    quiet: bool,
+    verbose: bool,
     allow_env: tuple[str, ...],
     patterns: tuple[str, ...],
     record_max_bytes: int | None,
@@ -72,20 +95,25 @@ def run(
     check_outputs(outputs)
     _check_until_sure(runs, until_sure=until_sure, max_runs=max_runs)
     _check_cache(cache=cache, needs_evidence=until_sure or confidence is not None or baseline is not None)
+    output = _Output(outputs, as_json, quiet, verbose)
+    selection = Selection.parse(paths, keywords, tags, last_failed=last_failed, failed_first=failed_first)
+    overrides = ScenarioOverrides(runs, model, adapter, threshold, min_pass_rate, confidence, seed, timeout)
     project = Project.find()
     call_limits = CallLimits(call_timeout, connect_timeout, read_timeout, tries)
+    if collect_only and resume is None:
+        _collect_only(Workspace(project, allow_env=frozenset(allow_env)), selection, overrides, output)
+        return
     blessed = None
     if baseline is not None:
         from salvo.cli.salvo.run_baseline import Baseline  # most runs need none of its statistics
 
         blessed = Baseline.read(project, baseline)
     if resume is not None:
-        if any(
-            option is not None
-            for option in (path, runs, model, threshold, min_pass_rate, confidence, max_runs, keyword)
-        ):
+        changes = replace(overrides, adapter=None).values
+        if changes or max_runs is not None or selection != Selection() or collect_only:
             raise click.UsageError(
-                "--resume continues a batch as it was started: it takes no PATH and no option that changes a scenario."
+                "--resume continues a batch as it was started: it takes no PATH and no option that changes a scenario "
+                "or chooses scenarios."
             )
         enter = click.get_current_context().with_resource
         workspace, settings, work = plan_resume(
@@ -96,7 +124,7 @@ def run(
             echo("Nothing is missing: every run was made.", err=True)
     else:
         settings = RunSettings(
-            overrides=ScenarioOverrides(runs, model, adapter, threshold, min_pass_rate, confidence),
+            overrides=overrides,
             record=record or record_hashes,
             record_hashes=record_hashes,
             record_max_bytes=record_max_bytes,
@@ -112,7 +140,8 @@ def run(
             call_limits=call_limits,
             price_file=price_file,
         )
-        work = _plan(workspace, path, keyword, settings)
+        scenarios = _select(workspace, selection, overrides)
+        work = plan_runs(workspace, [(file, scenario, settings) for file, scenario in scenarios])
     if blessed is not None:
         blessed.check(work)
 
@@ -128,7 +157,7 @@ def run(
     store = workspace.store()
     summaries = [summarise(item.batch, item.entries, item.skipped) for item in work]
     compared = None if blessed is None else blessed.compare(store, work)
-    _show(store, work, summaries, compared, outputs, as_json=as_json)
+    _show(store, work, summaries, compared, output)
     if outcome.interrupted:
         raise SystemExit(ExitCode.INTERRUPTED)
     is_worse = compared is not None and compared.is_worse
@@ -247,15 +276,31 @@ def _check_cache(*, cache: bool, needs_evidence: bool) -> None:
         )
 
 
-def _plan(workspace: Workspace, path: Path | None, keyword: str | None, settings: RunSettings) -> list[ScenarioRuns]:
-    scenarios = [
-        (file, scenario, settings)
-        for file, scenario in workspace.read_all(path, settings.overrides)
-        if keyword is None or keyword in scenario.scenario
-    ]
-    if not scenarios:
-        raise NothingFoundError(f"No scenario's name contains {keyword!r}.")
-    return plan_runs(workspace, scenarios)
+def _select(workspace: Workspace, selection: Selection, overrides: ScenarioOverrides) -> list[FoundScenario]:
+    """Return the scenarios to run, with what the command sets instead of their files."""
+    selected = select(selection, workspace.read_all(selection.paths), workspace.store())
+    for note in selected.notes:
+        echo(note, err=True)
+    return [(file, overrides.apply(scenario)) for file, scenario in selected.scenarios]
+
+
+def _collect_only(workspace: Workspace, selection: Selection, overrides: ScenarioOverrides, output: _Output) -> None:
+    """Print which scenarios would be run, by FILE::NAME, which `salvo run` takes as a PATH."""
+    scenarios = _select(workspace, selection, overrides)
+    if output.as_json:
+        fields = ("scenario", "tags", "adapter", "model", "runs")
+        document = [
+            {"file": display_path(file), **{name: getattr(scenario, name) for name in fields}}
+            for file, scenario in scenarios
+        ]
+        echo_json(json_codec.dumps({"scenarios": document}, indent=2))
+        return
+    for file, scenario in scenarios:
+        runs = "" if output.quiet else f"  {pluralize(scenario.runs, 'run')}"
+        echo(f"{display_path(file)}::{scenario.scenario}{runs}")
+    if not output.quiet:
+        total = sum(scenario.runs for _, scenario in scenarios)
+        echo(f"\n{pluralize(len(scenarios), 'scenario')}, {pluralize(total, 'run')}. Nothing was run.")
 
 
 def _show(
@@ -263,29 +308,31 @@ def _show(
     work: list[ScenarioRuns],
     summaries: list[BatchSummary],
     compared: BaselineComparison | None,
-    outputs: tuple[Path, ...],
-    *,
-    as_json: bool,
+    output: _Output,
 ) -> None:
-    """Print the table or JSON, and write the files. Of a resumed batch, the earlier runs are included."""
-    if not as_json:
-        echo("\n\n".join("\n".join(terminal.batch_table(summary, colour=True)) for summary in summaries))
-        for line in (line for item in work for line in terminal.cache_note(item.batch, item.entries)):
-            echo(f"\n{line}")
-        if sum(summary.without_result > 0 for summary in summaries) > 1:
-            echo("\nResume all of them with: salvo run --resume latest")
+    """Print tables and totals or JSON, and write the files. Of a resumed batch, the earlier runs are included."""
+    if not output.as_json:
+        tables = [] if output.quiet else worth_a_table(summaries, verbose=output.verbose)
+        sections = [terminal.batch_table(summary, colour=True) for summary in tables]
+        if output.quiet or len(summaries) > 1:  # the table of the only scenario says the same
+            sections.append(closing_summary(summaries, len(tables), colour=True))
+        cached = [line for item in work for line in terminal.cache_note(item.batch, item.entries)]
+        if cached:
+            sections.append(cached)
         if compared is not None:
-            echo("\n" + "\n".join(compared.lines()))
-    if as_json or outputs:
+            sections.append(compared.lines())
+        echo("\n\n".join("\n".join(lines) for lines in sections))
+    if output.as_json or output.files:
         from salvo.scenarios.report import export  # most runs write no files
 
         # Full results are read from the store only now: there may be very many.
         results = [result for summary in summaries for result in store.load_runs(summary.batch_id)]
         report = None if compared is None else compared.report
-        if as_json:
-            echo_json(export.as_json(summaries, results, report))
-        for output in outputs:
-            export.write(output, summaries, results, report)
+        content = export.ReportContent(summaries, results, report, {item.batch.batch_id: item.batch for item in work})
+        if output.as_json:
+            echo_json(export.as_json(content))
+        for file in output.files:
+            export.write(file, content)
 
 
 def batch_exit_code(summaries: list[BatchSummary]) -> ExitCode:

@@ -27,9 +27,10 @@ from salvo.scenarios.run.runner import INTERRUPTED
 from salvo.scenarios.run.transcripts import TranscriptSession
 from salvo.scenarios.score import SAME_FAULT, ScorePlan, ScoreSession, plan_resumed_score, plan_score
 from salvo.scenarios.spec.project import Project
+from salvo.scenarios.store.ids import LATEST
 from salvo.scenarios.store.index import Entries
 from salvo.scenarios.store.score_store import ScoreStore
-from salvo.scenarios.store.store import LATEST, RunStore
+from salvo.scenarios.store.store import RunStore
 from salvo.scenarios.workspace import Workspace
 
 
@@ -115,10 +116,11 @@ def _show(
     if as_json or outputs:
         # Full results are read only now: there may be very many.
         results = [scores.load_run(score_id, entry.run_id) for entry in entries]
+        content = export.ReportContent([summary], results, batches={plan.batch.batch_id: plan.batch})
         for output in outputs:
-            export.write(output, [summary], results)
+            export.write(output, content)
         if as_json:
-            echo_json(export.as_json([summary], results))
+            echo_json(export.as_json(content))
     if not as_json:
         before = store.batch_entries(plan.prepared.batch)
         echo("\n".join(score_report.table(plan.scoring, summary, before, entries)))

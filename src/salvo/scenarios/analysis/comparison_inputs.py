@@ -13,8 +13,9 @@ from salvo.scenarios.analysis.compare import ComparisonReport, compare
 from salvo.scenarios.analysis.divergence import Divergence, find_divergence, nearest, tool_path
 from salvo.scenarios.analysis.scored_sides import ScoredSides
 from salvo.scenarios.result import AgentRunResult, Batch, Outcome
+from salvo.scenarios.store.ids import steps_before_latest
 from salvo.scenarios.store.index import Entries, IndexEntry
-from salvo.scenarios.store.store import LATEST, RunStore
+from salvo.scenarios.store.store import RunStore
 
 MOST_READ = 50
 """Run files that are read per batch and outcome. More would not change the result."""
@@ -78,15 +79,24 @@ def find_pairs(
     store: RunStore, text_a: str, text_b: str, *, all_scenarios: bool
 ) -> tuple[list[tuple[Batch, Batch]], list[str]]:
     """Return two batches or scores by their ids, or with `all_scenarios` all batches of their commands; and notes."""
+    if all_scenarios:
+        commands = [_command_batches(store, text) for text in (text_a, text_b)]
+        if commands[0] == commands[1]:
+            raise UsageError(f"{text_a} and {text_b} belong to the same command.", hint="Name batches of two commands.")
+        by_scenario = [{batch.scenario_id: batch for batch in batches} for batches in commands]
+        return pair_scenarios(by_scenario[0], by_scenario[1])
     sides = ScoredSides(store)
     a, b = sides.load(text_a), sides.load(text_b)
     if a.batch_id == b.batch_id:
         raise UsageError(f"{text_a} and {text_b} are the same batch.", hint="Name two batches.")
     sides.check_different_runs(a, b)
-    if not all_scenarios:
-        return [(a, b)], []
-    by_scenario = [{item.scenario_id: item for item in store.batches_of_command(batch)} for batch in (a, b)]
-    return pair_scenarios(by_scenario[0], by_scenario[1])
+    return [(a, b)], []
+
+
+def _command_batches(store: RunStore, text: str) -> list[Batch]:
+    """Return all batches of a command by the id of one; with `latest~1` the command before the newest is meant."""
+    batches = store.find_batches(text)
+    return batches if steps_before_latest(text) is not None else store.batches_of_command(batches[0])
 
 
 def pair_scenarios(
@@ -102,12 +112,6 @@ def pair_scenarios(
     alone = [("A", name) for name in sorted(a) if name not in b] + [("B", name) for name in sorted(b) if name not in a]
     notes = [f"Only {side} has runs of {name}." for side, name in alone]
     return [(a[name], b[name]) for name in both], [*notes, *([advice] if notes and advice else [])]
-
-
-def find_batches(store: RunStore, text: str) -> list[Batch]:
-    """Return one batch by its id; for `latest`, every batch of the newest command."""
-    batch = store.load_batch(store.find_batch(text))
-    return store.batches_of_command(batch) if text == LATEST else [batch]
 
 
 def newest_by_scenario(batches: Iterable[Batch], matches: Callable[[Batch], bool]) -> dict[str, Batch]:

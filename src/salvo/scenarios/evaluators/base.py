@@ -28,8 +28,8 @@ def refuse_to_load(path: str) -> Any:
     raise InputError(f'"{path}" is named by a stored scenario only, so it is not imported.')
 
 
-class EvalServices(Protocol):
-    """What an evaluator may use besides the result, for one assertion of one run."""
+class RunServices(Protocol):
+    """What a run offers to one of its assertions."""
 
     async def ask(
         self, model: str, question: Question, votes: int, server: JudgeServer | None = None
@@ -40,6 +40,14 @@ class EvalServices(Protocol):
 
     @property
     def load(self) -> LoadObject: ...
+
+
+class EvalServices(RunServices, Protocol):
+    """What an evaluator may use besides the result, for one assertion of one run."""
+
+    async def evaluate_parts(self) -> list[EvalResult]:
+        """Evaluate the assertions that this one is composed of, in the order of the file."""
+        ...
 
 
 class EvaluatorType(NamedTuple):

@@ -123,6 +123,11 @@ def rate(summary: BatchSummary) -> str:
     return or_unknown(summary.pass_rate, percent)
 
 
+def interval(summary: BatchSummary) -> str:
+    """Return the 95% interval of the pass rate, rounded outward."""
+    return f"{at_least(summary.interval.low)} to {at_most(summary.interval.high)}" if summary.completed else "unknown"
+
+
 def score(value: float | None) -> str:
     return or_unknown(value, "{:.2f}".format)
 
@@ -160,6 +165,16 @@ def notes(assertion: AssertionSummary, summary: BatchSummary) -> Iterator[str]:
         yield f"avg: {seconds(summary.latency.average)}"
     if assertion.unjudged:
         yield f"{assertion.unjudged} not judged"
+
+
+def tolerated_failures(summary: BatchSummary) -> Iterator[str]:
+    """Yield the assertions that failed in every run that judged them, although runs passed."""
+    for assertion in summary.assertions:
+        if assertion.always_tolerated:
+            every = "the only run" if assertion.judged == 1 else f"all {assertion.judged} runs"
+            judged = "" if assertion.judged == summary.completed else " that judged it"
+            passed = "which" if assertion.judged == 1 else f"{assertion.tolerated} of them"
+            yield f'The assertion "{assertion.label}" failed in {every}{judged}; {passed} passed nevertheless.'
 
 
 def stopped(summary: BatchSummary) -> Iterator[str]:

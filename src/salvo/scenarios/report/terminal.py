@@ -37,7 +37,9 @@ _COLOURS = {
 }
 
 
-class _Paint(Paint):
+class VerdictPaint(Paint):
+    """Paints a verdict or an outcome in its own colour."""
+
     def verdict(self, word: str) -> str:
         return self(word, _COLOURS.get(word), bold=True)
 
@@ -46,7 +48,7 @@ def batch_table(
     summary: BatchSummary, *, colour: bool = False, width: int | None = None, scoring: bool = False
 ) -> list[str]:
     """Return a batch as a table, followed by its verdict and statistics. With `scoring` it is one of stored runs."""
-    paint = _Paint(colour)
+    paint = VerdictPaint(colour)
     header = _header(summary)
     rows = list(_assertion_rows(summary))
     length = max([RULE, len(header), *(len(row) for _, row in rows)])
@@ -94,6 +96,7 @@ def _failures(summary: BatchSummary) -> Iterator[str]:
         yield from (f"  {line}" for line in first_lines(reports, _REPLAYS))
     if not summary.failures and summary.completed:
         yield "No failures."
+    yield from map(printable, labels.tolerated_failures(summary))
 
 
 def cache_note(batch: Batch, entries: Iterable[IndexEntry]) -> list[str]:
@@ -118,13 +121,13 @@ def _scored_failures(summary: BatchSummary) -> Iterator[str]:
         yield "No failures."
 
 
-def _errors(summary: BatchSummary, paint: _Paint) -> Iterator[str]:
+def _errors(summary: BatchSummary, paint: VerdictPaint) -> Iterator[str]:
     if summary.errors:
         yield paint(f"{pluralize(summary.errors, 'run')} could not be judged (errors, not failures):", "yellow")
         yield from _grouped(summary.error_groups, labels.error)
 
 
-def _skipped(summary: BatchSummary, paint: _Paint, resume: str) -> Iterator[str]:
+def _skipped(summary: BatchSummary, paint: VerdictPaint, resume: str) -> Iterator[str]:
     if counts := labels.skipped(summary):
         yield paint(counts, "yellow")
         yield from _grouped(summary.not_made, labels.skip_reason)
@@ -138,18 +141,18 @@ def _grouped(groups: Sequence[Group], reason: Callable[[Group], str]) -> Iterato
         yield f"  … and {sum(group.count for group in groups[_GROUPS:])} more, for other reasons"
 
 
-def _numbers(summary: BatchSummary, paint: _Paint) -> Iterator[str]:
+def _numbers(summary: BatchSummary, paint: VerdictPaint) -> Iterator[str]:
     yield f"verdict    {verdict(summary, paint)}"
     yield from (f"{row.name:<10} {row.value}" for row in labels.figures(summary))
 
 
-def verdict(summary: BatchSummary, paint: _Paint | None = None) -> str:
-    return f"{(paint or _Paint(False)).verdict(summary.verdict)}: {labels.why(summary)}"
+def verdict(summary: BatchSummary, paint: VerdictPaint | None = None) -> str:
+    return f"{(paint or VerdictPaint(False)).verdict(summary.verdict)}: {labels.why(summary)}"
 
 
 def list_batches(summaries: Sequence[BatchSummary], *, colour: bool = False) -> list[str]:
     """Return one line per batch, in the given order."""
-    paint = _Paint(colour)
+    paint = VerdictPaint(colour)
     header = ("BATCH", "SCENARIO", "MODEL", "WHEN", "RUNS", "PASS-RATE", "95%", "SCORE", "ERRORS", "COST", "VERDICT")
     return _coloured_table(header, [_batch_row(summary) for summary in summaries], paint)
 
@@ -172,7 +175,7 @@ def _batch_row(summary: BatchSummary) -> tuple[str, ...]:
 
 def list_failures(summaries: Sequence[BatchSummary], *, colour: bool = False) -> list[str]:
     """Return one line per failed run, and the number of runs that could not be judged."""
-    paint = _Paint(colour)
+    paint = VerdictPaint(colour)
     rows = [
         (
             failure.run_id,
@@ -206,7 +209,7 @@ def _coloured_table(header: Sequence[str], rows: Sequence[tuple[str, ...]], pain
 
 def run_in_full(result: AgentRunResult, *, colour: bool = False) -> list[str]:
     """Return everything about one run that helps to see what went wrong."""
-    paint = _Paint(colour)
+    paint = VerdictPaint(colour)
     return [
         *_run_header(result, paint),
         *_section("Assertions", _eval_lines(result.eval_results, paint), paint),
@@ -220,12 +223,12 @@ def run_in_full(result: AgentRunResult, *, colour: bool = False) -> list[str]:
 
 def failed_run(result: AgentRunResult) -> list[str]:
     """Return the header of a run and the assertions that did not pass."""
-    paint = _Paint(False)
+    paint = VerdictPaint(False)
     failed = [item for item in result.eval_results if not item.passed]
     return [*_run_header(result, paint), *(f"  {line}" for line in _eval_lines(failed, paint))]
 
 
-def _run_header(result: AgentRunResult, paint: _Paint) -> Iterator[str]:
+def _run_header(result: AgentRunResult, paint: VerdictPaint) -> Iterator[str]:
     score = "" if result.weighted_score is None else f"  score: {result.weighted_score:.2f}"
     cause = f" ({result.cause})" if result.cause else ""
     name = paint(printable(result.scenario_id), bold=True)
@@ -238,12 +241,12 @@ def _run_header(result: AgentRunResult, paint: _Paint) -> Iterator[str]:
         yield paint(printable(result.error), colour)
 
 
-def _section(title: str, lines: Iterable[str], paint: _Paint) -> list[str]:
+def _section(title: str, lines: Iterable[str], paint: VerdictPaint) -> list[str]:
     indented = [f"  {line}" for line in lines]
     return ["", paint(title, bold=True), *indented] if indented else []
 
 
-def _eval_lines(results: Sequence[EvalResult], paint: _Paint) -> Iterator[str]:
+def _eval_lines(results: Sequence[EvalResult], paint: VerdictPaint) -> Iterator[str]:
     for result in results:
         word = labels.outcome(result)
         name = printable(labels.label(result) + labels.about(result))

@@ -118,6 +118,7 @@ class RunEnvironment:
         return RunContext(wire, self.toolbox, self.clock, self.seed, self.journal, self.prepared.endpoint)
 
     def services(self, index: int) -> JudgingServices:
+        """Return what an assertion may use, by its position among all assertions, also those inside others."""
         prepared = self.prepared
         return JudgingServices(
             self.wire,
@@ -175,7 +176,7 @@ class JudgingServices:
 def _judging_lane(scenario: Scenario, index: int) -> str:
     """Return the lane by what is asked, not by its position, so that a re-evaluation finds votes after other assertions
     were added or removed."""
-    keys = [_question_key(assertion) for assertion in scenario.assertions[: index + 1]]
+    keys = [_question_key(assertion) for _, assertion in scenario.all_assertions()[: index + 1]]
     earlier = keys[:-1].count(keys[-1])
     return f"judge/{keys[-1]}" + (f"-{earlier + 1}" if earlier else "")
 

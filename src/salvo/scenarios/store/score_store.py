@@ -17,8 +17,9 @@ from salvo.engine.runtime.files import make_folder, names, unwritable, write_ato
 from salvo.errors import StoreError, TapeError
 from salvo.scenarios.result import AgentRunResult, Batch, Cause, EvalResult, Outcome
 from salvo.scenarios.store.batch_lock import hold_batches
+from salvo.scenarios.store.ids import checked_id, is_id, only_match
 from salvo.scenarios.store.index import Entries, index_entry
-from salvo.scenarios.store.store import RunStore, checked_id, is_id, only_match
+from salvo.scenarios.store.store import RunStore
 from salvo.scenarios.store.stored_file import damaged, load_stored
 
 _HEADER = "score.json"

@@ -20,13 +20,16 @@ class CurrentSession:
     user: str
     expires: datetime | None
     """When the session ends if no further request is sent; null for a program with the token."""
+    home: str
+    """The address of the first page: that of the scenarios for `salvo dashboard`."""
 
 
 @router.get("/session", operation_id="getSession")
-async def get_session(request: Request) -> CurrentSession:
-    """Return who is logged in."""
+async def get_session(request: Request, services: ServicesDep) -> CurrentSession:
+    """Return who is logged in, and where the page begins."""
     session: LoginSession | None = request.state.session
-    return CurrentSession(LOCAL_USER, None) if session is None else CurrentSession(session.user, session.expires)
+    user, expires = (LOCAL_USER, None) if session is None else (session.user, session.expires)
+    return CurrentSession(user, expires, services.settings.home)
 
 
 @router.delete("/session", operation_id="endSession", status_code=204)
