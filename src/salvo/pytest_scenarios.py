@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from salvo.engine.runtime import event_loop
 from salvo.engine.text.messages import display_path
 from salvo.errors import SalvoError
 from salvo.scenarios.analysis.summary import BatchSummary, summarise
@@ -113,7 +114,7 @@ class ScenarioSession:
         settings = RunSettings(overrides=self.settings, record=self._config.getoption("salvo_record"))
         try:
             [runs] = plan_runs(workspace, [(file, scenario, settings)], self._command)
-            outcome = asyncio.run(workspace.runner(recording=settings.recording).run([runs]))
+            outcome = event_loop.run(workspace.runner(recording=settings.recording).run([runs]))
         except SalvoError as error:
             raise NotJudgedError(str(error), pytrace=False) from None
         if outcome.interrupted:

@@ -46,9 +46,8 @@ def _commands(program: str) -> str:
     from salvo.cli.salvo import salvo
 
     root: click.Command = {"salvo": salvo, "byop": byop}[program]
-    return _page(
-        f"The command `{program}`", f"`{program} --help`", *_help(root, click.Context(root, info_name=program))
-    )
+    context = click.Context(root, info_name=program, **root.context_settings)
+    return _page(f"The command `{program}`", f"`{program} --help`", *_help(root, context))
 
 
 def _help(command: click.Command, context: click.Context) -> Iterator[str]:
@@ -184,6 +183,8 @@ def _rows(schema: Schema) -> Iterator[tuple[str, str, str, str]]:
 def _type(schema: Schema) -> str:
     if "$ref" in schema:
         name = schema["$ref"].rpartition("/")[2]
+        if name == "items":  # of the assertions, which have a section
+            return "[assertion](#assertions)"
         return f"[{name}](#{_anchor(name)})"
     if "const" in schema:
         return f"`{_json(schema['const'])}`"

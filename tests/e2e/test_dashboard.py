@@ -102,6 +102,34 @@ def test_navigate_from_the_list_to_the_first_difference_of_two_runs(board: Board
     expect(page.get_by_text("Row 1: identical")).to_be_visible()
 
 
+def test_scenarios_come_first_in_the_menu(board: Board, visit: Visit) -> None:
+    page = visit(board).open("/history")
+    menu = page.get_by_role("navigation", name="Main")
+    expect(menu.get_by_role("link").first).to_have_text("Batches of runs")
+    page.get_by_role("link", name="Salvo", exact=True).click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Batches of runs")
+
+
+def test_the_list_comes_before_the_charts_where_there_are_many(visit: Visit, tmp_path: Path) -> None:
+    store = RunStore(tmp_path / ".salvo")
+    store.prepare()
+    for number in range(200):
+        batch, runs = a_batch(number, "book_flight", MODELS[0], 1, Random(number))
+        batch.scenario_id = runs[0].scenario_id = f"scenario_{number:03}"
+        store.save_batch(batch)
+        store.save_run(runs[0])
+    with server_process(tmp_path, served_by="salvo dashboard") as server:
+        page = visit(server).open("/scenarios")
+        expect(page.get_by_role("img", name="Pass rate of scenario_000")).to_have_count(1)
+        charts = page.get_by_role("heading", name="Over time")
+        assert _top(page.get_by_role("heading", name="Batches", exact=True)) < _top(charts)
+        expect(_rows(page, "Batches").filter(has_text="scenario_199")).to_be_in_viewport()
+        page.get_by_label("Scenario", exact=True).select_option("scenario_007")
+        expect(page.get_by_role("img", name="Pass rate of")).to_have_count(1)
+        assert _top(charts) < _top(page.get_by_role("heading", name="Batches", exact=True))
+        page.close()
+
+
 def test_comparing_two_batches_shows_config_differences_before_figures(board: Board, visit: Visit) -> None:
     page = visit(board).open("/scenarios?scenario=refund_order")
     rows = _rows(page, "Batches")

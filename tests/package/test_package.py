@@ -22,7 +22,7 @@ ALLOWED = re.compile(
     r"|salvo/(\w+/)*\w+\.css"
     r"|salvo/(\w+/)*templates/\w+\.html"
     r"|salvo/playbooks/evaluate/(look_alikes\.(json|LICENSE\.txt)|injection/languages\.toml)"
-    r"|salvo/playbooks/evaluate/judges/rules/(vocabulary\.toml|calibration\.json)"
+    r"|salvo/playbooks/evaluate/judges/(rules/vocabulary\.toml|rules_calibration\.json)"
     r"|salvo/playbooks/playbook/library/\w+\.json"
     r"|salvo/scenarios/spec/templates/[\w.]+\.(yaml|txt)"
     r"|salvo/web/examples/examples\.json"

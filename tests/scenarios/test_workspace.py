@@ -7,7 +7,7 @@ from inline_snapshot import snapshot
 
 from salvo.errors import InputError, ScenarioFileError, UsageError
 from salvo.scenarios.spec.project import Project
-from salvo.scenarios.workspace import ScenarioOverrides, Workspace
+from salvo.scenarios.workspace import Calls, ScenarioOverrides, Workspace
 from tests.support.scenario_files import write
 
 SCENARIO = """\
@@ -34,7 +34,7 @@ def test_all_files_are_checked_whatever_is_wrong_with_some(workspace: Workspace)
     write("c.yaml", SCENARIO.replace("least", "other"))
     write("d.yaml", f"# again\n{SCENARIO}")
     with pytest.raises(ScenarioFileError) as caught:
-        workspace.read_all(None, ScenarioOverrides())
+        workspace.read_all()
     assert str(caught.value) == snapshot("""\
 b.yaml:2:1: adaptor: no such field; did you mean "adapter"?
 b.yaml:7:5: assertions[0].max_eur: no such field; did you mean "max_usd"?
@@ -49,7 +49,7 @@ d.yaml:2:1: scenario: "least" is also the name of a.yaml\
 
 def test_a_replay_needs_neither_tools_nor_variables(workspace: Workspace) -> None:
     file = write("s.yaml", f"{SCENARIO}tools: [gone]\nadapter_options: {{base_url: '${{GONE}}'}}\n")
-    assert workspace.read(file, ScenarioOverrides(), will_call=False).tools == ["gone"]
+    assert workspace.read(file, ScenarioOverrides(), calls=Calls.NONE).tools == ["gone"]
     with pytest.raises(ScenarioFileError) as caught:
         workspace.read(file, ScenarioOverrides())
     assert [problem.field for problem in caught.value.problems] == ["tools[0]", "adapter_options.base_url"]

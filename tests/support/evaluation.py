@@ -9,6 +9,7 @@ from salvo.errors import InputError
 from salvo.scenarios.evaluators.evaluate import evaluate_all
 from salvo.scenarios.evaluators.registry import Registry, builtin_registry
 from salvo.scenarios.result import AgentRunResult, EvalResult, Outcome, RunMetrics, ToolCall
+from salvo.scenarios.spec.judge_server import JudgeServer
 from salvo.scenarios.spec.schema import Scenario
 
 
@@ -45,7 +46,9 @@ class FakeServices:
         self._functions = functions or {}
         self.questions: list[tuple[str, Question, int]] = []
 
-    async def ask(self, model: str, question: Question, votes: int) -> list[JudgeVote]:
+    async def ask(
+        self, model: str, question: Question, votes: int, server: JudgeServer | None = None
+    ) -> list[JudgeVote]:
         self.questions.append((model, question, votes))
         return self._votes
 

@@ -119,4 +119,4 @@ class UserProject:
         return sorted((self.store / "runs").glob("*.json"))
 
     def everything_stored(self) -> str:
-        return "\n".join(file.read_text() for file in self.store.rglob("*") if file.is_file())
+        return "\n".join(file.read_text(errors="replace") for file in self.store.rglob("*") if file.is_file())

@@ -629,7 +629,7 @@ export interface paths {
         };
         /**
          * Get Session
-         * @description Return who is logged in.
+         * @description Return who is logged in, and where the page begins.
          */
         get: operations["getSession"];
         put?: never;
@@ -779,6 +779,11 @@ export interface components {
             judged: number;
             /** Unjudged */
             unjudged: number;
+            /**
+             * Tolerated
+             * @default 0
+             */
+            tolerated: number;
         };
         /**
          * BaselineCreate
@@ -877,6 +882,7 @@ export interface components {
              * @default
              */
             command: string;
+            code: components["schemas"]["CodeVersion"];
         };
         /** BatchDetail */
         BatchDetail: {
@@ -1063,6 +1069,7 @@ export interface components {
             evidence: components["schemas"]["GateEvidence"] | null;
             /** Not Made */
             not_made: components["schemas"]["Group"][];
+            code: components["schemas"]["CodeVersion"];
         };
         /**
          * BatchVerdict
@@ -1226,6 +1233,18 @@ export interface components {
             standard_error: number;
             interval: components["schemas"]["Interval"];
         };
+        /**
+         * CodeVersion
+         * @description Which code was run. What is not known is None.
+         */
+        CodeVersion: {
+            /** Commit */
+            commit: string | null;
+            /** Dirty */
+            dirty: boolean | null;
+            /** Agent */
+            agent: string | null;
+        };
         /** ComparisonDocument */
         ComparisonDocument: {
             /** Salvo Comparison */
@@ -1296,6 +1315,8 @@ export interface components {
             user: string;
             /** Expires */
             expires: string | null;
+            /** Home */
+            home: string;
         };
         /**
          * DamagedEvaluation
@@ -1667,7 +1688,7 @@ export interface components {
         };
         /**
          * EvidenceChange
-         * @description Quotes that are evidence in only one of the two reports.
+         * @description Quotes that are evidence in only one of the two reports, for a check that was compared.
          */
         EvidenceChange: {
             /** Check Id */

@@ -1,12 +1,13 @@
-import { useMutation } from "@tanstack/react-query";
+import { useMutation, useQuery } from "@tanstack/react-query";
 import { useEffect, useRef } from "react";
 import { Link, NavLink, Outlet, ScrollRestoration, useLocation, useNavigation } from "react-router";
 import { api } from "@/api/client";
 import { useLoginNeeded } from "@/api/login";
+import { queries } from "@/api/queries";
 import { Button } from "@/components/Button";
 import { DraftProvider } from "@/features/playbooks/evaluate/draft";
 import { LoginScreen } from "./LoginScreen";
-import { NAVIGATION } from "./navigation";
+import { navigationFrom } from "./navigation";
 import { useTheme } from "./theme";
 
 export function Shell() {
@@ -52,16 +53,20 @@ export function Shell() {
 
 function Sidebar() {
   const { theme, next } = useTheme();
+  const { pathname } = useLocation();
+  const session = useQuery({ ...queries.session(), staleTime: Number.POSITIVE_INFINITY });
+  // Until the server has answered, the address tells: a login leads to the first page.
+  const home = session.data?.home ?? (pathname.startsWith("/scenarios") ? "/scenarios" : "/");
   // Loading the page anew drops everything that it held in memory.
   const logOut = useMutation({ mutationFn: api.logOut, onSuccess: () => window.location.assign("/login") });
   return (
     <header className="border-rule border-b lg:sticky lg:top-0 lg:h-screen lg:border-r lg:border-b-0 print:hidden">
       <div className="flex flex-wrap items-center gap-x-4 gap-y-1 px-4 py-3 lg:h-full lg:flex-col lg:items-stretch lg:px-5 lg:py-8">
-        <Link to="/" className="font-semibold font-serif text-2xl text-ink no-underline">
+        <Link to={home} className="font-semibold font-serif text-2xl text-ink no-underline">
           Salvo
         </Link>
         <nav aria-label="Main" className="order-last w-full lg:order-none lg:mt-6">
-          {NAVIGATION.map((group) => (
+          {navigationFrom(home).map((group) => (
             <div key={group.title} className="flex flex-wrap items-baseline lg:mb-6 lg:block">
               <p className="hidden w-24 px-2 text-[0.8rem] text-soft sm:block lg:w-auto lg:px-3 lg:pb-1">
                 {group.title}

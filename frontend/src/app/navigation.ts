@@ -19,3 +19,9 @@ export const NAVIGATION: NavigationGroup[] = [
     links: [{ to: "/scenarios", text: "Batches of runs" }],
   },
 ];
+
+/** The groups with the product first whose pages begin at this address: `salvo dashboard` is about scenarios. */
+export function navigationFrom(home: string): NavigationGroup[] {
+  const isFirst = (group: NavigationGroup) => group.links.some(({ to }) => to === home);
+  return [...NAVIGATION.filter(isFirst), ...NAVIGATION.filter((group) => !isFirst(group))];
+}

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
+from typing import TYPE_CHECKING
 
 import click
 
@@ -21,6 +22,9 @@ from salvo.cli.exit_codes import ExitCode
 from salvo.cli.output import echo
 from salvo.engine.text.unicode_escape import printable
 from salvo.errors import InputError, NothingFoundError, SalvoError, UsageError
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 
 @dataclass(frozen=True)
@@ -33,7 +37,8 @@ class LazyCommand:
 
 class LazyGroup(click.Group):
     def __init__(self, *, lazy: Mapping[str, LazyCommand], **settings: object) -> None:
-        super().__init__(**settings)  # type: ignore[arg-type]  # click's own keywords, passed on untouched
+        context = {"help_option_names": ["-h", "--help"]}  # every command takes them over
+        super().__init__(context_settings=context, **settings)  # type: ignore[arg-type]  # click's own keywords
         self._lazy = lazy
 
     def list_commands(self, _ctx: click.Context) -> list[str]:
@@ -44,6 +49,15 @@ class LazyGroup(click.Group):
             return None
         command: click.Command = getattr(import_module(self._lazy[name].module), name)
         return command
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Complete a command from the summaries, because importing all commands would take seconds."""
+        from click.shell_completion import CompletionItem  # needed by completion only
+
+        if ctx.args or incomplete.startswith("-"):
+            return super().shell_complete(ctx, incomplete)
+        commands = self._lazy.items()
+        return [CompletionItem(name, help=lazy.summary) for name, lazy in commands if name.startswith(incomplete)]
 
     def format_commands(self, _ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):

@@ -79,10 +79,9 @@ class _ScenarioCode:
             for folder in self.project.folders_above(self.file):
                 if (folder / "tools.py").is_file():
                     yield self._reference(("tools",), "python", ", ".join(names), folder / "tools.py")
-        for index, assertion in enumerate(scenario.assertions):
+        for field, assertion in scenario.all_assertions():
             if not is_users_code(assertion.type):
                 continue
-            field: FieldPath = ("assertions", index)
             if assertion.type == "custom":
                 path = str(assertion.fields.get("function", assertion.fields.get("path", "")))
                 yield from self._python(field, path, path)
@@ -92,7 +91,7 @@ class _ScenarioCode:
 
     def _python(self, field: FieldPath, name: str, path: str) -> Iterator[CodeReference]:
         """Yield the packages that are imported first, then the module itself."""
-        modules, attributes = _find_modules(path, self.project.import_folders(self.file))
+        modules, attributes = find_modules(path, self.project.import_folders(self.file))
         for module in modules[:-1]:
             yield self._reference(field, "python", name, module)
         yield self._reference(field, "python", name, modules[-1] if modules else None, attributes)
@@ -107,7 +106,7 @@ class _ScenarioCode:
         folder = self.file.parent / cwd if isinstance(cwd, str) else self.project.root
         env = options.get("env")
         variables = {name: str(value) for name, value in env.items()} if isinstance(env, dict) else {}
-        program = _find_program(words[0], folder, variables.get("PATH")) if words else None
+        program = find_program(words[0], folder, variables.get("PATH")) if words else None
         # In front of the command, as for a shell: PATH, LD_PRELOAD and others decide what code runs.
         settings = [f"{name}={shlex.quote(value)}" for name, value in variables.items()]
         name = " ".join([*settings, command if isinstance(command, str) else shlex.join(words)])
@@ -140,7 +139,7 @@ class _ScenarioCode:
         )
 
 
-def _find_program(word: str, folder: Path, path: str | None) -> Path | None:
+def find_program(word: str, folder: Path, path: str | None) -> Path | None:
     """Return the program that a run in the folder would start, with this PATH or else our own."""
     word, path = expand_variables(word, os.environ), expand_variables(path, os.environ)
     if "\0" in word:
@@ -152,7 +151,7 @@ def _find_program(word: str, folder: Path, path: str | None) -> Path | None:
     return None if program is None else Path(program)
 
 
-def _find_modules(path: str, folders: Sequence[Path]) -> tuple[list[Path | str], list[str]]:
+def find_modules(path: str, folders: Sequence[Path]) -> tuple[list[Path | str], list[str]]:
     """Return what the import of a dotted path executes, its packages first, and the names inside the last module."""
     module_path, colon, attributes = path.partition(":")
     names = module_path.split(".")
@@ -162,8 +161,8 @@ def _find_modules(path: str, folders: Sequence[Path]) -> tuple[list[Path | str],
     spec = _find_top(names[0], folders)
     specs = [] if spec is None else [spec]
     while specs and len(specs) < limit and specs[-1].submodule_search_locations is not None:
-        name = ".".join(names[: len(specs) + 1])
-        inner = PathFinder.find_spec(name, list(specs[-1].submodule_search_locations))
+        # By its last name: with the whole one, a folder without __init__.py is looked up in its imported parent.
+        inner = PathFinder.find_spec(names[len(specs)], list(specs[-1].submodule_search_locations))
         if inner is None:
             break
         specs.append(inner)

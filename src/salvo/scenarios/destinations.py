@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime
+from typing import Any
 
 from salvo.engine.chat import catalog
 from salvo.engine.chat.catalog import Provider
 from salvo.engine.runtime.credentials import looks_secret
+from salvo.engine.runtime.pricing import OwnPrice, UnitPrices, find_prices
 from salvo.engine.runtime.redact import Redactor, environment_secrets
 from salvo.engine.text.unicode_escape import printable
 from salvo.scenarios.evaluators.registry import builtin_registry
 from salvo.scenarios.result import PROVIDER_ADAPTERS
 from salvo.scenarios.spec.env_grants import BASE_URL, is_credential
+from salvo.scenarios.spec.judge_server import FIELDS, JUDGE, judge_provider, scenario_judge_servers
 from salvo.scenarios.spec.schema import Scenario
 from salvo.scenarios.spec.variables import expand_variables, find_variables
 from salvo.scenarios.workspace import Workspace
@@ -21,16 +25,31 @@ _API_KEY = "api_key"
 
 def destination_lines(workspace: Workspace, scenarios: Iterable[Scenario]) -> list[str]:
     """Return a line for each address, and for each scenario whose own code gets variables."""
+    scenarios = list(scenarios)
+    code_lines = [
+        f"The agent of {scenario.scenario} gets {', '.join(map(printable, names))}."
+        for scenario in scenarios
+        if scenario.adapter not in PROVIDER_ADAPTERS and (names := _option_variables(scenario))
+    ]
+    destinations = (item for scenario in scenarios for item in _destinations(workspace, scenario))
+    return [*_call_lines(workspace, destinations), *code_lines, *_price_lines(workspace, scenarios)]
+
+
+def judge_destination_lines(workspace: Workspace, scenario: Scenario) -> list[str]:
+    """Return the same for a command that calls only the judges of a scenario."""
+    return [
+        *_call_lines(workspace, _judge_destinations(workspace, scenario)),
+        *_price_lines(workspace, [scenario], only_judges=True),
+    ]
+
+
+def _call_lines(workspace: Workspace, destinations: Iterable[tuple[str, list[str]]]) -> list[str]:
     variables_by_address: dict[str, dict[str, None]] = {}
-    code_lines = []
     redactor = Redactor(environment_secrets(workspace.environ))
-    for scenario in scenarios:
-        for address, names in _destinations(workspace, scenario):
-            clean = printable(redactor.text(address))
-            variables_by_address.setdefault(clean, {}).update(dict.fromkeys(names))
-        if scenario.adapter not in PROVIDER_ADAPTERS and (names := _option_variables(scenario)):
-            code_lines.append(f"The agent of {scenario.scenario} gets {', '.join(map(printable, names))}.")
-    return [*(_call_line(*item) for item in variables_by_address.items()), *code_lines]
+    for address, names in destinations:
+        clean = printable(redactor.text(address))
+        variables_by_address.setdefault(clean, {}).update(dict.fromkeys(names))
+    return [_call_line(*item) for item in variables_by_address.items()]
 
 
 def _call_line(address: str, names: Iterable[str]) -> str:
@@ -41,28 +60,81 @@ def _call_line(address: str, names: Iterable[str]) -> str:
 def _destinations(workspace: Workspace, scenario: Scenario) -> Iterator[tuple[str, list[str]]]:
     environ, providers = workspace.environ, catalog.providers()
     if scenario.adapter in PROVIDER_ADAPTERS:
-        provider, options = providers[scenario.adapter], scenario.adapter_options
-        base_url = options.get(BASE_URL)
-        address_options = {name: options[name] for name in (BASE_URL, _API_KEY) if name in options}
-        names = [use.name for use in find_variables(address_options)]
-        if base_url:
-            # A credential that the user granted stays a name here.
-            plain = {name: value for name, value in environ.items() if not (is_credential(name) or looks_secret(name))}
-            yield str(expand_variables(base_url, plain)), names
-        else:
-            address, own = _own_destination(workspace, provider)
-            key = [name for name in own if name != provider.key_variable] if options.get(_API_KEY) else own
-            yield address, [*key, *names]
+        yield _destination(workspace, providers[scenario.adapter], scenario.adapter_options)
     else:
         # The agent's own code may ask either provider. Without a key it cannot.
         for provider in providers.values():
             if environ.get(provider.key_variable):
                 yield _own_destination(workspace, provider)
+    yield from _judge_destinations(workspace, scenario)
+
+
+def _judge_destinations(workspace: Workspace, scenario: Scenario) -> Iterator[tuple[str, list[str]]]:
+    for model in _judge_models(scenario):
+        yield _own_destination(workspace, catalog.find(model)[0])
+    for judge in scenario_judge_servers(scenario):
+        provider = judge_provider(scenario, judge.model)
+        if provider is not None:
+            yield _destination(workspace, provider, judge.fields)
+
+
+def _judge_models(scenario: Scenario, *, with_server: bool = False) -> Iterator[str]:
+    """Yield the model of each judge, without those that have a server of their own unless they are asked for."""
     registry = builtin_registry()
-    for assertion in scenario.assertions:
+    for _, assertion in scenario.all_assertions():
         judge_model = registry.find(assertion.type).judge_model
-        if judge_model is not None and (model := judge_model(scenario, assertion.fields)) is not None:
-            yield _own_destination(workspace, catalog.find(model)[0])
+        has_server = assertion.type == JUDGE and any(assertion.fields.get(name) for name in FIELDS)
+        if judge_model is None or (has_server and not with_server):
+            continue
+        if (model := judge_model(scenario, assertion.fields)) is not None:
+            yield model
+
+
+def _destination(workspace: Workspace, provider: Provider, options: Mapping[str, Any]) -> tuple[str, list[str]]:
+    """Return the address that these options lead to, and the names of the variables that are used for it."""
+    address_options = {name: options[name] for name in (BASE_URL, _API_KEY) if options.get(name)}
+    names = [use.name for use in find_variables(address_options)]
+    if BASE_URL in address_options:
+        # A credential that the user granted stays a name here.
+        plain = {
+            name: value for name, value in workspace.environ.items() if not (is_credential(name) or looks_secret(name))
+        }
+        return str(expand_variables(address_options[BASE_URL], plain)), names
+    address, own = _own_destination(workspace, provider)
+    key = [name for name in own if name != provider.key_variable] if _API_KEY in address_options else own
+    return address, [*key, *names]
+
+
+def _price_lines(workspace: Workspace, scenarios: Iterable[Scenario], *, only_judges: bool = False) -> list[str]:
+    """Return a line for each model whose price is the user's own, so that nobody's prices go unnoticed."""
+    book, when = workspace.price_book(), workspace.clock.now()
+    if not book.own:
+        return []
+    models: dict[str, None] = {}
+    for scenario in scenarios:
+        if scenario.model and not only_judges:
+            prefixes = [scenario.adapter] if scenario.adapter in PROVIDER_ADAPTERS else list(catalog.providers())
+            models.update(dict.fromkeys(f"{prefix}/{scenario.model}" for prefix in prefixes))
+        for model in _judge_models(scenario, with_server=True):
+            provider, name = catalog.find(model)
+            models[f"{provider.name}/{name}"] = None
+    return [
+        _price_line(name, own, prices, _list_prices(name, when))
+        for name in models
+        if (own := book.own.get(name.lower())) is not None and (prices := own.unit_prices(when)) is not None
+    ]
+
+
+def _list_prices(name: str, when: datetime) -> UnitPrices | None:
+    provider, _, model = name.partition("/")
+    return find_prices(provider, model, when)
+
+
+def _price_line(name: str, own: OwnPrice, prices: UnitPrices, listed: UnitPrices | None) -> str:
+    note = ""
+    if own.by_project and listed is not None and (prices.tiers[0] != listed.tiers[0]):
+        note = f" The list says {listed}; --max-cost counts the higher price."
+    return f"{printable(name)} costs {prices} per million tokens, by {printable(own.source)}.{note}"
 
 
 def _own_destination(workspace: Workspace, provider: Provider) -> tuple[str, list[str]]:

@@ -18,7 +18,7 @@ from salvo.scenarios.run.call_limits import DEFAULT_LIMITS, CallLimits
 from salvo.scenarios.run.runner import ScenarioRuns, is_unsettled
 from salvo.scenarios.spec.project import Project
 from salvo.scenarios.spec.schema import Scenario
-from salvo.scenarios.store.store import LATEST, RunStore
+from salvo.scenarios.store.store import RunStore
 from salvo.scenarios.workspace import ScenarioOverrides, Workspace
 
 UNTIL_SURE_CONFIDENCE = 0.95
@@ -37,6 +37,8 @@ class RunSettings:
     max_runs: int | None = None
     """With --until-sure: the most runs of each scenario."""
     at_once: int = 10
+    cache: bool = False
+    """Whether replies of earlier runs are used again."""
     one_sided: bool = False
     """Whether the confidence is that of each bound, and not of the interval."""
 
@@ -104,9 +106,8 @@ def plan_resume(
     batches: they must be held from before we look at what is missing until that is made.
     """
     store = RunStore(project.store)
-    batch = store.load_batch(store.find_batch(batch_id))
-    batches = store.batches_of_command(batch) if batch_id == LATEST else [batch]
-    settings = RunSettings.from_batch(batch)
+    batches = store.find_batches(batch_id)
+    settings = RunSettings.from_batch(batches[-1])
     workspace = Workspace(project, patterns=settings.redact, allow_env=allow_env, call_limits=call_limits)
     enter(store.hold(batches, workspace.clock.now().isoformat()))
     work = []

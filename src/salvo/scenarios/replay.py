@@ -21,7 +21,7 @@ from salvo.scenarios.evaluators.registry import builtin_registry, is_users_code
 from salvo.scenarios.result import PROVIDER_ADAPTERS, UNFINISHED, AgentRunResult, Batch, Cause
 from salvo.scenarios.run.adapters.base import BaseAdapter
 from salvo.scenarios.run.adapters.factory import adapter_factory
-from salvo.scenarios.run.attempt import AttemptResult, build_result, judge, run_agent
+from salvo.scenarios.run.attempt import AttemptResult, build_result, judge, run_agent, without_verdict
 from salvo.scenarios.run.environment import PreparedScenario, RunEnvironment
 from salvo.scenarios.run.journal import Journal
 from salvo.scenarios.run.stopwatch import Stopwatch
@@ -30,7 +30,7 @@ from salvo.scenarios.run.tools.toolbox import ReplayedToolBox
 from salvo.scenarios.spec.loader import from_document, load_scenario
 from salvo.scenarios.spec.schema import Scenario
 from salvo.scenarios.store.recording import HASHES_ONLY, Recording
-from salvo.scenarios.workspace import ScenarioOverrides, Workspace
+from salvo.scenarios.workspace import Calls, ScenarioOverrides, Workspace
 
 _NOT_COMPARED = frozenset(
     {"run_id", "batch_id", "timestamp", "recorded", "replayable", "replay_note", "salvo_version", "reported_metrics"}
@@ -211,9 +211,7 @@ class Replayer:
         registry = builtin_registry()
         for run_id in run_ids:
             stored, _, recording = self._stored_run(run_id)
-            # A cause that an earlier evaluation found does not count.
-            is_agents = stored.cause in UNFINISHED | {Cause.REFUSAL, Cause.LENGTH}
-            result = stored.model_copy(update={"cause": stored.cause if is_agents else None})
+            result = without_verdict(stored)
             with offline():
                 await judge(result, self._environment(recording, stored, prepared), registry)
             again.runs.append((stored, result))
@@ -232,7 +230,7 @@ class Replayer:
             )
         except NotReplayableError as error:
             scenario = from_document(batch.scenario)
-            if names := [item.label for item in scenario.assertions if is_users_code(item.type)]:
+            if names := [item.label for _, item in scenario.all_assertions() if is_users_code(item.type)]:
                 raise NotReplayableError(
                     f"{error.message} Python code judges {', '.join(names)}.",
                     hint="Restore the scenario file, say where it is (--source FILE), or evaluate with another: "
@@ -240,7 +238,7 @@ class Replayer:
                 ) from error
             notes = [f"{error.message} The recorded assertions are evaluated."]
         else:
-            scenario = self._workspace.read(file, overrides, will_call=False)
+            scenario = self._workspace.read(file, overrides, calls=Calls.NONE)
             notes, load = self._notes(batch, scenario, file), partial(self._project.load, near=file)
         options = self._workspace.adapter_options(scenario)
         return PreparedScenario(batch, scenario, [], BaseAdapter, load, options), notes
@@ -305,6 +303,8 @@ def _comparable(result: AgentRunResult) -> dict[str, Any]:
     ending = {"ended": result.cause, "error": result.error} if is_unfinished else {}
     # The standard error of a program may contain times and numbers that differ.
     content["details"].pop("stderr", None)
+    # They are taken from the recording, and earlier versions did not store them with the run.
+    content["details"].pop("prices", None)
     if result.cause is Cause.EXIT:
         ending.pop("error", None)
     return {**{name: value for name, value in content.items() if name not in _NOT_COMPARED}, **ending}

@@ -292,6 +292,26 @@ def _as_text(output: Any) -> str:
     return output if isinstance(output, str) else json_codec.dumps(output).decode()
 
 
+@dataclass(frozen=True, slots=True)
+class CodeVersion:
+    """Which code was run. What is not known is None."""
+
+    commit: str | None = None
+    """The git commit that was checked out in the project."""
+    dirty: bool | None = None
+    """Whether tracked files differed from that commit."""
+    agent: str | None = None
+    """A hash of the agent's own code; None for an agent without code, and if the code was not found."""
+
+    @property
+    def commit_text(self) -> str | None:
+        """The commit for people, with whether there were changes."""
+        if self.commit is None:
+            return None
+        changes = {True: " with uncommitted changes", False: "", None: ", perhaps with uncommitted changes"}
+        return f"{self.commit[:12]}{changes[self.dirty]}"
+
+
 @dataclass(slots=True)
 class Batch:
     """The runs of one scenario in one command. It is stored before the first call, so that a crash can be resumed."""
@@ -325,6 +345,7 @@ class Batch:
     """Whether the confidence is that of each bound, and not of the interval: then fewer runs settle a verdict."""
     command: str = ""
     """The id that all batches of one command share. It sorts before their ids."""
+    code: CodeVersion = field(default_factory=CodeVersion)
 
     def run_id(self, number: int) -> str:
         """Return the id of a run by its number, from 1."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from enum import Enum, auto
 from pathlib import Path
 from typing import Any
 
@@ -16,22 +17,28 @@ from salvo.engine.jsonio import json_codec
 from salvo.engine.jsonio.pydantic_errors import FieldError, FieldPath, validate
 from salvo.engine.jsonio.type_adapters import first_error, type_adapter
 from salvo.engine.runtime.clock import Clock, SystemClock
+from salvo.engine.runtime.git import GitState, read_state
+from salvo.engine.runtime.pricing import PriceBook
 from salvo.engine.runtime.redact import Redactor, environment_secrets
 from salvo.engine.text.messages import display_path
 from salvo.engine.wire.addresses import is_web_address
 from salvo.engine.wire.base import Endpoint
 from salvo.engine.wire.record import RecordingOptions
 from salvo.errors import InputError, Problem, SalvoError, ScenarioFileError, UsageError
+from salvo.scenarios.agent_code import agent_fingerprint
 from salvo.scenarios.evaluators.registry import builtin_registry
-from salvo.scenarios.result import COMMAND, CUSTOM, PROVIDER_ADAPTERS, Batch
+from salvo.scenarios.judge_endpoints import judge_endpoints
+from salvo.scenarios.result import COMMAND, CUSTOM, PROVIDER_ADAPTERS, Batch, CodeVersion
 from salvo.scenarios.run.adapters.factory import adapter_factory
 from salvo.scenarios.run.call_limits import DEFAULT_LIMITS, CallLimitOptions, CallLimits
-from salvo.scenarios.run.environment import PreparedScenario
+from salvo.scenarios.run.environment import JudgeEndpoints, PreparedScenario
 from salvo.scenarios.run.redaction import clean_document, clean_scenario
 from salvo.scenarios.run.runner import RunLimits, RunListener, Runner
 from salvo.scenarios.run.tools.discovery import changed_tools, check_tools, find_tools
-from salvo.scenarios.spec.env_grants import EnvGrants, grant_errors, refused_variables
+from salvo.scenarios.spec.env_grants import EnvGrants, grant_errors, judge_grant_errors, refused_variables
+from salvo.scenarios.spec.judge_server import JudgeServer
 from salvo.scenarios.spec.loader import LoadedFile, join_errors, load_scenario
+from salvo.scenarios.spec.prices import read_price_book
 from salvo.scenarios.spec.project import Project
 from salvo.scenarios.spec.python_scenario import python_scenario
 from salvo.scenarios.spec.schema import CERTAINTY_ERROR, Scenario
@@ -49,6 +56,8 @@ class ScenarioOverrides:
     threshold: float | None = None
     min_pass_rate: float | None = None
     confidence: float | None = None
+    seed: int | None = None
+    timeout: float | None = None
 
     @classmethod
     def from_batch(cls, batch: Batch) -> ScenarioOverrides:
@@ -81,6 +90,14 @@ class ScenarioOverrides:
             options = "; ".join(f"--{str(error.path[0]).replace('_', '-')} {error.message}" for error in errors)
             raise UsageError(f"{options}.", hint="Nothing was run, and nothing was spent.")
         return changed
+
+
+class Calls(Enum):
+    """What a command calls of a scenario that it reads."""
+
+    ALL = auto()
+    JUDGES = auto()
+    NONE = auto()
 
 
 def check_scenario(
@@ -146,31 +163,37 @@ class Workspace:
     """Credentials that the user lets a scenario file send to an address of its choice."""
     call_limits: CallLimits = DEFAULT_LIMITS
     """What the command says about calls. It counts before the scenario's options and the environment."""
+    price_file: Path | None = None
+    """A file with prices that the user names, besides those of the project."""
     secrets: set[str] = field(default_factory=set)
     """What the options of the scenarios so far contain, and no file may."""
+    _git: list[GitState | None] = field(default_factory=list)
+    """The state of the repository, once it was asked for."""
+    _agents: dict[tuple[str, ...], str | None] = field(default_factory=dict)
+    """The hash of each agent's code, by what it depends on."""
 
     @property
     def grants(self) -> EnvGrants:
         return EnvGrants(self.project.root, self.environ, self.allow_env)
 
-    def read(self, file: Path, overrides: ScenarioOverrides, *, will_call: bool = True) -> Scenario:
+    def read(self, file: Path, overrides: ScenarioOverrides, *, calls: Calls = Calls.ALL) -> Scenario:
         """Return the scenario of a file, or raise ScenarioFileError with everything that is wrong in it.
 
-        If it will not call anything, as in a replay, only its assertions must be usable now.
+        If the agent is not called, as in a replay, only its assertions must be usable now.
         """
         if file.suffix == ".py":
             raise UsageError(
                 f"This scenario is written in Python, in {display_path(file)}: only its test can run it.",
                 hint="Run that test again, or name a scenario file.",
             )
-        return overrides.apply(self._load(file, will_call=will_call).valid_model())
+        return overrides.apply(self._load(file, calls).valid_model())
 
-    def read_all(self, path: Path | None, overrides: ScenarioOverrides) -> list[tuple[Path, Scenario]]:
-        """Return every scenario below a path, or raise ScenarioFileError with the problems of all files."""
-        scenarios, problems = self.validate_all(self.project.scenario_files(path))
+    def read_all(self, paths: Sequence[Path] = ()) -> list[tuple[Path, Scenario]]:
+        """Return every scenario below these paths, or raise ScenarioFileError with the problems of all files."""
+        scenarios, problems = self.validate_all(self.project.scenario_files(paths))
         if problems:
             raise ScenarioFileError(problems)
-        return [(file, overrides.apply(scenario)) for file, scenario in scenarios]
+        return scenarios
 
     def validate_all(self, files: Iterable[Path]) -> tuple[list[tuple[Path, Scenario]], list[Problem]]:
         """Return the scenarios that are valid, and the problems of the other files.
@@ -223,17 +246,19 @@ class Workspace:
             judge_model = registry.find(assertion.type).judge_model
             if judge_model is not None and (name := judge_model(scenario, assertion.fields)) is not None:
                 provider, model = catalog.find(name)
-                if provider.name in own:
+                if provider.name in own and not assertion.fields.get("base_url"):
                     yield ("assertions", index, "model"), provider, model
 
-    def _load(self, file: Path, *, will_call: bool = True) -> LoadedFile[Scenario]:
+    def _load(self, file: Path, calls: Calls = Calls.ALL) -> LoadedFile[Scenario]:
         """Read a file, then check what it needs from the project."""
-        loaded = load_scenario(file, environ=self.environ if will_call else None, root=self.project.root)
+        environ = None if calls is Calls.NONE else self.environ
+        only_judges = calls is Calls.JUDGES
+        loaded = load_scenario(file, environ=environ, root=self.project.root, only_judges=only_judges)
         draft = loaded.draft()
         if draft is not None:
-            loaded.report(check_scenario(draft, file, self.project, assertions_only=not will_call))
-            if will_call:
-                loaded.report(grant_errors(draft, self.grants))
+            loaded.report(check_scenario(draft, file, self.project, assertions_only=calls is not Calls.ALL))
+            if calls is not Calls.NONE:
+                loaded.report((judge_grant_errors if only_judges else grant_errors)(draft, self.grants))
         return loaded
 
     def with_python_scenario(
@@ -244,7 +269,11 @@ class Workspace:
         project = replace(self.project, objects=objects)
         if errors := [*check_scenario(scenario, file, project), *grant_errors(scenario, self.grants)]:
             raise InputError(f"The scenario {scenario.scenario} cannot be used: {join_errors(errors)}")
-        return replace(self, project=project), overrides.apply(scenario)
+        return replace(self, project=project, _agents={}), overrides.apply(scenario)
+
+    def price_book(self) -> PriceBook:
+        """Return what models cost. Raise UsageError if the project or the user's file sets an invalid price."""
+        return read_price_book(self.project.root, self.price_file, self.clock.now())
 
     def store(self) -> RunStore:
         return RunStore(self.project.store)
@@ -264,6 +293,7 @@ class Workspace:
 
     def register(self, scenario: Scenario) -> str | None:
         """Add what the scenario's options hold: secrets, and an endpoint, whose name is returned if there is one."""
+        self.register_judges(scenario)
         self.secrets.update(option_secrets(scenario.adapter_options, self.environ))
         options = self.adapter_options(scenario)
         base_url, key = options.get("base_url"), options.get("api_key")
@@ -273,6 +303,15 @@ class Workspace:
         name = f"{scenario.adapter} of {scenario.scenario}"
         self.endpoints[name] = catalog.endpoint(provider, self.environ, base_url=base_url, key=key)
         return name
+
+    def register_judges(self, scenario: Scenario) -> JudgeEndpoints:
+        """Add the secrets and endpoints of judges with a server of their own, and return the endpoints' names."""
+        names: dict[tuple[str, JudgeServer], str] = {}
+        for judge in judge_endpoints(scenario, self.grants):
+            self.secrets.update(judge.secrets)
+            names[judge.provider, judge.server] = judge.name
+            self.endpoints[judge.name] = judge.endpoint
+        return names
 
     def prepare_again(self, batches: Sequence[Batch], adapter: str | None = None) -> list[PreparedScenario]:
         """Prepare earlier batches to be resumed. Raise UsageError if a scenario or a tool has changed since.
@@ -296,6 +335,8 @@ class Workspace:
             prepared = self.prepare(scenario, file, recorded=batch.recorded, batch=batch)
             if changed := changed_tools(batch.tools, prepared.tools):
                 raise _changed_error(batch, f"The tool {changed[0]}", "tools")
+            if batch.code.agent not in (None, self._agent_fingerprint(scenario, file)):
+                raise _changed_error(batch, "The agent's code", "agent")
             work.append(prepared)
         return work
 
@@ -321,6 +362,20 @@ class Workspace:
                 f"salvo run --resume {batch.batch_id} --adapter {override}",
             )
         return file
+
+    def code_version(self, scenario: Scenario, file: Path) -> CodeVersion:
+        """Return which code a scenario would run now. The repository is asked once for all scenarios."""
+        if not self._git:
+            self._git.append(read_state(self.project.root))
+        state = self._git[0]
+        agent = self._agent_fingerprint(scenario, file)
+        return CodeVersion(state.commit, state.dirty, agent) if state else CodeVersion(agent=agent)
+
+    def _agent_fingerprint(self, scenario: Scenario, file: Path) -> str | None:
+        key = (scenario.adapter, str(file.resolve().parent), repr(scenario.adapter_options))
+        if key not in self._agents:
+            self._agents[key] = agent_fingerprint(scenario, file, self.project)
+        return self._agents[key]
 
     def prepare(
         self,
@@ -355,6 +410,7 @@ class Workspace:
                 settings=dict(settings or {}),
                 salvo_version=__version__,
                 command=command,
+                code=self.code_version(scenario, file),
             )
         return PreparedScenario(
             batch=batch,
@@ -365,6 +421,7 @@ class Workspace:
             options=self.adapter_options(scenario),
             endpoint=endpoint,
             call_limits=self._call_limits(scenario),
+            judge_endpoints=self.register_judges(scenario),
         )
 
     def _call_limits(self, scenario: Scenario | None = None) -> CallLimits:
@@ -381,6 +438,8 @@ class Workspace:
         limits: RunLimits | None = None,
         recording: RecordingOptions | None = None,
         listener: RunListener | None = None,
+        *,
+        use_cache: bool = False,
     ) -> Runner:
         return Runner(
             endpoints=self.all_endpoints(),
@@ -391,4 +450,6 @@ class Workspace:
             recording=recording,
             listener=listener or RunListener(),
             call_limits=self._call_limits(),
+            price_book=self.price_book(),
+            use_cache=use_cache,
         )

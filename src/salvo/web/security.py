@@ -20,7 +20,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from salvo.web import static_files
 from salvo.web.responses import error_response
-from salvo.web.sessions import LONGEST_LIFETIME, AccessControl, Session
+from salvo.web.sessions import LONGEST_LIFETIME, AccessControl, LoginSession
 from salvo.web.settings import LOOPBACK, Settings
 
 _log = logging.getLogger(__name__)
@@ -71,7 +71,7 @@ class SecurityMiddleware:
         request_headers = Headers(scope=scope)
         limit = MAX_DOCUMENT_BYTES if scope["path"] == DOCUMENTS else MAX_REQUEST_BYTES
         rejection = self._rejection(scope, request_headers) or _reject_length(request_headers, limit)
-        session: Session | None = scope.get("state", {}).get("session")
+        session: LoginSession | None = scope.get("state", {}).get("session")
         response_send: Send = send_with_headers
         if session is not None:
             response_send = _until_logout(send_with_headers, partial(self._access.sessions.is_valid, session))

@@ -27,7 +27,7 @@ _SELECTOR_LENGTH = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Session:
+class LoginSession:
     id_hash: str
     user: str
     created: datetime
@@ -37,7 +37,7 @@ class Session:
 class SessionStore:
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        self._sessions: dict[str, Session] = {}
+        self._sessions: dict[str, LoginSession] = {}
 
     def start(self, user: str = LOCAL_USER) -> str:
         """Start a session and return its id, the value of the cookie."""
@@ -45,10 +45,10 @@ class SessionStore:
         self._sessions = {key: session for key, session in self._sessions.items() if session.expires > now}
         session_id = _random_text()
         id_hash = _hash(session_id)
-        self._sessions[id_hash] = Session(id_hash, user, now, now + IDLE_LIFETIME)
+        self._sessions[id_hash] = LoginSession(id_hash, user, now, now + IDLE_LIFETIME)
         return session_id
 
-    def find(self, session_id: str) -> Session | None:
+    def find(self, session_id: str) -> LoginSession | None:
         """Return the session of a request, and prolong it; None if there is none or it has expired."""
         session = self._sessions.get(_hash(session_id))
         if session is None or not self.is_valid(session):
@@ -58,12 +58,12 @@ class SessionStore:
         self._sessions[session.id_hash] = session
         return session
 
-    def is_valid(self, session: Session) -> bool:
+    def is_valid(self, session: LoginSession) -> bool:
         """Return whether a session that was found before still lasts."""
         current = self._sessions.get(session.id_hash)
         return current is not None and current.expires > self._clock.now()
 
-    def end(self, session: Session) -> None:
+    def end(self, session: LoginSession) -> None:
         self._sessions.pop(session.id_hash, None)
 
 

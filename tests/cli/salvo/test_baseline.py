@@ -42,7 +42,17 @@ def test_the_file_is_small_and_reviewable_and_has_no_texts(blessed: UserProject)
     assert "hello" not in text
     assert (greet["passed"], greet["completed"], greet["model"]) == (10, 10, "gpt-5.4-mini")
     assert greet["assertions"] == snapshot(
-        [{"label": "greets", "type": "jmespath", "required": False, "passed": 10, "judged": 10, "unjudged": 0}]
+        [
+            {
+                "label": "greets",
+                "type": "jmespath",
+                "required": False,
+                "passed": 10,
+                "judged": 10,
+                "unjudged": 0,
+                "tolerated": 0,
+            }
+        ]
     )
     assert sorted(greet["fingerprints"]) == snapshot(
         ["the assertion greets", "the scenario's system_prompt", "the scenario's user_message"]
@@ -180,8 +190,9 @@ def test_a_path_that_was_taken_for_a_baseline_is_explained(blessed: UserProject)
 
 
 def test_a_batch_without_a_completed_run_is_no_baseline(project: UserProject) -> None:
-    project.write("scenarios/book_flight.yaml", GREET)
-    project.salvo("run", "-n", "1")
+    project.write("agent.py", "def answer(request):\n    raise RuntimeError('bug')\n")
+    project.write("scenarios/book_flight.yaml", GREET.replace("adapter: openai", "adapter: function:agent.answer"))
+    assert project.salvo("run", "-n", "1").exit_code == 3
     shown = project.salvo("baseline", "bless", "latest")
     assert shown.exit_code == 2
     assert "has no completed run, so it cannot be a baseline." in shown.stderr

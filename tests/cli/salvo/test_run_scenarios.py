@@ -50,12 +50,12 @@ def test_several_scenarios_have_one_verdict_and_a_mean_over_them(project: UserPr
     assert ran.exit_code == 1
     counts = "2 scenarios: 1 passed, 1 failed"
     mean = "50%, 95% interval 0% to 100% (standard error 50.0 points, clustered by scenario)"
-    assert f"suite      failed ({counts})\nmean       {mean}\n" in ran.stdout
+    assert f"Overall: failed. Mean pass rate of the scenarios: {mean}.\n" in ran.stdout
     suite = json.loads((project.folder / "out.json").read_text())["suite"]
     assert (suite["verdict"], suite["verdicts"]) == ("failed", {"passed": 1, "failed": 1})
     assert suite["mean"]["interval"] == [0.0, 1.0]
     assert f"**Failed. {counts}. Mean pass rate {mean}.**" in (project.folder / "out.md").read_text()
-    assert "suite" not in alone.stdout
+    assert "Overall" not in alone.stdout
 
 
 def test_a_scenario_s_own_endpoint_gets_its_own_key_and_never_the_environment_s(project: UserProject) -> None:

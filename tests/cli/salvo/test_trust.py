@@ -115,3 +115,13 @@ def test_a_scenario_of_a_provider_with_yaml_tools_runs_no_code(project: UserProj
     listed = project.salvo("validate", "--trust")
     assert listed.stdout == "1 scenario: 0 Python modules, 0 commands. Nothing was imported or started.\n"
     assert project.salvo("validate", "--json").exit_code == 2
+
+
+def test_code_in_a_folder_without_init_inside_a_package_is_listed(project: UserProject) -> None:
+    project.write("agents/__init__.py", TOUCH)
+    project.write("agents/support/refund.py", TOUCH + "class Agent:\n    pass\n")
+    project.write("scenarios/a.yaml", f"scenario: a\nadapter: agents.support.refund:Agent\n{ENDING}")
+    listed = project.salvo("validate", "--trust", "scenarios/a.yaml")
+    assert listed.exit_code == 0
+    assert "agents.support.refund:Agent -> agents/support/refund.py:3 (in the project)" in listed.stdout
+    assert not (project.folder / "executed").exists()

@@ -29,7 +29,8 @@ async def test_a_cost_that_is_not_known_neither_passes_nor_fails_and_says_what_t
         == found.message
         == (
             "The cost of this run is not known: there is no price for openai/my-model, or no count of its tokens. "
-            "Leave out cost_limit, use a model that `salvo models` lists, or let the adapter set metrics.cost."
+            "Set its price under [tool.salvo.prices] in pyproject.toml, use a model that `salvo models` lists, let the "
+            "adapter set metrics.cost, or leave out cost_limit."
         )
     )
 

@@ -9,6 +9,7 @@ from salvo.scenarios.evaluators.base import EvalServices, EvaluatorType
 from salvo.scenarios.evaluators.evaluate import evaluate_all
 from salvo.scenarios.evaluators.registry import Registry, builtin_registry
 from salvo.scenarios.result import AgentRunResult, Cause, EvalResult, RunMetrics
+from salvo.scenarios.spec.judge_server import JudgeServer
 from salvo.scenarios.spec.schema import Assertion, Scenario
 from tests.support.evaluation import FakeServices, evaluate, run, scenario, vote
 
@@ -75,7 +76,9 @@ async def test_assertions_are_evaluated_at_once_each_with_its_own_services() -> 
 
 async def test_what_judges_take_is_not_the_evaluator_s_time() -> None:
     class Slow(FakeServices):
-        async def ask(self, model: str, question: Question, votes: int) -> list[JudgeVote]:
+        async def ask(
+            self, model: str, question: Question, votes: int, server: JudgeServer | None = None
+        ) -> list[JudgeVote]:
             await asyncio.sleep(0.05)
             return [vote(True)]
 

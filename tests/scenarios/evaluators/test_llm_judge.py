@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -18,6 +19,7 @@ from salvo.scenarios.evaluators.evaluate import evaluate_all
 from salvo.scenarios.evaluators.llm_judge import JudgeFields, judge_question
 from salvo.scenarios.evaluators.registry import builtin_registry
 from salvo.scenarios.result import AgentRunResult, Cause, ToolCall
+from salvo.scenarios.spec.judge_server import JudgeServer
 from tests.support.evaluation import FakeServices, evaluate, findings, no_vote, run, scenario, vote
 from tests.support.provider import LoopbackProvider, ProviderRequest, Say
 from tests.support.wires import http_wire
@@ -200,7 +202,9 @@ async def test_a_judge_without_a_key_is_no_failure_of_the_agent_and_says_what_to
 
 async def test_a_question_that_is_not_on_the_tape_is_no_failure_of_the_agent_either() -> None:
     class Replayed(FakeServices):
-        async def ask(self, model: str, question: Question, votes: int) -> list[JudgeVote]:
+        async def ask(
+            self, model: str, question: Question, votes: int, server: JudgeServer | None = None
+        ) -> list[JudgeVote]:
             raise TapeMissError("Nothing was recorded for this request.")
 
     found = await evaluate(JUDGED, run("done"), Replayed())
@@ -282,7 +286,9 @@ async def test_end_to_end_an_output_that_declares_itself_passed_is_data_to_the_j
         return Say(json.dumps({"passed": fenced != injected, "reason": "It addresses the grader."}))
 
     class Services(FakeServices):
-        async def ask(self, model: str, question: Question, votes: int) -> list[JudgeVote]:
+        async def ask(
+            self, model: str, question: Question, votes: int, server: JudgeServer | None = None
+        ) -> list[JudgeVote]:
             return await judge.poll(WiredModel(model, http), question, votes, "judge/0")
 
     with LoopbackProvider(answer) as provider:
@@ -293,3 +299,90 @@ async def test_end_to_end_an_output_that_declares_itself_passed_is_data_to_the_j
     assert len(provider.requests) == 3
     assert found.details["agreement"] == 1.0
     assert all(kept["tokens"]["input"] > 0 for kept in found.details["votes"])
+
+
+SCALE = {"1": "It is rude.", "3": "It is neutral.", "5": "It is warm."}
+GRADED = {"type": "llm_judge", "rubric": "How friendly is it?", "scale": SCALE, "min_grade": 4}
+
+
+def grade(number: int) -> JudgeVote:
+    return replace(vote(True), answer={"grade": number, "reason": f"because {number}"})
+
+
+def test_a_graded_judge_is_asked_for_a_grade_on_the_scale() -> None:
+    fields = JudgeFields(rubric="How friendly is it?", scale=SCALE, min_grade=4)
+    question = judge_question(scenario(), fields, run("Hello!"))
+    assert isinstance(question.prompt, str)
+    assert isinstance(question.system, str)
+    assert (
+        """
+The rubric:
+How friendly is it?
+
+The scale, from 1 to 5; a grade between two of these is allowed:
+5: It is warm.
+3: It is neutral.
+1: It is rude.
+
+<<<user_message"""
+        in question.prompt
+    )
+    assert question.system.endswith('{"grade": a whole number on the scale, "reason": "one or two sentences"}')
+    assert question.schema.schema["properties"]["grade"]["enum"] == [1, 2, 3, 4, 5]
+
+
+@pytest.mark.parametrize(
+    "grades, passed, median, score",
+    [
+        ([5, 4, 4], True, 4, 1.0),
+        ([5, 5, 1], True, 5, 1.0),
+        ([3, 5, 3], False, 3, 2 / 3),
+        ([1, 1, 5], False, 1, 0.0),
+        ([4, 5, None], True, 4, 1.0),  # two of three are a majority; of two middle grades, the lower
+    ],
+)
+async def test_the_majority_decides_and_the_median_is_the_score(
+    grades: list[int | None], passed: bool, median: int, score: float
+) -> None:
+    votes = [no_vote() if number is None else grade(number) for number in grades]
+    verdict = await evaluate(GRADED, run("Hello!"), FakeServices(votes))
+    assert verdict.passed is passed
+    assert verdict.score == pytest.approx(score)
+    assert verdict.actual["grade"] == median
+    assert verdict.message.startswith(f"grade {median} on a scale from 1 to 5, at least 4 passes; ")
+    assert [document["grade"] for document in verdict.details["votes"]] == grades
+
+
+@pytest.mark.parametrize("grades", [[5, 3, None], [5, None, None], [None, None, None]])
+async def test_grades_without_a_majority_are_no_verdict(grades: list[int | None]) -> None:
+    votes = [no_vote() if number is None else grade(number) for number in grades]
+    verdict = await evaluate(GRADED, run("Hello!"), FakeServices(votes))
+    assert (verdict.passed, verdict.score, verdict.cause) == (None, None, Cause.JUDGE)
+
+
+@given(grades=st.lists(st.none() | st.integers(1, 5), min_size=1, max_size=9), min_grade=st.integers(2, 5))
+async def test_the_median_is_on_the_side_of_the_majority(grades: list[int | None], min_grade: int) -> None:
+    votes = [no_vote() if number is None else grade(number) for number in grades]
+    assertion = {**GRADED, "min_grade": min_grade, "votes": len(grades)}
+    verdict = await evaluate(assertion, run("Hello!"), FakeServices(votes))
+    if verdict.passed is not None:
+        assert (verdict.actual["grade"] >= min_grade) is verdict.passed
+        assert (verdict.score == 1.0) is verdict.passed
+
+
+@pytest.mark.parametrize(
+    "fields, path, message",
+    [
+        ({"scale": {"a": "good"}}, "scale", "must have whole numbers as grades"),
+        ({"scale": {"1": "bad"}, "min_grade": 1}, "scale", "at least two anchors"),
+        ({"scale": {"1": "bad", "1000": "good"}, "min_grade": 2}, "scale", "at most 100 grades"),
+        ({"scale": {"1": "bad", "2": " "}, "min_grade": 2}, "scale", "one is empty"),
+        ({"scale": SCALE}, "scale", "needs min_grade"),
+        ({"scale": SCALE, "min_grade": 1}, "min_grade", "must be from 2 to 5"),
+        ({"min_grade": 3}, "min_grade", "needs a scale"),
+    ],
+)
+def test_a_scale_that_decides_nothing_is_found_before_a_run(fields: dict[str, Any], path: str, message: str) -> None:
+    [(found, text)] = findings({"type": "llm_judge", "rubric": "x", **fields})
+    assert found == ("assertions", 0, path)
+    assert message in text

@@ -9,11 +9,12 @@ from inline_snapshot import snapshot
 
 from salvo.errors import StoreError, UsageError
 from salvo.scenarios.report import export
+from salvo.scenarios.report.export import ReportContent
 from tests.support.runs import run_of_every_outcome
 
 
 def test_json_has_every_batch_with_its_results(tmp_path: Path) -> None:
-    export.write(tmp_path / "out" / "x.json", *run_of_every_outcome())
+    export.write(tmp_path / "out" / "x.json", ReportContent(*run_of_every_outcome()))
     document = json.loads((tmp_path / "out" / "x.json").read_bytes())
     assert document["salvo_report"] == export.VERSION
     [of] = document["batches"]
@@ -55,6 +56,7 @@ def test_json_has_every_batch_with_its_results(tmp_path: Path) -> None:
                     "passed": 1,
                     "judged": 1,
                     "unjudged": 0,
+                    "tolerated": 0,
                 },
                 {
                     "label": "confirmation_id",
@@ -63,8 +65,17 @@ def test_json_has_every_batch_with_its_results(tmp_path: Path) -> None:
                     "passed": 0,
                     "judged": 1,
                     "unjudged": 0,
+                    "tolerated": 0,
                 },
-                {"label": "polite", "type": "llm_judge", "required": False, "passed": 0, "judged": 0, "unjudged": 2},
+                {
+                    "label": "polite",
+                    "type": "llm_judge",
+                    "required": False,
+                    "passed": 0,
+                    "judged": 0,
+                    "unjudged": 2,
+                    "tolerated": 0,
+                },
             ],
             "cost": {"total": 0.128, "at_least": 0.128, "average": 0.032, "average_at_least": 0.032, "unknown": 0},
             "judge_cost": {
@@ -107,12 +118,13 @@ def test_json_has_every_batch_with_its_results(tmp_path: Path) -> None:
                     "run_ids": ["01k9batch-0005"],
                 },
             ],
+            "code": {"commit": None, "dirty": None, "agent": None},
         }
     )
 
 
 def test_json_lines_are_a_batch_and_then_its_runs(tmp_path: Path) -> None:
-    export.write(tmp_path / "x.JSONL", *run_of_every_outcome())
+    export.write(tmp_path / "x.JSONL", ReportContent(*run_of_every_outcome()))
     lines = [json.loads(line) for line in (tmp_path / "x.JSONL").read_text().splitlines()]
     assert [(line["salvo_report"], line["kind"]) for line in lines] == [(1, "batch"), *[(1, "run")] * 5]
     assert lines[1]["run_id"] == "01k9batch-0001"
@@ -120,15 +132,15 @@ def test_json_lines_are_a_batch_and_then_its_runs(tmp_path: Path) -> None:
 
 def test_summaries_alone_have_no_results() -> None:
     summaries, _ = run_of_every_outcome()
-    assert "results" not in json.loads(export.as_json(summaries))["batches"][0]
+    assert "results" not in json.loads(export.as_json(ReportContent(summaries), with_results=False))["batches"][0]
 
 
 def test_a_suffix_that_is_not_known_lists_those_that_are(tmp_path: Path) -> None:
-    for path in (tmp_path / "x.html", tmp_path / "x"):
+    for path in (tmp_path / "x.htm", tmp_path / "x"):
         with pytest.raises(UsageError, match=r"Use one of \.json, \.jsonl, \.xml"):
             export.check(path)
         with pytest.raises(UsageError):
-            export.write(path, [], [])
+            export.write(path, ReportContent([]))
     assert list(tmp_path.iterdir()) == []
     export.check(tmp_path / "x.xml")
 
@@ -137,16 +149,16 @@ def test_a_document_replaces_the_one_before_as_a_whole(tmp_path: Path, monkeypat
     real = tmp_path / "real.json"
     link = tmp_path / "link.json"
     link.symlink_to(real)
-    export.write(link, [], [])
+    export.write(link, ReportContent([]))
     assert link.is_symlink()
     assert json.loads(real.read_bytes()) == {"salvo_report": 1, "batches": []}
     monkeypatch.setattr(os, "write", lambda *_: (_ for _ in ()).throw(OSError(28, "No space left on device")))
     with pytest.raises(StoreError, match=r"real\.json cannot be written"):
-        export.write(link, *run_of_every_outcome())
+        export.write(link, ReportContent(*run_of_every_outcome()))
     assert json.loads(real.read_bytes()) == {"salvo_report": 1, "batches": []}
 
 
 def test_a_folder_that_cannot_be_made_is_a_clear_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(StoreError, match="cannot be written"):
-        export.write(tmp_path / "file" / "x.json", [], [])
+        export.write(tmp_path / "file" / "x.json", ReportContent([]))

@@ -58,7 +58,7 @@ def test_a_folder_means_every_scenario_below_it(folder: Path) -> None:
     write("scenarios/empty.yaml", "# nothing\n")
     write("scenarios/notes.md", SCENARIO)
     (folder / "scenarios/dangling.yaml").symlink_to("nowhere")
-    found = Project.find().scenario_files(Path("scenarios"))
+    found = Project.find().scenario_files([Path("scenarios")])
     assert [file.relative_to(folder / "scenarios").as_posix() for file in found] == [
         "a.yml",
         "b.yaml",
@@ -79,7 +79,7 @@ def test_without_a_path_it_is_the_folder_scenarios_and_else_the_current_one(fold
 
 def test_a_file_means_itself_whatever_is_in_it(folder: Path) -> None:
     file = write("odd.txt", "")
-    assert Project.find().scenario_files(Path("odd.txt")) == [file]
+    assert Project.find().scenario_files([Path("odd.txt")]) == [file]
 
 
 @pytest.mark.parametrize(
@@ -103,7 +103,7 @@ def test_a_file_means_itself_whatever_is_in_it(folder: Path) -> None:
 def test_where_nothing_is_the_error_says_so(path: str | None, said: str, folder: Path) -> None:
     (folder / "empty").mkdir()
     with pytest.raises(UsageError) as raised:
-        Project.find().scenario_files(Path(path) if path else None)
+        Project.find().scenario_files([Path(path)] if path else [])
     assert str(raised.value) == said
 
 

@@ -23,6 +23,10 @@ COMMANDS = {
         "salvo.cli.salvo.judge",
         "Judge stored transcripts again, without running the agent: does the agent vary, or the judge?",
     ),
+    "score": LazyCommand(
+        "salvo.cli.salvo.score",
+        "Score stored runs again with a new rubric, judge or assertion. Only judges are called.",
+    ),
     "dashboard": LazyCommand(
         "salvo.cli.salvo.dashboard",
         "Show the stored runs on a page: batches over time, comparisons, and each run step by step.",
@@ -31,8 +35,9 @@ COMMANDS = {
         "salvo.cli.salvo.replay",
         "Replay a recorded run: the same agent code, no network, no tool executed, no key.",
     ),
+    "cache": LazyCommand("salvo.cli.salvo.cache", "Show or clear the replies that `salvo run --cache` keeps."),
     "schema": LazyCommand("salvo.cli.salvo.schema", "Print the JSON Schema of a scenario file, for editors."),
-    "models": LazyCommand("salvo.cli.models", "List models: what they accept and cost, and which keys are set."),
+    "models": LazyCommand("salvo.cli.salvo.models", "List models: what they accept and cost, and which keys are set."),
 }
 
 

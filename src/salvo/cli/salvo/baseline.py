@@ -14,7 +14,6 @@ from salvo.errors import UsageError
 from salvo.scenarios.analysis.baseline import NAME, VERSION
 from salvo.scenarios.analysis.baseline import bless as write_baseline
 from salvo.scenarios.analysis.batch_stats import measure
-from salvo.scenarios.analysis.comparison_inputs import find_batches
 from salvo.scenarios.spec.project import Project
 from salvo.scenarios.store.store import RunStore
 
@@ -31,14 +30,15 @@ def baseline() -> None:
 def bless(batches: tuple[str, ...], output: Path | None, as_json: bool) -> None:
     """Write the results of batches into a baseline: a small file to review and commit.
 
-    BATCH is any unique prefix of a batch's id; latest means every batch of the newest command. The file has counts,
-    costs and fingerprints for each scenario, and no texts. Other scenarios in the file are not changed.
+    BATCH is any unique prefix of a batch's id; latest means every batch of the newest command, latest~1 of the command
+    before. The file has counts, costs and fingerprints for each scenario, and no texts. Other scenarios in
+    the file are not changed.
 
     Compare later runs with it: salvo run --against-baseline
     """
     project = Project.find()
     store = RunStore(project.store)
-    selected = [batch for text in batches for batch in find_batches(store, text)]
+    selected = [batch for text in batches for batch in store.find_batches(text)]
     stats = [measure(batch, store.load_entries(batch.batch_id)) for batch in selected]
     for item in stats:
         if not item.completed:

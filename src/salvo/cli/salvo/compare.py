@@ -13,10 +13,11 @@ from salvo.cli.exit_codes import ExitCode
 from salvo.cli.output import echo, echo_document, echo_json
 from salvo.cli.param_types import DOLLARS
 from salvo.cli.salvo.allow_env_option import allow_env_option
+from salvo.cli.salvo.prices_option import prices_option
 from salvo.cli.salvo.run_command import execute
 from salvo.engine.jsonio import json_codec
 from salvo.errors import NothingFoundError
-from salvo.scenarios.analysis.batch_stats import VERSION, run_fingerprints, run_settings
+from salvo.scenarios.analysis.batch_stats import COMMIT, VERSION, run_fingerprints, run_settings
 from salvo.scenarios.analysis.compare import ComparisonVerdict
 from salvo.scenarios.analysis.comparison_inputs import (
     compare_batches,
@@ -25,6 +26,7 @@ from salvo.scenarios.analysis.comparison_inputs import (
     pair_scenarios,
     uses_model,
 )
+from salvo.scenarios.analysis.scored_sides import ScoredSides
 from salvo.scenarios.plan import RunSettings, plan_runs
 from salvo.scenarios.report import comparison
 from salvo.scenarios.result import PROVIDER_ADAPTERS, Batch
@@ -32,6 +34,7 @@ from salvo.scenarios.run.runner import RunLimits
 from salvo.scenarios.spec.loader import load_scenario
 from salvo.scenarios.spec.project import Project
 from salvo.scenarios.spec.schema import Scenario
+from salvo.scenarios.store.score_store import PREFIX
 from salvo.scenarios.store.store import RunStore
 from salvo.scenarios.workspace import ScenarioOverrides, Workspace
 
@@ -55,6 +58,7 @@ Pairs = list[tuple[Batch, Batch]]
 @click.option("-j", "--concurrency", type=click.IntRange(min=1), default=10, show_default=True, help="Runs at once.")
 @click.option("--record", is_flag=True, help="With --run: record every run, so that it can be replayed.")
 @click.option("--max-cost", type=DOLLARS, help="With --run: dollars after which no more runs are started.")
+@prices_option
 @allow_env_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.option("--markdown", is_flag=True, help="Print Markdown, for a pull request.")
@@ -69,6 +73,7 @@ def compare(
     concurrency: int,
     record: bool,
     max_cost: float | None,
+    price_file: Path | None,
     allow_env: tuple[str, ...],
     as_json: bool,
     markdown: bool,
@@ -76,7 +81,9 @@ def compare(
     """Compare two models, or two batches: what is better, what is worse, and what these runs cannot tell.
 
     Either --a MODEL --b MODEL, over the scenarios that both were run on (or those at PATH); or two batches, such as
-    before and after a change of a prompt. An id may be any unique prefix, or latest.
+    before and after a change of a prompt. An id may be any unique prefix, latest, or latest~1 for the one before; with
+    --all, these are the newest command and the one before. Scores of `salvo score` are compared
+    in place of batches by their ids, if they are of different runs.
 
     The exact test of each scenario is corrected for the number of scenarios. Errors are counted and compared, but are
     part of no rate. Exits 1 when B is significantly worse, 3 when a side has no completed run to compare or when errors
@@ -89,6 +96,8 @@ def compare(
             raise click.UsageError("Name two batches, or two models with --a and --b.")
         if do_run:
             raise click.UsageError("--run runs models: name them with --a and --b.")
+        if all_scenarios and any(text.startswith(PREFIX) for text in what):
+            raise click.UsageError("--all is for batches: a score has one scenario.")
         pairs, notes = find_pairs(store, *what, all_scenarios=all_scenarios)
     else:
         if model_a is None or model_b is None or len(what) > 1 or all_scenarios:
@@ -97,11 +106,11 @@ def compare(
         if do_run:
             settings = RunSettings(overrides=ScenarioOverrides(runs), record=record, at_once=concurrency)
             limits = RunLimits(concurrency, max_cost)
-            workspace = Workspace(project, allow_env=frozenset(allow_env))
+            workspace = Workspace(project, allow_env=frozenset(allow_env), price_file=price_file)
             pairs, notes = _run_missing(workspace, (model_a, model_b), path, settings, limits)
         else:
             pairs, notes = _find_stored(store, project, (model_a, model_b), path)
-    report = compare_batches(store, pairs, notes, paired=paired)
+    report = compare_batches(store, pairs, notes, ScoredSides(store).list_entries, paired=paired)
     if as_json:
         echo_json(json_codec.dumps(comparison.document(report), indent=2))
     elif markdown:
@@ -119,7 +128,7 @@ def _find_stored(
 ) -> tuple[Pairs, list[str]]:
     names = None
     if path is not None:
-        files = project.scenario_files(path)
+        files = project.scenario_files([path])
         loaded = [load_scenario(file, environ=os.environ, root=project.root) for file in files]
         names = {file.model.scenario for file in loaded if file.model and not file.problems}
     stored = [batch for batch in store.newest_first() if names is None or batch.scenario_id in names]
@@ -139,11 +148,12 @@ def _run_missing(
 ) -> tuple[Pairs, list[str]]:
     """Pair what is stored of the current scenarios, and run the rest in new batches."""
     stored = list(workspace.store().newest_first())
+    scenarios = workspace.read_all([] if path is None else [path])
     sides: list[dict[str, Batch]] = [{}, {}]
     missing = []
     for side, model in zip(sides, models, strict=True):
         overrides = ScenarioOverrides(**{**settings.overrides.values, **_model_overrides(model)})
-        for file, scenario in workspace.read_all(path, overrides):
+        for file, scenario in ((file, overrides.apply(scenario)) for file, scenario in scenarios):
             batch = _find_current_batch(workspace, stored, scenario, file)
             if batch is not None:
                 side[scenario.scenario] = batch
@@ -176,5 +186,5 @@ def _find_current_batch(workspace: Workspace, stored: list[Batch], scenario: Sce
 
 
 def _configuration(batch: Batch) -> tuple[object, ...]:
-    settings = {name: value for name, value in run_settings(batch).items() if name != VERSION}
+    settings = {name: value for name, value in run_settings(batch).items() if name not in (VERSION, COMMIT)}
     return batch.provider, batch.model, run_fingerprints(batch), settings

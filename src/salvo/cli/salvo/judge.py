@@ -3,33 +3,37 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 from typing import Any
 
 import click
 
 from salvo import __version__
-from salvo.cli.console import ProgressLine, unpriced_notice
 from salvo.cli.exit_codes import ExitCode
 from salvo.cli.output import echo, echo_json
 from salvo.cli.param_types import DOLLARS
+from salvo.cli.salvo.allow_env_option import allow_env_option
+from salvo.cli.salvo.prices_option import prices_option
+from salvo.cli.salvo.transcript_run import OnDone, TranscriptRun
 from salvo.engine.jsonio import json_codec
-from salvo.engine.runtime.pool import Budget, Pool, cancel_on_interrupt
+from salvo.engine.runtime.pool import PoolStopped
 from salvo.engine.text.formatting import pluralize
 from salvo.engine.text.unicode_escape import printable
-from salvo.engine.wire.retry import RetryingWire, Wait
-from salvo.errors import NothingFoundError, UsageError
-from salvo.scenarios.analysis.rejudge import JUDGE, RejudgeSession, is_transcript, missing_rejudgements, only_judges
-from salvo.scenarios.evaluators.base import refuse_to_load
+from salvo.errors import InputError, NothingFoundError, UsageError
+from salvo.scenarios.analysis.rejudge import RejudgeSession, is_transcript, missing_rejudgements, only_judges
+from salvo.scenarios.destinations import judge_destination_lines
 from salvo.scenarios.evaluators.llm_judge import JudgeFields
 from salvo.scenarios.report import rejudge_report
 from salvo.scenarios.report.rejudge_report import JudgeSummary
 from salvo.scenarios.result import AgentRunResult, Batch
-from salvo.scenarios.run.runner import INTERRUPTED
+from salvo.scenarios.run.redaction import clean_document, clean_scenario
+from salvo.scenarios.run.transcripts import TranscriptSession
+from salvo.scenarios.spec.judge_server import JUDGE, scenario_judge_servers
 from salvo.scenarios.spec.loader import from_document
 from salvo.scenarios.spec.project import Project
 from salvo.scenarios.spec.schema import Scenario
 from salvo.scenarios.store.rejudge_store import Rejudgement, RejudgeStore
-from salvo.scenarios.workspace import Workspace
+from salvo.scenarios.workspace import Calls, ScenarioOverrides, Workspace
 
 
 @click.command
@@ -40,26 +44,35 @@ from salvo.scenarios.workspace import Workspace
 @click.option("-j", "--concurrency", type=click.IntRange(min=1), default=10, show_default=True, help="Calls at once.")
 @click.option("--max-cost", type=DOLLARS, help="Dollars after which no more judgings are started.")
 @click.option("--stored", "only_stored", is_flag=True, help="Show what is stored, without any call.")
+@prices_option
+@allow_env_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def judge(
-    batch_id: str, times: int, concurrency: int, max_cost: float | None, only_stored: bool, as_json: bool
+    batch_id: str,
+    times: int,
+    concurrency: int,
+    max_cost: float | None,
+    only_stored: bool,
+    price_file: Path | None,
+    allow_env: tuple[str, ...],
+    as_json: bool,
 ) -> None:
     """Judge stored transcripts again, without running the agent: does the agent vary, or the judge?
 
-    BATCH is any unique prefix of a batch's id, or latest. The judges of the scenario as it was run are asked --times
-    times about each transcript. Judgings are stored with the runs and are not repeated, so a higher --times adds to
-    them. No stored run is changed.
+    BATCH is any unique prefix of a batch's id, latest or latest~1. The judges of the scenario as it was run are asked
+    --times times about each transcript. Judgings are stored with the runs and are not repeated, so a higher --times
+    adds to them. No stored run is changed.
 
     Exits 0, 3 when judgings are missing or gave no verdict, and 130 when interrupted.
     """
-    workspace = Workspace(Project.find())
+    workspace = Workspace(Project.find(), allow_env=frozenset(allow_env), price_file=price_file)
     store = workspace.store()
     batch = store.load_batch(store.find_batch(batch_id))
     scenario = only_judges(from_document(batch.scenario))
     if not scenario.assertions:
         raise UsageError(
             f"{batch.scenario_id} has no assertion that a model judges.",
-            hint="`salvo judge` is for assertions of the type llm_judge: the others always give the same result.",
+            hint="`salvo judge` asks the judges of assertions of the type llm_judge that are not inside another one.",
         )
     runs = store.load_runs(batch.batch_id)
     transcripts = [run for run in runs if is_transcript(run)]
@@ -71,6 +84,7 @@ def judge(
     )
     code = ExitCode.OK
     if missing:
+        scenario = _with_present_servers(workspace, batch, scenario)
         code = asyncio.run(_judge(workspace, scenario, missing, judgings, concurrency, max_cost))
     completed = [
         judging for judging in _stored_judgings(judgings, batch, scenario) if only_stored or judging.time <= times
@@ -94,6 +108,31 @@ def _stored_judgings(judgings: RejudgeStore, batch: Batch, scenario: Scenario) -
     return [judging for judging in stored if len(judging.verdicts) == len(scenario.assertions)]
 
 
+def _with_present_servers(workspace: Workspace, batch: Batch, scenario: Scenario) -> Scenario:
+    """Return the judges of the present scenario file, if one of them has a server of its own.
+
+    The stored scenario has no key, and a store does not choose where a transcript or a key is sent.
+    """
+    if not scenario_judge_servers(scenario):
+        return scenario
+    hint = f"Score the runs with a scenario file instead: salvo score {batch.batch_id} FILE"
+    try:
+        file = workspace.project.stored_source(batch.source)
+    except InputError as error:
+        raise UsageError(f"{error.message} A store does not choose where a judge is.", hint=hint) from error
+    present = only_judges(workspace.read(file, ScenarioOverrides.from_batch(batch), calls=Calls.JUDGES))
+    workspace.register_judges(present)
+    redactor = workspace.redactor()
+    if json_codec.plain(clean_scenario(present, redactor)) != clean_document(_document(scenario), redactor):
+        raise UsageError(f"{batch.source} has changed since the batch {batch.batch_id} was run.", hint=hint)
+    return present
+
+
+def _document(scenario: Scenario) -> dict[str, Any]:
+    document: dict[str, Any] = json_codec.plain(scenario.model_dump(mode="json"))
+    return document
+
+
 async def _judge(
     workspace: Workspace,
     scenario: Scenario,
@@ -102,45 +141,26 @@ async def _judge(
     concurrency: int,
     max_cost: float | None,
 ) -> ExitCode:
-    from salvo.engine.wire.http import HttpWire  # heavy (aiohttp); stored judgings are shown without it
+    endpoints = workspace.register_judges(scenario)
+    work = TranscriptRun(workspace, "judgings", len(missing), concurrency, max_cost)
+    for line in judge_destination_lines(workspace, scenario):
+        work.print(line)
 
-    progress, total, finished, cost = ProgressLine(), len(missing), 0, 0.0
+    async def evaluate(transcripts: TranscriptSession, on_done: OnDone) -> list[PoolStopped]:
+        def on_judged(judging: Rejudgement) -> None:
+            on_done(sum(verdict.cost or 0.0 for verdict in judging.verdicts))
 
-    def on_judged(judging: Rejudgement) -> None:
-        nonlocal finished, cost
-        finished += 1
-        cost += sum(verdict.cost or 0.0 for verdict in judging.verdicts)
-        spent = f", ${cost:.4f}" if cost else ""
-        milestone = finished % max(1, total // 10) == 0 or finished == total
-        progress.update(f"{finished}/{total} judgings done{spent}", milestone=milestone)
+        session = RejudgeSession(transcripts, judgings, __version__, on_judged, endpoints)
+        return await session.judge(scenario, missing)
 
-    def on_wait(wait: Wait) -> None:
-        progress.update(f"{finished}/{total} judgings done ({wait})", milestone=wait.seconds >= 1)
-
-    redactor, clock = workspace.redactor(), workspace.clock
-    pool = Pool(concurrency, Budget(max_cost, lambda name: progress.print(unpriced_notice(name))))
-    async with HttpWire(workspace.all_endpoints(), redactor, clock=clock) as wire:
-        session = RejudgeSession(
-            wire=RetryingWire(wire, clock=clock, listener=on_wait),
-            redactor=redactor,
-            clock=clock,
-            pool=pool,
-            judgings=judgings,
-            load=refuse_to_load,
-            version=__version__,
-            on_judged=on_judged,
-        )
-        try:
-            with cancel_on_interrupt(pool, INTERRUPTED):
-                skipped = await session.judge(scenario, missing)
-        finally:
-            progress.clear()
+    skipped = await work.run(evaluate)
     if skipped:
         reason = skipped[0].reason
-        progress.print(
-            f"{len(skipped)} of {total} judgings were not made: {reason}. Run the same command again to continue."
+        work.print(
+            f"{len(skipped)} of {len(missing)} judgings were not made: {reason}. "
+            "Run the same command again to continue."
         )
-    return ExitCode.INTERRUPTED if pool.is_cancelled else ExitCode.OK
+    return ExitCode.INTERRUPTED if work.interrupted else ExitCode.OK
 
 
 def _summaries(

@@ -23,8 +23,8 @@ from salvo.scenarios.replay import EvaluatedAgain, NamedCode, Replayer, RunRepla
 from salvo.scenarios.report.terminal import run_in_full, verdict
 from salvo.scenarios.result import AgentRunResult, EvalResult
 from salvo.scenarios.spec.project import Project
+from salvo.scenarios.store.ids import steps_before_latest
 from salvo.scenarios.store.index import index_entry
-from salvo.scenarios.store.store import LATEST
 from salvo.scenarios.workspace import Workspace
 
 
@@ -52,8 +52,9 @@ def replay(
 
     A program (adapter: command) is started again and gets the recorded answers of its models; its tools are its own.
 
-    RUN_ID is any unique prefix of a run's id, or latest; with --re-eval also of a batch's id. Exits 0 when the replay
-    is identical and 1 when it diverges. With --re-eval the exit code is that of the verdict, as with salvo run.
+    RUN_ID is any unique prefix of a run's id, latest, or latest~1 for the run before that; with --re-eval also of a
+    batch's id. Exits 0 when the replay is identical and 1 when it diverges. With --re-eval the exit code is that of the
+    verdict, as with salvo run.
     """
     if re_eval and adapter is not None:
         raise click.UsageError("--re-eval runs no agent: omit --adapter.")
@@ -116,7 +117,7 @@ async def _evaluate_again(
     replayer = Replayer(workspace)
     store = replayer.store
     batch_id = None
-    if run_or_batch_id != LATEST:
+    if steps_before_latest(run_or_batch_id) is None:
         with suppress(UnknownIdError):  # then it is the id of a run
             batch_id = store.find_batch(run_or_batch_id)
     run_ids = [store.find_run(run_or_batch_id)] if batch_id is None else store.batch_run_ids(batch_id)

@@ -15,10 +15,12 @@ from salvo.engine.text.formatting import pluralize
 from salvo.engine.text.unicode_escape import printable
 from salvo.errors import StoreError, TapeError, UnknownIdError
 from salvo.scenarios.analysis.summary import BatchSummary, summarise
-from salvo.scenarios.report import export, html, terminal
+from salvo.scenarios.report import export, html, score_report, terminal
 from salvo.scenarios.spec.project import Project
+from salvo.scenarios.store.ids import LATEST, steps_before_latest
 from salvo.scenarios.store.index import Entries
-from salvo.scenarios.store.store import LATEST, RunStore
+from salvo.scenarios.store.score_store import PREFIX, ScoreStore
+from salvo.scenarios.store.store import RunStore
 
 
 @click.command
@@ -33,6 +35,7 @@ from salvo.scenarios.store.store import LATEST, RunStore
     help="Write a batch as one HTML file, for people without Salvo; - is standard output.",
 )
 @click.option("--pass-at-k", is_flag=True, help="Of one batch, also show pass@k: the chance that one of k runs passes.")
+@click.option("--score", "score_id", metavar="SCORE", help="With the id of a run: its verdict in this scoring.")
 @click.option("--rebuild", is_flag=True, help="Rebuild the index from the run files first.")
 def report(
     run_id: str | None,
@@ -41,12 +44,14 @@ def report(
     as_json: bool,
     html: Path | None,
     pass_at_k: bool,
+    score_id: str | None,
     rebuild: bool,
 ) -> None:
     """Show stored results: the newest batches, one batch, or one run.
 
     Without RUN_ID, the newest batches are listed. RUN_ID is the id of a run, which is shown in full, or of a batch,
-    whose table is shown. Any unique prefix of an id is enough, and `latest` is the newest batch.
+    whose table is shown, or of a scoring by `salvo score`. Any unique prefix of an id is enough; `latest` is the
+    newest batch, and `latest~1` the one before.
 
     With --html, RUN_ID is the id of a batch, or else the newest batch is written: its verdict and what the runs show,
     the failed runs with all their steps, and a passing one for comparison. The file loads nothing from elsewhere.
@@ -57,10 +62,16 @@ def report(
     if rebuild:
         rebuilt = store.rebuild_index()
         echo(f"Index rebuilt: {pluralize(rebuilt.runs, 'run')}{_unreadable(rebuilt.skipped)}.", err=True)
-    if html is not None:
+    if score_id is not None:
+        if run_id is None or html is not None:
+            raise click.UsageError("--score goes with the id of a run.")
+        _show_scored_run(store, run_id, score_id, as_json)
+    elif html is not None:
         _write_html(store, run_id, html)
     elif run_id is None:
         _show_newest(store, last, failures, as_json)
+    elif run_id.startswith(PREFIX):
+        _show_score(store, run_id, failures, as_json)
     elif (batch_id := _find_batch(store, run_id)) is not None:
         _show_batch(store, batch_id, failures, as_json, pass_at_k)
     else:
@@ -79,12 +90,38 @@ def _show_newest(store: RunStore, last: int, failures: bool, as_json: bool) -> N
 
 def _show_batch(store: RunStore, batch_id: str, failures: bool, as_json: bool, pass_at_k: bool) -> None:
     entries = store.load_entries(batch_id)
-    summary = summarise(store.load_batch(batch_id), entries)
+    batch = store.load_batch(batch_id)
+    summary = summarise(batch, entries)
     _warn(entries.skipped, _damaged(store))
     if failures or as_json:
         _show([summary], failures, as_json)
     else:
-        echo("\n".join(terminal.batch_table(summary, colour=True, pass_at_k=pass_at_k)))
+        scorings = list(ScoreStore(store).of_batch(batch_id))
+        notes = [*terminal.cache_note(batch, entries), *score_report.batch_note(scorings)]
+        table = terminal.batch_table(summary, colour=True, pass_at_k=pass_at_k)
+        echo("\n".join([*table, *([""] if notes else []), *notes]))
+
+
+def _show_score(store: RunStore, text: str, failures: bool, as_json: bool) -> None:
+    scores = ScoreStore(store)
+    scoring = scores.load(scores.find(text))
+    entries = scores.load_entries(scoring.score_id)
+    batch = store.load_batch(scoring.batch_id)
+    summary = summarise(scoring.as_batch(batch), entries)
+    _warn(entries.skipped, f"Look for damaged files in {scores.folder}.")
+    if failures or as_json:
+        _show([summary], failures, as_json)
+    else:
+        echo("\n".join(score_report.table(scoring, summary, store.batch_entries(batch), entries)))
+
+
+def _show_scored_run(store: RunStore, run_id: str, score_id: str, as_json: bool) -> None:
+    scores = ScoreStore(store)
+    result = scores.load_run(scores.find(score_id), store.find_run(run_id))
+    if as_json:
+        echo_json(json_codec.dumps(result, indent=2))
+    else:
+        echo("\n".join(terminal.run_in_full(result, colour=True)))
 
 
 def _write_html(store: RunStore, batch_id: str | None, path: Path) -> None:
@@ -108,7 +145,7 @@ def _show_run(store: RunStore, run_id: str, as_json: bool) -> None:
 def _show(summaries: Sequence[BatchSummary], failures: bool, as_json: bool) -> None:
     if as_json:
         selected = [summary for summary in summaries if summary.failures] if failures else summaries
-        echo_json(export.as_json(selected))
+        echo_json(export.as_json(export.ReportContent(selected), with_results=False))
     elif summaries:
         lines = terminal.list_failures if failures else terminal.list_batches
         echo("\n".join(lines(summaries, colour=True)))
@@ -127,6 +164,8 @@ def _summaries(store: RunStore, batch_ids: Sequence[str], entries: Entries) -> l
 
 def _find_batch(store: RunStore, text: str) -> str | None:
     """Return the id of a batch, or None if the text must be the id of a run."""
+    if steps_before_latest(text) is not None:
+        return store.find_batch(text)
     try:
         return store.find_batch(text)
     except UnknownIdError:

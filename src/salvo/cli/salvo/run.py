@@ -9,19 +9,22 @@ import click
 
 from salvo.cli.param_types import DOLLARS, INNER_SHARE, SECONDS, SHARE
 from salvo.cli.salvo.allow_env_option import allow_env_option
+from salvo.cli.salvo.prices_option import prices_option
 
 DEFAULT_BASELINE = "-"
 """The value of --against-baseline without a file."""
 
 
 @click.command
-@click.argument("path", required=False, type=click.Path(path_type=Path))
+@click.argument("paths", nargs=-1, metavar="[PATH]...", type=click.Path(path_type=Path))
 @click.option("-n", "--runs", type=click.IntRange(min=1), help="How often to run each scenario.")
 @click.option("--record", is_flag=True, help="Record every run, so that it can be replayed.")
 @click.option("--model", help="Another model than the scenario's.")
 @click.option(
     "--adapter", help="Another adapter than the scenario's; with --resume: the one that the batch was started with."
 )
+@click.option("--seed", type=int, help="Another seed than the scenario's: run i gets seed + i.")
+@click.option("--timeout", type=SECONDS, help="Another time limit of a run than the scenario's, in seconds.")
 @click.option("--threshold", type=SHARE, help="The weighted score from which a run passes.")
 @click.option("--min-pass-rate", type=SHARE, help="The share of runs that must pass.")
 @click.option(
@@ -52,7 +55,18 @@ DEFAULT_BASELINE = "-"
     help="With --against-baseline: a false alarm in so many comparisons with a baseline has a probability of 5 %.",
 )
 @click.option("--pass-at-k", is_flag=True, help="Also show pass@k: the chance that at least one of k runs passes.")
-@click.option("-k", "keyword", help="Only scenarios whose name contains this.")
+@click.option(
+    "-k",
+    "keywords",
+    metavar="EXPRESSION",
+    help="Only scenarios whose names match: parts of names with and, or, not and parentheses.",
+)
+@click.option(
+    "-m", "tags", metavar="EXPRESSION", help="Only scenarios whose tags match: tags with and, or, not and parentheses."
+)
+@click.option("--lf", "--last-failed", "last_failed", is_flag=True, help="Only scenarios that did not pass last time.")
+@click.option("--ff", "--failed-first", "failed_first", is_flag=True, help="All, those that did not pass first.")
+@click.option("--co", "--collect-only", "collect_only", is_flag=True, help="Only list the scenarios; run nothing.")
 @click.option("-x", "--exitfirst", is_flag=True, help="Start no more runs after the first failure or error.")
 @click.option("-j", "--concurrency", type=click.IntRange(min=1), default=10, show_default=True, help="Runs at once.")
 @click.option(
@@ -63,6 +77,12 @@ DEFAULT_BASELINE = "-"
 @click.option(
     "--tries", type=click.IntRange(1, 100), help="How often a call is made before it is an error. [default: 6]"
 )
+@click.option(
+    "--cache",
+    is_flag=True,
+    help="For development: use replies of earlier runs again. Such runs are marked, and are no new evidence.",
+)
+@click.option("--dry-run", is_flag=True, help="Print what would be run, where calls would go and what it would cost.")
 @click.option("--max-cost", type=DOLLARS, help="Dollars after which no more runs are started.")
 @click.option(
     "--resume",
@@ -75,9 +95,12 @@ DEFAULT_BASELINE = "-"
     "outputs",
     multiple=True,
     type=click.Path(path_type=Path),
-    help="Also write a file: .json, .jsonl, .xml (JUnit) or .md.",
+    help="Also write a file: .json, .jsonl, .xml (JUnit), .md or .html.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout; everything else goes to stderr.")
+@click.option("-q", "--quiet", is_flag=True, help="Print the closing summary only.")
+@click.option("-v", "--verbose", is_flag=True, help="Print the table of every scenario, also if there are many.")
+@prices_option
 @allow_env_option
 @click.option("--redact", "patterns", multiple=True, metavar="REGEX", help="Also redact what this matches.")
 @click.option(
@@ -87,8 +110,9 @@ DEFAULT_BASELINE = "-"
 def run(**options: Any) -> None:
     """Run scenarios N times and report how reliable the agent is.
 
-    PATH is a scenario file or a folder of them; without one, scenarios/ or the current folder. Exits 0 when every
-    scenario passes, 1 when one fails or is significantly worse than its baseline, 2 on bad usage or an invalid file, 3
+    Each PATH is a scenario file, a folder of them, or FILE::NAME for one scenario of a file; without one, scenarios/ or
+    the current folder. Of more than 10 scenarios, only those that did not pass get a table. Exits 0 when every scenario
+    passes, 1 when one fails or is significantly worse than its baseline, 2 on bad usage or an invalid file, 3
     when something could not be judged or skipped runs leave the verdict open, 4 when the runs cannot show it with the
     required confidence, and 130 when interrupted (finished runs are saved; --resume continues).
     """

@@ -8,9 +8,9 @@ run(…)                 this module
 
 from __future__ import annotations
 
-import asyncio
 import os
 from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,22 +19,27 @@ import click
 from salvo.cli.console import ProgressLine, unpriced_notice
 from salvo.cli.exit_codes import ExitCode
 from salvo.cli.output import echo, echo_json
+from salvo.engine.jsonio import json_codec
+from salvo.engine.runtime import event_loop
 from salvo.engine.text.formatting import pluralize
+from salvo.engine.text.messages import display_path
 from salvo.engine.text.unicode_escape import printable
 from salvo.engine.wire.record import RecordingOptions
 from salvo.engine.wire.retry import Wait
-from salvo.errors import NothingFoundError, UsageError
+from salvo.errors import StoreError, UsageError
 from salvo.scenarios.analysis.comparison_inputs import repeated_seeds
 from salvo.scenarios.analysis.confidence_gate import required_confidence, too_few_runs
-from salvo.scenarios.analysis.suite import SuiteVerdict, suite_verdict, summarise_suite
+from salvo.scenarios.analysis.suite import SuiteVerdict, suite_verdict
 from salvo.scenarios.analysis.summary import BatchSummary, summarise
 from salvo.scenarios.destinations import destination_lines
 from salvo.scenarios.plan import RunSettings, plan_resume, plan_runs
 from salvo.scenarios.report import terminal
+from salvo.scenarios.report.closing import closing_summary, worth_a_table
 from salvo.scenarios.result import AgentRunResult
 from salvo.scenarios.run.call_limits import CallLimits
 from salvo.scenarios.run.environment import PreparedScenario
 from salvo.scenarios.run.runner import RunLimits, RunListener, RunnerResult, ScenarioRuns
+from salvo.scenarios.selection import FoundScenario, Selection, select
 from salvo.scenarios.spec.project import Project
 from salvo.scenarios.store.store import RunStore
 from salvo.scenarios.workspace import ScenarioOverrides, Workspace
@@ -43,12 +48,25 @@ if TYPE_CHECKING:
     from salvo.cli.salvo.run_baseline import BaselineComparison
 
 
+@dataclass(frozen=True, slots=True)
+class _Output:
+    """What the command prints and writes in the end."""
+
+    files: tuple[Path, ...]
+    as_json: bool
+    quiet: bool
+    verbose: bool
+    pass_at_k: bool
+
+
 def run(
-    path: Path | None,
+    paths: tuple[Path, ...],
     runs: int | None,
     record: bool,
     model: str | None,
     adapter: str | None,
+    seed: int | None,
+    timeout: float | None,
     threshold: float | None,
     min_pass_rate: float | None,
     confidence: float | None,
@@ -58,48 +76,64 @@ def run(
     baseline: str | None,
     commits: int,
     pass_at_k: bool,
-    keyword: str | None,
+    keywords: str | None,
+    tags: str | None,
+    last_failed: bool,
+    failed_first: bool,
+    collect_only: bool,
     exitfirst: bool,
     concurrency: int,
     call_timeout: float | None,
     connect_timeout: float | None,
     read_timeout: float | None,
     tries: int | None,
+    cache: bool,
+    dry_run: bool,
     max_cost: float | None,
     resume: str | None,
     outputs: tuple[Path, ...],
     as_json: bool,
+    price_file: Path | None,
+    quiet: bool,
+    verbose: bool,
     allow_env: tuple[str, ...],
     patterns: tuple[str, ...],
     record_max_bytes: int | None,
     record_hashes: bool,
 ) -> None:
-    _check_outputs(outputs)
+    check_outputs(outputs)
     _check_until_sure(runs, until_sure=until_sure, max_runs=max_runs)
+    _check_cache(cache=cache, needs_evidence=until_sure or confidence is not None or baseline is not None)
+    output = _Output(outputs, as_json, quiet, verbose, pass_at_k)
+    selection = Selection.parse(paths, keywords, tags, last_failed=last_failed, failed_first=failed_first)
+    overrides = ScenarioOverrides(runs, model, adapter, threshold, min_pass_rate, confidence, seed, timeout)
     project = Project.find()
     call_limits = CallLimits(call_timeout, connect_timeout, read_timeout, tries)
+    if collect_only and resume is None:
+        _collect_only(Workspace(project, allow_env=frozenset(allow_env)), selection, overrides, output)
+        return
     blessed = None
     if baseline is not None:
         from salvo.cli.salvo.run_baseline import Baseline  # most runs need none of its statistics
 
         blessed = Baseline.read(project, baseline)
     if resume is not None:
-        if any(
-            option is not None
-            for option in (path, runs, model, threshold, min_pass_rate, confidence, max_runs, keyword)
-        ):
+        changes = replace(overrides, adapter=None).values
+        if changes or max_runs is not None or selection != Selection() or collect_only:
             raise click.UsageError(
-                "--resume continues a batch as it was started: it takes no PATH and no option that changes a scenario."
+                "--resume continues a batch as it was started: it takes no PATH and no option that changes a scenario "
+                "or chooses scenarios."
             )
         enter = click.get_current_context().with_resource
         workspace, settings, work = plan_resume(
             project, resume, adapter, frozenset(allow_env), call_limits, enter=enter
         )
+        workspace.price_file = price_file
         if not any(item.prepared for item in work):
             echo("Nothing is missing: every run was made.", err=True)
     else:
         settings = RunSettings(
-            overrides=ScenarioOverrides(runs, model, adapter, threshold, min_pass_rate, confidence),
+            overrides=overrides,
             record=record or record_hashes,
             record_hashes=record_hashes,
             record_max_bytes=record_max_bytes,
@@ -107,29 +141,48 @@ def run(
             max_runs=max_runs,
             at_once=concurrency,
             one_sided=one_sided,
+            cache=cache,
         )
-        workspace = Workspace(project, patterns=patterns, allow_env=frozenset(allow_env), call_limits=call_limits)
-        work = _plan(workspace, path, keyword, settings)
+        workspace = Workspace(
+            project,
+            patterns=patterns,
+            allow_env=frozenset(allow_env),
+            call_limits=call_limits,
+            price_file=price_file,
+        )
+        scenarios = _select(workspace, selection, overrides)
+        work = plan_runs(workspace, [(file, scenario, settings) for file, scenario in scenarios])
         _check_one_sided(work, one_sided=one_sided)
     if blessed is not None:
         blessed.check(work)
     for warning in _evidence_warnings(workspace.store(), work):
         echo(printable(warning), err=True)
 
+    if dry_run:
+        from salvo.cli.salvo import dry_run as plan_display  # reads stored batches, which most runs do not
+
+        plan_display.show(workspace, work, max_cost, as_json=as_json)
+        raise SystemExit(ExitCode.OK)
+
     limits = RunLimits(concurrency, max_cost, stop_at_first_failure=exitfirst)
-    outcome = execute(workspace, work, settings.recording, limits)
+    outcome = execute(workspace, work, settings.recording, limits, use_cache=settings.cache)
 
     store = workspace.store()
     summaries = [summarise(item.batch, item.entries, item.skipped) for item in work]
     compared = None if blessed is None else blessed.compare(store, work, commits)
-    _show(store, summaries, compared, outputs, as_json=as_json, pass_at_k=pass_at_k)
+    _show(store, work, summaries, compared, output)
     if outcome.interrupted:
         raise SystemExit(ExitCode.INTERRUPTED)
     raise SystemExit(_exit_code(summaries, compared))
 
 
 def execute(
-    workspace: Workspace, work: list[ScenarioRuns], recording: RecordingOptions | None, limits: RunLimits
+    workspace: Workspace,
+    work: list[ScenarioRuns],
+    recording: RecordingOptions | None,
+    limits: RunLimits,
+    *,
+    use_cache: bool = False,
 ) -> RunnerResult:
     """Make the planned runs, with a progress line. `salvo compare --run` calls this, too."""
     progress = _Progress()
@@ -137,7 +190,7 @@ def execute(
     for line in destination_lines(workspace, scenarios):
         progress.line.print(line)
     try:
-        return asyncio.run(workspace.runner(limits, recording, progress).run(work))
+        return event_loop.run(workspace.runner(limits, recording, progress, use_cache=use_cache).run(work))
     finally:
         progress.line.clear()
 
@@ -153,8 +206,9 @@ class _Progress(RunListener):
 
     def __init__(self) -> None:
         self.line = ProgressLine()
-        self._total = self._done = self._passed = self._minutes_shown = 0
+        self._total = self._done = self._passed = self._cached = self._minutes_shown = 0
         self._cost = 0.0
+        self._blocked_at: set[str] = set()
 
     def planned(self, count: int) -> None:
         self._total += count
@@ -173,23 +227,38 @@ class _Progress(RunListener):
             calls = pluralize(count, "call")
             self._update(f" (waiting for {calls}, the oldest for {seconds:.0f} s)", milestone=is_milestone)
 
+    def blocked(self, seconds: float, where: str) -> None:
+        if where not in self._blocked_at:
+            self._blocked_at.add(where)
+            self.line.print(
+                f"The event loop was blocked for {seconds:.0f} s at {where}. Other runs had to wait; this time is not "
+                "counted as theirs."
+            )
+
     def unpriced(self, name: str) -> None:
         self.line.print(unpriced_notice(name))
+
+    def cache_failed(self, error: StoreError) -> None:
+        self.line.print(f"New replies are not cached. {error}")
 
     def finished(self, _prepared: PreparedScenario, result: AgentRunResult) -> None:
         self._done += 1
         self._passed += result.passed
-        self._cost += (result.metrics.cost or 0.0) + (result.judge_cost or 0.0)
+        if result.from_cache:
+            self._cached += 1  # what it cost was paid before, at least in part
+        else:
+            self._cost += (result.metrics.cost or 0.0) + (result.judge_cost or 0.0)
         tenth = max(1, self._total // 10)
         self._update(milestone=self._done % tenth == 0 or self._done == self._total)
 
     def _update(self, note: str = "", *, milestone: bool = False) -> None:
         cost = f", ${self._cost:.4f}" if self._cost else ""
+        cost += f", {self._cached} from the cache" if self._cached else ""
         text = f"{self._done}/{self._total} runs done, {self._passed} passed{cost}{note}"
         self.line.update(text, milestone=milestone)
 
 
-def _check_outputs(outputs: tuple[Path, ...]) -> None:
+def check_outputs(outputs: tuple[Path, ...]) -> None:
     """Refuse a file that cannot be written before money is spent."""
     if not outputs:
         return
@@ -229,46 +298,71 @@ def _check_until_sure(runs: int | None, *, until_sure: bool, max_runs: int | Non
         raise click.UsageError("--until-sure makes as many runs as are needed, at most --max-runs: it takes no --runs.")
 
 
-def _plan(workspace: Workspace, path: Path | None, keyword: str | None, settings: RunSettings) -> list[ScenarioRuns]:
-    scenarios = [
-        (file, scenario, settings)
-        for file, scenario in workspace.read_all(path, settings.overrides)
-        if keyword is None or keyword in scenario.scenario
-    ]
-    if not scenarios:
-        raise NothingFoundError(f"No scenario's name contains {keyword!r}.")
-    return plan_runs(workspace, scenarios)
+def _check_cache(*, cache: bool, needs_evidence: bool) -> None:
+    if cache and needs_evidence:
+        raise click.UsageError(
+            "--cache repeats earlier replies, which show nothing new: leave it out with --confidence, --until-sure and "
+            "--against-baseline."
+        )
+
+
+def _select(workspace: Workspace, selection: Selection, overrides: ScenarioOverrides) -> list[FoundScenario]:
+    """Return the scenarios to run, with what the command sets instead of their files."""
+    selected = select(selection, workspace.read_all(selection.paths), workspace.store())
+    for note in selected.notes:
+        echo(note, err=True)
+    return [(file, overrides.apply(scenario)) for file, scenario in selected.scenarios]
+
+
+def _collect_only(workspace: Workspace, selection: Selection, overrides: ScenarioOverrides, output: _Output) -> None:
+    """Print which scenarios would be run, by FILE::NAME, which `salvo run` takes as a PATH."""
+    scenarios = _select(workspace, selection, overrides)
+    if output.as_json:
+        fields = ("scenario", "tags", "adapter", "model", "runs")
+        document = [
+            {"file": display_path(file), **{name: getattr(scenario, name) for name in fields}}
+            for file, scenario in scenarios
+        ]
+        echo_json(json_codec.dumps({"scenarios": document}, indent=2))
+        return
+    for file, scenario in scenarios:
+        runs = "" if output.quiet else f"  {pluralize(scenario.runs, 'run')}"
+        echo(f"{display_path(file)}::{scenario.scenario}{runs}")
+    if not output.quiet:
+        total = sum(scenario.runs for _, scenario in scenarios)
+        echo(f"\n{pluralize(len(scenarios), 'scenario')}, {pluralize(total, 'run')}. Nothing was run.")
 
 
 def _show(
     store: RunStore,
+    work: list[ScenarioRuns],
     summaries: list[BatchSummary],
     compared: BaselineComparison | None,
-    outputs: tuple[Path, ...],
-    *,
-    as_json: bool,
-    pass_at_k: bool,
+    output: _Output,
 ) -> None:
-    """Print the table or JSON, and write the files. Of a resumed batch, the earlier runs are included."""
-    if not as_json:
-        tables = (terminal.batch_table(summary, colour=True, pass_at_k=pass_at_k) for summary in summaries)
-        echo("\n\n".join("\n".join(table) for table in tables))
-        if len(summaries) > 1:
-            echo("\n" + "\n".join(terminal.suite_lines(summarise_suite(summaries), colour=True)))
-        if sum(summary.without_result > 0 for summary in summaries) > 1:
-            echo("\nResume all of them with: salvo run --resume latest")
+    """Print tables and totals or JSON, and write the files. Of a resumed batch, the earlier runs are included."""
+    if not output.as_json:
+        tables = [] if output.quiet else worth_a_table(summaries, verbose=output.verbose)
+        sections = [terminal.batch_table(summary, colour=True, pass_at_k=output.pass_at_k) for summary in tables]
+        if output.quiet or len(summaries) > 1:  # the table of the only scenario says the same
+            sections.append(closing_summary(summaries, len(tables), colour=True))
+        cached = [line for item in work for line in terminal.cache_note(item.batch, item.entries)]
+        if cached:
+            sections.append(cached)
         if compared is not None:
-            echo("\n" + "\n".join(compared.lines()))
-    if as_json or outputs:
+            sections.append(compared.lines())
+        echo("\n\n".join("\n".join(lines) for lines in sections))
+    if output.as_json or output.files:
         from salvo.scenarios.report import export  # most runs write no files
 
         # Full results are read from the store only now: there may be very many.
         results = [result for summary in summaries for result in store.load_runs(summary.batch_id)]
         report = None if compared is None else compared.report
-        if as_json:
-            echo_json(export.as_json(summaries, results, report))
-        for output in outputs:
-            export.write(output, summaries, results, report)
+        content = export.ReportContent(summaries, results, report, {item.batch.batch_id: item.batch for item in work})
+        if output.as_json:
+            echo_json(export.as_json(content))
+        for file in output.files:
+            export.write(file, content)
 
 
 def _exit_code(summaries: list[BatchSummary], compared: BaselineComparison | None) -> ExitCode:

@@ -19,14 +19,14 @@ from salvo.scenarios.workspace import Workspace
 
 
 @click.command
-@click.argument("path", required=False, type=click.Path(path_type=Path))
+@click.argument("paths", nargs=-1, metavar="[PATH]...", type=click.Path(path_type=Path))
 @click.option("--trust", is_flag=True, help="List the Python code and commands that would run; nothing is imported.")
 @click.option("--json", "as_json", is_flag=True, help="With --trust: print JSON.")
 @allow_env_option
-def validate(path: Path | None, trust: bool, as_json: bool, allow_env: tuple[str, ...]) -> None:
+def validate(paths: tuple[Path, ...], trust: bool, as_json: bool, allow_env: tuple[str, ...]) -> None:
     """Check scenario files, without any call.
 
-    PATH is a scenario file or a folder of them; without one it is scenarios/, or else the current folder. Every
+    Each PATH is a scenario file or a folder of them; without one it is scenarios/, or else the current folder. Every
     problem of every file is listed with its line and column, and the command exits with 2 if there are any. The
     Python code that a scenario names is imported. A model that Salvo does not know is a warning. Where calls would go
     is printed, with the names of the variables.
@@ -38,7 +38,7 @@ def validate(path: Path | None, trust: bool, as_json: bool, allow_env: tuple[str
     followed.
     """
     project = Project.find()
-    files = project.scenario_files(path)
+    files = project.scenario_files(paths)
     if as_json and not trust:
         raise click.UsageError("--json goes with --trust.")
     if trust:

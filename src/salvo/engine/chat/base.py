@@ -145,6 +145,8 @@ class ChatReply:
     """Parameters of the ChatRequest that were not sent, because the model does not accept them."""
     seconds: float = 0.0
     attempts: tuple[Attempt, ...] = ()
+    from_cache: bool = False
+    """Whether it was received before, so that it costs nothing now."""
 
     @property
     def text(self) -> str:

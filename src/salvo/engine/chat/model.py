@@ -80,6 +80,7 @@ class WiredModel:
             dropped=dropped,
             seconds=reply.seconds,
             attempts=reply.attempts,
+            from_cache=reply.from_cache,
         )
 
     def _dropped(self, request: ChatRequest, body: dict[str, Any]) -> tuple[str, ...]:

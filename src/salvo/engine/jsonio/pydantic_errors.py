@@ -21,6 +21,7 @@ from operator import getitem
 from typing import Any, NamedTuple, TypeAlias, TypeVar, get_args
 
 from pydantic import BaseModel, ValidationError
+from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
 from salvo.engine.text.messages import nearest
@@ -86,7 +87,7 @@ def _field_errors(model: type[BaseModel], data: Any, error: ValidationError, wor
 def _field_error(model: type[BaseModel], data: Any, details: ErrorDetails, words: Words) -> FieldError:
     path = _path_in_data(data, details)
     models = _models_at(model, path[:-1])
-    fields = [name for inner in models for name in inner.model_fields]
+    fields = [name for inner in models for name in _named_fields(inner)]
     siblings = reduce(getitem, path[:-1], data) if path else None
     if details["type"] == "extra_forbidden":
         suggestion = nearest(str(path[-1]), fields)
@@ -99,7 +100,7 @@ def _field_error(model: type[BaseModel], data: Any, details: ErrorDetails, words
         if misspelt := nearest(name, [key for key in siblings if key not in fields]):
             message = f'no such field; did you mean "{name}"?'
             return FieldError((*path[:-1], misspelt), message, unknown=True, suggestion=name)
-        needed = _required_fields([outer.model_fields[name].annotation for outer in models])
+        needed = _required_fields([_named_fields(outer)[name].annotation for outer in models])
         return FieldError(path, f"is missing; it needs {' and '.join(needed)}" if needed else "is missing")
     return FieldError(path, _message(details, words))
 
@@ -128,8 +129,13 @@ def _required_fields(annotations: Sequence[Any]) -> list[str]:
     """Return the fields that an object of this type needs; none if it is not one type, and a model."""
     match annotations:
         case [type() as model] if issubclass(model, BaseModel):
-            return [name for name, field in model.model_fields.items() if field.is_required()]
+            return [name for name, field in _named_fields(model).items() if field.is_required()]
     return []
+
+
+def _named_fields(model: type[BaseModel]) -> dict[str, FieldInfo]:
+    """Return the fields by their names in the data: a field may have one that a model cannot have, such as `schema`."""
+    return {field.alias or name: field for name, field in model.model_fields.items()}
 
 
 def _models_at(model: type[BaseModel], path: FieldPath) -> list[type[BaseModel]]:
@@ -139,8 +145,8 @@ def _models_at(model: type[BaseModel], path: FieldPath) -> list[type[BaseModel]]
             models = [
                 inner
                 for outer in models
-                if step in outer.model_fields
-                for inner in _models_in(outer.model_fields[step].annotation)
+                if step in (fields := _named_fields(outer))
+                for inner in _models_in(fields[step].annotation)
             ]
     return models
 

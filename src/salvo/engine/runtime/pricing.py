@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cache, lru_cache
 from pathlib import Path
@@ -38,9 +38,15 @@ class Rates:
 
 @dataclass(frozen=True, slots=True)
 class UnitPrices:
-    """The prices of one model, as plain data that recordings store. The first tier is the base."""
+    """The prices of one model, as plain data that runs and recordings store. The first tier is the base."""
 
     tiers: tuple[Rates, ...]
+    source: str = ""
+    """The file of the user that sets them; empty for list prices."""
+
+    def __str__(self) -> str:
+        base = self.tiers[0]
+        return f"${base.input:g} / " + ("no output" if base.output is None else f"${base.output:g}")
 
     def cost(self, usage: Usage) -> float | None:
         """Return the cost of a call; None where a price is missing.
@@ -50,6 +56,60 @@ class UnitPrices:
         prompt = usage.input + usage.cache_read + usage.cache_write
         reached = [rates for rates in self.tiers if prompt > rates.above or rates.above == 0]
         return max(reached, key=lambda rates: rates.above).cost(usage)
+
+
+@dataclass(frozen=True, slots=True)
+class OwnPrice:
+    """What the user says a model costs: rates, or the name of another model whose list prices it has."""
+
+    rates: Rates | None
+    same_as: str
+    """As provider/model; empty if there are rates."""
+    source: str
+    """The file that says so."""
+    by_project: bool
+    """Whether that file is part of a project, which may be a stranger's."""
+
+    def unit_prices(self, when: datetime) -> UnitPrices | None:
+        if self.rates is not None:
+            return UnitPrices((self.rates,), self.source)
+        provider, _, model = self.same_as.partition("/")
+        listed = find_prices(provider, model, when)
+        return None if listed is None else replace(listed, source=self.source)
+
+
+@dataclass(frozen=True, slots=True)
+class PriceBook:
+    """What models cost: as the user says, else by the list."""
+
+    own: Mapping[str, OwnPrice] = field(default_factory=dict)
+    """By provider/model, in lower case."""
+
+    def find(self, provider: str, models: Sequence[str], when: datetime) -> tuple[str, UnitPrices | None]:
+        """Return the prices of a call, and the name that they are for. `models` are the requested and the answering.
+
+        The user may price either. The list has the model that answered, which is last.
+        """
+        if self.own:
+            for model in models:
+                price = self.own.get(f"{provider}/{model}".lower())
+                if price is not None:
+                    return f"{provider}/{model}", price.unit_prices(when)
+        return f"{provider}/{models[-1]}", find_prices(provider, models[-1], when)
+
+    def counted_cost(
+        self, provider: str, models: Sequence[str], cost: float | None, usage: Usage | None, when: datetime
+    ) -> float | None:
+        """Return what a budget counts for a call: its cost, or the list price if a project sets a lower one.
+
+        Otherwise the project of a stranger could make a budget useless.
+        """
+        own = [self.own.get(f"{provider}/{model}".lower()) for model in models]
+        price = next((price for price in own if price is not None), None)
+        if cost is None or price is None or not price.by_project:
+            return cost
+        listed = (usage_cost(usage, find_prices(provider, model, when)) for model in models)
+        return max(cost, *(value or 0.0 for value in listed))
 
 
 def usage_cost(usage: Usage | None, prices: UnitPrices | None) -> float | None:

@@ -56,6 +56,7 @@ class WireReply:
     headers: Mapping[str, str] = field(default_factory=dict)
     seconds: float = 0.0
     attempts: tuple[Attempt, ...] = ()
+    from_cache: bool = False
 
     @property
     def request_id(self) -> str | None:

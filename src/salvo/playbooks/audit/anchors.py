@@ -5,7 +5,6 @@ A log that was rebuilt or truncated no longer has the heads that were kept. Each
 
 from __future__ import annotations
 
-import os
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,19 +12,15 @@ from typing import NamedTuple
 
 from salvo.engine.jsonio.strict_json import loads_strict
 from salvo.engine.runtime.files import read_regular
+from salvo.engine.runtime.git import SECONDS, run_git
 from salvo.errors import InputError
 from salvo.playbooks.audit.audit_log import AuditEntry
 from salvo.playbooks.audit.integrity import canonical
 from salvo.playbooks.audit.verify import VerificationFinding, VerificationState
 
 PART = "anchor"
-_GIT_SECONDS = 60
-_REPOSITORY_VARIABLES = frozenset({"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_PREFIX"})
 
 _LOG_OPTIONS = ("--first-parent", "-m", "--no-show-signature", "--no-ext-diff", "--no-textconv")
-_NO_CODE_OF_REPOSITORY = {"GIT_ALLOW_PROTOCOL": "none", "GIT_NO_LAZY_FETCH": "1", "GIT_NO_REPLACE_OBJECTS": "1"}
-"""The settings of a stranger's repository can name programs: to verify signatures, to compare files, to fetch objects.
-None of them is started, and no object is taken for another."""
 
 
 class KeptHead(NamedTuple):
@@ -130,20 +125,15 @@ def _read(path: Path) -> bytes:
 
 
 def _git(path: Path, *arguments: str) -> bytes:
-    """Run git in the folder of the file. The repository is the one that the user named, whatever GIT_DIR says."""
-    environ = {name: value for name, value in os.environ.items() if name not in _REPOSITORY_VARIABLES}
-    environ |= _NO_CODE_OF_REPOSITORY
-    command = ["git", "-c", "core.quotePath=false", "-c", "core.fsmonitor=false", "-C", str(path.absolute().parent)]
+    """Run git in the folder of the file."""
     try:
-        result = subprocess.run(  # noqa: S603 - git, without a shell
-            [*command, *arguments], capture_output=True, env=environ, timeout=_GIT_SECONDS, check=False
-        )
+        result = run_git(path.absolute().parent, *arguments)
     except FileNotFoundError as error:
         raise InputError(
             "git is not installed, or the folder does not exist.", hint="Use --witness instead."
         ) from error
     except subprocess.TimeoutExpired as error:
-        raise InputError(f"git {arguments[0]} did not end within {_GIT_SECONDS} s.") from error
+        raise InputError(f"git {arguments[0]} did not end within {SECONDS} s.") from error
     if result.returncode:
         reason = result.stderr.decode(errors="replace").strip() or result.stdout.decode(errors="replace").strip()
         raise InputError(f"git {arguments[0]} failed for {path}: {reason}")

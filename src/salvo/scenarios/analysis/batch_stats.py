@@ -19,6 +19,10 @@ from salvo.scenarios.result import CUSTOM, Batch, full_model
 from salvo.scenarios.store.index import IndexEntry
 
 VERSION = "salvo version"
+COMMIT = "git commit"
+_AGENT = "the agent's code"
+_KNOWN_ON_BOTH_SIDES = frozenset({COMMIT, _AGENT})
+"""What is compared only if both sides have it: earlier versions did not store it, and not every project has it."""
 _HASH = 16
 """Hexadecimal digits of a fingerprint: enough to distinguish two texts, and short enough to review."""
 
@@ -103,6 +107,8 @@ def config_differences(a: BatchStats, b: BatchStats) -> list[ConfigDifference]:
     else:
         differences += _fingerprint_differences(a.fingerprints, b.fingerprints)
     for name in dict.fromkeys([*a.settings, *b.settings]):
+        if name in _KNOWN_ON_BOTH_SIDES and None in (a.settings.get(name), b.settings.get(name)):
+            continue
         if a.settings.get(name) != b.settings.get(name):
             differences.append(ConfigDifference(name, a.settings.get(name), b.settings.get(name)))
     return differences
@@ -124,7 +130,8 @@ def run_fingerprints(batch: Batch) -> dict[str, str]:
         name: {**assertion, "model": None} if _is_judge(assertion) else assertion
         for name, assertion in _assertions(document)
     }
-    return {name: stable_key(text)[:_HASH] for name, text in {**texts, **tools, **assertions}.items()}
+    agent = {} if batch.code.agent is None else {_AGENT: batch.code.agent}
+    return {name: stable_key(text)[:_HASH] for name, text in {**texts, **agent, **tools, **assertions}.items()}
 
 
 def run_settings(batch: Batch) -> dict[str, Any]:
@@ -137,6 +144,8 @@ def run_settings(batch: Batch) -> dict[str, Any]:
         if _is_judge(assertion)
     }
     settings |= {name: document.get(name) for name in sorted(_SETTINGS)} if document else {}
+    if (commit := batch.code.commit_text) is not None:
+        settings[COMMIT] = commit
     return settings | {"threshold": batch.threshold, "seed": batch.seed, VERSION: batch.salvo_version or None}
 
 
@@ -157,6 +166,8 @@ def _is_judge(assertion: Mapping[str, Any]) -> bool:
 
 def _fingerprint_differences(a: Mapping[str, str], b: Mapping[str, str]) -> Iterator[ConfigDifference]:
     for name in dict.fromkeys([*a, *b]):
+        if name in _KNOWN_ON_BOTH_SIDES and not (name in a and name in b):
+            continue
         if name not in b:
             yield ConfigDifference(name, "there", "not there")
         elif name not in a:

@@ -13,9 +13,11 @@ from salvo.errors import NothingFoundError, StoreError, TapeError, UsageError
 from salvo.scenarios.analysis.batch_stats import BatchStats, config_differences, measure, run_fingerprints
 from salvo.scenarios.analysis.compare import ALPHA, ComparedSides, Comparison, ComparisonReport, PairedRuns, compare
 from salvo.scenarios.analysis.divergence import Divergence, find_divergence, nearest, tool_path
+from salvo.scenarios.analysis.scored_sides import ScoredSides
 from salvo.scenarios.result import AgentRunResult, Batch, Outcome
+from salvo.scenarios.store.ids import steps_before_latest
 from salvo.scenarios.store.index import Entries, IndexEntry
-from salvo.scenarios.store.store import LATEST, RunStore
+from salvo.scenarios.store.store import RunStore
 
 MOST_EARLIER = 100
 """Batches among which an earlier one with the same seeds is looked for."""
@@ -88,7 +90,7 @@ def _repeated_runs_note(pairs: Sequence[tuple[Batch, Batch]], by_batch: Mapping[
     """Return a note on runs of B that are those of A again: with the same seed, model, calls and output."""
     repeated = 0
     for a, b in pairs:
-        if (a.provider, a.model) == (b.provider, b.model):
+        if _seeded(a) == _seeded(b):
             hashes_a, hashes_b = _hashes_by_seed(a, by_batch[a.batch_id]), _hashes_by_seed(b, by_batch[b.batch_id])
             repeated += len(hashes_a.items() & hashes_b.items())
     if not repeated:
@@ -202,14 +204,25 @@ def find_divergences(store: RunStore, scenarios: Iterable[tuple[str, Sequence[In
 def find_pairs(
     store: RunStore, text_a: str, text_b: str, *, all_scenarios: bool
 ) -> tuple[list[tuple[Batch, Batch]], list[str]]:
-    """Return two batches by their ids, or with `all_scenarios` all batches of their commands; and notes."""
-    a, b = (store.load_batch(store.find_batch(text)) for text in (text_a, text_b))
+    """Return two batches or scores by their ids, or with `all_scenarios` all batches of their commands; and notes."""
+    if all_scenarios:
+        commands = [_command_batches(store, text) for text in (text_a, text_b)]
+        if commands[0] == commands[1]:
+            raise UsageError(f"{text_a} and {text_b} belong to the same command.", hint="Name batches of two commands.")
+        by_scenario = [{batch.scenario_id: batch for batch in batches} for batches in commands]
+        return pair_scenarios(by_scenario[0], by_scenario[1])
+    sides = ScoredSides(store)
+    a, b = sides.load(text_a), sides.load(text_b)
     if a.batch_id == b.batch_id:
         raise UsageError(f"{text_a} and {text_b} are the same batch.", hint="Name two batches.")
-    if not all_scenarios:
-        return [(a, b)], []
-    by_scenario = [{item.scenario_id: item for item in store.batches_of_command(batch)} for batch in (a, b)]
-    return pair_scenarios(by_scenario[0], by_scenario[1])
+    sides.check_different_runs(a, b)
+    return [(a, b)], []
+
+
+def _command_batches(store: RunStore, text: str) -> list[Batch]:
+    """Return all batches of a command by the id of one; with `latest~1` the command before the newest is meant."""
+    batches = store.find_batches(text)
+    return batches if steps_before_latest(text) is not None else store.batches_of_command(batches[0])
 
 
 def pair_scenarios(
@@ -225,12 +238,6 @@ def pair_scenarios(
     alone = [("A", name) for name in sorted(a) if name not in b] + [("B", name) for name in sorted(b) if name not in a]
     notes = [f"Only {side} has runs of {name}." for side, name in alone]
     return [(a[name], b[name]) for name in both], [*notes, *([advice] if notes and advice else [])]
-
-
-def find_batches(store: RunStore, text: str) -> list[Batch]:
-    """Return one batch by its id; for `latest`, every batch of the newest command."""
-    batch = store.load_batch(store.find_batch(text))
-    return store.batches_of_command(batch) if text == LATEST else [batch]
 
 
 def newest_by_scenario(batches: Iterable[Batch], matches: Callable[[Batch], bool]) -> dict[str, Batch]:
@@ -256,7 +263,9 @@ def sample_runs(store: RunStore, entries: Sequence[IndexEntry]) -> Iterator[Agen
         counts[entry.batch_id, entry.outcome] += 1
         if counts[entry.batch_id, entry.outcome] <= MOST_READ:
             with suppress(StoreError, TapeError):  # the run was counted; only its steps are unknown
-                yield store.load_run(entry.run_id)
+                passed = entry.outcome is Outcome.PASSED
+                # As listed: of a run that was scored again, the entry has another verdict than the run's file.
+                yield store.load_run(entry.run_id).model_copy(update={"outcome": entry.outcome, "passed": passed})
 
 
 def nearest_counterpart(store: RunStore, result: AgentRunResult, entries: Sequence[IndexEntry]) -> str | None:

@@ -6,25 +6,19 @@ The judge is asked the same questions as in the run, in separate lanes. The stor
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 
-from salvo.engine.runtime.clock import Clock
-from salvo.engine.runtime.pool import Pool, PoolStopped, gather
+from salvo.engine.runtime.pool import PoolStopped
 from salvo.engine.runtime.redact import Redactor
-from salvo.engine.wire.base import Wire
-from salvo.errors import StoreError
-from salvo.scenarios.evaluators.base import LoadObject
+from salvo.scenarios.evaluators.base import refuse_to_load
 from salvo.scenarios.evaluators.evaluate import evaluate_all
-from salvo.scenarios.evaluators.registry import Registry, builtin_registry
 from salvo.scenarios.result import UNFINISHED, AgentRunResult, EvalResult
-from salvo.scenarios.run.environment import JudgingServices
-from salvo.scenarios.run.journal import Journal
+from salvo.scenarios.run.environment import JudgeEndpoints, JudgingServices
+from salvo.scenarios.run.transcripts import TranscriptSession
+from salvo.scenarios.spec.judge_server import JUDGE
 from salvo.scenarios.spec.schema import Scenario
 from salvo.scenarios.store.rejudge_store import JudgeVerdict, Rejudgement, RejudgeStore
-
-JUDGE = "llm_judge"
-_NOT_STORED = "judgings cannot be stored"
 
 
 def only_judges(scenario: Scenario) -> Scenario:
@@ -55,53 +49,39 @@ def missing_rejudgements(
 class RejudgeSession:
     """What is needed to judge transcripts again."""
 
-    wire: Wire
-    redactor: Redactor
-    clock: Clock
-    pool: Pool
+    transcripts: TranscriptSession
     judgings: RejudgeStore
-    load: LoadObject
     version: str
     on_judged: Callable[[Rejudgement], None]
-    registry: Registry = field(default_factory=builtin_registry)
+    endpoints: JudgeEndpoints
 
     async def judge(self, scenario: Scenario, work: Sequence[tuple[AgentRunResult, int]]) -> list[PoolStopped]:
         """Judge each transcript in the list. Return what was stopped."""
-        waiting = iter(work)
-        stopped: list[PoolStopped] = []
+        return await self.transcripts.each(work, partial(self._once, scenario))
 
-        async def worker() -> None:
-            for result, time in waiting:
-                outcome = await self.pool.run(partial(self._once, scenario, result, time))
-                if isinstance(outcome, PoolStopped):
-                    stopped.append(outcome)
-
-        await gather(worker() for _ in range(min(self.pool.limit, len(work))))
-        return stopped
-
-    async def _once(self, scenario: Scenario, result: AgentRunResult, time: int) -> Rejudgement:
+    async def _once(self, scenario: Scenario, work: tuple[AgentRunResult, int]) -> None:
+        result, time = work
+        session = self.transcripts
         services = [
             JudgingServices(
-                self.wire,
-                Journal(self.clock, spend=self.pool.budget.spend),
-                self.load,
+                session.wire,
+                session.journal(),
+                refuse_to_load,
                 scenario,
                 index,
                 lane_prefix=f"judging-{time}/",
+                endpoints=self.endpoints,
             )
             for index in range(len(scenario.assertions))
         ]
-        verdicts = await evaluate_all(scenario, result, self.registry, services.__getitem__)
+        verdicts = await evaluate_all(scenario, result, session.registry, services.__getitem__)
         costs = [service.journal.cost if service.journal.model_calls else 0.0 for service in services]
-        stored = [_judge_verdict(verdict, cost, self.redactor) for verdict, cost in zip(verdicts, costs, strict=True)]
+        stored = [
+            _judge_verdict(verdict, cost, session.redactor) for verdict, cost in zip(verdicts, costs, strict=True)
+        ]
         rejudgement = Rejudgement(result.run_id, time, self.version, stored)
-        try:
-            self.judgings.append(result.batch_id, rejudgement)
-        except StoreError:
-            self.pool.stop(_NOT_STORED)  # do not pay for what cannot be stored
-            raise
+        self.judgings.append(result.batch_id, rejudgement)
         self.on_judged(rejudgement)
-        return rejudgement
 
 
 def _judge_verdict(verdict: EvalResult, cost: float | None, redactor: Redactor) -> JudgeVerdict:

@@ -16,7 +16,7 @@ from salvo.scenarios.analysis.confidence_gate import (
     independent_tally,
     looks_until_stop,
 )
-from salvo.scenarios.result import Batch, Cause, Outcome, SkippedRun
+from salvo.scenarios.result import Batch, Cause, CodeVersion, Outcome, SkippedRun
 from salvo.scenarios.store.index import IndexEntry
 
 K = TypeVar("K")
@@ -48,6 +48,13 @@ class AssertionSummary:
     passed: int
     judged: int
     unjudged: int
+    tolerated: int = 0
+    """The number of runs that passed although it failed."""
+
+    @property
+    def always_tolerated(self) -> bool:
+        """Whether it failed in every run that judged it, and runs passed all the same."""
+        return self.tolerated > 0 and self.passed == 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +169,7 @@ class BatchSummary(BatchCounts):
     """What the verdict is based on, if a confidence is required."""
     not_made: list[Group]
     """Runs that were not started or were interrupted, by reason."""
+    code: CodeVersion
 
     @property
     def without_result(self) -> int:
@@ -273,16 +281,19 @@ def _final_verdict(batch: Batch, tally: Tally) -> BatchVerdict:
 def _assertions(entries: Iterable[IndexEntry]) -> list[AssertionSummary]:
     """Return the assertions in the order of the scenario. A run that was stopped has none."""
     tallies: dict[tuple[str, str, bool, int], Counter[bool | None]] = {}
+    tolerated: Counter[tuple[str, str, bool, int]] = Counter()
     for entry in entries:
         occurrences: Counter[tuple[str, str, bool]] = Counter()
         for judged in entry.assertions:
             same = (judged.label, judged.type, judged.required)
             # Assertions that look the same are distinguished by their order.
-            tallies.setdefault((*same, occurrences[same]), Counter())[judged.passed] += 1
+            key = (*same, occurrences[same])
+            tallies.setdefault(key, Counter())[judged.passed] += 1
+            tolerated[key] += judged.passed is False and entry.outcome is Outcome.PASSED
             occurrences[same] += 1
     return [
-        AssertionSummary(label, kind, required, tally[True], tally[True] + tally[False], tally[None])
-        for (label, kind, required, _), tally in tallies.items()
+        AssertionSummary(*key[:3], tally[True], tally[True] + tally[False], tally[None], tolerated[key])
+        for key, tally in tallies.items()
     ]
 
 

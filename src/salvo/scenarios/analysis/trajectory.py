@@ -14,6 +14,7 @@ from pydantic import ValidationError
 
 from salvo.engine.jsonio.canonical import stable_text
 from salvo.scenarios.evaluators.jmespath import root_names
+from salvo.scenarios.evaluators.must_not_call import MustNotCallFields, first_forbidden
 from salvo.scenarios.evaluators.tool_sequence import ToolSequenceFields, first_mismatch
 from salvo.scenarios.result import AgentRunResult, Cause, EvalResult, ToolCall, TraceEvent
 
@@ -62,6 +63,8 @@ class AssertionTarget(NamedTuple):
 END = AssertionTarget("end")
 _OUTPUT = frozenset({"final_output", "final_text"})
 _ABOUT_THE_END = frozenset({"llm_judge", "playbook", "custom"})
+_WITH_PATH: Mapping[str, str | None] = {"jmespath": None, "json_schema": "final_output", "similarity": "final_text"}
+"""The types of assertions about the value at a path, and the path where none is given."""
 
 
 _StepAndTarget: TypeAlias = tuple[TrajectoryStep, AssertionTarget | None]
@@ -192,9 +195,22 @@ def _target(
         return END
     if eval_result.type == "tool_sequence":
         return _sequence_target(eval_result, definition, result)
-    if eval_result.type == "jmespath" and definition is not None and isinstance(definition.get("path"), str):
-        return _path_target(definition["path"], result)
+    if eval_result.type == "must_not_call" and definition is not None:
+        return _forbidden_target(definition, result)
+    if eval_result.type in _WITH_PATH and definition is not None:
+        path = definition.get("path", _WITH_PATH[eval_result.type])
+        return _path_target(path, result) if isinstance(path, str) else None
     return None
+
+
+def _forbidden_target(definition: Mapping[str, Any], result: AgentRunResult) -> AssertionTarget:
+    """Return the first call that must not be there, or the end if there is none."""
+    values = {name: value for name, value in definition.items() if name in MustNotCallFields.model_fields}
+    try:
+        forbidden = first_forbidden(MustNotCallFields.model_validate(values), result.tool_calls)
+    except ValidationError:
+        return END
+    return END if forbidden is None else AssertionTarget("tool_calls", forbidden[0])
 
 
 def _sequence_target(

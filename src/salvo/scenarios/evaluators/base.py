@@ -10,6 +10,7 @@ from pydantic import BaseModel
 from salvo.engine.jsonio.pydantic_errors import FieldPath
 from salvo.errors import InputError
 from salvo.scenarios.result import AgentRunResult, EvalResult
+from salvo.scenarios.spec.judge_server import JudgeServer
 from salvo.scenarios.spec.schema import Assertion, Scenario
 
 if TYPE_CHECKING:
@@ -27,15 +28,26 @@ def refuse_to_load(path: str) -> Any:
     raise InputError(f'"{path}" is named by a stored scenario only, so it is not imported.')
 
 
-class EvalServices(Protocol):
-    """What an evaluator may use besides the result, for one assertion of one run."""
+class RunServices(Protocol):
+    """What a run offers to one of its assertions."""
 
-    async def ask(self, model: str, question: Question, votes: int) -> list[JudgeVote]:
-        """Ask a judge. Its calls are recorded, retried and paid for as the agent's are."""
+    async def ask(
+        self, model: str, question: Question, votes: int, server: JudgeServer | None = None
+    ) -> list[JudgeVote]:
+        """Ask a judge, at the provider's own address or at its server. Its calls are recorded, retried and paid for as
+        the agent's are."""
         ...
 
     @property
     def load(self) -> LoadObject: ...
+
+
+class EvalServices(RunServices, Protocol):
+    """What an evaluator may use besides the result, for one assertion of one run."""
+
+    async def evaluate_parts(self) -> list[EvalResult]:
+        """Evaluate the assertions that this one is composed of, in the order of the file."""
+        ...
 
 
 class EvaluatorType(NamedTuple):

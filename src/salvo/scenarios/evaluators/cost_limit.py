@@ -32,7 +32,8 @@ def _unknown_cost(result: AgentRunResult, limit: float) -> EvalResult:
     model = full_model(result.provider, result.model) or "this agent"
     unjudged = EvalResult.unjudged(
         f"The cost of this run is not known: there is no price for {model}, or no count of its tokens. "
-        "Leave out cost_limit, use a model that `salvo models` lists, or let the adapter set metrics.cost.",
+        "Set its price under [tool.salvo.prices] in pyproject.toml, use a model that `salvo models` lists, let the "
+        "adapter set metrics.cost, or leave out cost_limit.",
         Cause.PRICE_UNKNOWN,
     )
     unjudged.expected = limit

@@ -19,6 +19,7 @@ from pydantic import AliasChoices, ConfigDict, Field
 from salvo.engine.jsonio import json_codec
 from salvo.engine.jsonio.type_adapters import exception_text, type_adapter
 from salvo.engine.runtime.threads import in_thread
+from salvo.engine.runtime.user_code import abandonable
 from salvo.errors import SalvoError
 from salvo.scenarios.evaluators.base import EvalServices, EvaluatorType, FieldMessages, LoadObject, with_alias
 from salvo.scenarios.evaluators.verdict import as_eval_result, unjudged
@@ -90,7 +91,7 @@ async def _call(function: Callable[..., Any], *arguments: Any) -> Any:
     # Calling a coroutine function runs nothing yet. Any other function may block, so it runs in a thread.
     returned = call() if inspect.iscoroutinefunction(function) else await in_thread(call)
     try:
-        return await returned if inspect.isawaitable(returned) else returned
+        return await abandonable(returned) if inspect.isawaitable(returned) else returned
     except (KeyboardInterrupt, GeneratorExit):
         raise
     except BaseException as error:

@@ -8,15 +8,19 @@ from __future__ import annotations
 import asyncio
 import inspect
 import math
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from salvo.engine.runtime.pool import gather
 from salvo.errors import ProviderError, SalvoError, TapeError
-from salvo.scenarios.evaluators.base import EvalServices
+from salvo.scenarios.evaluators.base import RunServices
 from salvo.scenarios.evaluators.registry import Registry
 from salvo.scenarios.evaluators.verdict import as_eval_result
 from salvo.scenarios.result import AgentRunResult, Cause, EvalResult, Outcome
+from salvo.scenarios.spec.judge_server import JudgeServer
 from salvo.scenarios.spec.schema import Assertion, Scenario
 
 if TYPE_CHECKING:
@@ -28,34 +32,50 @@ must reach a half. Exact fractions would fix the first sum but not the second.""
 
 
 async def evaluate_all(
-    scenario: Scenario, result: AgentRunResult, registry: Registry, services_for: Callable[[int], EvalServices]
+    scenario: Scenario, result: AgentRunResult, registry: Registry, services_for: Callable[[int], RunServices]
 ) -> list[EvalResult]:
-    """Return the results in the order of the assertions. `services_for` gets an assertion's index."""
-    started = [
-        _start(scenario, assertion, result, registry, services_for(index))
-        for index, assertion in enumerate(scenario.assertions)
-    ]
-    awaited = iter(await gather(item for item in started if not isinstance(item, EvalResult)))
-    results = [item if isinstance(item, EvalResult) else next(awaited) for item in started]
-    for verdict, assertion in zip(results, scenario.assertions, strict=True):
-        verdict.name, verdict.type = assertion.label, assertion.type
-        verdict.required, verdict.weight = assertion.required, assertion.weight
-    return results
+    """Return the results in the order of the assertions.
+
+    `services_for` gets the position of an assertion among all of the scenario, also those inside others.
+    """
+    return await _Evaluation(scenario, result, registry, services_for).run(scenario.assertions, 0)
 
 
-def _start(
-    scenario: Scenario, assertion: Assertion, result: AgentRunResult, registry: Registry, services: EvalServices
-) -> EvalResult | Coroutine[Any, Any, EvalResult]:
-    """Return the result if the evaluator gives it at once, as most do; else what to wait for."""
-    timeout = asyncio.timeout(scenario.timeout)
-    try:
-        evaluate = registry.find(assertion.type).evaluate
-        returned = evaluate(scenario, assertion, result, _TimedServices(services, timeout))
-        if not inspect.isawaitable(returned):
-            return as_eval_result(returned, assertion.type)
-    except Exception as error:  # noqa: BLE001 - whatever it is, the run that has been paid for is kept
-        return _failed(assertion, error)
-    return _finish(returned, assertion, timeout, scenario.timeout)
+@dataclass(frozen=True, slots=True)
+class _Evaluation:
+    scenario: Scenario
+    result: AgentRunResult
+    registry: Registry
+    services_for: Callable[[int], RunServices]
+
+    async def run(self, assertions: Sequence[Assertion], first: int) -> list[EvalResult]:
+        """Evaluate these assertions at once; `first` is the position of the first of them."""
+        sizes = [sum(1 for _ in assertion.walk()) for assertion in assertions]
+        positions = accumulate(sizes[:-1], initial=first)
+        started = [self._start(assertion, position) for assertion, position in zip(assertions, positions, strict=True)]
+        awaited = iter(await gather(item for item in started if not isinstance(item, EvalResult)))
+        results = [item if isinstance(item, EvalResult) else next(awaited) for item in started]
+        for verdict, assertion in zip(results, assertions, strict=True):
+            verdict.name, verdict.type = assertion.label, assertion.type
+            verdict.required, verdict.weight = assertion.required, assertion.weight
+        return results
+
+    def _start(self, assertion: Assertion, position: int) -> EvalResult | Coroutine[Any, Any, EvalResult]:
+        """Return the result if the evaluator gives it at once, as most do; else what to wait for."""
+        timeout = asyncio.timeout(self.scenario.timeout)
+
+        def evaluate_parts() -> Awaitable[list[EvalResult]]:
+            return self.run([part for _, part in assertion.parts], position + 1)
+
+        services = _TimedServices(self.services_for(position), timeout, evaluate_parts)
+        try:
+            evaluate = self.registry.find(assertion.type).evaluate
+            returned = evaluate(self.scenario, assertion, self.result, services)
+            if not inspect.isawaitable(returned):
+                return as_eval_result(returned, assertion.type)
+        except Exception as error:  # noqa: BLE001 - whatever it is, the run that has been paid for is kept
+            return _failed(assertion, error)
+        return _finish(returned, assertion, timeout, self.scenario.timeout)
 
 
 async def _finish(
@@ -74,30 +94,47 @@ async def _finish(
 
 
 class _TimedServices:
-    """The services of an evaluator with a timeout, which stands still while a judge is asked.
+    """The services of an evaluator with a timeout, which stands still while a judge or another evaluator works.
 
-    A judge's calls have their own limits.
+    These have their own limits.
     """
 
-    def __init__(self, services: EvalServices, timeout: asyncio.Timeout) -> None:
+    def __init__(
+        self,
+        services: RunServices,
+        timeout: asyncio.Timeout,
+        evaluate_parts: Callable[[], Awaitable[list[EvalResult]]],
+    ) -> None:
         self.load = services.load
         self._services = services
         self._timeout = timeout
-        self._questions = 0
+        self._evaluate_parts = evaluate_parts
+        self._waiting = 0
         self._seconds_left = 0.0
 
-    async def ask(self, model: str, question: Question, votes: int) -> list[JudgeVote]:
+    async def ask(
+        self, model: str, question: Question, votes: int, server: JudgeServer | None = None
+    ) -> list[JudgeVote]:
+        with self._paused():
+            return await self._services.ask(model, question, votes, server)
+
+    async def evaluate_parts(self) -> list[EvalResult]:
+        with self._paused():
+            return await self._evaluate_parts()
+
+    @contextmanager
+    def _paused(self) -> Iterator[None]:
         now = asyncio.get_running_loop().time
         deadline = self._timeout.when()
-        if deadline is not None and not self._questions:
+        if deadline is not None and not self._waiting:
             self._seconds_left = deadline - now()
             self._timeout.reschedule(None)
-        self._questions += 1
+        self._waiting += 1
         try:
-            return await self._services.ask(model, question, votes)
+            yield
         finally:
-            self._questions -= 1
-            if not self._questions:  # the last of the questions that were asked at the same time
+            self._waiting -= 1
+            if not self._waiting:  # the last of what was asked at the same time
                 self._timeout.reschedule(now() + self._seconds_left)
 
 

@@ -74,7 +74,7 @@ _MAX_ACTUAL = 10_000
 _ORDERING = ("gt", "gte", "lt", "lte")
 
 
-class _Match(NamedTuple):
+class Match(NamedTuple):
     value: Any
     note: str = ""
     """What to say of a value that is null: whether the path is missing, or a function got the wrong type."""
@@ -84,22 +84,22 @@ def _evaluate(
     _: Scenario, assertion: Assertion, result: AgentRunResult, __: EvalServices
 ) -> EvalResult | Awaitable[EvalResult]:
     fields = JmespathFields.model_validate(assertion.fields)
-    match = _search(fields.path, result)
+    match = search(fields.path, result)
     if fields.operator == "regex":
         # A pattern may take long on a long text.
         return in_killable_thread(_compare, fields, match)
     return _compare(fields, match)
 
 
-def _compare(fields: JmespathFields, match: _Match) -> EvalResult:
+def _compare(fields: JmespathFields, match: Match) -> EvalResult:
     value = True if fields.operator == "exists" and fields.value is None else fields.value
     _, compare = _OPERATORS[fields.operator]
     passed = compare(match.value, value)
     message = "" if passed else _difference(fields, value, match)
-    return EvalResult.judged(passed, message, expected=value, actual=_short(match.value))
+    return EvalResult.judged(passed, message, expected=value, actual=short_value(match.value))
 
 
-def _short(value: Any) -> Any:
+def short_value(value: Any) -> Any:
     """Return the value, or the beginning of a large one: the run itself holds all of it."""
     if value is None or isinstance(value, (bool, int, float)) or (isinstance(value, str) and len(value) <= _MAX_ACTUAL):
         return value
@@ -109,7 +109,8 @@ def _short(value: Any) -> Any:
     return value if len(text) <= _MAX_ACTUAL else f"{text[:_MAX_ACTUAL]}… ({len(text):,} characters)"
 
 
-def _search(path: str, result: AgentRunResult) -> _Match:
+def search(path: str, result: AgentRunResult) -> Match:
+    """Return the value at a path of the run."""
     expression = jmespath.compile(path)
     tree = expression.parsed
     # Only what the path can reach, because the whole may hold a long trace.
@@ -120,8 +121,8 @@ def _search(path: str, result: AgentRunResult) -> _Match:
     except JMESPathTypeError as error:
         # A function got a type that it does not take, mostly null from a missing path. This depends on the agent's
         # output, so it counts as no value and not as an error of the evaluator.
-        return _Match(None, f"but it has no value ({error})")
-    return _Match(value, "but the path is missing" if value is None and _is_missing(tree, content) else "got null")
+        return Match(None, f"but it has no value ({error})")
+    return Match(value, "but the path is missing" if value is None and _is_missing(tree, content) else "got null")
 
 
 def _is_missing(tree: Mapping[str, Any], content: Any) -> bool:
@@ -148,7 +149,7 @@ def _follow(tree: Mapping[str, Any], content: Any) -> Any:
     return None
 
 
-def _difference(fields: JmespathFields, value: Any, match: _Match) -> str:
+def _difference(fields: JmespathFields, value: Any, match: Match) -> str:
     phrase, _ = _OPERATORS[fields.operator]
     claim = phrase if fields.operator == "not_empty" else f"{phrase} {excerpt(value)}"
     if fields.operator == "exists":
@@ -173,11 +174,12 @@ def _kind_note(operator: Operator, actual: Any, value: Any) -> str:
 
 def _check_fields(_: Scenario, values: Mapping[str, Any], __: LoadObject) -> FieldMessages:
     fields = JmespathFields.model_validate(values)
-    yield from (("path", error) for error in _path_errors(fields.path))
+    yield from (("path", error) for error in path_errors(fields.path))
     yield from _value_errors(fields, "value" in values)
 
 
-def _path_errors(path: str) -> Iterator[str]:
+def path_errors(path: str) -> Iterator[str]:
+    """Yield what is wrong with a path, before any run."""
     try:
         tree = jmespath.compile(path).parsed
     except JMESPathError as error:

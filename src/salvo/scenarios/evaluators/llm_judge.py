@@ -1,5 +1,7 @@
 """`llm_judge`: a model grades the run against a rubric, several times. Without a majority the assertion is unjudged.
 
+With a scale (`grading.py`) a vote is a grade, which passes or fails by `min_grade`.
+
 The prompt must not change: recordings find the judge's replies by their requests.
 """
 
@@ -16,9 +18,12 @@ from salvo.engine.chat.base import OutputSchema, Usage
 from salvo.engine.chat.judge import JudgeVote, Question, fence_tag
 from salvo.engine.jsonio import json_codec
 from salvo.engine.stats.voting import agreement, majority
+from salvo.engine.wire.addresses import is_web_address
 from salvo.errors import InputError, UsageError
 from salvo.scenarios.evaluators.base import EvalServices, EvaluatorType, FieldMessages, LoadObject, with_alias
+from salvo.scenarios.evaluators.grading import Scale, grade_schema, median, scale_errors, scale_text, scaled_score
 from salvo.scenarios.result import AgentRunResult, Cause, EvalResult, ToolCall
+from salvo.scenarios.spec.judge_server import JudgeServer
 from salvo.scenarios.spec.schema import Assertion, FileModel, Scenario
 
 MAX_BLOCK = 60_000
@@ -51,6 +56,31 @@ class JudgeFields(FileModel):
     temperature: float | None = Field(
         0.0, ge=0, le=2, description="Not sent to a model that does not take one. null: never sent."
     )
+    max_tokens: int | None = Field(None, ge=1, description="The most tokens of an answer. Default: the provider's.")
+    base_url: str | None = Field(
+        None,
+        min_length=1,
+        description="The judge's own server, for a local or compatible one. ${NAME} is filled from the environment.",
+    )
+    api_key: str | None = Field(
+        None, min_length=1, description="The key for it, as ${NAME}. Without it, no key is sent to the base_url."
+    )
+    scale: Scale | None = Field(
+        None,
+        description="Grades instead of pass and fail: whole numbers, each with what it means. The score is the median "
+        "grade's share of the way from the lowest grade to min_grade, at most 1.",
+    )
+    min_grade: int | None = Field(None, description="With a scale: the grade from which a vote passes.")
+
+    @property
+    def server(self) -> JudgeServer | None:
+        return JudgeServer(self.base_url, self.api_key) if self.base_url or self.api_key else None
+
+    def passes(self, answer: Mapping[str, Any]) -> bool:
+        """Return whether an answer of the judge is a vote to pass."""
+        if self.min_grade is None:
+            return bool(answer["passed"])
+        return int(answer["grade"]) >= self.min_grade
 
 
 GRADE = OutputSchema(
@@ -84,16 +114,22 @@ only if the tool calls show it. Where something was left out for its length, a l
 Answer with one JSON object and nothing around it: {"passed": true or false, "reason": "one or two sentences"}"""
 
 
+GRADED_SYSTEM = SYSTEM.replace('"passed": true or false', '"grade": a whole number on the scale')
+
+
 def judge_question(scenario: Scenario, fields: JudgeFields, result: AgentRunResult) -> Question:
     """Return the question for the judge. It holds no ids and times, which differ between a run and its replay."""
     blocks = _blocks(scenario, result)
-    tag = fence_tag([fields.rubric, *blocks.values()])
+    anchors = [] if fields.scale is None else [scale_text(fields.scale)]
+    tag = fence_tag([fields.rubric, *anchors, *blocks.values()])
     fenced = "\n\n".join(f"<<<{name} {tag}\n{_shorten(text, tag)}\n{name} {tag}>>>" for name, text in blocks.items())
-    prompt = (
-        f"The tag of the blocks is {tag}\n\nThe rubric:\n{fields.rubric.strip()}\n\n{fenced}\n\n"
-        "Does the run meet the rubric? Answer with the JSON object only."
-    )
-    return Question(SYSTEM, prompt, GRADE, temperature=fields.temperature)
+    intro = "\n\n".join([f"The tag of the blocks is {tag}", f"The rubric:\n{fields.rubric.strip()}", *anchors, fenced])
+    options: dict[str, Any] = {"temperature": fields.temperature, "max_tokens": fields.max_tokens}
+    if fields.scale is not None:
+        prompt = f"{intro}\n\nWhich grade does the run get by the rubric? Answer with the JSON object only."
+        return Question(GRADED_SYSTEM, prompt, grade_schema(fields.scale), **options)
+    prompt = f"{intro}\n\nDoes the run meet the rubric? Answer with the JSON object only."
+    return Question(SYSTEM, prompt, GRADE, **options)
 
 
 def _blocks(scenario: Scenario, result: AgentRunResult) -> dict[str, str]:
@@ -128,7 +164,7 @@ async def _evaluate(
     model = _judge_model(scenario, assertion.fields)
     if model is None:
         raise InputError(_no_judge(scenario))
-    votes = await services.ask(model, judge_question(scenario, fields, result), fields.votes)
+    votes = await services.ask(model, judge_question(scenario, fields, result), fields.votes, fields.server)
     verdict = _verdict(fields, votes)
     verdict.details["model"] = model
     if omitted := sum(map(_omitted, _blocks(scenario, result).values())):
@@ -141,35 +177,48 @@ def _judge_model(scenario: Scenario, values: Mapping[str, Any]) -> str | None:
 
 
 def _verdict(fields: JudgeFields, votes: Sequence[JudgeVote]) -> EvalResult:
-    grades = [None if vote.answer is None else bool(vote.answer["passed"]) for vote in votes]
+    results = [None if vote.answer is None else fields.passes(vote.answer) for vote in votes]
     # A judge that could not be reached may have answered fewer times than asked. Missing answers count as no votes.
-    grades += [None] * (fields.votes - len(grades))
-    passed = majority(grades)
+    results += [None] * (fields.votes - len(results))
+    passed = majority(results)
     if passed is None:
-        tally = f"{grades.count(True)} passed, {grades.count(False)} failed, {grades.count(None)} gave no vote"
+        tally = f"{results.count(True)} passed, {results.count(False)} failed, {results.count(None)} gave no vote"
         reasons = dict.fromkeys(str(vote.answer["reason"]) if vote.answer else vote.problem for vote in votes)
-        error = f"The judge came to no majority in {len(grades)} votes: {tally}. {' | '.join(filter(None, reasons))}"
+        error = f"The judge came to no majority in {len(results)} votes: {tally}. {' | '.join(filter(None, reasons))}"
         verdict = EvalResult.unjudged(error.rstrip(), Cause.JUDGE)
     else:
-        reason = next(vote.answer["reason"] for vote in votes if vote.answer and vote.answer["passed"] is passed)
+        reason = next(vote.answer["reason"] for vote in votes if vote.answer and fields.passes(vote.answer) is passed)
         word = "passed" if passed else "failed"
-        verdict = EvalResult.judged(passed, f"{grades.count(passed)} of {len(grades)} votes {word} it: {reason}")
+        verdict = EvalResult.judged(passed, f"{results.count(passed)} of {len(results)} votes {word} it: {reason}")
     verdict.expected = fields.rubric
-    verdict.actual = {"passed": grades.count(True), "failed": grades.count(False), "no_vote": grades.count(None)}
-    verdict.details = {"votes": [_vote_document(vote) for vote in votes], "agreement": agreement(grades)}
+    verdict.actual = {"passed": results.count(True), "failed": results.count(False), "no_vote": results.count(None)}
+    verdict.details = {"votes": [_vote_document(fields, vote) for vote in votes], "agreement": agreement(results)}
+    if passed is not None and fields.scale is not None and fields.min_grade is not None:
+        _add_grade(verdict, fields.scale, fields.min_grade, votes)
     return verdict
 
 
-def _vote_document(vote: JudgeVote) -> dict[str, Any]:
+def _add_grade(verdict: EvalResult, scale: Scale, min_grade: int, votes: Sequence[JudgeVote]) -> None:
+    grades = [int(vote.answer["grade"]) for vote in votes if vote.answer]
+    grade = median(grades)
+    verdict.score = scaled_score(grade, scale, min_grade)
+    verdict.actual |= {"grade": grade, "grades": grades}
+    verdict.message = (
+        f"grade {grade} on a scale from {min(scale)} to {max(scale)}, at least {min_grade} passes; {verdict.message}"
+    )
+
+
+def _vote_document(fields: JudgeFields, vote: JudgeVote) -> dict[str, Any]:
     """Return a vote as plain data, to be stored."""
-    answer = vote.answer or {"passed": None, "reason": ""}
     last = vote.replies[-1] if vote.replies else None
     document: dict[str, Any] = {
-        "passed": answer["passed"],
-        "reason": answer["reason"],
+        "passed": None if vote.answer is None else fields.passes(vote.answer),
+        "reason": "" if vote.answer is None else vote.answer["reason"],
         "model": last and last.model,
         "tokens": _tokens(vote),
     }
+    if fields.scale is not None:
+        document["grade"] = None if vote.answer is None else int(vote.answer["grade"])
     if last is not None and last.dropped:
         document["dropped"] = list(last.dropped)
     if vote.answer is None:
@@ -196,6 +245,9 @@ def _check_fields(scenario: Scenario, values: Mapping[str, Any], _: LoadObject) 
     fields = JudgeFields.model_validate(values)
     if not fields.rubric.strip():
         yield "rubric", "The rubric is empty."
+    if fields.base_url is not None and "${" not in fields.base_url and not is_web_address(fields.base_url):
+        yield "base_url", "must be an address that begins with http:// or https://"
+    yield from scale_errors(fields.scale, fields.min_grade)
     if fields.model is not None:
         try:
             catalog.find(fields.model)

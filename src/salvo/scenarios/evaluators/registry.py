@@ -22,7 +22,22 @@ from salvo.scenarios.spec.schema import Assertion, Scenario
 GROUP = "salvo.evaluators"
 """The entry-point group in which an installed package may offer types of its own."""
 
-BUILT_IN = ("jmespath", "tool_sequence", "cost_limit", "latency_limit", "llm_judge", "custom")
+_PACKAGE = "salvo.scenarios.evaluators"
+BUILT_IN: Mapping[str, str] = {
+    "jmespath": f"{_PACKAGE}.jmespath:TYPE",
+    "json_schema": f"{_PACKAGE}.json_schema:TYPE",
+    "similarity": f"{_PACKAGE}.similarity:TYPE",
+    "tool_sequence": f"{_PACKAGE}.tool_sequence:TYPE",
+    "must_not_call": f"{_PACKAGE}.must_not_call:TYPE",
+    "cost_limit": f"{_PACKAGE}.cost_limit:TYPE",
+    "latency_limit": f"{_PACKAGE}.latency_limit:TYPE",
+    "llm_judge": f"{_PACKAGE}.llm_judge:TYPE",
+    "all_of": f"{_PACKAGE}.composition:ALL_OF",
+    "any_of": f"{_PACKAGE}.composition:ANY_OF",
+    "not": f"{_PACKAGE}.composition:NOT",
+    "custom": f"{_PACKAGE}.custom:TYPE",
+}
+"""Where each built-in type is. It is imported when a scenario uses it."""
 
 Target: TypeAlias = EvaluatorType | Callable[..., Any] | str
 """A type, a plain function `(scenario, assertion, result)`, or either as "module:attribute", imported when needed."""
@@ -98,6 +113,9 @@ class Registry:
             yield from _check_fields(evaluator_type, scenario, assertion.fields, load)
         except Exception as error:  # noqa: BLE001 - a user's check may raise anything; the other errors still matter
             yield FieldError((), f"{assertion.type} cannot be checked: {type(error).__name__}: {error}")
+        for path, part in assertion.parts:
+            for part_error in self._check_assertion(scenario, part, load):
+                yield part_error._replace(path=(*path, *part_error.path))
 
 
 def _check_fields(
@@ -131,10 +149,10 @@ def _with_common_fields(fields: type[BaseModel]) -> type[BaseModel]:
 
 
 def builtin_registry() -> Registry:
-    """Return a registry with the six built-in types."""
+    """Return a registry with the built-in types."""
     registry = Registry()
-    for name in BUILT_IN:
-        registry.register(name, f"salvo.scenarios.evaluators.{name}:TYPE")
+    for name, target in BUILT_IN.items():
+        registry.register(name, target)
     return registry
 
 

@@ -50,12 +50,13 @@ def _as_mapping(value: Any) -> Any:
     return {"name": value} if isinstance(value, str) else value
 
 
+CallOrName: TypeAlias = Annotated[ExpectedCall, BeforeValidator(_as_mapping, json_schema_input_type=str | ExpectedCall)]
+
+
 class ToolSequenceFields(FileModel):
     """Which tools the agent called."""
 
-    expected: list[Annotated[ExpectedCall, BeforeValidator(_as_mapping, json_schema_input_type=str | ExpectedCall)]] = (
-        Field(description="The calls, each a tool's name or {name, arguments}.")
-    )
+    expected: list[CallOrName] = Field(description="The calls, each a tool's name or {name, arguments}.")
     mode: Mode = Field(
         "exact",
         description="exact: these calls and no others, in this order. subset or in_order: in this order, others may "
@@ -200,16 +201,21 @@ def _why_unmatched(
     return SequenceMismatch(f"but it was not called{' again' if again else ''}")
 
 
-def _check_fields(scenario: Scenario, values: Mapping[str, Any], _: LoadObject) -> FieldMessages:
-    fields = ToolSequenceFields.model_validate(values)
+def call_errors(scenario: Scenario, field: str, calls: Sequence[ExpectedCall]) -> FieldMessages:
+    """Yield the tools that the scenario does not have, and the matchers that are wrong."""
     tools = [tool if isinstance(tool, str) else tool.name for tool in scenario.tools]
     # A user's own adapter may have tools that the file does not list.
     is_complete = bool(tools) or scenario.adapter in PROVIDER_ADAPTERS
-    for index, call in enumerate(fields.expected):
+    for index, call in enumerate(calls):
         if is_complete and call.name not in tools:
-            yield ("expected", index), f'The scenario has no tool "{call.name}"{did_you_mean(call.name, tools)}'
+            yield (field, index), f'The scenario has no tool "{call.name}"{did_you_mean(call.name, tools)}'
         for error in matcher_errors(call.arguments):
-            yield ("expected", index), f"{call.name}: {error}"
+            yield (field, index), f"{call.name}: {error}"
+
+
+def _check_fields(scenario: Scenario, values: Mapping[str, Any], _: LoadObject) -> FieldMessages:
+    fields = ToolSequenceFields.model_validate(values)
+    yield from call_errors(scenario, "expected", fields.expected)
     if fields.mode in ("subset", "in_order") and not fields.expected:
         yield "expected", f"An empty list says nothing with mode {fields.mode}. That no tool is called is mode exact."
     if fields.mode == "exact" and fields.allow_extra:

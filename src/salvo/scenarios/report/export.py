@@ -6,6 +6,7 @@
         {"salvo_report": 1, "kind": "run", ...AgentRunResult}
 .xml    JUnit
 .md     Markdown, for a pull request
+.html   one page, for people without Salvo
 
 The fields are those of `analysis.summary.BatchSummary` and of `result.AgentRunResult`, as in `.salvo/runs/`. The
 number in `salvo_report` changes when a field changes its meaning or is removed; fields may be added at any time. Shares
@@ -14,8 +15,9 @@ are from 0 to 1, money is in dollars, durations are in seconds, `interval` is [l
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import fields
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -28,19 +30,34 @@ from salvo.scenarios.analysis.summary import BatchSummary
 from salvo.scenarios.report import comparison
 from salvo.scenarios.report.junit import as_xml
 from salvo.scenarios.report.markdown import as_markdown
-from salvo.scenarios.result import AgentRunResult
+from salvo.scenarios.result import AgentRunResult, Batch
 
 VERSION = 1
 
 
-def write(
-    path: Path,
-    summaries: Sequence[BatchSummary],
-    results: Sequence[AgentRunResult],
-    report: ComparisonReport | None = None,
-) -> None:
+@dataclass(frozen=True)
+class ReportContent:
+    """What a file may contain: the batches of one command, their runs, and a comparison with a baseline."""
+
+    summaries: Sequence[BatchSummary]
+    results: Sequence[AgentRunResult] = ()
+    comparison: ComparisonReport | None = None
+    batches: Mapping[str, Batch] = field(default_factory=dict)
+    """By id, as they are stored. Only HTML needs them."""
+
+    @cached_property
+    def runs(self) -> dict[str, list[AgentRunResult]]:
+        """The results by batch id, ordered by number."""
+        runs: dict[str, list[AgentRunResult]] = {summary.batch_id: [] for summary in self.summaries}
+        for result in sorted(self.results, key=lambda run: run.number):
+            if result.batch_id in runs:
+                runs[result.batch_id].append(result)
+        return runs
+
+
+def write(path: Path, content: ReportContent) -> None:
     """Write the file; if that fails, an earlier file is unchanged. JSON and Markdown include the comparison."""
-    write_document(path, _writer(path)(summaries, results, report) + b"\n")
+    write_document(path, _writer(path)(content).rstrip(b"\n") + b"\n")
 
 
 def check(path: Path) -> None:
@@ -48,45 +65,51 @@ def check(path: Path) -> None:
     _writer(path)
 
 
-def as_json(
-    summaries: Sequence[BatchSummary],
-    results: Sequence[AgentRunResult] | None = None,
-    report: ComparisonReport | None = None,
-) -> bytes:
+def as_json(content: ReportContent, *, with_results: bool = True) -> bytes:
     """Return summaries as JSON, with the results and the comparison if there are any."""
     batches = [
-        {**_fields(summary), **({} if results is None else {"results": _batch_results(summary, results)})}
-        for summary in summaries
+        {**_fields(summary), **({"results": content.runs[summary.batch_id]} if with_results else {})}
+        for summary in content.summaries
     ]
-    more: dict[str, Any] = {} if report is None else {"comparison": comparison.document(report)}
-    if results is not None and len(summaries) > 1:
-        more["suite"] = summarise_suite(summaries)
+    more: dict[str, Any] = {}
+    if content.comparison is not None:
+        more["comparison"] = comparison.document(content.comparison)
+    if with_results and len(content.summaries) > 1:
+        more["suite"] = summarise_suite(content.summaries)
     return json_codec.dumps({"salvo_report": VERSION, "batches": batches, **more}, indent=2)
 
 
-def as_jsonl(summaries: Sequence[BatchSummary], results: Sequence[AgentRunResult]) -> bytes:
+def _as_jsonl(content: ReportContent) -> bytes:
     lines = []
-    for summary in summaries:
+    for summary in content.summaries:
         lines.append({"salvo_report": VERSION, "kind": "batch", **_fields(summary)})
-        lines += [
-            {"salvo_report": VERSION, "kind": "run", **dict(result)} for result in _batch_results(summary, results)
-        ]
+        lines += [{"salvo_report": VERSION, "kind": "run", **dict(run)} for run in content.runs[summary.batch_id]]
     return b"\n".join(map(json_codec.dumps, lines))
 
 
-def _markdown(
-    summaries: Sequence[BatchSummary], results: Sequence[AgentRunResult], report: ComparisonReport | None
-) -> bytes:
+def _as_markdown(content: ReportContent) -> bytes:
+    report = content.comparison
     more = "" if report is None else f"\n\n### Compared with the baseline (A)\n\n{comparison.markdown(report)}"
-    return as_markdown(summaries, results) + more.encode()
+    return as_markdown(content.summaries, content.results) + more.encode()
 
 
-_Writer = Callable[[Sequence[BatchSummary], Sequence[AgentRunResult], ComparisonReport | None], bytes]
+def _as_html(content: ReportContent) -> bytes:
+    from salvo.scenarios.report import html  # its templates take time to load, and most commands write no HTML
+
+    runs = {batch_id: html.first_runs(results) for batch_id, results in content.runs.items()}
+    if len(content.summaries) == 1:
+        [summary] = content.summaries
+        return html.render(summary, content.batches[summary.batch_id], runs[summary.batch_id]).encode()
+    return html.render_suite(content.summaries, content.batches, runs).encode()
+
+
+_Writer = Callable[[ReportContent], bytes]
 _WRITERS: dict[str, _Writer] = {
     ".json": as_json,
-    ".jsonl": lambda summaries, results, _: as_jsonl(summaries, results),
-    ".xml": lambda summaries, results, _: as_xml(summaries, results),
-    ".md": _markdown,
+    ".jsonl": _as_jsonl,
+    ".xml": lambda content: as_xml(content.summaries, content.results),
+    ".md": _as_markdown,
+    ".html": _as_html,
 }
 
 
@@ -96,13 +119,9 @@ def _writer(path: Path) -> _Writer:
     except KeyError:
         raise UsageError(
             f"The suffix of {path} is not that of a known format.",
-            hint="Use one of .json, .jsonl, .xml (JUnit), .md.",
+            hint="Use one of .json, .jsonl, .xml (JUnit), .md, .html.",
         ) from None
 
 
-def _batch_results(summary: BatchSummary, results: Sequence[AgentRunResult]) -> list[AgentRunResult]:
-    return sorted((run for run in results if run.batch_id == summary.batch_id), key=lambda run: run.number)
-
-
 def _fields(summary: BatchSummary) -> dict[str, Any]:
-    return {field.name: getattr(summary, field.name) for field in fields(summary)}
+    return {item.name: getattr(summary, item.name) for item in fields(summary)}

@@ -1,4 +1,4 @@
-"""A batch as one HTML file: no script, no request, for the screen or for paper.
+"""A batch, or several, as one HTML file: no script, no request, for the screen or for paper.
 
 Everything that the agent, its tools, the judge or the scenario wrote may be hostile. The templates escape it, and the
 policy in the head allows nothing but the one stylesheet, by its hash.
@@ -6,17 +6,20 @@ policy in the head allows nothing but the one stylesheet, by its hash.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
+from salvo import __version__
 from salvo.engine.text.formatting import NamedValue, exact_percent, format_time, percent, pluralize, seconds, truncate
-from salvo.engine.text.html.templates import print_margins, render_page, stylesheet
-from salvo.scenarios.analysis.comparison_inputs import sample_runs
+from salvo.engine.text.html.templates import print_margins, render_page, render_part, stylesheet
+from salvo.scenarios.analysis.comparison_inputs import MOST_READ, sample_runs
 from salvo.scenarios.analysis.divergence import Divergence, find_divergence, nearest, tool_path
 from salvo.scenarios.analysis.summary import BatchSummary, BatchVerdict, summarise
 from salvo.scenarios.analysis.truncation import TruncationBudget
 from salvo.scenarios.report import labels
+from salvo.scenarios.report.closing import totals, worth_a_table
 from salvo.scenarios.report.run_html import differing_texts, format_value, run_view, side_by_side
 from salvo.scenarios.result import AgentRunResult, Batch, Outcome, full_model
 from salvo.scenarios.store.store import RunStore
@@ -34,7 +37,7 @@ _PACKAGE = "salvo.scenarios.report"
 _BUDGET = 2_000_000
 """Characters that agents, tools and judges wrote, in the whole file."""
 _SHORT = 120
-_EMPTY: tuple[Any, ...] = (None, "", {}, [])
+_EMPTY: tuple[Any, ...] = (None, "", {}, [], ())
 _FUNCTIONS = {
     "labels": labels,
     "percent": percent,
@@ -63,49 +66,107 @@ def export(store: RunStore, batch_id: str) -> Exported:
     return Exported(render(summary, batch, runs, entries.skipped), summary, entries.skipped)
 
 
+def first_runs(results: Iterable[AgentRunResult]) -> list[AgentRunResult]:
+    """Return as many failed and passed runs as `export` would read: more would not change what is shown."""
+    counts: Counter[Outcome] = Counter()
+    runs = []
+    for result in results:
+        counts[result.outcome] += 1
+        if counts[result.outcome] <= MOST_READ:
+            runs.append(result)
+    return runs
+
+
 def render(summary: BatchSummary, batch: Batch, runs: Sequence[AgentRunResult], unreadable: int = 0) -> str:
     """Return the file. `runs` are the failed and passed runs to show and compare, which may be a part of them."""
+    return render_page(
+        _PACKAGE,
+        "batch.html",
+        title=f"{summary.verdict.upper()} – {summary.scenario_id} {summary.batch_id}",
+        style=_style("Salvo: results of one batch of runs."),
+        **_batch_context(summary, batch, runs, TruncationBudget(_BUDGET), unreadable),
+    )
+
+
+def render_suite(
+    summaries: Sequence[BatchSummary],
+    batches: Mapping[str, Batch],
+    results: Mapping[str, Sequence[AgentRunResult]],
+) -> str:
+    """Return several batches as one file: all of them in a table, and a few in full. Mappings are by batch id."""
+    in_full = worth_a_table(summaries, verbose=False)
+    budget = TruncationBudget(_BUDGET)
+    parts = []
+    for summary in in_full:
+        batch_id = summary.batch_id
+        anchor = f"{batch_id}-"
+        context = _batch_context(summary, batches[batch_id], results.get(batch_id, ()), budget, anchor=anchor)
+        header, body = (render_part(_PACKAGE, f"batch_{name}.html", **context) for name in ("header", "results"))
+        parts.append((batch_id, header, body))
+    return render_page(
+        _PACKAGE,
+        "suite.html",
+        title=f"Salvo – {totals(summaries)}",
+        style=_style("Salvo: results of several scenarios."),
+        signs=SIGNS,
+        **_FUNCTIONS,
+        headline=totals(summaries),
+        summaries=summaries,
+        shown={summary.batch_id for summary in in_full},
+        parts=parts,
+        version=__version__,
+    )
+
+
+def _batch_context(
+    summary: BatchSummary,
+    batch: Batch,
+    runs: Sequence[AgentRunResult],
+    budget: TruncationBudget,
+    unreadable: int = 0,
+    anchor: str = "",
+) -> dict[str, Any]:
+    """Return what the templates of a batch show. `anchor` begins the ids of its elements, if it is one of several."""
     ordered = sorted((run for run in runs if run.batch_id == batch.batch_id), key=lambda run: run.number)
     failed = [run for run in ordered if run.outcome is Outcome.FAILED]
     passed = [run for run in ordered if run.outcome is Outcome.PASSED]
     in_full = failed[:MOST_FAILURES]
     divergence = find_divergence(tool_path(run) for run in (*failed, *passed))
-    budget = TruncationBudget(_BUDGET)
     reason = labels.why(summary)
     resolved = {name: value for name, value in batch.scenario.items() if value not in _EMPTY}
-    return render_page(
-        _PACKAGE,
-        "batch.html",
-        title=f"{summary.verdict.upper()} – {summary.scenario_id} {summary.batch_id}",
-        style=_style(),
-        signs=SIGNS,
+    return {
+        "signs": SIGNS,
         **_FUNCTIONS,
-        summary=summary,
-        batch=batch,
-        reason=f"{reason[0].upper()}{reason[1:]}.",
-        remarks=list(_remarks(summary)),
-        unreadable=f"{pluralize(unreadable, 'run')} could not be read from the store." if unreadable else "",
-        facts=_facts(summary),
-        figures=[NamedValue(row.name.capitalize(), row.value) for row in labels.figures(summary)],
-        divergence=divergence,
-        compared=side_by_side(*_pair(divergence, failed, passed), batch.scenario) if failed and passed else None,
-        failures=[failure for failure in summary.failures if failure.number in {run.number for run in in_full}],
-        runs=[run_view(run, batch.scenario, budget) for run in in_full],
-        skipped=labels.skipped(summary),
-        scenario_fields=[NamedValue(name, format_value(value)) for name, value in resolved.items() if _is_short(value)],
-        scenario_values=list(_scenario_values(resolved)),
-        settings=_settings(batch),
-        recorded=[failure.run_id for failure in summary.failures if failure.recorded],
-    )
+        "anchor": anchor,
+        "summary": summary,
+        "batch": batch,
+        "reason": f"{reason[0].upper()}{reason[1:]}.",
+        "remarks": list(_remarks(summary)),
+        "unreadable": f"{pluralize(unreadable, 'run')} could not be read from the store." if unreadable else "",
+        "facts": _facts(summary),
+        "figures": [NamedValue(row.name.capitalize(), row.value) for row in labels.figures(summary)],
+        "divergence": divergence,
+        "compared": side_by_side(*_pair(divergence, failed, passed), batch.scenario) if failed and passed else None,
+        "failures": [failure for failure in summary.failures if failure.number in {run.number for run in in_full}],
+        "runs": [run_view(run, batch.scenario, budget) for run in in_full],
+        "skipped": labels.skipped(summary),
+        "scenario_fields": [
+            NamedValue(name, format_value(value)) for name, value in resolved.items() if _is_short(value)
+        ],
+        "scenario_values": list(_scenario_values(resolved)),
+        "settings": _settings(batch),
+        "recorded": [failure.run_id for failure in summary.failures if failure.recorded],
+    }
 
 
 @cache
-def _style() -> str:
-    return stylesheet(_PACKAGE, "batch.css") + print_margins("Salvo: results of one batch of runs.")
+def _style(footer: str) -> str:
+    return stylesheet(_PACKAGE, "batch.css") + print_margins(footer)
 
 
 def _remarks(summary: BatchSummary) -> Iterator[str]:
     yield from labels.stopped(summary)
+    yield from labels.tolerated_failures(summary)
     if summary.errors:
         yield f"{pluralize(summary.errors, 'run')} could not be judged (errors, not failures)."
     if skipped := labels.skipped(summary):
@@ -156,6 +217,8 @@ def _settings(batch: Batch) -> list[NamedValue]:
         "One-sided": "yes" if batch.one_sided else None,
         "Maximum number of runs": batch.max_runs,
         "Recorded": "yes" if batch.recorded else "no",
+        "Git commit": batch.code.commit_text,
+        "Hash of the agent's code": batch.code.agent,
         **batch.settings,
     }
     return [NamedValue(name, format_value(value)) for name, value in settings.items() if value not in _EMPTY]

@@ -19,6 +19,7 @@ from salvo.engine.text.formatting import (
     pluralize,
     seconds,
 )
+from salvo.engine.text.unicode_escape import printable
 from salvo.scenarios.analysis.confidence_gate import CORRECTED, EXACT, GateEvidence
 from salvo.scenarios.analysis.divergence import Branch, Divergence
 from salvo.scenarios.analysis.suite import SuiteSummary
@@ -112,7 +113,7 @@ def _evidence(summary: BatchSummary, evidence: GateEvidence) -> str:
         return f"with {exact_percent(evidence.confidence)} confidence the pass rate is at most {at_most(high, least)}"
     if summary.verdict is BatchVerdict.OPEN and evidence.method == EXACT:
         return _depends(summary)
-    text = f"with {exact_percent(evidence.confidence)} confidence it is {interval(evidence.interval, least)}"
+    text = f"with {exact_percent(evidence.confidence)} confidence it is {bounds_text(evidence.interval, least)}"
     if evidence.more is not None:
         settles = f"{text}, and {pluralize(evidence.more, 'more run')} without a failure would settle it"
         # The runs of --until-sure may be looked at at any time.
@@ -155,10 +156,11 @@ def figures(summary: BatchSummary, *, pass_at_k: bool = False) -> Iterator[Named
 
 
 def _chances(chances: Mapping[int, float], intervals: Mapping[int, Interval]) -> str:
-    return "  ".join(f"{k}: {percent(chance)} ({interval(intervals[k])})" for k, chance in chances.items())
+    return "  ".join(f"{k}: {percent(chance)} ({bounds_text(intervals[k])})" for k, chance in chances.items())
 
 
-def interval(bounds: Interval, *apart: float) -> str:
+def bounds_text(bounds: Interval, *apart: float) -> str:
+    """Return the ends of an interval, rounded outward."""
     return f"{at_least(bounds.low, *apart)} to {at_most(bounds.high, *apart)}"
 
 
@@ -174,7 +176,7 @@ def _pass_rate(summary: BatchSummary) -> str:
         text += f" observed, biased by stopping early; corrected {corrected}, {_confidence(evidence)} interval"
     else:
         text += f", {_confidence(evidence)} {evidence.method}"
-    text += f" {interval(bounds, summary.min_pass_rate)}"
+    text += f" {bounds_text(bounds, summary.min_pass_rate)}"
     if summary.independent < summary.completed:
         cached = pluralize(summary.completed - summary.independent, "run")
         return f"{text} from {summary.independent} (not from the {cached} answered from a cache)"
@@ -191,7 +193,7 @@ def suite_counts(suite: SuiteSummary) -> str:
 def suite_mean(mean: ClusteredMean) -> str:
     """Return the mean pass rate over the scenarios, with its interval."""
     error = f"standard error {mean.standard_error * 100:.1f} points, clustered by scenario"
-    return f"{percent(mean.mean, *mean.interval)}, 95% interval {interval(mean.interval)} ({error})"
+    return f"{percent(mean.mean, *mean.interval)}, 95% interval {bounds_text(mean.interval)} ({error})"
 
 
 def _confidence(evidence: GateEvidence) -> str:
@@ -230,9 +232,14 @@ def rate_labels(summary: BatchCounts) -> RateLabels:
     bounds = evidence.interval if evidence else summary.interval
     return RateLabels(
         rate(summary),
-        "unknown" if summary.pass_rate is None else interval(bounds, summary.min_pass_rate),
+        "unknown" if summary.pass_rate is None else bounds_text(bounds, summary.min_pass_rate),
         exact_percent(summary.min_pass_rate),
     )
+
+
+def interval(summary: BatchSummary) -> str:
+    """Return the 95% interval of the pass rate, rounded outward, but never across its minimum."""
+    return bounds_text(summary.interval, summary.min_pass_rate) if summary.completed else "unknown"
 
 
 def score(value: float | None) -> str:
@@ -272,6 +279,16 @@ def notes(assertion: AssertionSummary, summary: BatchSummary) -> Iterator[str]:
         yield f"avg: {seconds(summary.latency.average)}"
     if assertion.unjudged:
         yield f"{assertion.unjudged} not judged"
+
+
+def tolerated_failures(summary: BatchSummary) -> Iterator[str]:
+    """Yield the assertions that failed in every run that judged them, although runs passed."""
+    for assertion in summary.assertions:
+        if assertion.always_tolerated:
+            every = "the only run" if assertion.judged == 1 else f"all {assertion.judged} runs"
+            judged = "" if assertion.judged == summary.completed else " that judged it"
+            passed = "which" if assertion.judged == 1 else f"{assertion.tolerated} of them"
+            yield f'The assertion "{assertion.label}" failed in {every}{judged}; {passed} passed nevertheless.'
 
 
 def stopped(summary: BatchSummary) -> Iterator[str]:
@@ -350,15 +367,27 @@ def metrics(result: AgentRunResult) -> Iterator[NamedValue]:
     """Yield the latency, cost, tokens and calls of a run."""
     metrics = result.metrics
     yield NamedValue("latency", seconds(metrics.latency))
-    yield NamedValue("cost", f"{or_unknown(metrics.cost, money)}; judge: {or_unknown(result.judge_cost, money)}")
+    sources = ", ".join(_price_sources(result))
+    by = f" (with prices of {sources})" if sources else ""
+    yield NamedValue("cost", f"{or_unknown(metrics.cost, money)}; judge: {or_unknown(result.judge_cost, money)}{by}")
     if metrics.tokens:
         cached = f", {metrics.tokens.cache_read} read from the cache" if metrics.tokens.cache_read else ""
         yield NamedValue("tokens", f"{metrics.tokens.input} in, {metrics.tokens.output} out{cached}")
+    if result.from_cache:
+        yield NamedValue("cache", "replies came from the cache; cost and latency are of the time when they were made")
     yield NamedValue(
         "calls",
         f"{pluralize(metrics.model_calls, 'model call')}, {pluralize(metrics.tool_count, 'tool call')}, "
         f"{pluralize(metrics.tool_errors, 'tool error')}, {pluralize(metrics.retries, 'retry', 'retries')}",
     )
+
+
+def _price_sources(result: AgentRunResult) -> list[str]:
+    """Return the files with prices of the user's own that a run was charged by. A stored run may contain anything."""
+    prices = result.details.get("prices")
+    entries = prices.values() if isinstance(prices, dict) else ()
+    sources = {entry.get("source") for entry in entries if isinstance(entry, dict)}
+    return sorted(printable(source) for source in sources if source and isinstance(source, str))
 
 
 def replay(result: AgentRunResult) -> str:

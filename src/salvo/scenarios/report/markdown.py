@@ -37,14 +37,13 @@ def _headline(summaries: Sequence[BatchSummary]) -> str:
 
 
 def _row(summary: BatchSummary) -> tuple[str, ...]:
-    completed = summary.completed > 0
     return (
         _foreign(summary.scenario_id, 40),
         f"**{summary.verdict}**",
         f"{summary.completed} of {summary.runs}",
         str(summary.passed),
         labels.rate(summary),
-        labels.interval(summary.interval, summary.min_pass_rate) if completed else "unknown",
+        labels.interval(summary),
         labels.score(summary.average_score),
         seconds(summary.latency.p95) if summary.latency else "unknown",
         inline(labels.total(summary.cost)),
@@ -57,6 +56,7 @@ def _batch(summary: BatchSummary, by_id: dict[str, AgentRunResult]) -> Iterator[
     yield f"{inline(labels.why(summary))}. Model: {model}; batch {code(summary.batch_id)}."
     if summary.assertions:
         yield markdown_table(("assertion", "passed", ""), [_assertion(assertion) for assertion in summary.assertions])
+    yield from (inline(line) for line in labels.tolerated_failures(summary))
     if summary.failures:
         yield _list(
             f"{pluralize(len(summary.failures), 'run')} failed:",

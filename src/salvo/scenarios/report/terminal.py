@@ -14,10 +14,10 @@ from salvo.engine.text.formatting import (
 )
 from salvo.engine.text.terminal import Paint, table
 from salvo.engine.text.unicode_escape import printable
-from salvo.scenarios.analysis.suite import SuiteSummary
 from salvo.scenarios.analysis.summary import AssertionSummary, BatchSummary, Failure, Group
 from salvo.scenarios.report import labels
-from salvo.scenarios.result import AgentRunResult, Cause, EvalResult, Outcome, ToolCall, TraceEvent, full_model
+from salvo.scenarios.result import AgentRunResult, Batch, Cause, EvalResult, Outcome, ToolCall, TraceEvent, full_model
+from salvo.scenarios.store.index import IndexEntry
 
 RULE = 57
 _FAILURE_COLUMNS = ("RUN", "SCENARIO", "MODEL", "SCORE", "REPLAY", "FAILED")
@@ -35,25 +35,32 @@ _COLOURS = {
 }
 
 
-class _Paint(Paint):
+class VerdictPaint(Paint):
+    """Paints a verdict or an outcome in its own colour."""
+
     def verdict(self, word: str) -> str:
         return self(word, _COLOURS.get(word), bold=True)
 
 
 def batch_table(
-    summary: BatchSummary, *, colour: bool = False, width: int | None = None, pass_at_k: bool = False
+    summary: BatchSummary,
+    *,
+    colour: bool = False,
+    width: int | None = None,
+    scoring: bool = False,
+    pass_at_k: bool = False,
 ) -> list[str]:
-    """Return a batch as a table, followed by its verdict and statistics."""
-    paint = _Paint(colour)
+    """Return a batch as a table, followed by its verdict and statistics. With `scoring` it is one of stored runs."""
+    paint = VerdictPaint(colour)
     header = _header(summary)
     rows = list(_assertion_rows(summary))
     length = max([RULE, len(header), *(len(row) for _, row in rows)])
     rule = paint("─" * min(length, width or length), dim=True)
     body = [*(paint(row, _row_colour(assertion)) for assertion, row in rows), rule] if rows else []
     sections = [
-        [paint(header, bold=True), rule, *body, *_failures(summary)],
+        [paint(header, bold=True), rule, *body, *(_scored_failures(summary) if scoring else _failures(summary))],
         list(_errors(summary, paint)),
-        list(_skipped(summary, paint)),
+        list(_skipped(summary, paint, f"salvo {'score' if scoring else 'run'} --resume {summary.batch_id}")),
         list(_numbers(summary, paint, pass_at_k)),
     ]
     return [line for section in sections if section for line in ("", *section)][1:]
@@ -92,19 +99,42 @@ def _failures(summary: BatchSummary) -> Iterator[str]:
         yield from (f"  {line}" for line in first_lines(reports, _REPLAYS))
     if not summary.failures and summary.completed:
         yield "No failures."
+    yield from map(printable, labels.tolerated_failures(summary))
 
 
-def _errors(summary: BatchSummary, paint: _Paint) -> Iterator[str]:
+def cache_note(batch: Batch, entries: Iterable[IndexEntry]) -> list[str]:
+    """Return a line if runs of the batch got replies from the cache."""
+    count = sum(entry.from_cache for entry in entries)
+    if not count:
+        return []
+    runs = f"{count} of {pluralize(batch.runs, 'run')}"
+    meaning = (
+        "They repeat earlier runs, so they are no independent evidence, and what those replies cost was paid before."
+    )
+    return [f"{printable(batch.scenario_id)}: {runs} got replies from the cache. {meaning}"]
+
+
+def _scored_failures(summary: BatchSummary) -> Iterator[str]:
+    yield from labels.stopped(summary)
+    if summary.failures:
+        yield f"{pluralize(len(summary.failures), 'failure')}. Show with:"
+        reports = [f"salvo report {failure.run_id} --score {summary.batch_id}" for failure in summary.failures]
+        yield from (f"  {line}" for line in first_lines(reports, _REPLAYS))
+    elif summary.completed:
+        yield "No failures."
+
+
+def _errors(summary: BatchSummary, paint: VerdictPaint) -> Iterator[str]:
     if summary.errors:
         yield paint(f"{pluralize(summary.errors, 'run')} could not be judged (errors, not failures):", "yellow")
         yield from _grouped(summary.error_groups, labels.error)
 
 
-def _skipped(summary: BatchSummary, paint: _Paint) -> Iterator[str]:
+def _skipped(summary: BatchSummary, paint: VerdictPaint, resume: str) -> Iterator[str]:
     if counts := labels.skipped(summary):
         yield paint(counts, "yellow")
         yield from _grouped(summary.not_made, labels.skip_reason)
-        yield f"  salvo run --resume {summary.batch_id}"
+        yield f"  {resume}"
 
 
 def _grouped(groups: Sequence[Group], reason: Callable[[Group], str]) -> Iterator[str]:
@@ -114,25 +144,18 @@ def _grouped(groups: Sequence[Group], reason: Callable[[Group], str]) -> Iterato
         yield f"  … and {sum(group.count for group in groups[_GROUPS:])} more, for other reasons"
 
 
-def _numbers(summary: BatchSummary, paint: _Paint, pass_at_k: bool) -> Iterator[str]:
+def _numbers(summary: BatchSummary, paint: VerdictPaint, pass_at_k: bool) -> Iterator[str]:
     yield f"verdict    {verdict(summary, paint)}"
     yield from (f"{row.name:<10} {row.value}" for row in labels.figures(summary, pass_at_k=pass_at_k))
 
 
-def verdict(summary: BatchSummary, paint: _Paint | None = None) -> str:
-    return f"{(paint or _Paint(False)).verdict(summary.verdict)}: {labels.why(summary)}"
-
-
-def suite_lines(suite: SuiteSummary, *, colour: bool = False) -> list[str]:
-    """Return the one verdict on all scenarios of a command, and their mean pass rate."""
-    paint = _Paint(colour)
-    lines = [f"suite      {paint.verdict(suite.verdict)} ({labels.suite_counts(suite)})"]
-    return lines if suite.mean is None else [*lines, f"mean       {labels.suite_mean(suite.mean)}"]
+def verdict(summary: BatchSummary, paint: VerdictPaint | None = None) -> str:
+    return f"{(paint or VerdictPaint(False)).verdict(summary.verdict)}: {labels.why(summary)}"
 
 
 def list_batches(summaries: Sequence[BatchSummary], *, colour: bool = False) -> list[str]:
     """Return one line per batch, in the given order."""
-    paint = _Paint(colour)
+    paint = VerdictPaint(colour)
     header = ("BATCH", "SCENARIO", "MODEL", "WHEN", "RUNS", "PASS-RATE", "95%", "SCORE", "ERRORS", "COST", "VERDICT")
     return _coloured_table(header, [_batch_row(summary) for summary in summaries], paint)
 
@@ -145,7 +168,7 @@ def _batch_row(summary: BatchSummary) -> tuple[str, ...]:
         format_time(summary.created_at),
         f"{summary.completed}/{summary.runs}",
         "" if summary.pass_rate is None else labels.rate(summary),
-        labels.interval(summary.interval, summary.min_pass_rate) if summary.completed else "",
+        labels.interval(summary) if summary.completed else "",
         "" if summary.average_score is None else f"{summary.average_score:.2f}",
         str(summary.errors or ""),
         labels.total(summary.cost),
@@ -155,7 +178,7 @@ def _batch_row(summary: BatchSummary) -> tuple[str, ...]:
 
 def list_failures(summaries: Sequence[BatchSummary], *, colour: bool = False) -> list[str]:
     """Return one line per failed run, and the number of runs that could not be judged."""
-    paint = _Paint(colour)
+    paint = VerdictPaint(colour)
     rows = [
         (
             failure.run_id,
@@ -189,7 +212,7 @@ def _coloured_table(header: Sequence[str], rows: Sequence[tuple[str, ...]], pain
 
 def run_in_full(result: AgentRunResult, *, colour: bool = False) -> list[str]:
     """Return everything about one run that helps to see what went wrong."""
-    paint = _Paint(colour)
+    paint = VerdictPaint(colour)
     return [
         *_run_header(result, paint),
         *_section("Assertions", _eval_lines(result.eval_results, paint), paint),
@@ -203,12 +226,12 @@ def run_in_full(result: AgentRunResult, *, colour: bool = False) -> list[str]:
 
 def failed_run(result: AgentRunResult) -> list[str]:
     """Return the header of a run and the assertions that did not pass."""
-    paint = _Paint(False)
+    paint = VerdictPaint(False)
     failed = [item for item in result.eval_results if not item.passed]
     return [*_run_header(result, paint), *(f"  {line}" for line in _eval_lines(failed, paint))]
 
 
-def _run_header(result: AgentRunResult, paint: _Paint) -> Iterator[str]:
+def _run_header(result: AgentRunResult, paint: VerdictPaint) -> Iterator[str]:
     score = "" if result.weighted_score is None else f"  score: {result.weighted_score:.2f}"
     cause = f" ({result.cause})" if result.cause else ""
     name = paint(printable(result.scenario_id), bold=True)
@@ -221,12 +244,12 @@ def _run_header(result: AgentRunResult, paint: _Paint) -> Iterator[str]:
         yield paint(printable(result.error), colour)
 
 
-def _section(title: str, lines: Iterable[str], paint: _Paint) -> list[str]:
+def _section(title: str, lines: Iterable[str], paint: VerdictPaint) -> list[str]:
     indented = [f"  {line}" for line in lines]
     return ["", paint(title, bold=True), *indented] if indented else []
 
 
-def _eval_lines(results: Sequence[EvalResult], paint: _Paint) -> Iterator[str]:
+def _eval_lines(results: Sequence[EvalResult], paint: VerdictPaint) -> Iterator[str]:
     for result in results:
         word = labels.outcome(result)
         name = printable(labels.label(result) + labels.about(result))

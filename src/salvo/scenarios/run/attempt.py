@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import math
 import traceback
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,7 +17,11 @@ from pydantic import ValidationError
 from salvo import __version__
 from salvo.engine.jsonio import json_codec
 from salvo.engine.jsonio.type_adapters import exception_text, first_error, type_adapter
+from salvo.engine.runtime.event_loop import BlockingInterrupted, responsible_for_blocking
+from salvo.engine.runtime.pricing import UnitPrices
 from salvo.engine.runtime.redact import Redactor
+from salvo.engine.runtime.threads import in_thread
+from salvo.engine.runtime.user_code import abandonable
 from salvo.engine.wire.record import RecordingWire
 from salvo.errors import ProviderError, SalvoError, TapeError
 from salvo.scenarios.evaluators.evaluate import evaluate_all, score
@@ -33,8 +40,11 @@ from salvo.scenarios.result import (
     ToolCall,
 )
 from salvo.scenarios.run.adapters.base import BaseAdapter
-from salvo.scenarios.run.environment import PreparedScenario, RunEnvironment, Session, live_environment
+from salvo.scenarios.run.adapters.tool_loop import ProviderAdapter
+from salvo.scenarios.run.environment import CallTarget, PreparedScenario, RunEnvironment, Session, live_environment
+from salvo.scenarios.run.journal import Journal
 from salvo.scenarios.run.redaction import redact_verdicts, redacted
+from salvo.scenarios.run.stopwatch import Stopwatch
 from salvo.scenarios.store.recording import HASHES_ONLY, PROGRAM_RUNS_AGAIN, Recording
 
 
@@ -55,8 +65,8 @@ class FinishedRun(NamedTuple):
     result: AgentRunResult
     recording: dict[str, bytes] | None
     """The files of the recording, if there is one."""
-    faults: list[tuple[ProviderError, str | None]]
-    """What providers did wrong, each with the model of the judge, or None for the agent's."""
+    faults: list[tuple[ProviderError, CallTarget | None]]
+    """What providers did wrong, each with the judge that was called, or None for the agent's model."""
 
 
 async def run_once(prepared: PreparedScenario, number: int, session: Session) -> FinishedRun:
@@ -67,6 +77,9 @@ async def run_once(prepared: PreparedScenario, number: int, session: Session) ->
         session.spend(result.metrics.cost, f"{prepared.batch.adapter}, whose calls it does not see")
     await judge(result, environment, session.registry)
     redact_verdicts(result, session.redactor)
+    if environment.cache is not None:
+        result.from_cache = environment.cache.hits > 0
+        environment.cache.keep(partial(_is_good_lane, result))
     if environment.recorder is None or session.recording is None:
         result.replayable, result.replay_note = "no", "It was not recorded; run with --record."
         return FinishedRun(result, None, environment.faults)
@@ -84,6 +97,13 @@ async def run_once(prepared: PreparedScenario, number: int, session: Session) ->
     )
     files = (recording.without_content() if hashes_only else recording).to_files(session.redactor)
     return FinishedRun(result, files, environment.faults)
+
+
+def _is_good_lane(result: AgentRunResult, lane: str) -> bool:
+    """Return whether the replies of a lane may be given again. An error would be repeated for ever."""
+    if result.cause is Cause.PROVIDER:
+        return False
+    return not (lane.startswith("judge/") and any(item.cause is Cause.JUDGE for item in result.eval_results))
 
 
 async def run_agent(environment: RunEnvironment, redactor: Redactor) -> AgentRunResult:
@@ -124,25 +144,38 @@ async def judge(result: AgentRunResult, environment: RunEnvironment, registry: R
         result.outcome, result.cause, result.error = Outcome.ERROR, Cause.PROVIDER, str(fault)
         result.weighted_score = None
     result.judge_cost = environment.judging.cost if environment.judging.model_calls else 0.0
+    if judge_prices := _known_prices(environment.judging):
+        stored = result.details.get("prices")
+        prices = {**(stored if isinstance(stored, dict) else {}), **judge_prices}
+        result.details = {**result.details, "prices": prices}
+
+
+def without_verdict(stored: AgentRunResult) -> AgentRunResult:
+    """Return a stored run as it was before it was evaluated: what an evaluation found does not count any more."""
+    is_agents = stored.cause in UNFINISHED | {Cause.REFUSAL, Cause.LENGTH}
+    return stored.model_copy(update={"cause": stored.cause if is_agents else None})
 
 
 async def attempt(adapter: BaseAdapter, request: AdapterRequest, environment: RunEnvironment) -> AttemptResult:
     """Run the adapter. Its own faults fail the run; a provider's fault, or a bug in its code, is an error."""
     stopwatch = environment.stopwatch
     try:
-        async with stopwatch.limited_to(request.timeout_seconds):
-            response: object = await adapter.run(request)
+        with responsible_for_blocking(stopwatch):
+            async with stopwatch.limited_to(request.timeout_seconds):
+                response: object = await _run_adapter(adapter, request)
     except ProviderError as error:
         return _provider_fault(error)
     except TapeError:
         raise  # a replay that diverges is not an outcome of the agent
     except SalvoError as error:
         return AttemptResult(None, Cause.ADAPTER, str(error))
+    except BlockingInterrupted:
+        return AttemptResult(None, Cause.TIMEOUT, _timeout_message(request, stopwatch))
     except (Exception, SystemExit, asyncio.CancelledError) as error:  # what a user's adapter raises is its result
         if isinstance(error, TimeoutError) and stopwatch.is_expired:
             if stopwatch.fault is not None:
                 return _provider_fault(stopwatch.fault)
-            return AttemptResult(None, Cause.TIMEOUT, f"It took longer than {request.timeout_seconds:g} s.")
+            return AttemptResult(None, Cause.TIMEOUT, _timeout_message(request, stopwatch))
         task = asyncio.current_task()
         if isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling():
             raise  # the run is cancelled from outside
@@ -152,6 +185,27 @@ async def attempt(adapter: BaseAdapter, request: AdapterRequest, environment: Ru
             None, Cause.ADAPTER, f"The adapter returned {type(response).__name__}, not AdapterResponse."
         )
     return AttemptResult(response)
+
+
+async def _run_adapter(adapter: BaseAdapter, request: AdapterRequest) -> object:
+    """Run the adapter. A sync `run` gets a thread, and one that ignores that it is cancelled is abandoned."""
+    if isinstance(adapter, ProviderAdapter):  # our own code, which neither blocks nor goes on
+        return await adapter.run(request)
+    run: Callable[[AdapterRequest], Any] = adapter.run
+    if inspect.iscoroutinefunction(run):
+        return await abandonable(run(request))
+    returned = await in_thread(run, request)
+    return await abandonable(returned) if inspect.isawaitable(returned) else returned
+
+
+def _timeout_message(request: AdapterRequest, stopwatch: Stopwatch) -> str:
+    message = f"It took longer than {request.timeout_seconds:g} s."
+    if stopwatch.blocked:
+        message += (
+            f" It blocked the event loop for {stopwatch.blocked:.0f} s at {stopwatch.blocked_at}: in an async "
+            "function, await what takes time, or make the function sync, so that it gets a thread."
+        )
+    return message
 
 
 def _provider_fault(error: ProviderError) -> AttemptResult:
@@ -172,6 +226,7 @@ def build_result(attempted: AttemptResult, environment: RunEnvironment) -> Agent
     text = response.final_output if isinstance(response.final_output, str) else None
     calls = response.tool_calls or environment.toolbox.calls
     measured: dict[str, Any] = {"models": journal.models, "dropped": sorted(journal.dropped)}
+    measured["prices"] = _known_prices(journal)
     return AgentRunResult(
         run_id=batch.run_id(environment.number),
         batch_id=batch.batch_id,
@@ -195,6 +250,17 @@ def build_result(attempted: AttemptResult, environment: RunEnvironment) -> Agent
     )
 
 
+def _known_prices(journal: Journal) -> dict[str, Any]:
+    """Return the prices by which the calls were charged, as they are stored."""
+    return {name: _price_document(prices) for name, prices in journal.prices.items() if prices is not None}
+
+
+@lru_cache(maxsize=64)
+def _price_document(prices: UnitPrices) -> dict[str, Any]:
+    # Once for all runs, because `asdict` is slow.
+    return asdict(prices)
+
+
 def _request(environment: RunEnvironment) -> AdapterRequest:
     scenario = environment.prepared.scenario
     return AdapterRequest(
@@ -216,7 +282,7 @@ def _metrics(reported: RunMetrics, calls: list[ToolCall], environment: RunEnviro
     journal = environment.journal
     measured = journal.model_calls > 0
     return RunMetrics(
-        latency=environment.stopwatch.seconds() if environment.latency is None else environment.latency,
+        latency=_latency(environment),
         tokens=journal.usage if measured else reported.tokens,
         cost=journal.cost if measured else reported.cost,
         tool_count=len(calls),
@@ -224,6 +290,13 @@ def _metrics(reported: RunMetrics, calls: list[ToolCall], environment: RunEnviro
         model_calls=journal.model_calls or reported.model_calls,
         retries=journal.retries or reported.retries,
     )
+
+
+def _latency(environment: RunEnvironment) -> float:
+    if environment.latency is not None:
+        return environment.latency
+    # A reply from the cache counts with the time that it took when it was made.
+    return environment.stopwatch.seconds() + (environment.cache.seconds if environment.cache else 0.0)
 
 
 def _as_stored(result: AgentRunResult) -> AgentRunResult:

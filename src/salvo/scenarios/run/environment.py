@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple, TypeAlias
 
-from salvo.engine.chat import judge
+from salvo.engine.chat import catalog, judge
 from salvo.engine.chat.judge import JudgeVote, Question
 from salvo.engine.chat.model import WiredModel
 from salvo.engine.jsonio.canonical import stable_key
 from salvo.engine.runtime.clock import Clock
+from salvo.engine.runtime.pricing import PriceBook
 from salvo.engine.runtime.redact import Redactor
-from salvo.engine.wire.base import Wire
+from salvo.engine.wire.base import Endpoint, Wire
+from salvo.engine.wire.cache import CachingWire, ReplyCache
 from salvo.engine.wire.record import RecordingOptions, RecordingWire
 from salvo.engine.wire.retry import RetryingWire, Wait
-from salvo.errors import ProviderError, TapeMissError
+from salvo.errors import InputError, ProviderError, TapeMissError
 from salvo.scenarios.evaluators.base import LoadObject
 from salvo.scenarios.evaluators.registry import Registry, builtin_registry
 from salvo.scenarios.result import Batch
@@ -25,7 +27,18 @@ from salvo.scenarios.run.journal import Journal, Spend
 from salvo.scenarios.run.stopwatch import AgentWire, OpenCalls, Stopwatch
 from salvo.scenarios.run.tools.discovery import FoundTool
 from salvo.scenarios.run.tools.toolbox import ToolBox
-from salvo.scenarios.spec.schema import Scenario
+from salvo.scenarios.spec.judge_server import JudgeServer, without_servers
+from salvo.scenarios.spec.schema import Assertion, Scenario
+
+JudgeEndpoints: TypeAlias = Mapping[tuple[str, JudgeServer], str]
+"""The name of the endpoint by the judge's provider and server."""
+
+
+class CallTarget(NamedTuple):
+    """A model that a scenario calls, and the name of the endpoint where it is."""
+
+    endpoint: str
+    model: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +54,21 @@ class PreparedScenario:
     """The adapter's options with environment variables expanded. They must not be stored."""
     endpoint: str | None = None
     call_limits: CallLimits = DEFAULT_LIMITS
+    judge_endpoints: JudgeEndpoints | None = None
+    """The endpoints of judges with a server of their own; None in a replay, which calls none."""
+
+
+@dataclass(frozen=True, slots=True)
+class CacheSource:
+    """Replies of earlier runs, and the endpoints whose addresses they are found by."""
+
+    replies: ReplyCache
+    endpoints: Mapping[str, Endpoint]
+
+    def wire(self, inner: Wire, redactor: Redactor, scenario: str, number: int) -> CachingWire:
+        # The number is part of the key: two runs of a batch never get the same reply, so a first batch is measured as
+        # it is without a cache, and a later one repeats it run by run.
+        return CachingWire(inner, self.replies, redactor, self.endpoints, f"run {number} of {scenario}")
 
 
 @dataclass(slots=True)
@@ -53,6 +81,8 @@ class Session:
     recording: RecordingOptions | None
     on_wait: Callable[[Wait], None]
     spend: Spend
+    price_book: PriceBook = field(default_factory=PriceBook)
+    cache: CacheSource | None = None
     registry: Registry = field(default_factory=builtin_registry)
     open_calls: OpenCalls = field(default_factory=OpenCalls)
 
@@ -72,8 +102,9 @@ class RunEnvironment:
     recorder: RecordingWire | None = None
     agent_wire: Wire | None = None
     """The wire of the agent, if it is another one than that of the judges."""
-    faults: list[tuple[ProviderError, str | None]] = field(default_factory=list)
-    """What providers did wrong, each with the model of the judge, or None for the agent's."""
+    faults: list[tuple[ProviderError, CallTarget | None]] = field(default_factory=list)
+    """What providers did wrong, each with the judge that was called, or None for the agent's model."""
+    cache: CachingWire | None = None
     latency: float | None = None
     """The recorded latency in a replay, so that a slow machine changes nothing."""
 
@@ -87,8 +118,17 @@ class RunEnvironment:
         return RunContext(wire, self.toolbox, self.clock, self.seed, self.journal, self.prepared.endpoint)
 
     def services(self, index: int) -> JudgingServices:
+        """Return what an assertion may use, by its position among all assertions, also those inside others."""
         prepared = self.prepared
-        return JudgingServices(self.wire, self.judging, prepared.load, prepared.scenario, index, faults=self.faults)
+        return JudgingServices(
+            self.wire,
+            self.judging,
+            prepared.load,
+            prepared.scenario,
+            index,
+            faults=self.faults,
+            endpoints=prepared.judge_endpoints,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,10 +141,14 @@ class JudgingServices:
     scenario: Scenario
     index: int
     lane_prefix: str = ""
-    faults: list[tuple[ProviderError, str | None]] = field(default_factory=list)
+    faults: list[tuple[ProviderError, CallTarget | None]] = field(default_factory=list)
+    endpoints: JudgeEndpoints | None = None
 
-    async def ask(self, model: str, question: Question, votes: int) -> list[JudgeVote]:
-        chat = WiredModel(model, self.wire)
+    async def ask(
+        self, model: str, question: Question, votes: int, server: JudgeServer | None = None
+    ) -> list[JudgeVote]:
+        endpoint = self._endpoint(model, server)
+        chat = WiredModel(model, self.wire, endpoint=endpoint)
         lane = self.lane_prefix + _judging_lane(self.scenario, self.index)
         try:
             judge_votes = await judge.poll(chat, question, votes, lane)
@@ -112,25 +156,42 @@ class JudgingServices:
             raise TapeMissError(
                 "The recording holds no votes on this question: the rubric, or what the judge is shown, has changed."
             ) from miss
-        self.faults.extend((vote.error, model) for vote in judge_votes if vote.error is not None)
+        target = CallTarget(endpoint or chat.provider, chat.model)
+        self.faults.extend((vote.error, target) for vote in judge_votes if vote.error is not None)
         for vote in judge_votes:
             for reply in vote.replies:
-                self.journal.record_reply(chat.provider, reply)
+                self.journal.record_reply(chat.provider, reply, chat.model)
         return judge_votes
+
+    def _endpoint(self, model: str, server: JudgeServer | None) -> str | None:
+        if server is None or self.endpoints is None:
+            return None
+        provider = catalog.find(model)[0]
+        if (provider.name, server) not in self.endpoints:
+            # Never the provider's own address instead: the transcript would go where the file does not send it.
+            raise InputError("The server of this judge was not found in the scenario, so it is not asked.")
+        return self.endpoints[provider.name, server]
 
 
 def _judging_lane(scenario: Scenario, index: int) -> str:
     """Return the lane by what is asked, not by its position, so that a re-evaluation finds votes after other assertions
     were added or removed."""
-    keys = [stable_key([assertion.type, assertion.fields])[:12] for assertion in scenario.assertions[: index + 1]]
+    keys = [_question_key(assertion) for _, assertion in scenario.all_assertions()[: index + 1]]
     earlier = keys[:-1].count(keys[-1])
     return f"judge/{keys[-1]}" + (f"-{earlier + 1}" if earlier else "")
 
 
-def live_environment(prepared: PreparedScenario, number: int, session: Session) -> RunEnvironment:
-    """Return an environment over the shared connections: `Agent(Recording(Retrying(Http)))`, all but the last per run.
+def _question_key(assertion: Assertion) -> str:
+    # Without the servers of judges: a stored key is redacted, so the lane would differ in a re-evaluation.
+    fields = without_servers({**assertion.fields, "type": assertion.type})
+    del fields["type"]
+    return stable_key([assertion.type, fields])[:12]
 
-    Judges use the same without `Agent`.
+
+def live_environment(prepared: PreparedScenario, number: int, session: Session) -> RunEnvironment:
+    """Return an environment over the shared connections: `Agent(Recording(Caching(Retrying(Http))))`.
+
+    Each run has its own of all but the last. Judges use the same without `Agent`.
     """
     clock, redactor = session.clock, session.redactor
     timestamp = clock.now().isoformat()
@@ -148,8 +209,12 @@ def live_environment(prepared: PreparedScenario, number: int, session: Session) 
         listener=waiting,
         may_retry=lambda: not stopwatch.is_overdue,
     )
-    recorder = None if session.recording is None else RecordingWire(retrying, redactor, session.recording)
-    wire = recorder or retrying
+    cache = (
+        None if session.cache is None else session.cache.wire(retrying, redactor, prepared.scenario.scenario, number)
+    )
+    inner = cache or retrying
+    recorder = None if session.recording is None else RecordingWire(inner, redactor, session.recording)
+    wire = recorder or inner
     return RunEnvironment(
         prepared=prepared,
         number=number,
@@ -157,9 +222,10 @@ def live_environment(prepared: PreparedScenario, number: int, session: Session) 
         wire=wire,
         agent_wire=AgentWire(wire, stopwatch, limits.timeouts(prepared.scenario.timeout), session.open_calls, clock),
         toolbox=ToolBox([tool.make(clock) for tool in prepared.tools], clock, redactor),
-        journal=Journal(clock, spend=session.spend),
-        judging=Journal(clock, spend=session.spend),
+        journal=Journal(clock, spend=session.spend, price_book=session.price_book),
+        judging=Journal(clock, spend=session.spend, price_book=session.price_book),
         stopwatch=stopwatch,
         clock=clock,
         recorder=recorder,
+        cache=cache,
     )

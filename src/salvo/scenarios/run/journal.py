@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 from salvo.engine.chat.base import ChatModel, ChatReply, ChatRequest, Usage
 from salvo.engine.runtime.clock import Clock
-from salvo.engine.runtime.pricing import UnitPrices, find_prices, usage_cost
+from salvo.engine.runtime.pricing import PriceBook, UnitPrices, usage_cost
 from salvo.errors import ProviderError
 from salvo.scenarios.result import ToolCall, TraceEvent
 
@@ -20,8 +20,13 @@ class Journal:
     """Counts calls, tokens and cost, and collects trace events. Private reasoning is not among them."""
 
     def __init__(
-        self, clock: Clock, prices: dict[str, UnitPrices | None] | None = None, spend: Spend | None = None
+        self,
+        clock: Clock,
+        prices: dict[str, UnitPrices | None] | None = None,
+        spend: Spend | None = None,
+        price_book: PriceBook | None = None,
     ) -> None:
+        """`prices` are those of a recording, which are used instead of the price book."""
         self.events: list[TraceEvent] = []
         self.model_calls = 0
         self.retries = 0
@@ -34,7 +39,8 @@ class Journal:
         """Why the agent's last call failed, if the agent finished all the same."""
         self._clock = clock
         self._spend = spend
-        self._fixed = prices is not None
+        self._price_book = None if prices is not None else price_book or PriceBook()
+        self._price_names: dict[tuple[str, str, str], str] = {}
         self._usage: Usage | None = Usage()
         self._costs: list[float | None] = []
 
@@ -51,20 +57,23 @@ class Journal:
         # An exact sum does not depend on the order in which concurrent calls are answered.
         return math.fsum(cost for cost in self._costs if cost is not None) if self.model_calls else None
 
-    def record_reply(self, provider: str, reply: ChatReply) -> float | None:
-        """Record a reply of a model and return its cost."""
+    def record_reply(self, provider: str, reply: ChatReply, requested: str = "") -> float | None:
+        """Record a reply and return its cost. The requested model may be an alias of the one that answers."""
         self.model_calls += 1
         self.retries += len(reply.attempts)
         self.dropped.update(reply.dropped)
         self._usage = None if self._usage is None or reply.usage is None else self._usage + reply.usage
         name = f"{provider}/{reply.model}"
         self.models[name] = reply.system_fingerprint
-        if name not in self.prices and not self._fixed:
-            self.prices[name] = find_prices(provider, reply.model, self._clock.now())
-        cost = usage_cost(reply.usage, self.prices.get(name))
+        models = (requested or reply.model, reply.model)
+        cost = usage_cost(reply.usage, self.prices.get(self._priced_name(provider, *models)))
         self._costs.append(cost)
-        if self._spend is not None:  # at once, because a run may have calls without a price, or never end
-            self._spend(cost, name if reply.model else f"{provider}{reply.stop_raw}")
+        # At once, because a run may have calls without a price, or never end. A reply from the cache was paid before.
+        if self._spend is not None and not reply.from_cache:
+            counted = cost
+            if self._price_book is not None and self._price_book.own:
+                counted = self._price_book.counted_cost(provider, models, cost, reply.usage, self._clock.now())
+            self._spend(counted, name if reply.model else f"{provider}{reply.stop_raw}")
         data: dict[str, Any] = {"text": reply.text, "stop": str(reply.stop)}
         if reply.message.tool_uses:
             data["tools"] = [use.name for use in reply.message.tool_uses]
@@ -72,6 +81,20 @@ class Journal:
             data["tokens"] = reply.usage.input + reply.usage.output + reply.usage.cache_read + reply.usage.cache_write
         self.events.append(TraceEvent("model", data, reply.seconds))
         return cost
+
+    def _priced_name(self, provider: str, requested: str, answering: str) -> str:
+        """Return the name under which `prices` has the prices of a call."""
+        call = (provider, requested, answering)
+        if call not in self._price_names:
+            if self._price_book is not None:
+                name, prices = self._price_book.find(provider, (requested, answering), self._clock.now())
+                self.prices[name] = prices
+            else:
+                alias = self.prices.get(f"{provider}/{requested}")
+                # Only a price of the user's own is for the requested name.
+                name = f"{provider}/{requested if alias is not None and alias.source else answering}"
+            self._price_names[call] = name
+        return self._price_names[call]
 
     def record_tool_call(self, call: ToolCall) -> None:
         answer = {"error": call.error} if call.error is not None else {"result": call.result}
@@ -96,5 +119,5 @@ class JournaledModel:
 
     async def complete(self, request: ChatRequest) -> ChatReply:
         reply = await self._inner.complete(request)
-        self._journal.record_reply(self._provider, reply)
+        self._journal.record_reply(self._provider, reply, self._inner.name.partition("/")[2])
         return reply

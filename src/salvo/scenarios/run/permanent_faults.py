@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import NamedTuple
 
 from salvo.engine.chat import catalog
 from salvo.engine.wire.addresses import is_web_address
@@ -11,24 +10,21 @@ from salvo.engine.wire.base import Endpoint
 from salvo.errors import ProviderError, UnknownModelError, UsageError
 from salvo.scenarios.evaluators.registry import builtin_registry
 from salvo.scenarios.result import PROVIDER_ADAPTERS
-from salvo.scenarios.run.environment import PreparedScenario
+from salvo.scenarios.run.environment import CallTarget, PreparedScenario
+from salvo.scenarios.spec.judge_server import JudgeServer
 
 _NOTHING_SPENT = "Nothing was run, and nothing was spent."
 
 
-class _Target(NamedTuple):
-    """A model that a scenario calls, and the name of the endpoint where it is."""
-
-    endpoint: str
-    model: str
-
-
-def check_endpoints(scenarios: Iterable[PreparedScenario], endpoints: Mapping[str, Endpoint]) -> None:
+def check_endpoints(
+    scenarios: Iterable[PreparedScenario], endpoints: Mapping[str, Endpoint], *, only_judges: bool = False
+) -> None:
     """Raise UsageError if a call of a scenario could not be sent: its key is missing, or its address is none.
 
     What a program or an adapter of the user's own calls is not known before it runs.
     """
-    for name in dict.fromkeys(target.endpoint for prepared in scenarios for target in _known_targets(prepared)):
+    targets = _judge_targets if only_judges else _known_targets
+    for name in dict.fromkeys(target.endpoint for prepared in scenarios for target in targets(prepared)):
         endpoint = endpoints.get(name)
         if endpoint is None:
             continue
@@ -49,41 +45,45 @@ class PermanentFaults:
     def __init__(self) -> None:
         self._reasons: dict[str, str] = {}
 
-    def record(self, prepared: PreparedScenario, faults: Iterable[tuple[ProviderError, str | None]]) -> None:
-        """Record the faults of a run, each with the name of the judge's model, or None for the agent's."""
-        for fault, judge_model in faults:
+    def record(self, prepared: PreparedScenario, faults: Iterable[tuple[ProviderError, CallTarget | None]]) -> None:
+        """Record the faults of a run, each with the judge that was called, or None for the agent's model."""
+        for fault, judge in faults:
             if fault.is_permanent:
-                self._reasons.setdefault(_key(_target(prepared, judge_model), fault), fault.message)
+                self._reasons.setdefault(_key(judge or _agent_target(prepared), fault), fault.message)
 
     def reason(self, prepared: PreparedScenario) -> str | None:
         """Return why another run of the scenario would fail, if it would."""
         if not self._reasons:
             return None
-        targets = [_target(prepared, None), *_known_targets(prepared)]
+        targets = [_agent_target(prepared), *_known_targets(prepared)]
         keys = (key for target in targets for key in (target.endpoint, "/".join(target)))
         message = next((self._reasons[key] for key in keys if key in self._reasons), None)
         return message and f"every further run would fail in the same way: {message}"
 
 
-def _key(target: _Target, fault: ProviderError) -> str:
+def _key(target: CallTarget, fault: ProviderError) -> str:
     return "/".join(target) if isinstance(fault, UnknownModelError) else target.endpoint
 
 
-def _target(prepared: PreparedScenario, judge_model: str | None) -> _Target:
-    if judge_model is not None:
-        provider, model = catalog.find(judge_model)
-        return _Target(provider.name, model)
+def _agent_target(prepared: PreparedScenario) -> CallTarget:
     if prepared.scenario.adapter in PROVIDER_ADAPTERS:
-        return _Target(prepared.endpoint or prepared.scenario.adapter, prepared.scenario.model)
-    return _Target(prepared.batch.batch_id, "")  # whom it calls is not known
+        return CallTarget(prepared.endpoint or prepared.scenario.adapter, prepared.scenario.model)
+    return CallTarget(prepared.batch.batch_id, "")  # whom it calls is not known
 
 
-def _known_targets(prepared: PreparedScenario) -> Iterator[_Target]:
+def _known_targets(prepared: PreparedScenario) -> Iterator[CallTarget]:
     """Yield the models that the scenario itself names, for the agent and for judges."""
     if prepared.scenario.adapter in PROVIDER_ADAPTERS:
-        yield _target(prepared, None)
+        yield _agent_target(prepared)
+    yield from _judge_targets(prepared)
+
+
+def _judge_targets(prepared: PreparedScenario) -> Iterator[CallTarget]:
     registry = builtin_registry()
+    endpoints = prepared.judge_endpoints or {}
     for assertion in prepared.scenario.assertions:
         judge_model = registry.find(assertion.type).judge_model
-        if judge_model is not None and (model := judge_model(prepared.scenario, assertion.fields)) is not None:
-            yield _target(prepared, model)
+        if judge_model is not None and (name := judge_model(prepared.scenario, assertion.fields)) is not None:
+            provider, model = catalog.find(name)
+            server = JudgeServer(assertion.fields.get("base_url"), assertion.fields.get("api_key"))
+            yield CallTarget(endpoints.get((provider.name, server), provider.name), model)

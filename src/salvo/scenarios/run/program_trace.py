@@ -127,9 +127,10 @@ class ProgramTrace:
 
     def _record_reply(self, call: Call, reply: WireReply, parsed: ChatReply) -> None:
         model = parsed.model or _model(call)
-        self._journal.record_reply(
-            call.provider, replace(parsed, model=model, seconds=reply.seconds, attempts=reply.attempts)
+        answer = replace(
+            parsed, model=model, seconds=reply.seconds, attempts=reply.attempts, from_cache=reply.from_cache
         )
+        self._journal.record_reply(call.provider, answer, _model(call))
         self._insert_event(call.number, self._journal.events.pop())
 
     def _record_refusal(self, call: Call, reply: WireReply) -> None:

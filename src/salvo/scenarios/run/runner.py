@@ -15,7 +15,9 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
 from salvo.engine.runtime.clock import Clock
+from salvo.engine.runtime.event_loop import watched_loop
 from salvo.engine.runtime.pool import TERMINATED, Budget, Pool, PoolStopped, cancel_on_interrupt, gather
+from salvo.engine.runtime.pricing import PriceBook
 from salvo.engine.runtime.redact import Redactor
 from salvo.engine.wire.base import Endpoint
 from salvo.engine.wire.record import RecordingOptions
@@ -25,9 +27,10 @@ from salvo.scenarios.analysis.confidence_gate import independent_tally, required
 from salvo.scenarios.result import AgentRunResult, Batch, Cause, Outcome, SkippedRun
 from salvo.scenarios.run.attempt import run_once
 from salvo.scenarios.run.call_limits import DEFAULT_LIMITS, CallLimits
-from salvo.scenarios.run.environment import PreparedScenario, Session
+from salvo.scenarios.run.environment import CacheSource, PreparedScenario, Session
 from salvo.scenarios.run.permanent_faults import PermanentFaults, check_endpoints
 from salvo.scenarios.store.index import IndexEntry, index_entry
+from salvo.scenarios.store.reply_cache import open_cache
 from salvo.scenarios.store.store import RunStore
 
 INTERRUPTED = "Ctrl-C was pressed"
@@ -87,8 +90,14 @@ class RunListener:
     def calling(self, count: int, seconds: float) -> None:
         """So many calls of agents are under way, the oldest for so long. Called every second."""
 
+    def blocked(self, seconds: float, where: str) -> None:
+        """Code at this place blocked the event loop, so that no run could go on."""
+
     def unpriced(self, name: str) -> None:
         """The first call that `max_cost` cannot count was made, to the model or adapter of this name."""
+
+    def cache_failed(self, error: StoreError) -> None:
+        """The cache cannot be written any more. The runs go on without it."""
 
     def finished(self, prepared: PreparedScenario, result: AgentRunResult) -> None: ...
 
@@ -122,6 +131,8 @@ class Runner:
     listener: RunListener
     call_limits: CallLimits = DEFAULT_LIMITS
     """For calls that are not an agent's, such as those of judges."""
+    price_book: PriceBook = field(default_factory=PriceBook)
+    use_cache: bool = False
     _pool: Pool = field(init=False)
     _faults: PermanentFaults = field(init=False, default_factory=PermanentFaults)
 
@@ -142,15 +153,32 @@ class Runner:
         # Here, because aiohttp is heavy, and before the first run, whose time it must not count as.
         from salvo.engine.wire.http import HttpWire
 
+        if (loop := watched_loop()) is not None:
+            loop.on_blocked = self.listener.blocked
         timeouts = self.call_limits.timeouts()
         async with HttpWire(self.endpoints, self.redactor, clock=self.clock, timeouts=timeouts) as wire:
-            spend = self._pool.budget.spend
-            session = Session(wire, self.redactor, self.clock, self.recording, self.listener.waiting, spend)
+            session = Session(
+                wire,
+                self.redactor,
+                self.clock,
+                self.recording,
+                self.listener.waiting,
+                self._pool.budget.spend,
+                self.price_book,
+                self._cache(),
+            )
             jobs = [self._run_scenario(runs, runs.prepared, session) for runs in work if runs.prepared]
             with cancel_on_interrupt(self._pool, INTERRUPTED):
                 async with self._showing_life(session):
                     await gather(jobs)
         return RunnerResult(self._pool.is_cancelled)
+
+    def _cache(self) -> CacheSource | None:
+        if not self.use_cache:
+            return None
+        replies = open_cache(self.store, self.listener.cache_failed)
+        replies.prepare()
+        return CacheSource(replies, self.endpoints)
 
     async def _run_scenario(self, runs: ScenarioRuns, prepared: PreparedScenario, session: Session) -> None:
         await self._run_numbers(runs, prepared, runs.pending, session)

@@ -12,6 +12,7 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 
 from salvo.engine.runtime.clock import Clock
+from salvo.engine.runtime.event_loop import watched_loop
 from salvo.engine.wire.base import Timeouts, Wire, WireReply, WireRequest
 from salvo.engine.wire.retry import Wait
 from salvo.errors import OverloadedError, ProviderError, UsageError, WireError
@@ -21,11 +22,20 @@ _SERVER_ERROR = 500
 
 
 class Stopwatch:
-    """Measures the agent's own time. Not part of it: tries of a call that failed, and the waits between tries."""
+    """Measures the agent's own time, and answers for it if it blocks the event loop.
+
+    Not part of it: tries of a call that failed, the waits between tries, and time in which another run blocks the loop.
+    """
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._started = clock.monotonic()
+        self._loop = watched_loop()
+        self._loop_blocked_before = self._loop_blocked()
+        self.blocked = 0.0
+        """For how long the agent blocked the event loop, in seconds."""
+        self.blocked_at = ""
+        """Where in the code."""
         self._excluded = 0.0
         self._excluded_until = self._started
         self._limit = 0.0
@@ -41,7 +51,19 @@ class Stopwatch:
         self.has_ended = False
 
     def seconds(self) -> float:
-        return self._clock.monotonic() - self._started - self._excluded
+        by_others = self._loop_blocked() - self._loop_blocked_before - self.blocked
+        return self._clock.monotonic() - self._started - self._excluded - by_others
+
+    def blocking(self, seconds: float, where: str) -> bool:
+        """Count the time in which the agent blocks the loop, in the thread that watches. Return whether it is over."""
+        self.blocked += seconds
+        self.blocked_at = where
+        return self._timeout is not None and self.seconds() > self._limit
+
+    def unblocked(self) -> None:
+        if self._timer is not None and self._timeout is not None:
+            self._timer.cancel()
+            self._check()
 
     def exclude(self, wait: Wait) -> None:
         """Exclude a failed try and the wait after it. Time in which several calls wait is excluded only once."""
@@ -77,6 +99,9 @@ class Stopwatch:
         if self.is_overdue and (fault is not None or not self._open_calls):
             self.fault = self.fault or fault
             self._expire()
+
+    def _loop_blocked(self) -> float:
+        return 0.0 if self._loop is None else self._loop.seconds_blocked
 
     def _set_timer(self, seconds: float) -> None:
         loop = asyncio.get_running_loop()

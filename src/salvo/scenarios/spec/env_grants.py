@@ -16,11 +16,13 @@ from pathlib import Path
 from typing import Any
 
 from salvo.engine.chat import catalog
+from salvo.engine.chat.catalog import Provider
 from salvo.engine.jsonio.pydantic_errors import FieldError, FieldPath
 from salvo.engine.runtime.credentials import is_known_credential, looks_secret
 from salvo.engine.text.messages import display_path
 from salvo.errors import UsageError
 from salvo.scenarios.result import COMMAND
+from salvo.scenarios.spec.judge_server import judge_provider, scenario_judge_servers
 from salvo.scenarios.spec.schema import Scenario
 from salvo.scenarios.spec.variables import VariableUse, expand_variables, find_variables
 
@@ -107,9 +109,19 @@ def _invalid(file: Path, field: str) -> UsageError:
 
 def refused_variables(scenario: Scenario, grants: EnvGrants) -> Iterator[VariableUse]:
     """Yield each credential that the scenario would send to an address, or give to a program, without a grant."""
-    options = scenario.adapter_options
+    options, provider = scenario.adapter_options, catalog.providers().get(scenario.adapter)
     for use in find_variables(options):
-        if _needs_grant(use, scenario, options, grants.environ) and not grants.allows(use.name):
+        to_program = _is_word_of_command(use.path, scenario) and is_credential(use.name)
+        if (to_program or _needs_grant(use, options, provider, grants.environ)) and not grants.allows(use.name):
+            yield use
+
+
+def refused_judge_variables(
+    fields: Mapping[str, Any], provider: Provider | None, grants: EnvGrants
+) -> Iterator[VariableUse]:
+    """Yield each credential that a judge with these fields would send to an address without a grant."""
+    for use in find_variables(fields):
+        if _needs_grant(use, fields, provider, grants.environ) and not grants.allows(use.name):
             yield use
 
 
@@ -117,24 +129,36 @@ def grant_errors(scenario: Scenario, grants: EnvGrants) -> Iterator[FieldError]:
     """Yield an error for each of them that names the variable and the flag, and never a value."""
     for use in refused_variables(scenario, grants):
         where = "a program" if _is_word_of_command(use.path, scenario) else "an address"
-        yield FieldError(
-            (OPTIONS, *use.path),
-            f"{use.name} is a credential, and this file would give it to {where} of its choice; "
-            f"if you want that, use --allow-env {use.name} (with pytest --salvo-allow-env)",
-        )
+        yield _grant_error((OPTIONS, *use.path), use.name, where)
+    yield from judge_grant_errors(scenario, grants)
 
 
-def _needs_grant(use: VariableUse, scenario: Scenario, options: Mapping[str, Any], environ: Mapping[str, str]) -> bool:
+def judge_grant_errors(scenario: Scenario, grants: EnvGrants) -> Iterator[FieldError]:
+    """Yield the same for the servers of its judges alone."""
+    for judge in scenario_judge_servers(scenario):
+        provider = judge_provider(scenario, judge.model)
+        for use in refused_judge_variables(judge.fields, provider, grants):
+            yield _grant_error((*judge.path, *use.path), use.name, "an address")
+
+
+def _grant_error(path: FieldPath, name: str, where: str) -> FieldError:
+    return FieldError(
+        path,
+        f"{name} is a credential, and this file would give it to {where} of its choice; "
+        f"if you want that, use --allow-env {name} (with pytest --salvo-allow-env)",
+    )
+
+
+def _needs_grant(
+    use: VariableUse, options: Mapping[str, Any], provider: Provider | None, environ: Mapping[str, str]
+) -> bool:
     if is_address(use):
         return is_credential(use.name) or looks_secret(use.name)
     if not is_credential(use.name):
         return False
-    if _is_word_of_command(use.path, scenario):
-        return True
     if options.get(BASE_URL):
         return not _goes_home(use.name, str(expand_variables(options[BASE_URL], environ)))
     # Without an address it goes to the provider's own, where it may be another service's.
-    provider = catalog.providers().get(scenario.adapter)
     return provider is not None and use.name != provider.key_variable
 
 

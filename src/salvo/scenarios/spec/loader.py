@@ -16,8 +16,9 @@ from pydantic import BaseModel
 from salvo.engine.jsonio.pydantic_errors import FieldError, FieldPath, validate
 from salvo.engine.text.messages import display_path
 from salvo.errors import InputError, Problem, ScenarioFileError
+from salvo.scenarios.spec.judge_server import ASSERTIONS, judge_servers
 from salvo.scenarios.spec.project import project_root
-from salvo.scenarios.spec.schema import Scenario, YamlTool
+from salvo.scenarios.spec.schema import EXTENSION, Scenario, YamlTool
 from salvo.scenarios.spec.variables import variable_errors
 from salvo.scenarios.spec.yaml_source import SourcePosition, YamlDocument, YamlProblem, read_yaml
 
@@ -32,13 +33,14 @@ class LoadedFile(Generic[Model]):
 
     def __init__(self, path: Path, model_type: type[Model], document: YamlDocument) -> None:
         self.path = path
-        self.model, self._errors = validate(model_type, document.data)
+        self._data = _without_extensions(document.data)
+        self.model, self._errors = validate(model_type, self._data)
         self._model_type = model_type
         self._document = document
         self._problems = [_problem(problem.position, problem.path, problem.message) for problem in document.problems]
         self._unusable = {problem.path for problem in document.problems if problem.unusable}
         """Values that already have a problem: other errors in them would only be consequences of it."""
-        if isinstance(document.data, dict):
+        if isinstance(self._data, dict):
             self.report(self._errors)
         else:
             self.report([FieldError((), "must be a mapping: lines of `field: value`")])
@@ -65,8 +67,8 @@ class LoadedFile(Generic[Model]):
 
         Errors about a stand-in are not reported.
         """
-        if self.model is None and isinstance(self._document.data, dict):
-            data, replaced = _with_stand_ins(self._document.data, self._errors)
+        if self.model is None and isinstance(self._data, dict):
+            data, replaced = _with_stand_ins(self._data, self._errors)
             self._unusable |= replaced
             return validate(self._model_type, data)[0]
         return self.model
@@ -79,16 +81,21 @@ class LoadedFile(Generic[Model]):
 
 
 def load_scenario(
-    path: Path, *, environ: Mapping[str, str] | None = None, root: Path | None = None
+    path: Path, *, environ: Mapping[str, str] | None = None, root: Path | None = None, only_judges: bool = False
 ) -> LoadedFile[Scenario]:
-    """Read a scenario. Its variables are checked if there is an environment.
+    """Read a scenario. Its variables are checked if there is an environment, with `only_judges` those of its judges.
 
     Includes must be inside the root, or inside the file's own project if the file is outside the root.
     """
     document = read_yaml(path, project_root(path, root))
     if environ is not None and isinstance(document.data, dict):
-        for error in variable_errors(document.data.get(_OPTIONS), (_OPTIONS,), environ):
-            document.problems.append(YamlProblem(error.path, document.position(error.path), error.message))
+        options: list[tuple[FieldPath, Any]] = []
+        if not only_judges:
+            options.append(((_OPTIONS,), document.data.get(_OPTIONS)))
+        options += [(use.path, use.fields) for use in judge_servers(document.data.get(ASSERTIONS))]
+        for options_path, values in options:
+            for error in variable_errors(values, options_path, environ):
+                document.problems.append(YamlProblem(error.path, document.position(error.path), error.message))
     return LoadedFile(path, Scenario, document)
 
 
@@ -127,6 +134,13 @@ def _field_name(path: FieldPath) -> str:
 
 def _short_key(key: str) -> str:
     return key if len(key) <= _MAX_KEY and key.isprintable() else f"{ascii(key)[1:_MAX_KEY]}…"
+
+
+def _without_extensions(data: Any) -> Any:
+    """Return the data without top-level `x-` fields, which hold what the file itself refers to by YAML aliases."""
+    if not isinstance(data, dict):
+        return data
+    return {name: value for name, value in data.items() if not name.startswith(EXTENSION)}
 
 
 _STAND_INS: Mapping[str, Any] = {

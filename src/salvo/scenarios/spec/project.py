@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
@@ -60,11 +60,20 @@ class Project:
         resolved = file.resolve()
         return resolved.relative_to(self.root).as_posix() if resolved.is_relative_to(self.root) else str(resolved)
 
-    def scenario_files(self, path: Path | None = None) -> list[Path]:
-        """Return the file at the path, or every scenario below that folder; the default is `scenarios`, else `.`."""
-        if path is None and (self.cwd / "scenarios").is_dir():
-            path = Path("scenarios")
-        place = self.cwd if path is None else self.cwd / path
+    def scenario_files(self, paths: Sequence[Path] = ()) -> list[Path]:
+        """Return the files at these paths and every scenario below folders, each once.
+
+        Without a path it is the folder `scenarios`, or else the current one.
+        """
+        if not paths:
+            paths = [Path("scenarios") if (self.cwd / "scenarios").is_dir() else Path()]
+        unique: dict[Path, Path] = {}
+        for path in paths:
+            for file in self._files_at(self.cwd / path):
+                unique.setdefault(file.resolve(), file)
+        return list(unique.values())
+
+    def _files_at(self, place: Path) -> list[Path]:
         if not place.exists():
             raise UsageError(f"There is no {display_path(place)}.", hint="Name a scenario file, or a folder of them.")
         if not place.is_dir():

@@ -52,6 +52,13 @@ class _ObjectNames:
 def _assertion(assertion: Any, names: _ObjectNames) -> Any:
     if callable(assertion):
         return {"type": "custom", "name": getattr(assertion, "__name__", None), "function": names.add(assertion)}
-    if isinstance(assertion, Mapping) and callable(assertion.get("function")):
-        return {**assertion, "function": names.add(assertion["function"])}
-    return assertion
+    if not isinstance(assertion, Mapping):
+        return assertion
+    document = dict(assertion)
+    if callable(document.get("function")):
+        document["function"] = names.add(document["function"])
+    if isinstance(document.get("assertions"), list):
+        document["assertions"] = [_assertion(part, names) for part in document["assertions"]]
+    if "assertion" in document:
+        document["assertion"] = _assertion(document["assertion"], names)
+    return document

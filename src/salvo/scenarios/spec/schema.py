@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Annotated, Any, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Discriminator, Field, Tag, WithJsonSchema, model_validator
 from pydantic.json_schema import models_json_schema
 
-from salvo.engine.jsonio.pydantic_errors import EXPECTED_KIND
+from salvo.engine.jsonio.pydantic_errors import EXPECTED_KIND, FieldPath, validate
 
 if TYPE_CHECKING:
     from salvo.scenarios.evaluators.base import EvaluatorType
@@ -39,6 +39,9 @@ ToolName = Annotated[
     _matches(_TOOL_NAME, "must have at most 64 letters, digits, _ and -, as the providers require"),
     WithJsonSchema({"type": "string", "pattern": _TOOL_NAME}),
 ]
+
+EXTENSION = "x-"
+"""Top-level fields that begin so are ignored: a place for YAML anchors, as in a Compose file."""
 
 CERTAINTY_ERROR = "no number of runs can show a min_pass_rate of 1.0; use a lower one, such as 0.95"
 
@@ -102,6 +105,29 @@ class Assertion(FileModel):
         path = self.fields.get("path")
         return self.name or (str(path).rsplit(".", 1)[-1] if path else self.type)
 
+    @property
+    def parts(self) -> list[tuple[FieldPath, Assertion]]:
+        """Return the valid assertions that this one is composed of, each with its path in it."""
+        field = COMPOSITIONS.get(self.type)
+        values = None if field is None else self.fields.get(field)
+        if field is None or values is None:
+            return []
+        located: list[tuple[FieldPath, Any]] = [((field,), values)]
+        if isinstance(values, list):
+            located = [((field, index), value) for index, value in enumerate(values)]
+        parts = ((path, validate(Assertion, value)[0]) for path, value in located)
+        return [(path, part) for path, part in parts if part is not None]
+
+    def walk(self, path: FieldPath = ()) -> Iterator[tuple[FieldPath, Assertion]]:
+        """Yield this assertion and all that it is composed of, at any depth, in the order of the file."""
+        yield path, self
+        for inner, part in self.parts:
+            yield from part.walk((*path, *inner))
+
+
+COMPOSITIONS: Mapping[str, str] = {"all_of": "assertions", "any_of": "assertions", "not": "assertion"}
+"""The types that are composed of other assertions, and the field that has these."""
+
 
 Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 
@@ -159,6 +185,14 @@ class Scenario(FileModel):
         {}, description="For the adapter, such as base_url. ${NAME} is filled from the environment."
     )
 
+    def all_assertions(self) -> list[tuple[FieldPath, Assertion]]:
+        """Return every assertion with its path in the file, also those inside others, in the order of the file."""
+        return [
+            located
+            for index, assertion in enumerate(self.assertions)
+            for located in assertion.walk(("assertions", index))
+        ]
+
     @model_validator(mode="after")
     def _has_provable_pass_rate(self) -> Self:
         if self.confidence is not None and self.min_pass_rate == 1:
@@ -179,13 +213,26 @@ def scenario_schema(evaluators: Mapping[str, EvaluatorType]) -> dict[str, Any]:
         _assertion_schema(name, common, parts[names[evaluator.fields]] if evaluator.fields else None)
         for name, evaluator in evaluators.items()
     ]
-    scenario["properties"]["assertions"]["items"] = {"oneOf": assertions}
+    scenario["properties"]["assertions"]["items"] = {"oneOf": [_with_any_assertion(item) for item in assertions]}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         **scenario,
+        "patternProperties": {f"^{EXTENSION}": {"description": "Ignored: a place for YAML anchors."}},
         "title": "Salvo scenario",
         "$defs": {name: part for name, part in parts.items() if name not in {"Assertion", *names.values()}},
     }
+
+
+ANY_ASSERTION = "#/properties/assertions/items"
+
+
+def _with_any_assertion(schema: Any) -> Any:
+    """Return a schema in which an assertion inside another one may have any type."""
+    if isinstance(schema, dict):
+        if schema.get("$ref") == "#/$defs/Assertion":
+            return {**schema, "$ref": ANY_ASSERTION}
+        return {name: _with_any_assertion(value) for name, value in schema.items()}
+    return [_with_any_assertion(item) for item in schema] if isinstance(schema, list) else schema
 
 
 def _assertion_schema(name: str, common: Mapping[str, Any], own: Mapping[str, Any] | None) -> dict[str, Any]:

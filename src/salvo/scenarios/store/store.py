@@ -4,8 +4,10 @@
     batches/.lock                  locks of the batches whose runs are being made
     runs/{run_id}.json             one AgentRunResult
     recordings/{run_id}/*.json     what replay needs
+    scores/{score_id}/*.json       runs of a batch that were scored again (score_store.py)
+    judgings/{batch_id}.jsonl      runs of a batch that were judged again (rejudge_store.py)
     history.jsonl                  one line per run, in the order in which they ended
-    cache/                         derived from history.jsonl; can be deleted at any time
+    cache/                         derived from history.jsonl, and replies (reply_cache.py); can be deleted at any time
 
 Several processes may write one store, and each may be killed at any moment. So a file gets its name only when it is
 complete, and a line of the index that was cut short is removed by the next append.
@@ -19,15 +21,11 @@ import re
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, suppress
-from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from pydantic import ValidationError
-
 from salvo.engine.jsonio import json_codec
-from salvo.engine.jsonio.type_adapters import first_error, type_adapter
 from salvo.engine.runtime.files import (
     make_folder,
     move_folder,
@@ -39,27 +37,35 @@ from salvo.engine.runtime.files import (
     write,
     write_atomically,
 )
-from salvo.errors import AmbiguousIdError, StoreError, TapeError, UnknownIdError
+from salvo.errors import StoreError, TapeError
 from salvo.scenarios.result import AgentRunResult, Batch, Outcome
 from salvo.scenarios.store.batch_lock import hold_batches
+from salvo.scenarios.store.ids import (
+    checked_id,
+    is_id,
+    is_run_id,
+    make_run_id,
+    nth_newest,
+    only_match,
+    split_run_id,
+    steps_before_latest,
+    too_few,
+)
 from salvo.scenarios.store.index import Entries, IndexEntry, index_entry
 from salvo.scenarios.store.jsonl import append_line, open_for_appending, open_locked, parse_line, tail_lines
 from salvo.scenarios.store.large_answers import without_repeated_answer
 from salvo.scenarios.store.recording import Recording, check_file_names
+from salvo.scenarios.store.stored_file import damaged, load_stored, own_path
 
 if TYPE_CHECKING:
     from salvo.scenarios.store.index_cache import IndexCache
 
-LATEST = "latest"
 FREE_SPACE = 32 * 1024 * 1024
 """Bytes that must be free before any run is paid for."""
 
-_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,127}")
 _FILE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,127}")
-_RUN_ID = re.compile(r"(?P<batch>.+)-(?P<number>\d{4,})")
 _TAIL = 512 * 1024
 """Bytes of the index, about 1,000 lines, in which the newest run is looked for."""
-_CANDIDATES = 5
 _MOST_RUNS = 100_000
 """Per batch. The command line accepts no more, but a file may say anything."""
 _GITIGNORE = Path(__file__).parents[1] / "spec" / "templates" / "gitignore.txt"
@@ -114,7 +120,7 @@ class RunStore:
 
     def hold(self, batches: Iterable[Batch], now: str) -> AbstractContextManager[None]:
         """Let no other process make runs of these batches in a block. Raise UsageError if one does already."""
-        return hold_batches(self.batches, [_checked(batch.batch_id, "batch") for batch in batches], now)
+        return hold_batches(self.batches, [checked_id(batch.batch_id, "batch") for batch in batches], now)
 
     def save_batch(self, batch: Batch) -> None:
         write_atomically(self._batch_file(batch.batch_id), json_codec.dumps(batch, indent=2))
@@ -125,7 +131,7 @@ class RunStore:
             return self._recorded(recorded).batch
         batch = self._load(path, Batch)
         if batch.batch_id != batch_id:
-            raise _damaged(path, f": it holds the batch {batch.batch_id}")
+            raise damaged(path, f": it holds the batch {batch.batch_id}")
         return batch
 
     def batches_of_command(self, batch: Batch) -> list[Batch]:
@@ -149,8 +155,8 @@ class RunStore:
         if not path.is_file() and self.has_recording(run_id):
             return self._recorded(run_id).result
         result = self._load(path, AgentRunResult)
-        if _run_id(result.batch_id, result.number) != run_id:
-            raise _damaged(path, f": it holds run {result.number} of the batch {result.batch_id}")
+        if make_run_id(result.batch_id, result.number) != run_id:
+            raise damaged(path, f": it holds run {result.number} of the batch {result.batch_id}")
         return result
 
     def save_recording(self, run_id: str, files: Mapping[str, bytes]) -> None:
@@ -177,7 +183,7 @@ class RunStore:
         try:
             files = sorted(names(folder))
             check_file_names(files, run_id)
-            return {name: read_regular(self._own(folder / name)) for name in files}
+            return {name: read_regular(own_path(folder / name, self.folder)) for name in files}
         except OSError as error:
             raise unreadable(folder, error) from error
 
@@ -191,11 +197,11 @@ class RunStore:
     def stored_numbers(self, batch_id: str) -> set[int]:
         """Return the numbers of a batch's runs, by file names alone. A run may exist as a recording only."""
         run_ids = {*self._run_ids(f"{batch_id}-"), *self._recorded_ids(f"{batch_id}-")}
-        return {number for batch, number in map(_parts, run_ids) if batch == batch_id}
+        return {number for batch, number in map(split_run_id, run_ids) if batch == batch_id}
 
     def batch_run_ids(self, batch_id: str) -> list[str]:
         """Return every run of a batch, ordered by number."""
-        return [_run_id(batch_id, number) for number in sorted(self.stored_numbers(batch_id))]
+        return [make_run_id(batch_id, number) for number in sorted(self.stored_numbers(batch_id))]
 
     def load_runs(self, batch_id: str) -> list[AgentRunResult]:
         return [self.load_run(run_id) for run_id in self.batch_run_ids(batch_id)]
@@ -215,21 +221,39 @@ class RunStore:
                 yield run_id
 
     def find_run(self, text: str) -> str:
-        """Return the run whose id begins with the text, or the newest one for `latest`."""
-        if text == LATEST:
-            return self._latest_run()
-        if _ID.fullmatch(text) and self.has_run(text):
+        """Return the run whose id begins with the text; for `latest` the newest one, for `latest~1` the one before."""
+        back = steps_before_latest(text)
+        if back is not None:
+            return self._latest_run(back)
+        if is_id(text) and self.has_run(text):
             return text
-        return _only_match(text, "run", sorted({*self._run_ids(), *self._recorded_ids()}, key=_parts))
+        return only_match(text, "run", sorted({*self._run_ids(), *self._recorded_ids()}, key=split_run_id))
 
     def find_batch(self, text: str) -> str:
-        """Return the batch whose id begins with the text, or the newest one for `latest`."""
-        if text != LATEST and _ID.fullmatch(text) and self._batch_file(text).is_file():
+        """Return the batch whose id begins with the text; for `latest` the newest one, for `latest~1` the one before.
+
+        Ids sort by the time they were created.
+        """
+        back = steps_before_latest(text)
+        if back is None and is_id(text) and self._batch_file(text).is_file():
             return text
         ids = sorted({*self._batch_ids(), *self._recorded_batches()})
-        if text == LATEST and ids:
-            return ids[-1]
-        return _only_match(text, "batch", ids)
+        return only_match(text, "batch", ids) if back is None else nth_newest(ids[::-1], back, "batch")
+
+    def find_batches(self, text: str) -> list[Batch]:
+        """Return one batch by its id; for `latest` all of the newest command, for `latest~1` of the one before."""
+        back = steps_before_latest(text)
+        return [self.load_batch(self.find_batch(text))] if back is None else self._batches_of_latest_command(back)
+
+    def _batches_of_latest_command(self, back: int) -> list[Batch]:
+        commands: dict[str, Batch] = {}
+        for batch_id in sorted({*self._batch_ids(), *self._recorded_batches()}, reverse=True):
+            with suppress(StoreError, TapeError):
+                batch = self.load_batch(batch_id)
+                commands.setdefault(batch.command or batch.batch_id, batch)
+            if len(commands) > back:
+                return self.batches_of_command(list(commands.values())[back])
+        raise too_few(len(commands), back, "command" if commands else "batch")
 
     def newest_batches(self, number: int) -> list[str]:
         """Return the ids of the newest batches, newest first: ids sort by the time they were created."""
@@ -281,7 +305,7 @@ class RunStore:
         if not self.folder.is_dir():
             return Rebuilt(0, 0)
         before = self._versions()
-        entries = self._load_entries(sorted(before, key=_parts))
+        entries = self._load_entries(sorted(before, key=split_run_id))
         with open_locked(self.history):
             # Other processes wait with their lines until this one has replaced the file. What they added before is
             # lost with the old file, so the runs that ended in the meantime are read now.
@@ -308,104 +332,46 @@ class RunStore:
                 versions[run_id] = (state.st_ino, state.st_mtime_ns)
         return versions
 
-    def _latest_run(self) -> str:
-        """Return the run that ended last, or the highest id if the index does not say. A skipped run does not count."""
-        for line in reversed(tail_lines(self.history, _TAIL)):
+    def _latest_run(self, back: int) -> str:
+        """Return a run by how many ended after it, or by its id if the index does not say. A skipped run is none."""
+        newest: dict[str, None] = {}
+        for line in reversed(tail_lines(self.history, _TAIL * (1 + back // 500))):
             entry = parse_line(line, IndexEntry)
-            if entry is None or entry.outcome is Outcome.NOT_RUN or not _ID.fullmatch(entry.run_id):
+            if entry is None or entry.outcome is Outcome.NOT_RUN or not is_id(entry.run_id):
                 continue
             if self._run_file(entry.run_id).is_file():
-                return entry.run_id
-        newest = max((*self._run_ids(), *self._recorded_ids()), key=_parts, default=None)
-        return newest or _only_match(LATEST, "run", [])
+                newest[entry.run_id] = None
+                if len(newest) > back:
+                    return entry.run_id
+        others = sorted({*self._run_ids(), *self._recorded_ids()} - newest.keys(), key=split_run_id, reverse=True)
+        return nth_newest([*newest, *others], back, "run")
 
     def _run_ids(self, prefix: str = "") -> Iterator[str]:
         run_ids = (name.removesuffix(".json") for name in names(self.runs, prefix) if name.endswith(".json"))
-        return (run_id for run_id in run_ids if _ID.fullmatch(run_id) and _RUN_ID.fullmatch(run_id))
+        return (run_id for run_id in run_ids if is_run_id(run_id))
 
     def _recorded_batches(self) -> set[str]:
-        return {_parts(run_id)[0] for run_id in self._recorded_ids()}
+        return {split_run_id(run_id)[0] for run_id in self._recorded_ids()}
 
     def _recorded_ids(self, prefix: str = "") -> Iterator[str]:
         """Yield the runs that have a recording. It may be all that is there of a run: recordings are committed."""
-        return (name for name in names(self.recordings, prefix) if _ID.fullmatch(name) and _RUN_ID.fullmatch(name))
+        return (name for name in names(self.recordings, prefix) if is_run_id(name))
 
     def _batch_ids(self) -> Iterator[str]:
         batch_ids = (name.removesuffix(".json") for name in names(self.batches) if name.endswith(".json"))
-        return filter(_ID.fullmatch, batch_ids)
+        return filter(is_id, batch_ids)
 
     def _recorded(self, run_id: str) -> Recording:
         return Recording.from_files(self.load_recording(run_id), run_id)
 
     def _load(self, path: Path, kind: type[T]) -> T:
-        try:
-            content = read_regular(self._own(path))
-            return type_adapter(kind).validate_python(json_codec.loads(content, max_depth=json_codec.MAX_DEPTH_STORED))
-        except FileNotFoundError as error:
-            raise StoreError(f"{path} does not exist.", hint="`salvo report` lists what is stored.") from error
-        except OSError as error:
-            raise unreadable(path, error) from error
-        except ValidationError as error:
-            where, what = first_error(error)
-            raise _damaged(path, f" at {where}: {what}" if where else f": {what}") from error
-        except ValueError as error:
-            raise _damaged(path, f": {error}") from error
-
-    def _own(self, path: Path) -> Path:
-        """Return the path if it exists inside the store. A store of someone else may contain any link."""
-        path.stat()
-        if not os.path.realpath(path).startswith(f"{os.path.realpath(self.folder)}{os.sep}"):
-            raise StoreError(f"{path} leads out of the store, so it is not read.", hint="Remove it.")
-        return path
+        return load_stored(path, kind, self.folder)
 
     def _batch_file(self, batch_id: str) -> Path:
-        return self.batches / f"{_checked(batch_id, 'batch')}.json"
+        return self.batches / f"{checked_id(batch_id, 'batch')}.json"
 
     def _run_file(self, run_id: str) -> Path:
-        return self.runs / f"{_checked(run_id, 'run')}.json"
+        return self.runs / f"{checked_id(run_id, 'run')}.json"
 
     def _recording(self, run_id: str) -> Path:
-        return self.recordings / _checked(run_id, "run")
-
-
-def _run_id(batch_id: str, number: int) -> str:
-    return f"{batch_id}-{number:04d}"
-
-
-def _parts(run_id: str) -> tuple[str, int]:
-    """Return batch and number, by which runs are sorted: the 10,000th comes after the 9,999th."""
-    batch_id, _, number = run_id.rpartition("-")
-    return batch_id, int(number)
-
-
-def _checked(text: str, what: str) -> str:
-    """Return an id if it is valid. It becomes part of a path, and may come from anywhere."""
-    if not _ID.fullmatch(text):
-        raise UnknownIdError(f"{text!r} is not the id of a {what}.", hint=f"`salvo report` lists every {what}.")
-    return text
-
-
-def _only_match(text: str, what: str, ids: list[str]) -> str:
-    """Return the id that equals the text, or the only one that begins with it."""
-    if text in ids:
-        return text
-    if not ids:
-        raise UnknownIdError(f"No {what} is stored yet.", hint="Create one with `salvo run`.")
-    matching = [item for item in ids if item.startswith(text)] if text else []
-    if len(matching) == 1:
-        return matching[0]
-    if matching:
-        raise AmbiguousIdError(
-            f"{len(matching)} of the stored ids begin with {text!r}.", hint=f"Which {what}? {_join(matching)}"
-        )
-    near = get_close_matches(text, ids, _CANDIDATES) or ids[: -_CANDIDATES - 1 : -1]
-    raise UnknownIdError(f"No {what} has an id that begins with {text!r}.", hint=f"The nearest: {_join(near)}")
-
-
-def _join(ids: list[str]) -> str:
-    more = len(ids) - _CANDIDATES
-    return ", ".join(ids[:_CANDIDATES]) + (f" and {more} more." if more > 0 else ".")
-
-
-def _damaged(path: Path, what: str) -> StoreError:
-    return StoreError(f"{path} is damaged{what}.", hint="Restore it from a backup, or remove it and run again.")
+        return self.recordings / checked_id(run_id, "run")

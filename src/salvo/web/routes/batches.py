@@ -17,6 +17,7 @@ from salvo.engine.stats.rates import Interval
 from salvo.engine.text.formatting import NamedValue
 from salvo.scenarios.analysis.comparison_inputs import compare_batches, find_pairs
 from salvo.scenarios.analysis.divergence import Divergence
+from salvo.scenarios.analysis.scored_sides import ScoredSides
 from salvo.scenarios.analysis.summary import BatchSummary, BatchVerdict, FailureGroup, failure_groups
 from salvo.scenarios.report import html
 from salvo.scenarios.report.comparison import ComparisonDocument, document
@@ -212,7 +213,9 @@ def compare(pair: BatchPair, services: ServicesDep) -> ComparisonDocument:
     """Compare B with A: better, worse, or not distinguishable. The document of `salvo compare --json`."""
     store = services.catalog.store
     pairs, notes = find_pairs(store, pair.a, pair.b, all_scenarios=pair.whole)
-    return document(compare_batches(store, pairs, notes, services.catalog.list_entries))
+    return document(
+        compare_batches(store, pairs, notes, ScoredSides(store, services.catalog.list_entries).list_entries)
+    )
 
 
 @dataclass(frozen=True, slots=True)

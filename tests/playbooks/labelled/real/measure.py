@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from salvo.engine.stats.rates import clopper_pearson
-from salvo.playbooks.evaluate.judges.rules import calibration
+from salvo.playbooks.evaluate.judges import rules_calibration
 from salvo.playbooks.evaluate.judges.rules.engine import KNOWN_CHECKS, judge
 from salvo.playbooks.evaluate.judges.rules_judge import RulesJudge
 
@@ -54,7 +54,7 @@ def main() -> None:
     ]
     sys.stdout.write("\n".join(table(judged)) + "\n")
     if arguments.calibrate:
-        calibration.PATH.write_text(json.dumps(calibrate(judged), indent=2) + "\n", encoding="utf-8")
+        rules_calibration.PATH.write_text(json.dumps(calibrate(judged), indent=2) + "\n", encoding="utf-8")
 
 
 def _lines(path: Path) -> Iterator[dict[str, Any]]:

@@ -293,6 +293,16 @@ def test_a_program_that_does_without_its_last_call_is_judged_by_what_it_did(proj
     assert project.salvo("replay").exit_code == 0
 
 
+@pytest.mark.parametrize("body", [b'{"hello": "world"}', b'{"choices": [{"message": {}}]}'])
+def test_a_program_that_makes_something_of_a_reply_that_is_none_does_not_pass(
+    project: UserProject, body: bytes
+) -> None:
+    write(project, PLAIN_AGENT + "try: ask('hello')\nexcept KeyError: pass\nprint('{\"confirmation\": \"QWERTZ\"}')")
+    code, result = record(project, Fault.body(body))
+    assert (code, result["outcome"], result["cause"]) == (3, "error", "provider")
+    assert "OpenAI did not answer with a completion" in result["error"]
+
+
 def test_a_crash_after_an_answer_is_the_same_in_replay_whatever_it_complains_about(project: UserProject) -> None:
     write(project, PLAIN_AGENT + "import time\nask('first')\nsys.exit(f'at {time.time_ns()}')")
     assert record(project, Say("ok"))[0] == 1
@@ -307,6 +317,16 @@ def test_a_provider_out_of_order_makes_an_error_not_a_failure(project: UserProje
     assert (code, result["outcome"], result["cause"]) == (3, "error", "provider")
     assert "Check the key (in the environment: OPENAI_API_KEY)" in result["error"]
     assert project.salvo("replay").exit_code == 0
+
+
+@pytest.mark.parametrize("fault", [Fault.hang(), Fault.drip()], ids=lambda fault: fault.kind)
+def test_a_provider_that_hangs_is_not_the_timeout_of_the_program(project: UserProject, fault: Fault) -> None:
+    write(project, PLAIN_AGENT + "import time\ntime.sleep(0.5)\ntry: ask('hello')\nexcept Exception: time.sleep(60)")
+    file = project.folder / "scenarios/program.yaml"
+    file.write_text(file.read_text().replace("timeout: 60", "timeout: 1.5"))
+    code, result = record(project, fault)
+    assert (code, result["outcome"], result["cause"]) == (3, "error", "provider")
+    assert "sent no complete reply within 1.5 s" in result["error"]
 
 
 def test_no_key_is_told_as_what_it_is(project: UserProject) -> None:

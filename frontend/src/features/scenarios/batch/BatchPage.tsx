@@ -214,5 +214,12 @@ function batchFacts(batch: Batch): Fact[] {
     { name: "Seed", value: batch.seed === null ? "none" : String(batch.seed) },
     { name: "Recorded", value: batch.recorded ? "yes" : "no" },
     { name: "Salvo version", value: batch.salvo_version || UNKNOWN },
+    { name: "Git commit", value: batch.code.commit ? describeCommit(batch.code.commit, batch.code.dirty) : UNKNOWN },
+    ...(batch.code.agent ? [{ name: "Hash of the agent’s code", value: batch.code.agent, code: true }] : []),
   ];
+}
+
+function describeCommit(commit: string, dirty: boolean | null): string {
+  const changes = dirty === null ? ", perhaps with uncommitted changes" : dirty ? " with uncommitted changes" : "";
+  return `${commit.slice(0, 12)}${changes}`;
 }

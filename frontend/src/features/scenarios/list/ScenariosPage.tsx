@@ -20,7 +20,7 @@ import { formatLatencies, formatSpending, modelName } from "../format";
 import { completionCounts } from "../labels";
 import { PassRate } from "../PassRate";
 import { useAnnouncement, useLiveBatches, useNewestBatch } from "../useLiveBatches";
-import { SeriesCards, sortByName } from "./SeriesCards";
+import { INITIAL_CARDS, SeriesCards, sortByName } from "./SeriesCards";
 
 const LIMIT = 50;
 const COLUMNS = ["Select", "When", "Scenario, model", "Verdict", "Pass rate, 95%", "Completed", "Cost", "p50 / p95"];
@@ -51,6 +51,12 @@ export function ScenariosPage() {
     () => sortByName(series.data?.series ?? []).filter((item) => matches(item, filters.scenario, filters.model)),
     [series.data, filters.scenario, filters.model],
   );
+  // Many charts come after the list: they would push it off the screen.
+  const overTime = charts.length ? (
+    <Section title="Over time">
+      <SeriesCards series={charts} />
+    </Section>
+  ) : null;
   const isEmpty = data && !data.rows.length && !filtered && !offset;
   return (
     <>
@@ -65,11 +71,7 @@ export function ScenariosPage() {
       )}
       {error ? <ErrorNotice error={error} onRetry={refetch} /> : null}
       {!data && !error ? <Loading label="the batches" /> : null}
-      {charts.length ? (
-        <Section title="Over time">
-          <SeriesCards series={charts} />
-        </Section>
-      ) : null}
+      {charts.length <= INITIAL_CARDS ? overTime : null}
       {data && !isEmpty ? (
         <Section title="Batches">
           <CompareSelection selected={selected} path="/scenarios/compare" onClear={() => setSelected([])} />
@@ -99,6 +101,7 @@ export function ScenariosPage() {
           )}
         </Section>
       ) : null}
+      {charts.length > INITIAL_CARDS ? overTime : null}
     </>
   );
 }

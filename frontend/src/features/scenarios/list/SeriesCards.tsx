@@ -9,7 +9,8 @@ import { formatDollars, formatLatencies, modelName } from "../format";
 import { describeRate, Legend, RateChart, Sparkline } from "./charts";
 import { latestPoints, MAX_POINTS } from "./geometry";
 
-const INITIAL_CARDS = 6;
+/** The charts that are shown before one asks for all of them. */
+export const INITIAL_CARDS = 6;
 
 /** Sort by name, so that a card keeps its place when a batch is added. */
 export function sortByName(series: readonly Series[]): Series[] {

@@ -45,6 +45,11 @@ def render_page(package: str, template: str, *, title: str, style: str = "", **c
     return page.render(title=title, style=style, style_digest=digest, **context)
 
 
+def render_part(package: str, template: str, **context: Any) -> Markup:
+    """Return a part of a page, which a template inserts as it is: its own template has escaped it."""
+    return Markup(_environment(package).get_template(template).render(**context))  # noqa: S704 - escaped by the template
+
+
 @cache
 def stylesheet(package: str, name: str) -> str:
     return files(package).joinpath(name).read_text(encoding="utf-8")

@@ -66,7 +66,7 @@ def _joined(found: Iterable[tuple[str, Span]]) -> list[tuple[str, Span]]:
 def _marked_blocks(text: str) -> Iterator[tuple[str, Span]]:
     marks = sorted(_marks(text), key=lambda mark: mark[1])
     yield from ((kind, with_line_mark(text, span)) for kind, span in marks)
-    reader = _Reader(text, marks)
+    reader = _SentenceClassifier(text, marks)
     yield from blocks(text, [reader.read(*passage) for passage in passages(text)])
 
 
@@ -78,7 +78,7 @@ def _marks(text: str) -> Iterator[tuple[str, Span]]:
             yield "encoded_text", run.span
 
 
-class _Reader:
+class _SentenceClassifier:
     """Says which sentences address the evaluator. They come in the order of the text, as the marks do."""
 
     def __init__(self, text: str, marks: Sequence[tuple[str, Span]]) -> None:

@@ -27,16 +27,16 @@ class Shape(Enum):
     RULE = "horizontal rule"
 
 
-class Passage(NamedTuple):
+class PassageSpans(NamedTuple):
     shape: Shape
     span: Span
     sentences: tuple[Span, ...]
 
 
-def passages(text: str) -> list[Passage]:
+def passages(text: str) -> list[PassageSpans]:
     """Return the passages in the order of the text. White space between them belongs to none."""
     enclosed = _enclosed(text)
-    result: list[Passage] = []
+    result: list[PassageSpans] = []
     position = 0
     for span in (*enclosed, Span(len(text), len(text))):
         result += _from_lines(text, position, span.start)
@@ -73,7 +73,7 @@ def _comments(text: str) -> Iterator[Span]:
         start = text.find("<!--", end)
 
 
-def _from_lines(text: str, start: int, end: int) -> Iterator[Passage]:
+def _from_lines(text: str, start: int, end: int) -> Iterator[PassageSpans]:
     open_shape: Shape | None = None
     open_start = open_end = start
     for match in _LINE.finditer(text, start, end):
@@ -110,8 +110,8 @@ def _shape(line: str) -> Shape | None:
     return Shape.ITEM if _BULLET.match(stripped) or _NUMBERED.match(stripped) else Shape.PARAGRAPH
 
 
-def _passage(text: str, shape: Shape, start: int, end: int) -> Passage:
-    return Passage(shape, Span(start, end), tuple(_sentences(text, start, end)))
+def _passage(text: str, shape: Shape, start: int, end: int) -> PassageSpans:
+    return PassageSpans(shape, Span(start, end), tuple(_sentences(text, start, end)))
 
 
 def _sentences(text: str, start: int, end: int) -> Iterator[Span]:

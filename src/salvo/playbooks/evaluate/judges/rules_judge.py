@@ -28,14 +28,14 @@ class RulesJudge(Judge):
         self._lock = asyncio.Lock()
 
     def track_record(self) -> str:
-        from salvo.playbooks.evaluate.judges.rules import calibration  # reads a file; a model judge does without
+        from salvo.playbooks.evaluate.judges import rules_calibration  # reads a file; a model judge does without
 
-        return calibration.track_record(self.prompt_id)
+        return rules_calibration.track_record(self.prompt_id)
 
     def calibration(self, check_id: str, result: Result) -> Calibration | None:
-        from salvo.playbooks.evaluate.judges.rules import calibration  # reads a file; a model judge does without
+        from salvo.playbooks.evaluate.judges import rules_calibration  # reads a file; a model judge does without
 
-        return calibration.calibration(self.prompt_id, check_id, result)
+        return rules_calibration.calibration(self.prompt_id, check_id, result)
 
     async def judge(self, case: Case, wire: Wire | None = None) -> JudgeAnswer:  # noqa: ARG002 - it calls no provider
         key = (case.check.id, case.inputs.fingerprint)
@@ -52,7 +52,8 @@ class RulesJudge(Judge):
             return await asyncio.to_thread(self._apply_rules, case)
 
     def _apply_rules(self, case: Case) -> JudgeAnswer:
-        from salvo.playbooks.evaluate.judges.rules import calibration, engine  # compiles its patterns
+        from salvo.playbooks.evaluate.judges import rules_calibration  # reads a file, as above
+        from salvo.playbooks.evaluate.judges.rules import engine  # compiles its patterns
 
         text = case.inputs.ai_output
         finding = engine.judge(case.check.id, text, case.addressed)
@@ -60,7 +61,7 @@ class RulesJudge(Judge):
         measured = None if finding.abstained else self.calibration(case.check.id, result)
         return JudgeAnswer(
             result=result,
-            confidence=finding.confidence if measured is None else calibration.confidence(measured),
+            confidence=finding.confidence if measured is None else rules_calibration.confidence(measured),
             citations=tuple(RawCitation(text[start:end], offsets=Span(start, end)) for start, end in finding.spans),
             notes=finding.notes,
             rule=finding.rule,

@@ -27,7 +27,7 @@ from salvo.engine.runtime.files import write
 from salvo.engine.runtime.subprocesses import MAX_OUTPUT, ProcessResult, run_program
 from salvo.engine.wire.base import Wire
 from salvo.engine.wire.replay import ReplayWire
-from salvo.errors import ContextTooLongError, InputError, ProviderError
+from salvo.errors import BadReplyError, ContextTooLongError, InputError, ProviderError
 from salvo.scenarios.result import AdapterRequest, AdapterResponse, Stopped
 from salvo.scenarios.run.adapters.base import BaseAdapter
 from salvo.scenarios.run.adapters.tool_loop import LANE
@@ -219,7 +219,8 @@ def _response(result: ProcessResult, trace: ProgramTrace) -> AdapterResponse:
         if not isinstance(over, TurnLimitReached):
             raise over
         return AdapterResponse(None, stopped=Stopped.TURN_LIMIT, details=details)
-    if trace.error is not None and result.exit_code != 0:
+    # A program can do without an answer, but what it made of a reply that is none says nothing.
+    if trace.error is not None and (result.exit_code != 0 or isinstance(trace.error, BadReplyError)):
         raise trace.error
     text = result.output.rstrip("\r\n")
     if result.output_truncated:

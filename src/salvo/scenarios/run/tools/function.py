@@ -18,6 +18,7 @@ from pydantic_core import from_json, to_json
 
 from salvo.engine.chat.base import ToolDefinition
 from salvo.engine.runtime.threads import in_thread
+from salvo.engine.runtime.user_code import abandonable
 from salvo.errors import InputError
 from salvo.scenarios.run.tools.toolbox import ToolFailure
 
@@ -103,7 +104,7 @@ class FunctionTool:
     async def answer(self, arguments: dict[str, Any]) -> Any:
         try:
             if inspect.iscoroutinefunction(self.function):
-                result = await self._adapter.validate_python(arguments)
+                result = await abandonable(self._adapter.validate_python(arguments))
             else:
                 result = await in_thread(self._adapter.validate_python, arguments)
         except ValidationError as error:

@@ -169,3 +169,9 @@ def test_a_short_refusal_has_nothing_to_disclose(check: str) -> None:
         "criteria and a strong but reasonable first offer can lead to better outcomes for both sides."
     )
     assert judge(check, text).result == "indeterminate"
+
+
+@pytest.mark.parametrize("unit", ["> ", "- ", '" ', ". ", "[ ", "#", "a-", "(a) "])
+def test_half_a_megabyte_of_marks_in_one_line_is_read_in_linear_time(unit: str) -> None:
+    finding = judge("certainty_language", ANALYSIS + unit * (500_000 // len(unit)))
+    assert finding.result in ("pass", "fail", "indeterminate")  # in quadratic time this takes many minutes

@@ -82,7 +82,7 @@ def _frequency(fragment: Fragment) -> float:
 
 def needs_of(pattern: str, slot_needs: Callable[[str], list[Need]]) -> list[Need]:
     """Return what a match of the pattern needs. `slot_needs` says it for a `<slot>` in the pattern."""
-    return _Reader(pattern, slot_needs).alternatives()
+    return _PatternParser(pattern, slot_needs).alternatives()
 
 
 def split_alternatives(pattern: str) -> list[str]:
@@ -118,7 +118,7 @@ def _key(fragment: Fragment) -> tuple[str, bool] | None:
     return (max(starts, key=len), False) if starts else None
 
 
-class _Reader:
+class _PatternParser:
     """Reads a pattern from left to right. `left` and `right` say whether a word may not go on beyond a group."""
 
     def __init__(self, pattern: str, slot_needs: Callable[[str], list[Need]]) -> None:

@@ -15,7 +15,7 @@ from salvo.playbooks.evaluate.judges.rules.blocks import Kind
 
 
 @dataclass(frozen=True, slots=True)
-class Passage:
+class BlockText:
     """A block of the text: as it stands there, and folded with its quotations masked."""
 
     kind: Kind
@@ -25,7 +25,7 @@ class Passage:
     after_rule: bool = False
 
 
-def find_drafted(passages: Sequence[Passage]) -> list[bool]:
+def find_drafted(passages: Sequence[BlockText]) -> list[bool]:
     """Return for each passage whether it is drafted wording.
 
     A passage shows by its words what it is. One that does not show it belongs to a drafted region if it follows
@@ -56,7 +56,7 @@ def is_contract_wording(text: str) -> bool:
     return bool(_FORMULA.search(folded) or _REDLINE_MARK.search(folded))
 
 
-def _is_wording(passage: Passage, enough: int, *, in_region: bool) -> bool:
+def _is_wording(passage: BlockText, enough: int, *, in_region: bool) -> bool:
     """Return whether it reads as a contract: marks of a redline, enough formulas, capitals, signatures, blanks."""
     if _REDLINE_MARK.match(passage.own) or _is_in_capitals(passage.text):
         return True
@@ -76,12 +76,12 @@ def is_clause(own: str) -> bool:
     return bool(_PARTY_SHALL.match(own))
 
 
-def _is_comment(passage: Passage) -> bool:
+def _is_comment(passage: BlockText) -> bool:
     """Return whether it speaks about the wording or to the reader."""
     return bool(_COMMENT_LABEL.match(passage.own) or _COMMENTS.search(passage.own))
 
 
-def _ends_region(passage: Passage) -> bool:
+def _ends_region(passage: BlockText) -> bool:
     return bool(_COMMENT_HEADING.search(passage.own))
 
 
@@ -100,7 +100,7 @@ _WORDS_PER_FORMULA = 70
 _MIN_CLAUSES = 4
 
 _REDLINE_MARK = re.compile(
-    r"\W*\[?(?:add|end add|delete|end delete|modify|insert|new|re-?number|added|deleted|modified|remove"
+    r"\W{0,20}\[?(?:add|end add|delete|end delete|modify|insert|new|re-?number|added|deleted|modified|remove"
     r"|strike)\b[^\]]{0,60}\]"
 )
 _SIGNATURE = re.compile(

@@ -13,7 +13,7 @@ from functools import lru_cache
 from salvo.playbooks.evaluate.judges.rules.blocks import Block, Kind, blank_spans, read_blocks
 from salvo.playbooks.evaluate.judges.rules.finding import Span
 from salvo.playbooks.evaluate.judges.rules.folding import fold
-from salvo.playbooks.evaluate.judges.rules.segments import Passage, find_drafted, is_clause, is_contract_wording
+from salvo.playbooks.evaluate.judges.rules.segments import BlockText, find_drafted, is_clause, is_contract_wording
 
 QUOTED = "qqq"
 """Replaces quoted words in a folded sentence."""
@@ -73,7 +73,7 @@ def read(text: str, ignore: tuple[Span, ...] = ()) -> tuple[Sentence, ...]:
     """Return the sentences of a text, in order. Ignored spans count as blank."""
     text = blank_spans(text, ignore)
     sentences: list[Sentence] = []
-    passages: list[Passage] = []
+    passages: list[BlockText] = []
     passage_sizes: list[int] = []
     heading = lead = ""
     for block in read_blocks(text):
@@ -96,7 +96,7 @@ def read(text: str, ignore: tuple[Span, ...] = ()) -> tuple[Sentence, ...]:
         size = len(sentences) - before
         if size:
             own = " ".join(sentence.own for sentence in sentences[before:])
-            passages.append(Passage(block.kind, text[block.start : block.end], own, block.marker, block.after_rule))
+            passages.append(BlockText(block.kind, text[block.start : block.end], own, block.marker, block.after_rule))
             passage_sizes.append(size)
     drafted = [
         is_drafted for is_drafted, size in zip(find_drafted(passages), passage_sizes, strict=True) for _ in range(size)

@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 
 from salvo.playbooks.enums import Result
-from salvo.playbooks.evaluate.judges.rules import calibration
+from salvo.playbooks.evaluate.judges import rules_calibration
 from salvo.playbooks.evaluate.judges.rules.engine import KNOWN_CHECKS, judge
 from salvo.playbooks.evaluate.judges.rules_judge import RulesJudge
 from salvo.playbooks.report.report import Calibration
 
-REAL = Path(__file__).parents[3] / "labelled" / "real"
+REAL = Path(__file__).parents[2] / "labelled" / "real"
 LABELS = [json.loads(line) for line in (REAL / "labels.jsonl").read_text(encoding="utf-8").splitlines()]
-MEASURED = json.loads(calibration.PATH.read_text(encoding="utf-8"))
+MEASURED = json.loads(rules_calibration.PATH.read_text(encoding="utf-8"))
 
 
 def test_the_calibration_belongs_to_these_rules_and_to_the_labels_that_were_kept_aside() -> None:
@@ -46,7 +46,7 @@ def test_at_least_sixty_texts_are_labelled_twice_and_half_of_them_are_kept_aside
 
 @pytest.mark.parametrize("agreed,texts,confidence", [(0, 5, 0.14), (5, 5, 0.86), (26, 27, 0.93)])
 def test_a_few_texts_do_not_make_a_certainty(agreed: int, texts: int, confidence: float) -> None:
-    assert calibration.confidence(Calibration(agreed, texts)) == confidence
+    assert rules_calibration.confidence(Calibration(agreed, texts)) == confidence
 
 
 def test_too_few_texts_or_other_rules_give_no_calibration() -> None:
@@ -54,8 +54,8 @@ def test_too_few_texts_or_other_rules_give_no_calibration() -> None:
         for result in Result:
             counts = MEASURED["checks"][check][result]
             expected = Calibration(**counts) if counts["texts"] >= 5 else None
-            assert calibration.calibration(RulesJudge.prompt_id, check, result) == expected
-            assert calibration.calibration("rules-of-another-day", check, result) is None
+            assert rules_calibration.calibration(RulesJudge.prompt_id, check, result) == expected
+            assert rules_calibration.calibration("rules-of-another-day", check, result) is None
 
 
 def test_the_measurement_prints_counts_and_no_text(tmp_path: Path) -> None:
@@ -74,7 +74,7 @@ def test_the_measurement_prints_counts_and_no_text(tmp_path: Path) -> None:
 
 
 def test_the_documentation_publishes_the_counts() -> None:
-    published = (Path(__file__).parents[5] / "docs" / "evidence.md").read_text(encoding="utf-8")
+    published = (Path(__file__).parents[4] / "docs" / "evidence.md").read_text(encoding="utf-8")
     for check, results in MEASURED["checks"].items():
         cells = " | ".join(f"{counts['agreed']} of {counts['texts']}" for counts in results.values())
         assert f"| `{check}` | {cells} |" in published
@@ -84,7 +84,7 @@ def test_the_documentation_publishes_the_counts() -> None:
 
 
 def test_the_documentation_publishes_the_agreement_on_the_texts_of_the_project() -> None:
-    published = (Path(__file__).parents[5] / "docs" / "evidence.md").read_text(encoding="utf-8")
+    published = (Path(__file__).parents[4] / "docs" / "evidence.md").read_text(encoding="utf-8")
     files = (REAL.parent / "test").glob("*.json")
     pairs = (pair for file in files for pair in json.loads(file.read_text(encoding="utf-8"))["pairs"])
     texts = [text for pair in pairs for text in pair["texts"]]
@@ -97,7 +97,7 @@ def test_the_documentation_publishes_the_agreement_on_the_texts_of_the_project()
 
 
 def test_the_track_record_names_the_checks_that_miss_the_target() -> None:
-    record = calibration.track_record(RulesJudge.prompt_id)
+    record = rules_calibration.track_record(RulesJudge.prompt_id)
     missed = [
         check
         for check, results in MEASURED["checks"].items()

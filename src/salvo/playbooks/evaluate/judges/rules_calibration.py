@@ -1,7 +1,7 @@
 """How often the rules agreed with independent labels of real AI outputs: what their confidence is computed from.
 
-`calibration.json` has the counts. `tests/playbooks/labelled/real/measure.py` writes it, from texts that no rule was
-written by.
+`rules_calibration.json` has the counts. `tests/playbooks/labelled/real/measure.py` writes it, from texts that no rule
+was written by.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 from salvo.playbooks.enums import Result
 from salvo.playbooks.report.report import Calibration
 
-PATH = Path(__file__).with_name("calibration.json")
+PATH = Path(__file__).with_name("rules_calibration.json")
 
 TARGET = 0.8
 """The rate of agreement that every check should reach."""

@@ -1,0 +1,151 @@
+"""`salvo score`: score stored runs again with a new rubric, judge or assertion."""
+
+from __future__ import annotations
+
+import asyncio
+from functools import partial
+from pathlib import Path
+
+import click
+
+from salvo.cli.exit_codes import ExitCode
+from salvo.cli.output import echo, echo_json
+from salvo.cli.param_types import DOLLARS
+from salvo.cli.salvo.allow_env_option import allow_env_option
+from salvo.cli.salvo.prices_option import prices_option
+from salvo.cli.salvo.run_command import batch_exit_code, check_outputs
+from salvo.cli.salvo.transcript_run import OnDone, TranscriptRun
+from salvo.engine.runtime.pool import TERMINATED, PoolStopped
+from salvo.engine.text.formatting import pluralize
+from salvo.engine.text.unicode_escape import printable
+from salvo.scenarios.analysis.summary import BatchSummary, summarise
+from salvo.scenarios.destinations import judge_destination_lines
+from salvo.scenarios.report import export, score_report
+from salvo.scenarios.result import Cause, Outcome, SkippedRun
+from salvo.scenarios.run.permanent_faults import check_endpoints
+from salvo.scenarios.run.runner import INTERRUPTED
+from salvo.scenarios.run.transcripts import TranscriptSession
+from salvo.scenarios.score import SAME_FAULT, ScorePlan, ScoreSession, plan_resumed_score, plan_score
+from salvo.scenarios.spec.project import Project
+from salvo.scenarios.store.ids import LATEST
+from salvo.scenarios.store.index import Entries
+from salvo.scenarios.store.score_store import ScoreStore
+from salvo.scenarios.store.store import RunStore
+from salvo.scenarios.workspace import Workspace
+
+
+@click.command
+@click.argument("batch_id", metavar="[BATCH]", required=False)
+@click.argument("scenario", required=False, type=click.Path(path_type=Path))
+@click.option("-j", "--concurrency", type=click.IntRange(min=1), default=10, show_default=True, help="Runs at once.")
+@click.option("--max-cost", type=DOLLARS, help="Dollars after which no more runs are scored.")
+@click.option("--resume", metavar="SCORE", help="Only score the runs that an earlier scoring lacks.")
+@click.option(
+    "-o",
+    "--output",
+    "outputs",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    help="Also write a file: .json, .jsonl, .xml (JUnit) or .md.",
+)
+@prices_option
+@allow_env_option
+@click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout; everything else goes to stderr.")
+def score(
+    batch_id: str | None,
+    scenario: Path | None,
+    concurrency: int,
+    max_cost: float | None,
+    resume: str | None,
+    outputs: tuple[Path, ...],
+    price_file: Path | None,
+    allow_env: tuple[str, ...],
+    as_json: bool,
+) -> None:
+    """Score stored runs again with a new rubric, judge or assertion. Only judges are called.
+
+    BATCH is any unique prefix of a batch's id, or latest. SCENARIO is the scenario file whose assertions, threshold
+    and min_pass_rate are used; without one, the file of the batch as it is now. Neither the agent nor a tool runs:
+    the only code that runs is that of your own assertions in SCENARIO. What the agent was asked is what the batch says.
+
+    The batch is not changed. The new scores are stored beside it with an id of their own, which `salvo report` and
+    `salvo compare` take in place of a batch.
+
+    Exits as `salvo run` does: 0 when the scenario passes, 1 when it fails, 2 on bad usage or an invalid file, 3 when
+    something could not be judged, 4 when the runs cannot show it with the required confidence, and 130 when interrupted
+    (--resume continues).
+    """
+    check_outputs(outputs)
+    workspace = Workspace(Project.find(), allow_env=frozenset(allow_env), price_file=price_file)
+    store = workspace.store()
+    scores = ScoreStore(store)
+    enter = click.get_current_context().with_resource
+    if resume is not None:
+        if batch_id is not None:
+            raise click.UsageError("--resume continues a scoring as it was started: it takes no BATCH and no SCENARIO.")
+        scoring = scores.load(scores.find(resume))
+        enter(scores.hold(scoring.score_id, workspace.clock.now().isoformat()))
+        plan = plan_resumed_score(workspace, scoring)
+    else:
+        plan = plan_score(workspace, store.load_batch(store.find_batch(batch_id or LATEST)), scenario)
+    work = TranscriptRun(workspace, "runs", len(plan.pending), concurrency, max_cost)
+    for note in plan.notes:
+        work.print(f"Note: {printable(note)}")
+    stopped: list[PoolStopped] = []
+    if plan.pending:
+        for line in judge_destination_lines(workspace, plan.prepared.scenario):
+            work.print(line)
+        check_endpoints([plan.prepared], workspace.all_endpoints(), only_judges=True)
+        enter(scores.hold(plan.scoring.score_id, workspace.clock.now().isoformat()))
+        scores.save(plan.scoring)  # before the first call, so that it can be resumed
+        stopped = asyncio.run(work.run(partial(_score, plan, store, work)))
+    summary = _show(plan, store, stopped, outputs, as_json=as_json)
+    raise SystemExit(ExitCode.INTERRUPTED if work.interrupted else batch_exit_code([summary]))
+
+
+def _show(
+    plan: ScorePlan, store: RunStore, stopped: list[PoolStopped], outputs: tuple[Path, ...], *, as_json: bool
+) -> BatchSummary:
+    """Print the table or JSON, and write the files. The runs that were scored before a --resume are included."""
+    scores, score_id = ScoreStore(store), plan.scoring.score_id
+    entries = scores.load_entries(score_id)
+    if entries.skipped:
+        count = pluralize(entries.skipped, "score")
+        echo(f"{count} cannot be read: look for damaged files in {scores.folder}.", err=True)
+    summary = summarise(plan.batch, entries, _skipped(plan, entries, stopped))
+    if as_json or outputs:
+        # Full results are read only now: there may be very many.
+        results = [scores.load_run(score_id, entry.run_id) for entry in entries]
+        content = export.ReportContent([summary], results, batches={plan.batch.batch_id: plan.batch})
+        for output in outputs:
+            export.write(output, content)
+        if as_json:
+            echo_json(export.as_json(content))
+    if not as_json:
+        before = store.batch_entries(plan.prepared.batch)
+        echo("\n".join(score_report.table(plan.scoring, summary, before, entries)))
+        echo(f"Stored as {score_id}, which `salvo report` and `salvo compare` take.")
+    return summary
+
+
+async def _score(
+    plan: ScorePlan, store: RunStore, work: TranscriptRun, transcripts: TranscriptSession, on_done: OnDone
+) -> list[PoolStopped]:
+    session = ScoreSession(transcripts, store, on_done)
+    stopped = await session.score(plan)
+    for problem in session.unreadable:
+        work.print(f"Not scored: {printable(problem)}")
+    return stopped
+
+
+def _skipped(plan: ScorePlan, entries: Entries, stopped: list[PoolStopped]) -> dict[int, SkippedRun]:
+    """Return the runs that were not scored, by number, with the reason."""
+    if not stopped:
+        return {}
+    reason = stopped[0].reason
+    if reason in (INTERRUPTED, TERMINATED):
+        cause = Cause.INTERRUPTED
+    else:
+        cause = Cause.JUDGE if reason.startswith(SAME_FAULT) else Cause.BUDGET
+    scored = {entry.number for entry in entries}
+    return {number: SkippedRun(Outcome.NOT_RUN, cause, reason) for number in plan.pending if number not in scored}

@@ -1,0 +1,235 @@
+"""An event loop that notices when a user's code blocks it, such as `time.sleep` in an async function.
+
+While it is blocked, its clock stands still, so that no limit of anyone else expires. Whoever is responsible for the
+blocking task is asked whether to interrupt it. A thread watches: nothing inside the loop can run.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import sys
+import sysconfig
+import threading
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from pathlib import Path
+from types import FrameType
+from typing import Any, Protocol, TypeVar
+from weakref import WeakKeyDictionary
+
+from salvo.engine.runtime.clock import SystemClock
+from salvo.engine.runtime.user_code import end_other_tasks, keep_for_ever
+
+T = TypeVar("T")
+
+BLOCKED_SECONDS = 1.0
+"""A loop that does not react for so long counts as blocked."""
+_POLL_SECONDS = 0.2
+_SECONDS_BETWEEN_INTERRUPTS = 1.0
+_SIGNAL = getattr(signal, "SIGURG", None)
+"""The system ignores this signal if nobody handles it, so that one that comes too late does no harm."""
+_OUR_FOLDER = str(Path(__file__).parents[2])
+_LIBRARY_FOLDERS = tuple({sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")})
+
+
+class BlockingInterrupted(BaseException):
+    """Raised in code that has blocked the event loop for too long. Like CancelledError, it is not to be caught."""
+
+
+class Responsible(Protocol):
+    """Who answers for a task that blocks the loop. Called in the thread that watches, except `unblocked`."""
+
+    def blocking(self, seconds: float, where: str) -> bool:
+        """The task has blocked the loop for so many more seconds. Return whether to interrupt it."""
+        ...
+
+    def unblocked(self) -> None:
+        """The loop runs again."""
+        ...
+
+
+_responsible: ContextVar[Responsible | None] = ContextVar("responsible", default=None)
+
+
+class WatchedLoop(asyncio.SelectorEventLoop):
+    """A loop whose clock stands still while it is blocked."""
+
+    def __init__(self) -> None:
+        self.seconds_blocked = 0.0
+        """In all. The thread that watches counts it up."""
+        self.on_blocked: Callable[[float, str], None] | None = None
+        """Called in the loop after it was blocked, with the seconds and the place."""
+        self.responsible: WeakKeyDictionary[asyncio.Task[Any], Responsible] = WeakKeyDictionary()
+        super().__init__()
+
+    def time(self) -> float:
+        return super().time() - self.seconds_blocked
+
+    def create_task(self, coro: Any, **options: Any) -> asyncio.Task[Any]:
+        task: asyncio.Task[Any] = super().create_task(coro, **options)
+        responsible = _responsible.get()
+        if responsible is not None:
+            self.responsible[task] = responsible
+        return task
+
+
+def watched_loop() -> WatchedLoop | None:
+    """Return the running loop if it is watched."""
+    try:
+        loop = asyncio.get_running_loop()
+    except RuntimeError:
+        return None
+    return loop if isinstance(loop, WatchedLoop) else None
+
+
+@contextmanager
+def responsible_for_blocking(responsible: Responsible) -> Iterator[None]:
+    """Name who answers if this task, or one that is created in this block, blocks the loop."""
+    loop, task = watched_loop(), asyncio.current_task()
+    if loop is None or task is None:
+        yield
+        return
+    token = _responsible.set(responsible)
+    loop.responsible[task] = responsible
+    try:
+        yield
+    finally:
+        _responsible.reset(token)
+        loop.responsible.pop(task, None)
+
+
+def run(main: Coroutine[Any, Any, T]) -> T:
+    """Run like `asyncio.run`, in a watched loop, and end also if tasks of a user's code refuse to."""
+    runner = asyncio.Runner(loop_factory=WatchedLoop)
+    refusing: set[asyncio.Task[Any]] = set()
+
+    async def run_and_end_tasks() -> T:
+        try:
+            return await main
+        finally:
+            refusing.update(await end_other_tasks())
+
+    loop = runner.get_loop()
+    try:
+        with _watched(loop):
+            return runner.run(run_and_end_tasks())
+    finally:
+        if refusing:  # closing the runner would wait for them
+            keep_for_ever(refusing)
+            loop.close()
+        else:
+            runner.close()
+
+
+@contextmanager
+def _watched(loop: asyncio.AbstractEventLoop) -> Iterator[None]:
+    if not isinstance(loop, WatchedLoop):
+        yield
+        return
+    watch = _Watch(loop)
+    is_main = threading.current_thread() is threading.main_thread()
+    previous = signal.signal(_SIGNAL, watch.interrupt) if is_main and _SIGNAL is not None else None
+    watch.can_interrupt = previous is not None
+    watch.start()
+    try:
+        yield
+    finally:
+        watch.stop()
+        if previous is not None and _SIGNAL is not None:
+            signal.signal(_SIGNAL, previous)
+
+
+class _Watch:
+    """Asks the loop to react, again and again, and looks which task runs while it does not."""
+
+    def __init__(self, loop: WatchedLoop) -> None:
+        self.can_interrupt = False
+        self._loop = loop
+        self._clock = SystemClock()
+        self._thread_id = threading.get_ident()
+        self._stopped = threading.Event()
+        self._lock = threading.Lock()
+        self._thread = threading.Thread(target=self._run, name="salvo-loop-watch", daemon=True)
+        self._asked_at: float | None = None
+        self._looked_at = 0.0
+        self._task: asyncio.Task[Any] | None = None
+        """What ran when we looked."""
+        self._uncounted: dict[Responsible, float] = {}
+        self._blockers: set[Responsible] = set()
+        self._blocked_before = 0.0
+        self._blocked_for = 0.0
+        self._where = ""
+        self._interrupted_at = 0.0
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def stop(self) -> None:
+        self._stopped.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        while not self._stopped.wait(_POLL_SECONDS):
+            now = self._clock.monotonic()
+            with self._lock:
+                if self._asked_at is not None:
+                    self._look(now, now - self._asked_at)
+                    continue
+                self._asked_at = now
+                self._blocked_before = self._loop.seconds_blocked
+            try:
+                self._loop.call_soon_threadsafe(self._react)
+            except RuntimeError:  # the loop is closed
+                return
+
+    def _look(self, now: float, seconds: float) -> None:
+        """Count the time since the last look as that of the task that ran then and still runs."""
+        task = asyncio.current_task(self._loop)
+        responsible = self._loop.responsible.get(task) if task is not None else None
+        if responsible is not None and task is self._task:
+            self._uncounted[responsible] = self._uncounted.get(responsible, 0.0) + now - self._looked_at
+        self._task, self._looked_at = task, now
+        if seconds < BLOCKED_SECONDS:
+            return
+        self._where = _describe_place(sys._current_frames().get(self._thread_id))  # noqa: SLF001 - documented
+        self._blocked_for = seconds
+        self._loop.seconds_blocked = self._blocked_before + seconds
+        uncounted, self._uncounted = self._uncounted, {}
+        self._blockers.update(uncounted)
+        late = [blocker for blocker, more in uncounted.items() if blocker.blocking(more, self._where)]
+        if responsible in late:
+            self._interrupt(now)
+
+    def _interrupt(self, now: float) -> None:
+        if self.can_interrupt and now - self._interrupted_at >= _SECONDS_BETWEEN_INTERRUPTS and _SIGNAL is not None:
+            self._interrupted_at = now
+            signal.pthread_kill(self._thread_id, _SIGNAL)  # also ends a system call, such as that of time.sleep
+
+    def _react(self) -> None:
+        """Run in the loop: it is not blocked, or not any more."""
+        with self._lock:
+            seconds, blockers = self._blocked_for, self._blockers
+            self._task, self._blocked_for, self._uncounted, self._blockers = None, 0.0, {}, set()
+            self._asked_at = None
+        if seconds:
+            for blocker in blockers:
+                blocker.unblocked()
+            if self._loop.on_blocked is not None:
+                self._loop.on_blocked(seconds, self._where)
+
+    def interrupt(self, _signal: int, _frame: object) -> None:
+        """Run in the main thread, between two steps of whatever runs there."""
+        task = self._task
+        if task is not None and self._interrupted_at and asyncio.current_task(self._loop) is task:
+            raise BlockingInterrupted
+
+
+def _describe_place(frame: FrameType | None) -> str:
+    """Return the innermost place in the user's own code, else the innermost place."""
+    innermost = frame
+    while frame is not None and frame.f_code.co_filename.startswith((_OUR_FOLDER, *_LIBRARY_FOLDERS, "<")):
+        frame = frame.f_back
+    frame = frame or innermost
+    return "an unknown place" if frame is None else f"{Path(frame.f_code.co_filename).name}, line {frame.f_lineno}"

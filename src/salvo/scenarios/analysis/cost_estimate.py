@@ -1,0 +1,115 @@
+"""Estimate what runs will cost, and say how: from earlier runs of the scenario, or from list prices. Pure.
+
+What cannot be estimated stays unknown.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from salvo.engine.runtime.pricing import UnitPrices
+from salvo.engine.text.formatting import money, pluralize
+from salvo.scenarios.result import Batch, Outcome, full_model
+from salvo.scenarios.store.index import IndexEntry
+
+CHARACTERS_PER_TOKEN = 4
+_MOST_RUNS = 100
+"""Earlier runs that are averaged, the newest first: older ones tell less."""
+
+
+@dataclass(frozen=True, slots=True)
+class CostEstimate:
+    """Dollars for all runs; None if unknown."""
+
+    dollars: float | None
+    is_lower_bound: bool
+    """Whether a part of the cost is not in it."""
+    basis: str
+    """How it was estimated, or why it is unknown."""
+
+    def __str__(self) -> str:
+        if self.dollars is None:
+            return f"cost unknown: {self.basis}"
+        return f"{'at least about' if self.is_lower_bound else 'about'} {money(self.dollars)}: {self.basis}"
+
+
+def estimate_cost(
+    batch: Batch,
+    runs: int,
+    earlier: Iterable[tuple[Batch, Sequence[IndexEntry]]],
+    prices: UnitPrices | None,
+    prompt_characters: int | None,
+) -> CostEstimate:
+    """Return the estimate for so many runs of a batch that is planned.
+
+    `earlier` has stored batches of the same scenario, newest first; `prices` are those of the batch's model, and
+    `prompt_characters` is the length of its first request, None if the agent's own code writes it.
+    """
+    same: list[IndexEntry] = []
+    others: list[IndexEntry] = []
+    for stored, entries in earlier:
+        is_same = (stored.adapter, stored.provider, stored.model) == (batch.adapter, batch.provider, batch.model)
+        completed = [entry for entry in entries if entry.outcome in (Outcome.PASSED, Outcome.FAILED)]
+        (same if is_same else others).extend(completed)
+    model = full_model(batch.provider, batch.model)
+    why_not = "its earlier runs have no known cost" if same or others else "no earlier run of it was completed"
+    return (
+        _from_costs(runs, same[:_MOST_RUNS])
+        or _from_tokens(runs, same[:_MOST_RUNS], prices, f"with this model, at the prices of {model}")
+        or _from_tokens(runs, others[:_MOST_RUNS], prices, f"with other models, at the prices of {model}")
+        or _from_prompt(runs, model, prices, prompt_characters, why_not)
+    )
+
+
+def _from_costs(runs: int, entries: Sequence[IndexEntry]) -> CostEstimate | None:
+    known = [(entry.cost, entry.judge_cost) for entry in entries if entry.cost is not None]
+    if not known:
+        return None
+    agent = math.fsum(cost for cost, _ in known) / len(known)
+    judges, are_judges_known = _mean_judge_cost([judge for _, judge in known])
+    without = "" if are_judges_known else "; the cost of its judges is not known"
+    basis = f"{money(agent + judges)} per run, the average of {_earlier(len(known))} with this model{without}"
+    return CostEstimate((agent + judges) * runs, not are_judges_known, basis)
+
+
+def _from_tokens(
+    runs: int, entries: Sequence[IndexEntry], prices: UnitPrices | None, description: str
+) -> CostEstimate | None:
+    if prices is None:
+        return None
+    # At the base rates: which tier a call reached is not known from the tokens of a whole run.
+    costs = [(prices.tiers[0].cost(entry.tokens), entry.judge_cost) for entry in entries if entry.tokens is not None]
+    known = [(cost, judge) for cost, judge in costs if cost is not None]
+    if not known:
+        return None
+    agent = math.fsum(cost for cost, _ in known) / len(known)
+    judges, are_judges_known = _mean_judge_cost([judge for _, judge in known])
+    without = "" if are_judges_known else "; the cost of its judges is not known"
+    basis = f"the tokens of {_earlier(len(known))} {description} ({prices}){without}"
+    return CostEstimate((agent + judges) * runs, not are_judges_known, basis)
+
+
+def _from_prompt(
+    runs: int, model: str, prices: UnitPrices | None, characters: int | None, why_not: str
+) -> CostEstimate:
+    if characters is None:
+        return CostEstimate(None, False, f"{why_not}, and its own code decides which models it calls")
+    if prices is None:
+        return CostEstimate(None, False, f"{why_not}, and there is no price for {model}")
+    tokens = max(1, round(characters / CHARACTERS_PER_TOKEN))
+    basis = (
+        f"only the first request of each run, about {tokens:,} tokens of {CHARACTERS_PER_TOKEN} characters, because "
+        f"{why_not}; answers, further turns and judges come on top"
+    )
+    return CostEstimate(prices.tiers[0].input * tokens / 1_000_000 * runs, True, basis)
+
+
+def _mean_judge_cost(costs: Sequence[float | None]) -> tuple[float, bool]:
+    known = [cost for cost in costs if cost is not None]
+    return (math.fsum(known) / len(known) if known else 0.0), len(known) == len(costs)
+
+
+def _earlier(count: int) -> str:
+    return pluralize(count, "earlier run")

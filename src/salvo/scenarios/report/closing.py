@@ -1,0 +1,128 @@
+"""The end of a command that ran scenarios: which tables are worth showing, the totals, and what to do next. Pure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from salvo.engine.text.formatting import first_lines, pluralize, truncate
+from salvo.engine.text.unicode_escape import printable
+from salvo.scenarios.analysis.suite import summarise_suite
+from salvo.scenarios.analysis.summary import BatchSummary, BatchVerdict, Cost
+from salvo.scenarios.report import labels
+from salvo.scenarios.report.terminal import VerdictPaint
+
+MOST_TABLES = 10
+_WORST_FIRST = (
+    BatchVerdict.FAILED,
+    BatchVerdict.ERROR,
+    BatchVerdict.OPEN,
+    BatchVerdict.INCONCLUSIVE,
+    BatchVerdict.PASSED,
+)
+_LONGEST_NAME = 60
+_MOST_NAMES = 3
+_MOST_ASSERTIONS = 10
+
+
+def worth_a_table(summaries: Sequence[BatchSummary], *, verbose: bool) -> list[BatchSummary]:
+    """Return the scenarios whose tables are shown: all of a few, and of many the first that did not pass."""
+    if verbose or len(summaries) <= MOST_TABLES:
+        return list(summaries)
+    return [summary for summary in summaries if _needs_attention(summary)][:MOST_TABLES]
+
+
+def closing_summary(summaries: Sequence[BatchSummary], tables: int, *, colour: bool = False) -> list[str]:
+    """Return the totals, and a line for each scenario that did not pass, with the command that shows why.
+
+    `tables` is the number of scenarios whose tables were shown before.
+    """
+    paint = VerdictPaint(colour)
+    attention = sorted(filter(_needs_attention, summaries), key=lambda summary: _WORST_FIRST.index(summary.verdict))
+    lines = [paint(totals(summaries), bold=True), *_overall(summaries, paint)]
+    width = max((len(_name(summary)) for summary in attention), default=0)
+    for summary in attention:
+        verdict = paint.verdict(summary.verdict) + " " * (len(BatchVerdict.INCONCLUSIVE) - len(summary.verdict))
+        lines.append(f"  {verdict}  {_name(summary):<{width}}  {_counts(summary)}  {_next_command(summary)}".rstrip())
+    lines += first_lines(list(_tolerated(summaries)), _MOST_ASSERTIONS)
+    if sum(summary.without_result > 0 for summary in summaries) > 1:
+        lines.append("Resume all of them with: salvo run --resume latest")
+    if 0 < tables < len(summaries):
+        more = pluralize(len(summaries) - tables, "more table")
+        lines.append(f"{more}: salvo run -v prints all of them, salvo report BATCH one of them.")
+    return lines
+
+
+def _overall(summaries: Sequence[BatchSummary], paint: VerdictPaint) -> Iterator[str]:
+    """Yield the one verdict on several scenarios, and their mean pass rate."""
+    if len(summaries) < 2:
+        return
+    suite = summarise_suite(summaries)
+    mean = "" if suite.mean is None else f" Mean pass rate of the scenarios: {labels.suite_mean(suite.mean)}."
+    yield f"Overall: {paint.verdict(suite.verdict)}.{mean}"
+
+
+def _tolerated(summaries: Sequence[BatchSummary]) -> Iterator[str]:
+    """Yield the assertions that passed in no run of scenarios in which runs passed, by label."""
+    scenarios: dict[str, list[str]] = {}
+    for summary in summaries:
+        for assertion in summary.assertions:
+            if assertion.always_tolerated:
+                scenarios.setdefault(assertion.label, []).append(_name(summary))
+    for label, names in scenarios.items():
+        more = f" and {len(names) - _MOST_NAMES} more scenarios" if len(names) > _MOST_NAMES else ""
+        where = ", ".join(names[:_MOST_NAMES]) + more
+        yield f'  The assertion "{printable(label)}" passed in no run, yet runs passed: {where}'
+
+
+def _needs_attention(summary: BatchSummary) -> bool:
+    return summary.verdict is not BatchVerdict.PASSED or summary.errors > 0
+
+
+def _name(summary: BatchSummary) -> str:
+    return truncate(printable(summary.scenario_id), _LONGEST_NAME)
+
+
+def totals(summaries: Sequence[BatchSummary]) -> str:
+    """Return the numbers of scenarios and runs by verdict and outcome, and the cost with that of the judges."""
+    verdicts = Counter(summary.verdict for summary in summaries)
+    scenarios = ", ".join(f"{verdicts[verdict]} {verdict}" for verdict in _WORST_FIRST if verdicts[verdict])
+    outcomes = [
+        (sum(summary.failed for summary in summaries), "failed"),
+        (sum(summary.errors for summary in summaries), "could not be judged"),
+        (sum(summary.without_result for summary in summaries), "without a result"),
+        (sum(summary.passed for summary in summaries), "passed"),
+    ]
+    runs = ", ".join(f"{number} {word}" for number, word in outcomes if number)
+    total = pluralize(sum(summary.runs for summary in summaries), "run")
+    cost = labels.total(_sum([cost for summary in summaries for cost in (summary.cost, summary.judge_cost)]))
+    return f"{pluralize(len(summaries), 'scenario')}: {scenarios}. {total}: {runs}. Cost: {cost}."
+
+
+def _sum(costs: Sequence[Cost]) -> Cost:
+    at_least = sum(cost.at_least for cost in costs)
+    unknown = sum(cost.unknown for cost in costs)
+    return Cost(None if unknown else at_least, at_least, None, 0.0, unknown)
+
+
+def _counts(summary: BatchSummary) -> str:
+    others = [
+        (summary.errors, pluralize(summary.errors, "error")),
+        (summary.without_result, f"{summary.without_result} without a result"),
+    ]
+    completed = [f"{summary.passed} of {pluralize(summary.completed, 'run')} passed"] if summary.completed else []
+    return ", ".join([*completed, *(text for number, text in others if number)])
+
+
+def _next_command(summary: BatchSummary) -> str:
+    """Return the command that shows most about why a scenario did not pass."""
+    commands = [*_commands(summary), f"salvo report {summary.batch_id}"]
+    return commands[0]
+
+
+def _commands(summary: BatchSummary) -> Iterator[str]:
+    yield from (f"salvo replay {failure.run_id}" for failure in summary.failures if failure.recorded)
+    yield from (f"salvo report {failure.run_id}" for failure in summary.failures)
+    yield from (f"salvo report {group.run_ids[0]}" for group in summary.error_groups)
+    if summary.without_result:
+        yield f"salvo run --resume {summary.batch_id}"

@@ -1,0 +1,174 @@
+"""Score stored runs with another scenario: a new rubric, judge or assertion. Only judges are called.
+
+Neither the agent nor a tool runs again. The one code of the project that runs is that of the assertions in the present
+scenario file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+
+from salvo import __version__
+from salvo.engine.jsonio import json_codec
+from salvo.engine.runtime.pool import PoolStopped
+from salvo.errors import InputError, NothingFoundError, StoreError, TapeError, UsageError
+from salvo.scenarios.result import Batch
+from salvo.scenarios.run.adapters.base import BaseAdapter
+from salvo.scenarios.run.attempt import judge, without_verdict
+from salvo.scenarios.run.environment import PreparedScenario, RunEnvironment
+from salvo.scenarios.run.redaction import clean_scenario, redact_verdicts
+from salvo.scenarios.run.stopwatch import Stopwatch
+from salvo.scenarios.run.tools.toolbox import ReplayedToolBox
+from salvo.scenarios.run.transcripts import TranscriptSession
+from salvo.scenarios.spec.loader import from_document
+from salvo.scenarios.spec.schema import Scenario
+from salvo.scenarios.store.score_store import PREFIX, RunScore, ScoreStore, Scoring
+from salvo.scenarios.store.store import RunStore
+from salvo.scenarios.workspace import Calls, ScenarioOverrides, Workspace
+
+SAME_FAULT = "every further run would meet the same fault of its judge: "
+"""The beginning of the reason why runs are not scored after a wrong key, for example."""
+
+
+@dataclass(frozen=True, slots=True)
+class ScorePlan:
+    """Which runs are to be scored with what."""
+
+    scoring: Scoring
+    prepared: PreparedScenario
+    pending: list[int]
+    """The numbers of the runs that have no verdict yet."""
+    notes: list[str]
+
+    @property
+    def batch(self) -> Batch:
+        """The scored batch, as if it had been run with this scenario."""
+        return self.scoring.as_batch(self.prepared.batch)
+
+
+def plan_score(workspace: Workspace, batch: Batch, file: Path | None) -> ScorePlan:
+    """Return a new scoring of all runs of a batch, with a scenario file or else the batch's own as it is now."""
+    store = workspace.store()
+    numbers = sorted(store.stored_numbers(batch.batch_id))
+    if not numbers:
+        raise NothingFoundError(f"The batch {batch.batch_id} has no run to score.")
+    scenario, source, notes = _scenario(workspace, batch, file)
+    prepared = _prepare(workspace, batch, scenario, source)
+    scoring = Scoring(
+        score_id=f"{PREFIX}{workspace.clock.new_id()}",
+        batch_id=batch.batch_id,
+        created_at=workspace.clock.now().isoformat(),
+        source=workspace.project.relative(source),
+        scenario=clean_scenario(scenario, workspace.redactor()),
+        threshold=scenario.threshold,
+        min_pass_rate=scenario.min_pass_rate,
+        confidence=scenario.confidence,
+        runs=len(numbers),
+        salvo_version=__version__,
+        as_command_set=file is None,
+    )
+    if len(numbers) < batch.runs:
+        notes.append(f"{len(numbers)} of the {batch.runs} runs of the batch are stored. These are scored.")
+    return ScorePlan(scoring, prepared, numbers, notes)
+
+
+def plan_resumed_score(workspace: Workspace, scoring: Scoring) -> ScorePlan:
+    """Return the runs that an earlier scoring lacks. Raise UsageError if the scenario has changed since."""
+    store = workspace.store()
+    batch = store.load_batch(scoring.batch_id)
+    file = None if scoring.as_command_set else _stored_file(workspace, scoring)
+    scenario, source, notes = _scenario(workspace, batch, file)
+    prepared = _prepare(workspace, batch, scenario, source)
+    if json_codec.plain(clean_scenario(scenario, workspace.redactor())) != scoring.scenario:
+        raise UsageError(
+            f"{workspace.project.relative(source)} is not the scenario of {scoring.score_id}, or has changed since.",
+            hint="All runs of a scoring are scored alike: start a new one.",
+        )
+    scored = set(ScoreStore(store).scored_runs(scoring.score_id))
+    numbers = [number for number in sorted(store.stored_numbers(batch.batch_id)) if batch.run_id(number) not in scored]
+    return ScorePlan(scoring, prepared, numbers, notes)
+
+
+def _stored_file(workspace: Workspace, scoring: Scoring) -> Path:
+    try:
+        return workspace.project.stored_source(scoring.source)
+    except InputError as error:
+        raise UsageError(
+            f"{scoring.score_id} cannot be resumed: {error.message}",
+            hint=f"A store does not choose where code comes from. Start a new one: salvo score {scoring.batch_id} FILE",
+        ) from error
+
+
+def _scenario(workspace: Workspace, batch: Batch, file: Path | None) -> tuple[Scenario, Path, list[str]]:
+    """Return the scenario to score with, and its file. What the agent was asked is that of the batch."""
+    overrides = ScenarioOverrides()
+    if file is None:
+        try:
+            file = workspace.project.stored_source(batch.source)
+        except InputError as error:
+            raise UsageError(
+                f"{error.message} A store does not choose where code comes from.",
+                hint=f"Name the scenario to score with: salvo score {batch.batch_id} FILE",
+            ) from error
+        overrides = ScenarioOverrides.from_batch(batch)
+    scenario = workspace.read(file, overrides, calls=Calls.JUDGES)
+    notes = []
+    if scenario.scenario != batch.scenario_id:
+        notes.append(f"The runs are of the scenario {batch.scenario_id}; {scenario.scenario} only scores them.")
+    ran = from_document(batch.scenario)
+    asked = {"user_message": ran.user_message, "system_prompt": ran.system_prompt}
+    if any(getattr(scenario, name) != text for name, text in asked.items()):
+        notes.append("The file has another user_message or system_prompt. The runs are judged by what they were asked.")
+    return scenario.model_copy(update=asked), file, notes
+
+
+def _prepare(workspace: Workspace, batch: Batch, scenario: Scenario, file: Path) -> PreparedScenario:
+    endpoints = workspace.register_judges(scenario)
+    load = partial(workspace.project.load, near=file)
+    return PreparedScenario(batch, scenario, [], BaseAdapter, load, {}, judge_endpoints=endpoints)
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreSession:
+    """Scores runs and stores each verdict as soon as it is there."""
+
+    transcripts: TranscriptSession
+    store: RunStore
+    on_scored: Callable[[float | None], None]
+    unreadable: list[str] = field(default_factory=list)
+    """What is wrong with runs that cannot be read, and so have no verdict."""
+
+    async def score(self, plan: ScorePlan) -> list[PoolStopped]:
+        """Score what is pending. Return what was stopped."""
+        return await self.transcripts.each(plan.pending, partial(self._once, plan))
+
+    async def _once(self, plan: ScorePlan, number: int) -> None:
+        session = self.transcripts
+        try:
+            stored = self.store.load_run(plan.prepared.batch.run_id(number))
+        except (StoreError, TapeError) as error:
+            self.unreadable.append(str(error))
+            return
+        environment = RunEnvironment(
+            prepared=plan.prepared,
+            wire=session.wire,
+            toolbox=ReplayedToolBox([], [], session.clock, session.redactor),
+            journal=session.journal(),
+            judging=session.journal(),
+            stopwatch=Stopwatch(session.clock),
+            clock=session.clock,
+            number=stored.number,
+            timestamp=stored.timestamp,
+            latency=stored.metrics.latency,
+        )
+        result = without_verdict(stored)
+        await judge(result, environment, session.registry)
+        redact_verdicts(result, session.redactor)
+        prices = {name: price for name, price in environment.judging.prices.items() if price is not None}
+        ScoreStore(self.store).save_run(plan.scoring.score_id, RunScore.from_result(result, prices))
+        self.on_scored(result.judge_cost)
+        if fault := next((fault for fault, _ in environment.faults if fault.is_permanent), None):
+            session.pool.stop(f"{SAME_FAULT}{fault.message}")

@@ -1,0 +1,171 @@
+"""Scores of stored runs, beside their batch: `.salvo/scores/{score_id}/`. The batch and its runs are never changed.
+
+score.json       which batch was scored, and with which scenario
+{run_id}.json    the verdict on one run, written as soon as its judges are paid for
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from salvo.engine.jsonio import json_codec
+from salvo.engine.runtime.files import make_folder, names, unwritable, write_atomically
+from salvo.errors import StoreError, TapeError
+from salvo.scenarios.result import AgentRunResult, Batch, Cause, EvalResult, Outcome
+from salvo.scenarios.store.batch_lock import hold_batches
+from salvo.scenarios.store.ids import checked_id, is_id, only_match
+from salvo.scenarios.store.index import Entries, index_entry
+from salvo.scenarios.store.store import RunStore
+from salvo.scenarios.store.stored_file import damaged, load_stored
+
+_HEADER = "score.json"
+PREFIX = "score-"
+"""Every id begins with it, so that it is never mistaken for that of a batch."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scoring:
+    """The runs of one batch, scored with one scenario."""
+
+    score_id: str
+    batch_id: str
+    created_at: str
+    source: str
+    """The scenario file whose assertions were used."""
+    scenario: dict[str, Any]
+    """The scenario with which the runs were scored, secrets redacted."""
+    threshold: float
+    min_pass_rate: float
+    confidence: float | None
+    runs: int
+    salvo_version: str
+    as_command_set: bool = False
+    """Whether what the command of the batch set instead of its file (`--threshold`) applies."""
+
+    def as_batch(self, batch: Batch) -> Batch:
+        """Return the scored batch as if it had been run with this scenario. Its id is that of the scoring."""
+        return replace(
+            batch,
+            batch_id=self.score_id,
+            created_at=self.created_at,
+            scenario=self.scenario,
+            source=self.source,
+            threshold=self.threshold,
+            min_pass_rate=self.min_pass_rate,
+            confidence=self.confidence,
+            runs=self.runs,
+            salvo_version=self.salvo_version,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class RunScore:
+    """The verdict on one stored run."""
+
+    run_id: str
+    outcome: Outcome
+    cause: Cause | None
+    passed: bool
+    weighted_score: float | None
+    error: str | None
+    judge_cost: float | None
+    eval_results: list[EvalResult]
+    prices: dict[str, Any] = field(default_factory=dict)
+    """The prices by which the judges were charged."""
+
+    @classmethod
+    def from_result(cls, result: AgentRunResult, prices: dict[str, Any]) -> RunScore:
+        return cls(
+            run_id=result.run_id,
+            outcome=result.outcome,
+            cause=result.cause,
+            passed=result.passed,
+            weighted_score=result.weighted_score,
+            error=result.error,
+            judge_cost=result.judge_cost,
+            eval_results=result.eval_results,
+            prices=prices,
+        )
+
+    def apply(self, stored: AgentRunResult, score_id: str) -> AgentRunResult:
+        """Return the stored run with this verdict instead of its own, as a run of the scoring."""
+        verdict = {name: getattr(self, name) for name in self.__slots__ if name not in ("run_id", "prices")}
+        return stored.model_copy(update={**verdict, "batch_id": score_id})
+
+
+class ScoreStore:
+    def __init__(self, store: RunStore) -> None:
+        self._store = store
+        self.folder = store.folder / "scores"
+
+    def save(self, scoring: Scoring) -> None:
+        folder = self._folder(scoring.score_id)
+        try:
+            make_folder(folder)
+        except OSError as error:
+            raise unwritable(folder, error) from error
+        write_atomically(folder / _HEADER, json_codec.dumps(scoring, indent=2))
+
+    def hold(self, score_id: str, now: str) -> AbstractContextManager[None]:
+        """Let no other process score the same runs in a block. Raise UsageError if one does already."""
+        return hold_batches(self.folder, [checked_id(score_id, "score")], now)
+
+    def save_run(self, score_id: str, score: RunScore) -> None:
+        write_atomically(self._run_file(score_id, score.run_id), json_codec.dumps(score, indent=2))
+
+    def find(self, text: str) -> str:
+        """Return the scoring whose id begins with the text."""
+        return only_match(text, "score", sorted(self._ids()))
+
+    def load(self, score_id: str) -> Scoring:
+        path = self._folder(score_id) / _HEADER
+        scoring = load_stored(path, Scoring, self._store.folder)
+        if scoring.score_id != score_id:
+            raise damaged(path, f": it holds {scoring.score_id}")
+        return scoring
+
+    def of_batch(self, batch_id: str) -> Iterator[Scoring]:
+        """Yield the scorings of a batch, oldest first. Unreadable ones are left out."""
+        for score_id in sorted(self._ids()):
+            try:
+                scoring = self.load(score_id)
+            except StoreError:
+                continue
+            if scoring.batch_id == batch_id:
+                yield scoring
+
+    def scored_runs(self, score_id: str) -> list[str]:
+        """Return the ids of the runs that have a verdict."""
+        files = (name for name in names(self._folder(score_id)) if name != _HEADER and name.endswith(".json"))
+        return sorted(filter(is_id, (name.removesuffix(".json") for name in files)))
+
+    def load_entries(self, score_id: str) -> Entries:
+        """Return the runs with the verdicts of this scoring, and count those that cannot be read."""
+        entries = Entries()
+        for run_id in self.scored_runs(score_id):
+            try:
+                entries.append(index_entry(self.load_run(score_id, run_id)))
+            except (StoreError, TapeError):
+                entries.skipped += 1
+        entries.sort(key=lambda entry: entry.number)
+        return entries
+
+    def load_run(self, score_id: str, run_id: str) -> AgentRunResult:
+        path = self._run_file(score_id, run_id)
+        score = load_stored(path, RunScore, self._store.folder)
+        if score.run_id != run_id:
+            raise damaged(path, f": it holds the run {score.run_id}")
+        return score.apply(self._store.load_run(run_id), score_id)
+
+    def _ids(self) -> Iterator[str]:
+        return filter(is_id, names(self.folder, PREFIX))
+
+    def _folder(self, score_id: str) -> Path:
+        return self.folder / checked_id(score_id, "score")
+
+    def _run_file(self, score_id: str, run_id: str) -> Path:
+        return self._folder(score_id) / f"{checked_id(run_id, 'run')}.json"

@@ -1,0 +1,133 @@
+"""How `salvo run` ends: totals, what did not pass and what to do about it, however many scenarios there are."""
+
+import re
+
+import pytest
+from inline_snapshot import snapshot
+
+from tests.support.parsed_html import ParsedHtml
+from tests.support.project import UserProject
+
+SCENARIO = """
+    scenario: {name}
+    adapter: function:agent.answer
+    user_message: {message}
+    threshold: 0.5
+    runs: {runs}
+    assertions:
+      - {{type: jmespath, name: is good, path: final_output, operator: eq, value: good}}
+      - {{type: jmespath, name: is polite, path: final_output, operator: {polite}, value: good, weight: 0.5}}
+"""
+AGENT = """
+    def answer(request):
+        if request.user_message == "broken":
+            raise RuntimeError("a bug")
+        return request.user_message
+"""
+
+
+@pytest.fixture
+def empty(project: UserProject) -> UserProject:
+    (project.folder / "scenarios/book_flight.yaml").unlink()
+    project.write("agent.py", AGENT)
+    return project
+
+
+def add(project: UserProject, name: str, message: str, *, runs: int = 1, polite: str = "eq") -> None:
+    project.write(f"scenarios/{name}.yaml", SCENARIO.format(name=name, message=message, runs=runs, polite=polite))
+
+
+def without_ids(text: str) -> str:
+    return re.sub(r"\b[0-9a-z]{16}(?=-\d{4}\b|\b)", "BATCH", text)
+
+
+def test_the_end_has_totals_and_each_failing_scenario_with_the_command_to_replay_it(empty: UserProject) -> None:
+    add(empty, "booking", "good", runs=3)
+    add(empty, "refund", "bad", runs=2)
+    add(empty, "search", "broken")
+    ran = empty.salvo("run", "--record")
+    assert ran.exit_code == 1
+    assert without_ids(ran.stdout.split("\n\n")[-1]) == snapshot("""\
+3 scenarios: 1 failed, 1 error, 1 passed. 6 runs: 2 failed, 1 could not be judged, 3 passed. Cost: unknown.
+  failed        refund  0 of 2 runs passed  salvo replay BATCH-0001
+  error         search  1 error  salvo report BATCH-0001
+""")
+    command = re.findall(r"salvo (replay \S+)", ran.stdout)[-1]
+    assert "Reconstructed" in empty.salvo(*command.split()).stdout
+
+
+def test_a_failure_that_was_not_recorded_is_shown_instead_of_replayed(empty: UserProject) -> None:
+    add(empty, "refund", "bad")
+    ran = empty.salvo("run", "-q")
+    [command] = re.findall(r"salvo (report \S+)", ran.stdout)
+    assert "refund  run 1  failed" in empty.salvo(*command.split()).stdout
+
+
+def test_quiet_prints_the_closing_summary_only(empty: UserProject) -> None:
+    add(empty, "booking", "good", runs=3)
+    ran = empty.salvo("run", "--quiet")
+    assert ran.stdout == "1 scenario: 1 passed. 3 runs: 3 passed. Cost: unknown.\n"
+
+
+def test_the_table_of_a_single_scenario_needs_no_summary(empty: UserProject) -> None:
+    add(empty, "booking", "good")
+    assert "1 scenario:" not in empty.salvo("run").stdout
+
+
+def test_many_scenarios_print_tables_of_those_that_did_not_pass(empty: UserProject) -> None:
+    for number in range(200):
+        add(empty, f"s{number:03}", "bad" if number % 10 == 5 else "good")
+    ran = empty.salvo("run")
+    lines = ran.stdout.splitlines()
+    assert len(lines) < 200
+    assert [line.split()[0] for line in lines if "pass-rate:" in line] == [
+        f"s{number:03}" for number in range(5, 100, 10)
+    ]
+    assert sum("salvo report" in line and line.startswith("  failed ") for line in lines) == 20
+    assert lines[-1] == "190 more tables: salvo run -v prints all of them, salvo report BATCH one of them."
+    assert empty.salvo("run", "-v").stdout.count("pass-rate:") == 200
+
+
+def test_an_assertion_that_fails_in_every_run_is_named_though_the_score_tolerates_it(empty: UserProject) -> None:
+    add(empty, "booking", "good", runs=4, polite="ne")
+    add(empty, "search", "good", runs=2)
+    ran = empty.salvo("run", "-o", "results.md")
+    assert ran.exit_code == 0
+    assert 'The assertion "is polite" failed in all 4 runs; 4 of them passed nevertheless.' in ran.stdout
+    assert ran.stdout.endswith('  The assertion "is polite" passed in no run, yet runs passed: booking\n')
+    assert '"is polite" failed in all 4 runs' in (empty.folder / "results.md").read_text()
+    empty.salvo("report", "latest~1", "--html", "report.html")
+    assert "failed in all 4 runs; 4 of them passed nevertheless." in (empty.folder / "report.html").read_text()
+
+
+def test_an_assertion_that_fails_the_runs_is_not_called_tolerated(empty: UserProject) -> None:
+    add(empty, "refund", "bad", runs=2)
+    assert "nevertheless" not in empty.salvo("run").stdout
+
+
+def test_o_html_writes_one_scenario_as_its_report(empty: UserProject) -> None:
+    add(empty, "refund", "bad", runs=2)
+    assert empty.salvo("run", "-o", "report.html").exit_code == 1
+    empty.salvo("report", "latest", "--html", "same.html")
+    assert (empty.folder / "report.html").read_text() == (empty.folder / "same.html").read_text()
+
+
+def test_o_html_writes_several_scenarios_as_a_table_with_those_that_matter_in_full(empty: UserProject) -> None:
+    for number in range(12):
+        add(empty, f"s{number:02}", "bad<script>" if number in (3, 7) else "good", runs=2)
+    ran = empty.salvo("run", "-o", "report.html")
+    text = (empty.folder / "report.html").read_text()
+    assert ran.stdout.split("\n\n")[-1].splitlines()[0] in text
+    assert text.count('<th scope="row"><a href="#batch-') == 2
+    ids = re.findall(r'\bid="([^"]+)"', text)
+    assert len(ids) == len(set(ids))
+    assert {link.removeprefix("#") for link in re.findall(r'href="([^"]+)"', text)} <= set(ids)
+    assert "script" not in [name for name, _ in ParsedHtml(text).elements]
+
+
+def test_a_file_of_an_unknown_format_is_refused_before_anything_runs(empty: UserProject) -> None:
+    add(empty, "booking", "good")
+    ran = empty.salvo("run", "-o", "x.pdf")
+    assert ran.exit_code == 2
+    assert "Use one of .json, .jsonl, .xml (JUnit), .md, .html." in ran.stderr
+    assert empty.runs() == []
