@@ -17,7 +17,7 @@ from pydantic import ValidationError
 from salvo import __version__
 from salvo.engine.jsonio import json_codec
 from salvo.engine.jsonio.type_adapters import exception_text, first_error, type_adapter
-from salvo.engine.runtime.event_loop import BlockingInterrupted, responsible_for_blocking
+from salvo.engine.runtime.event_loop import BLOCKED_SECONDS, BlockingInterrupted, responsible_for_blocking
 from salvo.engine.runtime.pricing import UnitPrices
 from salvo.engine.runtime.redact import Redactor
 from salvo.engine.runtime.threads import in_thread
@@ -200,7 +200,7 @@ async def _run_adapter(adapter: BaseAdapter, request: AdapterRequest) -> object:
 
 def _timeout_message(request: AdapterRequest, stopwatch: Stopwatch) -> str:
     message = f"It took longer than {request.timeout_seconds:g} s."
-    if stopwatch.blocked:
+    if stopwatch.blocked >= BLOCKED_SECONDS:
         message += (
             f" It blocked the event loop for {stopwatch.blocked:.0f} s at {stopwatch.blocked_at}: in an async "
             "function, await what takes time, or make the function sync, so that it gets a thread."
