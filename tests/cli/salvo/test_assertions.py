@@ -87,6 +87,17 @@ def test_every_kind_of_assertion_is_judged_and_replayed_without_a_provider(greet
     assert "Identical" in replayed.stdout
 
 
+def test_grades_can_be_judged_again(greet: UserProject) -> None:
+    with LoopbackProvider(answers) as provider:
+        greet.reach(provider)
+        greet.salvo("run")
+        judged = greet.salvo("judge", "latest", "--times", "2", "--json")
+    assert judged.exit_code == 0, judged.output
+    document = json.loads(judged.stdout)
+    assert document["judgings"] == 4
+    assert len(document["assertions"]) == 1  # judges inside other assertions are not asked again
+
+
 def test_a_judge_moved_into_another_assertion_keeps_its_recorded_votes(greet: UserProject) -> None:
     with LoopbackProvider(answers) as provider:
         greet.reach(provider)
