@@ -870,6 +870,13 @@ export interface components {
             confidence: number | null;
             /** Max Runs */
             max_runs: number | null;
+            /** Rounds */
+            rounds: number[];
+            /**
+             * One Sided
+             * @default false
+             */
+            one_sided: boolean;
             /**
              * Command
              * @default
@@ -884,6 +891,9 @@ export interface components {
             why: string;
             /** Verdict Label */
             verdict_label: string;
+            labels: components["schemas"]["RateLabels"];
+            /** Figures */
+            figures: components["schemas"]["NamedValue"][];
             /** Failure Groups */
             failure_groups: components["schemas"]["FailureGroup"][];
             /** Cause Labels */
@@ -903,7 +913,7 @@ export interface components {
          */
         BatchPage: {
             /** Rows */
-            rows: components["schemas"]["BatchRow"][];
+            rows: components["schemas"]["ListedBatch"][];
             /** Offset */
             offset: number;
             /** Limit */
@@ -934,59 +944,6 @@ export interface components {
              * @default false
              */
             whole?: boolean;
-        };
-        /**
-         * BatchRow
-         * @description A batch in a list: its summary without single runs.
-         */
-        BatchRow: {
-            /** Batch Id */
-            batch_id: string;
-            /** Scenario Id */
-            scenario_id: string;
-            /** Provider */
-            provider: string;
-            /** Model */
-            model: string;
-            /** Created At */
-            created_at: string;
-            /** Source */
-            source: string;
-            verdict: components["schemas"]["BatchVerdict"];
-            /** Runs */
-            runs: number;
-            /** Completed */
-            completed: number;
-            /** Passed */
-            passed: number;
-            /** Failed */
-            failed: number;
-            /** Errors */
-            errors: number;
-            /** Not Run */
-            not_run: number;
-            /** Interrupted */
-            interrupted: number;
-            /** Missing */
-            missing: number;
-            /** Pass Rate */
-            pass_rate: number | null;
-            interval: components["schemas"]["Interval"];
-            /** Min Pass Rate */
-            min_pass_rate: number;
-            /** Confidence */
-            confidence: number | null;
-            /** Average Score */
-            average_score: number | null;
-            cost: components["schemas"]["Cost"];
-            judge_cost: components["schemas"]["Cost"];
-            latency: components["schemas"]["Latency"] | null;
-            /** Recorded */
-            recorded: boolean;
-            /** Skipped */
-            skipped: number;
-            /** Running */
-            running: boolean;
         };
         /**
          * BatchStats
@@ -1027,6 +984,11 @@ export interface components {
             fingerprints: {
                 [key: string]: string;
             };
+            /**
+             * Cached
+             * @default 0
+             */
+            cached: number;
         };
         /**
          * BatchSummary
@@ -1064,6 +1026,10 @@ export interface components {
             missing: number;
             /** Pass Rate */
             pass_rate: number | null;
+            /** Independent */
+            independent: number;
+            /** Independent Passed */
+            independent_passed: number;
             interval: components["schemas"]["Interval"];
             /** Min Pass Rate */
             min_pass_rate: number;
@@ -1073,6 +1039,20 @@ export interface components {
             pass_hat: {
                 [key: string]: number;
             };
+            /** Pass Hat Intervals */
+            pass_hat_intervals: {
+                [key: string]: components["schemas"]["Interval"];
+            };
+            /** Pass At */
+            pass_at: {
+                [key: string]: number;
+            };
+            /** Pass At Intervals */
+            pass_at_intervals: {
+                [key: string]: components["schemas"]["Interval"];
+            };
+            /** Identical */
+            identical: number;
             /** Assertions */
             assertions: components["schemas"]["AssertionSummary"][];
             cost: components["schemas"]["Cost"];
@@ -1245,6 +1225,14 @@ export interface components {
              */
             occurrences: number;
         };
+        /** ClusteredMean */
+        ClusteredMean: {
+            /** Mean */
+            mean: number;
+            /** Standard Error */
+            standard_error: number;
+            interval: components["schemas"]["Interval"];
+        };
         /**
          * CodeVersion
          * @description Which code was run. What is not known is None.
@@ -1263,13 +1251,19 @@ export interface components {
             salvo_comparison: number;
             /** Sentence */
             sentence: string;
+            verdict: components["schemas"]["ComparisonVerdict"];
             /** Worse */
             worse: boolean;
+            /** Errors Could Decide */
+            errors_could_decide: boolean;
+            /** Level */
+            level: number;
             /** Notes */
             notes: string[];
             /** Scenarios */
             scenarios: components["schemas"]["ScenarioDocument"][];
             overall: components["schemas"]["OverallDocument"] | null;
+            mean_difference: components["schemas"]["ClusteredMean"] | null;
             /** Assertions */
             assertions: components["schemas"]["AssertionDifference"][];
         };
@@ -1279,6 +1273,12 @@ export interface components {
          * @enum {string}
          */
         ComparisonFinding: "worse" | "better" | "no difference seen" | "not compared";
+        /**
+         * ComparisonVerdict
+         * @description The one verdict on B, over all scenarios.
+         * @enum {string}
+         */
+        ComparisonVerdict: "worse" | "better" | "no difference seen" | "not judged";
         /**
          * ConfigDifference
          * @description Something that differs between the two sides, with its values if they can be shown.
@@ -1776,12 +1776,19 @@ export interface components {
              * Method
              * @enum {string}
              */
-            method: "exact interval" | "confidence sequence";
+            method: "exact interval" | "confidence sequence" | "exact interval, corrected for early stopping";
             interval: components["schemas"]["Interval"];
             /** More */
             more: number | null;
             /** Fixed Runs */
             fixed_runs: number | null;
+            /**
+             * One Sided
+             * @default false
+             */
+            one_sided: boolean;
+            /** Corrected Rate */
+            corrected_rate: number | null;
         };
         /**
          * Group
@@ -1902,6 +1909,11 @@ export interface components {
              * @default false
              */
             from_cache: boolean;
+            /**
+             * Content Hash
+             * @default
+             */
+            content_hash: string;
         };
         /** Integrity */
         Integrity: {
@@ -1959,6 +1971,61 @@ export interface components {
             p95: number;
             /** Max */
             max: number;
+        };
+        /** ListedBatch */
+        ListedBatch: {
+            /** Batch Id */
+            batch_id: string;
+            /** Scenario Id */
+            scenario_id: string;
+            /** Provider */
+            provider: string;
+            /** Model */
+            model: string;
+            /** Created At */
+            created_at: string;
+            /** Source */
+            source: string;
+            verdict: components["schemas"]["BatchVerdict"];
+            /** Runs */
+            runs: number;
+            /** Completed */
+            completed: number;
+            /** Passed */
+            passed: number;
+            /** Failed */
+            failed: number;
+            /** Errors */
+            errors: number;
+            /** Not Run */
+            not_run: number;
+            /** Interrupted */
+            interrupted: number;
+            /** Missing */
+            missing: number;
+            /** Pass Rate */
+            pass_rate: number | null;
+            /** Independent */
+            independent: number;
+            /** Independent Passed */
+            independent_passed: number;
+            interval: components["schemas"]["Interval"];
+            /** Min Pass Rate */
+            min_pass_rate: number;
+            /** Confidence */
+            confidence: number | null;
+            /** Average Score */
+            average_score: number | null;
+            cost: components["schemas"]["Cost"];
+            judge_cost: components["schemas"]["Cost"];
+            latency: components["schemas"]["Latency"] | null;
+            /** Recorded */
+            recorded: boolean;
+            /** Skipped */
+            skipped: number;
+            /** Running */
+            running: boolean;
+            labels: components["schemas"]["RateLabels"];
         };
         /**
          * Location
@@ -2038,6 +2105,33 @@ export interface components {
             /** Exact */
             exact: boolean;
             finding: components["schemas"]["ComparisonFinding"];
+            labels: components["schemas"]["OverallLabels"];
+        };
+        /**
+         * OverallLabels
+         * @description As in the terminal.
+         */
+        OverallLabels: {
+            /** Difference */
+            difference: string;
+            /** P Value */
+            p_value: string;
+            /** Mean */
+            mean: string;
+        };
+        /**
+         * PairedRuns
+         * @description Runs of A and B with the same seed, both completed. Where seeds couple the sides, chance affects both alike.
+         */
+        PairedRuns: {
+            /** Pairs */
+            pairs: number;
+            /** Only A */
+            only_a: number;
+            /** Only B */
+            only_b: number;
+            /** Only A At Worst */
+            only_a_at_worst: number;
         };
         /** PatternHit */
         PatternHit: {
@@ -2142,6 +2236,18 @@ export interface components {
             default: string;
             /** Models */
             models: components["schemas"]["EvaluatorInfo"][];
+        };
+        /**
+         * RateLabels
+         * @description A pass rate, its interval and its minimum as text, rounded so that none is shown as another.
+         */
+        RateLabels: {
+            /** Rate */
+            rate: string;
+            /** Interval */
+            interval: string;
+            /** Required */
+            required: string;
         };
         /**
          * RawRun
@@ -2514,9 +2620,35 @@ export interface components {
             p_value: number | null;
             /** Uncorrected P Value */
             uncorrected_p_value: number | null;
-            /** Smallest Visible Difference */
-            smallest_visible_difference: number | null;
+            /** Visible Drop */
+            visible_drop: number | null;
+            /** Visible Rise */
+            visible_rise: number | null;
+            /** Error P Value */
+            error_p_value: number | null;
+            /** Errors Could Decide */
+            errors_could_decide: boolean;
+            paired: components["schemas"]["PairedRuns"] | null;
+            labels: components["schemas"]["ScenarioLabels"];
             parting: components["schemas"]["Divergence"] | null;
+        };
+        /**
+         * ScenarioLabels
+         * @description The numbers of a scenario as text, rounded as in the terminal; empty if there is none.
+         */
+        ScenarioLabels: {
+            /** A */
+            a: string;
+            /** B */
+            b: string;
+            /** Difference */
+            difference: string;
+            /** Interval */
+            interval: string;
+            /** P Value */
+            p_value: string;
+            /** Visible */
+            visible: string;
         };
         /**
          * Series
@@ -2559,6 +2691,7 @@ export interface components {
             interval: components["schemas"]["Interval"];
             /** Min Pass Rate */
             min_pass_rate: number;
+            labels: components["schemas"]["RateLabels"];
             /** Average Cost */
             average_cost: number | null;
             /** Latency P50 */

@@ -39,6 +39,8 @@ class RunSettings:
     at_once: int = 10
     cache: bool = False
     """Whether replies of earlier runs are used again."""
+    one_sided: bool = False
+    """Whether the confidence is that of each bound, and not of the interval."""
 
     @classmethod
     def from_batch(cls, batch: Batch) -> RunSettings:
@@ -81,6 +83,8 @@ def plan_runs(
         if settings.max_runs is not None:
             batch.max_runs = settings.max_runs
             batch.runs = min(scenario.concurrency or settings.at_once, settings.max_runs)
+            batch.rounds = [batch.runs]
+        batch.one_sided = settings.one_sided
         work.append(ScenarioRuns(batch, prepared, list(range(1, batch.runs + 1))))
     return work
 

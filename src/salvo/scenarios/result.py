@@ -339,6 +339,10 @@ class Batch:
     """The confidence with which the runs must show whether the pass rate holds; None: the observed rate decides."""
     max_runs: int | None = None
     """With --until-sure: the most runs. `runs` is then the number of runs of all rounds so far."""
+    rounds: list[int] = field(default_factory=list)
+    """With --until-sure: the number of runs after each round, at which the verdict was looked at."""
+    one_sided: bool = False
+    """Whether the confidence is that of each bound, and not of the interval: then fewer runs settle a verdict."""
     command: str = ""
     """The id that all batches of one command share. It sorts before their ids."""
     code: CodeVersion = field(default_factory=CodeVersion)

@@ -7,7 +7,7 @@ import pytest
 from inline_snapshot import snapshot
 
 from tests.support.project import UserProject
-from tests.support.provider import LoopbackProvider, Say
+from tests.support.provider import Fault, LoopbackProvider, Say
 
 GREET = """
 scenario: greet
@@ -97,6 +97,40 @@ def test_a_run_that_is_as_good_exits_0_and_json_has_the_comparison(blessed: User
     assert (found["worse"], found["scenarios"][0]["differs"]) == (False, [])
 
 
+def test_false_alarms_are_kept_over_many_commits(blessed: UserProject) -> None:
+    """5 of 10 against 10 of 10 is a finding once, but by chance not so rare in 20 comparisons."""
+    replies = iter([Say("go away")] * 5 + [Say("hi")] * 5 + [Say("go away")] * 5 + [Say("hi")] * 5)
+    with LoopbackProvider(lambda _: next(replies)) as provider:
+        blessed.reach(provider)
+        single = blessed.salvo("run", "-n", "10", "--against-baseline", "--commits", "1")
+        ran = blessed.salvo("run", "-n", "10", "--against-baseline")
+    assert single.exit_code == 1
+    assert ran.exit_code == 0
+    assert (
+        "greet may be worse than its baseline: p = 0.01 would be a finding in a single comparison, but 20 commits need "
+        "p up to 0.005 to keep false alarms at 5%. Run it with more --runs to be sure."
+    ) in ran.stdout
+
+
+def test_errors_that_could_hide_a_worse_agent_are_not_judged(blessed: UserProject) -> None:
+    replies = iter([Say("hi")] * 3 + [Fault.refused_parameter("seed")] * 7)
+    with LoopbackProvider(lambda _: next(replies)) as provider:
+        blessed.reach(provider)
+        ran = blessed.salvo("run", "-n", "10", "-j", "1", "--against-baseline", "--json")
+    assert ran.exit_code == 3
+    assert json.loads(ran.stdout)["comparison"]["errors_could_decide"] is True
+
+
+def test_repeated_seeds_are_named(project: UserProject) -> None:
+    project.write("scenarios/book_flight.yaml", GREET + "seed: 7\n")
+    with LoopbackProvider(Say("hi")) as provider:
+        project.reach(provider)
+        project.salvo("run", "-n", "5")
+        project.salvo("baseline", "bless", "latest")
+        ran = project.salvo("run", "-n", "5", "--against-baseline")
+    assert "B repeats the seeds of A with the same model and configuration: where these decide" in ran.stdout
+
+
 def test_what_has_changed_since_is_named(blessed: UserProject) -> None:
     blessed.write("scenarios/book_flight.yaml", GREET.replace("thyme", "sage"))
     with LoopbackProvider(Say("hi")) as provider:
@@ -128,6 +162,7 @@ def test_scenarios_that_it_does_not_hold_are_named_and_others_stay(blessed: User
         '{"salvo_baseline": 1, "scenarios": []}',
         '{"salvo_baseline": 1, "scenarios": {"greet": {"passed": "many"}}}',
         '{"salvo_baseline": 1, "scenarios": {}}',
+        "fewer than no errors",
         "more passed than ran",
     ],
 )
@@ -135,6 +170,8 @@ def test_a_baseline_that_cannot_be_used_is_said_before_any_call(blessed: UserPro
     file = blessed.store / "baseline.json"
     if content is None:
         file.unlink()
+    elif content.startswith("fewer"):
+        file.write_text(file.read_text().replace('"errors": 0', '"errors": -5'))
     elif content.startswith("more"):
         file.write_text(file.read_text().replace('"completed": 10', '"completed": 3'))
     else:

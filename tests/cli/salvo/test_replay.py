@@ -266,8 +266,8 @@ def test_a_batch_is_evaluated_again_to_its_own_verdict(project: UserProject) -> 
     assert tidy(lenient.stdout) == snapshot("""\
 4 of 4 runs have the same results.
 
-was  failed: 3 of 4 completed runs passed; min_pass_rate is 100%
-is   passed: 3 of 4 completed runs passed; min_pass_rate is 75%
+was  failed: 3 of 4 completed runs passed (shown with 95% confidence: at most 99.4%); min_pass_rate is 100%
+is   passed: 3 of 4 completed runs passed (observed; not shown: the runs are compatible with 19%); min_pass_rate is 75%
 """)
     eased = BOOK_FLIGHT.replace("threshold: 0.8", "threshold: 0.5") + BOOK_FLIGHT[BOOK_FLIGHT.index("  - type: cost") :]
     project.write("eased.yaml", eased)
@@ -285,8 +285,8 @@ RUN-0004  was passed (1.00), is passed (1.00)
   cost_limit: new, passed.
   latency_limit: new, passed.
 
-was  failed: 3 of 4 completed runs passed; min_pass_rate is 100%
-is   passed: 4 of 4 completed runs passed; min_pass_rate is 100%
+was  failed: 3 of 4 completed runs passed (shown with 95% confidence: at most 99.4%); min_pass_rate is 100%
+is   passed: 4 of 4 completed runs passed (observed; not shown: the runs are compatible with 39%); min_pass_rate is 100%
 """)
     alone = project.salvo("replay", f"{batch}-0002", "--re-eval")
     assert alone.exit_code == 1, "that run itself still fails"

@@ -65,11 +65,12 @@ latency_limit      10/10 passed   avg: TIME
   salvo replay RUN-0003
   salvo replay RUN-0007
 
-verdict    failed: 8 of 10 completed runs passed; min_pass_rate is 100%
+verdict    failed: 8 of 10 completed runs passed (shown with 95% confidence: at most 98%); min_pass_rate is 100%
 pass rate  80%, 95% interval 44% to 98%: 8 of 10 shows at least 44%
-pass^k     1: 80%  3: 47%  5: 22%  10: 0%  (the chance that k runs all pass)
+pass^k     1: 80% (44% to 98%)  3: 47% (8% to 93%)  5: 22% (1% to 89%)  (the chance that k runs all pass)
 cost       $0.038, $0.0039 per run
 latency    p50 TIME  p95 TIME  max TIME
+identical  10 of 10 runs have the same calls and output as another
 """)
     assert ran.exit_code == 1
     assert len(provider.requests) == 40
@@ -256,7 +257,10 @@ def test_x_stops_at_the_first_failure(project: UserProject) -> None:
         lenient = project.salvo("run", "-n", "5", "-j", "1", "-x", "--min-pass-rate", "0.1")
     assert len(project.runs()) == 2
     assert ran.exit_code == 1
-    assert "verdict    failed: 0 of 1 completed runs passed; min_pass_rate is 100%, whatever" in ran.stdout
+    assert (
+        "verdict    failed: 0 of 1 completed runs passed (shown with 95% confidence: at most 98%); min_pass_rate is 100%, whatever"
+        in ran.stdout
+    )
     assert lenient.exit_code == 1, "who stops at a failure has one"
     assert "verdict    open" in lenient.stdout
     assert_the_same_is_told(project, "not_run", "stop_first", 4, "not run: a run failed, and -x stops at the first")
@@ -508,11 +512,12 @@ latency_limit      10/10 passed   avg: TIME
   salvo replay RUN-0006
   salvo replay RUN-0009
 
-verdict    failed: 8 of 10 completed runs passed; min_pass_rate is 90%
+verdict    failed: 8 of 10 completed runs passed (observed; not shown: the runs are compatible with 98%); min_pass_rate is 90%
 pass rate  80%, 95% interval 44% to 98%: 8 of 10 shows at least 44%
-pass^k     1: 80%  3: 47%  5: 22%  10: 0%  (the chance that k runs all pass)
+pass^k     1: 80% (44% to 98%)  3: 47% (8% to 93%)  5: 22% (1% to 89%)  (the chance that k runs all pass)
 cost       unknown
 latency    p50 TIME  p95 TIME  max TIME
+identical  8 of 10 runs have the same calls and output as another
 """)
     failed = re.search(r"salvo replay (\S+)", ran.stdout)
     assert failed is not None

@@ -40,6 +40,24 @@ def test_tools_are_found_inline_then_in_tools_py_upward_then_as_yaml(project: Us
     ]
 
 
+def test_several_scenarios_have_one_verdict_and_a_mean_over_them(project: UserProject) -> None:
+    project.write("suite/a.yaml", LEAST.replace("least", "a") + EXISTS)
+    project.write("suite/b.yaml", LEAST.replace("least", "b") + EXISTS.replace("exists", "eq, value: no"))
+    with LoopbackProvider(Say("hi")) as provider:
+        project.reach(provider)
+        ran = project.salvo("run", "suite", "-n", "10", "-o", "out.json", "-o", "out.md")
+        alone = project.salvo("run", "suite/a.yaml", "-n", "10")
+    assert ran.exit_code == 1
+    counts = "2 scenarios: 1 passed, 1 failed"
+    mean = "50%, 95% interval 0% to 100% (standard error 50.0 points, clustered by scenario)"
+    assert f"Overall: failed. Mean pass rate of the scenarios: {mean}.\n" in ran.stdout
+    suite = json.loads((project.folder / "out.json").read_text())["suite"]
+    assert (suite["verdict"], suite["verdicts"]) == ("failed", {"passed": 1, "failed": 1})
+    assert suite["mean"]["interval"] == [0.0, 1.0]
+    assert f"**Failed. {counts}. Mean pass rate {mean}.**" in (project.folder / "out.md").read_text()
+    assert "Overall" not in alone.stdout
+
+
 def test_a_scenario_s_own_endpoint_gets_its_own_key_and_never_the_environment_s(project: UserProject) -> None:
     with LoopbackProvider(Say("hi")) as provider:
         options = f"adapter_options:\n  base_url: {provider.openai_url}\n"

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from scipy.integrate import quad  # type: ignore[import-untyped]  # scipy ships no types
 from scipy.stats import binom  # type: ignore[import-untyped]  # scipy ships no types
 
-from salvo.engine.stats.gating import fixed_runs_needed, settled
 from salvo.engine.stats.rates import Interval, clopper_pearson, confidence_sequence
 
 MAX_RUNS = 100
@@ -52,19 +51,6 @@ def test_one_more_pass_raises_both_bounds_and_failures_mirror_passes(count: tupl
 
 def test_no_runs_say_nothing() -> None:
     assert confidence_sequence(0, 0) == Interval(0.0, 1.0)
-    assert settled(0, 0, 0.9) is None
-
-
-def test_a_verdict_is_settled_when_the_sequence_leaves_the_bar() -> None:
-    assert settled(43, 43, 0.9) is None
-    assert settled(44, 44, 0.9) == "pass"
-    assert settled(2, 5, 0.9) is None
-    assert settled(2, 6, 0.9) == "fail"
-
-
-def test_a_rate_that_no_runs_can_show_is_refused() -> None:
-    with pytest.raises(ValueError, match="no number of runs can show"):
-        settled(5, 5, 1.0)
 
 
 @pytest.mark.parametrize("rate, confidence", [(0.5, 0.95), (0.9, 0.95), (0.97, 0.95), (0.8, 0.8)])
@@ -89,17 +75,6 @@ def test_a_simulation_that_looks_after_every_run_errs_at_most_as_often_as_it_say
     assert _ever_outside(passes, rate, sequence=False) > 0.1
 
 
-def test_stopping_early_saves_runs_against_the_fixed_number_with_the_same_power() -> None:
-    bar, rate, max_runs = 0.5, 0.75, 80
-    passes = (np.random.default_rng(32).random((4_000, max_runs)) < rate).cumsum(axis=1)
-    settles = passes >= _fewest_that_pass(bar, max_runs)
-    runs = np.where(settles.any(axis=1), settles.argmax(axis=1) + 1, max_runs)
-    needed = fixed_runs_needed(bar, rate)
-    assert needed is not None
-    assert settles.any(axis=1).mean() >= 0.9
-    assert runs.mean() < 0.9 * needed
-
-
 @cache
 def _passes_that_hold(rate: float, runs: int, confidence: float, sequence: bool = True) -> tuple[int, int]:
     """The fewest and the most passes whose interval holds the rate; found by walking on from one run fewer."""
@@ -116,12 +91,3 @@ def _passes_that_hold(rate: float, runs: int, confidence: float, sequence: bool 
 def _ever_outside(passes: npt.NDArray[np.int_], rate: float, sequence: bool) -> float:
     held = np.array([_passes_that_hold(rate, runs, 0.95, sequence) for runs in range(1, MAX_RUNS + 1)])
     return float(((passes < held[:, 0]) | (passes > held[:, 1])).any(axis=1).mean())
-
-
-def _fewest_that_pass(bar: float, most_runs: int) -> npt.NDArray[np.int_]:
-    fewest, found = 0, []
-    for runs in range(1, most_runs + 1):
-        while fewest <= runs and settled(fewest, runs, bar) != "pass":
-            fewest += 1
-        found.append(fewest)
-    return np.array(found)

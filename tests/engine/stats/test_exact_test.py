@@ -1,6 +1,5 @@
 """The test of two sides: against scipy and the literature, and by adding up how often it errs."""
 
-import math
 from itertools import pairwise
 
 import numpy as np
@@ -9,11 +8,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import (  # type: ignore[import-untyped]  # scipy ships no types
     binom,
+    binomtest,
     boschloo_exact,
     fisher_exact,
 )
 
-from salvo.engine.stats.exact_test import MAX_RUNS_FOR_BOSCHLOO, exact_p, smallest_visible_difference
+from salvo.engine.stats.exact_test import (
+    MAX_RUNS_FOR_BOSCHLOO,
+    exact_p,
+    fisher,
+    fisher_threshold,
+    mcnemar_interval,
+    mcnemar_p,
+)
 from salvo.engine.stats.rates import Tally
 
 
@@ -96,8 +103,6 @@ def test_equal_sides_are_called_different_at_most_as_often_as_it_says(runs_a: in
 def test_a_side_without_runs_says_nothing() -> None:
     assert exact_p(Tally(0, 0), Tally(3, 5)) is None
     assert exact_p(Tally(3, 5), Tally(0, 0)) is None
-    assert smallest_visible_difference(Tally(0, 0), 5, 0.05) is None
-    assert smallest_visible_difference(Tally(3, 5), 0, 0.05) is None
 
 
 def test_impossible_counts_are_refused() -> None:
@@ -105,37 +110,25 @@ def test_impossible_counts_are_refused() -> None:
         exact_p(Tally(4, 3), Tally(1, 3))
 
 
-def test_ten_runs_each_could_have_shown_forty_points_from_the_ends_and_fifty_from_the_middle() -> None:
-    assert smallest_visible_difference(Tally(10, 10), 10, 0.05) == 0.4
-    assert smallest_visible_difference(Tally(5, 10), 10, 0.05) == 0.5
+@given(st.integers(0, 200), st.integers(0, 200))
+def test_paired_runs_have_the_p_value_of_a_sign_test(only_a: int, only_b: int) -> None:
+    exact = binomtest(only_b, only_a + only_b).pvalue if only_a + only_b else 1.0
+    assert mcnemar_p(only_a, only_b) == pytest.approx(exact, rel=1e-9)
 
 
-def test_two_runs_each_could_have_shown_nothing() -> None:
-    assert smallest_visible_difference(Tally(2, 2), 2, 0.05) is None
+def test_the_interval_of_paired_runs_is_about_the_pairs_that_differ() -> None:
+    assert mcnemar_interval(0, 0, 0) is None
+    assert mcnemar_interval(0, 0, 20) == (0.0, 0.0), "given that no pair differs"
+    interval = mcnemar_interval(8, 0, 40)
+    assert interval is not None
+    assert -0.2 <= interval.low <= interval.high < 0
 
 
 @settings(max_examples=20)
-@given(tallies(25), st.integers(1, 25), st.sampled_from([0.01, 0.05, 0.2]))
-def test_it_is_the_smallest_difference_among_all_results_of_b_that_are_significant(
-    a: Tally, runs_b: int, alpha: float
-) -> None:
-    visible = [
-        abs(passes / runs_b - a.passes / a.runs)
-        for passes in range(runs_b + 1)
-        if p_value(a, Tally(passes, runs_b)) <= alpha
-    ]
-    found = smallest_visible_difference(a, runs_b, alpha)
-    assert found == (pytest.approx(min(visible)) if visible else None)
-
-
-@pytest.mark.parametrize("share", [0.0, 0.5, 0.9, 1.0])
-def test_more_runs_show_smaller_differences_and_a_stricter_test_only_larger_ones(share: float) -> None:
-    def smallest(runs: int, alpha: float) -> float:
-        found = smallest_visible_difference(Tally(round(share * runs), runs), runs, alpha)
-        return math.inf if found is None else found
-
-    by_runs = [smallest(runs, 0.05) for runs in (2, 10, 40, 150, 1_000, 5_000)]
-    assert by_runs == sorted(by_runs, reverse=True)
-    assert by_runs[-1] < 0.025
-    by_alpha = [smallest(20, alpha) for alpha in (0.2, 0.05, 0.01, 0.001)]
-    assert by_alpha == sorted(by_alpha)
+@given(st.integers(2, 30), st.integers(2, 30), st.sampled_from([0.005, 0.025, 0.1]))
+def test_up_to_its_threshold_fishers_p_value_is_significant_here(worse: int, better: int, alpha: float) -> None:
+    threshold = fisher_threshold(worse, better, alpha)
+    for passes in range(worse + 1):
+        for others in range(better + 1):
+            if passes * better < others * worse and fisher(passes, worse, others, better) <= threshold:
+                assert p_value(Tally(passes, worse), Tally(others, better)) <= 2 * alpha * (1 + 1e-6)

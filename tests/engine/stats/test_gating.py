@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom  # type: ignore[import-untyped]  # scipy ships no types
 
-from salvo.engine.stats.gating import MAX_MORE_RUNS, Bounds, Gate, fixed_runs_needed, gate
-from salvo.engine.stats.rates import clopper_pearson, confidence_sequence
+from salvo.engine.stats.gating import MAX_MORE_RUNS, Gate, fewest_runs_to_pass, fixed_runs_needed, gate
+from salvo.engine.stats.rates import clopper_pearson
 
 counts = st.integers(1, 300).flatmap(lambda runs: st.tuples(st.integers(0, runs), st.just(runs)))
 bars = st.sampled_from([0.1, 0.5, 0.8, 0.9, 0.95])
@@ -40,13 +40,25 @@ def test_the_interval_that_is_shown_decides(count: tuple[int, int], bar: float, 
     assert (found.verdict == "fail") == (found.interval.high < bar)
 
 
-@pytest.mark.parametrize("bounds", [clopper_pearson, confidence_sequence])
+@pytest.mark.parametrize("one_sided", [False, True])
 @pytest.mark.parametrize("passes, runs", [(0, 0), (9, 10), (10, 10), (28, 30), (110, 120)])
-def test_so_many_more_passing_runs_settle_it_and_one_fewer_does_not(bounds: Bounds, passes: int, runs: int) -> None:
-    more = gate(passes, runs, 0.9, 0.95, bounds).more
+def test_so_many_more_passing_runs_settle_it_and_one_fewer_does_not(one_sided: bool, passes: int, runs: int) -> None:
+    more = gate(passes, runs, 0.9, 0.95, one_sided=one_sided).more
     assert more is not None
-    assert gate(passes + more, runs + more, 0.9, 0.95, bounds).verdict == "pass"
-    assert gate(passes + more - 1, runs + more - 1, 0.9, 0.95, bounds).verdict == "inconclusive"
+    assert gate(passes + more, runs + more, 0.9, 0.95, one_sided=one_sided).verdict == "pass"
+    assert gate(passes + more - 1, runs + more - 1, 0.9, 0.95, one_sided=one_sided).verdict == "inconclusive"
+
+
+def test_one_sided_bounds_need_fewer_runs() -> None:
+    assert gate(29, 29, 0.9, one_sided=True).verdict == "pass"
+    assert gate(28, 28, 0.9, one_sided=True).verdict == "inconclusive"
+
+
+@given(bars, st.sampled_from([0.6, 0.95, 0.99]), st.booleans())
+def test_with_one_run_fewer_than_needed_no_result_is_a_pass(bar: float, confidence: float, one_sided: bool) -> None:
+    runs = fewest_runs_to_pass(bar, confidence, one_sided=one_sided)
+    assert gate(runs, runs, bar, confidence, one_sided=one_sided).verdict == "pass"
+    assert gate(runs - 1, runs - 1, bar, confidence, one_sided=one_sided).verdict == "inconclusive"
 
 
 def test_more_runs_than_anyone_would_make_are_no_advice() -> None:
@@ -65,12 +77,14 @@ def test_a_rate_that_no_runs_can_show_is_refused(bar: float) -> None:
         fixed_runs_needed(bar, 0.9)
 
 
+@pytest.mark.parametrize("one_sided", [False, True])
 @pytest.mark.parametrize("confidence", [0.8, 0.95])
 @pytest.mark.parametrize("bar", [0.5, 0.8, 0.9])
 @pytest.mark.parametrize("runs", [3, 10, 40])
-def test_the_gate_errs_at_most_as_often_as_it_says(runs: int, bar: float, confidence: float) -> None:
-    verdicts = np.array([gate(passes, runs, bar, confidence).verdict for passes in range(runs + 1)])
-    one_side = (1 - confidence) / 2
+def test_the_gate_errs_at_most_as_often_as_it_says(runs: int, bar: float, confidence: float, one_sided: bool) -> None:
+    counts = range(runs + 1)
+    verdicts = np.array([gate(passes, runs, bar, confidence, one_sided=one_sided).verdict for passes in counts])
+    one_side = (1 - confidence) / (1 if one_sided else 2)
     for rate in np.linspace(0, 1, 201):
         chances = binom.pmf(np.arange(runs + 1), runs, rate)
         wrong = "pass" if rate < bar else "fail"

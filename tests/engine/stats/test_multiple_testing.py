@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.stats import false_discovery_control  # type: ignore[import-untyped]  # scipy ships no types
 
 from salvo.engine.stats.exact_test import exact_p
-from salvo.engine.stats.multiple_testing import benjamini_hochberg, blocked_test, needed_p
+from salvo.engine.stats.multiple_testing import benjamini_hochberg, blocked_test, needed_p_values
 from salvo.engine.stats.rates import Tally
 
 p_values = st.lists(st.floats(0, 1), max_size=40)
@@ -36,16 +36,17 @@ def test_what_is_no_probability_is_refused(p: float) -> None:
 
 
 def test_alone_a_test_needs_alpha_and_among_five_that_found_nothing_a_fifth_of_it() -> None:
-    assert needed_p([], 0.05) == 0.05
-    assert needed_p([0.5, 0.6, 0.7, 0.8], 0.05) == pytest.approx(0.01)
-    assert needed_p([0.001, 0.6, 0.7, 0.8], 0.05) == pytest.approx(0.02)
+    assert needed_p_values([0.3], 0.05) == [0.05]
+    assert needed_p_values([0.5, 0.6, 0.7, 0.8, 0.9], 0.05) == pytest.approx([0.01] * 5)
+    assert needed_p_values([0.001, 0.6, 0.7, 0.8, 0.9], 0.05) == pytest.approx([0.01, 0.02, 0.02, 0.02, 0.02])
+    assert needed_p_values([], 0.05) == []
 
 
-@given(p_values, st.sampled_from([0.01, 0.05, 0.2]))
+@given(st.lists(st.floats(0, 1) | st.floats(0, 0.05), max_size=20), st.floats(0, 1), st.sampled_from([0.01, 0.05, 0.2]))
 def test_with_the_p_value_needed_a_test_is_a_finding_and_just_above_it_is_not(
-    others: list[float], alpha: float
+    others: list[float], own: float, alpha: float
 ) -> None:
-    needed = needed_p(others, alpha)
+    needed = needed_p_values([*others, own], alpha)[-1]
     assert benjamini_hochberg([*others, needed * (1 - 1e-9)])[-1] <= alpha
     assert benjamini_hochberg([*others, min(1.0, needed * (1 + 1e-6))])[-1] > alpha
 

@@ -1,7 +1,5 @@
 """Agent or judge: against published examples, numpy, and made-up judges whose variance is known."""
 
-import math
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -11,9 +9,7 @@ from salvo.engine.stats.voting import (
     Components,
     Reliability,
     components,
-    more_runs_or_votes,
     reliability,
-    standard_error,
 )
 
 rows_of_verdicts = st.lists(st.lists(st.sampled_from([True, False, None]), max_size=6), max_size=12)
@@ -56,18 +52,13 @@ def test_one_transcript_shows_the_judges_variance_and_not_the_agents() -> None:
     assert found.agent is None
     assert found.judge == pytest.approx(1 / 3)
     assert found.judge_share is None
-    assert more_runs_or_votes(found, 1, 3, 0.1, 0.01) is None
 
 
-def test_where_nothing_varies_there_is_nothing_to_share_or_advise() -> None:
+def test_where_nothing_varies_there_is_nothing_to_share() -> None:
     found = components([[True] * 3, [True] * 3])
     assert found == Components(0.0, 0.0)
     assert found is not None
     assert found.judge_share is None
-    for prices in ((0.1, 0.01), (None, None)):
-        advice = more_runs_or_votes(found, 2, 3, *prices)
-        assert advice is not None
-        assert advice.better is None
 
 
 @given(rows_of_verdicts)
@@ -102,40 +93,3 @@ def test_a_judge_that_errs_so_often_is_found_out(noise: float) -> None:
     assert found.judge == pytest.approx(judge, abs=0.01)
     assert found.agent == pytest.approx(agent, abs=0.01)
     assert found.judge_share == pytest.approx(judge / (agent + judge), abs=0.03)
-
-
-def test_the_standard_error_is_the_spread_of_estimates_in_a_simulation() -> None:
-    chance = np.random.default_rng(52)
-    quality = chance.choice([0.2, 0.9], size=(4_000, 25))  # the chance that the judge passes each of 25 transcripts
-    estimates = (chance.binomial(3, quality) / 3).mean(axis=1)
-    agent, judge = 0.35**2, (0.2 * 0.8 + 0.9 * 0.1) / 2
-    assert standard_error(agent, judge, runs=25, votes=3) == pytest.approx(estimates.std(), rel=0.05)
-
-
-def test_a_noisy_judge_of_a_dear_agent_deserves_votes_and_a_steady_one_runs() -> None:
-    for agent, judge, better in ((0.01, 0.2, "votes"), (0.2, 0.01, "runs")):
-        advice = more_runs_or_votes(Components(agent, judge), 10, 1, run_cost=0.1, vote_cost=0.01)
-        assert advice is not None
-        assert advice.better == better
-        assert advice.error == standard_error(agent, judge, runs=10, votes=1)
-        assert advice.error_with_votes == standard_error(agent, judge, runs=10, votes=3)
-        assert advice.error_with_runs == pytest.approx(standard_error(agent, judge, runs=10 * 0.13 / 0.11, votes=1))
-
-
-def test_without_prices_only_a_one_sided_case_can_be_advised() -> None:
-    cases = {Components(0.2, 0.0): "runs", Components(0.0, 0.2): "votes", Components(0.1, 0.1): None}
-    for found, better in cases.items():
-        for prices in ((None, 0.01), (0.1, None), (0.0, 0.0)):
-            advice = more_runs_or_votes(found, 10, 3, *prices)
-            assert advice is not None
-            assert advice.better == better
-            assert advice.error_with_runs is None
-
-
-@given(st.floats(0.001, 0.25), st.floats(0.001, 0.25), st.integers(1, 100), st.integers(1, 9))
-def test_more_runs_and_more_votes_never_hurt_and_votes_alone_never_reach_nought(
-    agent: float, judge: float, runs: int, votes: int
-) -> None:
-    now = standard_error(agent, judge, runs, votes)
-    assert standard_error(agent, judge, runs + 1, votes) < now
-    assert math.sqrt(agent / runs) < standard_error(agent, judge, runs, votes + 2) < now

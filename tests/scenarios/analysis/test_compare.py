@@ -10,10 +10,11 @@ from click.testing import CliRunner, Result
 from hypothesis import given
 from hypothesis import strategies as st
 from inline_snapshot import snapshot
+from markdown_it import MarkdownIt
 
 from salvo.cli.salvo import salvo
 from salvo.scenarios.analysis.batch_stats import BatchStats
-from salvo.scenarios.analysis.compare import ComparisonFinding, compare
+from salvo.scenarios.analysis.compare import ComparedSides, ComparisonFinding, compare
 from salvo.scenarios.result import Cause, Outcome, RunMetrics, ToolCall
 from salvo.scenarios.store.store import RunStore
 from tests.support.project import UserProject
@@ -88,7 +89,7 @@ A and B differ in the following, which may explain a result:
   seed: none against 7
 
 SCENARIO  A         B         DIFFERENCE  95%        P     VISIBLE  FINDING
-refund    9/10 90%  4/10 40%  −50         −75 to −8  0.02  50       worse
+refund    9/10 90%  4/10 40%  −50         −75 to −8  0.02  −59      worse
 
 refund, B: 2 runs could not be judged (errors, not failures). No rate above counts them.
 
@@ -111,17 +112,17 @@ def test_many_scenarios_are_corrected_for_and_tested_together(store: RunStore) -
     shown = salvo_compare("--a", "gpt-4o", "--b", "openai/gpt-5.4-mini")
     assert shown.exit_code == 1
     assert shown.stdout == snapshot("""\
-B is worse on s0 (20% against 100%, p < 0.001); no difference was detected on the other four; with 20 runs each, only one of 30 to 40 points or more (depending on the scenario) would have been. Across all scenarios, B is worse: it passes 20 points less often (p < 0.001).
+B is worse on s0 (20% against 100%, p < 0.001); no difference was detected on the other four; with 20 runs each, a drop of 37 to 49 points (depending on the scenario) would be seen in 8 of 10 cases, and no rise would. Across all scenarios, B is worse: it passes 20 points less often (p < 0.001; mean over scenarios −20, 95% −62 to +22).
 
 A  openai/gpt-4o  (01a0, 01a1, 01a2, 01a3, 01a4)
 B  openai/gpt-5.4-mini  (01b0, 01b1, 01b2, 01b3, 01b4)
 
 SCENARIO  A           B          DIFFERENCE  95%         P        VISIBLE  FINDING
-s0        20/20 100%  4/20 20%   −80         −92 to −53  < 0.001  30       worse
-s1        18/20 90%   18/20 90%  0           −21 to +21  1.00     35       no difference seen
-s2        19/20 95%   17/20 85%  −10         −31 to +11  1.00     35       no difference seen
-s3        20/20 100%  19/20 95%  −5          −24 to +12  1.00     30       no difference seen
-s4        15/20 75%   14/20 70%  −5          −31 to +22  1.00     40       no difference seen
+s0        20/20 100%  4/20 20%   −80         −92 to −53  < 0.001  −37      worse
+s1        18/20 90%   18/20 90%  0           −22 to +22  1.00     −45      no difference seen
+s2        19/20 95%   17/20 85%  −10         −32 to +12  1.00     −42      no difference seen
+s3        20/20 100%  19/20 95%  −5          −24 to +12  1.00     −37      no difference seen
+s4        15/20 75%   14/20 70%  −5          −31 to +22  1.00     −49      no difference seen
 
 Assertions whose failure rates differ most (without a significance test):
   s0: refunded failed in 16 of 20 in B, 0 of 20 in A (+80 points)
@@ -160,7 +161,7 @@ def test_no_difference_seen_says_how_large_one_would_have_had_to_be(store: RunSt
     shown = salvo_compare("01aa", "01bb")
     assert shown.exit_code == 0
     assert shown.stdout.splitlines()[0] == snapshot(
-        "No difference was detected on refund; with 10 runs each, only one of 50 points or more would have been."
+        "No difference was detected on refund; with 10 runs each, a drop of 59 points would be seen in 8 of 10 cases, and no rise would."
     )
 
 
@@ -170,7 +171,7 @@ def test_two_runs_each_could_show_nothing_and_say_so(store: RunStore) -> None:
     shown = salvo_compare("01aa", "01bb")
     assert shown.exit_code == 0
     assert shown.stdout.splitlines()[0] == snapshot(
-        "No difference was detected on refund; with 2 runs each, none would have been."
+        "No difference was detected on refund; with 2 runs each, none would be seen in 8 of 10 cases."
     )
 
 
@@ -187,17 +188,93 @@ def test_markdown_is_for_a_pull_request_and_takes_no_markup_from_names(store: Ru
 
 | scenario | A | B | difference | 95% | P | visible | finding |
 | --- | --- | --- | --- | --- | --- | --- | --- |
-| re\\_fund | 9/10 90% | 4/10 40% | −50 | −75 to −8 | 0.02 | 50 | worse |
+| re\\_fund | 9/10 90% | 4/10 40% | −50 | −75 to −8 | 0.02 | −59 | worse |
 
 Assertions whose failure rates differ most (without a significance test):
+
 - re\\_fund: refunded failed in 6 of 10 in B, 1 of 10 in A (+50 points)
 
 | scenario | cost a | cost b | change | p50 a | p50 b | change | p95 a | p95 b |
 | --- | --- | --- | --- | --- | --- | --- | --- | --- |
 | re\\_fund | \\$0.030 | \\$0.030 | 0% | 3.0s | 2.0s | −33% | 3.0s | 3.0s |
 
-re\\_fund: failing and passing runs diverge at step 2. 7 of 7 failing runs call cancel\\_order (salvo report 01aa-0010) 13 of 13 passing runs call issue\\_refund (salvo report 01aa-0001)
+re\\_fund: failing and passing runs diverge at step 2.
+
+- 7 of 7 failing runs call cancel\\_order (salvo report 01aa-0010)
+- 13 of 13 passing runs call issue\\_refund (salvo report 01aa-0001)
 """)
+
+
+def test_the_lists_of_the_markdown_are_lists(store: RunStore) -> None:
+    fill(store, "01aa", 9)
+    fill(store, "01bb", 4, seed=7)
+    html = MarkdownIt().render(salvo_compare("01aa", "01bb", "--markdown").stdout)
+    paragraphs = [text for text in html.split("\n") if text.startswith("<p>")]
+    assert all("salvo report" not in text and "seed: none" not in text for text in paragraphs)
+    assert html.count("<li>") == 2 + 1 + 1 + 2, "the sides, what differs, the assertion, and the two branches"
+
+
+def test_errors_that_could_decide_are_not_no_difference(store: RunStore) -> None:
+    fill(store, "01aa", 38, 40)
+    fill(store, "01bb", 20, 21, errors=19)
+    shown = salvo_compare("01aa", "01bb")
+    assert shown.exit_code == 3
+    assert shown.stdout.splitlines()[0] == snapshot(
+        "No difference was detected on refund; with 21 to 40 runs each, a drop of 28 points would be seen in 8 of 10 cases, and no rise would. B has more errors on refund: 19 of 40 runs against 0 of 40 (p < 0.001). Errors could decide on refund: if those of A had passed and those of B had failed, B would be worse."
+    )
+    document = json.loads(salvo_compare("01aa", "01bb", "--json").stdout)
+    assert (document["verdict"], document["errors_could_decide"], document["worse"]) == ("not judged", True, False)
+
+
+def test_errors_that_could_not_decide_leave_the_result_alone(store: RunStore) -> None:
+    fill(store, "01aa", 38, 40)
+    fill(store, "01bb", 38, 40, errors=1)
+    assert salvo_compare("01aa", "01bb").exit_code == 0
+
+
+def test_errors_over_all_scenarios_could_decide_where_no_single_one_could(store: RunStore) -> None:
+    for number in range(6):
+        fill(store, f"01a{number}", 20, 20, scenario_id=f"s{number}", model="gpt-4o")
+        fill(store, f"01b{number}", 19, 19, scenario_id=f"s{number}", errors=2, model="gpt-5.4-mini")
+    shown = salvo_compare("--a", "gpt-4o", "--b", "gpt-5.4-mini")
+    assert shown.exit_code == 3
+    assert "Across all scenarios, errors could decide: if those of A had passed" in shown.stdout
+
+
+def test_runs_with_the_same_seed_are_compared_in_pairs(store: RunStore) -> None:
+    fill(store, "01aa", 40, 40, seed=7)
+    fill(store, "01bb", 33, 40, seed=7, model="gpt-5.4-mini")
+    shown = salvo_compare("01aa", "01bb", "--paired")
+    assert shown.exit_code == 1
+    assert shown.stdout.splitlines()[0] == "B is worse on refund (82% against 100%, p = 0.02)."
+    fill(store, "01cc", 39, 40, seed=27, model="gpt-5.4-mini")
+    shown = salvo_compare("01aa", "01cc", "--paired")
+    assert "of 20 pairs of runs with the same seed, 0 differ" in shown.stdout, "seeds 28 to 47 are on both sides"
+
+
+def test_errors_in_pairs_could_decide(store: RunStore) -> None:
+    fill(store, "01aa", 40, 40, seed=7)
+    fill(store, "01bb", 30, 30, errors=10, seed=7)
+    assert salvo_compare("01aa", "01bb", "--paired").exit_code == 3
+
+
+def test_without_common_seeds_there_are_no_pairs(store: RunStore) -> None:
+    fill(store, "01aa", 9, seed=7)
+    fill(store, "01bb", 9)
+    shown = salvo_compare("01aa", "01bb", "--paired")
+    assert shown.exit_code == 2
+    assert "--paired compares runs with the same seed, and the two batches of refund have none." in shown.stderr
+
+
+def test_runs_that_repeat_those_of_a_are_no_new_evidence(store: RunStore) -> None:
+    fill(store, "01aa", 9, seed=7)
+    fill(store, "01bb", 7, seed=7)
+    note = "8 runs of B have the seed, model, calls and output of a run of A: they may only repeat it"
+    assert note in salvo_compare("01aa", "01bb").stdout, "7 that pass on both sides, and one that fails on both"
+    fill(store, "01cc", 9, seed=7, model="gpt-5.4-mini")
+    fill(store, "01dd", 9)
+    for other in ("01cc", "01dd"):
+        assert "of a run of A" not in salvo_compare("01aa", other).stdout
 
 
 def test_json_has_every_number_and_the_sentence(store: RunStore) -> None:
@@ -250,7 +327,9 @@ def test_a_side_without_completed_runs_cannot_be_compared_and_is_no_failure(stor
     fill(store, "01bb", 0, 0, errors=3)
     shown = salvo_compare("01aa", "01bb")
     assert shown.exit_code == 3
-    assert shown.stdout.startswith("refund could not be compared: B has no completed run.\n")
+    assert shown.stdout.startswith(
+        "refund could not be compared: B has no completed run. B has more errors on refund: "
+    )
     assert "3 runs could not be judged (errors, not failures)" in shown.stdout
 
 
@@ -345,7 +424,7 @@ def test_identical_models_are_called_worse_at_most_one_time_in_twenty() -> None:
             [measured(sum(chance.random() < rate for _ in range(12)), 12, str(i)) for i, rate in enumerate(rates)]
             for _ in "ab"
         ]
-        alarms += compare(list(zip(*sides, strict=True))).worse
+        alarms += compare([ComparedSides(*pair) for pair in zip(*sides, strict=True)]).worse
     assert alarms / times <= 0.05
 
 
@@ -357,7 +436,7 @@ def test_a_model_that_is_worse_on_one_scenario_of_four_is_found() -> None:
         return measured(sum(chance.random() < rate for _ in range(20)), 20)
 
     for _ in range(times):
-        found += compare([(draw(0.9), draw(0.2 if number == 0 else 0.9)) for number in range(4)]).worse
+        found += compare([ComparedSides(draw(0.9), draw(0.2 if number == 0 else 0.9)) for number in range(4)]).worse
     assert found / times > 0.9
 
 
@@ -367,7 +446,7 @@ COUNTS = st.tuples(st.integers(0, 15), st.integers(0, 15)).map(lambda both: meas
 @given(st.lists(st.tuples(COUNTS, COUNTS), min_size=1, max_size=4))
 def test_swapping_the_sides_swaps_better_and_worse(pairs: list[tuple[BatchStats, BatchStats]]) -> None:
     swap = {ComparisonFinding.WORSE: ComparisonFinding.BETTER, ComparisonFinding.BETTER: ComparisonFinding.WORSE}
-    one, other = compare(pairs), compare([(b, a) for a, b in pairs])
+    one, other = (compare([ComparedSides(*pair) for pair in each]) for each in (pairs, [(b, a) for a, b in pairs]))
     assert [swap.get(each.finding, each.finding) for each in one.scenarios] == [
         each.finding for each in other.scenarios
     ]

@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from inline_snapshot import snapshot
 
+from salvo.engine.stats.rates import Tally
 from salvo.scenarios.analysis.confidence_gate import gate_evidence
 from salvo.scenarios.analysis.summary import BatchVerdict, summarise
 from salvo.scenarios.report.terminal import verdict
@@ -64,7 +65,10 @@ def run(project: UserProject, script: Callable[[ProviderRequest], Answer] | Answ
             10,
             (3,),
             4,
-            "inconclusive: 9 of 10 completed runs passed; with 95% confidence it is 55% to 100%, and 16 more passing runs",
+            (
+                "inconclusive: 9 of 10 completed runs passed; with 95% confidence it is 55% to 100%, and 16 more runs "
+                "without a failure would settle it (but running again is a second look"
+            ),
         ),
     ],
 )
@@ -77,8 +81,87 @@ def test_the_exact_interval_decides(greeted: UserProject, runs: int, wrong: Any,
 def test_without_a_confidence_all_is_as_it_was_and_the_table_still_says_what_runs_show(greeted: UserProject) -> None:
     code, shown = run(greeted, failing(3), "-n", "10")
     assert code == 0
-    assert "verdict    passed: 9 of 10 completed runs passed; min_pass_rate is 80%\n" in shown
+    assert (
+        "verdict    passed: 9 of 10 completed runs passed (observed; not shown: the runs are compatible with 55%); "
+        "min_pass_rate is 80%\n"
+    ) in shown
     assert "95% interval 55% to 100%: 9 of 10 shows at least 55%" in shown
+
+
+def test_a_pass_that_the_runs_do_not_show_says_so(greeted: UserProject) -> None:
+    code, shown = run(greeted, Say("hi"), "-n", "3", "--min-pass-rate", "0.9")
+    assert code == 0
+    assert (
+        "passed: 3 of 3 completed runs passed (observed; not shown: the runs are compatible with 29%); "
+        "min_pass_rate is 90%\n"
+    ) in shown
+    assert "95% interval 29% to 100%: 3 of 3 shows at least 29%" in shown
+
+
+def test_a_pass_that_the_runs_show_says_so(greeted: UserProject) -> None:
+    _, shown = run(greeted, Say("hi"), "-n", "40", "-j", "40", "--min-pass-rate", "0.9")
+    assert "passed: 40 of 40 completed runs passed (shown with 95% confidence: at least 91%); min_pass_rate" in shown
+
+
+@pytest.mark.parametrize("arguments", [["-n", "10", "--confidence", "0.95"], ["--until-sure", "--max-runs", "10"]])
+def test_too_few_runs_to_ever_pass_are_named_before_the_first_call(greeted: UserProject, arguments: list[str]) -> None:
+    _, shown = run(greeted, Say("hi"), *arguments, "--min-pass-rate", "0.9")
+    warning = (
+        "greet: 10 runs cannot show a pass rate of 90% with 95% confidence: 10 of 10 would show at least 69%. "
+        "At least 36 runs are needed."
+    )
+    assert warning in shown
+    assert shown.index(warning) < shown.index("1/10 runs done")
+    _, enough = run(greeted, Say("hi"), "-n", "36", "--confidence", "0.95", "--min-pass-rate", "0.9")
+    assert "cannot show" not in enough
+
+
+def test_seeds_that_were_used_before_are_named_before_the_first_call(greeted: UserProject) -> None:
+    greeted.write("scenarios/book_flight.yaml", GREET + "seed: 7\n")
+    arguments = ("-n", "3", "--confidence", "0.95")
+    _, first = run(greeted, Say("hi"), *arguments)
+    _, second = run(greeted, Say("hi"), *arguments)
+    _, other = run(greeted, Say("hi"), *arguments, "--model", "gpt-5.4")
+    warning = ", with the same model. Where they decide what happens, its runs are repeated: they are no new evidence"
+    assert [warning in shown for shown in (first, second, other)] == [False, True, False]
+    assert second.index(warning) < second.index("1/3 runs done")
+
+
+def test_one_sided_bounds_pass_with_fewer_runs(greeted: UserProject) -> None:
+    arguments = ("-n", "29", "-j", "29", "--confidence", "0.95", "--min-pass-rate", "0.9")
+    assert run(greeted, Say("hi"), *arguments)[0] == 4
+    code, shown = run(greeted, Say("hi"), *arguments, "--one-sided")
+    assert code == 0
+    assert "pass rate  100%, 95% one-sided exact interval 90.1% to 100%: 29 of 29 shows at least 90.1%" in shown
+    stored = greeted.salvo("report", "latest").stdout
+    assert "95% one-sided exact interval 90.1% to 100%" in stored, "it is kept with the batch"
+
+
+@pytest.mark.parametrize("arguments", [[], ["--confidence", "0.5"]])
+def test_one_sided_bounds_need_a_confidence(greeted: UserProject, arguments: list[str]) -> None:
+    code, shown = run(greeted, Say("hi"), "--one-sided", *arguments)
+    assert code == 2
+    assert "greet: --one-sided needs a confidence above 0.5." in shown
+
+
+def test_a_rate_below_the_minimum_is_not_rounded_up_to_it(greeted: UserProject) -> None:
+    code, shown = run(
+        greeted, failing(*range(1, 22)), "-n", "200", "-j", "50", "--min-pass-rate", "0.9", "-o", "out.md"
+    )
+    assert code == 1
+    assert "pass-rate: 89.5%" in shown
+    assert "pass rate  89.5%, 95% interval 84% to 94%" in shown
+    assert "89.5%" in greeted.salvo("report").stdout
+    assert "89.5%" in (greeted.folder / "out.md").read_text()
+    assert "Pass rate 89.5%" in greeted.salvo("report", "--html", "-").stdout
+
+
+def test_pass_hat_k_goes_up_to_half_of_the_runs_and_pass_at_k_is_shown_on_request(greeted: UserProject) -> None:
+    _, shown = run(greeted, failing(3), "-n", "10", "--pass-at-k")
+    assert "pass^k     1: 90% (55% to 100%)  3: 70% (17% to 100%)  5: 50% (5% to 99%)  (the chance that k" in shown
+    assert "pass@k     1: 90% (55% to 100%)  3: 100% (91% to 100%)  5: 100% (98% to 100%)  (the chance" in shown
+    assert "pass@k" not in greeted.salvo("report", "latest").stdout
+    assert "pass@k" in greeted.salvo("report", "latest", "--pass-at-k").stdout
 
 
 def test_inconclusive_is_told_in_json_and_junit(greeted: UserProject) -> None:
@@ -133,19 +216,20 @@ def test_until_sure_stops_when_it_is_settled_and_shows_the_saving(greeted: UserP
         ran = greeted.salvo("run", "--until-sure", "--max-runs", "200", "-j", "5", "--min-pass-rate", "0.6")
     assert ran.exit_code == 0
     assert re.sub(r"RUN-\d+", "RUN", tidy(ran.stdout)) == snapshot("""\
-greet  20/20 runs  pass-rate: 95%  avg-score: 0.95
+greet  15/15 runs  pass-rate: 93%  avg-score: 0.93
 ─────────────────────────────────────────────────────────
-final_output    19/20 passed
+final_output    14/15 passed
 ─────────────────────────────────────────────────────────
 1 failure not recorded (`salvo run --record` records runs). Show with:
   salvo report RUN
 
-verdict    passed: 19 of 20 completed runs passed; with 95% confidence the pass rate is at least 67%; min_pass_rate is 60%
-pass rate  95%, 95% confidence sequence 67% to 100%: 19 of 20 shows at least 67%
-saving     settled after 20 runs; a fixed number of 16 would settle a pass rate of 95% 9 times in 10: no saving
-pass^k     1: 95%  3: 85%  5: 75%  10: 50%  20: 0%  (the chance that k runs all pass)
-cost       $0.00023, $0.000011 per run
+verdict    passed: 14 of 15 completed runs passed; with 95% confidence the pass rate is at least 65%; min_pass_rate is 60%
+pass rate  93% observed, biased by stopping early; corrected 91%, 95% interval 65% to 100%: 14 of 15 shows at least 65%
+saving     settled after 15 runs; a fixed number of 19 would settle a pass rate of 91% 9 times in 10: 4 runs saved
+pass^k     1: 91% (65% to 100%)  3: 75% (28% to 100%)  5: 62% (12% to 99%)  (the chance that k runs all pass)
+cost       $0.00017, $0.000011 per run
 latency    p50 TIME  p95 TIME  max TIME
+identical  14 of 15 runs have the same calls and output as another
 """)
 
 
@@ -222,18 +306,18 @@ def test_runs_not_made_leave_it_open_only_where_they_could_decide() -> None:
 
 
 def test_a_batch_file_that_asks_for_nonsense_is_judged_as_if_it_asked_for_nothing() -> None:
-    assert gate_evidence(batch(confidence=2.0, min_pass_rate=0.5), 1, 1) is None
-    assert gate_evidence(batch(confidence=0.95, min_pass_rate=1.0), 1, 1) is None
+    assert gate_evidence(batch(confidence=2.0, min_pass_rate=0.5), Tally(1, 1)) is None
+    assert gate_evidence(batch(confidence=0.95, min_pass_rate=1.0), Tally(1, 1)) is None
 
 
 @given(st.integers(0, 40), st.integers(0, 40))
 def test_so_many_more_passing_runs_do_settle_it_and_one_fewer_does_not(passed: int, failed: int) -> None:
     made = batch(min_pass_rate=0.8, confidence=0.95)
-    found = gate_evidence(made, passed, passed + failed)
+    found = gate_evidence(made, Tally(passed, passed + failed))
     assert found is not None
     if found.verdict == "inconclusive" and found.more is not None:
-        with_them = gate_evidence(made, passed + found.more, passed + failed + found.more)
-        one_fewer = gate_evidence(made, passed + found.more - 1, passed + failed + found.more - 1)
+        with_them = gate_evidence(made, Tally(passed + found.more, passed + failed + found.more))
+        one_fewer = gate_evidence(made, Tally(passed + found.more - 1, passed + failed + found.more - 1))
         assert with_them is not None
         assert one_fewer is not None
         assert (with_them.verdict, one_fewer.verdict) == ("pass", "inconclusive")
@@ -248,7 +332,7 @@ def test_the_gate_errs_at_most_as_often_as_it_says(rate: float, wrong: str, unti
 
     @cache  # the same counts come again and again
     def said(passed: int, runs: int) -> str:
-        found = gate_evidence(made, passed, runs)
+        found = gate_evidence(made, Tally(passed, runs))
         assert found is not None
         return found.verdict
 

@@ -1,5 +1,6 @@
 """A batch's summary: its numbers agree with each other, and nothing is dropped in silence."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -8,6 +9,7 @@ from hypothesis import strategies as st
 
 from salvo.scenarios.analysis.summary import (
     AssertionSummary,
+    BatchSummary,
     BatchVerdict,
     FailureGroup,
     Group,
@@ -15,6 +17,7 @@ from salvo.scenarios.analysis.summary import (
     summarise,
 )
 from salvo.scenarios.result import Batch, Cause, Outcome, RunMetrics, SkippedRun
+from salvo.scenarios.run.runner import is_unsettled
 from salvo.scenarios.store.index import IndexEntry, Judged, index_entry
 from tests.support.runs import batch, book_flight, judged, result
 
@@ -71,9 +74,10 @@ def test_the_numbers_agree_with_each_other(
         assert of.without_result or of.verdict is (
             BatchVerdict.PASSED if of.pass_rate >= min_pass_rate else BatchVerdict.FAILED
         )
-        assert of.pass_hat[1] == of.pass_rate
+        assert of.pass_hat.get(1, of.pass_rate) == of.pass_rate
         assert list(of.pass_hat.values()) == sorted(of.pass_hat.values(), reverse=True)
-        assert max(of.pass_hat) <= of.completed
+        assert list(of.pass_at.values()) == sorted(of.pass_at.values())
+        assert 2 * max(of.pass_hat, default=0) <= of.completed
         assert of.latency
         assert of.latency.p50 <= of.latency.p95 <= of.latency.max
     for cost in (of.cost, of.judge_cost):
@@ -87,11 +91,49 @@ def test_the_documents_batch() -> None:
     of = summarise(made, [index_entry(run) for run in results])
     assert (of.passed, of.completed, of.pass_rate) == (8, 10, 0.8)
     assert of.average_score == pytest.approx(0.84)
-    assert of.pass_hat == {1: 0.8, 3: pytest.approx(56 / 120), 5: pytest.approx(56 / 252), 10: 0.0}
+    assert of.pass_hat == {1: 0.8, 3: pytest.approx(56 / 120), 5: pytest.approx(56 / 252)}
     assert of.assertions[1] == AssertionSummary("confirmation_id", "jmespath", False, 8, 10, 0)
     assert [failure.run_id for failure in of.failures] == ["01k9batch-0003", "01k9batch-0007"]
     assert of.failures[1].assertions == ["confirmation_id", "latency_limit"]
     assert of.verdict is BatchVerdict.FAILED
+
+
+def counted(passed: int, runs: int, cached: int = 0, **settings: Any) -> BatchSummary:
+    """The summary of so many runs; the last ones, all of which pass, were answered from a cache."""
+    outcomes = [Outcome.PASSED if number <= passed else Outcome.FAILED for number in range(1, runs + 1)]
+    results = [result(number, outcome) for number, outcome in enumerate(outcomes, 1)]
+    results += [result(number, from_cache=True) for number in range(runs + 1, runs + cached + 1)]
+    return summarise(batch(runs=runs + cached, **settings), [index_entry(run) for run in results])
+
+
+def test_pass_hat_k_has_an_interval_and_goes_up_to_half_of_the_runs() -> None:
+    of = counted(199, 200)
+    assert max(of.pass_hat) == max(of.pass_at) == 100
+    assert of.pass_hat[100] == pytest.approx(0.5)
+    low, high = of.interval
+    assert of.pass_hat_intervals[100] == pytest.approx((low**100, high**100))
+    assert of.pass_at_intervals[3] == pytest.approx((1 - (1 - low) ** 3, 1 - (1 - high) ** 3))
+
+
+def test_runs_from_a_cache_are_no_evidence() -> None:
+    of = counted(9, 10, cached=30, min_pass_rate=0.9)
+    assert (of.completed, of.independent, of.interval) == (40, 10, counted(9, 10).interval)
+    assert of.verdict is BatchVerdict.PASSED, "39 of 40 were observed"
+    gated = counted(10, 10, cached=30, min_pass_rate=0.9, confidence=0.95)
+    assert gated.verdict is BatchVerdict.INCONCLUSIVE, "10 of 10 show no more than 69 %"
+    assert not is_unsettled(batch(runs=36, max_runs=200, min_pass_rate=0.9, confidence=0.95), ALL_PASS)
+    cached = [replace(entry, from_cache=True) for entry in ALL_PASS]
+    assert is_unsettled(batch(runs=36, max_runs=200, min_pass_rate=0.9, confidence=0.95), cached)
+
+
+ALL_PASS = [index_entry(result(number)) for number in range(1, 61)]
+
+
+def test_runs_that_did_the_same_are_counted_and_mentioned() -> None:
+    outputs = ["a", "a", "b", "c", "c", "c"]
+    runs = [result(number, final_output=output) for number, output in enumerate(outputs, 1)]
+    of = summarise(batch(runs=6), [index_entry(run) for run in runs])
+    assert (of.identical, of.independent) == (5, 6)
 
 
 @pytest.mark.parametrize(

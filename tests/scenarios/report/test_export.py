@@ -38,10 +38,16 @@ def test_json_has_every_batch_with_its_results(tmp_path: Path) -> None:
             "interrupted": 1,
             "missing": 1,
             "pass_rate": 0.5,
+            "independent": 2,
+            "independent_passed": 1,
             "interval": [0.012579117093425041, 0.9874208829065749],
             "min_pass_rate": 0.5,
             "average_score": 0.8,
             "pass_hat": {"1": 0.5},
+            "pass_hat_intervals": {"1": [0.012579117093425041, 0.9874208829065749]},
+            "pass_at": {"1": 0.5},
+            "pass_at_intervals": {"1": [0.012579117093425074, 0.9874208829065749]},
+            "identical": 0,
             "assertions": [
                 {
                     "label": "tool_sequence",

@@ -96,7 +96,7 @@ def test_a_small_batch_reads_like_this() -> None:
 Salvo: repeated runs of one scenario
 book_flight
 ✗ FAILED
-1 of 2 completed runs passed; min_pass_rate is 100%.
+1 of 2 completed runs passed (shown with 95% confidence: at most 99%); min_pass_rate is 100%.
 1 run could not be judged (errors, not failures).
 Model  openai/gpt-4o
 Started  2026-11-15 12:00
@@ -107,7 +107,7 @@ Scenario file  scenarios/book_flight.yaml
 Results
 min_pass_rate 100%
 Pass rate  50%, 95% interval 1% to 99%: 1 of 2 shows at least 1%
-Pass^k  1: 50%  (the chance that k runs all pass)
+Pass^k  1: 50% (1% to 99%)  (the chance that k runs all pass)
 Cost  $0.092, $0.030 per run
 Latency  p50 4.0s  p95 6.2s  max 6.5s
 Assertions
@@ -474,7 +474,9 @@ def report(*arguments: str) -> Result:
 def test_the_newest_batch_is_written_unless_one_is_named(store: RunStore) -> None:
     shown = report("--html", "new.html")
     assert (shown.exit_code, shown.stderr) == (ExitCode.OK, "")
-    assert shown.stdout == snapshot("new.html: refund, passed: 1 of 1 completed runs passed; min_pass_rate is 100%\n")
+    assert shown.stdout == snapshot(
+        "new.html: refund, passed: 1 of 1 completed runs passed (observed; not shown: the runs are compatible with 2%); min_pass_rate is 100%\n"
+    )
     assert "<bdi>refund</bdi>" in Path("new.html").read_text()
     assert report("01k9b", "--html", "old.html").exit_code == ExitCode.OK
     assert Path("old.html").read_text() == page(*three())

@@ -33,11 +33,12 @@ latency_limit       9/10 passed   avg: 8.2s
   salvo replay 01k9batch-0003
   salvo replay 01k9batch-0007
 
-verdict    failed: 8 of 10 completed runs passed; min_pass_rate is 100%
+verdict    failed: 8 of 10 completed runs passed (shown with 95% confidence: at most 98%); min_pass_rate is 100%
 pass rate  80%, 95% interval 44% to 98%: 8 of 10 shows at least 44%
-pass^k     1: 80%  3: 47%  5: 22%  10: 0%  (the chance that k runs all pass)
+pass^k     1: 80% (44% to 98%)  3: 47% (8% to 93%)  5: 22% (1% to 89%)  (the chance that k runs all pass)
 cost       $0.320, $0.032 per run
 latency    p50 7.4s  p95 11.8s  max 15.4s
+identical  10 of 10 runs have the same calls and output as another
 """)
 
 
@@ -112,9 +113,10 @@ Of 20 runs: 4 not run, 1 interrupted, 4 without a result.
 
 verdict    open: 2 of 8 completed runs passed, and the verdict depends on the 9 without a result; min_pass_rate is 50%
 pass rate  25%, 95% interval 3% to 66%: 2 of 8 shows at least 3%
-pass^k     1: 25%  3: 0%  5: 0%  (the chance that k runs all pass)
+pass^k     1: 25% (3% to 66%)  3: 0% (0% to 28%)  (the chance that k runs all pass)
 cost       at least $0.352, at least $0.028 per run; judge: $0.0040 (unknown for 1 run)
 latency    p50 8.2s  p95 8.2s  max 8.2s
+identical  7 of 8 runs have the same calls and output as another
 """)
 
 
@@ -140,9 +142,8 @@ ok    1/1 passed
 ─────────────────────────────────────────────────────────
 No failures.
 
-verdict    passed: 1 of 1 completed runs passed; min_pass_rate is 100%
+verdict    passed: 1 of 1 completed runs passed (observed; not shown: the runs are compatible with 2%); min_pass_rate is 100%
 pass rate  100%, 95% interval 2% to 100%: 1 of 1 shows at least 2%
-pass^k     1: 100%  (the chance that k runs all pass)
 cost       $0.032, $0.032 per run
 latency    p50 8.2s  p95 8.2s  max 8.2s
 """)

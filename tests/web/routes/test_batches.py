@@ -19,7 +19,7 @@ from salvo.scenarios.result import Cause, Outcome
 from salvo.scenarios.store.index import index_entry
 from salvo.scenarios.store.store import RunStore
 from salvo.web.routes import batches
-from tests.support.runs import result
+from tests.support.runs import batch, result, stored
 from tests.support.scenario_store import MODELS, SCENARIOS, fill, save_runs
 from tests.support.web import TOKEN, Client, WebServer, client, stranger
 
@@ -42,6 +42,18 @@ class TestBatches:
         assert (await api.get("/api/about"))["scenarios"] == place
         fill(tmp_path, days=1, runs=2)
         assert len((await api.get("/api/batches"))["rows"]) == 4
+
+    async def test_a_rate_reads_as_in_the_terminal_and_is_never_rounded_to_its_minimum(
+        self, api: Client, tmp_path: Path
+    ) -> None:
+        results = [result(number, Outcome.PASSED if number > 21 else Outcome.FAILED) for number in range(1, 201)]
+        stored(tmp_path, (batch(runs=200, min_pass_rate=0.9), results))
+        labels = {"rate": "89.5%", "interval": "84% to 94%", "required": "90%"}
+        [row] = (await api.get("/api/batches"))["rows"]
+        [series] = (await api.get("/api/batches/series"))["series"]
+        detail = await api.get("/api/batches/latest")
+        assert row["labels"] == series["points"][0]["labels"] == detail["labels"] == labels
+        assert detail["figures"][0]["value"].startswith("89.5%, 95% interval 84% to 94%: 179 of 200 shows at least 84%")
 
     async def test_they_are_paged_the_newest_first(self, page: Client, weeks: RunStore) -> None:
         pages = [await page.get(f"/api/batches?limit=5&offset={offset}") for offset in (0, 5, 10)]

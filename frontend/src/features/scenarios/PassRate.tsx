@@ -1,9 +1,9 @@
-import type { Interval } from "@/api/types";
-import { formatInterval, formatPercent } from "./format";
+import type { Interval, RateLabels } from "@/api/types";
 
 interface Props {
   rate: number | null;
   interval: Interval | null;
+  labels: RateLabels;
   minimum?: number | undefined;
   large?: boolean;
 }
@@ -12,15 +12,15 @@ const WIDTH = 120;
 const HEIGHT = 12;
 
 /** A pass rate as text and as a chart: the rate as a dot, its interval as a bar, the minimum as a tick. */
-export function PassRate({ rate, interval, minimum, large = false }: Props) {
+export function PassRate({ rate, interval, labels, minimum, large = false }: Props) {
   if (rate === null || interval === null) return <span className="text-soft">no run completed</span>;
   return (
     <span className="inline-flex flex-wrap items-center gap-x-3 tabular-nums">
       <span className="flex items-center gap-3 whitespace-nowrap">
-        <span className={`min-w-11 font-semibold ${large ? "text-xl" : ""}`}>{formatPercent(rate)}</span>
+        <span className={`min-w-11 font-semibold ${large ? "text-xl" : ""}`}>{labels.rate}</span>
         <PassRateBar rate={rate} interval={interval} minimum={minimum} />
       </span>
-      <span className="whitespace-nowrap text-sm text-soft">{formatInterval(interval)}</span>
+      <span className="whitespace-nowrap text-sm text-soft">{labels.interval}</span>
     </span>
   );
 }

@@ -1,13 +1,5 @@
 import { describe, expect, test } from "vitest";
-import {
-  formatDollars,
-  formatInterval,
-  formatPercent,
-  formatPoints,
-  formatPValue,
-  formatSpending,
-  relativeChange,
-} from "./format";
+import { formatDollars, formatPercent, formatPoints, formatSpending, relativeChange } from "./format";
 
 describe("figures", () => {
   test("only 1 is formatted as 100%, and only 0 as 0%", () => {
@@ -19,19 +11,8 @@ describe("figures", () => {
       formatPercent(null),
     ]).toEqual(["100%", ">99%", "0%", "<1%", "unknown"]);
   });
-  test("an interval is rounded outwards", () => {
-    expect(formatInterval([0.4901, 0.9433])).toBe("49% to 95%");
-  });
   test("a difference is signed, with a typographic minus, and zero is not", () => {
     expect([formatPoints(-0.234), formatPoints(0.5), formatPoints(-0.001)]).toEqual(["−23", "+50", "0"]);
-  });
-  test("a p-value is never rounded to 0", () => {
-    expect([formatPValue(0.0004), formatPValue(0.0042), formatPValue(0.3), formatPValue(null)]).toEqual([
-      "< 0.001",
-      "0.004",
-      "0.30",
-      "unknown",
-    ]);
   });
   test("a small amount keeps two significant digits, and an unknown one is not 0", () => {
     expect([

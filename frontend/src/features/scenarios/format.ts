@@ -1,18 +1,13 @@
 /** Formats rates, costs and other figures of batches and runs. Pure. */
-import type { Cost, Interval, Usage } from "@/api/types";
+import type { Cost, Usage } from "@/api/types";
 import { formatCount, formatMoney, formatSeconds, pluralize, UNKNOWN } from "@/lib/format";
 
-/** Only a share of exactly 1 is formatted as 100%, and only 0 as 0%. */
+/** Only a share of exactly 1 is formatted as 100%, and only 0 as 0%. The server formats rates beside a threshold. */
 export function formatPercent(share: number | null | undefined): string {
   if (share == null) return UNKNOWN;
   const rounded = Math.round(share * 100);
   if (rounded === 100 && share < 1) return ">99%";
   return rounded === 0 && share > 0 ? "<1%" : `${rounded}%`;
-}
-
-/** Rounded outwards, so that the interval never claims more precision than it has. */
-export function formatInterval([low, high]: Interval): string {
-  return `${Math.floor(low * 100)}% to ${Math.ceil(high * 100)}%`;
 }
 
 /** Percentage points, signed. */
@@ -49,12 +44,6 @@ export function formatTokens(tokens: Usage | null): string {
   ]
     .filter(Boolean)
     .join(", ");
-}
-
-export function formatPValue(p: number | null): string {
-  if (p === null) return UNKNOWN;
-  if (p < 0.001) return "< 0.001";
-  return p < 0.01 ? p.toFixed(3) : p.toFixed(2);
 }
 
 /** The change from A to B as a percentage of A. */

@@ -18,6 +18,7 @@ from salvo.cli.salvo.run_command import execute
 from salvo.engine.jsonio import json_codec
 from salvo.errors import NothingFoundError
 from salvo.scenarios.analysis.batch_stats import COMMIT, VERSION, run_fingerprints, run_settings
+from salvo.scenarios.analysis.compare import ComparisonVerdict
 from salvo.scenarios.analysis.comparison_inputs import (
     compare_batches,
     find_pairs,
@@ -47,6 +48,11 @@ Pairs = list[tuple[Batch, Batch]]
 @click.option(
     "--all", "all_scenarios", is_flag=True, help="With two batches: all scenarios of the two commands they belong to."
 )
+@click.option(
+    "--paired",
+    is_flag=True,
+    help="Compare runs with the same seed pair by pair (McNemar's test), where seeds couple the sides.",
+)
 @click.option("--run", "do_run", is_flag=True, help="With --a and --b: run what is missing or has changed.")
 @click.option("-n", "--runs", type=click.IntRange(min=1), help="With --run: how often to run each scenario.")
 @click.option("-j", "--concurrency", type=click.IntRange(min=1), default=10, show_default=True, help="Runs at once.")
@@ -61,6 +67,7 @@ def compare(
     model_a: str | None,
     model_b: str | None,
     all_scenarios: bool,
+    paired: bool,
     do_run: bool,
     runs: int | None,
     concurrency: int,
@@ -78,8 +85,9 @@ def compare(
     --all, these are the newest command and the one before. Scores of `salvo score` are compared
     in place of batches by their ids, if they are of different runs.
 
-    The exact test of each scenario is corrected for the number of scenarios. Errors are counted, but are part of no
-    rate. Exits 1 when B is significantly worse, 3 when a side has no completed run to compare, and 0 otherwise.
+    The exact test of each scenario is corrected for the number of scenarios. Errors are counted and compared, but are
+    part of no rate. Exits 1 when B is significantly worse, 3 when a side has no completed run to compare or when errors
+    could hide that B is worse, and 0 otherwise.
     """
     project = Project.find()
     store = RunStore(project.store)
@@ -102,7 +110,7 @@ def compare(
             pairs, notes = _run_missing(workspace, (model_a, model_b), path, settings, limits)
         else:
             pairs, notes = _find_stored(store, project, (model_a, model_b), path)
-    report = compare_batches(store, pairs, notes, ScoredSides(store).list_entries)
+    report = compare_batches(store, pairs, notes, ScoredSides(store).list_entries, paired=paired)
     if as_json:
         echo_json(json_codec.dumps(comparison.document(report), indent=2))
     elif markdown:
@@ -111,7 +119,8 @@ def compare(
         echo("\n".join(comparison.lines(report, colour=True)))
     if report.comparison.worse:
         raise SystemExit(ExitCode.FAILED)
-    raise SystemExit(ExitCode.NOT_JUDGED if report.comparison.not_compared else ExitCode.OK)
+    judged = report.comparison.verdict is not ComparisonVerdict.NOT_JUDGED
+    raise SystemExit(ExitCode.OK if judged else ExitCode.NOT_JUDGED)
 
 
 def _find_stored(

@@ -34,6 +34,7 @@ from salvo.scenarios.store.store import RunStore
     metavar="FILE",
     help="Write a batch as one HTML file, for people without Salvo; - is standard output.",
 )
+@click.option("--pass-at-k", is_flag=True, help="Of one batch, also show pass@k: the chance that one of k runs passes.")
 @click.option("--score", "score_id", metavar="SCORE", help="With the id of a run: its verdict in this scoring.")
 @click.option("--rebuild", is_flag=True, help="Rebuild the index from the run files first.")
 def report(
@@ -42,6 +43,7 @@ def report(
     failures: bool,
     as_json: bool,
     html: Path | None,
+    pass_at_k: bool,
     score_id: str | None,
     rebuild: bool,
 ) -> None:
@@ -71,7 +73,7 @@ def report(
     elif run_id.startswith(PREFIX):
         _show_score(store, run_id, failures, as_json)
     elif (batch_id := _find_batch(store, run_id)) is not None:
-        _show_batch(store, batch_id, failures, as_json)
+        _show_batch(store, batch_id, failures, as_json, pass_at_k)
     else:
         _show_run(store, run_id, as_json)
 
@@ -86,7 +88,7 @@ def _show_newest(store: RunStore, last: int, failures: bool, as_json: bool) -> N
         raise SystemExit(ExitCode.NOTHING)
 
 
-def _show_batch(store: RunStore, batch_id: str, failures: bool, as_json: bool) -> None:
+def _show_batch(store: RunStore, batch_id: str, failures: bool, as_json: bool, pass_at_k: bool) -> None:
     entries = store.load_entries(batch_id)
     batch = store.load_batch(batch_id)
     summary = summarise(batch, entries)
@@ -96,7 +98,8 @@ def _show_batch(store: RunStore, batch_id: str, failures: bool, as_json: bool) -
     else:
         scorings = list(ScoreStore(store).of_batch(batch_id))
         notes = [*terminal.cache_note(batch, entries), *score_report.batch_note(scorings)]
-        echo("\n".join([*terminal.batch_table(summary, colour=True), *([""] if notes else []), *notes]))
+        table = terminal.batch_table(summary, colour=True, pass_at_k=pass_at_k)
+        echo("\n".join([*table, *([""] if notes else []), *notes]))
 
 
 def _show_score(store: RunStore, text: str, failures: bool, as_json: bool) -> None:

@@ -32,6 +32,11 @@ DEFAULT_BASELINE = "-"
     type=INNER_SHARE,
     help="Pass or fail only if the runs show it with this confidence, such as 0.95; otherwise inconclusive.",
 )
+@click.option(
+    "--one-sided",
+    is_flag=True,
+    help="The confidence is that of each bound, not of the interval: fewer runs are needed.",
+)
 @click.option("--until-sure", is_flag=True, help="Run in rounds until that is shown; needs --max-runs.")
 @click.option("--max-runs", type=click.IntRange(min=1), help="With --until-sure: no more runs than this.")
 @click.option(
@@ -42,6 +47,14 @@ DEFAULT_BASELINE = "-"
     metavar="[FILE]",
     help="Compare with a baseline afterwards. [default: .salvo/baseline.json]",
 )
+@click.option(
+    "--commits",
+    type=click.IntRange(min=1),
+    default=20,
+    show_default=True,
+    help="With --against-baseline: a false alarm in so many comparisons with a baseline has a probability of 5 %.",
+)
+@click.option("--pass-at-k", is_flag=True, help="Also show pass@k: the chance that at least one of k runs passes.")
 @click.option(
     "-k",
     "keywords",

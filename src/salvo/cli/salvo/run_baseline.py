@@ -9,7 +9,7 @@ from salvo.cli.salvo.run import DEFAULT_BASELINE
 from salvo.errors import UsageError
 from salvo.scenarios.analysis import baseline
 from salvo.scenarios.analysis.batch_stats import BatchStats, measure
-from salvo.scenarios.analysis.compare import ComparisonReport
+from salvo.scenarios.analysis.compare import ComparisonReport, ComparisonVerdict
 from salvo.scenarios.analysis.comparison_inputs import compare_with_baseline
 from salvo.scenarios.report import comparison
 from salvo.scenarios.run.runner import ScenarioRuns
@@ -44,14 +44,14 @@ class Baseline:
                 hint="Bless a batch of them: salvo baseline bless BATCH. Nothing was run, and nothing was spent.",
             )
 
-    def compare(self, store: RunStore, work: list[ScenarioRuns]) -> BaselineComparison:
+    def compare(self, store: RunStore, work: list[ScenarioRuns], commits: int) -> BaselineComparison:
         notes = [
             f"{item.batch.scenario_id} is not in the baseline. Add it: salvo baseline bless {item.batch.batch_id}"
             for item in work
             if item.batch.scenario_id not in self.scenario_ids
         ]
         now = [(measure(item.batch, item.entries), item.entries) for item in work]
-        return BaselineComparison(compare_with_baseline(store, self.stats, now, notes))
+        return BaselineComparison(compare_with_baseline(store, self.stats, now, notes, commits))
 
 
 @dataclass(frozen=True)
@@ -61,6 +61,10 @@ class BaselineComparison:
     @property
     def is_worse(self) -> bool:
         return bool(self.report.comparison.worse)
+
+    @property
+    def is_unjudged(self) -> bool:
+        return self.report.comparison.verdict is ComparisonVerdict.NOT_JUDGED
 
     def lines(self) -> list[str]:
         return ["Against the baseline (A):", *comparison.lines(self.report, colour=True)]

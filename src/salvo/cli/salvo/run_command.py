@@ -9,6 +9,7 @@ run(…)                 this module
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,15 +23,19 @@ from salvo.engine.jsonio import json_codec
 from salvo.engine.runtime import event_loop
 from salvo.engine.text.formatting import pluralize
 from salvo.engine.text.messages import display_path
+from salvo.engine.text.unicode_escape import printable
 from salvo.engine.wire.record import RecordingOptions
 from salvo.engine.wire.retry import Wait
 from salvo.errors import StoreError, UsageError
-from salvo.scenarios.analysis.summary import BatchSummary, BatchVerdict, summarise
+from salvo.scenarios.analysis.comparison_inputs import repeated_seeds
+from salvo.scenarios.analysis.confidence_gate import required_confidence, too_few_runs
+from salvo.scenarios.analysis.suite import SuiteVerdict, suite_verdict
+from salvo.scenarios.analysis.summary import BatchSummary, summarise
 from salvo.scenarios.destinations import destination_lines
 from salvo.scenarios.plan import RunSettings, plan_resume, plan_runs
 from salvo.scenarios.report import terminal
 from salvo.scenarios.report.closing import closing_summary, worth_a_table
-from salvo.scenarios.result import AgentRunResult, Cause
+from salvo.scenarios.result import AgentRunResult
 from salvo.scenarios.run.call_limits import CallLimits
 from salvo.scenarios.run.environment import PreparedScenario
 from salvo.scenarios.run.runner import RunLimits, RunListener, RunnerResult, ScenarioRuns
@@ -51,6 +56,7 @@ class _Output:
     as_json: bool
     quiet: bool
     verbose: bool
+    pass_at_k: bool
 
 
 def run(
@@ -64,9 +70,12 @@ def run(
     threshold: float | None,
     min_pass_rate: float | None,
     confidence: float | None,
+    one_sided: bool,
     until_sure: bool,
     max_runs: int | None,
     baseline: str | None,
+    commits: int,
+    pass_at_k: bool,
     keywords: str | None,
     tags: str | None,
     last_failed: bool,
@@ -95,7 +104,7 @@ def run(
     check_outputs(outputs)
     _check_until_sure(runs, until_sure=until_sure, max_runs=max_runs)
     _check_cache(cache=cache, needs_evidence=until_sure or confidence is not None or baseline is not None)
-    output = _Output(outputs, as_json, quiet, verbose)
+    output = _Output(outputs, as_json, quiet, verbose, pass_at_k)
     selection = Selection.parse(paths, keywords, tags, last_failed=last_failed, failed_first=failed_first)
     overrides = ScenarioOverrides(runs, model, adapter, threshold, min_pass_rate, confidence, seed, timeout)
     project = Project.find()
@@ -131,6 +140,7 @@ def run(
             redact=patterns,
             max_runs=max_runs,
             at_once=concurrency,
+            one_sided=one_sided,
             cache=cache,
         )
         workspace = Workspace(
@@ -142,8 +152,11 @@ def run(
         )
         scenarios = _select(workspace, selection, overrides)
         work = plan_runs(workspace, [(file, scenario, settings) for file, scenario in scenarios])
+        _check_one_sided(work, one_sided=one_sided)
     if blessed is not None:
         blessed.check(work)
+    for warning in _evidence_warnings(workspace.store(), work):
+        echo(printable(warning), err=True)
 
     if dry_run:
         from salvo.cli.salvo import dry_run as plan_display  # reads stored batches, which most runs do not
@@ -156,12 +169,11 @@ def run(
 
     store = workspace.store()
     summaries = [summarise(item.batch, item.entries, item.skipped) for item in work]
-    compared = None if blessed is None else blessed.compare(store, work)
+    compared = None if blessed is None else blessed.compare(store, work, commits)
     _show(store, work, summaries, compared, output)
     if outcome.interrupted:
         raise SystemExit(ExitCode.INTERRUPTED)
-    is_worse = compared is not None and compared.is_worse
-    raise SystemExit(ExitCode.FAILED if is_worse else batch_exit_code(summaries))
+    raise SystemExit(_exit_code(summaries, compared))
 
 
 def execute(
@@ -261,6 +273,24 @@ def check_outputs(outputs: tuple[Path, ...]) -> None:
             )
 
 
+def _evidence_warnings(store: RunStore, work: list[ScenarioRuns]) -> Iterator[str]:
+    """Yield what the runs cannot show, if evidence is required: before anything is spent."""
+    for item in work:
+        if item.pending and required_confidence(item.batch) is not None:
+            yield from filter(None, (too_few_runs(item.batch), repeated_seeds(store, item.batch)))
+
+
+def _check_one_sided(work: list[ScenarioRuns], *, one_sided: bool) -> None:
+    if not one_sided:
+        return
+    for item in work:
+        if item.batch.confidence is None or item.batch.confidence <= 0.5:
+            raise UsageError(
+                f"{item.batch.scenario_id}: --one-sided needs a confidence above 0.5.",
+                hint="Add --confidence 0.95. Nothing was run, and nothing was spent.",
+            )
+
+
 def _check_until_sure(runs: int | None, *, until_sure: bool, max_runs: int | None) -> None:
     if until_sure != (max_runs is not None):
         raise click.UsageError("--until-sure and --max-runs go together: until it is shown, but at most so many runs.")
@@ -317,7 +347,7 @@ def _show(
     """Print tables and totals or JSON, and write the files. Of a resumed batch, the earlier runs are included."""
     if not output.as_json:
         tables = [] if output.quiet else worth_a_table(summaries, verbose=output.verbose)
-        sections = [terminal.batch_table(summary, colour=True) for summary in tables]
+        sections = [terminal.batch_table(summary, colour=True, pass_at_k=output.pass_at_k) for summary in tables]
         if output.quiet or len(summaries) > 1:  # the table of the only scenario says the same
             sections.append(closing_summary(summaries, len(tables), colour=True))
         cached = [line for item in work for line in terminal.cache_note(item.batch, item.entries)]
@@ -339,18 +369,22 @@ def _show(
             export.write(file, content)
 
 
-def batch_exit_code(summaries: list[BatchSummary]) -> ExitCode:
-    """By precedence: a failure tells more than what could not be judged, and that more than what passed."""
-    if any(summary.verdict is BatchVerdict.FAILED for summary in summaries) or _stopped_by_a_failure(summaries):
+def _exit_code(summaries: list[BatchSummary], compared: BaselineComparison | None) -> ExitCode:
+    code = batch_exit_code(summaries)
+    if compared is None or code is ExitCode.FAILED:
+        return code
+    if compared.is_worse:
         return ExitCode.FAILED
-    if any(summary.verdict in (BatchVerdict.ERROR, BatchVerdict.OPEN) or summary.errors for summary in summaries):
-        return ExitCode.NOT_JUDGED
-    if any(summary.verdict is BatchVerdict.INCONCLUSIVE for summary in summaries):
-        return ExitCode.INCONCLUSIVE
-    return ExitCode.OK
+    return ExitCode.NOT_JUDGED if compared.is_unjudged else code
 
 
-def _stopped_by_a_failure(summaries: list[BatchSummary]) -> bool:
-    """Whoever wants to stop at a failure has one, also where the runs not made could still make up for it."""
-    stopped = any(group.cause is Cause.STOP_FIRST for summary in summaries for group in summary.not_made)
-    return stopped and any(summary.failed for summary in summaries)
+_EXIT_CODES = {
+    SuiteVerdict.FAILED: ExitCode.FAILED,
+    SuiteVerdict.NOT_JUDGED: ExitCode.NOT_JUDGED,
+    SuiteVerdict.INCONCLUSIVE: ExitCode.INCONCLUSIVE,
+    SuiteVerdict.PASSED: ExitCode.OK,
+}
+
+
+def batch_exit_code(summaries: list[BatchSummary]) -> ExitCode:
+    return _EXIT_CODES[suite_verdict(summaries)]

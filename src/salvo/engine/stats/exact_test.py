@@ -1,20 +1,22 @@
-"""Test whether two sides of runs differ, and compute the smallest difference that the test could have shown."""
+"""Test whether two sides of runs differ."""
 
 from __future__ import annotations
 
 import math
-from bisect import bisect_left
 from collections.abc import Callable
 from functools import lru_cache
 
-from salvo.engine.stats.beta import log_choose
-from salvo.engine.stats.rates import Tally, check_counts
+from salvo.engine.stats.beta import at_least, log_choose
+from salvo.engine.stats.rates import Interval, Tally, check_counts, clopper_pearson
 
 MAX_RUNS_FOR_BOSCHLOO = 400
 """The limit for the runs of both sides together. Beyond it Fisher's p-value is used."""
 
 # Results whose Fisher p-values differ only by rounding are equally extreme. Counting one too many raises the p-value.
 _SAME = 1 + 1e-9
+
+_STEPS = 8
+"""Halvings of the range in which a threshold is searched."""
 
 
 def exact_p(a: Tally, b: Tally) -> float | None:
@@ -40,46 +42,61 @@ def exact_p(a: Tally, b: Tally) -> float | None:
     return min(1.0, 2 * _one_sided(worse, better))
 
 
-def smallest_visible_difference(a: Tally, runs_b: int, alpha: float) -> float | None:
-    """Return the smallest difference of pass rates that this test could have detected, given the result of side A.
+def mcnemar_p(only_a: int, only_b: int) -> float:
+    """Return the exact two-sided p-value of "both sides pass equally often" for paired runs (McNemar 1947).
 
-    It is the smallest |B's pass rate - A's| over all possible results of B with `exact_p <= alpha`. Every smaller
-    difference, in either direction, would not have been significant. None where no result of B would have been
-    significant. This is about the observed difference: a true difference of that size is detected only about half of
-    the time.
+    Only pairs in which one side passes and the other does not tell the sides apart. If they are equal, each of these
+    pairs is as likely one way as the other.
     """
-    check_counts(*a)
-    if not a.runs or not runs_b:
+    return min(1.0, 2 * at_least(max(only_a, only_b), only_a + only_b, 0.5))
+
+
+def mcnemar_interval(only_a: int, only_b: int, pairs: int, confidence: float = 0.95) -> Interval | None:
+    """Return the interval of B's pass rate minus A's over paired runs, given how many pairs differ; None without pairs.
+
+    Of the pairs that differ, the share in which B passes has the exact interval of a pass rate.
+    """
+    if not pairs:
         return None
-    # A fall of B is a rise of its failures.
-    mirrored = Tally(a.runs - a.passes, a.runs)
-    reaches = [reach for side in (a, mirrored) if (reach := _smallest_rise(side, runs_b, alpha)) is not None]
-    return min(reaches, default=None)
+    differing = only_a + only_b
+    low, high = clopper_pearson(only_b, differing, confidence)
+    return Interval((2 * low - 1) * differing / pairs, (2 * high - 1) * differing / pairs)
 
 
-def _smallest_rise(a: Tally, runs_b: int, alpha: float) -> float | None:
-    """Return the smallest visible rise. More passes of B only strengthen the evidence, so a binary search works."""
-    first = a.passes * runs_b // a.runs + 1  # the fewest passes with a rate above A's
+@lru_cache(maxsize=256)
+def fisher_threshold(worse_runs: int, better_runs: int, alpha: float) -> float:
+    """Return a one-sided p-value of Fisher up to which the p-value of this module is at most alpha.
 
-    def fisher_sees(passes: int) -> bool:  # it is quick and its p-value never below ours, so it gives an upper bound
-        return 2 * _fisher(a.passes, a.runs, passes, runs_b) <= alpha
-
-    visible = bisect_left(range(runs_b + 1), True, lo=first, key=fisher_sees)
-    while visible > first and 2 * _one_sided(a, Tally(visible - 1, runs_b)) <= alpha:
-        visible -= 1
-    return None if visible > runs_b else (visible * a.runs - a.passes * runs_b) / (runs_b * a.runs)
+    There is a largest one, and this is within 1 % of it. Beyond MAX_RUNS_FOR_BOSCHLOO runs it is alpha itself.
+    """
+    if worse_runs + better_runs > MAX_RUNS_FOR_BOSCHLOO:
+        return alpha
+    low, high = alpha, min(1.0, 6 * alpha)
+    smallest = fisher(0, worse_runs, better_runs, better_runs)
+    for _ in range(_STEPS):
+        middle = math.sqrt(low * high)
+        if (
+            middle < smallest
+            or _largest(_chance_of_region(worse_runs, better_runs, middle), worse_runs + better_runs) <= alpha
+        ):
+            low = middle
+        else:
+            high = middle
+    return low
 
 
 @lru_cache(maxsize=4096)
 def _one_sided(worse: Tally, better: Tally) -> float:
     """Return the p-value of "the better side is not better"."""
-    fisher = _fisher(worse.passes, worse.runs, better.passes, better.runs)
+    fisher_p = fisher(worse.passes, worse.runs, better.passes, better.runs)
     if worse.runs + better.runs > MAX_RUNS_FOR_BOSCHLOO:
-        return fisher
-    return min(fisher, _largest(_chance_of_region(worse.runs, better.runs, fisher * _SAME), worse.runs + better.runs))
+        return fisher_p
+    return min(
+        fisher_p, _largest(_chance_of_region(worse.runs, better.runs, fisher_p * _SAME), worse.runs + better.runs)
+    )
 
 
-def _fisher(worse: int, worse_runs: int, better: int, better_runs: int, enough: float = math.inf) -> float:
+def fisher(worse: int, worse_runs: int, better: int, better_runs: int, enough: float = math.inf) -> float:
     """Return Fisher's one-sided p-value: the probability that the better side has this many of all passes, or more.
 
     The sum stops early once it is above `enough`.
@@ -106,7 +123,7 @@ def _chance_of_region(worse_runs: int, better_runs: int, bar: float) -> Callable
     stairs = []  # for 0, 1, 2 ... passes of the worse side, the fewest passes of the better side that are in the region
     better = 0
     for worse in range(worse_runs + 1):
-        while better <= better_runs and _fisher(worse, worse_runs, better, better_runs, bar) > bar:
+        while better <= better_runs and fisher(worse, worse_runs, better, better_runs, bar) > bar:
             better += 1
         if better > better_runs:
             break

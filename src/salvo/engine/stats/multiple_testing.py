@@ -40,14 +40,22 @@ def benjamini_hochberg(p_values: Sequence[float]) -> list[float]:
     return adjusted
 
 
-def needed_p(others: Sequence[float], alpha: float) -> float:
-    """Return the largest p-value with which one more test would be a finding, given the other p-values.
+def needed_p_values(p_values: Sequence[float], alpha: float) -> list[float]:
+    """Return for each test the largest p-value with which it would be a finding, given the p-values of the others.
 
-    With it, `smallest_visible_difference` is about the corrected test. A single finding among m tests needs alpha / m.
+    With it, a visible difference is about the corrected test. A single finding among m tests needs alpha / m.
     """
-    tests = len(others) + 1
-    findings = sum(p <= alpha for p in benjamini_hochberg([*others, 0.0]))
-    return alpha * findings / tests
+    tests = len(p_values)
+    ranked = sorted(range(tests), key=lambda index: p_values[index])
+    # Were a test a finding, those with smaller p-values would have a rank more. The others keep theirs.
+    last = max((rank for rank, index in enumerate(ranked, 1) if p_values[index] <= alpha * rank / tests), default=0)
+    findings = 1
+    needed = [0.0] * tests
+    for rank, index in enumerate(ranked, 1):
+        needed[index] = alpha * max(findings, last if last > rank else 1) / tests
+        if p_values[index] <= alpha * (rank + 1) / tests:
+            findings = rank + 1
+    return needed
 
 
 def blocked_test(blocks: Sequence[tuple[Tally, Tally]]) -> BlockedTest | None:

@@ -105,6 +105,39 @@ def pass_hat_k(passes: int, runs: int, k: int) -> float | None:
     return math.comb(passes, k) / math.comb(runs, k)
 
 
+def pass_at_k(passes: int, runs: int, k: int) -> float | None:
+    """Return pass@k, the unbiased probability that at least one of k runs passes; None if k exceeds the runs."""
+    none_passes = pass_hat_k(runs - passes, runs, k)
+    return None if none_passes is None else 1 - none_passes
+
+
+class ChancesOfK(NamedTuple):
+    """pass^k and pass@k with their intervals."""
+
+    all_pass: float
+    all_pass_interval: Interval
+    any_passes: float
+    any_passes_interval: Interval
+
+
+def chances_of_k(tally: Tally, k: int, bounds: Interval, rate: float | None = None) -> ChancesOfK:
+    """Return the chances that all of k runs pass, and that one does; `bounds` are those of the pass rate.
+
+    They rise with the pass rate, so its bounds give theirs, with the same confidence. Without a `rate` the estimates
+    are unbiased for a fixed number of runs. `rate` is the one to use if their number depends on their results.
+    """
+    low, high = bounds
+    if rate is None:
+        all_pass, any_passes = pass_hat_k(*tally, k), pass_at_k(*tally, k)
+        if all_pass is None or any_passes is None:
+            raise ValueError(f"k must be at most the number of runs, not {k} of {tally.runs}")
+    else:
+        all_pass, any_passes = rate**k, 1 - (1 - rate) ** k
+    return ChancesOfK(
+        all_pass, Interval(low**k, high**k), any_passes, Interval(1 - (1 - low) ** k, 1 - (1 - high) ** k)
+    )
+
+
 def percentile(values: Sequence[float], percent: float) -> float | None:
     """Return the percentile, interpolated between neighbours, so never outside the data; None without data."""
     if not 0 <= percent <= 100:
@@ -126,6 +159,13 @@ def percentile(values: Sequence[float], percent: float) -> float | None:
 def check_confidence(confidence: float) -> None:
     if not 0 < confidence < 1:
         raise ValueError(f"confidence must be between 0 and 1, not {confidence}")
+
+
+def check_min_pass_rate(min_pass_rate: float) -> None:
+    if not 0 <= min_pass_rate < 1:
+        raise ValueError(
+            f"min_pass_rate must be at least 0 and below 1 (no number of runs can show 1.0), not {min_pass_rate}"
+        )
 
 
 def check_counts(passes: int, runs: int) -> None:
@@ -150,10 +190,11 @@ def _sequence_low(passes: int, runs: int, tail: float) -> float:
     if passes == 0:
         return 0.0
     below_two = (passes - 0.5) / runs
-    return solve_rate(tail, lambda rate: math.exp(-_log_martingale(passes, runs, rate)), below_two)
+    return solve_rate(tail, lambda rate: math.exp(-log_martingale(passes, runs, rate)), below_two)
 
 
-def _log_martingale(passes: int, runs: int, rate: float) -> float:
+def log_martingale(passes: int, runs: int, rate: float) -> float:
+    """Return the logarithm of the martingale of `confidence_sequence` at a rate below the observed one."""
     failures = runs - passes
     weight_above = 1 - 2 / math.pi * math.asin(math.sqrt(rate))
     average = log_beta(passes + 0.5, failures + 0.5) + math.log1p(-beta_cdf(rate, passes + 0.5, failures + 0.5))

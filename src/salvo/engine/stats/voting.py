@@ -6,11 +6,10 @@ times, a row has the verdicts on one transcript. They show whether verdicts vary
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Hashable, Sequence
 from statistics import fmean
-from typing import Literal, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 Choice = TypeVar("Choice", bound=Hashable)
 
@@ -78,16 +77,6 @@ class Components(NamedTuple):
         return self.judge / (self.agent + self.judge)
 
 
-class Advice(NamedTuple):
-    """Whether more runs or more votes improve the pass rate most, with the standard error of each choice."""
-
-    better: Literal["runs", "votes"] | None
-    """None where nothing varies, or where it depends on unknown prices."""
-    error: float
-    error_with_runs: float | None
-    error_with_votes: float
-
-
 def reliability(rows: Sequence[Sequence[Hashable | None]]) -> Reliability:
     """Return how well the judge agrees with itself, for verdicts of any type."""
     repeated = [row for row in _without_missing(rows) if len(row) >= 2]
@@ -103,56 +92,24 @@ def components(rows: Sequence[Sequence[bool | None]]) -> Components | None:
 
     Verdict j on transcript i is pass rate + agent's deviation i + judge's deviation ij. The mean square within
     transcripts estimates the judge's variance, and the mean square between them, minus the judge's part, the agent's
-    (Searle, Casella & McCulloch 1992, ch. 3, for unequal numbers of verdicts). A negative estimate is set to 0. Where a
-    judgement takes several votes, pass the votes; then the judge's variance is that of one vote.
+    (Searle, Casella & McCulloch 1992, ch. 3, for unequal numbers of verdicts). A negative estimate is set to 0.
     """
-    judged = [row for row in _without_missing(rows) if row]
-    verdicts = sum(map(len, judged))
-    repeats = verdicts - len(judged)
+    return components_of_counts([(sum(row), len(row)) for row in _without_missing(rows) if row])
+
+
+def components_of_counts(counts: Sequence[tuple[int, int]]) -> Components | None:
+    """Return the same from the passes and the number of verdicts of each transcript."""
+    verdicts = sum(size for _, size in counts)
+    repeats = verdicts - len(counts)
     if not repeats:
         return None
-    within = sum(sum(row) * (len(row) - sum(row)) / len(row) for row in judged) / repeats
-    if len(judged) < 2:
+    within = sum(passes * (size - passes) / size for passes, size in counts) / repeats
+    if len(counts) < 2:
         return Components(None, within)
-    overall = sum(map(sum, judged)) / verdicts
-    between = sum(len(row) * (fmean(row) - overall) ** 2 for row in judged) / (len(judged) - 1)
-    typical = (verdicts - sum(len(row) ** 2 for row in judged) / verdicts) / (len(judged) - 1)
+    overall = sum(passes for passes, _ in counts) / verdicts
+    between = sum(size * (passes / size - overall) ** 2 for passes, size in counts) / (len(counts) - 1)
+    typical = (verdicts - sum(size**2 for _, size in counts) / verdicts) / (len(counts) - 1)
     return Components(max(0.0, (between - within) / typical), within)
-
-
-def standard_error(agent: float, judge: float, runs: float, votes: int) -> float:
-    """Return the standard error of the mean verdict over `runs` transcripts with `votes` verdicts each.
-
-    More runs reduce both parts, more votes only the judge's: no number of votes leads below sqrt(agent / runs).
-    """
-    return math.sqrt((agent + judge / votes) / runs)
-
-
-def more_runs_or_votes(
-    variance: Components, runs: int, votes: int, run_cost: float | None, vote_cost: float | None
-) -> Advice | None:
-    """Compare two more votes on each run with more runs for the same money; None where the agent's part is unknown.
-
-    Two, so that an odd number stays odd. A run costs `run_cost` and its votes. The error is that of the mean of all
-    votes, and a majority follows it only roughly, so this is a guide.
-    """
-    if variance.agent is None:
-        return None
-    now = standard_error(variance.agent, variance.judge, runs, votes)
-    with_votes = standard_error(variance.agent, variance.judge, runs, votes + 2)
-    if run_cost is None or vote_cost is None or run_cost + vote_cost <= 0:
-        return Advice(_better_at_any_price(variance), now, None, with_votes)
-    affordable = runs * (run_cost + (votes + 2) * vote_cost) / (run_cost + votes * vote_cost)
-    with_runs = standard_error(variance.agent, variance.judge, affordable, votes)
-    better: Literal["runs", "votes"] = "votes" if with_votes < with_runs else "runs"
-    return Advice(better if now else None, now, with_runs, with_votes)
-
-
-def _better_at_any_price(variance: Components) -> Literal["runs", "votes"] | None:
-    """Return the better choice where only the agent or only the judge varies, and prices do not matter."""
-    if variance.judge == 0:
-        return "runs" if variance.agent else None
-    return None if variance.agent else "votes"
 
 
 def _without_missing(rows: Sequence[Sequence[Choice | None]]) -> list[list[Choice]]:

@@ -62,6 +62,8 @@ def read(path: Path) -> list[BatchStats]:
         counts = [(item.passed, item.completed), *((label.passed, label.judged) for label in item.assertions)]
         if any(not 0 <= passed <= runs for passed, runs in counts):
             raise _unusable(path, f"more runs of {item.scenario_id} passed than were completed")
+        if item.errors < 0:
+            raise _unusable(path, f"the number of errors of {item.scenario_id} is negative")
     return stats
 
 

@@ -55,6 +55,8 @@ class BatchStats:
     latency_p95: float | None
     settings: dict[str, Any]
     fingerprints: dict[str, str]
+    cached: int = 0
+    """Completed runs that were answered from a cache. They are not counted in `passed` and `completed`."""
 
     @property
     def tally(self) -> Tally:
@@ -83,6 +85,9 @@ def measure(batch: Batch, entries: Sequence[IndexEntry]) -> BatchStats:
     return copy_fields(
         BatchStats,
         summary,
+        passed=summary.independent_passed,
+        completed=summary.independent,
+        cached=summary.completed - summary.independent,
         unmade=summary.without_result,
         average_cost=summary.cost.average,
         latency_p50=summary.latency.p50 if summary.latency else None,

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from itertools import islice
 
+from salvo.engine.text.formatting import p_value as format_p_value
 from salvo.engine.text.formatting import pluralize
 from salvo.errors import NothingFoundError, StoreError, TapeError, UsageError
-from salvo.scenarios.analysis.batch_stats import BatchStats, measure
-from salvo.scenarios.analysis.compare import ComparisonReport, compare
+from salvo.scenarios.analysis.batch_stats import BatchStats, config_differences, measure, run_fingerprints
+from salvo.scenarios.analysis.compare import ALPHA, ComparedSides, Comparison, ComparisonReport, PairedRuns, compare
 from salvo.scenarios.analysis.divergence import Divergence, find_divergence, nearest, tool_path
 from salvo.scenarios.analysis.scored_sides import ScoredSides
 from salvo.scenarios.result import AgentRunResult, Batch, Outcome
@@ -17,6 +19,8 @@ from salvo.scenarios.store.ids import steps_before_latest
 from salvo.scenarios.store.index import Entries, IndexEntry
 from salvo.scenarios.store.store import RunStore
 
+MOST_EARLIER = 100
+"""Batches among which an earlier one with the same seeds is looked for."""
 MOST_READ = 50
 """Run files that are read per batch and outcome. More would not change the result."""
 
@@ -26,20 +30,116 @@ def compare_batches(
     pairs: Sequence[tuple[Batch, Batch]],
     notes: Iterable[str] = (),
     list_entries: Callable[[Iterable[str]], Entries] | None = None,
+    *,
+    paired: bool = False,
 ) -> ComparisonReport:
-    """Compare batches of the same scenario, A first. `list_entries` replaces that of the store."""
+    """Compare batches of the same scenario, A first. `list_entries` replaces that of the store.
+
+    With `paired`, runs with the same seed are compared pair by pair; UsageError where there are none.
+    """
     batch_ids = dict.fromkeys(batch.batch_id for pair in pairs for batch in pair)
     entries = (list_entries or store.list_entries)(batch_ids)
     by_batch: dict[str, list[IndexEntry]] = {batch_id: [] for batch_id in batch_ids}
     for entry in entries:
         by_batch[entry.batch_id].append(entry)
-    stats = [(measure(a, by_batch[a.batch_id]), measure(b, by_batch[b.batch_id])) for a, b in pairs]
+    sides = [
+        ComparedSides(
+            measure(a, by_batch[a.batch_id]),
+            measure(b, by_batch[b.batch_id]),
+            pair_runs(a, b, by_batch[a.batch_id], by_batch[b.batch_id]) if paired else None,
+        )
+        for a, b in pairs
+    ]
     unreadable = [f"Left out, because unreadable: {pluralize(entries.skipped, 'run')}."] if entries.skipped else []
     return ComparisonReport(
-        compare(stats),
+        compare(sides),
         find_divergences(store, [(b.scenario_id, [*by_batch[a.batch_id], *by_batch[b.batch_id]]) for a, b in pairs]),
-        [*notes, *unreadable, *_sequential_note(pairs)],
+        [*notes, *unreadable, *_sequential_note(pairs), *_repeated_runs_note(pairs, by_batch)],
     )
+
+
+def pair_runs(a: Batch, b: Batch, entries_a: Iterable[IndexEntry], entries_b: Iterable[IndexEntry]) -> PairedRuns:
+    """Return how often runs with the same seed came out alike; UsageError if no runs have the same seed."""
+    outcomes_a, outcomes_b = _outcomes_by_seed(a, entries_a), _outcomes_by_seed(b, entries_b)
+    pairs = [(outcome, outcomes_b[seed]) for seed, outcome in outcomes_a.items() if seed in outcomes_b]
+    if not pairs:
+        raise UsageError(
+            f"--paired compares runs with the same seed, and the two batches of {b.scenario_id} have none.",
+            hint="Set the same `seed` for both, or compare without --paired.",
+        )
+    counts = Counter(pairs)
+    passed, failed, error = Outcome.PASSED, Outcome.FAILED, Outcome.ERROR
+    completed = sum(counts[pair] for pair in ((passed, passed), (passed, failed), (failed, passed), (failed, failed)))
+    only_a = counts[passed, failed]
+    at_worst = only_a + counts[passed, error] + counts[error, failed] + counts[error, error]
+    return PairedRuns(completed, only_a, counts[failed, passed], at_worst)
+
+
+def _outcomes_by_seed(batch: Batch, entries: Iterable[IndexEntry]) -> dict[int, Outcome]:
+    if batch.seed is None:
+        return {}
+    judged = (Outcome.PASSED, Outcome.FAILED, Outcome.ERROR)
+    return {
+        batch.seed + entry.number: entry.outcome
+        for entry in entries
+        if entry.outcome in judged and not entry.from_cache
+    }
+
+
+def _repeated_runs_note(pairs: Sequence[tuple[Batch, Batch]], by_batch: Mapping[str, list[IndexEntry]]) -> list[str]:
+    """Return a note on runs of B that are those of A again: with the same seed, model, calls and output."""
+    repeated = 0
+    for a, b in pairs:
+        if _seeded(a) == _seeded(b):
+            hashes_a, hashes_b = _hashes_by_seed(a, by_batch[a.batch_id]), _hashes_by_seed(b, by_batch[b.batch_id])
+            repeated += len(hashes_a.items() & hashes_b.items())
+    if not repeated:
+        return []
+    runs = f"{pluralize(repeated, 'run')} of B {'has' if repeated == 1 else 'have'}"
+    return [
+        f"{runs} the seed, model, calls and output of a run of A: they may only repeat it, and are no new evidence."
+    ]
+
+
+def _hashes_by_seed(batch: Batch, entries: Iterable[IndexEntry]) -> dict[int, str]:
+    if batch.seed is None:
+        return {}
+    return {batch.seed + entry.number: entry.content_hash for entry in entries if entry.content_hash}
+
+
+def repeated_seeds(store: RunStore, batch: Batch) -> str | None:
+    """Return a warning if an earlier batch had the seeds, the model and the scenario of this one.
+
+    Only the newest batches are looked at.
+    """
+    if batch.seed is None:
+        return None
+    key = _seeded(batch)
+    for earlier in islice(store.newest_first(), MOST_EARLIER):
+        if earlier.batch_id != batch.batch_id and _seeded(earlier) == key:
+            return (
+                f"{batch.scenario_id}: these are the seeds of batch {earlier.batch_id}, with the same model. "
+                "Where they decide what happens, its runs are repeated: they are no new evidence beside it."
+            )
+    return None
+
+
+def _seeded(batch: Batch) -> tuple[object, ...]:
+    return batch.scenario_id, batch.provider, batch.model, batch.seed, run_fingerprints(batch)
+
+
+def _repeated_seeds_note(sides: Sequence[ComparedSides]) -> list[str]:
+    """Return a note where B has the seeds, the model and the configuration of A, whose single runs are not known."""
+    repeated = any(
+        item.a.settings.get("seed") is not None
+        and item.a.full_model == item.b.full_model
+        and not config_differences(item.a, item.b)
+        for item in sides
+    )
+    if not repeated:
+        return []
+    what = "B repeats the seeds of A with the same model and configuration"
+    return [f"{what}: where these decide what happens, its runs repeat those of A and are no new evidence."]
 
 
 def _sequential_note(pairs: Sequence[tuple[Batch, Batch]]) -> list[str]:
@@ -55,12 +155,38 @@ def compare_with_baseline(
     baseline: Sequence[BatchStats],
     current: Sequence[tuple[BatchStats, Sequence[IndexEntry]]],
     notes: Iterable[str],
+    commits: int = 1,
 ) -> ComparisonReport:
-    """Compare the current runs (B) with the statistics in a baseline (A)."""
+    """Compare the current runs (B) with the statistics in a baseline (A).
+
+    Each commit is compared with the same baseline, and each comparison may be a false alarm. Over all `commits` the
+    probability of one is at most ALPHA, because each may use only its share of it (Bonferroni): this holds although the
+    comparisons depend on each other by their baseline. Only "worse" is an alarm, which is half of what a two-sided test
+    finds by chance; with several scenarios, the test over all of them uses the other half.
+    """
     by_scenario = {stats.scenario_id: stats for stats in baseline}
-    pairs = [(by_scenario[stats.scenario_id], stats) for stats, _ in current if stats.scenario_id in by_scenario]
+    sides = [
+        ComparedSides(by_scenario[stats.scenario_id], stats) for stats, _ in current if stats.scenario_id in by_scenario
+    ]
     runs = [(stats.scenario_id, entries) for stats, entries in current if stats.scenario_id in by_scenario]
-    return ComparisonReport(compare(pairs), find_divergences(store, runs), list(notes))
+    comparison = compare(sides, min(ALPHA, ALPHA / commits * (2 if len(sides) == 1 else 1)))
+    return ComparisonReport(
+        comparison,
+        find_divergences(store, runs),
+        [*notes, *_suspects(comparison, commits), *_repeated_seeds_note(sides)],
+    )
+
+
+def _suspects(comparison: Comparison, commits: int) -> Iterator[str]:
+    """Yield what a single comparison would have found, but a gate over many commits may not."""
+    for scenario in comparison.scenarios:
+        p_value = scenario.p_value
+        if p_value is not None and comparison.level < p_value <= ALPHA and (scenario.difference or 0.0) < 0:
+            single = f"p = {format_p_value(p_value, ALPHA)} would be a finding in a single comparison"
+            yield (
+                f"{scenario.scenario_id} may be worse than its baseline: {single}, but {commits} commits need p up to "
+                f"{comparison.level:g} to keep false alarms at 5%. Run it with more --runs to be sure."
+            )
 
 
 def find_divergences(store: RunStore, scenarios: Iterable[tuple[str, Sequence[IndexEntry]]]) -> dict[str, Divergence]:

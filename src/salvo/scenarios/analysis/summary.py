@@ -9,8 +9,13 @@ from enum import StrEnum
 from typing import TypeAlias, TypeVar
 
 from salvo.engine.jsonio.type_adapters import copy_fields
-from salvo.engine.stats.rates import Interval, clopper_pearson, pass_hat_k, percentile
-from salvo.scenarios.analysis.confidence_gate import GateEvidence, gate_evidence
+from salvo.engine.stats.rates import ChancesOfK, Interval, Tally, chances_of_k, clopper_pearson, percentile
+from salvo.scenarios.analysis.confidence_gate import (
+    GateEvidence,
+    gate_evidence,
+    independent_tally,
+    looks_until_stop,
+)
 from salvo.scenarios.result import Batch, Cause, CodeVersion, Outcome, SkippedRun
 from salvo.scenarios.store.index import IndexEntry
 
@@ -130,7 +135,11 @@ class BatchCounts:
     interrupted: int
     missing: int
     pass_rate: float | None
+    independent: int
+    """The completed runs that are evidence: not those that were answered from a cache."""
+    independent_passed: int
     interval: Interval
+    """The exact 95 % interval of the pass rate, over the independent runs."""
     min_pass_rate: float
 
 
@@ -140,6 +149,14 @@ class BatchSummary(BatchCounts):
 
     average_score: float | None
     pass_hat: dict[int, float]
+    """pass^k, the chance that k runs all pass, for k up to half of the independent runs."""
+    pass_hat_intervals: dict[int, Interval]
+    """With the confidence of the pass rate's interval."""
+    pass_at: dict[int, float]
+    """pass@k, the chance that at least one of k runs passes, for the same k."""
+    pass_at_intervals: dict[int, Interval]
+    identical: int
+    """The completed runs whose tool calls and final output are those of another one. They are counted."""
     assertions: list[AssertionSummary]
     cost: Cost
     judge_cost: Cost
@@ -177,14 +194,17 @@ def summarise(
     counts.update(run.outcome for run in without_entry.values())
     interrupted = sum(run.outcome is Outcome.INTERRUPTED for run in without_entry.values())
     runs = max(batch.runs, len(stored) + len(without_entry))
-    evidence = gate_evidence(batch, passed, len(completed))
+    tally = independent_tally(completed)
+    evidence = gate_evidence(batch, tally, looks_until_stop(batch, stored))
+    interval = clopper_pearson(*tally)
+    chances = _chances(tally, evidence, interval)
     not_made = [_reason(entry) for entry in stored if entry.outcome in (Outcome.NOT_RUN, Outcome.INTERRUPTED)]
     not_made += [((run.outcome, run.cause, run.reason), batch.run_id(number)) for number, run in without_entry.items()]
     undecided = runs - len(completed) - counts[Outcome.ERROR]
     return copy_fields(
         BatchSummary,
         batch,
-        verdict=_verdict(batch, passed, len(completed), undecided, evidence),
+        verdict=_verdict(batch, Tally(passed, len(completed)), tally, undecided, evidence),
         runs=runs,
         completed=len(completed),
         passed=passed,
@@ -194,9 +214,15 @@ def summarise(
         interrupted=counts[Outcome.INTERRUPTED],
         missing=runs - len(stored) - len(without_entry),
         pass_rate=passed / len(completed) if completed else None,
-        interval=clopper_pearson(passed, len(completed)),
+        independent=tally.runs,
+        independent_passed=tally.passes,
+        interval=interval,
         average_score=_mean([entry.score for entry in completed if entry.score is not None]),
-        pass_hat={k: rate for k in _LADDER if (rate := pass_hat_k(passed, len(completed), k)) is not None},
+        pass_hat={k: chance.all_pass for k, chance in chances.items()},
+        pass_hat_intervals={k: chance.all_pass_interval for k, chance in chances.items()},
+        pass_at={k: chance.any_passes for k, chance in chances.items()},
+        pass_at_intervals={k: chance.any_passes_interval for k, chance in chances.items()},
+        identical=_identical(completed),
         assertions=_assertions(stored),
         cost=_cost(stored, completed, "cost", interrupted),
         judge_cost=_cost(stored, completed, "judge_cost"),
@@ -215,23 +241,41 @@ def failure_groups(failures: Iterable[Failure]) -> list[FailureGroup]:
     return [FailureGroup(cause, list(labels), len(run_ids), run_ids) for (cause, labels), run_ids in groups]
 
 
-def _verdict(batch: Batch, passed: int, completed: int, undecided: int, evidence: GateEvidence | None) -> BatchVerdict:
-    """Return the verdict over the completed runs; OPEN if it depends on whether the undecided runs pass or fail."""
-    if not completed:
+def _chances(tally: Tally, evidence: GateEvidence | None, interval: Interval) -> dict[int, ChancesOfK]:
+    """Return the chances for k up to half of the runs. More runs than that would all depend on single failures."""
+    rate = evidence.corrected_rate if evidence else None
+    bounds = evidence.interval if evidence else interval
+    return {k: chances_of_k(tally, k, bounds, rate) for k in _LADDER if 2 * k <= tally.runs}
+
+
+def _identical(completed: Sequence[IndexEntry]) -> int:
+    hashes = Counter(entry.content_hash for entry in completed if entry.content_hash and not entry.from_cache)
+    return sum(count for count in hashes.values() if count > 1)
+
+
+def _verdict(
+    batch: Batch, observed: Tally, tally: Tally, undecided: int, evidence: GateEvidence | None
+) -> BatchVerdict:
+    """Return the verdict over the completed runs; OPEN if it depends on whether the undecided runs pass or fail.
+
+    A required confidence is about the independent runs, and otherwise all that was observed counts.
+    """
+    if not observed.runs:
         return BatchVerdict.ERROR
     if evidence is not None and batch.max_runs is not None:
         # The bounds are valid whenever the runs stop, so missing runs matter only if nothing is settled.
         stopped = undecided > 0 or batch.runs < batch.max_runs
         return BatchVerdict.OPEN if stopped and evidence.verdict == "inconclusive" else _GATED[evidence.verdict]
-    worst, best = (_final_verdict(batch, passed + more, completed + undecided) for more in (0, undecided))
+    passed, runs = observed if evidence is None else tally
+    worst, best = (_final_verdict(batch, Tally(passed + more, runs + undecided)) for more in (0, undecided))
     return worst if worst is best else BatchVerdict.OPEN
 
 
-def _final_verdict(batch: Batch, passed: int, runs: int) -> BatchVerdict:
-    evidence = gate_evidence(batch, passed, runs)
+def _final_verdict(batch: Batch, tally: Tally) -> BatchVerdict:
+    evidence = gate_evidence(batch, tally)
     if evidence is not None:
         return _GATED[evidence.verdict]
-    return BatchVerdict.PASSED if passed / runs >= batch.min_pass_rate else BatchVerdict.FAILED
+    return BatchVerdict.PASSED if tally.passes / tally.runs >= batch.min_pass_rate else BatchVerdict.FAILED
 
 
 def _assertions(entries: Iterable[IndexEntry]) -> list[AssertionSummary]:

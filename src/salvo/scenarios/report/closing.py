@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from salvo.engine.text.formatting import first_lines, pluralize, truncate
 from salvo.engine.text.unicode_escape import printable
+from salvo.scenarios.analysis.suite import summarise_suite
 from salvo.scenarios.analysis.summary import BatchSummary, BatchVerdict, Cost
 from salvo.scenarios.report import labels
 from salvo.scenarios.report.terminal import VerdictPaint
@@ -38,7 +39,7 @@ def closing_summary(summaries: Sequence[BatchSummary], tables: int, *, colour: b
     """
     paint = VerdictPaint(colour)
     attention = sorted(filter(_needs_attention, summaries), key=lambda summary: _WORST_FIRST.index(summary.verdict))
-    lines = [paint(totals(summaries), bold=True)]
+    lines = [paint(totals(summaries), bold=True), *_overall(summaries, paint)]
     width = max((len(_name(summary)) for summary in attention), default=0)
     for summary in attention:
         verdict = paint.verdict(summary.verdict) + " " * (len(BatchVerdict.INCONCLUSIVE) - len(summary.verdict))
@@ -50,6 +51,15 @@ def closing_summary(summaries: Sequence[BatchSummary], tables: int, *, colour: b
         more = pluralize(len(summaries) - tables, "more table")
         lines.append(f"{more}: salvo run -v prints all of them, salvo report BATCH one of them.")
     return lines
+
+
+def _overall(summaries: Sequence[BatchSummary], paint: VerdictPaint) -> Iterator[str]:
+    """Yield the one verdict on several scenarios, and their mean pass rate."""
+    if len(summaries) < 2:
+        return
+    suite = summarise_suite(summaries)
+    mean = "" if suite.mean is None else f" Mean pass rate of the scenarios: {labels.suite_mean(suite.mean)}."
+    yield f"Overall: {paint.verdict(suite.verdict)}.{mean}"
 
 
 def _tolerated(summaries: Sequence[BatchSummary]) -> Iterator[str]:

@@ -7,13 +7,18 @@ from dataclasses import dataclass
 from typing import Any
 
 from salvo.engine.jsonio.type_adapters import copy_fields
+from salvo.engine.stats.clusters import ClusteredMean
+from salvo.engine.stats.multiple_testing import BlockedTest
 from salvo.engine.text.formatting import (
     display_json,
     first_lines,
     money,
     or_unknown,
+    p_value,
     percent,
     pluralize,
+    points,
+    points_interval,
     seconds,
     truncate,
 )
@@ -26,17 +31,29 @@ from salvo.scenarios.analysis.compare import (
     Comparison,
     ComparisonFinding,
     ComparisonReport,
+    ComparisonVerdict,
     ScenarioComparison,
 )
 from salvo.scenarios.analysis.divergence import Divergence
 from salvo.scenarios.report import labels
-from salvo.scenarios.report.headline import format_p, headline
+from salvo.scenarios.report.headline import headline
 
-VERSION = 1
+VERSION = 2
 _ASSERTIONS = 5
 _COLOURS = {ComparisonFinding.WORSE: "red", ComparisonFinding.BETTER: "green", ComparisonFinding.NOT_COMPARED: "yellow"}
 _RATES = ("SCENARIO", "A", "B", "DIFFERENCE", "95%", "P", "VISIBLE", "FINDING")
+"""VISIBLE has the drop and the rise that would be seen in 8 of 10 cases."""
 _COSTS = ("SCENARIO", "COST A", "COST B", "CHANGE", "P50 A", "P50 B", "CHANGE", "P95 A", "P95 B")
+
+
+@dataclass(frozen=True, slots=True)
+class OverallLabels:
+    """As in the terminal."""
+
+    difference: str
+    p_value: str
+    mean: str
+    """The mean difference over the scenarios, with its interval."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,10 +62,12 @@ class OverallDocument:
     difference: float
     exact: bool
     finding: ComparisonFinding
+    labels: OverallLabels
 
 
 @dataclass(frozen=True, slots=True)
 class ScenarioDocument(ScenarioComparison):
+    labels: ScenarioLabels
     parting: Divergence | None
 
 
@@ -57,11 +76,18 @@ class ComparisonDocument:
     salvo_comparison: int
     """The number changes when a field changes its meaning or is removed."""
     sentence: str
+    verdict: ComparisonVerdict
     worse: bool
     """Whether B is significantly worse, on a scenario or across all of them."""
+    errors_could_decide: bool
+    """Whether B is not worse, but would be if A's errors were passes and its own failures."""
+    level: float
+    """The largest p-value that is a finding."""
     notes: list[str]
     scenarios: list[ScenarioDocument]
     overall: OverallDocument | None
+    mean_difference: ClusteredMean | None
+    """The mean of the scenarios' differences, with its error clustered by scenario; null if there is only one."""
     assertions: list[AssertionDifference]
 
 
@@ -75,7 +101,7 @@ def lines(report: ComparisonReport, *, colour: bool = False) -> list[str]:
         [paint(headline(comparison), worse, bold=True), *(paint(note, "yellow") for note in report.notes)],
         list(_sides(comparison)),
         [paint(line, "yellow") for line in _other_differences(comparison)],
-        table(_RATES, [_rates(scenario) for scenario in comparison.scenarios], paint, colours),
+        table(_RATES, [_rates(scenario, comparison.level) for scenario in comparison.scenarios], paint, colours),
         [paint(line, "yellow") for line in _not_counted(comparison)],
         _assertion_lines(comparison.assertions),
         table(_COSTS, [_costs(scenario) for scenario in comparison.scenarios], paint),
@@ -91,14 +117,11 @@ def markdown(report: ComparisonReport) -> str:
         *map(inline, report.notes),
         "\n".join(f"- {inline(line)}" for line in _sides(comparison)),
         _md_list(_other_differences(comparison)),
-        _md_table(_RATES, [_rates(scenario) for scenario in comparison.scenarios]),
+        _md_table(_RATES, [_rates(scenario, comparison.level) for scenario in comparison.scenarios]),
         "\n".join(f"- {inline(line)}" for line in _not_counted(comparison)),
         _md_list(_assertion_lines(comparison.assertions)),
         _md_table(_COSTS, [_costs(scenario) for scenario in comparison.scenarios]),
-        *(
-            inline(" ".join(line.strip() for line in _divergence(name, divergence)))
-            for name, divergence in report.divergences.items()
-        ),
+        *(_md_list(_divergence(name, divergence)) for name, divergence in report.divergences.items()),
     ]
     return "\n\n".join(part for part in parts if part)
 
@@ -110,14 +133,32 @@ def document(report: ComparisonReport) -> ComparisonDocument:
     return ComparisonDocument(
         salvo_comparison=VERSION,
         sentence=headline(comparison),
+        verdict=comparison.verdict,
         worse=comparison.worse,
+        errors_could_decide=comparison.errors_could_decide,
+        level=comparison.level,
         notes=report.notes,
         scenarios=[
-            copy_fields(ScenarioDocument, scenario, parting=report.divergences.get(scenario.scenario_id))
+            copy_fields(
+                ScenarioDocument,
+                scenario,
+                labels=scenario_labels(scenario, comparison.level),
+                parting=report.divergences.get(scenario.scenario_id),
+            )
             for scenario in comparison.scenarios
         ],
-        overall=overall and OverallDocument(*overall, comparison.overall_finding),
+        overall=overall and OverallDocument(*overall, comparison.overall_finding, _overall_labels(comparison, overall)),
+        mean_difference=comparison.mean_difference,
         assertions=comparison.assertions,
+    )
+
+
+def _overall_labels(comparison: Comparison, overall: BlockedTest) -> OverallLabels:
+    mean = comparison.mean_difference
+    return OverallLabels(
+        points(overall.difference),
+        p_value(overall.p_value, comparison.level),
+        "" if mean is None else f"{points(mean.mean)}, 95% {points_interval(*mean.interval)}",
     )
 
 
@@ -156,29 +197,50 @@ def _setting(value: Any) -> str:
     return "none" if value is None else printable(value) if isinstance(value, str) else display_json(value)
 
 
-def _rates(scenario: ScenarioComparison) -> tuple[str, ...]:
-    visible = scenario.smallest_visible_difference
-    interval = f"{_signed(scenario.interval.low)} to {_signed(scenario.interval.high)}" if scenario.interval else ""
+def _rates(scenario: ScenarioComparison, level: float) -> tuple[str, ...]:
+    labels_ = scenario_labels(scenario, level)
     return (
         truncate(printable(scenario.scenario_id), 40),
-        _rate(scenario.a),
-        _rate(scenario.b),
-        "" if scenario.difference is None else _signed(scenario.difference),
-        interval,
-        "" if scenario.p_value is None else format_p(scenario.p_value).removeprefix("p = ").removeprefix("p "),
-        "none" if visible is None else f"{round(visible * 100)}",
+        labels_.a,
+        labels_.b,
+        labels_.difference,
+        labels_.interval,
+        labels_.p_value,
+        labels_.visible,
         str(scenario.finding),
     )
 
 
-def _rate(side: BatchStats) -> str:
-    return "no run" if side.rate is None else f"{side.passed}/{side.completed} {percent(side.rate)}"
+@dataclass(frozen=True, slots=True)
+class ScenarioLabels:
+    """The numbers of a scenario as text, rounded as in the terminal; empty if there is none."""
+
+    a: str
+    b: str
+    difference: str
+    interval: str
+    p_value: str
+    visible: str
 
 
-def _signed(difference: float) -> str:
-    """Return a share in points, with its sign."""
-    points = round(difference * 100)
-    return f"{'+' if points > 0 else '−' if points < 0 else ''}{abs(points)}"
+def scenario_labels(scenario: ScenarioComparison, level: float) -> ScenarioLabels:
+    drop, rise = scenario.visible_drop, scenario.visible_rise
+    visible = [points(share) for share in (None if drop is None else -drop, rise) if share is not None]
+    return ScenarioLabels(
+        a=_rate(scenario.a, scenario.b),
+        b=_rate(scenario.b, scenario.a),
+        difference="" if scenario.difference is None else points(scenario.difference),
+        interval=points_interval(*scenario.interval) if scenario.interval else "",
+        p_value="" if scenario.p_value is None else p_value(scenario.p_value, level),
+        visible="" if scenario.paired else " ".join(visible) or "none",
+    )
+
+
+def _rate(side: BatchStats, other: BatchStats) -> str:
+    if side.rate is None:
+        return "no run"
+    apart = () if other.rate is None else (other.rate,)
+    return f"{side.passed}/{side.completed} {percent(side.rate, *apart)}"
 
 
 def _not_counted(comparison: Comparison) -> Iterator[str]:
@@ -188,6 +250,8 @@ def _not_counted(comparison: Comparison) -> Iterator[str]:
             counts = []
             if side.errors:
                 counts.append(f"{pluralize(side.errors, 'run')} could not be judged (errors, not failures)")
+            if side.cached:
+                counts.append(f"{pluralize(side.cached, 'run')} answered from a cache")
             if side.unmade:
                 counts.append(f"{pluralize(side.unmade, 'run')} without a result")
             if counts:
@@ -199,7 +263,7 @@ def _assertion_lines(assertions: Sequence[AssertionDifference]) -> list[str]:
         return []
     lines = [
         f"{printable(item.scenario_id)}: {printable(item.label)} failed in {item.failed_b} of {item.judged_b} in B, "
-        f"{item.failed_a} of {item.judged_a} in A ({_signed(item.difference)} points)"
+        f"{item.failed_a} of {item.judged_a} in A ({points(item.difference)} points)"
         for item in assertions
     ]
     return [
@@ -226,7 +290,7 @@ def _costs(scenario: ScenarioComparison) -> tuple[str, ...]:
 def _change(before: float | None, after: float | None) -> str:
     if before is None or after is None or not before:
         return ""
-    return f"{_signed(after / before - 1)}%"
+    return f"{points(after / before - 1)}%"
 
 
 def _divergence(scenario_id: str, divergence: Divergence) -> list[str]:
@@ -243,5 +307,11 @@ def _md_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def _md_list(lines: Sequence[str]) -> str:
-    """Return the first line as a paragraph and the others as a list."""
-    return "\n".join(inline(line) if number == 0 else f"- {inline(line.strip())}" for number, line in enumerate(lines))
+    """Return the first line as a paragraph and the others as a list.
+
+    The empty line between them is needed by renderers that would otherwise join the list to the paragraph.
+    """
+    if not lines:
+        return ""
+    first, *others = lines
+    return "\n".join([inline(first), "", *(f"- {inline(line.strip())}" for line in others)])

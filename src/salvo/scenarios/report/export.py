@@ -1,6 +1,6 @@
 """Results as files for other programs. The suffix decides the format.
 
-.json   {"salvo_report": 1, "batches": [{...BatchSummary, "results": [AgentRunResult, ...]}, ...]}
+.json   {"salvo_report": 1, "batches": [{...BatchSummary, "results": [AgentRunResult, ...]}, ...], "suite": {...}}
 .jsonl  a line per batch, each followed by a line per run:
         {"salvo_report": 1, "kind": "batch", ...BatchSummary}
         {"salvo_report": 1, "kind": "run", ...AgentRunResult}
@@ -25,6 +25,7 @@ from salvo.engine.jsonio import json_codec
 from salvo.engine.runtime.files import write_document
 from salvo.errors import UsageError
 from salvo.scenarios.analysis.compare import ComparisonReport
+from salvo.scenarios.analysis.suite import summarise_suite
 from salvo.scenarios.analysis.summary import BatchSummary
 from salvo.scenarios.report import comparison
 from salvo.scenarios.report.junit import as_xml
@@ -70,7 +71,11 @@ def as_json(content: ReportContent, *, with_results: bool = True) -> bytes:
         {**_fields(summary), **({"results": content.runs[summary.batch_id]} if with_results else {})}
         for summary in content.summaries
     ]
-    more = {} if content.comparison is None else {"comparison": comparison.document(content.comparison)}
+    more: dict[str, Any] = {}
+    if content.comparison is not None:
+        more["comparison"] = comparison.document(content.comparison)
+    if with_results and len(content.summaries) > 1:
+        more["suite"] = summarise_suite(content.summaries)
     return json_codec.dumps({"salvo_report": VERSION, "batches": batches, **more}, indent=2)
 
 

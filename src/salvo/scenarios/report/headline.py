@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from salvo.engine.stats.clusters import ClusteredMean
 from salvo.engine.stats.multiple_testing import BlockedTest
-from salvo.engine.text.formatting import percent, pluralize
+from salvo.engine.text.formatting import p_value, percent, pluralize, points, points_interval
 from salvo.engine.text.unicode_escape import printable
 from salvo.scenarios.analysis.compare import Comparison, ComparisonFinding, ScenarioComparison
 
 _MOST_NAMES = 3
+_AT_WORST = "if those of A had passed and those of B had failed, B would be worse"
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
 
@@ -17,15 +19,15 @@ def headline(comparison: Comparison) -> str:
     return " ".join(f"{_capitalize(sentence)}." for sentence in _sentences(comparison))
 
 
-def format_p(p_value: float) -> str:
-    """Return a p-value with two digits. It is never rounded to 0."""
-    if p_value < 0.001:
-        return "p < 0.001"
-    return f"p = {p_value:.3f}" if p_value < 0.01 else f"p = {p_value:.2f}"
+def format_p(p: float, level: float) -> str:
+    """Return a p-value that is never rounded to 0, nor to the level that decides."""
+    text = p_value(p, level)
+    return f"p {text}" if text.startswith("<") else f"p = {text}"
 
 
 def format_points(difference: float) -> str:
-    return pluralize(round(abs(difference) * 100), "point")
+    text = points(abs(difference)).lstrip("+")
+    return f"{text} point" if text == "1" else f"{text} points"
 
 
 def _sentences(comparison: Comparison) -> Iterator[str]:
@@ -37,7 +39,7 @@ def _sentences(comparison: Comparison) -> Iterator[str]:
     for scenario in comparison.scenarios:
         by_finding[scenario.finding].append(scenario)
     clauses = [
-        _changed(by_finding[finding], finding)
+        _changed(by_finding[finding], finding, comparison.level)
         for finding in (ComparisonFinding.WORSE, ComparisonFinding.BETTER)
         if by_finding[finding]
     ]
@@ -46,21 +48,42 @@ def _sentences(comparison: Comparison) -> Iterator[str]:
     if clauses:
         yield "; ".join(clauses)
     if comparison.overall is not None:
-        yield _overall(comparison.overall, comparison.overall_finding)
+        yield _overall(comparison, comparison.overall)
     for scenario in by_finding[ComparisonFinding.NOT_COMPARED]:
+        if scenario.a.completed and scenario.b.completed:
+            yield f"{printable(scenario.scenario_id)} could not be compared: no two completed runs have the same seed"
+            continue
         sides = [name for name, side in (("A", scenario.a), ("B", scenario.b)) if not side.completed]
         have = "has" if len(sides) == 1 else "have"
         yield f"{printable(scenario.scenario_id)} could not be compared: {' and '.join(sides)} {have} no completed run"
+    yield from _errors(comparison)
 
 
-def _changed(scenarios: Sequence[ScenarioComparison], finding: ComparisonFinding) -> str:
+def _changed(scenarios: Sequence[ScenarioComparison], finding: ComparisonFinding, level: float) -> str:
     ordered = sorted(scenarios, key=lambda scenario: scenario.p_value or 0.0)
-    return f"B is {finding} on {_join(_shorten([_with_rates(scenario) for scenario in ordered]))}"
+    return f"B is {finding} on {_join(_shorten([_with_rates(scenario, level) for scenario in ordered]))}"
 
 
-def _with_rates(scenario: ScenarioComparison) -> str:
-    rates = f"{percent(scenario.b.rate or 0.0)} against {percent(scenario.a.rate or 0.0)}"
-    return f"{printable(scenario.scenario_id)} ({rates}, {format_p(scenario.p_value or 0.0)})"
+def _with_rates(scenario: ScenarioComparison, level: float) -> str:
+    rate_a, rate_b = scenario.a.rate or 0.0, scenario.b.rate or 0.0
+    rates = f"{percent(rate_b, rate_a)} against {percent(rate_a, rate_b)}"
+    return f"{printable(scenario.scenario_id)} ({rates}, {format_p(scenario.p_value or 0.0, level)})"
+
+
+def _errors(comparison: Comparison) -> Iterator[str]:
+    """Yield where the errors of a side could have changed the result, or are themselves more frequent in B."""
+    for scenario in comparison.scenarios:
+        name = printable(scenario.scenario_id)
+        p = scenario.error_p_value
+        if p is not None and p <= comparison.level:
+            a, b = scenario.a, scenario.b
+            rates = f"{b.errors} of {b.errors + b.completed} runs against {a.errors} of {a.errors + a.completed}"
+            often = "more" if b.errors * (a.errors + a.completed) > a.errors * (b.errors + b.completed) else "less"
+            yield f"B has {often} errors on {name}: {rates} ({format_p(p, comparison.level)})"
+        if scenario.errors_could_decide:
+            yield f"errors could decide on {name}: {_AT_WORST}"
+    if comparison.overall_errors_could_decide and comparison.overall_finding is not ComparisonFinding.WORSE:
+        yield f"across all scenarios, errors could decide: {_AT_WORST}"
 
 
 def _unseen(scenarios: Sequence[ScenarioComparison], *, alone: bool) -> str:
@@ -70,6 +93,11 @@ def _unseen(scenarios: Sequence[ScenarioComparison], *, alone: bool) -> str:
         where = printable(scenarios[0].scenario_id)
     else:
         where = f"any of the {_number(len(scenarios))} scenarios"
+    pairs = [scenario.paired for scenario in scenarios if scenario.paired is not None]
+    if pairs:
+        differing = sum(item.only_a + item.only_b for item in pairs)
+        total = pluralize(sum(item.pairs for item in pairs), "pair")
+        return f"no difference was detected on {where}; of {total} of runs with the same seed, {differing} differ"
     return f"no difference was detected on {where}; with {_runs(scenarios)}, {_detectable(scenarios)}"
 
 
@@ -81,29 +109,45 @@ def _runs(scenarios: Sequence[ScenarioComparison]) -> str:
 
 
 def _detectable(scenarios: Sequence[ScenarioComparison]) -> str:
-    """Return which differences these runs could have shown."""
-    differences = (scenario.smallest_visible_difference for scenario in scenarios)
-    smallest = [difference for difference in differences if difference is not None]
-    if not smallest:
-        return "none would have been"
-    low, high = format_points(min(smallest)), format_points(max(smallest))
-    if low == high:
-        text = f"only one of {low} or more would have been"
-    else:
-        text = (
-            f"only one of {low.removesuffix(' points')} to {high} or more (depending on the scenario) would have been"
-        )
-    none = len(scenarios) - len(smallest)
-    return f"{text}, and none on {_number(none)} of them" if none else text
+    """Return which differences these runs would have shown, if A's pass rates are the observed ones."""
+    drop = _visible("drop", [scenario.visible_drop for scenario in scenarios])
+    rise = _visible("rise", [scenario.visible_rise for scenario in scenarios])
+    if drop is None and rise is None:
+        return "none would be seen in 8 of 10 cases"
+    if drop is None or rise is None:
+        return f"{drop or rise} would be seen in 8 of 10 cases, and no {'drop' if drop is None else 'rise'} would"
+    return f"{drop} or {rise} would be seen in 8 of 10 cases"
 
 
-def _overall(overall: BlockedTest, finding: ComparisonFinding) -> str:
-    p_value = format_p(overall.p_value) + ("" if overall.exact else ", approximated")
+def _visible(kind: str, visible: Sequence[float | None]) -> str | None:
+    shares = [share for share in visible if share is not None]
+    if not shares:
+        return None
+    low, high = format_points(min(shares)), format_points(max(shares))
+    text = (
+        f"a {kind} of {low}" if low == high else f"a {kind} of {low.split()[0]} to {high} (depending on the scenario)"
+    )
+    none = len(visible) - len(shares)
+    return f"{text} (none on {_number(none)} of them)" if none else text
+
+
+def _overall(comparison: Comparison, overall: BlockedTest) -> str:
+    p = format_p(overall.p_value, comparison.level) + ("" if overall.exact else ", approximated")
+    mean = comparison.mean_difference
+    # Clustered by scenario: this says what to expect of other scenarios like these, and p is about these.
+    by_scenario = "" if mean is None else f"; mean over scenarios {_mean(mean)}"
+    finding = comparison.overall_finding
     if finding is ComparisonFinding.UNSEEN:
-        return f"across all scenarios, no difference was detected ({p_value})"
+        return f"across all scenarios, no difference was detected ({p}{by_scenario})"
     often = "less" if overall.difference < 0 else "more"
-    points = format_points(overall.difference)
-    return f"across all scenarios, B is {finding}: it passes {points} {often} often ({p_value})"
+    return (
+        f"across all scenarios, B is {finding}: it passes {format_points(overall.difference)} {often} often "
+        f"({p}{by_scenario})"
+    )
+
+
+def _mean(mean: ClusteredMean) -> str:
+    return f"{points(mean.mean)}, 95% {points_interval(mean.interval.low, mean.interval.high)}"
 
 
 def _shorten(items: Sequence[str]) -> list[str]:
@@ -121,4 +165,4 @@ def _number(number: int) -> str:
 
 def _capitalize(text: str) -> str:
     """Capitalize a sentence, but not one that begins with the name of a scenario."""
-    return text[0].upper() + text[1:] if text.startswith(("no ", "across ")) else text
+    return text[0].upper() + text[1:] if text.startswith(("no ", "across ", "errors could decide")) else text

@@ -12,7 +12,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from salvo import __version__
-from salvo.engine.text.formatting import NamedValue, format_time, percent, pluralize, seconds, truncate
+from salvo.engine.text.formatting import NamedValue, exact_percent, format_time, percent, pluralize, seconds, truncate
 from salvo.engine.text.html.templates import print_margins, render_page, render_part, stylesheet
 from salvo.scenarios.analysis.comparison_inputs import MOST_READ, sample_runs
 from salvo.scenarios.analysis.divergence import Divergence, find_divergence, nearest, tool_path
@@ -41,6 +41,7 @@ _EMPTY: tuple[Any, ...] = (None, "", {}, [], ())
 _FUNCTIONS = {
     "labels": labels,
     "percent": percent,
+    "exact_percent": exact_percent,
     "pluralize": pluralize,
     "seconds": seconds,
     "shorten": truncate,
@@ -213,6 +214,7 @@ def _settings(batch: Batch) -> list[NamedValue]:
         "Score threshold of a run": batch.threshold,
         "min_pass_rate": batch.min_pass_rate,
         "Confidence": batch.confidence,
+        "One-sided": "yes" if batch.one_sided else None,
         "Maximum number of runs": batch.max_runs,
         "Recorded": "yes" if batch.recorded else "no",
         "Git commit": batch.code.commit_text,

@@ -4,12 +4,34 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
-from salvo.engine.text.formatting import NamedValue, at_least, at_most, money, or_unknown, percent, pluralize, seconds
+from salvo.engine.stats.clusters import ClusteredMean
+from salvo.engine.stats.rates import Interval
+from salvo.engine.text.formatting import (
+    NamedValue,
+    at_least,
+    at_most,
+    exact_percent,
+    money,
+    or_unknown,
+    percent,
+    pluralize,
+    seconds,
+)
 from salvo.engine.text.unicode_escape import printable
-from salvo.scenarios.analysis.confidence_gate import GateEvidence
+from salvo.scenarios.analysis.confidence_gate import CORRECTED, EXACT, GateEvidence
 from salvo.scenarios.analysis.divergence import Branch, Divergence
-from salvo.scenarios.analysis.summary import AssertionSummary, BatchSummary, BatchVerdict, Cost, Failure, Group
+from salvo.scenarios.analysis.suite import SuiteSummary
+from salvo.scenarios.analysis.summary import (
+    AssertionSummary,
+    BatchCounts,
+    BatchSummary,
+    BatchVerdict,
+    Cost,
+    Failure,
+    Group,
+)
 from salvo.scenarios.result import AgentRunResult, Cause, EvalResult, Outcome, Replayable
 
 _SETTLED = (BatchVerdict.PASSED, BatchVerdict.FAILED)
@@ -36,8 +58,8 @@ _EXPLAINED = (Cause.EXIT, Cause.TIMEOUT)
 """The causes whose error says more than the cause."""
 _MOST_REASONS = 5
 VERDICTS: Mapping[BatchVerdict, str] = {
-    BatchVerdict.PASSED: "The required pass rate was reached.",
-    BatchVerdict.FAILED: "The required pass rate was not reached.",
+    BatchVerdict.PASSED: "The observed pass rate reaches the required one.",
+    BatchVerdict.FAILED: "The observed pass rate is below the required one.",
     BatchVerdict.ERROR: "No run was completed, so nothing is known about the agent.",
     BatchVerdict.OPEN: "The remaining runs could still decide the verdict.",
     BatchVerdict.INCONCLUSIVE: "These runs cannot show whether the required pass rate is reached.",
@@ -55,13 +77,26 @@ def why(summary: BatchSummary) -> str:
     if summary.verdict is BatchVerdict.ERROR:
         return "no run was completed, so nothing is known about the agent"
     passed = f"{summary.passed} of {summary.completed} completed runs passed"
-    target = f"min_pass_rate is {percent(summary.min_pass_rate)}"
+    target = f"min_pass_rate is {exact_percent(summary.min_pass_rate)}"
     if summary.evidence is not None:
         return f"{passed}; {_evidence(summary, summary.evidence)}; {target}"
     if summary.verdict is BatchVerdict.OPEN:
         return f"{passed}, and {_depends(summary)}; {target}"
     missing = f", whatever the {summary.without_result} without a result would show" if summary.without_result else ""
-    return f"{passed}; {target}{missing}"
+    return f"{passed} ({_shown(summary)}); {target}{missing}"
+
+
+def _shown(summary: BatchSummary) -> str:
+    """Return whether the runs show the verdict, which by default is that of the observed pass rate."""
+    low, high = summary.interval
+    least = summary.min_pass_rate
+    if summary.verdict is BatchVerdict.PASSED:
+        if low >= least:
+            return f"shown with 95% confidence: at least {at_least(low, least)}"
+        return f"observed; not shown: the runs are compatible with {at_least(low, least)}"
+    if high < least:
+        return f"shown with 95% confidence: at most {at_most(high, least)}"
+    return f"observed; not shown: the runs are compatible with {at_most(high, least)}"
 
 
 def _depends(summary: BatchSummary) -> str:
@@ -71,61 +106,140 @@ def _depends(summary: BatchSummary) -> str:
 def _evidence(summary: BatchSummary, evidence: GateEvidence) -> str:
     """Return what the runs show with the required confidence, and what would settle the verdict."""
     low, high = evidence.interval
+    least = summary.min_pass_rate
     if summary.verdict is BatchVerdict.PASSED:
-        return f"with {_confidence(evidence)} confidence the pass rate is at least {at_least(low)}"
+        return f"with {exact_percent(evidence.confidence)} confidence the pass rate is at least {at_least(low, least)}"
     if summary.verdict is BatchVerdict.FAILED:
-        return f"with {_confidence(evidence)} confidence the pass rate is at most {at_most(high)}"
-    if summary.verdict is BatchVerdict.OPEN and evidence.method == "exact interval":
+        return f"with {exact_percent(evidence.confidence)} confidence the pass rate is at most {at_most(high, least)}"
+    if summary.verdict is BatchVerdict.OPEN and evidence.method == EXACT:
         return _depends(summary)
-    text = f"with {_confidence(evidence)} confidence it is {at_least(low)} to {at_most(high)}"
-    if evidence.more is None:
+    text = f"with {exact_percent(evidence.confidence)} confidence it is {bounds_text(evidence.interval, least)}"
+    if evidence.more is not None:
+        settles = f"{text}, and {pluralize(evidence.more, 'more run')} without a failure would settle it"
+        # The runs of --until-sure may be looked at at any time.
+        return f"{settles}{_SECOND_LOOK}" if evidence.method == EXACT else settles
+    if evidence.method == EXACT:
         return f"{text}, and thousands of passing runs would not settle it"
-    return f"{text}, and {pluralize(evidence.more, 'more passing run')} would settle it"
+    if evidence.method == CORRECTED:
+        return f"{text}, and --max-runs is reached"
+    return f"{text}, and passing all further runs up to --max-runs would not settle it"
 
 
-def figures(summary: BatchSummary) -> Iterator[NamedValue]:
+_SECOND_LOOK = " (but running again is a second look, which the confidence does not allow for: use --until-sure)"
+
+
+def figures(summary: BatchSummary, *, pass_at_k: bool = False) -> Iterator[NamedValue]:
     """Yield pass rate, pass^k, cost and latency, as far as they are known."""
     if summary.completed:
-        low, high = summary.evidence.interval if summary.evidence else summary.interval
-        method = f"{_confidence(summary.evidence)} {summary.evidence.method}" if summary.evidence else "95% interval"
+        yield NamedValue("pass rate", _pass_rate(summary))
+    if summary.evidence and summary.evidence.method == CORRECTED and summary.verdict in _SETTLED:
+        yield NamedValue("saving", _saving(summary, summary.evidence))
+    if summary.pass_hat:
         yield NamedValue(
-            "pass rate",
-            f"{rate(summary)}, {method} {at_least(low)} to {at_most(high)}: "
-            f"{summary.passed} of {summary.completed} shows at least {at_least(low)}",
+            "pass^k", f"{_chances(summary.pass_hat, summary.pass_hat_intervals)}  (the chance that k runs all pass)"
         )
-    if summary.evidence and summary.evidence.method == "confidence sequence" and summary.verdict in _SETTLED:
-        yield NamedValue("saving", _saving(summary.evidence, summary))
-    if summary.completed:
-        chances = "  ".join(f"{k}: {percent(chance)}" for k, chance in summary.pass_hat.items())
-        yield NamedValue("pass^k", f"{chances}  (the chance that k runs all pass)")
+    if pass_at_k and summary.pass_at:
+        yield NamedValue(
+            "pass@k",
+            f"{_chances(summary.pass_at, summary.pass_at_intervals)}  (the chance that at least one of k runs passes)",
+        )
     yield NamedValue("cost", _cost(summary))
     if summary.latency:
         latency = summary.latency
         yield NamedValue(
             "latency", f"p50 {seconds(latency.p50)}  p95 {seconds(latency.p95)}  max {seconds(latency.max)}"
         )
+    if summary.identical:
+        yield NamedValue(
+            "identical", f"{summary.identical} of {summary.completed} runs have the same calls and output as another"
+        )
+
+
+def _chances(chances: Mapping[int, float], intervals: Mapping[int, Interval]) -> str:
+    return "  ".join(f"{k}: {percent(chance)} ({bounds_text(intervals[k])})" for k, chance in chances.items())
+
+
+def bounds_text(bounds: Interval, *apart: float) -> str:
+    """Return the ends of an interval, rounded outward."""
+    return f"{at_least(bounds.low, *apart)} to {at_most(bounds.high, *apart)}"
+
+
+def _pass_rate(summary: BatchSummary) -> str:
+    evidence = summary.evidence
+    bounds = evidence.interval if evidence else summary.interval
+    text = rate(summary)
+    if evidence is None:
+        text += ", 95% interval"
+    elif evidence.corrected_rate is not None and summary.verdict in _SETTLED:
+        # What is shown after early stopping is corrected for it; the observed rate is not.
+        corrected = percent(evidence.corrected_rate, summary.min_pass_rate)
+        text += f" observed, biased by stopping early; corrected {corrected}, {_confidence(evidence)} interval"
+    else:
+        text += f", {_confidence(evidence)} {evidence.method}"
+    text += f" {bounds_text(bounds, summary.min_pass_rate)}"
+    if summary.independent < summary.completed:
+        cached = pluralize(summary.completed - summary.independent, "run")
+        return f"{text} from {summary.independent} (not from the {cached} answered from a cache)"
+    least = at_least(bounds.low, summary.min_pass_rate)
+    return f"{text}: {summary.passed} of {summary.completed} shows at least {least}"
+
+
+def suite_counts(suite: SuiteSummary) -> str:
+    """Return how many scenarios have which verdict."""
+    counts = (f"{suite.verdicts[verdict]} {verdict}" for verdict in BatchVerdict if verdict in suite.verdicts)
+    return f"{pluralize(suite.scenarios, 'scenario')}: {', '.join(counts)}"
+
+
+def suite_mean(mean: ClusteredMean) -> str:
+    """Return the mean pass rate over the scenarios, with its interval."""
+    error = f"standard error {mean.standard_error * 100:.1f} points, clustered by scenario"
+    return f"{percent(mean.mean, *mean.interval)}, 95% interval {bounds_text(mean.interval)} ({error})"
 
 
 def _confidence(evidence: GateEvidence) -> str:
-    return f"{evidence.confidence * 100:.4g}%"
+    return f"{exact_percent(evidence.confidence)}{' one-sided' if evidence.one_sided else ''}"
 
 
-def _saving(evidence: GateEvidence, summary: BatchSummary) -> str:
+def _saving(summary: BatchSummary, evidence: GateEvidence) -> str:
     settled = f"settled after {pluralize(summary.completed, 'run')}"
-    if evidence.fixed_runs is None:
+    if evidence.fixed_runs is None or evidence.corrected_rate is None:
         return f"{settled}; a fixed number up to 5,000 would not settle such a pass rate 9 times in 10"
     saved = evidence.fixed_runs - summary.completed
-    planned = f"a fixed number of {evidence.fixed_runs} would settle a pass rate of {rate(summary)} 9 times in 10"
+    such = percent(evidence.corrected_rate, summary.min_pass_rate)
+    planned = f"a fixed number of {evidence.fixed_runs} would settle a pass rate of {such} 9 times in 10"
     return f"{settled}; {planned}: " + (f"{pluralize(saved, 'run')} saved" if saved > 0 else "no saving")
 
 
-def rate(summary: BatchSummary) -> str:
-    return or_unknown(summary.pass_rate, percent)
+def rate(summary: BatchCounts) -> str:
+    """Return the observed pass rate, never rounded to its minimum or to an end of its interval."""
+    if summary.pass_rate is None:
+        return "unknown"
+    return percent(summary.pass_rate, summary.min_pass_rate, *summary.interval)
+
+
+@dataclass(frozen=True, slots=True)
+class RateLabels:
+    """A pass rate, its interval and its minimum as text, rounded so that none is shown as another."""
+
+    rate: str
+    interval: str
+    required: str
+
+
+def rate_labels(summary: BatchCounts) -> RateLabels:
+    """Return the texts; the interval is the 95 % one, or that of the required confidence if the summary has it."""
+    evidence = summary.evidence if isinstance(summary, BatchSummary) else None
+    bounds = evidence.interval if evidence else summary.interval
+    return RateLabels(
+        rate(summary),
+        "unknown" if summary.pass_rate is None else bounds_text(bounds, summary.min_pass_rate),
+        exact_percent(summary.min_pass_rate),
+    )
 
 
 def interval(summary: BatchSummary) -> str:
-    """Return the 95% interval of the pass rate, rounded outward."""
-    return f"{at_least(summary.interval.low)} to {at_most(summary.interval.high)}" if summary.completed else "unknown"
+    """Return the 95% interval of the pass rate, rounded outward, but never across its minimum."""
+    return bounds_text(summary.interval, summary.min_pass_rate) if summary.completed else "unknown"
 
 
 def score(value: float | None) -> str:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from salvo.engine.text.formatting import first_lines, pluralize, seconds, truncate
 from salvo.engine.text.markdown import code, inline, markdown_table
+from salvo.scenarios.analysis.suite import summarise_suite
 from salvo.scenarios.analysis.summary import AssertionSummary, BatchSummary, Failure, Group
 from salvo.scenarios.report import labels
 from salvo.scenarios.result import AgentRunResult, full_model
@@ -28,9 +28,12 @@ def as_markdown(summaries: Sequence[BatchSummary], results: Sequence[AgentRunRes
 
 
 def _headline(summaries: Sequence[BatchSummary]) -> str:
-    counts = Counter(summary.verdict.value for summary in summaries)
-    verdicts = ", ".join(f"{number} {verdict}" for verdict, number in sorted(counts.items()))
-    return f"{pluralize(len(summaries), 'scenario')}: {verdicts}."
+    suite = summarise_suite(summaries)
+    counts = f"{labels.suite_counts(suite)}."
+    if len(summaries) < 2:
+        return counts
+    mean = "" if suite.mean is None else f" Mean pass rate {labels.suite_mean(suite.mean)}."
+    return f"{suite.verdict.capitalize()}. {counts}{mean}"
 
 
 def _row(summary: BatchSummary) -> tuple[str, ...]:

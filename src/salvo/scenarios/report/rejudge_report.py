@@ -6,8 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from salvo.engine.stats.voting import Advice, Components, Reliability, components, more_runs_or_votes, reliability
-from salvo.engine.text.formatting import money, or_unknown, percent, pluralize
+from salvo.engine.stats.judge_advice import Advice, judge_share_interval, more_runs_or_votes
+from salvo.engine.stats.rates import Interval
+from salvo.engine.stats.voting import Components, Reliability, components, reliability
+from salvo.engine.text.formatting import at_least, at_most, money, or_unknown, percent, pluralize
 from salvo.engine.text.unicode_escape import printable
 from salvo.scenarios.store.rejudge_store import JudgeVerdict, Rejudgement
 
@@ -28,6 +30,9 @@ class JudgeSummary:
     changed: int | None
     """Transcripts on which most judgings differ from the stored verdict; None if no verdict is stored."""
     components: Components | None
+    """The variance of a verdict, by its source."""
+    judge_share_interval: Interval | None
+    """The 95 % interval of the judge's share, by resampling the transcripts."""
     advice: Advice | None
     cost: float | None
 
@@ -71,7 +76,8 @@ def _summary(
     results = [verdict.passed for _, verdict in judgings]
     costs = [verdict.cost for _, verdict in judgings]
     cost = None if None in costs else sum(filter(None, costs))
-    variance = components(list(votes.values()))
+    rows = [[passed for passed in row if passed is not None] for row in verdicts.values()]
+    vote_rows = [[passed for passed in row if passed is not None] for row in votes.values()]
     vote_cost = None if cost is None or not results else cost / (len(results) * vote_count)
     return JudgeSummary(
         label=label,
@@ -82,8 +88,9 @@ def _summary(
         verdicts=reliability(list(verdicts.values())),
         votes=reliability(list(votes.values())),
         changed=_changed(verdicts, stored),
-        components=variance,
-        advice=more_runs_or_votes(variance, len(verdicts), vote_count, run_cost, vote_cost) if variance else None,
+        components=components(rows),
+        judge_share_interval=judge_share_interval([(sum(row), len(row)) for row in rows if row]),
+        advice=more_runs_or_votes(vote_rows, vote_count, run_cost, vote_cost),
         cost=cost,
     )
 
@@ -114,8 +121,10 @@ def _source(summary: JudgeSummary) -> str:
     share = summary.judge_share
     if share is None:
         return "" if summary.components is None or summary.components.agent is None else "; nothing varied"
+    bounds = summary.judge_share_interval
+    interval = "" if bounds is None else f" (95% {at_least(bounds.low)} to {at_most(bounds.high)})"
     return (
-        f"; {percent(share)} of the variation of single votes comes from the judge, {percent(1 - share)} from the agent"
+        f"; {percent(share)}{interval} of the variation of the verdicts comes from the judge, the rest from the agent"
     )
 
 
@@ -146,16 +155,25 @@ def _advice(advice: Advice | None) -> str | None:
     """Return whether more runs or more votes would help, with standard errors in points of the pass rate."""
     if advice is None:
         return None
-    now = f"the standard error is {advice.error * 100:.1f} points"
-    votes = f"{advice.error_with_votes * 100:.1f} with two more votes per run"
-    if advice.error_with_runs is not None:
-        votes += f", {advice.error_with_runs * 100:.1f} with more runs for the same cost"
+    if not advice.error:
+        return "nothing varied, so these judgings do not show how precise the pass rate is"
     words = {
-        "runs": "more runs would help, more votes would help less",
-        "votes": "more votes would help, more runs would help less",
-        None: "it is unknown whether more runs or more votes would help" if advice.error else "nothing varied",
+        "runs": "more runs would make the pass rate more precise than more votes",
+        "votes": "more votes would make the pass rate more precise than more runs",
+        None: "these judgings do not show whether more runs or more votes would make the pass rate more precise",
     }
-    return f"{words[advice.better]} ({now}; {votes})"
+    errors = [f"the standard error is {_points(advice.error)} points"]
+    if advice.error_with_votes is not None and advice.pass_rate_with_votes is not None:
+        now, later = percent(advice.pass_rate), percent(advice.pass_rate_with_votes)
+        moved = "" if now == later else f", with which the pass rate is about {later}, not {now}"
+        errors.append(f"{_points(advice.error_with_votes)} with two more votes per run{moved}")
+    if advice.error_with_runs is not None:
+        errors.append(f"{_points(advice.error_with_runs)} with more runs for the same cost")
+    return f"{words[advice.better]} ({'; '.join(errors)})"
+
+
+def _points(share: float) -> str:
+    return f"{share * 100:.1f}"
 
 
 def document(summary: JudgeSummary) -> dict[str, Any]:
@@ -169,7 +187,12 @@ def document(summary: JudgeSummary) -> dict[str, Any]:
         "stored_verdicts_changed": summary.changed,
         "verdicts": summary.verdicts._asdict(),
         "votes": summary.votes._asdict(),
-        "variance": summary.components and {**summary.components._asdict(), "judge_share": summary.judge_share},
+        "variance": summary.components
+        and {
+            **summary.components._asdict(),
+            "judge_share": summary.judge_share,
+            "judge_share_interval": summary.judge_share_interval,
+        },
         "advice": summary.advice and summary.advice._asdict(),
         "cost": summary.cost,
     }

@@ -5,12 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from salvo.engine.text.formatting import (
-    at_least,
-    at_most,
     display_json,
     first_lines,
     format_time,
-    percent,
     pluralize,
     seconds,
     truncate,
@@ -34,6 +31,7 @@ _COLOURS = {
     "interrupted": "yellow",
     "open": "yellow",
     "inconclusive": "yellow",
+    "not judged": "yellow",
 }
 
 
@@ -45,7 +43,12 @@ class VerdictPaint(Paint):
 
 
 def batch_table(
-    summary: BatchSummary, *, colour: bool = False, width: int | None = None, scoring: bool = False
+    summary: BatchSummary,
+    *,
+    colour: bool = False,
+    width: int | None = None,
+    scoring: bool = False,
+    pass_at_k: bool = False,
 ) -> list[str]:
     """Return a batch as a table, followed by its verdict and statistics. With `scoring` it is one of stored runs."""
     paint = VerdictPaint(colour)
@@ -58,7 +61,7 @@ def batch_table(
         [paint(header, bold=True), rule, *body, *(_scored_failures(summary) if scoring else _failures(summary))],
         list(_errors(summary, paint)),
         list(_skipped(summary, paint, f"salvo {'score' if scoring else 'run'} --resume {summary.batch_id}")),
-        list(_numbers(summary, paint)),
+        list(_numbers(summary, paint, pass_at_k)),
     ]
     return [line for section in sections if section for line in ("", *section)][1:]
 
@@ -141,9 +144,9 @@ def _grouped(groups: Sequence[Group], reason: Callable[[Group], str]) -> Iterato
         yield f"  … and {sum(group.count for group in groups[_GROUPS:])} more, for other reasons"
 
 
-def _numbers(summary: BatchSummary, paint: VerdictPaint) -> Iterator[str]:
+def _numbers(summary: BatchSummary, paint: VerdictPaint, pass_at_k: bool) -> Iterator[str]:
     yield f"verdict    {verdict(summary, paint)}"
-    yield from (f"{row.name:<10} {row.value}" for row in labels.figures(summary))
+    yield from (f"{row.name:<10} {row.value}" for row in labels.figures(summary, pass_at_k=pass_at_k))
 
 
 def verdict(summary: BatchSummary, paint: VerdictPaint | None = None) -> str:
@@ -164,8 +167,8 @@ def _batch_row(summary: BatchSummary) -> tuple[str, ...]:
         truncate(printable(summary.model or summary.provider), 30),
         format_time(summary.created_at),
         f"{summary.completed}/{summary.runs}",
-        "" if summary.pass_rate is None else percent(summary.pass_rate),
-        f"{at_least(summary.interval.low)} to {at_most(summary.interval.high)}" if summary.completed else "",
+        "" if summary.pass_rate is None else labels.rate(summary),
+        labels.interval(summary) if summary.completed else "",
         "" if summary.average_score is None else f"{summary.average_score:.2f}",
         str(summary.errors or ""),
         labels.total(summary.cost),

@@ -19,12 +19,11 @@ from salvo.engine.runtime.event_loop import watched_loop
 from salvo.engine.runtime.pool import TERMINATED, Budget, Pool, PoolStopped, cancel_on_interrupt, gather
 from salvo.engine.runtime.pricing import PriceBook
 from salvo.engine.runtime.redact import Redactor
-from salvo.engine.stats.gating import settled
 from salvo.engine.wire.base import Endpoint
 from salvo.engine.wire.record import RecordingOptions
 from salvo.engine.wire.retry import Wait
 from salvo.errors import StoreError
-from salvo.scenarios.analysis.confidence_gate import required_confidence
+from salvo.scenarios.analysis.confidence_gate import independent_tally, required_confidence, settled_verdict
 from salvo.scenarios.result import AgentRunResult, Batch, Cause, Outcome, SkippedRun
 from salvo.scenarios.run.attempt import run_once
 from salvo.scenarios.run.call_limits import DEFAULT_LIMITS, CallLimits
@@ -112,16 +111,11 @@ def is_unsettled(batch: Batch, entries: Iterable[IndexEntry]) -> bool:
     """Return whether a batch needs more runs (`--until-sure`) before its verdict can be given, and may have them.
 
     Runs are made in rounds, and the verdict is looked at only when all runs of a round have ended: looking earlier
-    would be biased towards fast runs. The bounds are those of a confidence sequence, so they may be looked at after
-    every round.
+    would be biased towards fast runs. The test is valid after every run, so it may be looked at after every round.
     """
     if batch.max_runs is None or batch.runs >= batch.max_runs:
         return False
-    outcomes = [entry.outcome for entry in entries]
-    passed = outcomes.count(Outcome.PASSED)
-    completed = passed + outcomes.count(Outcome.FAILED)
-    confidence = required_confidence(batch)
-    return confidence is not None and settled(passed, completed, batch.min_pass_rate, confidence) is None
+    return required_confidence(batch) is not None and settled_verdict(batch, independent_tally(entries)) is None
 
 
 @dataclass(slots=True, kw_only=True)
@@ -201,6 +195,7 @@ class Runner:
         first = batch.runs + 1
         at_once = prepared.scenario.concurrency or self.limits.concurrency
         batch.runs = min(batch.runs + at_once, batch.max_runs or 0)
+        batch.rounds.append(batch.runs)
         self.store.save_batch(batch)
         numbers = list(range(first, batch.runs + 1))
         self.listener.planned(len(numbers))

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from dataclasses import dataclass, field
 
 from salvo.engine.chat.base import Usage
 from salvo.engine.jsonio import json_codec
 from salvo.engine.jsonio.type_adapters import copy_fields
-from salvo.scenarios.result import AgentRunResult, Cause, Outcome, RunIdentity
+from salvo.scenarios.result import UNFINISHED, AgentRunResult, Cause, Outcome, RunIdentity
 
 LONGEST_ERROR = 300
+_HASH = 16
+"""Hexadecimal digits: enough to tell the runs of a batch apart."""
 _BATCH_ID = re.compile(r"[A-Za-z0-9_-]{1,128}")
 
 
@@ -40,6 +43,8 @@ class IndexEntry(RunIdentity):
     error: str | None = None
     recorded: bool = False
     from_cache: bool = False
+    content_hash: str = ""
+    """The same for runs with the same tool calls and final output; empty if the agent did not finish."""
 
 
 class Entries(list[IndexEntry]):
@@ -64,7 +69,13 @@ def index_entry(result: AgentRunResult) -> IndexEntry:
             Judged(item.name or item.type, item.type, item.passed, item.required) for item in result.eval_results
         ],
         error=error,
+        content_hash="" if result.cause in UNFINISHED else _content_hash(result),
     )
+
+
+def _content_hash(result: AgentRunResult) -> str:
+    calls = [(call.name, call.arguments, call.result, call.error) for call in result.tool_calls]
+    return hashlib.sha256(json_codec.dumps([result.final_output, calls])).hexdigest()[:_HASH]
 
 
 def parse_batch_id(line: bytes) -> str | None:

@@ -14,13 +14,14 @@ from pydantic import Field
 from salvo.engine.jsonio.type_adapters import copy_fields
 from salvo.engine.runtime.pool import is_set_within
 from salvo.engine.stats.rates import Interval
+from salvo.engine.text.formatting import NamedValue
 from salvo.scenarios.analysis.comparison_inputs import compare_batches, find_pairs
 from salvo.scenarios.analysis.divergence import Divergence
 from salvo.scenarios.analysis.scored_sides import ScoredSides
 from salvo.scenarios.analysis.summary import BatchSummary, BatchVerdict, FailureGroup, failure_groups
 from salvo.scenarios.report import html
 from salvo.scenarios.report.comparison import ComparisonDocument, document
-from salvo.scenarios.report.labels import CAUSES, VERDICTS, why
+from salvo.scenarios.report.labels import CAUSES, VERDICTS, RateLabels, figures, rate_labels, why
 from salvo.scenarios.result import Batch, Cause, Outcome
 from salvo.scenarios.store.batch_catalog import BatchRow, StoreWatcher
 from salvo.scenarios.store.index import IndexEntry
@@ -44,10 +45,16 @@ Offset = Annotated[int, Query(ge=0, le=10_000_000)]
 
 
 @dataclass(frozen=True, slots=True)
+class ListedBatch(BatchRow):
+    labels: RateLabels
+    """As in the terminal."""
+
+
+@dataclass(frozen=True, slots=True)
 class BatchPage:
     """Newest first."""
 
-    rows: list[BatchRow]
+    rows: list[ListedBatch]
     offset: int
     limit: int
     more: bool
@@ -84,9 +91,10 @@ def batches(
             matches.append(row)
         if len(matches) > start + limit:
             break
-    rows = matches[start:]
-    skipped += sum(row.skipped for row in rows[:limit]) + services.catalog.unreadable
-    return BatchPage(rows[:limit], offset, limit, len(rows) > limit, skipped, str(services.catalog.store.folder))
+    more = len(matches) > start + limit
+    rows = [copy_fields(ListedBatch, row, labels=rate_labels(row)) for row in matches[start : start + limit]]
+    skipped += sum(row.skipped for row in rows) + services.catalog.unreadable
+    return BatchPage(rows, offset, limit, more, skipped, str(services.catalog.store.folder))
 
 
 def _matches(row: BatchRow, scenario: str | None, model: str | None, verdict: BatchVerdict | None, search: str) -> bool:
@@ -110,6 +118,8 @@ class SeriesPoint:
     pass_rate: float | None
     interval: Interval
     min_pass_rate: float
+    labels: RateLabels
+    """As in the terminal."""
     average_cost: float | None
     """In dollars, over the completed runs; null if the cost of one of them is unknown."""
     latency_p50: float | None
@@ -159,6 +169,7 @@ def _point(row: BatchRow) -> SeriesPoint:
     return copy_fields(
         SeriesPoint,
         row,
+        labels=rate_labels(row),
         average_cost=row.cost.average,
         latency_p50=row.latency.p50 if row.latency else None,
         latency_p95=row.latency.p95 if row.latency else None,
@@ -215,6 +226,10 @@ class BatchDetail:
     """The reason for the verdict, as in the terminal."""
     verdict_label: str
     """What the verdict means, as a sentence."""
+    labels: RateLabels
+    """As in the terminal."""
+    figures: list[NamedValue]
+    """Pass rate, pass^k, cost and latency as text, as in the terminal."""
     failure_groups: list[FailureGroup]
     """All failed runs by the assertions that failed, largest group first. Lists of runs have at most 50 entries."""
     cause_labels: Mapping[Cause, str]
@@ -243,6 +258,8 @@ def show(batch_id: str, services: ServicesDep) -> BatchDetail:
         summary=summary,
         why=why(cached.summary),
         verdict_label=VERDICTS[cached.summary.verdict],
+        labels=rate_labels(cached.summary),
+        figures=list(figures(cached.summary)),
         failure_groups=[replace(group, run_ids=group.run_ids[:MAX_LISTED]) for group in groups],
         cause_labels=CAUSES,
         batch=cached.batch,

@@ -17,7 +17,7 @@ import { useFilters } from "@/lib/useFilters";
 import { VerdictBadge, verdictTone } from "../Badges";
 import { ConnectionStatus } from "../ConnectionStatus";
 import { DivergenceNote } from "../DivergenceNote";
-import { describeCost, formatPercent, formatSpending, modelName } from "../format";
+import { describeCost, formatSpending, modelName } from "../format";
 import { completionCounts } from "../labels";
 import { PassRate } from "../PassRate";
 import { useAnnouncement, useLiveBatches } from "../useLiveBatches";
@@ -138,12 +138,13 @@ function BatchHeader({ detail }: { detail: BatchDetail }) {
         <PassRate
           rate={summary.pass_rate}
           interval={summary.evidence?.interval ?? summary.interval}
+          labels={detail.labels}
           minimum={summary.min_pass_rate}
           large
         />
       </div>
       <div className="mt-4">
-        <Facts facts={headFacts(summary, batch)} />
+        <Facts facts={headFacts(detail)} />
       </div>
       <div className="mt-5 flex flex-wrap gap-3 print:hidden">
         <DownloadLink href={api.batchExportUrl(batch.batch_id)}>Download as HTML</DownloadLink>
@@ -155,20 +156,22 @@ function BatchHeader({ detail }: { detail: BatchDetail }) {
   );
 }
 
-function evidenceLabel({ confidence, method }: Evidence): string {
-  return `${formatPercent(confidence)} ${method}`;
+function evidenceLabel({ confidence, one_sided, method }: Evidence): string {
+  return `${Number((confidence * 100).toPrecision(12))}% ${one_sided ? "one-sided " : ""}${method}`;
 }
 
-function headFacts(summary: BatchSummary, batch: Batch): Fact[] {
+function headFacts({ summary, batch, labels, figures }: BatchDetail): Fact[] {
   const { latency, evidence } = summary;
-  const chances = Object.entries(summary.pass_hat).map(([k, chance]) => `${k}: ${formatPercent(chance)}`);
+  const figure = (name: string) => figures.find((row) => row.name === name)?.value;
   return [
     { name: "Runs completed", value: completionCounts(summary).join(", ") },
     { name: "Passed", value: `${formatCount(summary.passed)} of ${formatCount(summary.completed)}` },
-    { name: "Required pass rate", value: formatPercent(summary.min_pass_rate) },
+    { name: "Pass rate", value: figure("pass rate") ?? UNKNOWN },
+    { name: "Required pass rate", value: labels.required },
     ...(evidence ? evidenceFacts(evidence, summary) : []),
     { name: "Average score", value: formatScore(summary.average_score) },
-    { name: "pass^k (chance that k runs all pass)", value: chances.join(", ") || UNKNOWN },
+    { name: "pass^k", value: figure("pass^k") ?? "too few runs" },
+    ...(summary.identical ? [{ name: "Identical runs", value: figure("identical") ?? UNKNOWN }] : []),
     { name: "Cost", value: describeCost(summary.cost) },
     { name: "Cost per run", value: formatSpending(summary.cost.average, summary.cost.average_at_least) },
     { name: "Judge cost (separate)", value: describeCost(summary.judge_cost) },
@@ -183,7 +186,7 @@ function headFacts(summary: BatchSummary, batch: Batch): Fact[] {
 function evidenceFacts(evidence: Evidence, summary: BatchSummary): Fact[] {
   const facts: Fact[] = [];
   if (evidence.more !== null) {
-    facts.push({ name: "Needed for a verdict", value: pluralize(evidence.more, "more passing run") });
+    facts.push({ name: "Needed for a verdict", value: `${pluralize(evidence.more, "more run")} without a failure` });
   }
   if (evidence.fixed_runs !== null) {
     const saved = evidence.fixed_runs - summary.completed;

@@ -7,11 +7,11 @@ import { ButtonLink } from "@/components/Button";
 import { Facts, PageTitle, Section, Table, TD } from "@/components/layout";
 import { Empty, ErrorNotice, Loading, Notice } from "@/components/states";
 import { VisibleText } from "@/components/VisibleText";
-import { formatCount, formatSeconds, formatTime, pluralize } from "@/lib/format";
+import { formatCount, formatSeconds, formatTime, pluralize, UNKNOWN } from "@/lib/format";
 import { formatValue } from "@/lib/text";
 import { ConnectionStatus } from "../ConnectionStatus";
 import { DivergenceNote } from "../DivergenceNote";
-import { formatDollars, formatPercent, formatPoints, formatPValue, modelName, relativeChange } from "../format";
+import { formatDollars, formatPoints, modelName, relativeChange } from "../format";
 import { useLiveBatches } from "../useLiveBatches";
 import { Difference } from "./Difference";
 import { mergeDifferences } from "./mergeDifferences";
@@ -71,7 +71,7 @@ function ComparisonView({ comparison }: { comparison: BatchComparison }) {
         <ComparedBatches name="B" batches={comparison.scenarios.map(({ b }) => b)} />
       </div>
       <Section title="Pass rates">
-        <PassRateTable scenarios={comparison.scenarios} />
+        <PassRateTable scenarios={comparison.scenarios} level={comparison.level} />
         {comparison.overall ? <OverallResult overall={comparison.overall} /> : null}
         <ExcludedRuns scenarios={comparison.scenarios} />
       </Section>
@@ -176,8 +176,8 @@ const FINDING_LABELS: Record<ScenarioComparison["finding"], { tone: Tone; text: 
   "not compared": { tone: "amber", text: "! not compared" },
 };
 
-function PassRateTable({ scenarios }: { scenarios: readonly ScenarioComparison[] }) {
-  const columns = ["Scenario", "Finding", "A", "B", "Difference in points, 95%", "p", "Smallest detectable"];
+function PassRateTable({ scenarios, level }: { scenarios: readonly ScenarioComparison[]; level: number }) {
+  const columns = ["Scenario", "Finding", "A", "B", "Difference in points, 95%", "p", "Seen in 8 of 10 cases"];
   return (
     <>
       <Table label="Pass rates" columns={columns}>
@@ -189,24 +189,20 @@ function PassRateTable({ scenarios }: { scenarios: readonly ScenarioComparison[]
             <td className={TD}>
               <Label tone={FINDING_LABELS[scenario.finding].tone}>{FINDING_LABELS[scenario.finding].text}</Label>
             </td>
-            <td className={`${TD} whitespace-nowrap tabular-nums`}>{describeRate(scenario.a)}</td>
-            <td className={`${TD} whitespace-nowrap tabular-nums`}>{describeRate(scenario.b)}</td>
+            <td className={`${TD} whitespace-nowrap tabular-nums`}>{scenario.labels.a}</td>
+            <td className={`${TD} whitespace-nowrap tabular-nums`}>{scenario.labels.b}</td>
             <td className={TD}>
-              <Difference value={scenario.difference} interval={scenario.interval} />
+              <Difference value={scenario.difference} interval={scenario.interval} labels={scenario.labels} />
             </td>
-            <td className={`${TD} whitespace-nowrap tabular-nums`}>{formatPValue(scenario.p_value)}</td>
-            <td className={`${TD} tabular-nums`}>
-              {scenario.smallest_visible_difference === null
-                ? "none"
-                : `${Math.round(scenario.smallest_visible_difference * 100)} points`}
-            </td>
+            <td className={`${TD} whitespace-nowrap tabular-nums`}>{scenario.labels.p_value || UNKNOWN}</td>
+            <td className={`${TD} tabular-nums`}>{scenario.labels.visible}</td>
           </tr>
         ))}
       </Table>
       <p className="mt-2 max-w-prose text-sm text-soft">
         p is from an exact test{scenarios.length > 1 ? ", corrected for the number of scenarios" : ""}. A difference is
-        reported if p is at most 0.05. The last column is the smallest difference that this number of runs could have
-        detected.
+        reported if p is at most {level}. The last column has the drop and the rise, in points, that this number of runs
+        would show in 8 of 10 cases.
       </p>
     </>
   );
@@ -219,26 +215,22 @@ function OverallResult({ overall }: { overall: NonNullable<BatchComparison["over
       <span className="font-semibold">All scenarios together</span>
       <Label tone={FINDING_LABELS[overall.finding].tone}>{FINDING_LABELS[overall.finding].text}</Label>
       <span className="tabular-nums">
-        {formatPoints(overall.difference)} points, p {formatPValue(overall.p_value)}
+        {overall.labels.difference} points, p {overall.labels.p_value}
         {overall.exact ? "" : ", approximated"}
+        {overall.labels.mean ? `; mean over scenarios ${overall.labels.mean}` : ""}
       </span>
     </p>
   );
-}
-
-function describeRate({ passed, completed }: BatchStats): string {
-  return completed
-    ? `${formatPercent(passed / completed)} (${formatCount(passed)} of ${formatCount(completed)})`
-    : "no run completed";
 }
 
 /** The runs that no rate includes. */
 function ExcludedRuns({ scenarios }: { scenarios: readonly ScenarioComparison[] }) {
   const lines = scenarios.flatMap((scenario) =>
     (["a", "b"] as const).flatMap((side) => {
-      const { errors, unmade } = scenario[side];
+      const { errors, unmade, cached } = scenario[side];
       const missing = [
         errors ? `${pluralize(errors, "run")} could not be judged (errors, not failures)` : "",
+        cached ? `${pluralize(cached, "run")} answered from a cache` : "",
         unmade ? `${pluralize(unmade, "run")} not run` : "",
       ].filter(Boolean);
       return missing.length

@@ -1,17 +1,24 @@
-import type { Interval } from "@/api/types";
-import { formatPoints } from "../format";
+import type { Interval, ScenarioLabels } from "@/api/types";
 
 const WIDTH = 140;
 const HEIGHT = 14;
 
 /** A difference with its interval, as text and drawn around zero. */
-export function Difference({ value, interval }: { value: number | null; interval: Interval | null }) {
+export function Difference({
+  value,
+  interval,
+  labels,
+}: {
+  value: number | null;
+  interval: Interval | null;
+  labels: ScenarioLabels;
+}) {
   if (value === null) return <span className="text-soft">unknown</span>;
   const x = (share: number) => WIDTH / 2 + share * (WIDTH / 2 - 4);
   const middle = HEIGHT / 2;
   return (
     <span className="inline-flex flex-wrap items-center gap-x-3 whitespace-nowrap tabular-nums">
-      <span className="min-w-9 font-semibold">{formatPoints(value)}</span>
+      <span className="min-w-9 font-semibold">{labels.difference}</span>
       <svg width={WIDTH} height={HEIGHT} aria-hidden="true" className="shrink-0">
         <line x1={x(-1)} x2={x(1)} y1={middle} y2={middle} className="stroke-rule" />
         <line x1={x(0)} x2={x(0)} y1="0" y2={HEIGHT} className="stroke-edge" />
@@ -24,11 +31,7 @@ export function Difference({ value, interval }: { value: number | null; interval
         ) : null}
         <circle cx={x(value)} cy={middle} r="4" className="fill-link" />
       </svg>
-      {interval ? (
-        <span className="text-sm text-soft">
-          {formatPoints(interval[0])} to {formatPoints(interval[1])}
-        </span>
-      ) : null}
+      {interval ? <span className="text-sm text-soft">{labels.interval}</span> : null}
     </span>
   );
 }

@@ -228,7 +228,7 @@ function Row({ row, isNew, selected, onSelect }: RowProps) {
         </span>
       </td>
       <td className={TD}>
-        <PassRate rate={row.pass_rate} interval={row.interval} minimum={row.min_pass_rate} />
+        <PassRate rate={row.pass_rate} interval={row.interval} labels={row.labels} minimum={row.min_pass_rate} />
       </td>
       <td className={`${TD} tabular-nums`}>
         <span className="whitespace-nowrap">{completed}</span>

@@ -5,7 +5,7 @@ import { Table, TD } from "@/components/layout";
 import { VisibleText } from "@/components/VisibleText";
 import { formatSeconds, formatTime, pluralize } from "@/lib/format";
 import { VerdictBadge } from "../Badges";
-import { formatDollars, formatInterval, formatLatencies, formatPercent, modelName } from "../format";
+import { formatDollars, formatLatencies, modelName } from "../format";
 import { describeRate, Legend, RateChart, Sparkline } from "./charts";
 import { latestPoints, MAX_POINTS } from "./geometry";
 
@@ -54,12 +54,8 @@ function SeriesCard({ series }: { series: Series }) {
         <VisibleText>{modelName(series)}</VisibleText>
       </p>
       <p className="mt-2 flex flex-wrap items-baseline gap-x-3 gap-y-1">
-        <span className="font-semibold text-2xl tabular-nums">
-          {last.pass_rate === null ? "–" : formatPercent(last.pass_rate)}
-        </span>
-        <span className="text-sm text-soft">
-          {last.pass_rate === null ? "no run completed" : formatInterval(last.interval)}
-        </span>
+        <span className="font-semibold text-2xl tabular-nums">{last.pass_rate === null ? "–" : last.labels.rate}</span>
+        <span className="text-sm text-soft">{last.pass_rate === null ? "no run completed" : last.labels.interval}</span>
         <span className="ml-auto">
           <VerdictBadge verdict={last.verdict} />
         </span>

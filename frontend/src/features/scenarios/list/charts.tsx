@@ -4,7 +4,7 @@ import { EndLabels, HorizontalLine } from "@/components/chart";
 import { formatTime } from "@/lib/format";
 import { linePaths } from "@/lib/plot";
 import { verdictTone } from "../Badges";
-import { formatInterval, formatPercent } from "../format";
+import { formatPercent } from "../format";
 import { maxValue, RATE_FRAME, rateBars, SPARKLINE_FRAME, sparklinePoints } from "./geometry";
 
 const FLOOR = RATE_FRAME.height - RATE_FRAME.bottom;
@@ -27,7 +27,7 @@ export function RateChart({ points, name }: { points: readonly SeriesPoint[]; na
       {minimum === undefined ? null : (
         <g>
           <HorizontalLine frame={RATE_FRAME} value={minimum} dashed />
-          <title>{`Required: ${formatPercent(minimum)}`}</title>
+          <title>{`Required: ${points.at(-1)?.labels.required}`}</title>
         </g>
       )}
       {linePaths(bars).map((path) => (
@@ -60,7 +60,7 @@ export function RateChart({ points, name }: { points: readonly SeriesPoint[]; na
 
 export function describeRate(point: SeriesPoint): string {
   if (point.pass_rate === null) return "no run completed";
-  return `${formatPercent(point.pass_rate)} (${formatInterval(point.interval)})`;
+  return `${point.labels.rate} (${point.labels.interval})`;
 }
 
 const VERDICT_SHAPES: Record<Verdict, string> = {

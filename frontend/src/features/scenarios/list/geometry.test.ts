@@ -14,6 +14,7 @@ function point(pass_rate: number | null, interval: [number, number] = [0.2, 0.9]
     min_pass_rate: 0.8,
     pass_rate,
     interval,
+    labels: { rate: "", interval: "", required: "" },
     average_cost: null,
     latency_p50: null,
     latency_p95: null,
