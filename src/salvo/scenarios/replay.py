@@ -303,8 +303,9 @@ def _comparable(result: AgentRunResult) -> dict[str, Any]:
     ending = {"ended": result.cause, "error": result.error} if is_unfinished else {}
     # The standard error of a program may contain times and numbers that differ.
     content["details"].pop("stderr", None)
-    # They are taken from the recording, and earlier versions did not store them with the run.
-    content["details"].pop("prices", None)
+    # Prices are taken from the recording, and earlier versions did not store these with the run.
+    for name in ("prices", "tolerated_fault"):
+        content["details"].pop(name, None)
     if result.cause is Cause.EXIT:
         ending.pop("error", None)
     return {**{name: value for name, value in content.items() if name not in _NOT_COMPARED}, **ending}

@@ -242,12 +242,12 @@ class Workspace:
         if scenario.adapter in own and not scenario.adapter_options.get("base_url"):
             yield ("model",), own[scenario.adapter], scenario.model
         registry = builtin_registry()
-        for index, assertion in enumerate(scenario.assertions):
+        for path, assertion in scenario.all_assertions():
             judge_model = registry.find(assertion.type).judge_model
             if judge_model is not None and (name := judge_model(scenario, assertion.fields)) is not None:
                 provider, model = catalog.find(name)
                 if provider.name in own and not assertion.fields.get("base_url"):
-                    yield ("assertions", index, "model"), provider, model
+                    yield (*path, "model"), provider, model
 
     def _load(self, file: Path, calls: Calls = Calls.ALL) -> LoadedFile[Scenario]:
         """Read a file, then check what it needs from the project."""

@@ -7,6 +7,7 @@ import pytest
 
 from tests.support.project import UserProject
 from tests.support.provider import Answer, LoopbackProvider, ProviderRequest, Say
+from tests.support.wires import OPENAI_KEY
 
 GREET = """
     x-judge: &judge
@@ -87,6 +88,17 @@ def test_every_kind_of_assertion_is_judged_and_replayed_without_a_provider(greet
     assert "Identical" in replayed.stdout
 
 
+def test_grades_can_be_judged_again(greet: UserProject) -> None:
+    with LoopbackProvider(answers) as provider:
+        greet.reach(provider)
+        greet.salvo("run")
+        judged = greet.salvo("judge", "latest", "--times", "2", "--json")
+    assert judged.exit_code == 0, judged.output
+    document = json.loads(judged.stdout)
+    assert document["judgings"] == 4
+    assert len(document["assertions"]) == 1  # judges inside other assertions are not asked again
+
+
 def test_a_judge_moved_into_another_assertion_keeps_its_recorded_votes(greet: UserProject) -> None:
     with LoopbackProvider(answers) as provider:
         greet.reach(provider)
@@ -162,3 +174,44 @@ def test_the_schema_for_editors_knows_x_fields_and_assertions_inside_others(gree
     assert types["all_of"]["assertions"]["items"] == {"$ref": "#/properties/assertions/items"}
     assert types["not"]["assertion"]["$ref"] == "#/properties/assertions/items"
     assert "schema" in types["json_schema"]
+
+
+NESTED_JUDGE = """
+    scenario: nested
+    adapter: function:agent.answer
+    user_message: Hi
+    assertions:
+      - type: not
+        assertion: {{type: llm_judge, rubric: It is rude., {fields}}}
+"""
+
+
+@pytest.fixture
+def nested(project: UserProject) -> UserProject:
+    (project.folder / "scenarios/book_flight.yaml").unlink()
+    project.write("agent.py", "def answer(request):\n    return 'hi'\n")
+    return project
+
+
+def test_a_judge_inside_another_assertion_without_a_key_is_refused_before_anything_runs(nested: UserProject) -> None:
+    nested.write("scenarios/nested.yaml", NESTED_JUDGE.format(fields="model: anthropic/claude-haiku-4-5"))
+    refused = nested.salvo("run")
+    assert refused.exit_code != 0
+    assert "ANTHROPIC_API_KEY" in refused.stderr
+    assert nested.runs() == []
+
+
+def test_a_model_that_is_not_known_is_named_inside_another_assertion_too(nested: UserProject) -> None:
+    nested.write("scenarios/nested.yaml", NESTED_JUDGE.format(fields="model: openai/gtp-5.4-mini"))
+    shown = nested.salvo("validate")
+    assert "assertions[0].assertion.model" in shown.output
+    assert "gpt-5.4-mini" in shown.output
+
+
+def test_a_judge_inside_another_assertion_is_asked_at_its_own_server(nested: UserProject) -> None:
+    with LoopbackProvider(answers) as provider:
+        fields = f"model: openai/gpt-5.4-mini, base_url: '{provider.url}/v1', api_key: {OPENAI_KEY}"
+        nested.write("scenarios/nested.yaml", NESTED_JUDGE.format(fields=fields))
+        ran = nested.salvo("run")
+    assert ran.exit_code == 0, ran.output
+    assert len(provider.requests) == 3

@@ -161,6 +161,55 @@ def test_a_judge_with_a_server_needs_no_key_of_its_provider_and_shares_no_faults
     assert broken.exit_code == 3
 
 
+NESTED = (
+    GREET[: GREET.index("  - type: llm_judge")]
+    + """
+  - type: any_of
+    name: greets
+    assertions:
+      - {type: jmespath, path: final_text, operator: eq, value: nothing}
+      - type: llm_judge
+        rubric: The greeting is polite.
+        model: openai/local-judge
+        votes: 1
+        base_url: http://${JUDGE_HOST}/v1
+        api_key: ${JUDGE_CREDENTIAL}
+"""
+)
+
+
+def test_a_judge_inside_another_assertion_has_its_own_server_too(greeted: UserProject) -> None:
+    greeted.write("scenarios/book_flight.yaml", NESTED)
+    with LoopbackProvider(lambda _: Say("Good morning!")) as agent, LoopbackProvider(grade) as judge:
+        greeted.reach(agent)
+        greeted.environ |= variables(judge)
+        shown = greeted.salvo("run", "-n", "2", "--record")
+        assert shown.exit_code == 0, shown.output
+        assert [request.headers["authorization"] for request in judge.requests] == [f"Bearer {KEY}"] * 2
+        assert len(agent.requests) == 2
+        assert (
+            f"Calls go to http://{greeted.environ['JUDGE_HOST']}/v1, with JUDGE_HOST, JUDGE_CREDENTIAL." in shown.stderr
+        )
+        greeted.write("scenarios/book_flight.yaml", NESTED.replace("JUDGE_CREDENTIAL", "OPENAI_API_KEY"))
+        refused = greeted.salvo("run")
+    assert refused.exit_code == 2
+    assert "assertions[0].assertions[1].api_key: OPENAI_API_KEY is a credential" in refused.output
+    assert KEY not in greeted.everything_stored()
+    greeted.write("scenarios/book_flight.yaml", NESTED)
+    assert greeted.salvo("replay", "--re-eval").exit_code == 0
+
+
+def test_a_wrong_key_of_a_judge_inside_another_assertion_stops_the_batch(greeted: UserProject) -> None:
+    greeted.write("scenarios/book_flight.yaml", NESTED)
+    with LoopbackProvider(lambda _: Say("Good morning!")) as agent:
+        with LoopbackProvider(lambda _: Fault.unauthorized()) as judge:
+            greeted.reach(agent)
+            greeted.environ |= variables(judge)
+            shown = greeted.salvo("run", "-n", "5", "-j", "1")
+        assert len(agent.requests) == 1
+    assert shown.exit_code == 3
+
+
 def test_scoring_asks_the_judge_of_the_new_file_at_its_server(greeted: UserProject) -> None:
     with LoopbackProvider(lambda _: Say("Good morning!")) as agent, LoopbackProvider(grade) as judge:
         greeted.reach(agent)

@@ -60,6 +60,8 @@ scenarios/search.yaml::search  3 runs
 4 scenarios, 12 runs. Nothing was run.
 """)
     assert stored(shop) == []
+    until_sure = ["--until-sure", "--max-runs", "50", "--min-pass-rate", "0.9", "-k", "early"]
+    assert "::refund-early  at most 50 runs\n" in shop.salvo("run", "--co", *until_sure).stdout
     document = json.loads(shop.salvo("run", "--co", "-k", "early", "--json").stdout)
     assert document == {
         "scenarios": [
@@ -70,6 +72,7 @@ scenarios/search.yaml::search  3 runs
                 "adapter": "function:agent.answer",
                 "model": "",
                 "runs": 1,
+                "max_runs": None,
             }
         ]
     }

@@ -110,7 +110,7 @@ def run(
     project = Project.find()
     call_limits = CallLimits(call_timeout, connect_timeout, read_timeout, tries)
     if collect_only and resume is None:
-        _collect_only(Workspace(project, allow_env=frozenset(allow_env)), selection, overrides, output)
+        _collect_only(Workspace(project, allow_env=frozenset(allow_env)), selection, overrides, max_runs, output)
         return
     blessed = None
     if baseline is not None:
@@ -314,23 +314,27 @@ def _select(workspace: Workspace, selection: Selection, overrides: ScenarioOverr
     return [(file, overrides.apply(scenario)) for file, scenario in selected.scenarios]
 
 
-def _collect_only(workspace: Workspace, selection: Selection, overrides: ScenarioOverrides, output: _Output) -> None:
+def _collect_only(
+    workspace: Workspace, selection: Selection, overrides: ScenarioOverrides, max_runs: int | None, output: _Output
+) -> None:
     """Print which scenarios would be run, by FILE::NAME, which `salvo run` takes as a PATH."""
     scenarios = _select(workspace, selection, overrides)
     if output.as_json:
         fields = ("scenario", "tags", "adapter", "model", "runs")
         document = [
-            {"file": display_path(file), **{name: getattr(scenario, name) for name in fields}}
+            {"file": display_path(file), **{name: getattr(scenario, name) for name in fields}, "max_runs": max_runs}
             for file, scenario in scenarios
         ]
         echo_json(json_codec.dumps({"scenarios": document}, indent=2))
         return
-    for file, scenario in scenarios:
-        runs = "" if output.quiet else f"  {pluralize(scenario.runs, 'run')}"
-        echo(f"{display_path(file)}::{scenario.scenario}{runs}")
+    at_most = "" if max_runs is None else "at most "  # with --until-sure
+    runs = [scenario.runs if max_runs is None else max_runs for _, scenario in scenarios]
+    for (file, scenario), number in zip(scenarios, runs, strict=True):
+        note = "" if output.quiet else f"  {at_most}{pluralize(number, 'run')}"
+        echo(f"{display_path(file)}::{scenario.scenario}{note}")
     if not output.quiet:
-        total = sum(scenario.runs for _, scenario in scenarios)
-        echo(f"\n{pluralize(len(scenarios), 'scenario')}, {pluralize(total, 'run')}. Nothing was run.")
+        total = f"{at_most}{pluralize(sum(runs), 'run')}"
+        echo(f"\n{pluralize(len(scenarios), 'scenario')}, {total}. Nothing was run.")
 
 
 def _show(

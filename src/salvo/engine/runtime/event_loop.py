@@ -7,6 +7,7 @@ blocking task is asked whether to interrupt it. A thread watches: nothing inside
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
 import sys
 import sysconfig
@@ -19,19 +20,23 @@ from types import FrameType
 from typing import Any, Protocol, TypeVar
 from weakref import WeakKeyDictionary
 
+from salvo.engine.runtime import user_code
 from salvo.engine.runtime.clock import SystemClock
-from salvo.engine.runtime.user_code import end_other_tasks, keep_for_ever
 
 T = TypeVar("T")
 
 BLOCKED_SECONDS = 1.0
-"""A loop that does not react for so long counts as blocked."""
-_POLL_SECONDS = 0.2
+"""A loop that does not react for so long is reported as blocked, and may be interrupted."""
+_LAG_SECONDS = 0.1
+"""From here on, the time in which the loop does not react is counted: many short blocks add up to a long one."""
+_POLL_SECONDS = 0.05
 _SECONDS_BETWEEN_INTERRUPTS = 1.0
 _SIGNAL = getattr(signal, "SIGURG", None)
 """The system ignores this signal if nobody handles it, so that one that comes too late does no harm."""
-_OUR_FOLDER = str(Path(__file__).parents[2])
-_LIBRARY_FOLDERS = tuple({sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")})
+_OUR_FOLDER = str(Path(__file__).parents[2]) + os.sep
+_RUNS_USERS_CODE = frozenset({__file__, user_code.__file__})
+_STANDARD_FOLDERS = tuple({sysconfig.get_path(name) for name in ("stdlib", "platstdlib")})
+_LIBRARY_FOLDERS = tuple({sysconfig.get_path(name) for name in ("purelib", "platlib")})
 
 
 class BlockingInterrupted(BaseException):
@@ -60,7 +65,7 @@ class WatchedLoop(asyncio.SelectorEventLoop):
         self.seconds_blocked = 0.0
         """In all. The thread that watches counts it up."""
         self.on_blocked: Callable[[float, str], None] | None = None
-        """Called in the loop after it was blocked, with the seconds and the place."""
+        """Called in the loop after a user's code blocked it, with the seconds and the place."""
         self.responsible: WeakKeyDictionary[asyncio.Task[Any], Responsible] = WeakKeyDictionary()
         super().__init__()
 
@@ -109,7 +114,7 @@ def run(main: Coroutine[Any, Any, T]) -> T:
         try:
             return await main
         finally:
-            refusing.update(await end_other_tasks())
+            refusing.update(await user_code.end_other_tasks())
 
     loop = runner.get_loop()
     try:
@@ -117,7 +122,7 @@ def run(main: Coroutine[Any, Any, T]) -> T:
             return runner.run(run_and_end_tasks())
     finally:
         if refusing:  # closing the runner would wait for them
-            keep_for_ever(refusing)
+            user_code.keep_for_ever(refusing)
             loop.close()
         else:
             runner.close()
@@ -187,19 +192,20 @@ class _Watch:
     def _look(self, now: float, seconds: float) -> None:
         """Count the time since the last look as that of the task that ran then and still runs."""
         task = asyncio.current_task(self._loop)
-        responsible = self._loop.responsible.get(task) if task is not None else None
+        where = _place_in_users_code(sys._current_frames().get(self._thread_id))  # noqa: SLF001 - documented
+        responsible = self._loop.responsible.get(task) if task is not None and where else None
         if responsible is not None and task is self._task:
             self._uncounted[responsible] = self._uncounted.get(responsible, 0.0) + now - self._looked_at
         self._task, self._looked_at = task, now
-        if seconds < BLOCKED_SECONDS:
+        if seconds < _LAG_SECONDS:
             return
-        self._where = _describe_place(sys._current_frames().get(self._thread_id))  # noqa: SLF001 - documented
+        self._where = where or self._where
         self._blocked_for = seconds
         self._loop.seconds_blocked = self._blocked_before + seconds
         uncounted, self._uncounted = self._uncounted, {}
         self._blockers.update(uncounted)
         late = [blocker for blocker, more in uncounted.items() if blocker.blocking(more, self._where)]
-        if responsible in late:
+        if responsible in late and seconds >= BLOCKED_SECONDS:
             self._interrupt(now)
 
     def _interrupt(self, now: float) -> None:
@@ -216,8 +222,9 @@ class _Watch:
         if seconds:
             for blocker in blockers:
                 blocker.unblocked()
-            if self._loop.on_blocked is not None:
-                self._loop.on_blocked(seconds, self._where)
+            where, self._where = self._where, ""
+            if where and seconds >= BLOCKED_SECONDS and self._loop.on_blocked is not None:
+                self._loop.on_blocked(seconds, where)
 
     def interrupt(self, _signal: int, _frame: object) -> None:
         """Run in the main thread, between two steps of whatever runs there."""
@@ -226,10 +233,22 @@ class _Watch:
             raise BlockingInterrupted
 
 
-def _describe_place(frame: FrameType | None) -> str:
-    """Return the innermost place in the user's own code, else the innermost place."""
-    innermost = frame
-    while frame is not None and frame.f_code.co_filename.startswith((_OUR_FOLDER, *_LIBRARY_FOLDERS, "<")):
+def _place_in_users_code(frame: FrameType | None) -> str:
+    """Return where a user's code runs; empty if it does not, so that the blocking is ours.
+
+    Our code that runs a user's is `user_code.py`, and this module for a task that the user's code started.
+    """
+    frames: list[FrameType] = []
+    while frame is not None and not frame.f_code.co_filename.startswith(_OUR_FOLDER):
+        if not _is_in(frame, _STANDARD_FOLDERS):
+            frames.append(frame)
         frame = frame.f_back
-    frame = frame or innermost
-    return "an unknown place" if frame is None else f"{Path(frame.f_code.co_filename).name}, line {frame.f_lineno}"
+    if not frames or frame is None or frame.f_code.co_filename not in _RUNS_USERS_CODE:
+        return ""
+    place = next((candidate for candidate in frames if not _is_in(candidate, _LIBRARY_FOLDERS)), frames[0])
+    return f"{Path(place.f_code.co_filename).name}, line {place.f_lineno}"
+
+
+def _is_in(frame: FrameType, folders: tuple[str, ...]) -> bool:
+    name = frame.f_code.co_filename
+    return name.startswith((*folders, "<")) and (folders is _LIBRARY_FOLDERS or not name.startswith(_LIBRARY_FOLDERS))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Awaitable, Generator
+from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 T = TypeVar("T")
@@ -31,11 +32,24 @@ async def abandonable(awaitable: Awaitable[T]) -> T:
                 driver.is_abandoned = True
                 task.cancel()
         raise
-    return task.result()
+    returned: T | _Exited = task.result()
+    if isinstance(returned, _Exited):
+        raise returned.error
+    return returned
 
 
-async def _drive(driver: _Driver[T]) -> T:
-    return await driver
+@dataclass(frozen=True, slots=True)
+class _Exited:
+    """A SystemExit of the user's code, which would end the event loop if it left its task."""
+
+    error: SystemExit
+
+
+async def _drive(driver: _Driver[Any]) -> Any:
+    try:
+        return await driver
+    except SystemExit as error:
+        return _Exited(error)
 
 
 class _Driver(Generic[T]):

@@ -17,7 +17,7 @@ from pydantic import ValidationError
 from salvo import __version__
 from salvo.engine.jsonio import json_codec
 from salvo.engine.jsonio.type_adapters import exception_text, first_error, type_adapter
-from salvo.engine.runtime.event_loop import BlockingInterrupted, responsible_for_blocking
+from salvo.engine.runtime.event_loop import BLOCKED_SECONDS, BlockingInterrupted, responsible_for_blocking
 from salvo.engine.runtime.pricing import UnitPrices
 from salvo.engine.runtime.redact import Redactor
 from salvo.engine.runtime.threads import in_thread
@@ -46,6 +46,9 @@ from salvo.scenarios.run.journal import Journal
 from salvo.scenarios.run.redaction import redact_verdicts, redacted
 from salvo.scenarios.run.stopwatch import Stopwatch
 from salvo.scenarios.store.recording import HASHES_ONLY, PROGRAM_RUNS_AGAIN, Recording
+
+_TOLERATED = "tolerated_fault"
+"""The detail of a run that says why the last call of its program failed, if the program finished all the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +141,10 @@ async def judge(result: AgentRunResult, environment: RunEnvironment, registry: R
     # A refusal or a truncated answer explains a failure better than the assertion that noticed it.
     result.cause = result.cause if result.cause and verdict.outcome is Outcome.FAILED else verdict.cause
     result.error = next((item.error for item in result.eval_results if item.error), None)
-    fault = environment.journal.tolerated_fault
+    if environment.prepared.batch.adapter == COMMAND and _TOLERATED in result.details:
+        fault: object = result.details[_TOLERATED]  # also of a stored run, whose journal is gone
+    else:
+        fault = environment.journal.tolerated_fault
     if fault is not None and result.outcome is Outcome.FAILED:
         # It passes if it did well without the last answer. But what it lacked is not held against it.
         result.outcome, result.cause, result.error = Outcome.ERROR, Cause.PROVIDER, str(fault)
@@ -200,7 +206,7 @@ async def _run_adapter(adapter: BaseAdapter, request: AdapterRequest) -> object:
 
 def _timeout_message(request: AdapterRequest, stopwatch: Stopwatch) -> str:
     message = f"It took longer than {request.timeout_seconds:g} s."
-    if stopwatch.blocked:
+    if stopwatch.blocked >= BLOCKED_SECONDS:
         message += (
             f" It blocked the event loop for {stopwatch.blocked:.0f} s at {stopwatch.blocked_at}: in an async "
             "function, await what takes time, or make the function sync, so that it gets a thread."
@@ -227,6 +233,7 @@ def build_result(attempted: AttemptResult, environment: RunEnvironment) -> Agent
     calls = response.tool_calls or environment.toolbox.calls
     measured: dict[str, Any] = {"models": journal.models, "dropped": sorted(journal.dropped)}
     measured["prices"] = _known_prices(journal)
+    measured[_TOLERATED] = journal.tolerated_fault and str(journal.tolerated_fault)
     return AgentRunResult(
         run_id=batch.run_id(environment.number),
         batch_id=batch.batch_id,

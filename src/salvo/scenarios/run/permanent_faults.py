@@ -81,7 +81,7 @@ def _known_targets(prepared: PreparedScenario) -> Iterator[CallTarget]:
 def _judge_targets(prepared: PreparedScenario) -> Iterator[CallTarget]:
     registry = builtin_registry()
     endpoints = prepared.judge_endpoints or {}
-    for assertion in prepared.scenario.assertions:
+    for _, assertion in prepared.scenario.all_assertions():
         judge_model = registry.find(assertion.type).judge_model
         if judge_model is not None and (name := judge_model(prepared.scenario, assertion.fields)) is not None:
             provider, model = catalog.find(name)

@@ -162,7 +162,7 @@ class Scenario(FileModel):
     user_message: str = Field(min_length=1, description="What the agent is asked to do.")
     assertions: list[Assertion] = Field(min_length=1, description="What must hold at the end of a run.")
     description: str = Field("", description="What the scenario is about, for people.")
-    tags: list[str] = Field([], description="Words to find it by.")
+    tags: list[str] = Field([], description="Words to select it by, with salvo run -m.")
     system_prompt: str = Field("", description="Instructions for the agent, before the user's message.")
     tools: list[Tool] = Field([], description="Names of tools in tools.py or tools/<name>.yaml, or definitions.")
     runs: int = Field(1, ge=1, le=100_000, description="How often it is run.")

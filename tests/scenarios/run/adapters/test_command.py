@@ -14,6 +14,7 @@ from textwrap import dedent, indent
 from typing import Any, Self
 
 import pytest
+import yaml
 from click.testing import Result
 from inline_snapshot import snapshot
 
@@ -291,6 +292,19 @@ def test_a_program_that_does_without_its_last_call_is_judged_by_what_it_did(proj
     assert (code, result["outcome"], result["cause"]) == (0, "passed", None)
     assert [event["type"] for event in result["trace"]] == ["model", "model_error"]
     assert project.salvo("replay").exit_code == 0
+
+
+def test_what_a_program_lacked_is_not_held_against_it_when_the_stored_run_is_scored_again(project: UserProject) -> None:
+    agent = PLAIN_AGENT + "found = ask('hello')\ntry: ask('thanks')\nexcept Exception: pass\nprint(found)"
+    write(project, agent)
+    code, _ = record(project, [Say('{"confirmation": "QWERTZ"}'), Fault.unauthorized()])
+    assert code == 0
+    scenario = next((project.folder / "scenarios").glob("*.yaml"))
+    stricter = yaml.safe_load(scenario.read_text())
+    stricter["assertions"] = [{"type": "jmespath", "path": "final_text", "operator": "contains", "value": "thanks"}]
+    project.write("stricter.yaml", yaml.safe_dump(stricter))
+    assert project.salvo("score", "latest", "stricter.yaml").exit_code == 3
+    assert project.salvo("replay", "--scenario", "stricter.yaml").exit_code == 3
 
 
 @pytest.mark.parametrize("body", [b'{"hello": "world"}', b'{"choices": [{"message": {}}]}'])
