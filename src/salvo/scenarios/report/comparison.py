@@ -198,15 +198,15 @@ def _setting(value: Any) -> str:
 
 
 def _rates(scenario: ScenarioComparison, level: float) -> tuple[str, ...]:
-    labels_ = scenario_labels(scenario, level)
+    texts = scenario_labels(scenario, level)
     return (
         truncate(printable(scenario.scenario_id), 40),
-        labels_.a,
-        labels_.b,
-        labels_.difference,
-        labels_.interval,
-        labels_.p_value,
-        labels_.visible,
+        _counts(scenario.a, texts.a),
+        _counts(scenario.b, texts.b),
+        texts.difference,
+        texts.interval,
+        texts.p_value,
+        texts.visible,
         str(scenario.finding),
     )
 
@@ -239,8 +239,11 @@ def scenario_labels(scenario: ScenarioComparison, level: float) -> ScenarioLabel
 def _rate(side: BatchStats, other: BatchStats) -> str:
     if side.rate is None:
         return "no run"
-    apart = () if other.rate is None else (other.rate,)
-    return f"{side.passed}/{side.completed} {percent(side.rate, *apart)}"
+    return percent(side.rate, *(() if other.rate is None else (other.rate,)))
+
+
+def _counts(side: BatchStats, rate: str) -> str:
+    return rate if side.rate is None else f"{side.passed}/{side.completed} {rate}"
 
 
 def _not_counted(comparison: Comparison) -> Iterator[str]:

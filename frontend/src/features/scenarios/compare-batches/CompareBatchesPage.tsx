@@ -189,13 +189,15 @@ function PassRateTable({ scenarios, level }: { scenarios: readonly ScenarioCompa
             <td className={TD}>
               <Label tone={FINDING_LABELS[scenario.finding].tone}>{FINDING_LABELS[scenario.finding].text}</Label>
             </td>
-            <td className={`${TD} whitespace-nowrap tabular-nums`}>{scenario.labels.a}</td>
-            <td className={`${TD} whitespace-nowrap tabular-nums`}>{scenario.labels.b}</td>
+            <td className={`${TD} whitespace-nowrap tabular-nums`}>{describeRate(scenario.a, scenario.labels.a)}</td>
+            <td className={`${TD} whitespace-nowrap tabular-nums`}>{describeRate(scenario.b, scenario.labels.b)}</td>
             <td className={TD}>
               <Difference value={scenario.difference} interval={scenario.interval} labels={scenario.labels} />
             </td>
             <td className={`${TD} whitespace-nowrap tabular-nums`}>{scenario.labels.p_value || UNKNOWN}</td>
-            <td className={`${TD} tabular-nums`}>{scenario.labels.visible}</td>
+            <td className={`${TD} tabular-nums`}>
+              {/\d/.test(scenario.labels.visible) ? `${scenario.labels.visible} points` : scenario.labels.visible}
+            </td>
           </tr>
         ))}
       </Table>
@@ -221,6 +223,10 @@ function OverallResult({ overall }: { overall: NonNullable<BatchComparison["over
       </span>
     </p>
   );
+}
+
+function describeRate({ passed, completed }: BatchStats, rate: string): string {
+  return completed ? `${rate} (${formatCount(passed)} of ${formatCount(completed)})` : "no run completed";
 }
 
 /** The runs that no rate includes. */
