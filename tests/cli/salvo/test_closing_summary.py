@@ -49,6 +49,7 @@ def test_the_end_has_totals_and_each_failing_scenario_with_the_command_to_replay
     assert ran.exit_code == 1
     assert without_ids(ran.stdout.split("\n\n")[-1]) == snapshot("""\
 3 scenarios: 1 failed, 1 error, 1 passed. 6 runs: 2 failed, 1 could not be judged, 3 passed. Cost: unknown.
+Overall: failed. Mean pass rate of the scenarios: 50%, 95% interval 0% to 100% (standard error 50.0 points, clustered by scenario).
   failed        refund  0 of 2 runs passed  salvo replay BATCH-0001
   error         search  1 error  salvo report BATCH-0001
 """)
