@@ -50,9 +50,9 @@ def test_the_report_is_as_it_was(sampled: UserProject) -> None:
     shown = sampled.salvo("report")
     assert (shown.exit_code, shown.stderr) == (0, "")
     assert shown.stdout == snapshot("""\
-BATCH             SCENARIO  MODEL         WHEN              RUNS  PASS-RATE  95%         SCORE  ERRORS  COST      VERDICT
-1m7jnvf2csae7a9k  refund    gpt-5.4-mini  2026-11-16 17:18  1/1   100%       2% to 100%  1.00           $0.00017  passed
-1m7jnvf2bz4hra20  echo      custom        2026-11-16 17:18  3/4   67%        9% to 100%  0.67           unknown   failed
+BATCH             SCENARIO  MODEL         WHEN              RUNS  PASS-RATE  95%          SCORE  ERRORS  COST      VERDICT
+1m7jnvf2csae7a9k  refund    gpt-5.4-mini  2026-11-16 17:18  1/1   100%       2% to 100%   1.00           $0.00017  passed
+1m7jnvf2bz4hra20  echo      custom        2026-11-16 17:18  3/4   67%        9% to 99.2%  0.67           unknown   failed
 """)
     assert sampled.salvo("report", "--html", "-").stdout.count("<h1>") == 1
 
