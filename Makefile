@@ -17,10 +17,10 @@ NO_NODE = { echo "Node is not here, so the page is left out. Install Node 20.19 
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup check test test-load test-lowest bench demo serve dist pictures clean
+.PHONY: help setup check test test-load test-lowest test-frameworks bench demo serve dist pictures clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 # What the program needs; and, for those who work on it, the tools.
 $(INSTALLED): pyproject.toml requirements/build.txt requirements/runtime.txt
@@ -94,11 +94,24 @@ site: $(READY) ## the documentation as a website in build/site, with every inter
 test: $(READY) $(PAGE) ## the whole test suite, in parallel, with branch coverage
 	@$(if $(NPM),npm run --prefix frontend test,$(NO_NODE))
 	@$(BIN)/python -m tests.support.chromium
-	$(BIN)/python -m pytest -n auto --dist worksteal -m "not load" --cov --cov-report=term
+	$(BIN)/python -m pytest -n auto --dist worksteal -m "not load and not frameworks" --cov --cov-report=term
 
 test-load: $(READY) $(PAGE) ## large data, many processes and many more generated examples, without coverage
 	@$(BIN)/python -m tests.support.chromium
 	HYPOTHESIS_PROFILE=load $(BIN)/python -m pytest -n auto --dist worksteal -m "load or hypothesis"
+
+MCP_SDKS := .venv-mcp
+MCP_READY := $(MCP_SDKS)/.ready
+
+# The official SDKs of MCP, for Python and for Node.
+$(MCP_READY): requirements/mcp.txt tests/frameworks/mcp/package-lock.json
+	@test -d $(MCP_SDKS) || $(PYTHON) -m venv $(MCP_SDKS)
+	@$(MCP_SDKS)/bin/python -m pip install --quiet --require-hashes -r requirements/mcp.txt
+	@$(if $(NPM),npm ci --prefix tests/frameworks/mcp --no-audit --no-fund,$(NO_NODE))
+	@touch $@
+
+test-frameworks: $(READY) $(MCP_READY) ## programs of other packages as servers and agents, in environments of their own
+	$(BIN)/python -m pytest -n auto --dist worksteal -m frameworks
 
 LOWEST := .venv-lowest
 
@@ -108,7 +121,7 @@ test-lowest: $(READY) ## the suite without browser tests, on the lowest dependen
 	@test -d $(LOWEST) || $(PYTHON) -m venv $(LOWEST)
 	@$(LOWEST)/bin/python -m pip install --quiet --upgrade "pip>=25.1"
 	@$(LOWEST)/bin/python -m pip install --quiet --constraint build/lowest.txt --editable ".[postgresql,similarity,timestamps]" --group dev
-	$(LOWEST)/bin/python -m pytest -n auto -m "not load" --ignore tests/e2e --ignore tests/package --ignore tests/docs
+	$(LOWEST)/bin/python -m pytest -n auto -m "not load and not frameworks" --ignore tests/e2e --ignore tests/package --ignore tests/docs
 
 bench: $(READY) ## compare with the official SDKs and bare Python, as ratios
 	$(BIN)/python -m bench
@@ -139,10 +152,12 @@ lock: $(READY) ## update the locked versions and hashes of all dependencies
 	$(LOCK) pyproject.toml -o requirements/runtime.txt
 	$(LOCK) --group pyproject.toml:site -c requirements/runtime.txt -o requirements/site.txt
 	$(LOCK) --group pyproject.toml:pictures -c requirements/site.txt -o requirements/pictures.txt
+	$(LOCK) --group pyproject.toml:mcp -o requirements/mcp.txt
 	$(LOCK) --group pyproject.toml:audit -c requirements/runtime.txt -o requirements/audit.txt
 	$(LOCK) pyproject.toml --all-extras --group dev -c requirements/build.txt -c requirements/runtime.txt \
 	  -c requirements/site.txt -c requirements/pictures.txt -o requirements/dev.txt
 	@$(if $(NPM),npm update --prefix frontend --no-audit --no-fund,$(NO_NODE))
+	@$(if $(NPM),npm update --prefix tests/frameworks/mcp --no-audit --no-fund,$(NO_NODE))
 
 audit: $(READY) $(PAGE_READY) ## bills of materials in build/, and known vulnerabilities of what is locked (needs the internet)
 	@test -d build/audit || $(PYTHON) -m venv build/audit
@@ -153,4 +168,4 @@ audit: $(READY) $(PAGE_READY) ## bills of materials in build/, and known vulnera
 	npm audit --prefix frontend
 
 clean: ## remove what the targets made
-	rm -rf $(VENV) $(LOWEST) build .coverage .coverage.* .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache dist frontend/node_modules src/salvo/web/static
+	rm -rf $(VENV) $(LOWEST) $(MCP_SDKS) tests/frameworks/mcp/node_modules build .coverage .coverage.* .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache dist frontend/node_modules src/salvo/web/static

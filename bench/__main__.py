@@ -6,7 +6,7 @@ import compileall
 from pathlib import Path
 
 import salvo
-from bench import cold_start, compare, completions, playbooks, scenarios, web
+from bench import cold_start, compare, completions, mcp, playbooks, scenarios, web
 
 
 def main() -> None:
@@ -16,6 +16,7 @@ def main() -> None:
     completions.report()
     scenarios.report()
     compare.report()
+    mcp.report()
     playbooks.report()
     cold_start.report()
     web.report()

@@ -24,6 +24,8 @@ SalvoError
 │   ├── ContextTooLongError    the conversation does not fit the model
 │   ├── RequestRefusedError    any other 4xx
 │   └── BadReplyError          the answer does not follow the protocol
+├── McpError                   an MCP server ended, did not answer in time, or broke the protocol
+│   └── McpAnswerError             the server answered a request with an error
 ├── StoreError                 the store cannot be written, or a file in it cannot be read
 │   └── DamagedEvaluationError     a stored evaluation has values that Salvo did not write
 └── TapeError                  a recording cannot be used
@@ -196,6 +198,20 @@ class RequestRefusedError(ProviderError):
 
 class BadReplyError(ProviderError):
     """The answer does not follow the protocol."""
+
+
+class McpError(SalvoError):
+    """An MCP server ended, did not answer in time, or broke the protocol; the agent under test is not at fault."""
+
+
+class McpAnswerError(McpError):
+    """The server answered a request with an error, whose text is `answer`."""
+
+    def __init__(self, answer: str, *, code: int, server: str, method: str, data: Any = None) -> None:
+        super().__init__(f"The MCP server {server} answered {method} with the error {code}: {answer}")
+        self.answer = answer
+        self.code = code
+        self.data = data
 
 
 class StoreError(SalvoError):

@@ -28,6 +28,11 @@ ORDER = by_turn(
     UseTools(Use("find_order", {"number": 1042})),
     Say("Order 1042 is on its way: it is in Lyon."),
 )
+CHOICES: dict[str, Answer] = {
+    "How many of KETTLE-2 do you have?": UseTools(Use("find_product", {"sku": "KETTLE-2"})),
+    "Keep one TOASTER-1 for me.": UseTools(Use("reserve", {"sku": "TOASTER-1"})),
+    "Is KETTLE-2 available?": UseTools(Use("find_supplier", {"sku": "KETTLE-2"})),
+}
 QUOTES = {
     "assumption_disclosure": "This review assumes that German law and the GDPR apply",
     "certainty_language": "the clause appears to meet what\nArticle 28(2) asks for",
@@ -42,6 +47,8 @@ def stand_in(request: ProviderRequest) -> Answer:
 
 
 def _script(request: ProviderRequest) -> Script:
+    if "find_supplier" in request.tools:
+        return lambda request: CHOICES.get(request.last_user, Say("We are open until six."))
     if "search_flights" in request.tools:
         return BOOKING
     if "issue_refund" in request.tools:

@@ -20,6 +20,7 @@ LOCKED = {
     "site.txt": GROUPS["site"],
     "pictures.txt": GROUPS["pictures"],
     "audit.txt": GROUPS["audit"],
+    "mcp.txt": GROUPS["mcp"],
 }
 
 

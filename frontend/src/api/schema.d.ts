@@ -857,6 +857,10 @@ export interface components {
             tools: {
                 [key: string]: string;
             };
+            /** Mcp Servers */
+            mcp_servers: {
+                [key: string]: components["schemas"]["ListedServer"];
+            };
             /** Settings */
             settings: {
                 [key: string]: unknown;
@@ -1105,7 +1109,7 @@ export interface components {
          * @description Why a run did not pass: faults of the agent, then faults of others, then reasons why it was skipped.
          * @enum {string}
          */
-        Cause: "assertion" | "turn_limit" | "timeout" | "refusal" | "length" | "context" | "exit" | "provider" | "adapter" | "judge" | "evaluator" | "price_unknown" | "store" | "budget" | "stop_first" | "interrupted";
+        Cause: "assertion" | "turn_limit" | "timeout" | "refusal" | "length" | "context" | "exit" | "provider" | "adapter" | "mcp" | "judge" | "evaluator" | "price_unknown" | "store" | "budget" | "stop_first" | "interrupted";
         /** ChangedCheck */
         ChangedCheck: {
             /** Check Id */
@@ -2026,6 +2030,22 @@ export interface components {
             /** Running */
             running: boolean;
             labels: components["schemas"]["RateLabels"];
+        };
+        /**
+         * ListedServer
+         * @description What an MCP server said of itself in the first run of a batch, with the fingerprint of each tool.
+         */
+        ListedServer: {
+            /** Name */
+            name: string;
+            /** Version */
+            version: string;
+            /** Protocol */
+            protocol: string;
+            /** Tools */
+            tools: {
+                [key: string]: string;
+            };
         };
         /**
          * Location

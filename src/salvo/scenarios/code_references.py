@@ -22,7 +22,7 @@ from salvo.engine.runtime.files import read_regular
 from salvo.engine.text.messages import display_path
 from salvo.errors import Problem
 from salvo.scenarios.evaluators.registry import entry_point_target, is_users_code
-from salvo.scenarios.result import COMMAND, PROVIDER_ADAPTERS
+from salvo.scenarios.result import COMMAND, OWN_ADAPTERS
 from salvo.scenarios.spec.loader import LoadedFile, load_scenario
 from salvo.scenarios.spec.project import Project
 from salvo.scenarios.spec.schema import Scenario
@@ -72,8 +72,9 @@ class _ScenarioCode:
         if scenario.adapter == COMMAND:
             yield self._command(scenario.adapter_options)
             yield from self._allowed_paths(scenario.adapter_options)
-        elif scenario.adapter not in PROVIDER_ADAPTERS:
+        elif scenario.adapter not in OWN_ADAPTERS:
             yield from self._python(("adapter",), scenario.adapter, scenario.adapter.removeprefix("function:"))
+        yield from self._servers(scenario)
         if names := [tool for tool in scenario.tools if isinstance(tool, str)]:
             # Every tools.py up to the root may be imported: each is searched until it has all the names.
             for folder in self.project.folders_above(self.file):
@@ -96,7 +97,7 @@ class _ScenarioCode:
             yield self._reference(field, "python", name, module)
         yield self._reference(field, "python", name, modules[-1] if modules else None, attributes)
 
-    def _command(self, options: dict[str, Any]) -> CodeReference:
+    def _command(self, options: dict[str, Any], field: FieldPath = ("adapter_options", "command")) -> CodeReference:
         command = options.get("command", "")
         try:
             words = shlex.split(command) if isinstance(command, str) else [str(word) for word in command]
@@ -110,7 +111,12 @@ class _ScenarioCode:
         # In front of the command, as for a shell: PATH, LD_PRELOAD and others decide what code runs.
         settings = [f"{name}={shlex.quote(value)}" for name, value in variables.items()]
         name = " ".join([*settings, command if isinstance(command, str) else shlex.join(words)])
-        return self._reference(("adapter_options", "command"), "command", name, program)
+        return self._reference(field, "command", name, program)
+
+    def _servers(self, scenario: Scenario) -> Iterator[CodeReference]:
+        for name, server in scenario.mcp_servers.items():
+            if server.command is not None:
+                yield self._command(server.model_dump(exclude_none=True), ("mcp_servers", name, "command"))
 
     def _allowed_paths(self, options: dict[str, Any]) -> Iterator[CodeReference]:
         paths = options.get("allow_paths")

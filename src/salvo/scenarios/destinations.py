@@ -13,9 +13,10 @@ from salvo.engine.runtime.pricing import OwnPrice, UnitPrices, find_prices
 from salvo.engine.runtime.redact import Redactor, environment_secrets
 from salvo.engine.text.unicode_escape import printable
 from salvo.scenarios.evaluators.registry import builtin_registry
-from salvo.scenarios.result import PROVIDER_ADAPTERS
+from salvo.scenarios.result import MCP, PROVIDER_ADAPTERS
 from salvo.scenarios.spec.env_grants import BASE_URL, is_credential
 from salvo.scenarios.spec.judge_server import FIELDS, JUDGE, judge_provider, scenario_judge_servers
+from salvo.scenarios.spec.mcp_variables import server_variables
 from salvo.scenarios.spec.schema import Scenario
 from salvo.scenarios.spec.variables import expand_variables, find_variables
 from salvo.scenarios.workspace import Workspace
@@ -32,7 +33,8 @@ def destination_lines(workspace: Workspace, scenarios: Iterable[Scenario]) -> li
         if scenario.adapter not in PROVIDER_ADAPTERS and (names := _option_variables(scenario))
     ]
     destinations = (item for scenario in scenarios for item in _destinations(workspace, scenario))
-    return [*_call_lines(workspace, destinations), *code_lines, *_price_lines(workspace, scenarios)]
+    server_lines = (line for scenario in scenarios for line in _server_lines(scenario))
+    return [*_call_lines(workspace, destinations), *code_lines, *server_lines, *_price_lines(workspace, scenarios)]
 
 
 def judge_destination_lines(workspace: Workspace, scenario: Scenario) -> list[str]:
@@ -61,11 +63,15 @@ def _destinations(workspace: Workspace, scenario: Scenario) -> Iterator[tuple[st
     environ, providers = workspace.environ, catalog.providers()
     if scenario.adapter in PROVIDER_ADAPTERS:
         yield _destination(workspace, providers[scenario.adapter], scenario.adapter_options)
+    elif scenario.adapter == MCP:
+        if scenario.adapter_options.get("prompts"):
+            yield _own_destination(workspace, catalog.find(scenario.model)[0])
     else:
         # The agent's own code may ask either provider. Without a key it cannot.
         for provider in providers.values():
             if environ.get(provider.key_variable):
                 yield _own_destination(workspace, provider)
+    yield from _server_addresses(workspace, scenario)
     yield from _judge_destinations(workspace, scenario)
 
 
@@ -95,11 +101,7 @@ def _destination(workspace: Workspace, provider: Provider, options: Mapping[str,
     address_options = {name: options[name] for name in (BASE_URL, _API_KEY) if options.get(name)}
     names = [use.name for use in find_variables(address_options)]
     if BASE_URL in address_options:
-        # A credential that the user granted stays a name here.
-        plain = {
-            name: value for name, value in workspace.environ.items() if not (is_credential(name) or looks_secret(name))
-        }
-        return str(expand_variables(address_options[BASE_URL], plain)), names
+        return str(expand_variables(address_options[BASE_URL], _plain_variables(workspace.environ))), names
     address, own = _own_destination(workspace, provider)
     key = [name for name in own if name != provider.key_variable] if _API_KEY in address_options else own
     return address, [*key, *names]
@@ -135,6 +137,29 @@ def _price_line(name: str, own: OwnPrice, prices: UnitPrices, listed: UnitPrices
     if own.by_project and listed is not None and (prices.tiers[0] != listed.tiers[0]):
         note = f" The list says {listed}; --max-cost counts the higher price."
     return f"{printable(name)} costs {prices} per million tokens, by {printable(own.source)}.{note}"
+
+
+def _server_addresses(workspace: Workspace, scenario: Scenario) -> Iterator[tuple[str, list[str]]]:
+    """Yield the address of each MCP server that has one, with the variables in its address and headers."""
+    uses = server_variables(scenario) if scenario.mcp_servers else []
+    for name, server in scenario.mcp_servers.items():
+        if server.url is not None:
+            names = list(dict.fromkeys(use.name for use in uses if use.path[0] == name))
+            yield str(expand_variables(server.url, _plain_variables(workspace.environ))), names
+
+
+def _server_lines(scenario: Scenario) -> Iterator[str]:
+    """Yield a line for each program of an MCP server that gets variables."""
+    uses = server_variables(scenario) if scenario.mcp_servers else []
+    for name, server in scenario.mcp_servers.items():
+        names = dict.fromkeys(use.name for use in uses if use.path[0] == name)
+        if server.command is not None and names:
+            yield f"The MCP server {name} of {scenario.scenario} gets {', '.join(map(printable, names))}."
+
+
+def _plain_variables(environ: Mapping[str, str]) -> dict[str, str]:
+    """Return the variables that may be shown: a credential that the user granted stays a name."""
+    return {name: value for name, value in environ.items() if not (is_credential(name) or looks_secret(name))}
 
 
 def _own_destination(workspace: Workspace, provider: Provider) -> tuple[str, list[str]]:

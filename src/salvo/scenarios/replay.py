@@ -18,7 +18,7 @@ from salvo.engine.wire.tape import Tape
 from salvo.errors import InputError, NotReplayableError, TapeCorruptError, TapeError
 from salvo.scenarios.evaluators.base import LoadObject, refuse_to_load
 from salvo.scenarios.evaluators.registry import builtin_registry, is_users_code
-from salvo.scenarios.result import PROVIDER_ADAPTERS, UNFINISHED, AgentRunResult, Batch, Cause
+from salvo.scenarios.result import OWN_ADAPTERS, UNFINISHED, AgentRunResult, Batch, Cause
 from salvo.scenarios.run.adapters.base import BaseAdapter
 from salvo.scenarios.run.adapters.factory import adapter_factory
 from salvo.scenarios.run.attempt import AttemptResult, build_result, judge, run_agent, without_verdict
@@ -134,22 +134,25 @@ class Replayer:
         try:
             replayed.result = await run_agent(environment, self._redactor)
         except NotReplayableError as error:
-            if stored.cause is not Cause.TIMEOUT:
+            if stored.cause not in (Cause.TIMEOUT, Cause.MCP):
                 replayed.divergence = str(error)
                 return
-            # The recording ends at the agent's timeout.
-            attempted = AttemptResult(None, Cause.TIMEOUT, stored.error)
+            # The recording ends at the agent's timeout, or where an MCP server failed.
+            attempted = AttemptResult(None, stored.cause, stored.error)
             replayed.result = build_result(attempted, environment)
         except TapeError as error:
             replayed.divergence = str(error)
             return
+        if stored.cause is Cause.MCP and replayed.result.cause is None:
+            # The list of a server changed while the agent ran, which no replay can see.
+            replayed.result = replayed.result.model_copy(update={"cause": stored.cause, "error": stored.error})
         if unused := _unused_records(environment):
             replayed.divergence = f"The agent no longer makes {len(unused)} of the recorded calls: {unused[0]}."
 
     def _prepare_replay(self, recording: Recording, code: NamedCode) -> PreparedScenario:
         batch, scenario = recording.batch, from_document(recording.batch.scenario)
         file = self._project.root
-        if scenario.adapter not in PROVIDER_ADAPTERS:  # these run Salvo's own code only
+        if scenario.adapter not in OWN_ADAPTERS:  # these run Salvo's own code only
             file = code.source or self._source(batch)
             scenario = self._with_present_code(scenario, file, code.adapter)
         return PreparedScenario(
@@ -283,6 +286,7 @@ class Replayer:
             stopwatch=Stopwatch(clock),
             clock=clock,
             latency=stored.metrics.latency,
+            listings=recording.mcp_servers if recording else {},
         )
 
 

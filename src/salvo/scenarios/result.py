@@ -176,6 +176,8 @@ class Cause(StrEnum):
     EXIT = "exit"
     PROVIDER = "provider"
     ADAPTER = "adapter"
+    MCP = "mcp"
+    """An MCP server ended, did not answer in time, changed its tools, or broke the protocol."""
     JUDGE = "judge"
     EVALUATOR = "evaluator"
     PRICE_UNKNOWN = "price_unknown"
@@ -185,7 +187,9 @@ class Cause(StrEnum):
     INTERRUPTED = "interrupted"
 
 
-UNFINISHED = frozenset({Cause.TURN_LIMIT, Cause.TIMEOUT, Cause.CONTEXT, Cause.EXIT, Cause.PROVIDER, Cause.ADAPTER})
+UNFINISHED = frozenset(
+    {Cause.TURN_LIMIT, Cause.TIMEOUT, Cause.CONTEXT, Cause.EXIT, Cause.PROVIDER, Cause.ADAPTER, Cause.MCP}
+)
 """The causes of runs that did not finish, so that there is nothing to evaluate."""
 
 
@@ -204,8 +208,14 @@ CUSTOM = "custom"
 COMMAND = "command"
 """The adapter that runs a program."""
 
+MCP = "mcp"
+"""The adapter that tests MCP servers without an agent."""
+
 PROVIDER_ADAPTERS = ("openai", "anthropic")
-"""The adapters that ask a provider's model themselves; every other one runs code of the user's."""
+"""The adapters that ask a provider's model themselves."""
+
+OWN_ADAPTERS = (*PROVIDER_ADAPTERS, MCP)
+"""The adapters that run Salvo's own code only; every other one runs code of the user's."""
 
 
 def full_model(provider: str, model: str) -> str:
@@ -313,6 +323,16 @@ class CodeVersion:
 
 
 @dataclass(slots=True)
+class ListedServer:
+    """What an MCP server said of itself in the first run of a batch, with the fingerprint of each tool."""
+
+    name: str
+    version: str
+    protocol: str
+    tools: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
 class Batch:
     """The runs of one scenario in one command. It is stored before the first call, so that a crash can be resumed."""
 
@@ -333,6 +353,8 @@ class Batch:
     """The scenario's file, relative to the project's root."""
     tools: dict[str, str] = field(default_factory=dict)
     """The fingerprint of each tool by its name. All runs of a batch use the same tools."""
+    mcp_servers: dict[str, ListedServer] = field(default_factory=dict)
+    """What each MCP server lists, by the server's name in the scenario. All runs of a batch use the same list."""
     settings: dict[str, Any] = field(default_factory=dict)
     salvo_version: str = ""
     confidence: float | None = None

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum, auto
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
@@ -28,7 +28,7 @@ from salvo.errors import InputError, Problem, SalvoError, ScenarioFileError, Usa
 from salvo.scenarios.agent_code import agent_fingerprint
 from salvo.scenarios.evaluators.registry import builtin_registry
 from salvo.scenarios.judge_endpoints import judge_endpoints
-from salvo.scenarios.result import COMMAND, CUSTOM, PROVIDER_ADAPTERS, Batch, CodeVersion
+from salvo.scenarios.result import COMMAND, CUSTOM, MCP, OWN_ADAPTERS, PROVIDER_ADAPTERS, Batch, CodeVersion
 from salvo.scenarios.run.adapters.factory import adapter_factory
 from salvo.scenarios.run.call_limits import DEFAULT_LIMITS, CallLimitOptions, CallLimits
 from salvo.scenarios.run.environment import JudgeEndpoints, PreparedScenario
@@ -38,12 +38,16 @@ from salvo.scenarios.run.tools.discovery import changed_tools, check_tools, find
 from salvo.scenarios.spec.env_grants import EnvGrants, grant_errors, judge_grant_errors, refused_variables
 from salvo.scenarios.spec.judge_server import JudgeServer
 from salvo.scenarios.spec.loader import LoadedFile, join_errors, load_scenario
+from salvo.scenarios.spec.mcp_variables import expand_servers, server_grant_errors, server_secrets
 from salvo.scenarios.spec.prices import read_price_book
 from salvo.scenarios.spec.project import Project
 from salvo.scenarios.spec.python_scenario import python_scenario
 from salvo.scenarios.spec.schema import CERTAINTY_ERROR, Scenario
 from salvo.scenarios.spec.variables import expand_variables, find_variables, option_secrets
 from salvo.scenarios.store.store import RunStore
+
+if TYPE_CHECKING:
+    from salvo.scenarios.run.tools.mcp_tools import PreparedServer
 
 
 @dataclass(frozen=True)
@@ -104,12 +108,21 @@ def check_scenario(
     scenario: Scenario, file: Path, project: Project, *, assertions_only: bool = False
 ) -> Iterator[FieldError]:
     """Yield every error of a scenario whose shape is right. Nothing is run. A replay needs the assertions only."""
-    checks = [_check_assertions] if assertions_only else [check_tools, _check_adapter, _check_assertions]
+    checks = (
+        [_check_assertions] if assertions_only else [check_tools, _check_servers, _check_adapter, _check_assertions]
+    )
     for check in checks:
         try:
             yield from check(scenario, file, project)
         except SalvoError as error:
             yield FieldError((), str(error))
+
+
+def _check_servers(scenario: Scenario, file: Path, project: Project) -> Iterator[FieldError]:
+    if scenario.mcp_servers:
+        from salvo.scenarios.run.tools.mcp_settings import check_servers  # most scenarios have none
+
+        yield from check_servers(scenario, file, project)
 
 
 def _check_adapter(scenario: Scenario, file: Path, project: Project) -> Iterator[FieldError]:
@@ -122,6 +135,10 @@ def _check_adapter(scenario: Scenario, file: Path, project: Project) -> Iterator
         from salvo.scenarios.run.adapters.command import check_command
 
         yield from check_command(scenario, file, project.root, os.environ)
+    if scenario.adapter == MCP:
+        from salvo.scenarios.run.adapters.mcp import check_mcp_test  # few scenarios test servers
+
+        yield from check_mcp_test(scenario)
     if scenario.adapter in PROVIDER_ADAPTERS:
         yield from _check_provider_options(scenario)
 
@@ -141,6 +158,10 @@ def _check_provider_options(scenario: Scenario) -> Iterator[FieldError]:
 
 def _check_assertions(scenario: Scenario, file: Path, project: Project) -> Iterator[FieldError]:
     return builtin_registry().check(scenario, lambda path: project.load(path, file))
+
+
+_NEW_FIELDS: Mapping[str, Any] = {"mcp_servers": {}}
+"""The defaults of fields that the scenarios of earlier versions do not have."""
 
 
 def _changed_error(batch: Batch, name: str, kind: str) -> UsageError:
@@ -259,6 +280,8 @@ class Workspace:
             loaded.report(check_scenario(draft, file, self.project, assertions_only=calls is not Calls.ALL))
             if calls is not Calls.NONE:
                 loaded.report((judge_grant_errors if only_judges else grant_errors)(draft, self.grants))
+            if calls is Calls.ALL:
+                loaded.report(server_grant_errors(draft, self.grants))
         return loaded
 
     def with_python_scenario(
@@ -267,7 +290,8 @@ class Workspace:
         """Return a scenario that is written in Python in this file, and a workspace that knows its functions."""
         scenario, objects = python_scenario(fields)
         project = replace(self.project, objects=objects)
-        if errors := [*check_scenario(scenario, file, project), *grant_errors(scenario, self.grants)]:
+        grants = (*grant_errors(scenario, self.grants), *server_grant_errors(scenario, self.grants))
+        if errors := [*check_scenario(scenario, file, project), *grants]:
             raise InputError(f"The scenario {scenario.scenario} cannot be used: {join_errors(errors)}")
         return replace(self, project=project, _agents={}), overrides.apply(scenario)
 
@@ -295,6 +319,11 @@ class Workspace:
         """Add what the scenario's options hold: secrets, and an endpoint, whose name is returned if there is one."""
         self.register_judges(scenario)
         self.secrets.update(option_secrets(scenario.adapter_options, self.environ))
+        if scenario.mcp_servers:
+            from salvo.scenarios.run.tools.mcp_settings import server_endpoints  # most scenarios have none
+
+            self.secrets.update(server_secrets(scenario, self.environ))
+            self.endpoints |= server_endpoints(scenario, expand_servers(scenario, self.grants))
         options = self.adapter_options(scenario)
         base_url, key = options.get("base_url"), options.get("api_key")
         if scenario.adapter not in PROVIDER_ADAPTERS or not (base_url or key):
@@ -330,7 +359,8 @@ class Workspace:
         for batch, file, scenario in zip(batches, files, scenarios, strict=True):
             redactor = self.redactor()
             # An earlier version may have redacted less.
-            if json_codec.plain(clean_scenario(scenario, redactor)) != clean_document(batch.scenario, redactor):
+            stored = {**_NEW_FIELDS, **clean_document(batch.scenario, redactor)}
+            if json_codec.plain(clean_scenario(scenario, redactor)) != stored:
                 raise _changed_error(batch, batch.source, "scenario")
             prepared = self.prepare(scenario, file, recorded=batch.recorded, batch=batch)
             if changed := changed_tools(batch.tools, prepared.tools):
@@ -355,7 +385,7 @@ class Workspace:
                 f"The batch {batch.batch_id} was not started with --adapter {adapter}.",
                 hint="--resume continues a batch as it was started.",
             )
-        if override not in (None, adapter, *PROVIDER_ADAPTERS):
+        if override not in (None, adapter, *OWN_ADAPTERS):
             raise UsageError(
                 f"The batch {batch.batch_id} was started with --adapter {override}, which names code.",
                 hint="A stored batch does not choose code. If that is your agent, name it again: "
@@ -422,7 +452,16 @@ class Workspace:
             endpoint=endpoint,
             call_limits=self._call_limits(scenario),
             judge_endpoints=self.register_judges(scenario),
+            servers=self._servers(scenario, file),
         )
+
+    def _servers(self, scenario: Scenario, file: Path) -> list[PreparedServer]:
+        if not scenario.mcp_servers:
+            return []
+        from salvo.scenarios.run.tools.mcp_settings import prepare_servers  # most scenarios have none
+
+        expanded = expand_servers(scenario, self.grants)
+        return prepare_servers(scenario, expanded, file, self.project.root, self.environ)
 
     def _call_limits(self, scenario: Scenario | None = None) -> CallLimits:
         """Return the limits of the scenario's calls, or those of calls that belong to no agent."""

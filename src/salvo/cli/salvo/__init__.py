@@ -27,6 +27,9 @@ COMMANDS = {
         "salvo.cli.salvo.score",
         "Score stored runs again with a new rubric, judge or assertion. Only judges are called.",
     ),
+    "choices": LazyCommand(
+        "salvo.cli.salvo.choices", "Show which tools a model chose for which prompt, over all runs of a batch."
+    ),
     "dashboard": LazyCommand(
         "salvo.cli.salvo.dashboard",
         "Show the stored runs on a page: batches over time, comparisons, and each run step by step.",

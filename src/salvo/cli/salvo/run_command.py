@@ -9,7 +9,7 @@ run(…)                 this module
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -35,7 +35,7 @@ from salvo.scenarios.destinations import destination_lines
 from salvo.scenarios.plan import RunSettings, plan_resume, plan_runs
 from salvo.scenarios.report import terminal
 from salvo.scenarios.report.closing import closing_summary, worth_a_table
-from salvo.scenarios.result import AgentRunResult
+from salvo.scenarios.result import AgentRunResult, Batch
 from salvo.scenarios.run.call_limits import CallLimits
 from salvo.scenarios.run.environment import PreparedScenario
 from salvo.scenarios.run.runner import RunLimits, RunListener, RunnerResult, ScenarioRuns
@@ -240,6 +240,12 @@ class _Progress(RunListener):
 
     def cache_failed(self, error: StoreError) -> None:
         self.line.print(f"New replies are not cached. {error}")
+
+    def relisted(self, batch: Batch, server: str, earlier: str, changes: Sequence[str]) -> None:
+        self.line.print(
+            f"{batch.scenario_id}: the MCP server {server} lists other tools than in the batch {earlier}: "
+            f"{', '.join(changes)}."
+        )
 
     def finished(self, _prepared: PreparedScenario, result: AgentRunResult) -> None:
         self._done += 1

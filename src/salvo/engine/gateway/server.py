@@ -20,6 +20,7 @@ from salvo.engine.chat.openai import RESPONSES_PATH
 from salvo.engine.gateway.paths import PathRules
 from salvo.engine.gateway.sse import anthropic_stream, openai_stream, response_stream
 from salvo.engine.jsonio import json_codec
+from salvo.engine.mcp.server import McpService
 from salvo.engine.wire.base import Wire, WireReply, WireRequest
 from salvo.engine.wire.reasoning_redaction import with_placeholder_texts
 from salvo.errors import BadReplyError, RequestRefusedError, SalvoError
@@ -62,13 +63,23 @@ class Listener(Protocol):
 class Gateway:
     """Serves one program while the `async with` block lasts."""
 
-    def __init__(self, wire: Wire, listener: Listener, *, lane: str, paths: PathRules | None = None) -> None:
+    def __init__(
+        self,
+        wire: Wire,
+        listener: Listener,
+        *,
+        lane: str,
+        paths: PathRules | None = None,
+        services: Mapping[str, McpService] | None = None,
+    ) -> None:
         self._wire = wire
+        self._services = services or {}
+        """What is served as an MCP server, by its path."""
         self._paths = paths or PathRules()
         self._listener = listener
         self._lane = lane
         # With the prefix that clients may check and that redaction recognises if the program prints it.
-        self._token = f"sk-salvo-{os.urandom(24).hex()}"
+        self.token = f"sk-salvo-{os.urandom(24).hex()}"
         self._calls = 0
         self._runner = web.ServerRunner(_server(self._handle), shutdown_timeout=0.01)
         self._port = 0
@@ -87,11 +98,18 @@ class Gateway:
         """The environment variables that point the official SDKs, and most other clients, here."""
         variables = {}
         for provider in catalog.providers().values():
-            variables[provider.base_url_variable] = f"http://{HOST}:{self._port}/{provider.name}{_ROOTS[provider.name]}"
-            variables[provider.key_variable] = self._token
+            variables[provider.base_url_variable] = f"{self.origin}/{provider.name}{_ROOTS[provider.name]}"
+            variables[provider.key_variable] = self.token
         return variables
 
+    @property
+    def origin(self) -> str:
+        """The address without a path."""
+        return f"http://{HOST}:{self._port}"
+
     async def _handle(self, request: web.BaseRequest) -> web.StreamResponse:
+        if (service := self._services.get(request.path.rstrip("/"))) is not None:
+            return await self._serve(request, service)
         provider, path = _provider_and_path(request.raw_path)
         if provider not in _ROOTS:
             return _refused("openai", 404, "Nothing is served at this path.")
@@ -101,9 +119,22 @@ class Gateway:
             return _refused(provider, 405, f"{request.method} is not forwarded.")
         return await self._forward(request, provider, path)
 
+    async def _serve(self, request: web.BaseRequest, service: McpService) -> web.StreamResponse:
+        """Answer a message to one of the MCP servers. There are no streams and sessions, so no GET and no DELETE."""
+        if not self._is_authorised(request.headers):
+            return _refused("openai", 401, "This gateway serves one run, and this is not the token of that run.")
+        if request.method != "POST":
+            return web.Response(status=405, headers={"allow": "POST"})
+        response = await service.respond(await request.read())
+        if response.message is None:
+            return web.Response(status=response.status)
+        return web.Response(
+            status=response.status, body=json_codec.dumps(response.message), content_type="application/json"
+        )
+
     def _is_authorised(self, headers: Mapping[str, str]) -> bool:
         tokens = headers.get("authorization", "").removeprefix("Bearer "), headers.get("x-api-key", "")
-        return any(hmac.compare_digest(token.encode(), self._token.encode()) for token in tokens)
+        return any(hmac.compare_digest(token.encode(), self.token.encode()) for token in tokens)
 
     async def _forward(self, request: web.BaseRequest, provider: str, path: str) -> web.StreamResponse:
         bare_path = path.partition("?")[0]

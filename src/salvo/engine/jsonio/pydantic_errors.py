@@ -18,7 +18,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import reduce
 from operator import getitem
-from typing import Any, NamedTuple, TypeAlias, TypeVar, get_args
+from typing import Any, NamedTuple, TypeAlias, TypeVar, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
@@ -140,14 +140,16 @@ def _named_fields(model: type[BaseModel]) -> dict[str, FieldInfo]:
 
 def _models_at(model: type[BaseModel], path: FieldPath) -> list[type[BaseModel]]:
     models = [model]
+    is_key = False
     for step in path:
-        if isinstance(step, str):
-            models = [
-                inner
-                for outer in models
-                if step in (fields := _named_fields(outer))
-                for inner in _models_in(fields[step].annotation)
-            ]
+        if not isinstance(step, str):
+            continue
+        if is_key:  # of a mapping, whose values are the models
+            is_key = False
+            continue
+        fields = [named[step] for outer in models if step in (named := _named_fields(outer))]
+        models = [inner for field in fields for inner in _models_in(field.annotation)]
+        is_key = any(get_origin(field.annotation) is dict for field in fields)
     return models
 
 

@@ -25,7 +25,7 @@ SHORTEST_SECRET = 8
 # These headers come with every reply and never contain a secret, so they are not searched.
 _PLAIN_HEADERS = frozenset({"content-type", "anthropic-version", "request-id", "x-request-id", "retry-after"})
 
-_CREDENTIAL_HEADERS = frozenset(
+CREDENTIAL_HEADERS = frozenset(
     {"authorization", "proxy-authorization", "x-api-key", "api-key", "x-goog-api-key", "cookie", "set-cookie"}
 )
 _CREDENTIAL_FIELDS = ("authorization", "api-key", "cookie")
@@ -202,7 +202,7 @@ class Redactor:
         return {name: value if name in _PLAIN_HEADERS else self._header(name, value) for name, value in headers.items()}
 
     def _header(self, name: str, value: str) -> str:
-        return PLACEHOLDER if name.lower() in _CREDENTIAL_HEADERS else self.text(value)
+        return PLACEHOLDER if name.lower() in CREDENTIAL_HEADERS else self.text(value)
 
     def may_touch(self, serialised: str) -> bool:
         """Return False where the text of a JSON value surely contains no secret. This is much faster than the walk."""

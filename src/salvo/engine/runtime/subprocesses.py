@@ -46,7 +46,7 @@ async def run_program(
     It gets a process group of its own, and the whole group is ended when this function returns or raises.
     """
     running = _Running(_start(command, folder, environ))
-    _guard.add(running.process.pid)
+    guard.add(running.process.pid)
     exited = asyncio.ensure_future(in_thread(running.process.wait))
     streams = [
         asyncio.ensure_future(in_thread(work))
@@ -59,7 +59,7 @@ async def run_program(
         try:
             await _end(running, exited, streams)
         finally:
-            _guard.remove(running.process.pid)
+            guard.remove(running.process.pid)
     return ProcessResult(
         exit_code=running.process.returncode if ended_by_itself else None,
         output=bytes(running.output).decode("utf-8", "replace"),
@@ -123,7 +123,7 @@ class _Guard:
             self._process.wait()
 
 
-_guard = _Guard()
+guard = _Guard()
 
 
 class _Running:

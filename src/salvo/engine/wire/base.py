@@ -83,6 +83,8 @@ class Endpoint:
     key_prefix: str = "Bearer "
     key_variable: str = ""
     """Where set, a key is required, and this is the environment variable for it."""
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """Further headers of every request. They may hold a credential, so they are added when a request is sent."""
 
     @property
     def host(self) -> str:

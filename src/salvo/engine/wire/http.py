@@ -37,6 +37,7 @@ _KEPT_HEADERS = (
     "retry-after-ms",
     "x-should-retry",
     "location",
+    "mcp-session-id",
 )
 """Headers of replies that are kept. Others, such as cookies and organisation ids, are not needed."""
 _LONG_BODY = 1024 * 1024
@@ -174,7 +175,9 @@ class HttpWire:
                 hint="A base URL looks like https://api.example.com/v1.",
             )
         _check_below_base(URL(endpoint.base_url), url)
-        headers = {endpoint.key_header: endpoint.key_prefix + endpoint.key} if endpoint.key else {}
+        headers = dict(endpoint.headers)
+        if endpoint.key:
+            headers[endpoint.key_header] = endpoint.key_prefix + endpoint.key
         tls = self._tls if url.scheme == "https" else True
         route = _Route(name, url, url.origin(), headers, _proxy_for(url), tls)
         if "?" not in path:  # there may be any number of queries

@@ -125,6 +125,11 @@ def run_fingerprints(batch: Batch) -> dict[str, str]:
         if name not in _NOT_FINGERPRINTED | _SETTINGS and text not in (None, "", {}, [])
     }
     tools = {f"the tool {name}": fingerprint for name, fingerprint in batch.tools.items()}
+    tools |= {
+        f"the tool {tool} of the MCP server {name}": fingerprint
+        for name, server in batch.mcp_servers.items()
+        for tool, fingerprint in server.tools.items()
+    }
     # The model of a judge is compared by its name, and may be the default of the adapter.
     assertions = {
         name: {**assertion, "model": None} if _is_judge(assertion) else assertion

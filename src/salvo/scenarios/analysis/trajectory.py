@@ -166,6 +166,7 @@ _ENDS = {
     Cause.EXIT: "The program ends with an error",
     Cause.PROVIDER: "The provider fails",
     Cause.ADAPTER: "The agent's code fails",
+    Cause.MCP: "An MCP server fails",
 }
 
 

@@ -35,6 +35,8 @@ BUILT_IN: Mapping[str, str] = {
     "all_of": f"{_PACKAGE}.composition:ALL_OF",
     "any_of": f"{_PACKAGE}.composition:ANY_OF",
     "not": f"{_PACKAGE}.composition:NOT",
+    "mcp_server": f"{_PACKAGE}.mcp_server:TYPE",
+    "tool_choice": f"{_PACKAGE}.tool_choice:TYPE",
     "custom": f"{_PACKAGE}.custom:TYPE",
 }
 """Where each built-in type is. It is imported when a scenario uses it."""

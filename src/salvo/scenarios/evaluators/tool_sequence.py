@@ -19,7 +19,7 @@ from salvo.engine.text.formatting import pluralize
 from salvo.engine.text.messages import did_you_mean
 from salvo.scenarios.evaluators.argument_matchers import first_difference, has_regex, matcher_errors
 from salvo.scenarios.evaluators.base import EvalServices, EvaluatorType, FieldMessages, LoadObject
-from salvo.scenarios.result import PROVIDER_ADAPTERS, AgentRunResult, EvalResult, ToolCall
+from salvo.scenarios.result import COMMAND, PROVIDER_ADAPTERS, AgentRunResult, EvalResult, ToolCall
 from salvo.scenarios.spec.schema import Assertion, FileModel, Scenario
 
 Mode: TypeAlias = Literal["exact", "subset", "in_order", "any_order"]
@@ -204,8 +204,9 @@ def _why_unmatched(
 def call_errors(scenario: Scenario, field: str, calls: Sequence[ExpectedCall]) -> FieldMessages:
     """Yield the tools that the scenario does not have, and the matchers that are wrong."""
     tools = [tool if isinstance(tool, str) else tool.name for tool in scenario.tools]
-    # A user's own adapter may have tools that the file does not list.
-    is_complete = bool(tools) or scenario.adapter in PROVIDER_ADAPTERS
+    # A user's own adapter, a program and an MCP server may have tools that the file does not list.
+    has_others = bool(scenario.mcp_servers) or scenario.adapter == COMMAND
+    is_complete = not has_others and (bool(tools) or scenario.adapter in PROVIDER_ADAPTERS)
     for index, call in enumerate(calls):
         if is_complete and call.name not in tools:
             yield (field, index), f'The scenario has no tool "{call.name}"{did_you_mean(call.name, tools)}'

@@ -45,6 +45,7 @@ CAUSES: Mapping[Cause, str] = {
     Cause.EXIT: "exited with an error",
     Cause.PROVIDER: "the provider failed",
     Cause.ADAPTER: "the adapter failed",
+    Cause.MCP: "an MCP server failed",
     Cause.JUDGE: "the judge failed",
     Cause.EVALUATOR: "an evaluator failed",
     Cause.PRICE_UNKNOWN: "the price is unknown",

@@ -7,6 +7,7 @@ import inspect
 import math
 import traceback
 from collections.abc import Callable
+from contextlib import AsyncExitStack
 from dataclasses import asdict, dataclass
 from functools import lru_cache, partial
 from pathlib import Path
@@ -23,12 +24,13 @@ from salvo.engine.runtime.redact import Redactor
 from salvo.engine.runtime.threads import in_thread
 from salvo.engine.runtime.user_code import abandonable
 from salvo.engine.wire.record import RecordingWire
-from salvo.errors import ProviderError, SalvoError, TapeError
+from salvo.errors import McpError, ProviderError, SalvoError, TapeError
 from salvo.scenarios.evaluators.evaluate import evaluate_all, score
 from salvo.scenarios.evaluators.registry import Registry
 from salvo.scenarios.result import (
     COMMAND,
     CUSTOM,
+    MCP,
     UNFINISHED,
     AdapterRequest,
     AdapterResponse,
@@ -45,7 +47,7 @@ from salvo.scenarios.run.environment import CallTarget, PreparedScenario, RunEnv
 from salvo.scenarios.run.journal import Journal
 from salvo.scenarios.run.redaction import redact_verdicts, redacted
 from salvo.scenarios.run.stopwatch import Stopwatch
-from salvo.scenarios.store.recording import HASHES_ONLY, PROGRAM_RUNS_AGAIN, Recording
+from salvo.scenarios.store.recording import HASHES_ONLY, PROGRAM_RUNS_AGAIN, SERVED_PROGRAM_RUNS_AGAIN, Recording
 
 _TOLERATED = "tolerated_fault"
 """The detail of a run that says why the last call of its program failed, if the program finished all the same."""
@@ -74,8 +76,7 @@ class FinishedRun(NamedTuple):
 
 async def run_once(prepared: PreparedScenario, number: int, session: Session) -> FinishedRun:
     """Run the agent once and evaluate what it did."""
-    environment = live_environment(prepared, number, session)
-    result = await run_agent(environment, session.redactor)
+    environment, result = await _run_live(prepared, number, session)
     if prepared.batch.provider == CUSTOM and not environment.journal.model_calls:
         session.spend(result.metrics.cost, f"{prepared.batch.adapter}, whose calls it does not see")
     await judge(result, environment, session.registry)
@@ -97,6 +98,7 @@ async def run_once(prepared: PreparedScenario, number: int, session: Session) ->
         calls=environment.toolbox.records,
         prices={**environment.journal.prices, **environment.judging.prices},
         result=result,
+        mcp_servers=dict(environment.listings),
     )
     files = (recording.without_content() if hashes_only else recording).to_files(session.redactor)
     return FinishedRun(result, files, environment.faults)
@@ -107,6 +109,29 @@ def _is_good_lane(result: AgentRunResult, lane: str) -> bool:
     if result.cause is Cause.PROVIDER:
         return False
     return not (lane.startswith("judge/") and any(item.cause is Cause.JUDGE for item in result.eval_results))
+
+
+async def _run_live(prepared: PreparedScenario, number: int, session: Session) -> tuple[RunEnvironment, AgentRunResult]:
+    """Run the agent while its MCP servers run. What they take to start does not count as its time."""
+    if session.servers is None or not prepared.servers:
+        without_servers = live_environment(prepared, number, session)
+        return without_servers, await run_agent(without_servers, session.redactor)
+    batch = prepared.batch
+    try:
+        async with AsyncExitStack() as stack:
+            servers = await session.servers.open(batch, prepared.scenario.adapter, prepared.servers, stack)
+            environment = live_environment(prepared, number, session, servers.tools, servers.listings)
+            result = await run_agent(environment, session.redactor)
+            try:
+                await servers.check_changes(batch)
+            except McpError as error:  # what the agent did is kept
+                result.outcome, result.cause = Outcome.ERROR, Cause.MCP
+                result.error = session.redactor.text(str(error))
+            return environment, result
+    except McpError as error:
+        environment = live_environment(prepared, number, session)
+        attempted = AttemptResult(None, Cause.MCP, str(error))
+        return environment, redacted(build_result(attempted, environment), session.redactor)
 
 
 async def run_agent(environment: RunEnvironment, redactor: Redactor) -> AgentRunResult:
@@ -171,6 +196,8 @@ async def attempt(adapter: BaseAdapter, request: AdapterRequest, environment: Ru
                 response: object = await _run_adapter(adapter, request)
     except ProviderError as error:
         return _provider_fault(error)
+    except McpError as error:
+        return AttemptResult(None, Cause.MCP, str(error))
     except TapeError:
         raise  # a replay that diverges is not an outcome of the agent
     except SalvoError as error:
@@ -179,9 +206,7 @@ async def attempt(adapter: BaseAdapter, request: AdapterRequest, environment: Ru
         return AttemptResult(None, Cause.TIMEOUT, _timeout_message(request, stopwatch))
     except (Exception, SystemExit, asyncio.CancelledError) as error:  # what a user's adapter raises is its result
         if isinstance(error, TimeoutError) and stopwatch.is_expired:
-            if stopwatch.fault is not None:
-                return _provider_fault(stopwatch.fault)
-            return AttemptResult(None, Cause.TIMEOUT, _timeout_message(request, stopwatch))
+            return _out_of_time(environment, request)
         task = asyncio.current_task()
         if isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling():
             raise  # the run is cancelled from outside
@@ -216,6 +241,20 @@ def _timeout_message(request: AdapterRequest, stopwatch: Stopwatch) -> str:
 
 def _provider_fault(error: ProviderError) -> AttemptResult:
     return AttemptResult(None, Cause.PROVIDER, str(error), error)
+
+
+def _out_of_time(environment: RunEnvironment, request: AdapterRequest) -> AttemptResult:
+    """Return whose fault it is that the time is over."""
+    stopwatch = environment.stopwatch
+    if stopwatch.fault is not None:
+        return _provider_fault(stopwatch.fault)
+    if servers := environment.toolbox.servers_in_use:
+        error = (
+            f"The time limit of {request.timeout_seconds:g} s was over while the MCP server {', '.join(servers)} had "
+            "not answered a call, so this run says nothing about the agent."
+        )
+        return AttemptResult(None, Cause.MCP, error)
+    return AttemptResult(None, Cause.TIMEOUT, _timeout_message(request, stopwatch))
 
 
 def describe_exception(error: BaseException) -> str:
@@ -326,8 +365,14 @@ def _replayability(
     """Return how far the run can be replayed, and why no further."""
     if hashes_only:
         return "no", HASHES_ONLY
+    if environment.prepared.batch.adapter == MCP:
+        return "full", ""
     if any(not exchange.lane.startswith("judge/") for exchange in recorder.tape.exchanges):
-        return ("model-only", PROGRAM_RUNS_AGAIN) if environment.prepared.batch.adapter == COMMAND else ("full", "")
+        if environment.prepared.batch.adapter != COMMAND:
+            return "full", ""
+        toolbox = environment.toolbox
+        has_all_tools = bool(toolbox.records) and not toolbox.made_outside
+        return ("full", SERVED_PROGRAM_RUNS_AGAIN) if has_all_tools else ("model-only", PROGRAM_RUNS_AGAIN)
     if environment.toolbox.records:
         return (
             "frozen-tools",

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from salvo.engine.chat import catalog, judge
 from salvo.engine.chat.judge import JudgeVote, Question
 from salvo.engine.chat.model import WiredModel
 from salvo.engine.jsonio.canonical import stable_key
+from salvo.engine.mcp.listing import ServerListing
 from salvo.engine.runtime.clock import Clock
 from salvo.engine.runtime.pricing import PriceBook
 from salvo.engine.runtime.redact import Redactor
@@ -26,9 +27,12 @@ from salvo.scenarios.run.call_limits import DEFAULT_LIMITS, CallLimits
 from salvo.scenarios.run.journal import Journal, Spend
 from salvo.scenarios.run.stopwatch import AgentWire, OpenCalls, Stopwatch
 from salvo.scenarios.run.tools.discovery import FoundTool
-from salvo.scenarios.run.tools.toolbox import ToolBox
+from salvo.scenarios.run.tools.toolbox import Tool, ToolBox
 from salvo.scenarios.spec.judge_server import JudgeServer, without_servers
 from salvo.scenarios.spec.schema import Assertion, Scenario
+
+if TYPE_CHECKING:
+    from salvo.scenarios.run.tools.mcp_tools import McpServers, PreparedServer
 
 JudgeEndpoints: TypeAlias = Mapping[tuple[str, JudgeServer], str]
 """The name of the endpoint by the judge's provider and server."""
@@ -39,6 +43,10 @@ class CallTarget(NamedTuple):
 
     endpoint: str
     model: str
+
+
+if TYPE_CHECKING:
+    from salvo.scenarios.run.tools.mcp_tools import McpServers, PreparedServer
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +64,7 @@ class PreparedScenario:
     call_limits: CallLimits = DEFAULT_LIMITS
     judge_endpoints: JudgeEndpoints | None = None
     """The endpoints of judges with a server of their own; None in a replay, which calls none."""
+    servers: Sequence[PreparedServer] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +92,8 @@ class Session:
     spend: Spend
     price_book: PriceBook = field(default_factory=PriceBook)
     cache: CacheSource | None = None
+    servers: McpServers | None = None
+    """None where no scenario has MCP servers."""
     registry: Registry = field(default_factory=builtin_registry)
     open_calls: OpenCalls = field(default_factory=OpenCalls)
 
@@ -107,6 +118,8 @@ class RunEnvironment:
     cache: CachingWire | None = None
     latency: float | None = None
     """The recorded latency in a replay, so that a slow machine changes nothing."""
+    listings: Mapping[str, ServerListing] = field(default_factory=dict)
+    """What each MCP server lists."""
 
     @property
     def seed(self) -> int | None:
@@ -115,7 +128,8 @@ class RunEnvironment:
 
     def context(self) -> RunContext:
         wire = self.agent_wire or self.wire
-        return RunContext(wire, self.toolbox, self.clock, self.seed, self.journal, self.prepared.endpoint)
+        endpoint = self.prepared.endpoint
+        return RunContext(wire, self.toolbox, self.clock, self.seed, self.journal, endpoint, self.listings)
 
     def services(self, index: int) -> JudgingServices:
         """Return what an assertion may use, by its position among all assertions, also those inside others."""
@@ -188,7 +202,13 @@ def _question_key(assertion: Assertion) -> str:
     return stable_key([assertion.type, fields])[:12]
 
 
-def live_environment(prepared: PreparedScenario, number: int, session: Session) -> RunEnvironment:
+def live_environment(
+    prepared: PreparedScenario,
+    number: int,
+    session: Session,
+    server_tools: Sequence[Tool] = (),
+    listings: Mapping[str, ServerListing] | None = None,
+) -> RunEnvironment:
     """Return an environment over the shared connections: `Agent(Recording(Caching(Retrying(Http))))`.
 
     Each run has its own of all but the last. Judges use the same without `Agent`.
@@ -221,11 +241,12 @@ def live_environment(prepared: PreparedScenario, number: int, session: Session) 
         timestamp=timestamp,
         wire=wire,
         agent_wire=AgentWire(wire, stopwatch, limits.timeouts(prepared.scenario.timeout), session.open_calls, clock),
-        toolbox=ToolBox([tool.make(clock) for tool in prepared.tools], clock, redactor),
+        toolbox=ToolBox([*(tool.make(clock) for tool in prepared.tools), *server_tools], clock, redactor),
         journal=Journal(clock, spend=session.spend, price_book=session.price_book),
         judging=Journal(clock, spend=session.spend, price_book=session.price_book),
         stopwatch=stopwatch,
         clock=clock,
         recorder=recorder,
         cache=cache,
+        listings=listings or {},
     )

@@ -9,7 +9,7 @@ from salvo.engine.wire.addresses import is_web_address
 from salvo.engine.wire.base import Endpoint
 from salvo.errors import ProviderError, UnknownModelError, UsageError
 from salvo.scenarios.evaluators.registry import builtin_registry
-from salvo.scenarios.result import PROVIDER_ADAPTERS
+from salvo.scenarios.result import MCP, PROVIDER_ADAPTERS
 from salvo.scenarios.run.environment import CallTarget, PreparedScenario
 from salvo.scenarios.spec.judge_server import JudgeServer
 
@@ -66,14 +66,22 @@ def _key(target: CallTarget, fault: ProviderError) -> str:
 
 
 def _agent_target(prepared: PreparedScenario) -> CallTarget:
+    if _asks_for_choices(prepared):
+        provider, model = catalog.find(prepared.scenario.model)
+        return CallTarget(provider.name, model)
     if prepared.scenario.adapter in PROVIDER_ADAPTERS:
         return CallTarget(prepared.endpoint or prepared.scenario.adapter, prepared.scenario.model)
     return CallTarget(prepared.batch.batch_id, "")  # whom it calls is not known
 
 
+def _asks_for_choices(prepared: PreparedScenario) -> bool:
+    """Return whether the test of MCP servers asks the scenario's model which tool it would choose."""
+    return prepared.scenario.adapter == MCP and bool(prepared.scenario.adapter_options.get("prompts"))
+
+
 def _known_targets(prepared: PreparedScenario) -> Iterator[CallTarget]:
     """Yield the models that the scenario itself names, for the agent and for judges."""
-    if prepared.scenario.adapter in PROVIDER_ADAPTERS:
+    if prepared.scenario.adapter in PROVIDER_ADAPTERS or _asks_for_choices(prepared):
         yield _agent_target(prepared)
     yield from _judge_targets(prepared)
 

@@ -11,15 +11,17 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
+from itertools import islice
+from typing import TYPE_CHECKING
 
 from salvo.engine.runtime.clock import Clock
 from salvo.engine.runtime.event_loop import watched_loop
 from salvo.engine.runtime.pool import TERMINATED, Budget, Pool, PoolStopped, cancel_on_interrupt, gather
 from salvo.engine.runtime.pricing import PriceBook
 from salvo.engine.runtime.redact import Redactor
-from salvo.engine.wire.base import Endpoint
+from salvo.engine.wire.base import Endpoint, Wire
 from salvo.engine.wire.record import RecordingOptions
 from salvo.engine.wire.retry import Wait
 from salvo.errors import StoreError
@@ -33,6 +35,11 @@ from salvo.scenarios.store.index import IndexEntry, index_entry
 from salvo.scenarios.store.reply_cache import open_cache
 from salvo.scenarios.store.store import RunStore
 
+if TYPE_CHECKING:
+    from salvo.scenarios.run.tools.mcp_tools import McpServers
+
+_MAX_EARLIER = 200
+"""How many batches are searched for the one before."""
 INTERRUPTED = "Ctrl-C was pressed"
 _FIRST_FAILED = "a run failed, and -x stops at the first"
 _FIRST_ERROR = "a run could not be judged, and -x stops at the first"
@@ -99,6 +106,9 @@ class RunListener:
     def cache_failed(self, error: StoreError) -> None:
         """The cache cannot be written any more. The runs go on without it."""
 
+    def relisted(self, batch: Batch, server: str, earlier: str, changes: Sequence[str]) -> None:
+        """An MCP server lists other tools than in the earlier batch of the scenario."""
+
     def finished(self, prepared: PreparedScenario, result: AgentRunResult) -> None: ...
 
 
@@ -156,7 +166,9 @@ class Runner:
         if (loop := watched_loop()) is not None:
             loop.on_blocked = self.listener.blocked
         timeouts = self.call_limits.timeouts()
-        async with HttpWire(self.endpoints, self.redactor, clock=self.clock, timeouts=timeouts) as wire:
+        async with AsyncExitStack() as stack:
+            http = HttpWire(self.endpoints, self.redactor, clock=self.clock, timeouts=timeouts)
+            wire = await stack.enter_async_context(http)
             session = Session(
                 wire,
                 self.redactor,
@@ -166,6 +178,7 @@ class Runner:
                 self._pool.budget.spend,
                 self.price_book,
                 self._cache(),
+                await self._start_servers(work, wire, stack),
             )
             jobs = [self._run_scenario(runs, runs.prepared, session) for runs in work if runs.prepared]
             with cancel_on_interrupt(self._pool, INTERRUPTED):
@@ -189,6 +202,33 @@ class Runner:
                 break  # no run of the last round could be judged: something is broken, and more runs would only cost
             completed_before = completed
             await self._run_numbers(runs, prepared, self._next_round(runs.batch, prepared), session)
+
+    async def _start_servers(
+        self, work: Sequence[ScenarioRuns], wire: Wire, stack: AsyncExitStack
+    ) -> McpServers | None:
+        """Return what starts the MCP servers of the scenarios and ends them with the stack; None if there are none."""
+        if not any(runs.prepared and runs.prepared.servers for runs in work):
+            return None
+        from salvo.scenarios.run.tools.mcp_tools import McpServers  # most commands need none of it
+
+        return await stack.enter_async_context(McpServers(wire, self.clock, self._save_listing))
+
+    def _save_listing(self, batch: Batch, name: str) -> None:
+        """Save what a server lists, and report how that differs from the scenario's batch before."""
+        from salvo.scenarios.run.tools.mcp_tools import listing_changes  # as above
+
+        self.store.save_batch(batch)
+        earlier = islice(self.store.newest_first(), _MAX_EARLIER)
+        for before in earlier:
+            if (
+                before.scenario_id == batch.scenario_id
+                and before.batch_id != batch.batch_id
+                and name in before.mcp_servers
+            ):
+                changes = list(listing_changes(before.mcp_servers[name], batch.mcp_servers[name]))
+                if changes:
+                    self.listener.relisted(batch, name, before.batch_id, changes)
+                return
 
     def _next_round(self, batch: Batch, prepared: PreparedScenario) -> list[int]:
         """Return the numbers of the next round's runs. They are saved in the batch first, so that it can be resumed."""

@@ -17,6 +17,7 @@ from salvo.engine.jsonio.pydantic_errors import FieldError, FieldPath, validate
 from salvo.engine.text.messages import display_path
 from salvo.errors import InputError, Problem, ScenarioFileError
 from salvo.scenarios.spec.judge_server import ASSERTIONS, judge_servers
+from salvo.scenarios.spec.mcp_variables import SERVERS, variable_fields
 from salvo.scenarios.spec.project import project_root
 from salvo.scenarios.spec.schema import EXTENSION, Scenario, YamlTool
 from salvo.scenarios.spec.variables import variable_errors
@@ -92,6 +93,7 @@ def load_scenario(
         options: list[tuple[FieldPath, Any]] = []
         if not only_judges:
             options.append(((_OPTIONS,), document.data.get(_OPTIONS)))
+            options.append(((SERVERS,), variable_fields(document.data.get(SERVERS))))
         options += [(use.path, use.fields) for use in judge_servers(document.data.get(ASSERTIONS))]
         for options_path, values in options:
             for error in variable_errors(values, options_path, environ):

@@ -3,13 +3,27 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Annotated, Any, Self
+from datetime import date
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Discriminator, Field, Tag, WithJsonSchema, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Discriminator,
+    Field,
+    Tag,
+    WithJsonSchema,
+    model_validator,
+)
 from pydantic.json_schema import models_json_schema
 
 from salvo.engine.jsonio.pydantic_errors import EXPECTED_KIND, FieldPath, validate
+from salvo.scenarios.result import MCP
 
 if TYPE_CHECKING:
     from salvo.scenarios.evaluators.base import EvaluatorType
@@ -33,17 +47,20 @@ ScenarioName = Annotated[
     WithJsonSchema({"type": "string", "pattern": _SCENARIO_NAME}),
 ]
 
-_TOOL_NAME = r"^[A-Za-z0-9_-]{1,64}$"
+TOOL_NAME = re.compile(r"^[A-Za-z0-9_-]{1,64}$")
 ToolName = Annotated[
     str,
-    _matches(_TOOL_NAME, "must have at most 64 letters, digits, _ and -, as the providers require"),
-    WithJsonSchema({"type": "string", "pattern": _TOOL_NAME}),
+    _matches(TOOL_NAME.pattern, "must have at most 64 letters, digits, _ and -, as the providers require"),
+    WithJsonSchema({"type": "string", "pattern": TOOL_NAME.pattern}),
 ]
 
 EXTENSION = "x-"
 """Top-level fields that begin so are ignored: a place for YAML anchors, as in a Compose file."""
 
 CERTAINTY_ERROR = "no number of runs can show a min_pass_rate of 1.0; use a lower one, such as 0.95"
+
+
+NO_MESSAGE = "(No agent is asked: MCP servers are tested.)"
 
 
 class FileModel(BaseModel):
@@ -83,6 +100,69 @@ class YamlTool(FileModel):
         if self.responses is not None and self.response is not None:
             raise ValueError("has a response and responses; a tool has one or the other")
         return self
+
+
+Words = Annotated[str, Field(min_length=1)] | Annotated[list[Annotated[str, Field(min_length=1)]], Field(min_length=1)]
+_SERVER_NAME = r"^[A-Za-z0-9_-]{1,64}$"
+ServerName = Annotated[
+    str,
+    _matches(_SERVER_NAME, "must have at most 64 letters, digits, _ and -"),
+    WithJsonSchema({"type": "string", "pattern": _SERVER_NAME}),
+]
+_NEEDS_COMMAND = ("env", "pass_env", "cwd")
+
+
+def _date_as_text(value: Any) -> Any:
+    return value.isoformat() if isinstance(value, date) else value
+
+
+class McpServer(FileModel):
+    """An MCP server whose tools the agent gets: a program that Salvo starts, or an address."""
+
+    command: Words | None = Field(
+        None, description="The program and its arguments; a text is split as a shell would, and no shell runs it."
+    )
+    cwd: str | None = Field(
+        None, min_length=1, description="Where it runs, from the scenario's folder; else the project's root."
+    )
+    env: dict[str, str] = Field({}, description="Variables to set for the program. ${NAME} is filled in.")
+    pass_env: list[str] = Field([], description="Variables of this environment that the program gets too.")
+    url: str | None = Field(None, min_length=1, description="Instead of a command: its address (streamable HTTP).")
+    headers: dict[str, str] = Field(
+        {}, description="Headers of every request to the address. ${NAME} is filled in; they are never stored."
+    )
+    scope: Literal["run", "batch"] = Field(
+        "run", description="run: every run has a server of its own; batch: one is started for all runs."
+    )
+    tools: list[str] | None = Field(None, min_length=1, description="Which of its tools the agent gets. Default: all.")
+    timeout: float = Field(30.0, gt=0, le=3600, allow_inf_nan=False, description="Seconds for each of its answers.")
+    # YAML reads these versions as dates.
+    protocol: Annotated[Literal["auto", "2026-07-28", "2025-11-25"], BeforeValidator(_date_as_text)] = Field(
+        "auto", description="The version of the protocol; auto tries the newer one first."
+    )
+    faults: dict[str, Annotated[list[ToolResponse], Field(min_length=1)]] = Field(
+        {},
+        description="By tool: what calls get instead of the server's answer. Each is used once, in order; one with "
+        "a delay only lets the server answer after it.",
+    )
+
+    @model_validator(mode="after")
+    def _either(self) -> Self:
+        if (self.command is None) == (self.url is None):
+            raise ValueError("needs a command or a url, and not both")
+        for name in _NEEDS_COMMAND if self.url is not None else ("headers",):
+            if getattr(self, name):
+                raise ValueError(
+                    f"has {name}, which only a server with a {'url' if name == 'headers' else 'command'} has"
+                )
+        return self
+
+    @property
+    def words(self) -> list[str]:
+        return shlex.split(self.command) if isinstance(self.command, str) else list(self.command or ())
+
+    def folder(self, file: Path, root: Path) -> Path:
+        return root if self.cwd is None else file.parent / self.cwd
 
 
 class Assertion(FileModel):
@@ -156,7 +236,7 @@ class Scenario(FileModel):
     scenario: ScenarioName = Field(description="The scenario's name.")
     adapter: str = Field(
         min_length=1,
-        description="openai, anthropic, command, module:Class, package.module.Class or function:module.callable.",
+        description="openai, anthropic, command, mcp, module:Class, package.module.Class or function:module.callable.",
     )
     model: str = Field("", description="The model's name, as its provider knows it.")
     user_message: str = Field(min_length=1, description="What the agent is asked to do.")
@@ -165,6 +245,7 @@ class Scenario(FileModel):
     tags: list[str] = Field([], description="Words to select it by, with salvo run -m.")
     system_prompt: str = Field("", description="Instructions for the agent, before the user's message.")
     tools: list[Tool] = Field([], description="Names of tools in tools.py or tools/<name>.yaml, or definitions.")
+    mcp_servers: dict[ServerName, McpServer] = Field({}, description="MCP servers whose tools the agent gets, by name.")
     runs: int = Field(1, ge=1, le=100_000, description="How often it is run.")
     timeout: float = Field(60.0, gt=0, allow_inf_nan=False, description="Seconds, without waits that Salvo causes.")
     threshold: Share = Field(1.0, description="The weighted score from which a run passes.")
@@ -193,6 +274,14 @@ class Scenario(FileModel):
             for located in assertion.walk(("assertions", index))
         ]
 
+    @model_validator(mode="before")
+    @classmethod
+    def _needs_no_message(cls, data: Any) -> Any:
+        """Add the one required field that the test of a server has no use for."""
+        if isinstance(data, dict) and data.get("adapter") == MCP:
+            return {"user_message": NO_MESSAGE, **data}
+        return data
+
     @model_validator(mode="after")
     def _has_provable_pass_rate(self) -> Self:
         if self.confidence is not None and self.min_pass_rate == 1:
@@ -214,6 +303,8 @@ def scenario_schema(evaluators: Mapping[str, EvaluatorType]) -> dict[str, Any]:
         for name, evaluator in evaluators.items()
     ]
     scenario["properties"]["assertions"]["items"] = {"oneOf": [_with_any_assertion(item) for item in assertions]}
+    scenario["required"].remove("user_message")
+    scenario["anyOf"] = [{"properties": {"adapter": {"const": MCP}}}, {"required": ["user_message"]}]
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         **scenario,

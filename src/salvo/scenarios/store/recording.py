@@ -6,7 +6,7 @@ A recording is self-contained: it can be committed, and replayed by anyone witho
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pydantic import ValidationError
@@ -14,6 +14,7 @@ from pydantic import ValidationError
 from salvo.engine.chat.base import ToolDefinition
 from salvo.engine.jsonio import json_codec
 from salvo.engine.jsonio.type_adapters import first_error, type_adapter
+from salvo.engine.mcp.listing import ServerListing
 from salvo.engine.runtime.pricing import UnitPrices
 from salvo.engine.runtime.redact import Redactor
 from salvo.engine.wire.tape import VERSION, Tape
@@ -27,6 +28,9 @@ HASHES_ONLY = "Only hashes were recorded, so it cannot be replayed."
 PROGRAM_RUNS_AGAIN = (
     "A replay starts the program again, with its own tools and whatever else it reaches; "
     "only the answers of its models come from the recording."
+)
+SERVED_PROGRAM_RUNS_AGAIN = (
+    "A replay starts the program again; the answers of its models and of its MCP tools come from the recording."
 )
 
 REQUEST, RESPONSE, JUDGE = "request.json", "response.json", "judge.json"
@@ -52,13 +56,15 @@ class Recording:
     calls: list[ToolRecord]
     prices: dict[str, UnitPrices | None]
     result: AgentRunResult
+    mcp_servers: dict[str, ServerListing] = field(default_factory=dict)
+    """What each MCP server listed."""
 
     def without_content(self) -> Recording:
         """Return the recording without texts. Its tape has hashes already."""
         omitted: dict[str, Any] = {"tool_calls": [], "trace": [], "eval_results": []}
         omitted |= dict.fromkeys(("final_output", "final_text", "error"))
         result = self.result.model_copy(update=omitted)
-        return replace(self, batch=replace(self.batch, scenario={}), tools=[], calls=[], result=result)
+        return replace(self, batch=replace(self.batch, scenario={}), tools=[], calls=[], result=result, mcp_servers={})
 
     def to_files(self, redactor: Redactor) -> dict[str, bytes]:
         """Return the content of each file. Tools and calls are redacted here; the rest is redacted already."""
@@ -68,6 +74,7 @@ class Recording:
             "batch": self.batch,
             "endpoint": self.endpoint,
             "tools": clean_items(self.tools, TOOL_FIELDS, redactor),
+            **({"mcp_servers": redactor.json(json_codec.plain(self.mcp_servers))} if self.mcp_servers else {}),
             "ambiguous": self.tape.ambiguous,
             "requests": [
                 {"lane": item.lane, "key": item.key, "occurrence": item.occurrence, "request": item.request}
@@ -104,7 +111,7 @@ class Recording:
             raise TapeCorruptError(f"The recording {name} is damaged at {where}: {what}.") from error
 
 
-_FIELDS = frozenset({"batch", "endpoint", "tools", "calls", "prices", "result"})
+_FIELDS = frozenset({"batch", "endpoint", "tools", "calls", "prices", "result", "mcp_servers"})
 
 
 def _votes(result: EvalResult) -> dict[str, Any]:

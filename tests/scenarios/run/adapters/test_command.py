@@ -500,12 +500,11 @@ def test_a_command_is_checked_before_anything_is_called(project: UserProject) ->
     )
 
 
-def test_tools_and_a_system_prompt_that_a_command_would_never_see_are_problems(project: UserProject) -> None:
+def test_a_system_prompt_that_a_command_would_never_see_is_a_problem(project: UserProject) -> None:
     write(project, "")
     file = project.folder / "scenarios/program.yaml"
-    file.write_text(file.read_text().replace("runs: 1", "tools: [search_flights]\nsystem_prompt: Be brief."))
+    file.write_text(file.read_text().replace("runs: 1", "system_prompt: Be brief."))
     told = project.salvo("validate").stdout
-    assert "a command has its own tools" in told
     assert "a command gets this only with `input: json`" in told
 
 

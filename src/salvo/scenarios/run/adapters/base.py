@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from salvo.engine.chat.base import ChatModel
 from salvo.engine.chat.model import WiredModel
+from salvo.engine.mcp.listing import ServerListing
 from salvo.engine.runtime.clock import Clock
 from salvo.engine.wire.base import Wire
 from salvo.scenarios.result import AdapterRequest, AdapterResponse
@@ -25,6 +27,8 @@ class RunContext:
     journal: Journal
     endpoint: str | None = None
     """The scenario's own endpoint, if it has one."""
+    listings: Mapping[str, ServerListing] = field(default_factory=dict)
+    """What each MCP server of the scenario lists, by its name there."""
 
     def chat_model(self, name: str) -> ChatModel:
         """Return a model whose calls are recorded, counted and priced."""

@@ -7,13 +7,12 @@ of its models and its tool calls are read from the traffic.
 from __future__ import annotations
 
 import shlex
-import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field
 
@@ -28,21 +27,18 @@ from salvo.engine.runtime.subprocesses import MAX_OUTPUT, ProcessResult, run_pro
 from salvo.engine.wire.base import Wire
 from salvo.engine.wire.replay import ReplayWire
 from salvo.errors import BadReplyError, ContextTooLongError, InputError, ProviderError
-from salvo.scenarios.result import AdapterRequest, AdapterResponse, Stopped
+from salvo.scenarios.result import AdapterRequest, AdapterResponse, Stopped, ToolCall
 from salvo.scenarios.run.adapters.base import BaseAdapter
+from salvo.scenarios.run.adapters.served_tools import OWN, ServedTools
 from salvo.scenarios.run.adapters.tool_loop import LANE
 from salvo.scenarios.run.call_limits import CallLimitOptions
+from salvo.scenarios.run.child_environ import passed_variables, program_error
 from salvo.scenarios.run.program_trace import ProgramTrace, TurnLimitReached
 from salvo.scenarios.spec.schema import Scenario
 from salvo.scenarios.spec.variables import expand_variables, find_variables
 
 _INPUT = "{input}"
-_BASE = frozenset({
-    "PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TZ", "TMPDIR", "TMP", "TEMP", "VIRTUAL_ENV",
-    "SSL_CERT_FILE", "SSL_CERT_DIR", "SYSTEMROOT", "WINDIR", "COMSPEC", "PATHEXT", "USERPROFILE", "APPDATA",
-    "LOCALAPPDATA",
-})  # fmt: skip
-"""The variables that every program gets, besides LC_*. It gets others only by name."""
+_MCP_CONFIG = "{mcp_config}"
 _STOPS = {Stop.REFUSAL: Stopped.REFUSAL, Stop.LENGTH: Stopped.LENGTH}
 _MAX_SHOWN = 200
 _LINES_SHOWN = 3
@@ -94,20 +90,28 @@ class CommandAdapter(BaseAdapter):
                 f"adapter_options are not valid: {errors[0].message}.", hint="`salvo validate` shows where."
             )
         context = self.context
-        trace = ProgramTrace(context.journal, context.toolbox.calls, request.max_turns)
+        traffic: list[ToolCall] = []
+        trace = ProgramTrace(context.journal, traffic, request.max_turns)
+        tools = ServedTools(context, trace)
         try:
             paths = _path_rules(options, context.wire)
-            async with Gateway(context.wire, trace, lane=LANE, paths=paths) as gateway:
-                with _pass_input(options, request) as (words, stdin):
+            async with Gateway(context.wire, trace, lane=LANE, paths=paths, services=tools.services()) as gateway:
+                with _pass_input(options, request, tools.config(gateway.origin, gateway.token)) as passed:
+                    variables = {
+                        **gateway.environ,
+                        **tools.variables(gateway.origin, gateway.token),
+                        **passed.variables,
+                    }
                     result = await run_program(
-                        words,
+                        passed.words,
                         folder=options.folder(self.file, self.root),
-                        environ=_environ(options, request, self.environ, gateway.environ),
-                        stdin=stdin,
+                        environ=_environ(options, request, self.environ, variables),
+                        stdin=passed.stdin,
                         until=trace.over,
                     )
         finally:
             trace.end()
+            tools.add_to(traffic)
         context.journal.tolerated_fault = _tolerated_fault(result, trace)
         return _response(result, trace)
 
@@ -121,8 +125,8 @@ def check_command(scenario: Scenario, file: Path, root: Path, environ: Mapping[s
             yield error._replace(path=(field, *error.path))
         else:  # a missing field has no place of its own
             yield FieldError((field,), f"{'.'.join(map(str, error.path))} {error.message}")
-    if scenario.tools:
-        yield FieldError(("tools",), "a command has its own tools; Salvo reads from its traffic which ones it uses")
+    if scenario.tools and OWN in scenario.mcp_servers:
+        yield FieldError(("mcp_servers", OWN), "is the name under which the command gets the scenario's own tools")
     if options is None:
         return
     for name in ("system_prompt", "output_schema", "temperature"):
@@ -160,10 +164,8 @@ def _check_program(options: CommandOptions, folder: Path, environ: Mapping[str, 
     if not words:
         yield FieldError(("command",), "must not be empty")
         return
-    program = str(folder / words[0]) if "/" in words[0] else words[0]
-    path = options.env.get("PATH", environ.get("PATH"))
-    if shutil.which(program, path=path) is None:
-        yield FieldError(("command",), f"there is no executable program {words[0]}")
+    if error_text := program_error(words, folder, options.env.get("PATH", environ.get("PATH"))):
+        yield FieldError(("command",), error_text)
 
 
 def _path_rules(options: CommandOptions, wire: Wire) -> PathRules:
@@ -172,32 +174,48 @@ def _path_rules(options: CommandOptions, wire: Wire) -> PathRules:
     return PathRules([*options.allow_paths, *recorded])
 
 
+@dataclass(frozen=True, slots=True)
+class _PassedInput:
+    """The words of a command, its standard input, and the variables that name files of its input."""
+
+    words: list[str]
+    stdin: bytes
+    variables: Mapping[str, str]
+
+
 @contextmanager
-def _pass_input(options: CommandOptions, request: AdapterRequest) -> Iterator[tuple[list[str], bytes]]:
-    """Yield the words of the command and its standard input; {input} in the words is the name of a file instead."""
+def _pass_input(options: CommandOptions, request: AdapterRequest, config: Mapping[str, Any]) -> Iterator[_PassedInput]:
+    """Yield how the program gets its input: {input} in its words is the name of a file with it, and {mcp_config} that
+    of a file with the addresses of its MCP servers."""
     words = options.words
     if options.input == "text":
         content = request.user_message.encode("utf-8", "surrogatepass")
     else:
         fields = ("user_message", "system_prompt", "model", "temperature", "seed", "max_turns", "output_schema")
         content = json_codec.dumps({name: getattr(request, name) for name in fields})
-    if not any(_INPUT in word for word in words):
-        yield words, content
+    has_input = any(_INPUT in word for word in words)
+    has_config = bool(config["mcpServers"]) or any(_MCP_CONFIG in word for word in words)
+    if not has_input and not has_config:
+        yield _PassedInput(words, content, {})
         return
     with tempfile.TemporaryDirectory(prefix="salvo-") as folder:
-        file = Path(folder, "input.json" if options.input == "json" else "input.txt")
-        write(file, content)
-        yield [word.replace(_INPUT, str(file)) for word in words], b""
+        variables = {}
+        if has_config:
+            config_file = Path(folder, "mcp.json")
+            write(config_file, json_codec.dumps(config, indent=2))
+            variables["SALVO_MCP_CONFIG"] = str(config_file)
+            words = [word.replace(_MCP_CONFIG, str(config_file)) for word in words]
+        if has_input:
+            file = Path(folder, "input.json" if options.input == "json" else "input.txt")
+            write(file, content)
+            words = [word.replace(_INPUT, str(file)) for word in words]
+        yield _PassedInput(words, b"" if has_input else content, variables)
 
 
 def _environ(
     options: CommandOptions, request: AdapterRequest, environ: Mapping[str, str], gateway: Mapping[str, str]
 ) -> dict[str, str]:
-    passed = {
-        name: value
-        for name, value in environ.items()
-        if name in _BASE or name.startswith("LC_") or name in options.pass_env
-    }
+    passed = passed_variables(environ, options.pass_env)
     variables = {"SALVO_MODEL": request.model, "SALVO_SEED": "" if request.seed is None else str(request.seed)}
     direct = ",".join(part for part in (passed.get("NO_PROXY", ""), HOST, "localhost") if part)
     # The gateway's variables come last: no option can send a key or a request elsewhere.

@@ -11,7 +11,7 @@ from typing import Any
 
 from salvo.engine.runtime.threads import in_thread
 from salvo.errors import InputError
-from salvo.scenarios.result import COMMAND, PROVIDER_ADAPTERS, AdapterRequest, AdapterResponse
+from salvo.scenarios.result import COMMAND, MCP, PROVIDER_ADAPTERS, AdapterRequest, AdapterResponse
 from salvo.scenarios.run.adapters.base import BaseAdapter
 from salvo.scenarios.run.adapters.tool_loop import ProviderAdapter
 from salvo.scenarios.spec.project import Project
@@ -44,6 +44,10 @@ def adapter_factory(
     name = scenario.adapter
     if name in PROVIDER_ADAPTERS:
         return partial(ProviderAdapter, name)
+    if name == MCP:
+        from salvo.scenarios.run.adapters.mcp import McpAdapter  # few scenarios test servers
+
+        return McpAdapter
     if name == COMMAND:
         # Its gateway needs aiohttp's server, which no other adapter does.
         from salvo.scenarios.run.adapters.command import CommandAdapter

@@ -13,7 +13,7 @@ from salvo.engine.jsonio.canonical import stable_key, stable_text
 from salvo.engine.jsonio.json_schema import problems_in_time
 from salvo.engine.runtime.clock import Clock
 from salvo.engine.runtime.redact import Redactor
-from salvo.errors import NotReplayableError, TapeMissError
+from salvo.errors import McpError, NotReplayableError, TapeMissError
 from salvo.scenarios.result import ToolCall
 
 
@@ -57,15 +57,24 @@ class ToolBox:
         self._occurrences: Counter[str] = Counter()
         self.calls: list[ToolCall] = []
         self.records: list[ToolRecord] = []
+        self.made_outside: list[str] = []
+        """Tools that the agent used without this box, so that a replay cannot answer them."""
 
     @property
     def definitions(self) -> list[ToolDefinition]:
         return [tool.definition for tool in self._tools.values()]
 
-    async def call(self, name: str, arguments: Any, *, problem: str = "") -> ToolCall:
-        """Call a tool. Errors are in the call's `error`, for the agent to read; nothing is raised.
+    @property
+    def servers_in_use(self) -> list[str]:
+        """The MCP servers that have not answered a call yet."""
+        tools = [self._tools.get(record.name) for record in self.records if not record.answered]
+        return list(dict.fromkeys(server for tool in tools if (server := getattr(tool, "server", None)) is not None))
 
-        `problem` is an error in the arguments that is already known, such as malformed JSON.
+    async def call(self, name: str, arguments: Any, *, problem: str = "", check: bool = True) -> ToolCall:
+        """Call a tool. Errors are in the call's `error`, for the agent to read; only a failed MCP server is raised.
+
+        `problem` is an error in the arguments that is already known, such as malformed JSON. With `check` off, the
+        tool gets arguments that do not fit its schema: the test of a server wants to see what it does.
         """
         try:
             arguments = json_codec.plain(arguments)
@@ -79,15 +88,15 @@ class ToolBox:
         record = ToolRecord(name, redacted, key, self._occurrences[key])
         self.calls.append(call)
         self.records.append(record)
-        call.seconds = await self._answer(call, record, problem)
+        call.seconds = await self._answer(call, record, problem, check=check)
         record.result, record.error, record.seconds = call.result, call.error, call.seconds
         record.answered = True
         return call
 
-    async def _answer(self, call: ToolCall, _record: ToolRecord, problem: str) -> float:
+    async def _answer(self, call: ToolCall, _record: ToolRecord, problem: str, *, check: bool) -> float:
         """Set the call's result or error, and return the seconds it took."""
         tool = self._tools.get(call.name)
-        error = problem or await self._check(tool, call)
+        error = problem or (await self._check(tool, call) if check or tool is None else "")
         if error or tool is None:
             call.error = error
             return 0.0
@@ -96,6 +105,8 @@ class ToolBox:
             call.result = json_codec.plain(await tool.answer(call.arguments))
         except ToolFailure as failure:
             call.error = str(failure)
+        except McpError:
+            raise  # the server failed, which is neither an answer for the agent nor its fault
         except (Exception, SystemExit) as error:  # noqa: BLE001 - the model gets whatever a user's tool raises
             call.error = f"{type(error).__name__}: {error}"
         return self._clock.monotonic() - started
@@ -121,7 +132,7 @@ class ReplayedToolBox(ToolBox):
     def definitions(self) -> list[ToolDefinition]:
         return self._definitions
 
-    async def _answer(self, call: ToolCall, record: ToolRecord, _problem: str) -> float:
+    async def _answer(self, call: ToolCall, record: ToolRecord, _problem: str, *, check: bool) -> float:  # noqa: ARG002 - as the live one
         recorded = self._recorded.pop((record.key, record.occurrence), None)
         if recorded is None:
             raise TapeMissError(

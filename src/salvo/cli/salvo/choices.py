@@ -1,0 +1,75 @@
+"""`salvo choices`: which tools a model chose for which prompt."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import click
+
+from salvo.cli.output import echo, echo_json
+from salvo.engine.jsonio import json_codec
+from salvo.engine.text.formatting import at_least, at_most, pluralize, truncate
+from salvo.engine.text.terminal import Paint, table
+from salvo.errors import NothingFoundError
+from salvo.scenarios.analysis.tool_choices import NO_TOOL, PromptChoices, tool_choices
+from salvo.scenarios.spec.project import Project
+from salvo.scenarios.store.ids import LATEST
+from salvo.scenarios.store.store import RunStore
+
+_PROMPT_LENGTH = 60
+
+
+@click.command
+@click.argument("batch_id", metavar="BATCH", default=LATEST)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def choices(batch_id: str, as_json: bool) -> None:
+    """Show which tools a model chose for which prompt, over all runs of a batch.
+
+    BATCH is a batch of a scenario with `adapter: mcp` and prompts; without one, the newest batch. Each row has a
+    prompt, the tool that is right for it, in how many runs it was chosen, the exact 95% interval of that rate, and all
+    tools that were chosen. A star marks decoys: tools that no MCP server of the scenario has.
+    """
+    store = RunStore(Project.find().store)
+    batch_id = store.find_batch(batch_id)
+    rows = tool_choices(store.load_runs(batch_id))
+    if not rows:
+        raise NothingFoundError(
+            f"The batch {batch_id} has no choices of tools.",
+            hint="A scenario with `adapter: mcp` makes them for its adapter_options.prompts.",
+        )
+    if as_json:
+        echo_json(json_codec.dumps({"batch_id": batch_id, "prompts": [_document(row) for row in rows]}, indent=2))
+        return
+    echo("\n".join(_lines(batch_id, rows)))
+
+
+def _lines(batch_id: str, rows: Sequence[PromptChoices]) -> list[str]:
+    cells = [
+        [
+            truncate(row.prompt, _PROMPT_LENGTH),
+            " or ".join(row.expected) or NO_TOOL,
+            f"{row.right}/{row.runs}",
+            f"{at_least(row.interval.low)} to {at_most(row.interval.high)}",
+            ", ".join(
+                f"{name}{'*' if name in row.decoys else ''} {count}"
+                for name, count in sorted(row.chosen.items(), key=lambda item: (-item[1], item[0]))
+            ),
+        ]
+        for row in rows
+    ]
+    colours = [None if row.right == row.runs else "red" for row in rows]
+    lines = table(["prompt", "right tool", "chosen", "95% interval", "all choices"], cells, Paint(True), colours)
+    stars = ["* a decoy: no MCP server of the scenario has it"] if any(row.decoys for row in rows) else []
+    return [f"Batch {batch_id}, {pluralize(len(rows), 'prompt')}", "", *lines, *stars]
+
+
+def _document(row: PromptChoices) -> dict[str, object]:
+    return {
+        "prompt": row.prompt,
+        "expected": row.expected,
+        "right": row.right,
+        "runs": row.runs,
+        "interval": list(row.interval),
+        "chosen": dict(row.chosen),
+        "decoys": sorted(row.decoys),
+    }
