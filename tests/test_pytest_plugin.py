@@ -132,7 +132,7 @@ def test_a_failure_shows_the_table_and_the_assertions_and_no_traceback(project: 
     ran.assert_outcomes(failed=1)
     assert section(ran.outlines, "= FAILURES =") == snapshot("""\
 _______________________________ six_times_seven ________________________________
-0 of 2 completed runs passed; min_pass_rate is 100%
+0 of 2 completed runs passed (shown with 95% confidence: at most 85%); min_pass_rate is 100%
 
 six_times_seven  2/2 runs  pass-rate: 0%  avg-score: 0.00
 ─────────────────────────────────────────────────────────
@@ -142,11 +142,12 @@ answer    0/2 passed
   salvo replay BATCH-0001
   salvo replay BATCH-0002
 
-verdict    failed: 0 of 2 completed runs passed; min_pass_rate is 100%
+verdict    failed: 0 of 2 completed runs passed (shown with 95% confidence: at most 85%); min_pass_rate is 100%
 pass rate  0%, 95% interval 0% to 85%: 0 of 2 shows at least 0%
-pass^k     1: 0%  (the chance that k runs all pass)
+pass^k     1: 0% (0% to 85%)  (the chance that k runs all pass)
 cost       unknown
 latency    p50 TIME  p95 TIME  max TIME
+identical  2 of 2 runs have the same calls and output as another
 
 six_times_seven  run 1  failed (assertion)  score: 0.00
 BATCH-0001  custom  WHEN
@@ -478,7 +479,7 @@ def test_a_scenario_is_written_in_python(project: pytest.Pytester) -> None:
             assert result.pass_rate == 1
             assert [run.final_output["answer"] for run in result.runs] == [42] * 3
             assert repr(result) == (
-                "<test_six_times_seven passed: 3 of 3 completed runs passed; min_pass_rate is 100%>"
+                "<test_six_times_seven passed: 3 of 3 completed runs passed (observed; not shown: the runs are compatible with 29%); min_pass_rate is 100%>"
             )
         """,
     )
@@ -621,7 +622,7 @@ def test_a_failure_in_python_can_be_told_as_that_of_a_file(project: pytest.Pytes
         """,
     )
     ran.assert_outcomes(failed=1)
-    ran.stdout.fnmatch_lines(["E * 0 of 2 completed runs passed; min_pass_rate is 100%", "*test_it  2/2 runs*"])
+    ran.stdout.fnmatch_lines(["E * 0 of 2 completed runs passed (shown with 95% confidence: at most 85%); min_pass_rate is 100%", "*test_it  2/2 runs*"])
 
 
 @pytest.mark.parametrize(
