@@ -94,7 +94,7 @@ site: $(READY) ## the documentation as a website in build/site, with every inter
 test: $(READY) $(PAGE) ## the whole test suite, in parallel, with branch coverage
 	@$(if $(NPM),npm run --prefix frontend test,$(NO_NODE))
 	@$(BIN)/python -m tests.support.chromium
-	$(BIN)/python -m pytest -n auto --dist worksteal -m "not load and not frameworks" --cov --cov-report=term
+	$(BIN)/python -m pytest -n auto --dist worksteal -m "not load and not frameworks and not promptfoo" --cov --cov-report=term
 
 test-load: $(READY) $(PAGE) ## large data, many processes and many more generated examples, without coverage
 	@$(BIN)/python -m tests.support.chromium
@@ -113,6 +113,16 @@ $(MCP_READY): requirements/mcp.txt tests/frameworks/mcp/package-lock.json
 test-frameworks: $(READY) $(MCP_READY) ## programs of other packages as servers and agents, in environments of their own
 	$(BIN)/python -m pytest -n auto --dist worksteal -m frameworks
 
+# Another tool, in a folder of its own. It needs a newer Node.js than the page: PROMPTFOO_NODE=/path/to/node.
+PROMPTFOO_VERSION := 0.123.1
+PROMPTFOO_NODE ?= node
+.PHONY: test-promptfoo
+test-promptfoo: $(READY) ## promptfoo itself beside Salvo on one loopback provider: the same verdicts
+	@test -d build/promptfoo/node_modules/promptfoo || npm install --prefix build/promptfoo --no-audit --no-fund \
+		promptfoo@$(PROMPTFOO_VERSION)
+	PROMPTFOO=$(CURDIR)/build/promptfoo/node_modules/.bin/promptfoo PROMPTFOO_NODE=$(PROMPTFOO_NODE) \
+		$(BIN)/python -m pytest -n 0 -m promptfoo tests/conformance/test_promptfoo.py
+
 LOWEST := .venv-lowest
 
 test-lowest: $(READY) ## the suite without browser tests, on the lowest dependency versions that pyproject.toml allows
@@ -121,7 +131,7 @@ test-lowest: $(READY) ## the suite without browser tests, on the lowest dependen
 	@test -d $(LOWEST) || $(PYTHON) -m venv $(LOWEST)
 	@$(LOWEST)/bin/python -m pip install --quiet --upgrade "pip>=25.1"
 	@$(LOWEST)/bin/python -m pip install --quiet --constraint build/lowest.txt --editable ".[postgresql,similarity,timestamps]" --group dev
-	$(LOWEST)/bin/python -m pytest -n auto -m "not load and not frameworks" --ignore tests/e2e --ignore tests/package --ignore tests/docs
+	$(LOWEST)/bin/python -m pytest -n auto -m "not load and not frameworks and not promptfoo" --ignore tests/e2e --ignore tests/package --ignore tests/docs
 
 bench: $(READY) ## compare with the official SDKs and bare Python, as ratios
 	$(BIN)/python -m bench

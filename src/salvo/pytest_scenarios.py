@@ -22,7 +22,7 @@ from salvo.scenarios.result import AgentRunResult
 from salvo.scenarios.spec.project import Project, is_scenario
 from salvo.scenarios.spec.schema import Scenario
 from salvo.scenarios.store.store import RunStore
-from salvo.scenarios.workspace import ScenarioOverrides, Workspace
+from salvo.scenarios.workspace import ScenarioOverrides, Workspace, suite_name
 
 if TYPE_CHECKING:
     from _pytest.outcomes import Failed
@@ -191,21 +191,27 @@ class ScenarioCollector:
             return None
         return ScenarioFile.from_parent(parent, path=file_path, collector=self)
 
-    def read(self, file: ScenarioFile) -> ScenarioItem:
+    def read(self, file: ScenarioFile) -> Iterator[ScenarioItem]:
+        """Yield an item for each scenario of a file: one for each cell if it has cases or a matrix."""
         workspace = self._session.workspace
         try:
-            scenario = workspace.read(file.path, self._session.settings)
+            scenarios = workspace.read_file(file.path, self._session.settings)
             # All of them first: their keys must be known before anything is redacted.
-            workspace.register(scenario)
+            for scenario in scenarios:
+                workspace.register(scenario)
         except SalvoError as error:
             raise pytest.Collector.CollectError(str(error)) from None
-        first = self._names.setdefault(scenario.scenario, file.path)
+        name = suite_name(scenarios[0])
+        first = self._names.setdefault(name, file.path)
         if first != file.path:
-            raise pytest.Collector.CollectError(f'"{scenario.scenario}" is also the name of {display_path(first)}.')
-        item = ScenarioItem.from_parent(file, name=scenario.scenario, scenario_session=self._session, scenario=scenario)
-        for marker in self._markers(scenario.tags, file.config):
-            item.add_marker(marker)
-        return item
+            raise pytest.Collector.CollectError(f'"{name}" is also the name of {display_path(first)}.')
+        for scenario in scenarios:
+            item = ScenarioItem.from_parent(
+                file, name=scenario.scenario, scenario_session=self._session, scenario=scenario
+            )
+            for marker in self._markers(scenario.tags, file.config):
+                item.add_marker(marker)
+            yield item
 
     def _markers(self, tags: list[str], config: pytest.Config) -> Iterator[str]:
         """Yield `salvo` and the tags. They are registered first, because pytest may refuse unknown markers."""
@@ -224,7 +230,7 @@ class ScenarioFile(pytest.File):
         self._collector = collector
 
     def collect(self) -> Iterator[ScenarioItem]:
-        yield self._collector.read(self)
+        yield from self._collector.read(self)
 
 
 class ScenarioItem(pytest.Item):

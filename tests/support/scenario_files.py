@@ -8,7 +8,7 @@ import pytest
 
 from salvo.engine.jsonio.pydantic_errors import FieldError
 from salvo.errors import ScenarioFileError
-from salvo.scenarios.spec.loader import load_scenario
+from salvo.scenarios.spec.loader import load_scenarios
 from salvo.scenarios.spec.schema import Scenario
 
 LEAST = """\
@@ -28,7 +28,8 @@ def write(name: str, text: str | bytes) -> Path:
 
 
 def read(file: Path, *, environ: Mapping[str, str] = os.environ, root: Path | None = None) -> Scenario:
-    return load_scenario(file, environ=environ, root=root).valid_model()
+    [loaded] = load_scenarios(file, environ=environ, root=root)
+    return loaded.valid_model()
 
 
 def problems(
@@ -39,7 +40,7 @@ def problems(
     check: Callable[[Scenario], Iterable[FieldError]] = lambda _: [],
 ) -> str:
     """Return the message about a file, with what a check of the project reports."""
-    loaded = load_scenario(write(name, text), environ=environ)
+    [loaded] = load_scenarios(write(name, text), environ=environ)
     if draft := loaded.draft():
         loaded.report(check(draft))
     with pytest.raises(ScenarioFileError) as raised:

@@ -11,6 +11,7 @@ import type {
   BatchPage,
   Evaluation,
   EvaluationCreate,
+  GridDetail,
   HistoryQuery,
   Outcome,
   Verdict,
@@ -144,6 +145,8 @@ export const api = {
   series: () => unwrap(client.GET("/api/batches/series")) as Promise<AllSeries>,
   batch: (id: string) =>
     unwrap(client.GET("/api/batches/{batch_id}", { params: { path: { batch_id: id } } })) as Promise<BatchDetail>,
+  grid: (id: string) =>
+    unwrap(client.GET("/api/batches/{batch_id}/grid", { params: { path: { batch_id: id } } })) as Promise<GridDetail>,
   batchRuns: (id: string, query: RunsQuery) =>
     unwrap(
       client.GET("/api/batches/{batch_id}/runs", { params: { path: { batch_id: id }, query: withoutEmpty(query) } }),

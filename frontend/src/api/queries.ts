@@ -39,6 +39,8 @@ export const queries = {
   series: () => queryOptions({ queryKey: ["batches", "series"], queryFn: api.series, staleTime: 0 }),
   batch: (id: string) =>
     queryOptions({ queryKey: ["batches", "one", id], queryFn: () => api.batch(id), staleTime: 0, gcTime: 60_000 }),
+  grid: (id: string) =>
+    queryOptions({ queryKey: ["batches", "grid", id], queryFn: () => api.grid(id), staleTime: 0, gcTime: 60_000 }),
   batchRuns: (id: string, query: RunsQuery) =>
     queryOptions({
       queryKey: ["batches", "runs", id, query],

@@ -32,6 +32,10 @@ const routes: RouteObject[] = [
       lazyRoute("playbooks", async () => (await import("@/features/playbooks/library/PlaybooksPage")).PlaybooksPage),
       lazyRoute("scenarios", async () => (await import("@/features/scenarios/list/ScenariosPage")).ScenariosPage),
       lazyRoute("scenarios/batches/:id", async () => (await import("@/features/scenarios/batch/BatchPage")).BatchPage),
+      lazyRoute(
+        "scenarios/batches/:id/grid",
+        async () => (await import("@/features/scenarios/grid/GridPage")).GridPage,
+      ),
       lazyRoute("scenarios/runs/:id", async () => (await import("@/features/scenarios/run/RunPage")).RunPage),
       lazyRoute(
         "scenarios/runs/:a/beside/:b",

@@ -33,6 +33,8 @@ class LazyCommand:
 
     module: str
     summary: str
+    function: str = ""
+    """The function, if a word of Python keeps it from having the name of the command."""
 
 
 class LazyGroup(click.Group):
@@ -47,7 +49,8 @@ class LazyGroup(click.Group):
     def get_command(self, _ctx: click.Context, name: str) -> click.Command | None:
         if name not in self._lazy:
             return None
-        command: click.Command = getattr(import_module(self._lazy[name].module), name)
+        lazy = self._lazy[name]
+        command: click.Command = getattr(import_module(lazy.module), lazy.function or name)
         return command
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:

@@ -23,12 +23,13 @@ from salvo.engine.text.messages import display_path
 from salvo.errors import Problem
 from salvo.scenarios.evaluators.registry import entry_point_target, is_users_code
 from salvo.scenarios.result import COMMAND, OWN_ADAPTERS
-from salvo.scenarios.spec.loader import LoadedFile, load_scenario
+from salvo.scenarios.spec.loader import LoadedFile, load_scenarios, merge_problems
 from salvo.scenarios.spec.project import Project
 from salvo.scenarios.spec.schema import Scenario
 from salvo.scenarios.spec.variables import expand_variables
 
 _MAX_SOURCE = 1_000_000
+_NAMES_CODE = {"adapter", "adapter_options", "tools", "assertions"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,12 +55,16 @@ def list_code(project: Project, files: Sequence[Path]) -> tuple[list[CodeReferen
     references: list[CodeReference] = []
     problems: list[Problem] = []
     for file in files:
-        loaded = load_scenario(file, root=project.root)
-        scenario = loaded.draft()
-        if scenario is not None:
-            references += _ScenarioCode(project, file, loaded).references(scenario)
-        problems += loaded.problems
-    return references, problems
+        scenarios = load_scenarios(file, root=project.root)
+        contents: set[str] = set()
+        for loaded in scenarios:
+            scenario = loaded.draft()
+            # Cells of a file mostly name the same code.
+            if scenario is not None and (content := scenario.model_dump_json(include=_NAMES_CODE)) not in contents:
+                contents.add(content)
+                references += _ScenarioCode(project, file, loaded).references(scenario)
+        problems += merge_problems(scenarios)
+    return list(dict.fromkeys(references)), problems
 
 
 @dataclass(frozen=True, slots=True)

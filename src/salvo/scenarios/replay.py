@@ -27,10 +27,10 @@ from salvo.scenarios.run.journal import Journal
 from salvo.scenarios.run.stopwatch import Stopwatch
 from salvo.scenarios.run.tools.discovery import changed_tools, find_tools
 from salvo.scenarios.run.tools.toolbox import ReplayedToolBox
-from salvo.scenarios.spec.loader import from_document, load_scenario
+from salvo.scenarios.spec.loader import from_document, load_scenarios
 from salvo.scenarios.spec.schema import Scenario
 from salvo.scenarios.store.recording import HASHES_ONLY, Recording
-from salvo.scenarios.workspace import Calls, ScenarioOverrides, Workspace
+from salvo.scenarios.workspace import Calls, ScenarioOverrides, Workspace, find_cell, judged_scenario
 
 _NOT_COMPARED = frozenset(
     {"run_id", "batch_id", "timestamp", "recorded", "replayable", "replay_note", "salvo_version", "reported_metrics"}
@@ -185,7 +185,8 @@ class Replayer:
             where = f"the scenario is written in Python, in {display_path(file)}"
         else:
             where = f"{display_path(file)} does not"
-            present = load_scenario(file, root=self._project.root).valid_model()
+            models = [loaded.valid_model() for loaded in load_scenarios(file, root=self._project.root)]
+            present = find_cell(models, file, recorded.scenario)
             # What its variables are now must be redacted as it was in the recording.
             self._workspace.register(present)
             self._redactor = self._workspace.redactor()
@@ -241,10 +242,11 @@ class Replayer:
                 ) from error
             notes = [f"{error.message} The recorded assertions are evaluated."]
         else:
-            scenario = self._workspace.read(file, overrides, calls=Calls.NONE)
+            scenario = self._workspace.read(file, overrides, scenario_id=batch.scenario_id, calls=Calls.NONE)
             notes, load = self._notes(batch, scenario, file), partial(self._project.load, near=file)
         options = self._workspace.adapter_options(scenario)
-        return PreparedScenario(batch, scenario, [], BaseAdapter, load, options), notes
+        judged = judged_scenario(scenario)
+        return PreparedScenario(batch, scenario, [], BaseAdapter, load, options, judged_scenario=judged), notes
 
     def _stored_run(self, run_id: str) -> tuple[AgentRunResult, Batch, Recording | None]:
         """Return what is stored of a run on this machine."""

@@ -368,6 +368,10 @@ class Batch:
     command: str = ""
     """The id that all batches of one command share. It sorts before their ids."""
     code: CodeVersion = field(default_factory=CodeVersion)
+    suite: str = ""
+    """The scenario's name in its file, if the file has cases or a matrix; the scenario is one cell of it."""
+    parameters: dict[str, str] = field(default_factory=dict)
+    """The ids of the cell's case and of its values of the matrix, by name."""
 
     def run_id(self, number: int) -> str:
         """Return the id of a run by its number, from 1."""

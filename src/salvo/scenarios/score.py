@@ -27,7 +27,7 @@ from salvo.scenarios.spec.loader import from_document
 from salvo.scenarios.spec.schema import Scenario
 from salvo.scenarios.store.score_store import PREFIX, RunScore, ScoreStore, Scoring
 from salvo.scenarios.store.store import RunStore
-from salvo.scenarios.workspace import Calls, ScenarioOverrides, Workspace
+from salvo.scenarios.workspace import Calls, ScenarioOverrides, Workspace, judged_scenario
 
 SAME_FAULT = "every further run would meet the same fault of its judge: "
 """The beginning of the reason why runs are not scored after a wrong key, for example."""
@@ -114,7 +114,9 @@ def _scenario(workspace: Workspace, batch: Batch, file: Path | None) -> tuple[Sc
                 hint=f"Name the scenario to score with: salvo score {batch.batch_id} FILE",
             ) from error
         overrides = ScenarioOverrides.from_batch(batch)
-    scenario = workspace.read(file, overrides, calls=Calls.JUDGES)
+    scenario = workspace.read(file, overrides, scenario_id=batch.scenario_id, calls=Calls.JUDGES)
+    # Stored runs have placeholders for private values, so the assertions that score them need them, too.
+    scenario = judged_scenario(scenario) or scenario
     notes = []
     if scenario.scenario != batch.scenario_id:
         notes.append(f"The runs are of the scenario {batch.scenario_id}; {scenario.scenario} only scores them.")

@@ -37,7 +37,7 @@ from salvo.scenarios.run.runner import RunLimits, RunListener, Runner
 from salvo.scenarios.run.tools.discovery import changed_tools, check_tools, find_tools
 from salvo.scenarios.spec.env_grants import EnvGrants, grant_errors, judge_grant_errors, refused_variables
 from salvo.scenarios.spec.judge_server import JudgeServer
-from salvo.scenarios.spec.loader import LoadedFile, join_errors, load_scenario
+from salvo.scenarios.spec.loader import LoadedFile, join_errors, load_scenarios, merge_problems
 from salvo.scenarios.spec.mcp_variables import expand_servers, server_grant_errors, server_secrets
 from salvo.scenarios.spec.prices import read_price_book
 from salvo.scenarios.spec.project import Project
@@ -83,6 +83,11 @@ class ScenarioOverrides:
         values = self.values
         if not values:
             return scenario
+        if scenario.cell is not None and (names := [name for name in values if name in scenario.cell.parameters]):
+            raise UsageError(
+                f"{scenario.cell.suite}: its matrix sets the {names[0]}, so --{names[0].replace('_', '-')} cannot.",
+                hint="Select cells with -k, or leave out the option. Nothing was run, and nothing was spent.",
+            )
         fields = {**scenario.model_dump(), **values}
         if fields["confidence"] is not None and fields["min_pass_rate"] == 1:
             raise UsageError(
@@ -93,7 +98,45 @@ class ScenarioOverrides:
         if changed is None:
             options = "; ".join(f"--{str(error.path[0]).replace('_', '-')} {error.message}" for error in errors)
             raise UsageError(f"{options}.", hint="Nothing was run, and nothing was spent.")
-        return changed
+        return changed.with_cell(scenario.cell)
+
+
+_UNCHECKED = {"scenario", "description", "user_message", "system_prompt", "tags"}
+"""Fields that nothing but a run reads. Cells that differ only in these have the same errors."""
+
+
+def suite_name(scenario: Scenario) -> str:
+    """Return the name in the scenario's file, which all cells of the file share."""
+    return scenario.scenario if scenario.cell is None else scenario.cell.suite
+
+
+def _cell_redactor(scenario: Scenario, redactor: Redactor) -> Redactor:
+    private = scenario.cell.private if scenario.cell else {}
+    return redactor.with_private(private) if private else redactor
+
+
+def judged_scenario(scenario: Scenario) -> Scenario | None:
+    """Return a scenario with private values as it is judged: with placeholders, which its results have, too."""
+    if scenario.cell is None or not scenario.cell.private:
+        return None
+    document = clean_scenario(scenario, _cell_redactor(scenario, Redactor()))
+    judged, errors = validate(Scenario, document)
+    if judged is None:
+        raise InputError(
+            f"{scenario.scenario}: a private column cannot be used in a field that is not text: {join_errors(errors)}"
+        )
+    return judged.with_cell(scenario.cell)
+
+
+def find_cell(scenarios: Sequence[Scenario], file: Path, scenario_id: str | None) -> Scenario:
+    """Return the scenario of a file by its id. If the file has only one scenario, any id is right."""
+    if scenarios[0].cell is None:
+        return scenarios[0]
+    for scenario in scenarios:
+        if scenario.scenario == scenario_id:
+            return scenario
+    message = f"{display_path(file)} has cases or a matrix, and none of its cells is {scenario_id or 'named'}."
+    raise UsageError(message, hint=f"There are {scenarios[0].scenario} and {len(scenarios) - 1} others.")
 
 
 class Calls(Enum):
@@ -197,17 +240,32 @@ class Workspace:
     def grants(self) -> EnvGrants:
         return EnvGrants(self.project.root, self.environ, self.allow_env)
 
-    def read(self, file: Path, overrides: ScenarioOverrides, *, calls: Calls = Calls.ALL) -> Scenario:
+    def read(
+        self,
+        file: Path,
+        overrides: ScenarioOverrides,
+        *,
+        scenario_id: str | None = None,
+        calls: Calls = Calls.ALL,
+    ) -> Scenario:
         """Return the scenario of a file, or raise ScenarioFileError with everything that is wrong in it.
 
-        If the agent is not called, as in a replay, only its assertions must be usable now.
+        In a file with cases or a matrix, `scenario_id` says which cell. If the agent is not called, as in a replay,
+        only its assertions must be usable now.
         """
+        return find_cell(self.read_file(file, overrides, calls=calls), file, scenario_id)
+
+    def read_file(self, file: Path, overrides: ScenarioOverrides, *, calls: Calls = Calls.ALL) -> list[Scenario]:
+        """Return every scenario of a file: one for each cell if it has cases or a matrix."""
         if file.suffix == ".py":
             raise UsageError(
                 f"This scenario is written in Python, in {display_path(file)}: only its test can run it.",
                 hint="Run that test again, or name a scenario file.",
             )
-        return overrides.apply(self._load(file, calls).valid_model())
+        loaded = self._load(file, calls)
+        if problems := merge_problems(loaded):
+            raise ScenarioFileError(problems)
+        return [overrides.apply(item.valid_model()) for item in loaded]
 
     def read_all(self, paths: Sequence[Path] = ()) -> list[tuple[Path, Scenario]]:
         """Return every scenario below these paths, or raise ScenarioFileError with the problems of all files."""
@@ -219,25 +277,29 @@ class Workspace:
     def validate_all(self, files: Iterable[Path]) -> tuple[list[tuple[Path, Scenario]], list[Problem]]:
         """Return the scenarios that are valid, and the problems of the other files.
 
-        Two scenarios of the same name are a problem of the second one.
+        Two files whose scenarios have the same name are a problem of the second one.
         """
         scenarios: list[tuple[Path, Scenario]] = []
         problems: list[Problem] = []
         files_by_name: dict[str, Path] = {}
         for file in files:
             loaded = self._load(file)
-            if loaded.model is not None and not loaded.problems:
-                name = loaded.model.scenario
+            if not (file_problems := merge_problems(loaded)):
+                models = [item.valid_model() for item in loaded]
+                name = suite_name(models[0])
                 first = files_by_name.setdefault(name, file)
                 if first is file:
-                    scenarios.append((file, loaded.model))
+                    scenarios += [(file, model) for model in models]
                 else:
-                    loaded.report([FieldError(("scenario",), f'"{name}" is also the name of {display_path(first)}')])
-            problems += loaded.problems
+                    message = f'"{name}" is also the name of {display_path(first)}'
+                    loaded[0].report([FieldError(("scenario",), message)])
+                    file_problems = loaded[0].problems
+            problems += file_problems
         return scenarios, problems
 
     def model_warnings(self, scenarios: Iterable[tuple[Path, Scenario]]) -> Iterator[Problem]:
         """Yield each model that its provider may not have, because the catalog does not know it."""
+        warnings_by_file: dict[Path, dict[str, list[FieldError]]] = {}
         for file, scenario in scenarios:
             warnings = [
                 FieldError(
@@ -249,9 +311,13 @@ class Workspace:
                 if not provider.facts(model).is_known
             ]
             if warnings:
-                loaded = load_scenario(file, root=self.project.root)
-                loaded.report(warnings)
-                yield from loaded.problems
+                warnings_by_file.setdefault(file, {})[scenario.scenario] = warnings
+        for file, by_scenario in warnings_by_file.items():
+            loaded = load_scenarios(file, root=self.project.root)
+            for item in loaded:
+                if item.model is not None:
+                    item.report(by_scenario.get(item.model.scenario, []))
+            yield from merge_problems(loaded)
 
     def _provider_models(self, scenario: Scenario) -> Iterator[tuple[FieldPath, catalog.Provider, str]]:
         """Yield the models of a scenario that are called at their provider's own address, with their field."""
@@ -270,19 +336,27 @@ class Workspace:
                 if provider.name in own and not assertion.fields.get("base_url"):
                     yield (*path, "model"), provider, model
 
-    def _load(self, file: Path, calls: Calls = Calls.ALL) -> LoadedFile[Scenario]:
+    def _load(self, file: Path, calls: Calls = Calls.ALL) -> list[LoadedFile[Scenario]]:
         """Read a file, then check what it needs from the project."""
         environ = None if calls is Calls.NONE else self.environ
         only_judges = calls is Calls.JUDGES
-        loaded = load_scenario(file, environ=environ, root=self.project.root, only_judges=only_judges)
-        draft = loaded.draft()
-        if draft is not None:
-            loaded.report(check_scenario(draft, file, self.project, assertions_only=calls is not Calls.ALL))
-            if calls is not Calls.NONE:
-                loaded.report((judge_grant_errors if only_judges else grant_errors)(draft, self.grants))
-            if calls is Calls.ALL:
-                loaded.report(server_grant_errors(draft, self.grants))
-        return loaded
+        loaded_scenarios = load_scenarios(file, environ=environ, root=self.project.root, only_judges=only_judges)
+        errors_by_content: dict[str, list[FieldError]] = {}
+        for loaded in loaded_scenarios:
+            draft = loaded.draft()
+            if draft is None:
+                continue
+            # Cells differ in little. What is the same in many of them is checked once.
+            key = draft.model_dump_json(exclude=_UNCHECKED) if len(loaded_scenarios) > 1 else ""
+            if key not in errors_by_content:
+                errors = list(check_scenario(draft, file, self.project, assertions_only=calls is not Calls.ALL))
+                if calls is not Calls.NONE:
+                    errors += (judge_grant_errors if only_judges else grant_errors)(draft, self.grants)
+                if calls is Calls.ALL:
+                    errors += server_grant_errors(draft, self.grants)
+                errors_by_content[key] = errors
+            loaded.report(errors_by_content[key])
+        return loaded_scenarios
 
     def with_python_scenario(
         self, fields: Mapping[str, Any], file: Path, overrides: ScenarioOverrides
@@ -311,6 +385,8 @@ class Workspace:
 
     def adapter_options(self, scenario: Scenario) -> dict[str, Any]:
         """Return the adapter's options with the values of variables. A credential without a grant is not filled in."""
+        if not scenario.adapter_options:
+            return {}
         refused = {use.name for use in refused_variables(scenario, self.grants)}
         environ = {name: value for name, value in self.environ.items() if name not in refused}
         return {name: expand_variables(value, environ) for name, value in scenario.adapter_options.items()}
@@ -329,8 +405,12 @@ class Workspace:
         if scenario.adapter not in PROVIDER_ADAPTERS or not (base_url or key):
             return None
         provider = catalog.providers()[scenario.adapter]
-        name = f"{scenario.adapter} of {scenario.scenario}"
-        self.endpoints[name] = catalog.endpoint(provider, self.environ, base_url=base_url, key=key)
+        endpoint = catalog.endpoint(provider, self.environ, base_url=base_url, key=key)
+        # Cells share the endpoint of their file. One that a cell has to itself is named after the cell.
+        name = f"{scenario.adapter} of {suite_name(scenario)}"
+        if self.endpoints.setdefault(name, endpoint) != endpoint:
+            name = f"{scenario.adapter} of {scenario.scenario}"
+            self.endpoints[name] = endpoint
         return name
 
     def register_judges(self, scenario: Scenario) -> JudgeEndpoints:
@@ -349,15 +429,22 @@ class Workspace:
         not choose code: an adapter that its command named instead of the file's must be named again.
         """
         files = [self._file_to_resume(batch, adapter) for batch in batches]
-        scenarios = [
-            self.read(file, ScenarioOverrides.from_batch(batch)) for file, batch in zip(files, batches, strict=True)
-        ]
+        by_file: dict[tuple[Path, str], dict[str, Scenario]] = {}
+        scenarios = []
+        for file, batch in zip(files, batches, strict=True):
+            overrides = ScenarioOverrides.from_batch(batch)
+            # A file of many cells is read once.
+            key = (file, repr(overrides))
+            if key not in by_file:
+                by_file[key] = {item.scenario: item for item in self.read_file(file, overrides)}
+            present = by_file[key]
+            scenarios.append(present.get(batch.scenario_id) or find_cell([*present.values()], file, batch.scenario_id))
         # All of them first: their keys must be known before any text is redacted.
         for scenario in scenarios:
             self.register(scenario)
         work: list[PreparedScenario] = []
         for batch, file, scenario in zip(batches, files, scenarios, strict=True):
-            redactor = self.redactor()
+            redactor = _cell_redactor(scenario, self.redactor())
             # An earlier version may have redacted less.
             stored = {**_NEW_FIELDS, **clean_document(batch.scenario, redactor)}
             if json_codec.plain(clean_scenario(scenario, redactor)) != stored:
@@ -420,6 +507,7 @@ class Workspace:
         """Find everything that a scenario needs. `batch` is an earlier batch that is resumed."""
         tools = find_tools(scenario, file, self.project)
         endpoint = self.register(scenario)
+        private = scenario.cell.private if scenario.cell else {}
         if batch is None:
             batch = Batch(
                 batch_id=self.clock.new_id(),
@@ -434,13 +522,15 @@ class Workspace:
                 min_pass_rate=scenario.min_pass_rate,
                 confidence=scenario.confidence,
                 recorded=recorded,
-                scenario=clean_scenario(scenario, self.redactor()),
+                scenario=clean_scenario(scenario, _cell_redactor(scenario, self.redactor())),
                 source=self.project.relative(file),
                 tools={tool.name: tool.fingerprint for tool in tools},
                 settings=dict(settings or {}),
                 salvo_version=__version__,
                 command=command,
                 code=self.code_version(scenario, file),
+                suite=scenario.cell.suite if scenario.cell else "",
+                parameters=dict(scenario.cell.parameters) if scenario.cell else {},
             )
         return PreparedScenario(
             batch=batch,
@@ -453,6 +543,8 @@ class Workspace:
             call_limits=self._call_limits(scenario),
             judge_endpoints=self.register_judges(scenario),
             servers=self._servers(scenario, file),
+            private=private,
+            judged_scenario=judged_scenario(scenario),
         )
 
     def _servers(self, scenario: Scenario, file: Path) -> list[PreparedServer]:

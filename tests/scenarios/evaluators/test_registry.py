@@ -94,7 +94,7 @@ def test_an_unknown_type_is_an_error_with_a_suggestion_and_the_list() -> None:
         builtin_registry().find("jmspath")
     assert str(caught.value) == (
         'There is no assertion type "jmspath"; did you mean "jmespath"? '
-        "Types: all_of, any_of, cost_limit, custom, jmespath, json_schema, latency_limit, llm_judge, mcp_server, must_not_call, not, playbook, similarity, tool_choice, tool_sequence."
+        "Types: all_of, any_of, cost_limit, custom, jmespath, json_schema, latency_limit, llm_judge, mcp_server, must_not_call, not, playbook, similarity, text, tool_choice, tool_sequence."
     )
 
 
@@ -129,7 +129,7 @@ def test_stale_metadata_is_an_error_that_says_what_to_do(
     with pytest.raises(UsageError) as caught:
         builtin_registry().find("playbook")
     assert str(caught.value) == snapshot(
-        'There is no assertion type "playbook". Types: all_of, any_of, cost_limit, custom, jmespath, json_schema, latency_limit, llm_judge, mcp_server, must_not_call, not, similarity, tool_choice, tool_sequence. The installed metadata of Salvo is older than its code, so types such as playbook are missing. Install it again: in the folder of its source, run pip install . (or pip install --editable .).'
+        'There is no assertion type "playbook". Types: all_of, any_of, cost_limit, custom, jmespath, json_schema, latency_limit, llm_judge, mcp_server, must_not_call, not, similarity, text, tool_choice, tool_sequence. The installed metadata of Salvo is older than its code, so types such as playbook are missing. Install it again: in the folder of its source, run pip install . (or pip install --editable .).'
     )
     with pytest.raises(UsageError, match="The assertion types cannot be listed"):
         builtin_registry().types()
@@ -160,7 +160,7 @@ def test_every_problem_of_every_assertion_is_found_at_once() -> None:
             ((0, "opertor"), 'no such field; did you mean "operator"?'),
             (
                 (1, "type"),
-                'There is no assertion type "jmspath"; did you mean "jmespath"? Types: all_of, any_of, cost_limit, custom, jmespath, json_schema, latency_limit, llm_judge, mcp_server, must_not_call, not, playbook, similarity, tool_choice, tool_sequence.',
+                'There is no assertion type "jmspath"; did you mean "jmespath"? Types: all_of, any_of, cost_limit, custom, jmespath, json_schema, latency_limit, llm_judge, mcp_server, must_not_call, not, playbook, similarity, text, tool_choice, tool_sequence.',
             ),
             ((3, "name"), 'Assertion 3 is already called "cheap".'),
             ((3, "max_secs"), 'no such field; did you mean "max_seconds"?'),

@@ -24,6 +24,8 @@ def test_json_has_every_batch_with_its_results(tmp_path: Path) -> None:
         {
             "batch_id": "01k9batch",
             "scenario_id": "book_flight",
+            "suite": "",
+            "parameters": {},
             "provider": "openai",
             "model": "gpt-4o",
             "created_at": "2026-11-15T12:00:00+00:00",

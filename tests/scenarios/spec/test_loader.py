@@ -12,7 +12,7 @@ from inline_snapshot import snapshot
 
 from salvo.engine.jsonio.pydantic_errors import FieldError
 from salvo.errors import InputError, Problem, ScenarioFileError
-from salvo.scenarios.spec.loader import from_document, load_scenario, read_tool
+from salvo.scenarios.spec.loader import from_document, load_scenarios, read_tool
 from salvo.scenarios.spec.schema import Scenario, YamlTool
 from tests.support.project import BOOK_FLIGHT
 from tests.support.scenario_files import LEAST, problems, read, write
@@ -215,8 +215,8 @@ def test_a_message_of_several_lines_becomes_one_line() -> None:
 
 def test_variables_are_checked_only_with_an_environment() -> None:
     file = write("s.yaml", f"{LEAST}adapter_options: {{base_url: '${{NO_SUCH_HOST}}'}}\n")
-    assert load_scenario(file, environ={}).problems
-    assert not load_scenario(file).problems
+    assert load_scenarios(file, environ={})[0].problems
+    assert not load_scenarios(file)[0].problems
 
 
 def test_a_tools_own_file_is_read_and_refused_in_the_same_way() -> None:
@@ -273,7 +273,7 @@ HOSTILE = st.lists(st.sampled_from([*WORDS, *MARKS])).map("".join)
 @example(b"? {a: b}\n: c")
 @example(b"tools: [{? [x] : y}]")
 def test_no_bytes_at_all_make_the_loader_raise_anything_else(content: bytes) -> None:
-    loaded = load_scenario(write("hostile.yaml", content), environ={})
+    loaded = load_scenarios(write("hostile.yaml", content), environ={})[0]
     if loaded.draft():
         loaded.report([FieldError(("assertions", 0, "x"), "wrong")])
     assert loaded.problems

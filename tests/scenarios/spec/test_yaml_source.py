@@ -150,8 +150,8 @@ runs: 0
 """
     assert problems(text) == snapshot("""\
 s.yaml:6:16: assertions[0].recursive[0]: an alias to a value that contains it
-s.yaml:7:13: assertions[0].python: the tag !!python/object:os.system is not known; there is !include
-s.yaml:8:11: assertions[0].date: the tag !!timestamp is not known; there is !include
+s.yaml:7:13: assertions[0].python: the tag !!python/object:os.system is not known; there are !include and !file
+s.yaml:8:11: assertions[0].date: the tag !!timestamp is not known; there are !include and !file
 s.yaml:9:13: assertions[0].number: cannot be read as int
 s.yaml:10:11: assertions[0].huge: cannot be read as float
 s.yaml:11:14: assertions[0].endless: cannot be read as int

@@ -10,6 +10,9 @@ from salvo.cli.lazy import LazyCommand, LazyGroup
 COMMANDS = {
     "init": LazyCommand("salvo.cli.salvo.init", "Make a project with an example scenario that runs without a key."),
     "validate": LazyCommand("salvo.cli.salvo.validate", "Check scenario files, without any call."),
+    "import": LazyCommand(
+        "salvo.cli.salvo.import_command", "Make scenarios from the configurations of other tools.", "import_group"
+    ),
     "run": LazyCommand("salvo.cli.salvo.run", "Run scenarios N times and report how reliable the agent is."),
     "report": LazyCommand("salvo.cli.salvo.report", "Show stored results: the newest batches, one batch, or one run."),
     "compare": LazyCommand(

@@ -20,6 +20,7 @@ from salvo.errors import NothingFoundError
 from salvo.scenarios.analysis.batch_stats import COMMIT, VERSION, run_fingerprints, run_settings
 from salvo.scenarios.analysis.compare import ComparisonVerdict
 from salvo.scenarios.analysis.comparison_inputs import (
+    by_shared_parameters,
     compare_batches,
     find_pairs,
     newest_by_scenario,
@@ -31,7 +32,7 @@ from salvo.scenarios.plan import RunSettings, plan_runs
 from salvo.scenarios.report import comparison
 from salvo.scenarios.result import PROVIDER_ADAPTERS, Batch
 from salvo.scenarios.run.runner import RunLimits
-from salvo.scenarios.spec.loader import load_scenario
+from salvo.scenarios.spec.loader import load_scenarios
 from salvo.scenarios.spec.project import Project
 from salvo.scenarios.spec.schema import Scenario
 from salvo.scenarios.store.score_store import PREFIX
@@ -129,7 +130,7 @@ def _find_stored(
     names = None
     if path is not None:
         files = project.scenario_files([path])
-        loaded = [load_scenario(file, environ=os.environ, root=project.root) for file in files]
+        loaded = [item for file in files for item in load_scenarios(file, environ=os.environ, root=project.root)]
         names = {file.model.scenario for file in loaded if file.model and not file.problems}
     stored = [batch for batch in store.newest_first() if names is None or batch.scenario_id in names]
     sides = [newest_by_scenario(stored, partial(uses_model, model=model)) for model in models]
@@ -140,7 +141,8 @@ def _find_stored(
                 f"No runs of {model} are stored{'' if path is None else f' for {path}'}.",
                 hint=f"Stored: {', '.join(stored_models) or 'none'}. --run runs what is missing.",
             )
-    return pair_scenarios(sides[0], sides[1], "--run runs what is missing.")
+    side_a, side_b = by_shared_parameters(sides[0].values(), sides[1].values())
+    return pair_scenarios(side_a, side_b, "--run runs what is missing.")
 
 
 def _run_missing(

@@ -33,7 +33,7 @@ from salvo.scenarios.spec.loader import from_document
 from salvo.scenarios.spec.project import Project
 from salvo.scenarios.spec.schema import Scenario
 from salvo.scenarios.store.rejudge_store import Rejudgement, RejudgeStore
-from salvo.scenarios.workspace import Calls, ScenarioOverrides, Workspace
+from salvo.scenarios.workspace import Calls, ScenarioOverrides, Workspace, judged_scenario
 
 
 @click.command
@@ -120,7 +120,9 @@ def _with_present_servers(workspace: Workspace, batch: Batch, scenario: Scenario
         file = workspace.project.stored_source(batch.source)
     except InputError as error:
         raise UsageError(f"{error.message} A store does not choose where a judge is.", hint=hint) from error
-    present = only_judges(workspace.read(file, ScenarioOverrides.from_batch(batch), calls=Calls.JUDGES))
+    overrides = ScenarioOverrides.from_batch(batch)
+    scenario_now = workspace.read(file, overrides, scenario_id=batch.scenario_id, calls=Calls.JUDGES)
+    present = only_judges(judged_scenario(scenario_now) or scenario_now)
     workspace.register_judges(present)
     redactor = workspace.redactor()
     if json_codec.plain(clean_scenario(present, redactor)) != clean_document(_document(scenario), redactor):

@@ -14,8 +14,11 @@ from salvo.engine.runtime.files import write_document
 from salvo.engine.text.formatting import pluralize
 from salvo.engine.text.unicode_escape import printable
 from salvo.errors import StoreError, TapeError, UnknownIdError
+from salvo.scenarios.analysis.comparison_inputs import suite_summaries
+from salvo.scenarios.analysis.grid import build_grids
 from salvo.scenarios.analysis.summary import BatchSummary, summarise
 from salvo.scenarios.report import export, html, score_report, terminal
+from salvo.scenarios.report.grid import grid_lines
 from salvo.scenarios.spec.project import Project
 from salvo.scenarios.store.ids import LATEST, steps_before_latest
 from salvo.scenarios.store.index import Entries
@@ -36,6 +39,7 @@ from salvo.scenarios.store.store import RunStore
 )
 @click.option("--pass-at-k", is_flag=True, help="Of one batch, also show pass@k: the chance that one of k runs passes.")
 @click.option("--score", "score_id", metavar="SCORE", help="With the id of a run: its verdict in this scoring.")
+@click.option("--grid", is_flag=True, help="Show all cells of the batch's cases and matrix as a grid.")
 @click.option("--rebuild", is_flag=True, help="Rebuild the index from the run files first.")
 def report(
     run_id: str | None,
@@ -45,6 +49,7 @@ def report(
     html: Path | None,
     pass_at_k: bool,
     score_id: str | None,
+    grid: bool,
     rebuild: bool,
 ) -> None:
     """Show stored results: the newest batches, one batch, or one run.
@@ -52,6 +57,9 @@ def report(
     Without RUN_ID, the newest batches are listed. RUN_ID is the id of a run, which is shown in full, or of a batch,
     whose table is shown, or of a scoring by `salvo score`. Any unique prefix of an id is enough; `latest` is the
     newest batch, and `latest~1` the one before.
+
+    With --grid, RUN_ID is the id of a batch, or else the newest batch: the cells of its cases and matrix are shown, in
+    all batches of its command.
 
     With --html, RUN_ID is the id of a batch, or else the newest batch is written: its verdict and what the runs show,
     the failed runs with all their steps, and a passing one for comparison. The file loads nothing from elsewhere.
@@ -68,6 +76,8 @@ def report(
         _show_scored_run(store, run_id, score_id, as_json)
     elif html is not None:
         _write_html(store, run_id, html)
+    elif grid:
+        _show_grid(store, run_id, as_json)
     elif run_id is None:
         _show_newest(store, last, failures, as_json)
     elif run_id.startswith(PREFIX):
@@ -132,6 +142,17 @@ def _write_html(store: RunStore, batch_id: str | None, path: Path) -> None:
         return
     write_document(path, exported.html.encode())
     echo(f"{path}: {printable(exported.summary.scenario_id)}, {terminal.verdict(exported.summary)}")
+
+
+def _show_grid(store: RunStore, batch_id: str | None, as_json: bool) -> None:
+    batch = store.load_batch(store.find_batch(batch_id or LATEST))
+    summaries, skipped = suite_summaries(store, batch)
+    _warn(skipped, "Rebuild the index with `salvo report --rebuild`.")
+    if as_json:
+        echo_json(export.as_json(export.ReportContent(summaries), with_results=False))
+    else:
+        for item in build_grids(summaries):
+            echo("\n".join(grid_lines(item, colour=True)))
 
 
 def _show_run(store: RunStore, run_id: str, as_json: bool) -> None:

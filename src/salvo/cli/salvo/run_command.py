@@ -29,12 +29,14 @@ from salvo.engine.wire.retry import Wait
 from salvo.errors import StoreError, UsageError
 from salvo.scenarios.analysis.comparison_inputs import repeated_seeds
 from salvo.scenarios.analysis.confidence_gate import required_confidence, too_few_runs
+from salvo.scenarios.analysis.grid import build_grids
 from salvo.scenarios.analysis.suite import SuiteVerdict, suite_verdict
 from salvo.scenarios.analysis.summary import BatchSummary, summarise
 from salvo.scenarios.destinations import destination_lines
 from salvo.scenarios.plan import RunSettings, plan_resume, plan_runs
 from salvo.scenarios.report import terminal
 from salvo.scenarios.report.closing import closing_summary, worth_a_table
+from salvo.scenarios.report.grid import grid_lines
 from salvo.scenarios.result import AgentRunResult, Batch
 from salvo.scenarios.run.call_limits import CallLimits
 from salvo.scenarios.run.environment import PreparedScenario
@@ -352,10 +354,14 @@ def _show(
 ) -> None:
     """Print tables and totals or JSON, and write the files. Of a resumed batch, the earlier runs are included."""
     if not output.as_json:
-        tables = [] if output.quiet else worth_a_table(summaries, verbose=output.verbose)
+        grids = [] if output.quiet else build_grids(summaries)
+        in_grids = {cell.batch_id for grid in grids for cell in grid.cells}
+        single = [summary for summary in summaries if summary.batch_id not in in_grids]
+        tables = [] if output.quiet else worth_a_table(single, verbose=output.verbose)
         sections = [terminal.batch_table(summary, colour=True, pass_at_k=output.pass_at_k) for summary in tables]
+        sections += [grid_lines(grid, colour=True) for grid in grids]
         if output.quiet or len(summaries) > 1:  # the table of the only scenario says the same
-            sections.append(closing_summary(summaries, len(tables), colour=True))
+            sections.append(closing_summary(summaries, len(tables) + len(in_grids), in_grids=in_grids, colour=True))
         cached = [line for item in work for line in terminal.cache_note(item.batch, item.entries)]
         if cached:
             sections.append(cached)

@@ -53,7 +53,9 @@ def validate(paths: tuple[Path, ...], trust: bool, as_json: bool, allow_env: tup
         raise SystemExit(ExitCode.USAGE)
     for warning in workspace.model_warnings(scenarios):
         echo(warning._replace(message=f"warning: {warning.message}"))
-    echo(f"{pluralize(len(files), 'scenario')} {'is' if len(files) == 1 else 'are'} valid.")
+    cells = sum(scenario.cell is not None for _, scenario in scenarios)
+    with_cells = f" with {pluralize(cells, 'cell')}" if cells else ""
+    echo(f"{pluralize(len(files), 'scenario')}{with_cells} {'is' if len(files) == 1 else 'are'} valid.")
     for line in destination_lines(workspace, [scenario for _, scenario in scenarios]):
         echo(line)
 

@@ -39,6 +39,10 @@ _TOKEN = r"[A-Za-z0-9._~+/=-]"  # noqa: S105 - a pattern for tokens, not one
 _WORD = r"(?:[A-Z]?[a-z]{1,18}|[A-Z]{1,19})"
 _WORDS = rf"{_WORD}(?:[./=-]{_WORD})*+[./=-]*+(?!{_TOKEN})"
 
+# The ends of a short private value: next to no letter or digit, apart from an escape such as \n.
+_WORD_START = rf"(?:(?<![^\W_])|{_ESCAPED})"
+_WORD_END = r"(?![^\W_])"
+
 # Between a header's name and its value, also in JSON and in code.
 _COLON = r"[\\\"' ]{0,8}:[\\\"' ]{0,8}"
 
@@ -148,7 +152,7 @@ def find_keys(text: str) -> list[KeyFinding]:
 
 
 class Redactor:
-    """Replaces what looks like a key, known secrets, and matches of the user's patterns."""
+    """Replaces what looks like a key, known secrets, private values, and matches of the user's patterns."""
 
     def __init__(self, secrets: Iterable[str] = (), patterns: Iterable[str] = ()) -> None:
         spellings = _spellings(secrets)
@@ -167,6 +171,11 @@ class Redactor:
         # Of each secret the longest part that no JSON writer escapes.
         self._markers = {max(_PLAIN_RUN.findall(form), key=len, default="") for form in spellings}
         self._markers.update(_NESTED_ESCAPES, (marker for marker, _ in self._rules[len(spellings) :]))
+        self._placeholders = re.compile(f"({re.escape(PLACEHOLDER)})")
+
+    def with_private(self, private: Mapping[str, Iterable[str]]) -> Redactor:
+        """Return a redactor that also replaces these values, each by a placeholder with its name."""
+        return _PrivateRedactor(self, private)
 
     def text(self, text: str) -> str:
         # Each rule sees only the text between placeholders, and all rules run again until nothing changes. The rest
@@ -214,7 +223,9 @@ class Redactor:
     def _once(self, text: str) -> str:
         for marker, hide in self._rules:
             if marker in text:
-                text = PLACEHOLDER.join(map(hide, text.split(PLACEHOLDER)))
+                parts = self._placeholders.split(text)
+                parts[::2] = map(hide, parts[::2])
+                text = "".join(parts)
         return text
 
     def _walk(self, value: Any) -> _Walk:
@@ -275,10 +286,36 @@ class Redactor:
         return isinstance(value, str) and value != PLACEHOLDER and self.text(header) != header
 
 
-def _spellings(secrets: Iterable[str]) -> list[str]:
+class _PrivateRedactor(Redactor):
+    """Replaces private values as well. A value that is shorter than a secret is replaced only as a whole word."""
+
+    def __init__(self, redactor: Redactor, private: Mapping[str, Iterable[str]]) -> None:
+        vars(self).update(vars(redactor))
+        rules: list[tuple[str, Callable[[str], str]]] = []
+        placeholders = [PLACEHOLDER]
+        for name, values in private.items():
+            placeholder = private_placeholder(name)
+            placeholders.append(placeholder)
+            for form in _spellings(values, shortest=1):
+                is_long = len(form) >= SHORTEST_SECRET
+                pattern = re.escape(form) if is_long else rf"{_WORD_START}{re.escape(form)}{_WORD_END}"
+                rules.append((form, partial(re.compile(pattern).sub, placeholder)))
+        # The longest first, as one value may contain another.
+        rules.sort(key=lambda rule: -len(rule[0]))
+        self._rules = [*rules, *self._rules]
+        self._markers = {*self._markers, *(max(_PLAIN_RUN.findall(form), key=len, default="") for form, _ in rules)}
+        self._placeholders = re.compile(f"({'|'.join(map(re.escape, placeholders))})")
+
+
+def private_placeholder(name: str) -> str:
+    """Return what stands for a private value: what is judged can then tell the values of two columns apart."""
+    return f"{PLACEHOLDER[:-1]}: {re.sub(r'[^A-Za-z0-9_ -]', '_', name)}]"
+
+
+def _spellings(secrets: Iterable[str], *, shortest: int = SHORTEST_SECRET) -> list[str]:
     """Return each secret as it is and inside nested JSON text; the longest first, as one may contain another."""
     forms = {form for secret in secrets for form in (secret, secret.strip(), secret.strip().strip("\"'"))}
-    spellings = {form for form in forms if len(form) >= SHORTEST_SECRET and form.strip()}
+    spellings = {form for form in forms if len(form) >= shortest and form.strip()}
     for _ in range(_NESTINGS):
         escaped = {
             json.dumps(form, ensure_ascii=only_ascii)[1:-1] for form in spellings for only_ascii in (True, False)

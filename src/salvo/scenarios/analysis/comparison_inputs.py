@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import islice
+from typing import TypeAlias
 
 from salvo.engine.text.formatting import p_value as format_p_value
 from salvo.engine.text.formatting import pluralize
@@ -14,6 +15,7 @@ from salvo.scenarios.analysis.batch_stats import BatchStats, config_differences,
 from salvo.scenarios.analysis.compare import ALPHA, ComparedSides, Comparison, ComparisonReport, PairedRuns, compare
 from salvo.scenarios.analysis.divergence import Divergence, find_divergence, nearest, tool_path
 from salvo.scenarios.analysis.scored_sides import ScoredSides
+from salvo.scenarios.analysis.summary import BatchSummary, summarise
 from salvo.scenarios.result import AgentRunResult, Batch, Outcome
 from salvo.scenarios.store.ids import steps_before_latest
 from salvo.scenarios.store.index import Entries, IndexEntry
@@ -240,6 +242,26 @@ def pair_scenarios(
     return [(a[name], b[name]) for name in both], [*notes, *([advice] if notes and advice else [])]
 
 
+def suite_summaries(
+    store: RunStore, batch: Batch, list_entries: Callable[[Iterable[str]], Entries] | None = None
+) -> tuple[list[BatchSummary], int]:
+    """Return the summaries of all cells of a batch's suite in its command, and how many runs could not be read.
+
+    Raise UsageError if the batch is no cell, or the only one.
+    """
+    batches = [item for item in store.batches_of_command(batch) if batch.suite and item.suite == batch.suite]
+    if len(batches) < 2:
+        raise UsageError(
+            f"The batch {batch.batch_id} is not one of several cells of its command.",
+            hint="A grid needs a scenario file with cases or a matrix.",
+        )
+    entries = (list_entries or store.list_entries)([item.batch_id for item in batches])
+    by_batch: dict[str, list[IndexEntry]] = {item.batch_id: [] for item in batches}
+    for entry in entries:
+        by_batch[entry.batch_id].append(entry)
+    return [summarise(item, by_batch[item.batch_id]) for item in batches], entries.skipped
+
+
 def newest_by_scenario(batches: Iterable[Batch], matches: Callable[[Batch], bool]) -> dict[str, Batch]:
     """Return the first matching batch of each scenario. The batches must be sorted, newest first."""
     newest: dict[str, Batch] = {}
@@ -247,6 +269,41 @@ def newest_by_scenario(batches: Iterable[Batch], matches: Callable[[Batch], bool
         if batch.scenario_id not in newest and matches(batch):
             newest[batch.scenario_id] = batch
     return newest
+
+
+def by_shared_parameters(a: Iterable[Batch], b: Iterable[Batch]) -> tuple[dict[str, Batch], dict[str, Batch]]:
+    """Return both sides by the names under which they are paired.
+
+    A cell of a matrix over models has the model in its name. A parameter that is the same in all cells of a side, and
+    another one on the other side, is what is compared, so it is left out of the names.
+    """
+    sides = (list(a), list(b))
+    values: tuple[_ParameterValues, _ParameterValues] = (_parameter_values(sides[0]), _parameter_values(sides[1]))
+    compared = {
+        key
+        for key, ids in values[0].items()
+        if len(ids) == 1 and len(values[1].get(key, ())) == 1 and ids != values[1][key]
+    }
+
+    def name(batch: Batch) -> str:
+        shared = [value for key, value in batch.parameters.items() if (batch.suite, key) not in compared]
+        if not batch.suite or len(shared) == len(batch.parameters):
+            return batch.scenario_id
+        return f"{batch.suite}[{'-'.join(shared)}]" if shared else batch.suite
+
+    return {name(batch): batch for batch in sides[0]}, {name(batch): batch for batch in sides[1]}
+
+
+_ParameterValues: TypeAlias = dict[tuple[str, str], set[str]]
+"""The ids that a parameter has, by its suite and its name."""
+
+
+def _parameter_values(batches: Iterable[Batch]) -> _ParameterValues:
+    values: _ParameterValues = {}
+    for batch in batches:
+        for name, value in batch.parameters.items():
+            values.setdefault((batch.suite, name), set()).add(value)
+    return values
 
 
 def uses_model(batch: Batch, model: str) -> bool:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -11,6 +12,7 @@ from salvo.engine.stats.clusters import Cluster, ClusteredMean, clustered_mean
 from salvo.engine.stats.rates import Interval
 from salvo.scenarios.analysis.summary import BatchSummary, BatchVerdict
 from salvo.scenarios.result import Cause
+from salvo.scenarios.spec.schema import CASE
 
 _RATES = Interval(0.0, 1.0)
 
@@ -32,7 +34,8 @@ class SuiteSummary:
     verdicts: dict[BatchVerdict, int]
     """The number of scenarios by verdict."""
     mean: ClusteredMean | None
-    """The mean of the scenarios' pass rates, each with the same weight, and its standard error clustered by scenario;
+    """The mean of the scenarios' pass rates, each with the same weight, and its standard error clustered by scenario,
+    or by case where there are cases;
     null if fewer than two have a completed run."""
 
 
@@ -41,7 +44,7 @@ def summarise_suite(summaries: Sequence[BatchSummary]) -> SuiteSummary:
         verdict=suite_verdict(summaries),
         scenarios=len(summaries),
         verdicts=dict(Counter(summary.verdict for summary in summaries)),
-        mean=clustered_mean(list(_clusters(summaries)), _RATES),
+        mean=clustered_mean(case_clusters(summaries), _RATES),
     )
 
 
@@ -61,11 +64,33 @@ def _stopped_by_a_failure(summaries: Sequence[BatchSummary]) -> bool:
     return stopped and any(summary.failed for summary in summaries)
 
 
-def _clusters(summaries: Sequence[BatchSummary]) -> Iterator[Cluster]:
-    """Yield the pass rate of each scenario over its independent runs, corrected if they stopped early."""
+def case_clusters(summaries: Iterable[BatchSummary]) -> list[Cluster]:
+    """Return the pass rate of each scenario; the cells of one case are one cluster, because they resemble each other.
+
+    The interval of a mean of several rates is the square sum of their intervals (MOVER).
+    """
+    by_case: dict[tuple[str, str], list[Cluster]] = {}
     for summary in summaries:
-        evidence = summary.evidence
-        if evidence is not None and evidence.corrected_rate is not None:
-            yield Cluster(evidence.corrected_rate, evidence.interval)
-        elif summary.independent:
-            yield Cluster(summary.independent_passed / summary.independent, summary.interval)
+        rate = _rate(summary)
+        if rate is not None:
+            key = (summary.suite, summary.parameters.get(CASE, "")) if summary.suite else ("", summary.batch_id)
+            by_case.setdefault(key, []).append(rate)
+    return [_merged(rates) for rates in by_case.values()]
+
+
+def _rate(summary: BatchSummary) -> Cluster | None:
+    """Return the pass rate over the independent runs, corrected if they stopped early; None without any."""
+    evidence = summary.evidence
+    if evidence is not None and evidence.corrected_rate is not None:
+        return Cluster(evidence.corrected_rate, evidence.interval)
+    if not summary.independent:
+        return None
+    return Cluster(summary.independent_passed / summary.independent, summary.interval)
+
+
+def _merged(rates: Sequence[Cluster]) -> Cluster:
+    count = len(rates)
+    mean = math.fsum(rate.value for rate in rates) / count
+    below = math.sqrt(math.fsum((rate.value - rate.interval.low) ** 2 for rate in rates)) / count
+    above = math.sqrt(math.fsum((rate.interval.high - rate.value) ** 2 for rate in rates)) / count
+    return Cluster(mean, Interval(mean - below, mean + above))

@@ -121,6 +121,10 @@ class BatchCounts:
 
     batch_id: str
     scenario_id: str
+    suite: str
+    """The scenario's name in its file, if the file has cases or a matrix; else empty."""
+    parameters: dict[str, str]
+    """The ids of the cell's case and of its values of the matrix, by name."""
     provider: str
     model: str
     created_at: str

@@ -26,6 +26,7 @@ _PACKAGE = "salvo.scenarios.evaluators"
 BUILT_IN: Mapping[str, str] = {
     "jmespath": f"{_PACKAGE}.jmespath:TYPE",
     "json_schema": f"{_PACKAGE}.json_schema:TYPE",
+    "text": f"{_PACKAGE}.text:TYPE",
     "similarity": f"{_PACKAGE}.similarity:TYPE",
     "tool_sequence": f"{_PACKAGE}.tool_sequence:TYPE",
     "must_not_call": f"{_PACKAGE}.must_not_call:TYPE",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 
 from salvo.engine.text.formatting import first_lines, pluralize, truncate
 from salvo.engine.text.unicode_escape import printable
@@ -32,13 +32,16 @@ def worth_a_table(summaries: Sequence[BatchSummary], *, verbose: bool) -> list[B
     return [summary for summary in summaries if _needs_attention(summary)][:MOST_TABLES]
 
 
-def closing_summary(summaries: Sequence[BatchSummary], tables: int, *, colour: bool = False) -> list[str]:
+def closing_summary(
+    summaries: Sequence[BatchSummary], tables: int, *, in_grids: Container[str] = (), colour: bool = False
+) -> list[str]:
     """Return the totals, and a line for each scenario that did not pass, with the command that shows why.
 
-    `tables` is the number of scenarios whose tables were shown before.
+    `tables` is the number of scenarios whose tables were shown before. Grids have listed the batches `in_grids`.
     """
     paint = VerdictPaint(colour)
-    attention = sorted(filter(_needs_attention, summaries), key=lambda summary: _WORST_FIRST.index(summary.verdict))
+    unlisted = [item for item in summaries if item.batch_id not in in_grids and _needs_attention(item)]
+    attention = sorted(unlisted, key=lambda summary: _WORST_FIRST.index(summary.verdict))
     lines = [paint(totals(summaries), bold=True), *_overall(summaries, paint)]
     width = max((len(_name(summary)) for summary in attention), default=0)
     for summary in attention:

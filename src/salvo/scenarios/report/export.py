@@ -1,6 +1,7 @@
 """Results as files for other programs. The suffix decides the format.
 
-.json   {"salvo_report": 1, "batches": [{...BatchSummary, "results": [AgentRunResult, ...]}, ...], "suite": {...}}
+.json   {"salvo_report": 1, "batches": [{...BatchSummary, "results": [AgentRunResult, ...]}, ...], "suite": {...},
+         "grids": [Grid, ...]}  the grids if there are cells of cases or a matrix
 .jsonl  a line per batch, each followed by a line per run:
         {"salvo_report": 1, "kind": "batch", ...BatchSummary}
         {"salvo_report": 1, "kind": "run", ...AgentRunResult}
@@ -25,6 +26,7 @@ from salvo.engine.jsonio import json_codec
 from salvo.engine.runtime.files import write_document
 from salvo.errors import UsageError
 from salvo.scenarios.analysis.compare import ComparisonReport
+from salvo.scenarios.analysis.grid import Grid, build_grids
 from salvo.scenarios.analysis.suite import summarise_suite
 from salvo.scenarios.analysis.summary import BatchSummary
 from salvo.scenarios.report import comparison
@@ -76,6 +78,8 @@ def as_json(content: ReportContent, *, with_results: bool = True) -> bytes:
         more["comparison"] = comparison.document(content.comparison)
     if with_results and len(content.summaries) > 1:
         more["suite"] = summarise_suite(content.summaries)
+    if grids := build_grids(content.summaries):
+        more["grids"] = [_fields(grid) for grid in grids]
     return json_codec.dumps({"salvo_report": VERSION, "batches": batches, **more}, indent=2)
 
 
@@ -123,5 +127,5 @@ def _writer(path: Path) -> _Writer:
         ) from None
 
 
-def _fields(summary: BatchSummary) -> dict[str, Any]:
+def _fields(summary: BatchSummary | Grid) -> dict[str, Any]:
     return {item.name: getattr(summary, item.name) for item in fields(summary)}

@@ -16,10 +16,13 @@ from salvo.engine.text.formatting import NamedValue, exact_percent, format_time,
 from salvo.engine.text.html.templates import print_margins, render_page, render_part, stylesheet
 from salvo.scenarios.analysis.comparison_inputs import MOST_READ, sample_runs
 from salvo.scenarios.analysis.divergence import Divergence, find_divergence, nearest, tool_path
+from salvo.scenarios.analysis.grid import build_grids
 from salvo.scenarios.analysis.summary import BatchSummary, BatchVerdict, summarise
 from salvo.scenarios.analysis.truncation import TruncationBudget
 from salvo.scenarios.report import labels
 from salvo.scenarios.report.closing import totals, worth_a_table
+from salvo.scenarios.report.grid import headline as grid_headline
+from salvo.scenarios.report.grid import notes, split_cells, standing
 from salvo.scenarios.report.run_html import differing_texts, format_value, run_view, side_by_side
 from salvo.scenarios.result import AgentRunResult, Batch, Outcome, full_model
 from salvo.scenarios.store.store import RunStore
@@ -95,6 +98,8 @@ def render_suite(
 ) -> str:
     """Return several batches as one file: all of them in a table, and a few in full. Mappings are by batch id."""
     in_full = worth_a_table(summaries, verbose=False)
+    grids = build_grids(summaries)
+    in_grids = {cell.batch_id for grid in grids for cell in grid.cells}
     budget = TruncationBudget(_BUDGET)
     parts = []
     for summary in in_full:
@@ -111,7 +116,11 @@ def render_suite(
         signs=SIGNS,
         **_FUNCTIONS,
         headline=totals(summaries),
-        summaries=summaries,
+        summaries=[summary for summary in summaries if summary.batch_id not in in_grids],
+        scenarios=len(summaries),
+        grids=[(item, list(notes(item)), *split_cells(item)) for item in grids],
+        grid_headline=grid_headline,
+        standing=standing,
         shown={summary.batch_id for summary in in_full},
         parts=parts,
         version=__version__,

@@ -6,24 +6,35 @@ from collections.abc import Iterator, Sequence
 
 from salvo.engine.text.formatting import first_lines, pluralize, seconds, truncate
 from salvo.engine.text.markdown import code, inline, markdown_table
+from salvo.scenarios.analysis.grid import build_grids
 from salvo.scenarios.analysis.suite import summarise_suite
-from salvo.scenarios.analysis.summary import AssertionSummary, BatchSummary, Failure, Group
+from salvo.scenarios.analysis.summary import AssertionSummary, BatchSummary, BatchVerdict, Failure, Group
 from salvo.scenarios.report import labels
+from salvo.scenarios.report.grid import grid_markdown
 from salvo.scenarios.result import AgentRunResult, full_model
 
 _MOST_LINES = 10
 """Failures, and groups of errors, that are listed. A summary on GitHub may have up to 1 MB."""
+_MOST_CELLS = 20
 _MESSAGE = 300
 _COLUMNS = ("scenario", "verdict", "runs", "passed", "pass rate", "95% interval", "score", "p95", "cost")
 
 
 def as_markdown(summaries: Sequence[BatchSummary], results: Sequence[AgentRunResult]) -> bytes:
     by_id = {result.run_id: result for result in results}
+    grids = build_grids(summaries)
+    in_grids = {cell.batch_id for grid in grids for cell in grid.cells}
+    single = [summary for summary in summaries if summary.batch_id not in in_grids]
+    # There may be very many cells. The grid lists them, so only those that did not pass are described.
+    cells = [item for item in summaries if item.batch_id in in_grids and item.verdict is not BatchVerdict.PASSED]
     blocks = [
         f"**{_headline(summaries)}**",
-        markdown_table(_COLUMNS, [_row(summary) for summary in summaries]),
-        *(block for summary in summaries for block in _batch(summary, by_id)),
+        *([markdown_table(_COLUMNS, [_row(summary) for summary in single])] if single else []),
+        *(block for grid in grids for block in grid_markdown(grid)),
+        *(block for summary in [*single, *cells[:_MOST_CELLS]] for block in _batch(summary, by_id)),
     ]
+    if len(cells) > _MOST_CELLS:
+        blocks.append(f"… and {pluralize(len(cells) - _MOST_CELLS, 'other cell')} that did not pass.")
     return "\n\n".join(blocks).encode()
 
 

@@ -76,11 +76,12 @@ class FinishedRun(NamedTuple):
 
 async def run_once(prepared: PreparedScenario, number: int, session: Session) -> FinishedRun:
     """Run the agent once and evaluate what it did."""
-    environment, result = await _run_live(prepared, number, session)
+    redactor = session.redactor_for(prepared)
+    environment, result = await _run_live(prepared, number, session, redactor)
     if prepared.batch.provider == CUSTOM and not environment.journal.model_calls:
         session.spend(result.metrics.cost, f"{prepared.batch.adapter}, whose calls it does not see")
     await judge(result, environment, session.registry)
-    redact_verdicts(result, session.redactor)
+    redact_verdicts(result, redactor)
     if environment.cache is not None:
         result.from_cache = environment.cache.hits > 0
         environment.cache.keep(partial(_is_good_lane, result))
@@ -100,7 +101,7 @@ async def run_once(prepared: PreparedScenario, number: int, session: Session) ->
         result=result,
         mcp_servers=dict(environment.listings),
     )
-    files = (recording.without_content() if hashes_only else recording).to_files(session.redactor)
+    files = (recording.without_content() if hashes_only else recording).to_files(redactor)
     return FinishedRun(result, files, environment.faults)
 
 
@@ -111,27 +112,29 @@ def _is_good_lane(result: AgentRunResult, lane: str) -> bool:
     return not (lane.startswith("judge/") and any(item.cause is Cause.JUDGE for item in result.eval_results))
 
 
-async def _run_live(prepared: PreparedScenario, number: int, session: Session) -> tuple[RunEnvironment, AgentRunResult]:
+async def _run_live(
+    prepared: PreparedScenario, number: int, session: Session, redactor: Redactor
+) -> tuple[RunEnvironment, AgentRunResult]:
     """Run the agent while its MCP servers run. What they take to start does not count as its time."""
     if session.servers is None or not prepared.servers:
-        without_servers = live_environment(prepared, number, session)
-        return without_servers, await run_agent(without_servers, session.redactor)
+        without_servers = live_environment(prepared, number, session, redactor)
+        return without_servers, await run_agent(without_servers, redactor)
     batch = prepared.batch
     try:
         async with AsyncExitStack() as stack:
             servers = await session.servers.open(batch, prepared.scenario.adapter, prepared.servers, stack)
-            environment = live_environment(prepared, number, session, servers.tools, servers.listings)
-            result = await run_agent(environment, session.redactor)
+            environment = live_environment(prepared, number, session, redactor, servers.tools, servers.listings)
+            result = await run_agent(environment, redactor)
             try:
                 await servers.check_changes(batch)
             except McpError as error:  # what the agent did is kept
                 result.outcome, result.cause = Outcome.ERROR, Cause.MCP
-                result.error = session.redactor.text(str(error))
+                result.error = redactor.text(str(error))
             return environment, result
     except McpError as error:
-        environment = live_environment(prepared, number, session)
+        environment = live_environment(prepared, number, session, redactor)
         attempted = AttemptResult(None, Cause.MCP, str(error))
-        return environment, redacted(build_result(attempted, environment), session.redactor)
+        return environment, redacted(build_result(attempted, environment), redactor)
 
 
 async def run_agent(environment: RunEnvironment, redactor: Redactor) -> AgentRunResult:
@@ -159,7 +162,7 @@ async def judge(result: AgentRunResult, environment: RunEnvironment, registry: R
     if result.cause in UNFINISHED:
         result.weighted_score = 0.0 if result.outcome is Outcome.FAILED else None
         return
-    scenario = environment.prepared.scenario
+    scenario = environment.prepared.assertions_scenario()
     result.eval_results = await evaluate_all(scenario, result, registry, environment.services)
     verdict = score(result.eval_results, scenario.threshold)
     result.outcome, result.passed, result.weighted_score = verdict.outcome, verdict.passed, verdict.weighted_score

@@ -66,6 +66,15 @@ class PreparedScenario:
     """The endpoints of judges with a server of their own; None in a replay, which calls none."""
     servers: Sequence[PreparedServer] = ()
 
+    private: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Values of the case that must not be stored, by the name of their column."""
+    judged_scenario: Scenario | None = None
+    """The scenario with placeholders for the private values, as they are in a result before it is judged."""
+
+    def assertions_scenario(self) -> Scenario:
+        """Return the scenario whose assertions are evaluated."""
+        return self.judged_scenario or self.scenario
+
 
 @dataclass(frozen=True, slots=True)
 class CacheSource:
@@ -96,6 +105,10 @@ class Session:
     """None where no scenario has MCP servers."""
     registry: Registry = field(default_factory=builtin_registry)
     open_calls: OpenCalls = field(default_factory=OpenCalls)
+
+    def redactor_for(self, prepared: PreparedScenario) -> Redactor:
+        """Return the redactor of a scenario's runs. The private values of other cells would only make it slower."""
+        return self.redactor.with_private(prepared.private) if prepared.private else self.redactor
 
 
 @dataclass(slots=True)
@@ -138,7 +151,7 @@ class RunEnvironment:
             self.wire,
             self.judging,
             prepared.load,
-            prepared.scenario,
+            prepared.assertions_scenario(),
             index,
             faults=self.faults,
             endpoints=prepared.judge_endpoints,
@@ -206,6 +219,7 @@ def live_environment(
     prepared: PreparedScenario,
     number: int,
     session: Session,
+    redactor: Redactor,
     server_tools: Sequence[Tool] = (),
     listings: Mapping[str, ServerListing] | None = None,
 ) -> RunEnvironment:
@@ -213,7 +227,7 @@ def live_environment(
 
     Each run has its own of all but the last. Judges use the same without `Agent`.
     """
-    clock, redactor = session.clock, session.redactor
+    clock = session.clock
     timestamp = clock.now().isoformat()
     stopwatch = Stopwatch(clock)
 

@@ -7,21 +7,24 @@ step by `scenarios.workspace`, which reports what it finds to the `LoadedFile`.
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel
 
 from salvo.engine.jsonio.pydantic_errors import FieldError, FieldPath, validate
-from salvo.engine.text.messages import display_path
+from salvo.engine.text.formatting import pluralize
+from salvo.engine.text.messages import display_path, nearest
 from salvo.errors import InputError, Problem, ScenarioFileError
+from salvo.scenarios.spec.expansion import SUITE_FIELDS, CellDocument, expand, is_suite
 from salvo.scenarios.spec.judge_server import ASSERTIONS, judge_servers
 from salvo.scenarios.spec.mcp_variables import SERVERS, variable_fields
 from salvo.scenarios.spec.project import project_root
-from salvo.scenarios.spec.schema import EXTENSION, Scenario, YamlTool
+from salvo.scenarios.spec.schema import EXTENSION, NAME_ERROR, Scenario, YamlTool
+from salvo.scenarios.spec.source_text import SourcePosition
 from salvo.scenarios.spec.variables import variable_errors
-from salvo.scenarios.spec.yaml_source import SourcePosition, YamlDocument, YamlProblem, read_yaml
+from salvo.scenarios.spec.yaml_source import YamlDocument, YamlProblem, read_yaml
 
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -34,6 +37,7 @@ class LoadedFile(Generic[Model]):
 
     def __init__(self, path: Path, model_type: type[Model], document: YamlDocument) -> None:
         self.path = path
+        self.cell_name = document.data["scenario"] if isinstance(document, CellDocument) else ""
         self._data = _without_extensions(document.data)
         self.model, self._errors = validate(model_type, self._data)
         self._model_type = model_type
@@ -43,12 +47,14 @@ class LoadedFile(Generic[Model]):
         """Values that already have a problem: other errors in them would only be consequences of it."""
         if isinstance(self._data, dict):
             self.report(self._errors)
-        else:
+        elif document.is_expanded:
             self.report([FieldError((), "must be a mapping: lines of `field: value`")])
 
     @property
     def problems(self) -> list[Problem]:
         """Return the problems in the order of the file, those in included files last."""
+        if not self._problems:
+            return []
         name = display_path(self.path)
         return sorted(dict.fromkeys(self._problems), key=lambda problem: (problem.file != name, problem[:3]))
 
@@ -57,7 +63,8 @@ class LoadedFile(Generic[Model]):
         for error in errors:
             if not any(error.path[: len(path)] == path for path in self._unusable):
                 locate = self._document.key_position if error.unknown else self._document.position
-                self._problems.append(_problem(locate(error.path), error.path, error.message))
+                note = self._document.note(error.path) if error.message.startswith("must be") else ""
+                self._problems.append(_problem(locate(error.path), error.path, error.message + note))
 
     def position(self, path: FieldPath) -> SourcePosition:
         """Return where a field is, also if it is in an included file."""
@@ -81,24 +88,82 @@ class LoadedFile(Generic[Model]):
         return self.model
 
 
-def load_scenario(
+def load_scenarios(
     path: Path, *, environ: Mapping[str, str] | None = None, root: Path | None = None, only_judges: bool = False
-) -> LoadedFile[Scenario]:
-    """Read a scenario. Its variables are checked if there is an environment, with `only_judges` those of its judges.
+) -> list[LoadedFile[Scenario]]:
+    """Read a scenario file: one scenario, or one for each cell if it has cases or a matrix.
 
-    Includes must be inside the root, or inside the file's own project if the file is outside the root.
+    If the cells cannot be made, there is one entry without a model that has the problems. Variables of the environment
+    are checked if there is an environment. Includes must be inside the root, or inside the file's own project if the
+    file is outside the root.
     """
-    document = read_yaml(path, project_root(path, root))
-    if environ is not None and isinstance(document.data, dict):
-        options: list[tuple[FieldPath, Any]] = []
-        if not only_judges:
-            options.append(((_OPTIONS,), document.data.get(_OPTIONS)))
-            options.append(((SERVERS,), variable_fields(document.data.get(SERVERS))))
-        options += [(use.path, use.fields) for use in judge_servers(document.data.get(ASSERTIONS))]
-        for options_path, values in options:
-            for error in variable_errors(values, options_path, environ):
-                document.problems.append(YamlProblem(error.path, document.position(error.path), error.message))
-    return LoadedFile(path, Scenario, document)
+    root = project_root(path, root)
+    document = read_yaml(path, root)
+    _check_fields(document)
+    documents: Sequence[YamlDocument] = [document]
+    if is_suite(document.data):
+        documents = [] if document.problems else expand(document, root)
+        if document.problems:
+            # Other errors would only be consequences of these.
+            documents = [YamlDocument(problems=document.problems, is_expanded=False)]
+    for item in documents:
+        if environ is not None and isinstance(item.data, dict):
+            item.problems.extend(_variable_problems(item, environ, only_judges=only_judges))
+    return [_load_document(path, item) for item in documents]
+
+
+def _variable_problems(
+    document: YamlDocument, environ: Mapping[str, str], *, only_judges: bool
+) -> Iterator[YamlProblem]:
+    """Yield each variable that is not set: in the adapter's options, and in the servers of judges."""
+    options: list[tuple[FieldPath, Any]] = []
+    if not only_judges:
+        options.append(((_OPTIONS,), document.data.get(_OPTIONS)))
+        options.append(((SERVERS,), variable_fields(document.data.get(SERVERS))))
+    options += [(use.path, use.fields) for use in judge_servers(document.data.get(ASSERTIONS))]
+    for options_path, values in options:
+        for error in variable_errors(values, options_path, environ):
+            yield YamlProblem(error.path, document.position(error.path), error.message)
+
+
+def _load_document(path: Path, document: YamlDocument) -> LoadedFile[Scenario]:
+    loaded = LoadedFile(path, Scenario, document)
+    if loaded.model is not None and isinstance(document, CellDocument):
+        loaded.model = loaded.model.with_cell(document.cell)
+    return loaded
+
+
+def _check_fields(document: YamlDocument) -> None:
+    """Report what the schema of a scenario cannot: a misspelt `cases` or `matrix`, and the name of a cell."""
+    if not isinstance(document.data, dict):
+        return
+    for name in document.data:
+        known = [*Scenario.model_fields, *SUITE_FIELDS]
+        if name not in known and (suggestion := nearest(name, known)) in SUITE_FIELDS:
+            message = f'no such field; did you mean "{suggestion}"?'
+            document.problems.append(YamlProblem((name,), document.key_position((name,)), message))
+    name = document.data.get("scenario")
+    if isinstance(name, str) and "[" in name:
+        document.problems.append(YamlProblem(("scenario",), document.position(("scenario",)), NAME_ERROR))
+
+
+def merge_problems(loaded: Sequence[LoadedFile[Scenario]]) -> list[Problem]:
+    """Return the problems of a file's scenarios. One that is in some cells only names the first of them."""
+    cells: dict[Problem, list[str]] = {}
+    for item in loaded:
+        for problem in item.problems:
+            cells.setdefault(problem, []).append(item.cell_name)
+    merged = [
+        problem if len(names) == len(loaded) else problem._replace(message=f"{problem.message} ({_some(names)})")
+        for problem, names in cells.items()
+    ]
+    own = display_path(loaded[0].path) if merged else ""
+    return sorted(merged, key=lambda problem: (problem.file != own, problem[:3]))
+
+
+def _some(names: Sequence[str]) -> str:
+    others = f" and {pluralize(len(names) - 1, 'other cell')}" if len(names) > 1 else ""
+    return f"in {names[0]}{others}"
 
 
 def read_tool(path: Path) -> YamlTool:

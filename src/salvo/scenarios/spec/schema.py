@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
@@ -16,6 +17,7 @@ from pydantic import (
     ConfigDict,
     Discriminator,
     Field,
+    PrivateAttr,
     Tag,
     WithJsonSchema,
     model_validator,
@@ -38,13 +40,13 @@ def _matches(pattern: str, message: str) -> AfterValidator:
     return AfterValidator(check)
 
 
-_SCENARIO_NAME = r"^[A-Za-z0-9][A-Za-z0-9_. -]{0,99}$"
+SCENARIO_NAME = r"^[A-Za-z0-9][A-Za-z0-9_. -]{0,99}$"
+NAME_ERROR = "must begin with a letter or digit, and have at most 100 letters, digits, spaces and _ . -"
 ScenarioName = Annotated[
     str,
-    _matches(
-        _SCENARIO_NAME, "must begin with a letter or digit, and have at most 100 letters, digits, spaces and _ . -"
-    ),
-    WithJsonSchema({"type": "string", "pattern": _SCENARIO_NAME}),
+    # In a file there are no brackets: the loader adds them to the name of a cell.
+    _matches(rf"{SCENARIO_NAME.removesuffix('$')}(?:\[[^\[\]]+\])?", NAME_ERROR),
+    WithJsonSchema({"type": "string", "pattern": SCENARIO_NAME}),
 ]
 
 TOOL_NAME = re.compile(r"^[A-Za-z0-9_-]{1,64}$")
@@ -56,6 +58,8 @@ ToolName = Annotated[
 
 EXTENSION = "x-"
 """Top-level fields that begin so are ignored: a place for YAML anchors, as in a Compose file."""
+
+_VARIABLE = r"^\{\{[^{}]+\}\}$"
 
 CERTAINTY_ERROR = "no number of runs can show a min_pass_rate of 1.0; use a lower one, such as 0.95"
 
@@ -230,6 +234,22 @@ Tool = Annotated[
 ]
 
 
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """Which cell of a file with cases or a matrix a scenario is."""
+
+    suite: str
+    """The scenario's name in the file."""
+    parameters: Mapping[str, str]
+    """The id of the case, and of each value of the matrix, by name."""
+    private: Mapping[str, tuple[str, ...]]
+    """The texts and numbers in private columns, by name. They must not be stored."""
+
+
+CASE = "case"
+"""The parameter that is the id of the case."""
+
+
 class Scenario(FileModel):
     """What the agent may use, and what must hold."""
 
@@ -266,6 +286,8 @@ class Scenario(FileModel):
         {}, description="For the adapter, such as base_url. ${NAME} is filled from the environment."
     )
 
+    _cell: Cell | None = PrivateAttr(None)
+
     def all_assertions(self) -> list[tuple[FieldPath, Assertion]]:
         """Return every assertion with its path in the file, also those inside others, in the order of the file."""
         return [
@@ -273,6 +295,17 @@ class Scenario(FileModel):
             for index, assertion in enumerate(self.assertions)
             for located in assertion.walk(("assertions", index))
         ]
+
+    @property
+    def cell(self) -> Cell | None:
+        """Return which cell it is; None if its file is one scenario."""
+        return self._cell
+
+    def with_cell(self, cell: Cell | None) -> Self:
+        """Return the same scenario as a cell. A cell is neither read from a file nor stored with the scenario."""
+        scenario = self.model_copy()
+        scenario._cell = cell  # noqa: SLF001 - a copy of this very object
+        return scenario
 
     @model_validator(mode="before")
     @classmethod
@@ -289,10 +322,26 @@ class Scenario(FileModel):
         return self
 
 
+class SuiteFields(FileModel):
+    """The fields that make one file many scenarios: one for each case and each combination of the matrix."""
+
+    cases: str | list[dict[str, Any]] | None = Field(
+        None, description="A list of cases, or the name of a .csv or .jsonl file. {{ column }} stands for its value."
+    )
+    matrix: dict[str, list[Any] | dict[str, Any]] = Field(
+        {},
+        description="Values for fields, or for variables used as {{ name }}: a list, or a mapping with their names.",
+    )
+    exclude: list[dict[str, Any]] = Field(
+        [], max_length=200, description="Combinations that are left out, by value or by id."
+    )
+    private: list[str] = Field([], description="Columns of the cases whose values are never stored.")
+
+
 def scenario_schema(evaluators: Mapping[str, EvaluatorType]) -> dict[str, Any]:
     """Return the JSON Schema of a scenario file, with the fields of each assertion type."""
     field_models = [evaluator.fields for evaluator in evaluators.values() if evaluator.fields is not None]
-    models: list[type[BaseModel]] = list(dict.fromkeys([Scenario, *field_models]))
+    models: list[type[BaseModel]] = list(dict.fromkeys([Scenario, SuiteFields, *field_models]))
     # In one call, so that two evaluators may have a part of the same name.
     references, definitions = models_json_schema([(model, "validation") for model in models])
     names = {model: references[model, "validation"]["$ref"].rpartition("/")[2] for model in models}
@@ -304,12 +353,19 @@ def scenario_schema(evaluators: Mapping[str, EvaluatorType]) -> dict[str, Any]:
     ]
     scenario["properties"]["assertions"]["items"] = {"oneOf": [_with_any_assertion(item) for item in assertions]}
     scenario["required"].remove("user_message")
-    scenario["anyOf"] = [{"properties": {"adapter": {"const": MCP}}}, {"required": ["user_message"]}]
+    message = [{"properties": {"adapter": {"const": MCP}}}, {"required": ["user_message"]}]
+    own = {name: _or_variable(field) for name, field in scenario["properties"].items()}
+    required = [name for name in scenario["required"] if name != "scenario"]
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         **scenario,
         "patternProperties": {f"^{EXTENSION}": {"description": "Ignored: a place for YAML anchors."}},
         "title": "Salvo scenario",
+        "properties": {**own, **parts[names[SuiteFields]]["properties"]},
+        "required": ["scenario"],
+        # With cases or a matrix, these may set a field that is else required.
+        "if": {"not": {"anyOf": [{"required": ["cases"]}, {"required": ["matrix"]}]}},
+        "then": {"required": required, "anyOf": message},
         "$defs": {name: part for name, part in parts.items() if name not in {"Assertion", *names.values()}},
     }
 
@@ -326,8 +382,19 @@ def _with_any_assertion(schema: Any) -> Any:
     return [_with_any_assertion(item) for item in schema] if isinstance(schema, list) else schema
 
 
+def _or_variable(field: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the schema of a number, or of true or false, that {{ name }} may stand for."""
+    kinds = [kind.get("type") for kind in field.get("anyOf", [field])]
+    if not {"number", "integer", "boolean"} & set(kinds):
+        return dict(field)
+    about = {name: field[name] for name in ("title", "description", "default") if name in field}
+    plain = {name: value for name, value in field.items() if name not in about}
+    return {**about, "anyOf": [*plain.get("anyOf", [plain]), {"type": "string", "pattern": _VARIABLE}]}
+
+
 def _assertion_schema(name: str, common: Mapping[str, Any], own: Mapping[str, Any] | None) -> dict[str, Any]:
     properties = {**common["properties"], **(own or {}).get("properties", {})}
+    properties = {field: _or_variable(content) for field, content in properties.items()}
     properties["type"] = {"const": name, "description": common["properties"]["type"]["description"]}
     return {
         "title": name,

@@ -1,7 +1,8 @@
 """Read a YAML file as plain JSON data, with the position of everything in it.
 
 This is YAML 1.2: `yes`, `12:30`, `2026-03-15` and `007` are text. The tag !include stands for the content of another
-file. Size, depth, and what aliases and includes expand to are bounded, because a file may come from someone else.
+file, and !file for its text. Size, depth, and what aliases and includes expand to are bounded, because a file may come
+from someone else.
 """
 
 from __future__ import annotations
@@ -19,9 +20,14 @@ from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 from yaml.reader import ReaderError
 
 from salvo.engine.jsonio.pydantic_errors import FieldPath
-from salvo.engine.runtime.files import NotRegularFileError, read_regular
+from salvo.scenarios.spec.source_text import (
+    SourcePosition,
+    UnreadableError,
+    file_in_project,
+    line_and_column,
+    read_text,
+)
 
-MAX_BYTES = 1_000_000
 MAX_VALUES = 20_000
 MAX_DEPTH = 64
 MAX_EXPANDED = 5_000_000
@@ -31,16 +37,10 @@ _INCLUDE_COST = 10_000
 
 _TAG = "tag:yaml.org,2002:"
 _INCLUDE = "!include"
+_FILE = "!file"
+_FILE_TAGS = (_INCLUDE, _FILE)
 _TEXT_SUFFIXES = (".md", ".txt")
 _YAML_SUFFIXES = (".yaml", ".yml", ".json")
-
-
-class SourcePosition(NamedTuple):
-    """A place in a file; lines and columns count from 1."""
-
-    file: Path
-    line: int = 1
-    column: int = 1
 
 
 class YamlProblem(NamedTuple):
@@ -58,6 +58,10 @@ class YamlDocument:
     key_positions: dict[FieldPath, SourcePosition] = field(default_factory=dict)
     included_positions: dict[FieldPath, SourcePosition] = field(default_factory=dict)
     """The positions of values that are in another file than their key."""
+    file_stems: dict[FieldPath, str] = field(default_factory=dict)
+    """The names, without the suffix, of the files whose text is a value."""
+    is_expanded: bool = True
+    """Whether there is a scenario; False if cases and matrix could not be expanded."""
 
     def key_position(self, path: FieldPath) -> SourcePosition:
         """Return where a field begins, or where it would belong if it is missing."""
@@ -69,6 +73,10 @@ class YamlDocument:
             return self.included_positions[path]
         return self.key_positions[path] if path in self.key_positions else self.position(path[:-1])
 
+    def note(self, path: FieldPath) -> str:  # noqa: ARG002 - a document of a cell has notes on some paths
+        """Return what to add to an error about the type of a value."""
+        return ""
+
 
 def read_yaml(file: Path, root: Path) -> YamlDocument:
     """Return what the file holds, and every problem in it. Includes must be inside the root.
@@ -77,50 +85,9 @@ def read_yaml(file: Path, root: Path) -> YamlDocument:
     """
     try:
         return _DocumentBuilder(root.resolve()).build(file)
-    except _UnreadableError as error:
+    except UnreadableError as error:
         problem = YamlProblem((), error.position, error.message)
         return YamlDocument(problems=[problem], key_positions={(): error.position})
-
-
-class _UnreadableError(Exception):
-    """A file that cannot be read as YAML at all."""
-
-    def __init__(self, position: SourcePosition, message: str, *, in_content: bool = True) -> None:
-        super().__init__(message)
-        self.position = position
-        self.message = message
-        self.in_content = in_content
-        """Whether the error is in the file's content; otherwise the file itself cannot be opened or included."""
-
-
-# --- From bytes to text
-
-
-def _read_text(file: Path) -> str:
-    position = SourcePosition(file)
-    try:
-        content = read_regular(file, MAX_BYTES + 1)
-    except IsADirectoryError:
-        raise _UnreadableError(position, "is a folder, not a file", in_content=False) from None
-    except NotRegularFileError:
-        message = "is a pipe, a socket or a device, so it is not read"
-        raise _UnreadableError(position, message, in_content=False) from None
-    except FileNotFoundError:
-        raise _UnreadableError(position, "there is no such file", in_content=False) from None
-    except OSError as error:
-        raise _UnreadableError(position, f"cannot be read: {error.strerror or error}", in_content=False) from None
-    if len(content) > MAX_BYTES:
-        raise _UnreadableError(position, f"is larger than {MAX_BYTES:,} bytes", in_content=False)
-    try:
-        return content.decode("utf-8").removeprefix("\ufeff")
-    except UnicodeDecodeError as error:
-        position = SourcePosition(file, *_line_and_column(content[: error.start].decode("utf-8")))
-        byte = f"byte 0x{content[error.start]:02x} at offset {error.start}"
-        raise _UnreadableError(position, f"is not UTF-8: {byte}; save the file as UTF-8") from None
-
-
-def _line_and_column(text_before: str) -> tuple[int, int]:
-    return text_before.count("\n") + 1, len(text_before) - (text_before.rfind("\n") + 1) + 1
 
 
 # --- From text to YAML nodes
@@ -163,22 +130,22 @@ def _compose(text: str, file: Path) -> Node:
     try:
         loader = _Composer(text)
     except ReaderError as error:
-        position = SourcePosition(file, *_line_and_column(text[: error.position]))
+        position = SourcePosition(file, *line_and_column(text[: error.position]))
         character = f"U+{ord(text[error.position]):04X}"
-        raise _UnreadableError(position, f"holds the character {character}; remove it") from None
+        raise UnreadableError(position, f"holds the character {character}; remove it") from None
     try:
         node = loader.get_single_node()
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark or loader.get_mark()
         position = SourcePosition(file, mark.line + 1, mark.column + 1)
-        raise _UnreadableError(position, _describe_yaml_error(error)) from None
+        raise UnreadableError(position, _describe_yaml_error(error)) from None
     except (ValueError, OverflowError):
         # The scanner does not check the number in "\UFFFFFFFF" or in a directive before it converts it.
         mark = loader.get_mark()
         position = SourcePosition(file, mark.line + 1, mark.column + 1)
-        raise _UnreadableError(position, "is not YAML: an escape or a number that does not exist") from None
+        raise UnreadableError(position, "is not YAML: an escape or a number that does not exist") from None
     if node is None:
-        raise _UnreadableError(SourcePosition(file), "is empty")
+        raise UnreadableError(SourcePosition(file), "is empty")
     return node
 
 
@@ -248,7 +215,7 @@ class _DocumentBuilder:
         self._nodes: dict[Path, Node] = {}
 
     def build(self, file: Path) -> YamlDocument:
-        node = _compose(_read_text(file), file)
+        node = _compose(read_text(file), file)
         # Both names of the file, so that it cannot include itself through a link.
         source = _Source((file.resolve(), file))
         self._document.key_positions[()] = source.position(node)
@@ -261,7 +228,7 @@ class _DocumentBuilder:
     def _add_cost(self, cost: int, position: SourcePosition) -> None:
         self._cost += cost
         if self._cost > MAX_EXPANDED:
-            raise _UnreadableError(position, "is too large once its aliases and includes are expanded")
+            raise UnreadableError(position, "is too large once its aliases and includes are expanded")
 
     def _build(self, node: Node, path: FieldPath, source: _Source) -> Any:
         position = source.position(node)
@@ -269,10 +236,10 @@ class _DocumentBuilder:
             self._report("an alias to a value that contains it", path, position)
             return None
         if len(self._open_nodes) >= MAX_DEPTH:
-            raise _UnreadableError(position, f"is nested deeper than {MAX_DEPTH} levels once its aliases are expanded")
+            raise UnreadableError(position, f"is nested deeper than {MAX_DEPTH} levels once its aliases are expanded")
         self._open_nodes.append(id(node))
         try:
-            if node.tag == _INCLUDE:
+            if node.tag in _FILE_TAGS:
                 return self._include(node, path, source)
             if isinstance(node, ScalarNode):
                 return self._scalar(node, path, position)
@@ -295,7 +262,7 @@ class _DocumentBuilder:
             position = source.position(key_node)
             if key_node.tag == f"{_TAG}merge":
                 continue
-            if not isinstance(key_node, ScalarNode) or key_node.tag == _INCLUDE:
+            if not isinstance(key_node, ScalarNode) or key_node.tag in _FILE_TAGS:
                 self._report("a key must be text", path, position, unusable=False)
                 continue
             self._add_cost(_VALUE_COST + len(key_node.value), position)
@@ -353,17 +320,18 @@ class _DocumentBuilder:
         self._add_cost(_INCLUDE_COST, position)
         try:
             file = self._included_file(node, source)
-            if file.suffix in _TEXT_SUFFIXES:
-                text = _read_text(file)
+            if node.tag == _FILE or file.suffix in _TEXT_SUFFIXES:
+                text = read_text(file)
                 self._add_cost(len(text), position)
+                self._document.file_stems[path] = file.stem
                 return text
             if file not in self._nodes:
-                self._nodes[file] = _compose(_read_text(file), file)
-        except _UnreadableError as error:
+                self._nodes[file] = _compose(read_text(file), file)
+        except UnreadableError as error:
             if error.in_content:
                 self._report(error.message, path, error.position)
             else:
-                self._report(f"{_INCLUDE} {getattr(node, 'value', '')}: {error.message}", path, position)
+                self._report(f"{node.tag} {getattr(node, 'value', '')}: {error.message}", path, position)
             return None
         included = _Source((*source.files, file))
         self._document.included_positions[path] = included.position(self._nodes[file])
@@ -372,20 +340,12 @@ class _DocumentBuilder:
     def _included_file(self, node: Node, source: _Source) -> Path:
         position = source.position(node)
         if not isinstance(node, ScalarNode) or not node.value.strip():
-            raise _UnreadableError(position, f"{_INCLUDE} takes the name of a file")
-        try:
-            file: Path = (source.file.parent / node.value).resolve()
-        except (OSError, ValueError, RuntimeError):
-            raise _UnreadableError(position, f"{_INCLUDE} takes the name of a file") from None
-        if not file.is_relative_to(self._root):
-            raise _UnreadableError(position, "is outside the project", in_content=False)
-        if file.suffix not in (*_YAML_SUFFIXES, *_TEXT_SUFFIXES):
-            suffixes = ", ".join((*_YAML_SUFFIXES, *_TEXT_SUFFIXES))
-            raise _UnreadableError(position, f"only files that end in {suffixes} can be included", in_content=False)
+            raise UnreadableError(position, f"{node.tag} takes the name of a file")
+        file = file_in_project(node.value, position, self._root, (*_YAML_SUFFIXES, *_TEXT_SUFFIXES), "included")
         if file in source.files:
-            raise _UnreadableError(position, "includes itself", in_content=False)
+            raise UnreadableError(position, "includes itself", in_content=False)
         return file
 
 
 def _unknown_tag(node: Node) -> str:
-    return f"the tag {node.tag.replace(_TAG, '!!')} is not known; there is !include"
+    return f"the tag {node.tag.replace(_TAG, '!!')} is not known; there are !include and !file"

@@ -15,12 +15,15 @@ from salvo.engine.jsonio.type_adapters import copy_fields
 from salvo.engine.runtime.pool import is_set_within
 from salvo.engine.stats.rates import Interval
 from salvo.engine.text.formatting import NamedValue
-from salvo.scenarios.analysis.comparison_inputs import compare_batches, find_pairs
+from salvo.scenarios.analysis.comparison_inputs import compare_batches, find_pairs, suite_summaries
 from salvo.scenarios.analysis.divergence import Divergence
+from salvo.scenarios.analysis.grid import Grid, build_grids
 from salvo.scenarios.analysis.scored_sides import ScoredSides
 from salvo.scenarios.analysis.summary import BatchSummary, BatchVerdict, FailureGroup, failure_groups
 from salvo.scenarios.report import html
 from salvo.scenarios.report.comparison import ComparisonDocument, document
+from salvo.scenarios.report.grid import headline, standing
+from salvo.scenarios.report.grid import notes as grid_notes
 from salvo.scenarios.report.labels import CAUSES, VERDICTS, RateLabels, figures, rate_labels, why
 from salvo.scenarios.result import Batch, Cause, Outcome
 from salvo.scenarios.store.batch_catalog import BatchRow, StoreWatcher
@@ -36,6 +39,7 @@ POLL_SECONDS = 1.0
 """Between two looks at the store, while a client watches."""
 MAX_RUNS_IN_SERIES = 20_000
 """The newest runs, from which the points are computed."""
+MAX_CELLS = 500
 MAX_LISTED = 50
 """Failures of a batch, and runs of a group, in a response. /runs has all runs."""
 
@@ -266,6 +270,41 @@ def show(batch_id: str, services: ServicesDep) -> BatchDetail:
         parting=services.catalog.divergence(cached),
         running=services.catalog.is_running(cached),
         skipped=cached.row.skipped,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class GridDetail:
+    """All cells of a batch's suite in its command."""
+
+    grid: Grid
+    """It lists at most 500 cells; its means and comparisons are over all of them."""
+    headline: str
+    notes: list[str]
+    """The mean of the suite, and how variants were compared, as in the terminal."""
+    standings: list[str]
+    """How each variant compares with the best one, in the order of the variants."""
+    hidden_cells: int
+    """Cells that are not listed."""
+    skipped: int
+    """Runs or index lines that could not be read."""
+
+
+@router.get("/{batch_id}/grid", operation_id="getGrid")
+def grid(batch_id: str, services: ServicesDep) -> GridDetail:
+    """Return the cells of cases and matrix that the batch is one of: variants, comparisons and verdicts."""
+    store = services.catalog.store
+    batch = store.load_batch(store.find_batch(batch_id))
+    summaries, skipped = suite_summaries(store, batch, services.catalog.list_entries)
+    [made] = build_grids(summaries)
+    shown = replace(made, cells=made.cells[:MAX_CELLS])
+    return GridDetail(
+        grid=shown,
+        headline=headline(made),
+        notes=list(grid_notes(made)),
+        standings=list(map(standing, made.variants)),
+        hidden_cells=len(made.cells) - len(shown.cells),
+        skipped=skipped,
     )
 
 

@@ -151,6 +151,9 @@ function BatchHeader({ detail }: { detail: BatchDetail }) {
         <ButtonLink to={`/scenarios?${new URLSearchParams({ scenario: summary.scenario_id })}`}>
           All batches of this scenario
         </ButtonLink>
+        {summary.suite ? (
+          <ButtonLink to={`/scenarios/batches/${batch.batch_id}/grid`}>All cells of {summary.suite}</ButtonLink>
+        ) : null}
       </div>
     </header>
   );

@@ -1,0 +1,1 @@
+"""Import configurations of promptfoo as scenario files."""

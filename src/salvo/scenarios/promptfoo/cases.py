@@ -1,0 +1,179 @@
+"""Translate the tests of promptfoo: each is a case with its variables and its assertions."""
+
+from __future__ import annotations
+
+import csv
+import io
+import itertools
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from salvo.engine.jsonio.pydantic_errors import FieldPath
+from salvo.scenarios.promptfoo.assertions import expected_assertion, translate
+from salvo.scenarios.promptfoo.notes import ImportNotes
+from salvo.scenarios.promptfoo.prompts import FILE, read_named_file
+from salvo.scenarios.promptfoo.providers import UniqueIds, clean_id
+
+_MOST_TESTS = 10_000
+_KNOWN = {"description", "vars", "assert", "threshold", "options", "metadata", "providers", "prompts"}
+_OPTIONS = {"provider"}
+_ANSWERED = {"type": "jmespath", "name": "answers", "path": "final_output", "operator": "exists"}
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedCase:
+    id: str
+    variables: dict[str, Any]
+    assertions: list[dict[str, Any]]
+    threshold: float | None
+    providers: list[str] | None
+    """The names of the providers it is limited to; None stands for all."""
+    prompts: list[str] | None
+    path: FieldPath
+
+
+@dataclass
+class _TestReader:
+    root: Path
+    defaults: Mapping[str, Any]
+    notes: ImportNotes
+    ids: UniqueIds = field(default_factory=UniqueIds)
+    cases: list[ImportedCase] = field(default_factory=list)
+
+    def add(self, test: Any, path: FieldPath) -> None:
+        if not isinstance(test, dict):
+            self.notes.skip(path, "the test was left out: it is not a mapping")
+            return
+        for name in test:
+            if name not in _KNOWN and not name.startswith("__"):
+                self.notes.skip((*path, name), f"{name} of a test has no counterpart")
+        options = {**_mapping(self.defaults.get("options")), **_mapping(test.get("options"))}
+        for name in options:
+            if name not in _OPTIONS:
+                self.notes.skip((*path, "options", name), f"the option {name} has no counterpart")
+        values = {**_mapping(self.defaults.get("vars")), **_mapping(test.get("vars"))}
+        variables = {name: self._value(value, (*path, "vars", name)) for name, value in values.items()}
+        description = test.get("description")
+        for combination in _combinations(variables):
+            if len(self.cases) >= _MOST_TESTS:
+                self.notes.skip(path, f"only the first {_MOST_TESTS:,} tests are imported")
+                return
+            self._add_case(test, path, combination, options, description)
+
+    def _add_case(
+        self, test: Mapping[str, Any], path: FieldPath, variables: dict[str, Any], options: Mapping[str, Any], name: Any
+    ) -> None:
+        grader = options.get("provider")
+        assertions: list[dict[str, Any]] = []
+        for owner, place in ((self.defaults, ("defaultTest",)), (test, path)):
+            own = owner.get("assert")
+            for index, assertion in enumerate(own if isinstance(own, list) else []):
+                assertions += translate(assertion, (*place, "assert", index), variables, grader, self.notes)
+        threshold = test.get("threshold", self.defaults.get("threshold"))
+        self.cases.append(
+            ImportedCase(
+                id=self.ids.add(clean_id(name) if isinstance(name, str) else f"test{len(self.cases) + 1}"),
+                variables=variables,
+                # promptfoo passes a test without assertions if there is an answer.
+                assertions=assertions or [dict(_ANSWERED)],
+                threshold=threshold if isinstance(threshold, int | float) else None,
+                providers=_names(test.get("providers")),
+                prompts=_names(test.get("prompts")),
+                path=path,
+            )
+        )
+
+    def _value(self, value: Any, path: FieldPath) -> Any:
+        if isinstance(value, str) and value.startswith(FILE):
+            text = read_named_file(value.removeprefix(FILE), path, self.root, (".txt", ".md"), self.notes)
+            return "" if text is None else text.strip()
+        if isinstance(value, str) and ("{{" in value or "{%" in value):
+            self.notes.skip(path, "a variable inside a variable is not replaced; a value is inserted as it is")
+        return value
+
+
+def read_tests(config: Mapping[str, Any], root: Path, notes: ImportNotes) -> list[ImportedCase]:
+    """Return the cases of the tests and scenarios of a configuration."""
+    defaults = config.get("defaultTest")
+    if isinstance(defaults, str):
+        notes.skip(("defaultTest",), f"{defaults} was left out: write the defaults into the configuration")
+    reader = _TestReader(root, _mapping(defaults), notes)
+    for test, path in _tests(config.get("tests"), ("tests",), root, notes):
+        reader.add(test, path)
+    scenarios = config.get("scenarios")
+    for index, scenario in enumerate(scenarios if isinstance(scenarios, list) else []):
+        for test, path in _scenario_tests(scenario, ("scenarios", index), root, notes):
+            reader.add(test, path)
+    if not config.get("tests") and not scenarios:
+        reader.add({}, ())
+    return reader.cases
+
+
+def _tests(value: Any, path: FieldPath, root: Path, notes: ImportNotes) -> Iterator[tuple[Any, FieldPath]]:
+    if isinstance(value, str):
+        yield from ((test, path) for test in _file_tests(value, path, root, notes))
+    for index, item in enumerate(value if isinstance(value, list) else []):
+        if isinstance(item, str):
+            yield from ((test, (*path, index)) for test in _file_tests(item, (*path, index), root, notes))
+        else:
+            yield item, (*path, index)
+
+
+def _scenario_tests(scenario: Any, path: FieldPath, root: Path, notes: ImportNotes) -> Iterator[tuple[Any, FieldPath]]:
+    """Yield each test of a scenario with the variables of each of its configurations."""
+    if not isinstance(scenario, dict) or not isinstance(scenario.get("config"), list):
+        notes.skip(path, "the scenario was left out: it has no list of configurations")
+        return
+    for configuration in scenario["config"]:
+        for test, place in _tests(scenario.get("tests", [{}]), (*path, "tests"), root, notes):
+            own, outer = _mapping(test), _mapping(configuration)
+            merged = {**outer, **own, "vars": {**_mapping(outer.get("vars")), **_mapping(own.get("vars"))}}
+            merged["assert"] = [*(outer.get("assert") or []), *(own.get("assert") or [])]
+            yield merged, place
+
+
+def _file_tests(value: str, path: FieldPath, root: Path, notes: ImportNotes) -> list[Any]:
+    name = value.removeprefix(FILE)
+    text = read_named_file(name, path, root, (".csv", ".jsonl", ".json"), notes)
+    if text is None:
+        return []
+    try:
+        if name.endswith(".csv"):
+            return [_csv_test(row) for row in csv.DictReader(io.StringIO(text, newline=""), strict=True)]
+        if name.endswith(".jsonl"):
+            return [json.loads(line) for line in text.splitlines() if line.strip()]
+        tests = json.loads(text)
+    except (ValueError, csv.Error) as error:
+        notes.skip(path, f"{name} was left out: it cannot be read ({error})")
+        return []
+    return tests if isinstance(tests, list) else []
+
+
+def _csv_test(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a row as a test: columns are variables, apart from those that begin with two underscores."""
+    variables = {name: value for name, value in row.items() if name and not name.startswith("__")}
+    expected = [value for name, value in row.items() if name and name.startswith("__expected") and value]
+    test: dict[str, Any] = {"vars": variables, "assert": [expected_assertion(text) for text in expected]}
+    if row.get("__description"):
+        test["description"] = row["__description"]
+    if row.get("__threshold"):
+        test["threshold"] = float(row["__threshold"])
+    return test
+
+
+def _combinations(variables: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield a mapping for each combination: promptfoo runs a test once for each item of a list."""
+    lists = [value if isinstance(value, list) else [value] for value in variables.values()]
+    for values in itertools.product(*lists):
+        yield dict(zip(variables, values, strict=True))
+
+
+def _mapping(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _names(value: Any) -> list[str] | None:
+    return [str(item) for item in value] if isinstance(value, list) else None

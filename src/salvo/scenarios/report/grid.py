@@ -1,0 +1,132 @@
+"""A suite as a grid, on a terminal and as Markdown. Pure: the caller prints it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from salvo.engine.stats.rates import Interval
+from salvo.engine.text.formatting import at_least, at_most, percent, pluralize, truncate
+from salvo.engine.text.markdown import inline, markdown_table
+from salvo.engine.text.terminal import Paint, table
+from salvo.engine.text.unicode_escape import printable
+from salvo.scenarios.analysis.grid import Grid, GridCell, Standing, Variant
+from salvo.scenarios.analysis.summary import BatchVerdict
+
+MOST_CELLS = 50
+"""Cells that are listed one by one; those that did not pass come first."""
+_NAME = 60
+_COLOURS = {"passed": "green", "failed": "red", "error": "yellow", "open": "yellow", "inconclusive": "yellow"}
+_STANDING_COLOURS = {Standing.BEST: "green", Standing.WORSE: "red", Standing.NOT_COMPARED: "yellow"}
+_VARIANT_COLUMNS = ("VARIANT", "CELLS PASSED", "RUNS PASSED", "PASS-RATE", "SE", "95%", "COMPARED WITH THE BEST")
+_CELL_COLUMNS = ("BATCH", "CELL", "RUNS", "PASS-RATE", "95%", "ERRORS", "VERDICT")
+
+
+def grid_lines(grid: Grid, *, colour: bool = False) -> list[str]:
+    """Return the variants, the mean of the suite, and the cells."""
+    paint = Paint(colour)
+    lines = [paint(headline(grid), bold=True), ""]
+    if len(grid.variants) > 1:
+        rows = [tuple(printable(value) for value in _variant_row(variant)) for variant in grid.variants]
+        colours = [_STANDING_COLOURS.get(variant.standing) for variant in grid.variants]
+        lines += [*table(_VARIANT_COLUMNS, rows, paint, colours), ""]
+    lines += [*notes(grid), ""]
+    shown, hidden = split_cells(grid)
+    cell_rows = [_cell_row(cell) for cell in shown]
+    lines += table(_CELL_COLUMNS, cell_rows, paint, [_COLOURS.get(cell.verdict) for cell in shown])
+    if hidden:
+        lines.append(f"… and {hidden}")
+    return [*lines, "", f"Show a cell: salvo report {grid.cells[0].batch_id}"]
+
+
+def headline(grid: Grid) -> str:
+    """Return what the grid is about: its size, and how many cells have which verdict."""
+    size = [pluralize(len(grid.cases), "case")] if grid.cases != [""] else []
+    size += [pluralize(len(grid.variants), "variant")] if len(grid.variants) > 1 else []
+    verdicts = ", ".join(f"{count} {verdict}" for verdict, count in grid.verdicts.items())
+    return f"{printable(grid.suite)}  {' × '.join(size)}  {pluralize(len(grid.cells), 'cell')}: {verdicts}"
+
+
+def notes(grid: Grid) -> Iterator[str]:
+    """Yield the mean of the suite, and how variants were compared."""
+    if grid.pass_rate is None:
+        yield "suite mean  unknown: no run was completed"
+    elif grid.standard_error is None or grid.interval is None:
+        yield f"suite mean  {percent(grid.pass_rate)} (one case: no standard error)"
+    else:
+        yield (
+            f"suite mean  {percent(grid.pass_rate)}, standard error {_points(grid.standard_error)} clustered by case, "
+            f"95% interval {_interval(grid.interval)}"
+        )
+    if grid.pairs:
+        yield (
+            "Variants are compared on these cases, case by case (exact Mantel-Haenszel test); p-values are corrected "
+            f"for {pluralize(grid.pairs, 'pair')} of variants."
+        )
+
+
+def split_cells(grid: Grid) -> tuple[list[GridCell], str]:
+    """Return the cells that are listed, and the others in words."""
+    shown, rest = grid.cells[:MOST_CELLS], grid.cells[MOST_CELLS:]
+    if not rest:
+        return shown, ""
+    counts = {verdict: sum(cell.verdict is verdict for cell in rest) for verdict in BatchVerdict}
+    verdicts = ", ".join(f"{count} {verdict}" for verdict, count in counts.items() if count)
+    return shown, f"{pluralize(len(rest), 'other cell')}: {verdicts}"
+
+
+def standing(variant: Variant) -> str:
+    """Return how a variant compares with the best one, with the p-value."""
+    if variant.difference is None or variant.p_value is None:
+        return variant.standing
+    points = f"{variant.difference * 100:+.0f} points".replace("-", "−")
+    return f"{variant.standing} ({points}, p={_p_value(variant.p_value)})"
+
+
+def _variant_row(variant: Variant) -> tuple[str, ...]:
+    return (
+        truncate(variant.name, _NAME),
+        f"{variant.cells_passed}/{variant.cells}",
+        f"{variant.passed}/{variant.completed}",
+        "unknown" if variant.pass_rate is None else percent(variant.pass_rate),
+        "" if variant.standard_error is None else _points(variant.standard_error),
+        "" if variant.interval is None else _interval(variant.interval),
+        standing(variant),
+    )
+
+
+def _cell_row(cell: GridCell) -> tuple[str, ...]:
+    return (
+        cell.batch_id,
+        truncate(printable(cell.scenario_id), _NAME),
+        f"{cell.completed}/{cell.runs}",
+        "" if cell.pass_rate is None else percent(cell.pass_rate),
+        _interval(cell.interval) if cell.completed else "",
+        str(cell.errors or ""),
+        cell.verdict,
+    )
+
+
+def grid_markdown(grid: Grid) -> Iterator[str]:
+    """Yield the blocks of a grid as Markdown."""
+    yield f"### {inline(headline(grid))}"
+    if len(grid.variants) > 1:
+        columns = [column.lower() for column in _VARIANT_COLUMNS]
+        yield markdown_table(columns, [[inline(value) for value in _variant_row(item)] for item in grid.variants])
+    yield "  \n".join(map(inline, notes(grid)))
+    shown, hidden = split_cells(grid)
+    columns = [column.lower() for column in _CELL_COLUMNS]
+    yield markdown_table(columns, [[inline(value) for value in _cell_row(cell)] for cell in shown])
+    if hidden:
+        yield f"… and {hidden}"
+
+
+def _points(share: float) -> str:
+    return f"{share * 100:.1f} points"
+
+
+def _interval(interval: Interval) -> str:
+    return f"{at_least(interval.low)} to {at_most(interval.high)}"
+
+
+def _p_value(value: float) -> str:
+    return "<0.001" if value < 0.001 else f"{value:.3f}"

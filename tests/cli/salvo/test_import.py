@@ -1,0 +1,356 @@
+"""`salvo import promptfoo`: configurations written after promptfoo's documentation become scenarios that are valid."""
+
+import json
+from typing import Any
+
+import pytest
+import yaml
+from inline_snapshot import snapshot
+
+from tests.support.project import UserProject
+from tests.support.provider import LoopbackProvider, Say
+
+CONFIG = """
+description: Support answers
+prompts:
+  - 'Answer {{customer}}: {{question}}'
+  - file://prompts/chat.json
+providers:
+  - openai:chat:gpt-5.4-mini
+  - id: anthropic:messages:claude-haiku-4-5
+    label: haiku
+    config:
+      temperature: 0
+      max_tokens: 200
+defaultTest:
+  vars: {customer: Ann}
+  assert:
+    - {type: latency, threshold: 5000}
+tests:
+  - description: refund
+    vars: {question: "May I return it?", expected: refund}
+    assert:
+      - {type: icontains, value: '{{expected}}', metric: mentions it}
+  - vars: {question: [a, b]}
+    threshold: 0.5
+    providers: [haiku]
+    assert:
+      - {type: contains-any, value: [x, y]}
+      - {type: not-regex, value: '^[0-9]+$', weight: 2}
+evaluateOptions: {repeat: 2}
+"""
+CHAT = '[{"role": "system", "content": "Be kind."}, {"role": "user", "content": "{{question}}"}]'
+
+
+def imported(project: UserProject, name: str = "Support_answers") -> dict[str, Any]:
+    document: dict[str, Any] = yaml.safe_load((project.folder / f"scenarios/{name}.yaml").read_text())
+    return document
+
+
+@pytest.fixture
+def config(project: UserProject) -> UserProject:
+    (project.folder / "scenarios/book_flight.yaml").unlink()
+    project.write("prompts/chat.json", CHAT)
+    project.write("promptfooconfig.yaml", CONFIG)
+    return project
+
+
+def test_prompts_and_providers_become_a_matrix_and_tests_become_cases(config: UserProject) -> None:
+    ran = config.salvo("import", "promptfoo", "promptfooconfig.yaml")
+    assert ran.exit_code == 0, ran.output
+    document = imported(config)
+    cases = document.pop("cases")
+    assert document == snapshot(
+        {
+            "scenario": "Support_answers",
+            "description": "Support answers",
+            "matrix": {
+                "provider": {
+                    "gpt-5.4-mini": {"model": "openai/gpt-5.4-mini"},
+                    "haiku": {
+                        "model": "anthropic/claude-haiku-4-5",
+                        "temperature": 0,
+                        "adapter_options": {"max_tokens": 200},
+                    },
+                },
+                "prompt": {
+                    "prompt0": {"user_message": "Answer {{customer}}: {{question}}"},
+                    "chat": {"system_prompt": "Be kind.", "user_message": "{{question}}"},
+                },
+            },
+            "exclude": [{"_providers": "haiku", "provider": "gpt-5.4-mini"}],
+            "runs": 2,
+            "threshold": "{{ _threshold }}",
+        }
+    )
+    assert cases == snapshot(
+        [
+            {
+                "id": "refund",
+                "customer": "Ann",
+                "question": "May I return it?",
+                "_expected": "refund",
+                "_threshold": 1.0,
+                "assertions": [
+                    {"type": "latency_limit", "max_seconds": 5.0},
+                    {"type": "text", "contains_all": ["refund"], "ignore_case": True, "name": "mentions it"},
+                ],
+            },
+            {
+                "id": "test2",
+                "customer": "Ann",
+                "question": "a",
+                "_providers": "haiku",
+                "_threshold": 0.5,
+                "assertions": [
+                    {"type": "latency_limit", "max_seconds": 5.0},
+                    {"type": "text", "contains_any": ["x", "y"]},
+                    {
+                        "type": "jmespath",
+                        "path": "final_text",
+                        "operator": "regex",
+                        "value": "(?a)\\A(?![\\s\\S]*(?:^[0-9]+\\Z))",
+                        "weight": 2,
+                    },
+                ],
+            },
+            {
+                "id": "test3",
+                "customer": "Ann",
+                "question": "b",
+                "_providers": "haiku",
+                "_threshold": 0.5,
+                "assertions": [
+                    {"type": "latency_limit", "max_seconds": 5.0},
+                    {"type": "text", "contains_any": ["x", "y"]},
+                    {
+                        "type": "jmespath",
+                        "path": "final_text",
+                        "operator": "regex",
+                        "value": "(?a)\\A(?![\\s\\S]*(?:^[0-9]+\\Z))",
+                        "weight": 2,
+                    },
+                ],
+            },
+        ]
+    )
+    validated = config.salvo("validate")
+    assert "1 scenario with 8 cells is valid." in validated.output
+
+
+def test_what_was_imported_runs(config: UserProject) -> None:
+    config.salvo("import", "promptfoo", "promptfooconfig.yaml", "--name", "answers")
+    with LoopbackProvider(Say("You get a REFUND, and x.")) as provider:
+        config.reach(provider)
+        ran = config.salvo("run", "--json")
+    assert ran.exit_code == 0, ran.output
+    assert len(json.loads(ran.stdout)["batches"]) == 8
+    assert len(provider.requests) == 16
+
+
+def test_everything_without_a_counterpart_is_listed_with_its_line_and_the_rest_is_written(config: UserProject) -> None:
+    config.write(
+        "promptfooconfig.yaml",
+        """
+        prompts:
+          - 'Say {{ word }}'
+          - 'Say {{ word | upper }}'
+          - file://generate.py
+          - file://../../outside.txt
+        providers:
+          - openai:gpt-5.4-mini
+          - bedrock:claude
+          - id: openai:chat:gpt-5.4
+            config: {apiKey: sk-proj-secret-0123456789, top_p: 0.1}
+        redteam: {plugins: [pii]}
+        tests:
+          - vars: {word: hello}
+            assert:
+              - {type: contains, value: hello}
+              - type: javascript
+                value: output.length > 3
+              - {type: similar, value: hi, threshold: 0.8}
+              - {type: llm-rubric, value: kind, threshold: 0.5}
+              - {type: contains, value: 'file://expected.txt'}
+              - {type: contains, value: '{{ absent }}'}
+              - {type: regex, value: '(unclosed'}
+              - {type: assert-set, threshold: 0.5, assert: [{type: contains, value: a}]}
+            options: {transform: output.trim()}
+            assertScoringFunction: file://score.js
+        """,
+    )
+    ran = config.salvo("import", "promptfoo", "promptfooconfig.yaml", "--name", "partly")
+    assert ran.exit_code == 3
+    assert ran.stdout == snapshot("""\
+  created  scenarios/partly.yaml
+Left out, because Salvo has no counterpart (16 parts):
+  promptfooconfig.yaml:3: prompts[1]: the prompt was left out: it uses a template language; Salvo has {{ name }} only
+  promptfooconfig.yaml:4: prompts[2]: generate.py was left out: only files that end in .txt, .md, .json can be imported
+  promptfooconfig.yaml:5: prompts[3]: ../../outside.txt was left out: is outside the project
+  promptfooconfig.yaml:8: providers[1]: the provider bedrock:claude was left out: Salvo asks models of openai and anthropic
+  promptfooconfig.yaml:10: providers[2].config.apiKey: a key in a file is not copied; set it in the environment
+  promptfooconfig.yaml:10: providers[2].config.top_p: top_p of a provider has no counterpart
+  promptfooconfig.yaml:11: redteam: redteam has no counterpart
+  promptfooconfig.yaml:16: tests[0].assert[1]: javascript was left out: Salvo has no such assertion
+  promptfooconfig.yaml:18: tests[0].assert[2]: similar was left out: Salvo has no such assertion
+  promptfooconfig.yaml:19: tests[0].assert[3]: llm-rubric was left out: a judge passes or fails; its threshold has no counterpart
+  promptfooconfig.yaml:20: tests[0].assert[4]: contains was left out: its value is in the file expected.txt
+  promptfooconfig.yaml:21: tests[0].assert[5]: contains was left out: {{ absent }} is not the name of a variable of the test
+  promptfooconfig.yaml:22: tests[0].assert[6]: regex was left out: Python cannot read its regular expression ("(?a)(unclosed" is not a regular expression: missing ), unterminated subpattern at position 4)
+  promptfooconfig.yaml:23: tests[0].assert[7]: assert-set was left out: a threshold for a part of the assertions has no counterpart
+  promptfooconfig.yaml:24: tests[0].options.transform: the option transform has no counterpart
+  promptfooconfig.yaml:25: tests[0].assertScoringFunction: assertScoringFunction of a test has no counterpart
+""")
+    document = imported(config, "partly")
+    assert [case["assertions"] for case in document["cases"]] == [
+        [{"type": "jmespath", "path": "final_text", "operator": "contains", "value": "hello"}]
+    ]
+    assert "sk-proj-secret" not in config.everything_stored() + json.dumps(document) + ran.output
+    assert config.salvo("validate").exit_code == 0
+
+
+def test_tests_of_a_csv_file_have_their_expectations_in_a_column(config: UserProject) -> None:
+    config.write(
+        "tests.csv",
+        "question,__expected,__expected2,__description,__threshold\n"
+        'one,Paris,"contains-all: a, b",first,\n'
+        "two,icontains: par,latency: 900,,0.5\n"
+        "three,grade: is kind,a: b,,\n",
+    )
+    config.write(
+        "promptfooconfig.yaml",
+        "prompts: ['{{question}}']\nproviders: openai:gpt-5.4-mini\ntests: file://tests.csv\n",
+    )
+    ran = config.salvo("import", "promptfoo", "promptfooconfig.yaml", "--name", "rows")
+    assert ran.exit_code == 0, ran.output
+    assert imported(config, "rows")["cases"] == snapshot(
+        [
+            {
+                "id": "first",
+                "question": "one",
+                "_threshold": 1.0,
+                "assertions": [
+                    {"type": "jmespath", "path": "final_text", "operator": "eq", "value": "Paris"},
+                    {"type": "text", "contains_all": ["a", "b"]},
+                ],
+            },
+            {
+                "id": "test2",
+                "question": "two",
+                "_threshold": 0.5,
+                "assertions": [
+                    {"type": "text", "contains_all": ["par"], "ignore_case": True},
+                    {"type": "latency_limit", "max_seconds": 0.9},
+                ],
+            },
+            {
+                "id": "test3",
+                "question": "three",
+                "_threshold": 1.0,
+                "assertions": [
+                    {"type": "llm_judge", "rubric": "is kind"},
+                    {"type": "jmespath", "path": "final_text", "operator": "eq", "value": "a: b"},
+                ],
+            },
+        ]
+    )
+
+
+def test_scenarios_multiply_their_configurations_and_tests(config: UserProject) -> None:
+    config.write(
+        "promptfooconfig.yaml",
+        """
+        prompts: '{{greeting}} {{name}}'
+        providers: [anthropic:claude-haiku-4-5]
+        scenarios:
+          - config: [{vars: {greeting: hi}}, {vars: {greeting: hello}}]
+            tests:
+              - vars: {name: Ann}
+                assert: [{type: contains, value: '{{name}}'}]
+              - vars: {name: Bob}
+        """,
+    )
+    assert config.salvo("import", "promptfoo", "promptfooconfig.yaml", "--name", "product").exit_code == 0
+    cases = imported(config, "product")["cases"]
+    assert [(case["greeting"], case["name"]) for case in cases] == [
+        ("hi", "Ann"),
+        ("hi", "Bob"),
+        ("hello", "Ann"),
+        ("hello", "Bob"),
+    ]
+    assert cases[1]["assertions"] == [
+        {"type": "jmespath", "name": "answers", "path": "final_output", "operator": "exists"}
+    ]
+
+
+def test_a_key_of_the_environment_stays_a_name(config: UserProject) -> None:
+    config.write(
+        "promptfooconfig.yaml",
+        """
+        prompts: hi
+        providers:
+          - id: openai:chat:house
+            config: {apiBaseUrl: "http://{{ env.HOUSE }}:1/v1", apiKey: "{{ env.HOUSE_KEY }}"}
+        """,
+    )
+    assert config.salvo("import", "promptfoo", "promptfooconfig.yaml", "--name", "house").exit_code == 0
+    assert imported(config, "house")["adapter_options"] == {
+        "base_url": "http://${HOUSE}:1/v1",
+        "api_key": "${HOUSE_KEY}",
+    }
+
+
+def test_a_text_of_any_kind_is_read_again_as_it_was(config: UserProject) -> None:
+    texts = [
+        "007",
+        "1e3",
+        "0o17",
+        "yes",
+        "null",
+        "2026-03-15",
+        "a: b",
+        " x ",
+        "two\nlines\n",
+        "tab\there",
+        "#",
+        "",
+        "é",
+    ]
+    tests = [{"vars": {"question": text}, "assert": [{"type": "equals", "value": text}]} for text in texts]
+    config.write(
+        "promptfooconfig.yaml",
+        json.dumps({"prompts": ["{{question}}!"], "providers": ["openai:gpt-5.4-mini"], "tests": tests}),
+    )
+    assert config.salvo("import", "promptfoo", "promptfooconfig.yaml", "--name", "texts").exit_code == 0
+    with LoopbackProvider(lambda asked: Say(str(asked.messages[-1]["content"])[:-1] or "?")) as provider:
+        config.reach(provider)
+        config.salvo("run", "scenarios/texts.yaml")
+    sent = [request.messages[-1]["content"].removesuffix("!") for request in provider.requests]
+    assert sorted(sent) == sorted(texts)
+
+
+@pytest.mark.parametrize(
+    "text, message",
+    [
+        ("tests: []\n", "is not a configuration of promptfoo"),
+        (
+            "prompts: hi\nproviders: [vertex:gemini]\n",
+            "There is no provider that Salvo can run, so nothing was written.",
+        ),
+        ("prompts: [file://x.js]\nproviders: [openai:m]\n", "There is no prompt that Salvo can run"),
+        ("prompts: [hi\n", "is not YAML"),
+    ],
+)
+def test_a_configuration_of_which_nothing_can_be_run_is_refused(config: UserProject, text: str, message: str) -> None:
+    config.write("promptfooconfig.yaml", text)
+    ran = config.salvo("import", "promptfoo", "promptfooconfig.yaml")
+    assert (ran.exit_code, list((config.folder / "scenarios").glob("*"))) == (2, [])
+    assert message in ran.output
+
+
+def test_a_file_that_exists_is_kept(config: UserProject) -> None:
+    config.salvo("import", "promptfoo", "promptfooconfig.yaml")
+    again = config.salvo("import", "promptfoo", "promptfooconfig.yaml")
+    assert again.exit_code == 2
+    assert "exists already" in again.output
+    assert config.salvo("import", "promptfoo", "promptfooconfig.yaml", "--force").exit_code == 0
