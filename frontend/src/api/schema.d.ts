@@ -520,6 +520,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/batches/{batch_id}/grid": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Grid
+         * @description Return the cells of cases and matrix that the batch is one of: variants, comparisons and verdicts.
+         */
+        get: operations["getGrid"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/batches/{batch_id}/export": {
         parameters: {
             query?: never;
@@ -887,6 +907,15 @@ export interface components {
              */
             command: string;
             code: components["schemas"]["CodeVersion"];
+            /**
+             * Suite
+             * @default
+             */
+            suite: string;
+            /** Parameters */
+            parameters: {
+                [key: string]: string;
+            };
         };
         /** BatchDetail */
         BatchDetail: {
@@ -1003,6 +1032,12 @@ export interface components {
             batch_id: string;
             /** Scenario Id */
             scenario_id: string;
+            /** Suite */
+            suite: string;
+            /** Parameters */
+            parameters: {
+                [key: string]: string;
+            };
             /** Provider */
             provider: string;
             /** Model */
@@ -1795,6 +1830,67 @@ export interface components {
             corrected_rate: number | null;
         };
         /**
+         * Grid
+         * @description The cells of one suite in one command.
+         */
+        Grid: {
+            /** Suite */
+            suite: string;
+            /** Cases */
+            cases: string[];
+            /** Variants */
+            variants: components["schemas"]["Variant"][];
+            /** Cells */
+            cells: components["schemas"]["GridCell"][];
+            /** Pass Rate */
+            pass_rate: number | null;
+            /** Standard Error */
+            standard_error: number | null;
+            interval: components["schemas"]["Interval"] | null;
+            /** Pairs */
+            pairs: number;
+        };
+        /** GridCell */
+        GridCell: {
+            /** Batch Id */
+            batch_id: string;
+            /** Scenario Id */
+            scenario_id: string;
+            /** Case */
+            case: string;
+            /** Variant */
+            variant: string;
+            verdict: components["schemas"]["BatchVerdict"];
+            /** Passed */
+            passed: number;
+            /** Completed */
+            completed: number;
+            /** Runs */
+            runs: number;
+            /** Errors */
+            errors: number;
+            /** Pass Rate */
+            pass_rate: number | null;
+            interval: components["schemas"]["Interval"];
+        };
+        /**
+         * GridDetail
+         * @description All cells of a batch's suite in its command.
+         */
+        GridDetail: {
+            grid: components["schemas"]["Grid"];
+            /** Headline */
+            headline: string;
+            /** Notes */
+            notes: string[];
+            /** Standings */
+            standings: string[];
+            /** Hidden Cells */
+            hidden_cells: number;
+            /** Skipped */
+            skipped: number;
+        };
+        /**
          * Group
          * @description Runs that share an outcome, a cause and its message.
          */
@@ -1982,6 +2078,12 @@ export interface components {
             batch_id: string;
             /** Scenario Id */
             scenario_id: string;
+            /** Suite */
+            suite: string;
+            /** Parameters */
+            parameters: {
+                [key: string]: string;
+            };
             /** Provider */
             provider: string;
             /** Model */
@@ -2770,6 +2872,12 @@ export interface components {
             wall_seconds: number | null;
         };
         /**
+         * Standing
+         * @description What a variant is, compared with the best one.
+         * @enum {string}
+         */
+        Standing: "best" | "cannot be told from the best" | "worse than the best" | "not compared";
+        /**
          * State
          * @enum {string}
          */
@@ -2965,6 +3073,38 @@ export interface components {
              * @default 1
              */
             vote_rule: number;
+        };
+        /**
+         * Variant
+         * @description A combination of the matrix over all cases.
+         */
+        Variant: {
+            /** Name */
+            name: string;
+            /** Parameters */
+            parameters: {
+                [key: string]: string;
+            };
+            /** Cells */
+            cells: number;
+            /** Cells Passed */
+            cells_passed: number;
+            /** Passed */
+            passed: number;
+            /** Completed */
+            completed: number;
+            /** Errors */
+            errors: number;
+            /** Pass Rate */
+            pass_rate: number | null;
+            /** Standard Error */
+            standard_error: number | null;
+            interval: components["schemas"]["Interval"] | null;
+            standing: components["schemas"]["Standing"];
+            /** Difference */
+            difference: number | null;
+            /** P Value */
+            p_value: number | null;
         };
         /** Verification */
         Verification: {
@@ -4153,6 +4293,46 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["BatchDetail"];
+                };
+            };
+            /** @description What is wrong with the request, and how to correct it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The server failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    getGrid: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                batch_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GridDetail"];
                 };
             };
             /** @description What is wrong with the request, and how to correct it. */

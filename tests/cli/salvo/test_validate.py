@@ -44,7 +44,7 @@ def test_all_examples_are_valid(project: UserProject) -> None:
     examples = UserProject(Path(__file__).parents[3] / "examples", project.monkeypatch)
     count = len(list(examples.folder.glob("scenarios/*.yaml")))
     assert examples.salvo("validate").stdout == (
-        f"{count} scenarios are valid.\n"
+        f"{count} scenarios with 12 cells are valid.\n"
         "Calls go to https://api.openai.com/v1.\n"
         "Calls go to https://api.anthropic.com.\n"
     )

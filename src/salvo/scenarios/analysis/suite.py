@@ -34,9 +34,8 @@ class SuiteSummary:
     verdicts: dict[BatchVerdict, int]
     """The number of scenarios by verdict."""
     mean: ClusteredMean | None
-    """The mean of the scenarios' pass rates, each with the same weight, and its standard error clustered by scenario,
-    or by case where there are cases;
-    null if fewer than two have a completed run."""
+    """The mean of the scenarios' pass rates, each with the same weight, and its standard error clustered by scenario
+    (the cells of one case count as one scenario); null if fewer than two have a completed run."""
 
 
 def summarise_suite(summaries: Sequence[BatchSummary]) -> SuiteSummary:
@@ -70,10 +69,10 @@ def case_clusters(summaries: Iterable[BatchSummary]) -> list[Cluster]:
     The interval of a mean of several rates is the square sum of their intervals (MOVER).
     """
     by_case: dict[tuple[str, str], list[Cluster]] = {}
-    for summary in summaries:
+    for index, summary in enumerate(summaries):
         rate = _rate(summary)
         if rate is not None:
-            key = (summary.suite, summary.parameters.get(CASE, "")) if summary.suite else ("", summary.batch_id)
+            key = (summary.suite, summary.parameters.get(CASE, "")) if summary.suite else ("", str(index))
             by_case.setdefault(key, []).append(rate)
     return [_merged(rates) for rates in by_case.values()]
 

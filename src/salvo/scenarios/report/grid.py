@@ -17,8 +17,8 @@ MOST_CELLS = 50
 _NAME = 60
 _COLOURS = {"passed": "green", "failed": "red", "error": "yellow", "open": "yellow", "inconclusive": "yellow"}
 _STANDING_COLOURS = {Standing.BEST: "green", Standing.WORSE: "red", Standing.NOT_COMPARED: "yellow"}
-_VARIANT_COLUMNS = ("VARIANT", "CELLS PASSED", "RUNS PASSED", "PASS-RATE", "SE", "95%", "COMPARED WITH THE BEST")
-_CELL_COLUMNS = ("BATCH", "CELL", "RUNS", "PASS-RATE", "95%", "ERRORS", "VERDICT")
+VARIANT_COLUMNS = ("VARIANT", "CELLS PASSED", "RUNS PASSED", "PASS-RATE", "SE", "95%", "COMPARED WITH THE BEST")
+CELL_COLUMNS = ("BATCH", "CELL", "RUNS", "PASS-RATE", "95%", "ERRORS", "VERDICT")
 
 
 def grid_lines(grid: Grid, *, colour: bool = False) -> list[str]:
@@ -26,13 +26,13 @@ def grid_lines(grid: Grid, *, colour: bool = False) -> list[str]:
     paint = Paint(colour)
     lines = [paint(headline(grid), bold=True), ""]
     if len(grid.variants) > 1:
-        rows = [tuple(printable(value) for value in _variant_row(variant)) for variant in grid.variants]
+        rows = [tuple(printable(value) for value in variant_row(variant)) for variant in grid.variants]
         colours = [_STANDING_COLOURS.get(variant.standing) for variant in grid.variants]
-        lines += [*table(_VARIANT_COLUMNS, rows, paint, colours), ""]
+        lines += [*table(VARIANT_COLUMNS, rows, paint, colours), ""]
     lines += [*notes(grid), ""]
     shown, hidden = split_cells(grid)
-    cell_rows = [_cell_row(cell) for cell in shown]
-    lines += table(_CELL_COLUMNS, cell_rows, paint, [_COLOURS.get(cell.verdict) for cell in shown])
+    rows_of_cells = [cell_row(cell) for cell in shown]
+    lines += table(CELL_COLUMNS, rows_of_cells, paint, [_COLOURS.get(cell.verdict) for cell in shown])
     if hidden:
         lines.append(f"… and {hidden}")
     return [*lines, "", f"Show a cell: salvo report {grid.cells[0].batch_id}"]
@@ -82,7 +82,8 @@ def standing(variant: Variant) -> str:
     return f"{variant.standing} ({points}, p={_p_value(variant.p_value)})"
 
 
-def _variant_row(variant: Variant) -> tuple[str, ...]:
+def variant_row(variant: Variant) -> tuple[str, ...]:
+    """Return the values under VARIANT_COLUMNS."""
     return (
         truncate(variant.name, _NAME),
         f"{variant.cells_passed}/{variant.cells}",
@@ -94,7 +95,8 @@ def _variant_row(variant: Variant) -> tuple[str, ...]:
     )
 
 
-def _cell_row(cell: GridCell) -> tuple[str, ...]:
+def cell_row(cell: GridCell) -> tuple[str, ...]:
+    """Return the values under CELL_COLUMNS."""
     return (
         cell.batch_id,
         truncate(printable(cell.scenario_id), _NAME),
@@ -110,12 +112,12 @@ def grid_markdown(grid: Grid) -> Iterator[str]:
     """Yield the blocks of a grid as Markdown."""
     yield f"### {inline(headline(grid))}"
     if len(grid.variants) > 1:
-        columns = [column.lower() for column in _VARIANT_COLUMNS]
-        yield markdown_table(columns, [[inline(value) for value in _variant_row(item)] for item in grid.variants])
+        columns = [column.lower() for column in VARIANT_COLUMNS]
+        yield markdown_table(columns, [[inline(value) for value in variant_row(item)] for item in grid.variants])
     yield "  \n".join(map(inline, notes(grid)))
     shown, hidden = split_cells(grid)
-    columns = [column.lower() for column in _CELL_COLUMNS]
-    yield markdown_table(columns, [[inline(value) for value in _cell_row(cell)] for cell in shown])
+    columns = [column.lower() for column in CELL_COLUMNS]
+    yield markdown_table(columns, [[inline(value) for value in cell_row(cell)] for cell in shown])
     if hidden:
         yield f"… and {hidden}"
 

@@ -21,8 +21,8 @@ from salvo.scenarios.analysis.summary import BatchSummary, BatchVerdict, summari
 from salvo.scenarios.analysis.truncation import TruncationBudget
 from salvo.scenarios.report import labels
 from salvo.scenarios.report.closing import totals, worth_a_table
+from salvo.scenarios.report.grid import cell_row, notes, split_cells, variant_row
 from salvo.scenarios.report.grid import headline as grid_headline
-from salvo.scenarios.report.grid import notes, split_cells, standing
 from salvo.scenarios.report.run_html import differing_texts, format_value, run_view, side_by_side
 from salvo.scenarios.result import AgentRunResult, Batch, Outcome, full_model
 from salvo.scenarios.store.store import RunStore
@@ -120,7 +120,8 @@ def render_suite(
         scenarios=len(summaries),
         grids=[(item, list(notes(item)), *split_cells(item)) for item in grids],
         grid_headline=grid_headline,
-        standing=standing,
+        variant_row=variant_row,
+        cell_row=cell_row,
         shown={summary.batch_id for summary in in_full},
         parts=parts,
         version=__version__,
