@@ -110,8 +110,18 @@ $(MCP_READY): requirements/mcp.txt tests/frameworks/mcp/package-lock.json
 	@$(if $(NPM),npm ci --prefix tests/frameworks/mcp --no-audit --no-fund,$(NO_NODE))
 	@touch $@
 
-test-frameworks: $(READY) $(MCP_READY) ## programs of other packages as servers and agents, in environments of their own
-	$(BIN)/python -m pytest -n auto --dist worksteal -m frameworks
+FRAMEWORKS := .venv-frameworks
+FRAMEWORKS_READY := $(FRAMEWORKS)/.ready
+
+# Agent frameworks. Apart from the tools, so that neither decides which versions the other gets.
+$(FRAMEWORKS_READY): requirements/frameworks.txt
+	@echo "Installing agent frameworks into $(FRAMEWORKS) (once; some minutes)"
+	@test -d $(FRAMEWORKS) || $(PYTHON) -m venv $(FRAMEWORKS)
+	@$(FRAMEWORKS)/bin/python -m pip install --quiet --require-hashes -r requirements/frameworks.txt
+	@touch $@
+
+test-frameworks: $(READY) $(MCP_READY) $(FRAMEWORKS_READY) ## programs of other packages as servers and agents, in environments of their own
+	SALVO_FRAMEWORKS_PYTHON="$(CURDIR)/$(FRAMEWORKS)/bin/python" $(BIN)/python -m pytest -n auto --dist worksteal -m frameworks
 
 # Another tool, in a folder of its own. It needs a newer Node.js than the page: PROMPTFOO_NODE=/path/to/node.
 PROMPTFOO_VERSION := 0.123.1
@@ -163,6 +173,7 @@ lock: $(READY) ## update the locked versions and hashes of all dependencies
 	$(LOCK) --group pyproject.toml:site -c requirements/runtime.txt -o requirements/site.txt
 	$(LOCK) --group pyproject.toml:pictures -c requirements/site.txt -o requirements/pictures.txt
 	$(LOCK) --group pyproject.toml:mcp -o requirements/mcp.txt
+	$(LOCK) --group pyproject.toml:frameworks -o requirements/frameworks.txt
 	$(LOCK) --group pyproject.toml:audit -c requirements/runtime.txt -o requirements/audit.txt
 	$(LOCK) pyproject.toml --all-extras --group dev -c requirements/build.txt -c requirements/runtime.txt \
 	  -c requirements/site.txt -c requirements/pictures.txt -o requirements/dev.txt
@@ -178,4 +189,4 @@ audit: $(READY) $(PAGE_READY) ## bills of materials in build/, and known vulnera
 	npm audit --prefix frontend
 
 clean: ## remove what the targets made
-	rm -rf $(VENV) $(LOWEST) $(MCP_SDKS) tests/frameworks/mcp/node_modules build .coverage .coverage.* .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache dist frontend/node_modules src/salvo/web/static
+	rm -rf $(VENV) $(LOWEST) $(MCP_SDKS) $(FRAMEWORKS) tests/frameworks/mcp/node_modules build .coverage .coverage.* .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache dist frontend/node_modules src/salvo/web/static

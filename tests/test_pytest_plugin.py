@@ -622,7 +622,12 @@ def test_a_failure_in_python_can_be_told_as_that_of_a_file(project: pytest.Pytes
         """,
     )
     ran.assert_outcomes(failed=1)
-    ran.stdout.fnmatch_lines(["E * 0 of 2 completed runs passed (shown with 95% confidence: at most 85%); min_pass_rate is 100%", "*test_it  2/2 runs*"])
+    ran.stdout.fnmatch_lines(
+        [
+            "E * 0 of 2 completed runs passed (shown with 95% confidence: at most 85%); min_pass_rate is 100%",
+            "*test_it  2/2 runs*",
+        ]
+    )
 
 
 @pytest.mark.parametrize(

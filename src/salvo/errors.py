@@ -14,7 +14,8 @@ SalvoError
 │   │   ├── UnreachableError       connection refused or lost, unknown host, TLS
 │   │   ├── ReplyTimeoutError      connected, but no answer in time
 │   │   ├── BrokenReplyError       the answer broke off, or cannot be decompressed
-│   │   └── ReplyTooLargeError     the answer is larger than the limit
+│   │   ├── ReplyTooLargeError     the answer is larger than the limit
+│   │   └── StreamCutError         a streamed answer broke off
 │   ├── MissingKeyError        no API key; nothing was sent
 │   ├── WrongKeyError          401, 403
 │   ├── UnknownModelError      404; retired or misspelt
@@ -129,6 +130,8 @@ class WireError(ProviderError):
     attempts: tuple[Any, ...] = ()
     may_succeed_later = True
     """Whether it is worth trying again."""
+    span: Any = None
+    """When it was requested and when it failed (CallSpan), in a recorded run and its replay."""
 
 
 class UnreachableError(WireError):
@@ -154,6 +157,16 @@ class ReplyTooLargeError(WireError):
     """The answer is larger than the limit."""
 
     may_succeed_later = False
+
+
+class StreamCutError(WireError):
+    """A streamed answer broke off. `partial` is what was passed on, as the JSON of a reply; None if nothing was."""
+
+    may_succeed_later = False
+
+    def __init__(self, message: str, *, hint: str = "", partial: bytes | None = None) -> None:
+        super().__init__(message, hint=hint)
+        self.partial = partial
 
 
 class MissingKeyError(ProviderError):

@@ -21,6 +21,7 @@ LOCKED = {
     "pictures.txt": GROUPS["pictures"],
     "audit.txt": GROUPS["audit"],
     "mcp.txt": GROUPS["mcp"],
+    "frameworks.txt": GROUPS["frameworks"],
 }
 
 

@@ -76,7 +76,7 @@ TRACK = [{"name": "track", "input_schema": {"type": "object"}}]
 OPENAI_REFUSES: list[tuple[dict[str, Any], str, str | None, str | None]] = [
     ({"foo": 1}, "Unrecognized request argument supplied: foo", None, None),
     ({"foo": 1, "bar": 2}, "Unrecognized request arguments supplied: foo, bar", None, None),
-    ({"stream": True}, "whole replies only", "stream", None),
+    ({"stream_options": {"include_usage": True}}, "only allowed when 'stream' is enabled", "stream_options", None),
     ({"model": None}, "you must provide a model parameter", None, None),
     ({"model": 7}, "Invalid type for 'model': expected a string", "model", "invalid_type"),
     ({"messages": None}, "Missing required parameter: 'messages'.", "messages", "missing_required_parameter"),
@@ -248,7 +248,6 @@ OPENAI_TAKES: list[dict[str, Any]] = [
 ANTHROPIC_REFUSES: list[tuple[dict[str, Any], str]] = [
     ({"foo": 1}, "foo: Extra inputs are not permitted"),
     ({"seed": 1}, "seed: Extra inputs are not permitted"),
-    ({"stream": True}, "whole replies only"),
     ({"max_tokens": "many"}, "max_tokens: Input should be a valid integer"),
     ({"max_tokens": True}, "max_tokens: Input should be a valid integer"),
     ({"max_tokens": -1}, "max_tokens: Input should be greater than or equal to 0"),

@@ -9,7 +9,8 @@ from typing import Any
 from salvo.engine.jsonio.json_diff import Difference, differences
 from salvo.engine.runtime.pool import gather
 from salvo.engine.runtime.redact import Redactor
-from salvo.engine.wire.replay import ReplayWire, offline
+from salvo.engine.wire.network_guard import offline
+from salvo.engine.wire.replay import ReplayWire
 from salvo.engine.wire.tape import Tape
 from salvo.errors import NotReplayableError
 from salvo.playbooks.evaluate.judges.base import Judge

@@ -6,19 +6,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
 
-from salvo.engine.jsonio import json_codec
-from salvo.engine.jsonio.json_diff import Difference, differences
+from salvo.engine.jsonio.json_diff import Difference
 from salvo.engine.runtime.clock import Clock, SystemClock
 from salvo.engine.text.messages import display_path, excerpt
-from salvo.engine.wire.replay import ReplayWire, offline
-from salvo.engine.wire.tape import Tape
+from salvo.engine.wire.base import CallSpan
+from salvo.engine.wire.call_order import RecordedOrder
+from salvo.engine.wire.network_guard import offline
+from salvo.engine.wire.replay import ReplayWire
+from salvo.engine.wire.tape import Exchange, Tape
 from salvo.errors import InputError, NotReplayableError, TapeCorruptError, TapeError
 from salvo.scenarios.evaluators.base import LoadObject, refuse_to_load
 from salvo.scenarios.evaluators.registry import builtin_registry, is_users_code
-from salvo.scenarios.result import OWN_ADAPTERS, UNFINISHED, AgentRunResult, Batch, Cause
+from salvo.scenarios.replay_comparison import NOT_COMPARED, result_differences
+from salvo.scenarios.result import OWN_ADAPTERS, AgentRunResult, Batch, Cause
 from salvo.scenarios.run.adapters.base import BaseAdapter
 from salvo.scenarios.run.adapters.factory import adapter_factory
 from salvo.scenarios.run.attempt import AttemptResult, build_result, judge, run_agent, without_verdict
@@ -32,11 +36,7 @@ from salvo.scenarios.spec.schema import Scenario
 from salvo.scenarios.store.recording import HASHES_ONLY, Recording
 from salvo.scenarios.workspace import Calls, ScenarioOverrides, Workspace, find_cell, judged_scenario
 
-_NOT_COMPARED = frozenset(
-    {"run_id", "batch_id", "timestamp", "recorded", "replayable", "replay_note", "salvo_version", "reported_metrics"}
-    | {"from_cache"}
-    | {"eval_results", "weighted_score", "passed", "outcome", "cause", "error", "judge_cost"}
-)
+_JUDGE_LANE = "judge/"
 
 
 class ReplayClock(SystemClock):
@@ -70,6 +70,14 @@ class RunReplay:
     @property
     def identical(self) -> bool:
         return not self.divergence and not self.differences
+
+    @property
+    def first_difference(self) -> str:
+        """Where the replay diverged first; empty where it is identical."""
+        if self.divergence or not self.differences:
+            return self.divergence
+        first, *rest = self.differences
+        return first.text("recorded", "now") + (f" and {len(rest)} more differences" if rest else "")
 
 
 @dataclass(slots=True)
@@ -121,16 +129,12 @@ class Replayer:
             replayed.warnings.append(stored.replay_note)
         with offline():
             await self._run_again(recording, replayed, code or NamedCode())
-        if replayed.result is not None:
-            replayed.differences += differences(_comparable(stored), _comparable(replayed.result))
-            # A replay judges nothing.
-            verdict = {name: getattr(stored, name) for name in _NOT_COMPARED}
-            replayed.result = replayed.result.model_copy(update=verdict)
         return replayed
 
     async def _run_again(self, recording: Recording, replayed: RunReplay, code: NamedCode) -> None:
         stored = recording.result
-        environment = self._environment(recording, stored, self._prepare_replay(recording, code))
+        order = _recorded_order(recording)
+        environment = self._environment(recording, stored, self._prepare_replay(recording, code), order)
         try:
             replayed.result = await run_agent(environment, self._redactor)
         except NotReplayableError as error:
@@ -148,6 +152,16 @@ class Replayer:
             replayed.result = replayed.result.model_copy(update={"cause": stored.cause, "error": stored.error})
         if unused := _unused_records(environment):
             replayed.divergence = f"The agent no longer makes {len(unused)} of the recorded calls: {unused[0]}."
+        elif order.early is not None:
+            replayed.divergence = (
+                f"The agent now makes {_describe_call(recording, order.early)} before other calls that had been "
+                "answered by then when it was recorded."
+            )
+        unordered = {"trace", "tool_calls"} - environment.reported
+        replayed.differences += result_differences(stored, replayed.result, unordered=unordered)
+        # A replay judges nothing.
+        verdict = {name: getattr(stored, name) for name in NOT_COMPARED}
+        replayed.result = replayed.result.model_copy(update=verdict)
 
     def _prepare_replay(self, recording: Recording, code: NamedCode) -> PreparedScenario:
         batch, scenario = recording.batch, from_document(recording.batch.scenario)
@@ -272,7 +286,11 @@ class Replayer:
         return Recording.from_files(self.store.load_recording(run_id), run_id)
 
     def _environment(
-        self, recording: Recording | None, stored: AgentRunResult, prepared: PreparedScenario
+        self,
+        recording: Recording | None,
+        stored: AgentRunResult,
+        prepared: PreparedScenario,
+        order: RecordedOrder | None = None,
     ) -> RunEnvironment:
         clock: Clock = ReplayClock(stored.timestamp)
         prices = recording.prices if recording else {}
@@ -281,8 +299,8 @@ class Replayer:
             prepared=prepared,
             number=stored.number,
             timestamp=stored.timestamp,
-            wire=ReplayWire(recording.tape if recording else Tape(), self._redactor),
-            toolbox=ReplayedToolBox(tools, calls, clock, self._redactor),
+            wire=ReplayWire(recording.tape if recording else Tape(), self._redactor, order=order),
+            toolbox=ReplayedToolBox(tools, calls, clock, self._redactor, order=order),
             journal=Journal(clock, prices),
             judging=Journal(clock, prices),
             stopwatch=Stopwatch(clock),
@@ -292,26 +310,24 @@ class Replayer:
         )
 
 
+def _recorded_order(recording: Recording) -> RecordedOrder:
+    """Return the order of the agent's calls. Those of judges are not made again."""
+    exchanges = (item.span for item in recording.tape.exchanges if not item.lane.startswith(_JUDGE_LANE))
+    return RecordedOrder([*exchanges, *(call.span for call in recording.calls)])
+
+
+def _describe_call(recording: Recording, span: CallSpan) -> str:
+    tools = (f"the call {call.name}({call.arguments})" for call in recording.calls if call.span == span)
+    requests = (_describe_request(item) for item in recording.tape.exchanges if item.span == span)
+    return next(chain(tools, requests))
+
+
+def _describe_request(exchange: Exchange) -> str:
+    return f"a request to {exchange.request.path.partition('?')[0]}"
+
+
 def _unused_records(environment: RunEnvironment) -> list[str]:
     """Return the recorded calls of the agent, without those of judges, that were not made again."""
     requests = environment.wire.unused if isinstance(environment.wire, ReplayWire) else []
-    unused = [
-        f"a request to {item.request.path.partition('?')[0]}" for item in requests if not item.lane.startswith("judge/")
-    ]
+    unused = [_describe_request(item) for item in requests if not item.lane.startswith(_JUDGE_LANE)]
     return unused + (environment.toolbox.unused if isinstance(environment.toolbox, ReplayedToolBox) else [])
-
-
-def _comparable(result: AgentRunResult) -> dict[str, Any]:
-    """Return what must be the same in a replay: everything except ids, times and the verdict."""
-    content: dict[str, Any] = json_codec.loads(json_codec.dumps(result), max_depth=json_codec.MAX_DEPTH_STORED)
-    # A run that was evaluated had ended, whatever its verdict names as the cause.
-    is_unfinished = result.cause in UNFINISHED and not result.eval_results
-    ending = {"ended": result.cause, "error": result.error} if is_unfinished else {}
-    # The standard error of a program may contain times and numbers that differ.
-    content["details"].pop("stderr", None)
-    # Prices are taken from the recording, and earlier versions did not store these with the run.
-    for name in ("prices", "tolerated_fault"):
-        content["details"].pop(name, None)
-    if result.cause is Cause.EXIT:
-        ending.pop("error", None)
-    return {**{name: value for name, value in content.items() if name not in _NOT_COMPARED}, **ending}

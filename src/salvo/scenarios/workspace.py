@@ -203,7 +203,7 @@ def _check_assertions(scenario: Scenario, file: Path, project: Project) -> Itera
     return builtin_registry().check(scenario, lambda path: project.load(path, file))
 
 
-_NEW_FIELDS: Mapping[str, Any] = {"mcp_servers": {}}
+_NEW_FIELDS: Mapping[str, Any] = {"mcp_servers": {}, "record": {"ignore": []}}
 """The defaults of fields that the scenarios of earlier versions do not have."""
 
 

@@ -21,6 +21,7 @@ from salvo.engine.wire.http import HttpWire
 from salvo.engine.wire.record import RecordingWire
 from salvo.engine.wire.replay import ReplayWire
 from salvo.engine.wire.retry import RetryingWire
+from salvo.engine.wire.streaming import StreamingWire
 from salvo.errors import MissingKeyError, SalvoError, TapeMissError
 from tests.support.clock import HeldClock
 from tests.support.provider import Fault, LoopbackProvider, Say, Scripted, Use, UseTools, by_turn
@@ -38,12 +39,20 @@ class Heard:
     calls: list[Call] = field(default_factory=list)
     replies: list[WireReply] = field(default_factory=list)
     faults: list[SalvoError] = field(default_factory=list)
+    changed: asyncio.Event = field(default_factory=asyncio.Event)
 
     def requested(self, call: Call) -> None:
         self.calls.append(call)
 
     def answered(self, call: Call, reply: WireReply) -> None:
         self.replies.append(reply)
+        self.changed.set()
+
+    async def answered_all(self, number: int) -> None:
+        """Return when so many calls have been answered."""
+        while len(self.replies) < number:
+            self.changed.clear()
+            await self.changed.wait()
 
     def failed(self, call: Call, fault: SalvoError) -> None:
         self.faults.append(fault)
@@ -80,7 +89,8 @@ async def served(script: Scripted) -> AsyncIterator[Served]:
     heard = Heard()
     with LoopbackProvider(script) as provider:
         async with http_wire(provider) as http:
-            recording = RecordingWire(RetryingWire(http, clock=HeldClock()), REDACTOR)
+            live = StreamingWire(RetryingWire(http, clock=HeldClock()))
+            recording = RecordingWire(live, REDACTOR, ignored=())
             async with Gateway(recording, heard, lane="agent") as gateway:
                 yield Served(provider, gateway, heard, recording)
 
@@ -152,7 +162,7 @@ async def test_a_stream_and_a_whole_reply_are_one_and_the_same_request_on_the_ta
         )
     first, second = there.recording.tape.exchanges
     assert (first.key, first.occurrence, second.occurrence) == (second.key, 1, 2)
-    assert "stream" not in there.provider.requests[1].body
+    assert there.provider.requests[1].body["stream"] is True
 
 
 async def test_the_key_is_added_behind_the_gateway_and_never_seen_before_it() -> None:
@@ -351,10 +361,11 @@ async def test_a_client_may_leave_the_version_out_of_the_path(path: str) -> None
 @pytest.mark.parametrize(
     "method, path, body, status",
     [
-        ("DELETE", "/openai/v1/files/1", b"", 405),
+        ("DELETE", "/openai/v1/files/1", b"", 403),
+        ("PUT", "/openai/v1/files/1", b"", 405),
         ("GET", "/elsewhere", b"", 404),
         ("POST", "/openai/v1/embeddings", b"--boundary", 502),
-        ("POST", "/openai/v1/completions", b'{"stream": true}', 502),
+        ("POST", "/openai/v1/embeddings", b'{"stream": true}', 502),
     ],
 )
 async def test_what_cannot_be_handed_on_is_refused(method: str, path: str, body: bytes, status: int) -> None:

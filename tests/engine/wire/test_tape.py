@@ -62,12 +62,15 @@ async def test_a_tape_is_json_that_a_person_can_read() -> None:
                     "reply": {
                         "status": 200,
                         "headers": {"x-request-id": "req_1"},
-                        "body": {"json": {"id": "x", "choices": []}},
+                        "body": {"json": {"id": "x", "choices": []}, "layout": "spaced", "end": ""},
                         "seconds": 0.25,
                         "attempts": [],
                     },
+                    "span": {"made": 0, "answered": 1},
                 }
             ],
+            "matching": 0,
+            "ignored": [],
             "ambiguous": [],
             "salvo_tape": 1,
         }

@@ -108,8 +108,6 @@ def fields_are_given(body: Body) -> None:
             raise invalid(name, expected)
     if body["max_tokens"] < 0:
         raise invalid("max_tokens", "greater than or equal to 0")
-    if body.get("stream"):
-        raise problem("stream: this loopback provider answers whole replies only")
 
 
 def model_is_served(body: Body) -> None:

@@ -69,8 +69,10 @@ def parameters_are_known(body: Body) -> None:
     if strangers:
         plural = "s" if len(strangers) > 1 else ""
         raise problem(f"Unrecognized request argument{plural} supplied: {', '.join(strangers)}")
-    if body.get("stream"):
-        raise problem("This loopback provider answers whole replies only.", param="stream")
+    if body.get("stream_options") is not None and not body.get("stream"):
+        raise problem(
+            "The 'stream_options' parameter is only allowed when 'stream' is enabled.", param="stream_options"
+        )
 
 
 def model_is_served(body: Body) -> None:

@@ -35,8 +35,6 @@ class ResponsesDialect(OpenAIDialect):
         for name in body:
             if name not in PARAMETERS:
                 raise openai_errors.unknown(name)
-        if body.get("stream"):
-            raise openai_errors.problem("This loopback provider answers whole replies only.", param="stream")
         for name in ("model", "input"):
             if not body.get(name):
                 raise openai_errors.missing(name)

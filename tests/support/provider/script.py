@@ -38,6 +38,8 @@ class Terms(TypedDict, total=False):
     fingerprint: str | None
     delay: float
     """Seconds on top of the provider's latency."""
+    cut: Literal["closed", "error"] | None
+    """A stream ends in the middle: the connection is closed, or the API reports an error. A whole answer is whole."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +54,7 @@ class Reply:
     model: str | None = None
     fingerprint: str | None = "fp_loopback"
     delay: float = 0.0
+    cut: Literal["closed", "error"] | None = None
 
 
 class Say(Reply):

@@ -20,6 +20,7 @@ from tests.support.provider.openai_protocol import OpenAIDialect
 from tests.support.provider.request import ProviderRequest
 from tests.support.provider.responses_protocol import ResponsesDialect
 from tests.support.provider.script import Fault, Scripted, as_script
+from tests.support.provider.streams import error_event, events_of
 from tests.support.provider.wire_faults import WIRE_FAULTS
 
 HOST = "127.0.0.1"
@@ -37,6 +38,8 @@ class LoopbackProvider(BackgroundServer):
         super().__init__()
         self.requests: list[ProviderRequest] = []
         self.latency = latency
+        self.linger = 0.0
+        """Seconds from the last event of a stream until the connection shows that it was the last."""
         self.most_at_once = 0
         """The largest number of requests that were under way at the same time."""
         self._script = as_script(script)
@@ -50,6 +53,8 @@ class LoopbackProvider(BackgroundServer):
         self._under_way = 0
         self._broken_script: Exception | None = None
         self._room: int | None = None
+        self._half_way = asyncio.Event()
+        self._half_way.set()
         self._go = asyncio.Event()
 
     def play(self, script: Scripted) -> None:
@@ -64,6 +69,13 @@ class LoopbackProvider(BackgroundServer):
     def let_go(self) -> None:
         self._room = None
         self._loop.call_soon_threadsafe(self._release)
+
+    def hold_streams(self) -> None:
+        """Stop each stream half-way until `let_streams_go`."""
+        self._half_way.clear()
+
+    def let_streams_go(self) -> None:
+        self._loop.call_soon_threadsafe(self._half_way.set)
 
     @property
     def url(self) -> str:
@@ -137,13 +149,40 @@ class LoopbackProvider(BackgroundServer):
             self._broken_script = self._broken_script or error
             raise dialect.error_for(Fault.server_error(), asked) from error
         if not isinstance(answer, Fault):
-            reply = _json(dialect.reply(answer, asked, prompt), 200, headers)
+            body = dialect.reply(answer, asked, prompt)
             await self._wait(asked, answer.delay)
-            return reply
+            if asked.body.get("stream"):
+                return await self._stream(request, asked, body, headers, answer.cut)
+            return _json(body, 200, headers)
         await self._wait(asked, answer.delay)
         if answer.kind in WIRE_FAULTS:
             return await WIRE_FAULTS[answer.kind](request, answer, headers)
         raise dialect.error_for(answer, asked)
+
+    async def _stream(
+        self,
+        request: web.BaseRequest,
+        asked: ProviderRequest,
+        body: dict[str, Any],
+        headers: dict[str, str],
+        cut: str | None,
+    ) -> web.StreamResponse:
+        response = web.StreamResponse(headers=headers)
+        response.content_type = "text/event-stream"
+        await response.prepare(request)
+        events = events_of(request.path, body, asked.body)
+        for number, event in enumerate(events):
+            if cut and number == len(events) // 2:
+                if cut == "error":
+                    await response.write(error_event(request.path))
+                elif request.transport is not None:
+                    request.transport.close()
+                return response
+            if number == len(events) // 2:
+                await self._half_way.wait()
+            await response.write(event)
+        await asyncio.sleep(self.linger)
+        return response
 
     async def _wait(self, asked: ProviderRequest, delay: float) -> None:
         """Until it may go out. The latency is what a caller sees: our own work since it asked is a part of it."""

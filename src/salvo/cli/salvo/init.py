@@ -38,7 +38,7 @@ def init(folder: Path) -> None:
     if not any(created):
         echo("All files exist already.")
     change_folder = [] if folder == Path() else [f"cd {printable(str(folder))}"]
-    steps = [*change_folder, "salvo run --record", "salvo replay latest"]
+    steps = [*change_folder, "salvo run --record", "salvo replay --failed"]
     echo("\nTry:\n" + "\n".join(f"  {step}" for step in steps))
 
 

@@ -1,4 +1,4 @@
-"""`salvo replay`: run a recorded run again without any call."""
+"""`salvo replay`: run recorded runs again without any call."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ import click
 from salvo.cli.exit_codes import ExitCode
 from salvo.cli.output import echo, echo_json
 from salvo.cli.salvo.allow_env_option import allow_env_option
+from salvo.cli.salvo.replay_batch import replay_runs, runs_to_replay
 from salvo.cli.salvo.run_command import batch_exit_code
 from salvo.engine.jsonio import json_codec
 from salvo.engine.text.unicode_escape import printable
@@ -23,13 +24,15 @@ from salvo.scenarios.replay import EvaluatedAgain, NamedCode, Replayer, RunRepla
 from salvo.scenarios.report.terminal import run_in_full, verdict
 from salvo.scenarios.result import AgentRunResult, EvalResult
 from salvo.scenarios.spec.project import Project
-from salvo.scenarios.store.ids import steps_before_latest
+from salvo.scenarios.store.ids import LATEST, steps_before_latest
 from salvo.scenarios.store.index import index_entry
+from salvo.scenarios.store.store import RunStore
 from salvo.scenarios.workspace import Workspace
 
 
 @click.command
-@click.argument("run_id", default="latest")
+@click.argument("run_id", required=False)
+@click.option("--failed", is_flag=True, help="Replay the failed runs of a batch, or of the newest command.")
 @click.option("--re-eval", is_flag=True, help="Evaluate again with the current scenario file, at no cost.")
 @click.option("--scenario", type=click.Path(path_type=Path), help="With --re-eval: another scenario file.")
 @click.option("--source", type=click.Path(path_type=Path), help="Where the scenario file of the run is now.")
@@ -37,7 +40,8 @@ from salvo.scenarios.workspace import Workspace
 @allow_env_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def replay(
-    run_id: str,
+    run_id: str | None,
+    failed: bool,
     re_eval: bool,
     scenario: Path | None,
     source: Path | None,
@@ -45,17 +49,19 @@ def replay(
     allow_env: tuple[str, ...],
     as_json: bool,
 ) -> None:
-    """Replay a recorded run: the same agent code, no network, no tool executed, no key.
+    """Replay recorded runs: the same agent code, no network, no tool executed, no key.
 
     A recording is data: which code runs is decided by the scenario file that is in the project now. If that file is
     missing, or names another agent than the recording, nothing is started.
 
     A program (adapter: command) is started again and gets the recorded answers of its models; its tools are its own.
 
-    RUN_ID is any unique prefix of a run's id, latest, or latest~1 for the run before that; with --re-eval also of a
-    batch's id. Exits 0 when the replay is identical and 1 when it diverges. With --re-eval the exit code is that of the
-    verdict, as with salvo run.
+    RUN_ID is any unique prefix of the id of a run, latest, or latest~1 for the run before that; or of the id of a
+    batch, for all its runs. Exits 0 when every replay is identical, 1 when one diverges, and 3 when a run of a batch
+    could not be replayed. With --re-eval the exit code is that of the verdict, as with salvo run.
     """
+    if failed and (re_eval or scenario is not None):
+        raise click.UsageError("--failed replays runs: omit --re-eval and --scenario.")
     if re_eval and adapter is not None:
         raise click.UsageError("--re-eval runs no agent: omit --adapter.")
     if scenario is not None and (source is not None or adapter is not None):
@@ -64,15 +70,23 @@ def replay(
         raise UsageError(f"There is no file {source}.", hint="--source takes the scenario file of the run.")
     workspace = Workspace(Project.find(), allow_env=frozenset(allow_env))
     if re_eval or scenario is not None:
-        code = asyncio.run(_evaluate_again(workspace, run_id, scenario, source, as_json=as_json))
+        code = asyncio.run(_evaluate_again(workspace, run_id or LATEST, scenario, source, as_json=as_json))
     else:
-        code = asyncio.run(_replay(workspace, run_id, NamedCode(source, adapter), as_json=as_json))
+        code = asyncio.run(_replay(workspace, run_id, NamedCode(source, adapter), failed=failed, as_json=as_json))
     raise SystemExit(code)
 
 
-async def _replay(workspace: Workspace, run_id: str, code: NamedCode, *, as_json: bool) -> ExitCode:
+async def _replay(
+    workspace: Workspace, run_id: str | None, code: NamedCode, *, failed: bool, as_json: bool
+) -> ExitCode:
     replayer = Replayer(workspace)
-    replayed = await replayer.replay(replayer.store.find_run(run_id), code)
+    if failed or (run_id is not None and _find_batch(replayer.store, run_id) is not None):
+        run_ids = runs_to_replay(replayer.store, run_id or LATEST, failed=failed)
+        if not run_ids:
+            echo("No run failed." if failed else "The batch has no run yet.")
+            return ExitCode.OK if failed else ExitCode.NOTHING
+        return await replay_runs(replayer, run_ids, code, as_json=as_json)
+    replayed = await replayer.replay(replayer.store.find_run(run_id or LATEST), code)
     if as_json:
         echo_json(_replay_json(replayed))
     else:
@@ -83,12 +97,8 @@ async def _replay(workspace: Workspace, run_id: str, code: NamedCode, *, as_json
 def _replay_lines(replayed: RunReplay) -> list[str]:
     lines = run_in_full(replayed.result or replayed.stored, colour=True)
     lines += ["", *(f"Note: {warning}" for warning in replayed.warnings)]
-    if replayed.divergence:
-        return [*lines, f"Diverged. {replayed.divergence}"]
-    if replayed.differences:
-        first, *rest = replayed.differences
-        more = f" and {len(rest)} more differences" if rest else ""
-        return [*lines, f"Diverged at {first.text('recorded', 'now')}{more}"]
+    if not replayed.identical:
+        return [*lines, f"Diverged{'.' if replayed.divergence else ' at'} {replayed.first_difference}"]
     words = {
         "full": "Identical: the same agent code, on the recorded answers, did the same.",
         "model-only": "Identical: the program, run again on the recorded answers of its models, did the same.",
@@ -116,10 +126,7 @@ async def _evaluate_again(
 ) -> ExitCode:
     replayer = Replayer(workspace)
     store = replayer.store
-    batch_id = None
-    if steps_before_latest(run_or_batch_id) is None:
-        with suppress(UnknownIdError):  # then it is the id of a run
-            batch_id = store.find_batch(run_or_batch_id)
+    batch_id = _find_batch(store, run_or_batch_id)
     run_ids = [store.find_run(run_or_batch_id)] if batch_id is None else store.batch_run_ids(batch_id)
     if not run_ids:
         raise NothingFoundError(f"The batch {batch_id} has no run yet.", hint=f"salvo run --resume {batch_id}")
@@ -127,6 +134,14 @@ async def _evaluate_again(
     if batch_id is None:
         return _show_run(again, as_json=as_json)
     return _show_batch(again, as_json=as_json)
+
+
+def _find_batch(store: RunStore, run_or_batch_id: str) -> str | None:
+    """Return the batch whose id begins like this; None for `latest`, or if it is the id of a run."""
+    if steps_before_latest(run_or_batch_id) is None:
+        with suppress(UnknownIdError):
+            return store.find_batch(run_or_batch_id)
+    return None
 
 
 def _show_run(again: EvaluatedAgain, *, as_json: bool) -> ExitCode:

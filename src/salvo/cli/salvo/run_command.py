@@ -9,6 +9,7 @@ run(…)                 this module
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -43,6 +44,7 @@ from salvo.scenarios.run.environment import PreparedScenario
 from salvo.scenarios.run.runner import RunLimits, RunListener, RunnerResult, ScenarioRuns
 from salvo.scenarios.selection import FoundScenario, Selection, select
 from salvo.scenarios.spec.project import Project
+from salvo.scenarios.store.recording import HASHES_ONLY, OWN_CONNECTIONS
 from salvo.scenarios.store.store import RunStore
 from salvo.scenarios.workspace import ScenarioOverrides, Workspace
 
@@ -195,6 +197,8 @@ def execute(
         return event_loop.run(workspace.runner(limits, recording, progress, use_cache=use_cache).run(work))
     finally:
         progress.line.clear()
+        for notice in progress.replay_notices():
+            progress.line.print(notice)
 
 
 _SECONDS_BEFORE_SHOWN = 2
@@ -209,6 +213,7 @@ class _Progress(RunListener):
     def __init__(self) -> None:
         self.line = ProgressLine()
         self._total = self._done = self._passed = self._cached = self._minutes_shown = 0
+        self._not_replayable: Counter[tuple[str, str, str]] = Counter()
         self._cost = 0.0
         self._blocked_at: set[str] = set()
 
@@ -250,6 +255,7 @@ class _Progress(RunListener):
         )
 
     def finished(self, _prepared: PreparedScenario, result: AgentRunResult) -> None:
+        self._count_if_not_replayable(result)
         self._done += 1
         self._passed += result.passed
         if result.from_cache:
@@ -258,6 +264,19 @@ class _Progress(RunListener):
             self._cost += (result.metrics.cost or 0.0) + (result.judge_cost or 0.0)
         tenth = max(1, self._total // 10)
         self._update(milestone=self._done % tenth == 0 or self._done == self._total)
+
+    def replay_notices(self) -> Iterator[str]:
+        """Yield which recordings will not replay, and why."""
+        for (scenario, problem, reason), count in self._not_replayable.items():
+            yield f"{printable(scenario)}: {pluralize(count, 'recorded run')} {problem}: {printable(reason)}"
+
+    def _count_if_not_replayable(self, result: AgentRunResult) -> None:
+        if not result.recorded or result.replay_note == HASHES_ONLY:  # the user asked for hashes
+            return
+        if result.replayable == "no":
+            self._not_replayable[result.scenario_id, "cannot be replayed", result.replay_note] += 1
+        elif OWN_CONNECTIONS in result.replay_note:
+            self._not_replayable[result.scenario_id, "may diverge in a replay", result.replay_note] += 1
 
     def _update(self, note: str = "", *, milestone: bool = False) -> None:
         cost = f", ${self._cost:.4f}" if self._cost else ""

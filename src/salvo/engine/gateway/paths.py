@@ -46,6 +46,11 @@ class PathRules:
     def __init__(self, allowed: Iterable[str] = ()) -> None:
         self._allowed = tuple(map(_without_version, allowed))
 
+    def asks_model(self, provider: str, method: str, path: str) -> bool:
+        """Return whether it is one of the paths that every program may use."""
+        unversioned = _without_version(path)
+        return any(method == verb and _covers(pattern, unversioned) for verb, pattern in _MODEL_PATHS[provider])
+
     def check(self, provider: str, method: str, path: str) -> None:
         """Raise ForbiddenPathError for a path, without its query, that is not forwarded."""
         if not is_plain(path):
@@ -54,9 +59,9 @@ class PathRules:
                 "and must not be made of dots only, also where it is percent-encoded.",
                 status=400,
             )
-        unversioned = _without_version(path)
-        if any(method == verb and _covers(pattern, unversioned) for verb, pattern in _MODEL_PATHS[provider]):
+        if self.asks_model(provider, method, path):
             return
+        unversioned = _without_version(path)
         if not any(_covers(pattern, unversioned) for pattern in self._allowed):
             raise ForbiddenPathError(
                 f"{method} {path} was not forwarded: it is none of the paths that ask a model.",

@@ -1,13 +1,14 @@
 """Turn a complete reply into the stream of events that a client requested, for each API. Pure.
 
-The wire carries complete replies, so that a recording does not depend on how an answer was split. A client that wants a
-stream gets the same answer in pieces, so that errors in its assembly of pieces show up.
+A recording holds complete replies, so that it does not depend on how an answer was split. In a replay, or if a server
+does not stream, a client that wants a stream gets the complete reply in pieces.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import takewhile
 from typing import Any
 
 from salvo.engine.chat.dialect import object_list, object_or_empty, string_or_empty
@@ -31,6 +32,22 @@ def openai_stream(reply: Mapping[str, Any], request: Mapping[str, Any]) -> bytes
     return b"".join([*(b"data: " + json_codec.dumps(chunk) + b"\n\n" for chunk in chunks), b"data: [DONE]\n\n"])
 
 
+def completion_stream(reply: Mapping[str, Any], request: Mapping[str, Any]) -> bytes:
+    """Return a completion of the older API as chunks."""
+    usage = bool(object_or_empty(request, "stream_options").get("include_usage"))
+    head = {name: value for name, value in reply.items() if name not in ("choices", "usage")}
+    chunks: list[dict[str, Any]] = []
+    for complete in object_list(reply, "choices"):
+        pieces = [{**complete, "text": piece, "finish_reason": None} for piece in _pieces(complete.get("text"))]
+        # All log probabilities at once, as in a chat completion.
+        rest = [{**piece, "logprobs": None} for piece in pieces[1:]]
+        end = {**complete, "text": "", "logprobs": None}
+        chunks += ({**head, "choices": [choice]} for choice in (*pieces[:1], *rest, end))
+    if usage:
+        chunks.append({**head, "choices": [], "usage": reply.get("usage")})
+    return b"".join([*(b"data: " + json_codec.dumps(chunk) + b"\n\n" for chunk in chunks), b"data: [DONE]\n\n"])
+
+
 def anthropic_stream(reply: Mapping[str, Any]) -> bytes:
     """Return a message as events: its start, each block with its deltas, and its end."""
     return _named_events(_message_events(reply))
@@ -39,6 +56,23 @@ def anthropic_stream(reply: Mapping[str, Any]) -> bytes:
 def response_stream(reply: Mapping[str, Any]) -> bytes:
     """Return a reply of the Responses API as events: an empty response, each output item in pieces, and the end."""
     return _named_events({**event, "sequence_number": number} for number, event in enumerate(_response_events(reply)))
+
+
+def unfinished_stream(stream: bytes, is_end: Callable[[Mapping[str, Any]], bool]) -> bytes:
+    """Return one of these streams without its end, as a program got it that broke off."""
+    events = stream.split(b"\n\n")[:-1]
+    unfinished = takewhile(lambda event: not _ends(event, is_end), events)
+    return b"".join(event + b"\n\n" for event in unfinished)
+
+
+def _ends(event: bytes, is_end: Callable[[Mapping[str, Any]], bool]) -> bool:
+    data = event.partition(b"data: ")[2]
+    return data == b"[DONE]" or is_end(json_codec.loads(data, nan=True))
+
+
+def error_event(error: Mapping[str, Any]) -> bytes:
+    """Return an event that ends a stream with an error. The official SDKs raise it."""
+    return b"event: error\ndata: %b\n\n" % json_codec.dumps(error)
 
 
 def _named_events(events: Iterable[Mapping[str, Any]]) -> bytes:

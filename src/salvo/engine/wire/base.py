@@ -7,11 +7,24 @@ or log can contain a key, and a replay needs none.
 from __future__ import annotations
 
 import urllib.parse
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 from salvo.engine.jsonio import json_codec
+
+Sink: TypeAlias = Callable[[bytes, Mapping[str, str]], Awaitable[None]]
+"""Gets a piece of a reply, and the headers of the reply."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Streaming:
+    """Where the pieces of a streamed reply go as they arrive. The end of the stream is left in `tail`."""
+
+    sink: Sink
+    options: Mapping[str, Any] = field(default_factory=dict)
+    """The `stream_options` of the request."""
+    tail: list[bytes] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +38,10 @@ class Timeouts:
 
 @dataclass(frozen=True, slots=True)
 class WireRequest:
-    """A request. The lane says who sends it; callers choose it, and it must not depend on timing."""
+    """A request. The lane says who sends it; callers choose it, and it must not depend on timing.
+
+    The body is a JSON value, or bytes that are sent as they are.
+    """
 
     endpoint: str
     path: str
@@ -35,6 +51,8 @@ class WireRequest:
     method: str = "POST"
     timeouts: Timeouts | None = None
     """None: those of the wire."""
+    streaming: Streaming | None = None
+    """If it is set, the reply may be streamed; the wire still returns the whole reply."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +65,14 @@ class Attempt:
     waited: float
 
 
+@dataclass(slots=True)
+class CallSpan:
+    """When a call of a run was made and when it was answered, each as the number of calls that were made before."""
+
+    made: int
+    answered: int | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class WireReply:
     """A reply with any status. `seconds` is the duration of the final try, without waits."""
@@ -57,6 +83,8 @@ class WireReply:
     seconds: float = 0.0
     attempts: tuple[Attempt, ...] = ()
     from_cache: bool = False
+    span: CallSpan | None = None
+    """When it was requested and answered, in a recorded run and its replay."""
 
     @property
     def request_id(self) -> str | None:

@@ -23,6 +23,8 @@ from salvo.engine.jsonio.type_adapters import type_adapter
 from salvo.engine.runtime.files import make_folder, names, read_regular, unwritable, write, write_atomically
 from salvo.engine.runtime.redact import Redactor
 from salvo.engine.wire.base import Endpoint, Wire, WireReply, WireRequest
+from salvo.engine.wire.matching import VERSION as MATCHING_VERSION
+from salvo.engine.wire.matching import Matching
 from salvo.engine.wire.tape import RequestKeys, clean_body
 from salvo.errors import StoreError
 
@@ -126,7 +128,7 @@ class CachingWire:
         self._redactor = redactor
         self._endpoints = endpoints
         self._scope = scope
-        self._keys = RequestKeys(redactor)
+        self._keys = RequestKeys(redactor, Matching(MATCHING_VERSION))
         self._new: list[tuple[str, str, CachedReply]] = []
         self._in_flight = 0
         self._longest = 0.0

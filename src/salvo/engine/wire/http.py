@@ -10,7 +10,7 @@ import urllib.request
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Self
+from typing import Any, Self
 
 import aiohttp
 from yarl import URL
@@ -18,12 +18,13 @@ from yarl import URL
 from salvo.engine.jsonio import json_codec
 from salvo.engine.runtime.clock import Clock, SystemClock
 from salvo.engine.runtime.redact import Redactor
-from salvo.engine.wire.base import Endpoint, Timeouts, WireReply, WireRequest
+from salvo.engine.wire.base import Endpoint, Streaming, Timeouts, WireReply, WireRequest
 from salvo.errors import (
     BrokenReplyError,
     MissingKeyError,
     ReplyTimeoutError,
     ReplyTooLargeError,
+    StreamCutError,
     UnreachableError,
     UsageError,
     WireError,
@@ -82,11 +83,12 @@ class HttpWire:
         session = self._session or self._open()
         timeouts = request.timeouts or self._timeouts
         started = self._clock.monotonic()
+        chunks: list[bytes] = []
         try:
             async with session.request(
                 request.method,
                 route.url,
-                data=None if request.body is None else _body_data(json_codec.dumps(request.body)),
+                data=None if request.body is None else _body_data(request.body),
                 headers={**request.headers, **route.headers},
                 proxy=route.proxy,
                 ssl=route.tls,
@@ -94,9 +96,12 @@ class HttpWire:
                 # A redirect would send the key to another address.
                 allow_redirects=False,
             ) as response:
-                body = await self._read(response, route)
+                body = await self._read(response, route, request.streaming, chunks)
         except (aiohttp.ClientError, OSError) as error:  # a TimeoutError is an OSError
-            raise self._wire_error(error, route, timeouts) from error
+            failure = self._wire_error(error, route, timeouts)
+            if request.streaming is not None and chunks:  # the program may have seen a part of the reply
+                raise StreamCutError(failure.message, hint=failure.hint) from error
+            raise failure from error
         if route.origin not in self._reached:
             self._reached.add(route.origin)
         if response.status >= 400:
@@ -104,7 +109,7 @@ class HttpWire:
         return WireReply(
             status=response.status,
             body=body,
-            headers={name: value for name in _KEPT_HEADERS if (value := response.headers.get(name)) is not None},
+            headers=_kept_headers(response),
             seconds=self._clock.monotonic() - started,
         )
 
@@ -133,8 +138,11 @@ class HttpWire:
             aiohttp.ClientTimeout(total=timeouts.total, connect=timeouts.connect, sock_read=timeouts.read),
         )
 
-    async def _read(self, response: aiohttp.ClientResponse, route: _Route) -> bytes:
-        chunks: list[bytes] = []
+    async def _read(
+        self, response: aiohttp.ClientResponse, route: _Route, streaming: Streaming | None, chunks: list[bytes]
+    ) -> bytes:
+        """Return the body. Its chunks are added to the list as they arrive, and passed on if it is a stream."""
+        is_stream = response.status == 200 and response.content_type == "text/event-stream"
         size = 0
         async for chunk in response.content.iter_any():
             size += len(chunk)
@@ -144,6 +152,8 @@ class HttpWire:
                     hint="No completion is that large. Check that the base URL is that of a model API.",
                 )
             chunks.append(chunk)
+            if streaming is not None and is_stream:
+                await streaming.sink(chunk, _kept_headers(response))
         return b"".join(chunks)
 
     def _open(self) -> aiohttp.ClientSession:
@@ -218,9 +228,14 @@ def _check_below_base(base: URL, url: URL) -> None:
         )
 
 
-def _body_data(body: bytes) -> bytes | io.BytesIO:
-    """Return a long body as a file, which aiohttp writes in chunks, so that other requests do not wait for it."""
-    return body if len(body) <= _LONG_BODY else io.BytesIO(body)
+def _body_data(body: Any) -> bytes | io.BytesIO:
+    """Return the bytes of a body. A long one is a file, which aiohttp writes in chunks, so that others do not wait."""
+    content = body if isinstance(body, bytes) else json_codec.dumps(body)
+    return content if len(content) <= _LONG_BODY else io.BytesIO(content)
+
+
+def _kept_headers(response: aiohttp.ClientResponse) -> dict[str, str]:
+    return {name: value for name in _KEPT_HEADERS if (value := response.headers.get(name)) is not None}
 
 
 def _connection_error(error: aiohttp.ClientConnectorError, route: _Route, *, was_reached: bool) -> UnreachableError:

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import base64
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from salvo.engine.jsonio import json_codec
 from salvo.engine.jsonio.canonical import sha256
 from salvo.engine.runtime.redact import Redactor
-from salvo.engine.wire.base import Wire, WireReply, WireRequest
+from salvo.engine.wire import json_layout, matching
+from salvo.engine.wire.base import CallSpan, Wire, WireReply, WireRequest
+from salvo.engine.wire.call_order import CallCounter
+from salvo.engine.wire.matching import Matching
+from salvo.engine.wire.network_guard import unobserved
 from salvo.engine.wire.query_redaction import redact_query
+from salvo.engine.wire.reasoning_redaction import may_hold_reasoning
 from salvo.engine.wire.tape import (
     BinaryContent,
     Content,
@@ -26,7 +32,7 @@ from salvo.engine.wire.tape import (
     clean_body,
     parse_content,
 )
-from salvo.errors import WireError
+from salvo.errors import StreamCutError, WireError
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,16 +47,31 @@ class RecordingOptions:
 class RecordingWire:
     """Sends requests through the inner wire, and records on `tape` what a replay needs."""
 
-    def __init__(self, inner: Wire, redactor: Redactor, options: RecordingOptions | None = None) -> None:
-        self.tape = Tape()
+    def __init__(
+        self,
+        inner: Wire,
+        redactor: Redactor,
+        options: RecordingOptions | None = None,
+        *,
+        counter: CallCounter | None = None,
+        ignored: Sequence[str] | None = None,
+    ) -> None:
+        """`counter` counts the calls of the run, of which some may be made without this wire.
+
+        `ignored` are rules for matching besides the default ones; without it, all of a request must match.
+        """
+        self.tape = Tape() if ignored is None else Tape(matching=matching.VERSION, ignored=list(ignored))
+        self._counter = counter or CallCounter()
         self._inner = inner
         self._redactor = redactor
         self._options = options or RecordingOptions()
-        self._keys = RequestKeys(redactor)
+        self._matching = Matching(self.tape.matching, self.tape.ignored)
+        self._keys = RequestKeys(redactor, self._matching)
         self._in_flight: Counter[tuple[str, str]] = Counter()
 
     async def send(self, request: WireRequest) -> WireReply:
-        exchange = self._begin(request)
+        span = self._counter.start()
+        exchange = self._begin(request, span)
         lane_and_key = (exchange.lane, exchange.key)
         self._in_flight[lane_and_key] += 1
         if self._in_flight[lane_and_key] == 2:
@@ -60,11 +81,19 @@ class RecordingWire:
                 f"so their replies are matched in the order of sending."
             )
         try:
-            reply = await self._inner.send(request)
+            with unobserved():
+                reply = await self._inner.send(request)
         except WireError as error:
+            partial = error.partial if isinstance(error, StreamCutError) else None
             exchange.reply = TapedError(
-                type(error).__name__, self._redactor.text(error.message), error.hint, error.attempts
+                type(error).__name__,
+                self._redactor.text(error.message),
+                error.hint,
+                error.attempts,
+                None if partial is None else self._reply_content(partial),
             )
+            self._counter.end(span)
+            error.span = span
             raise
         except Exception:
             self.tape.exchanges.remove(exchange)  # nothing was sent, for example because a key is missing
@@ -74,9 +103,12 @@ class RecordingWire:
         headers = self._redactor.headers(reply.headers)
         content = self._reply_content(reply.body)
         exchange.reply = TapedReply(reply.status, headers, content, reply.seconds, reply.attempts)
-        return reply
+        self._counter.end(span)
+        return replace(reply, span=span)
 
-    def _begin(self, request: WireRequest) -> Exchange:
+    def _begin(self, request: WireRequest, span: CallSpan) -> Exchange:
+        # Headers that do not count are not stored: they may tell more about an account than a replay needs.
+        headers = self._matching.headers(request.headers) if self.tape.matching else request.headers
         (lane, key, occurrence), text = self._keys.next(request)
         exchange = Exchange(
             lane,
@@ -86,10 +118,11 @@ class RecordingWire:
                 request.method,
                 request.endpoint,
                 redact_query(request.path, self._redactor),
-                self._redactor.headers(request.headers),
+                self._redactor.headers(headers),
                 # From its text, because the caller may change the object after sending it.
                 self._omit(text, self._options.max_request_bytes) or parse_content(text),
             ),
+            span=span,
         )
         self.tape.exchanges.append(exchange)
         return exchange
@@ -97,17 +130,27 @@ class RecordingWire:
     def _reply_content(self, body: bytes) -> Content:
         content: Content
         try:
-            value, text = clean_body(json_codec.loads(body), self._redactor)
-            content = JsonContent(value)
+            value = json_codec.loads(body)
         except ValueError:
-            try:
-                text = self._redactor.text(body.decode())
-                content = TextContent(text)
-            except UnicodeDecodeError:
-                clean = self._redactor.text(body.decode("latin-1")).encode("latin-1")
-                text = base64.b64encode(clean).decode()
-                content = BinaryContent(text)
+            text, content = self._text_content(body)
+        else:
+            clean, text = clean_body(value, self._redactor)
+            formatted = json_layout.content(clean, value, body)
+            # Without a known layout every byte is kept as text, unless something in it must not be stored.
+            if formatted is not None or clean is not value or may_hold_reasoning(body.decode("utf-8", "replace")):
+                content = formatted or JsonContent(clean)
+            else:
+                text, content = self._text_content(body)
         return self._omit(text, self._options.max_reply_bytes) or content
+
+    def _text_content(self, body: bytes) -> tuple[str, Content]:
+        try:
+            text = self._redactor.text(body.decode())
+        except UnicodeDecodeError:
+            clean = self._redactor.text(body.decode("latin-1")).encode("latin-1")
+            encoded = base64.b64encode(clean).decode()
+            return encoded, BinaryContent(encoded)
+        return text, TextContent(text)
 
     def _omit(self, text: str, limit: int) -> OmittedContent | None:
         if self._options.hashes_only:

@@ -1,34 +1,32 @@
-"""ReplayWire: a wire that answers from a tape, and explains each request that was not recorded.
-
-`offline` blocks the network for the whole process during a replay, also for a user's code.
-"""
+"""ReplayWire: a wire that answers from a tape, and explains each request that was not recorded."""
 
 from __future__ import annotations
 
 import base64
 import binascii
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import replace
 from typing import Any
 
 from salvo.engine.jsonio import json_codec
 from salvo.engine.jsonio.json_diff import Difference, differences
 from salvo.engine.runtime.redact import Redactor
 from salvo.engine.text.formatting import pluralize
+from salvo.engine.wire import json_layout
 from salvo.engine.wire.base import WireReply, WireRequest
+from salvo.engine.wire.call_order import RecordedOrder
+from salvo.engine.wire.matching import Matching
 from salvo.engine.wire.query_redaction import redact_query
 from salvo.engine.wire.tape import (
     RECORD_AGAIN,
     Address,
     Content,
     Exchange,
+    FormattedJsonContent,
     JsonContent,
     OmittedContent,
     RequestKeys,
     Tape,
     TapedError,
+    TapedRequest,
     TextContent,
     parse_content,
 )
@@ -37,6 +35,7 @@ from salvo.errors import (
     NotReplayableError,
     ReplyTimeoutError,
     ReplyTooLargeError,
+    StreamCutError,
     TapeCorruptError,
     TapeMissError,
     UnreachableError,
@@ -44,20 +43,24 @@ from salvo.errors import (
 )
 
 _WIRE_ERRORS: dict[str, type[WireError]] = {
-    kind.__name__: kind for kind in (UnreachableError, ReplyTimeoutError, BrokenReplyError, ReplyTooLargeError)
+    kind.__name__: kind
+    for kind in (UnreachableError, ReplyTimeoutError, BrokenReplyError, ReplyTooLargeError, StreamCutError)
 }
 
 
 class ReplayWire:
     """Answers from a tape, without a socket and without a key. A request that was not recorded is an error."""
 
-    def __init__(self, tape: Tape, redactor: Redactor) -> None:
+    def __init__(self, tape: Tape, redactor: Redactor, *, order: RecordedOrder | None = None) -> None:
+        """`order` is that of the calls to keep; without it, the order is not looked at."""
         self._redactor = redactor
+        self._order = order or RecordedOrder([])
         self.paths = frozenset(exchange.request.path.partition("?")[0] for exchange in tape.exchanges)
         """The recorded paths, without their queries."""
         taped_paths = [exchange.request.path for exchange in tape.exchanges]
         plain_queries = any(redact_query(path, redactor) != path for path in taped_paths if "?" in path)
-        self._keys = RequestKeys(redactor, plain_queries=plain_queries)
+        self._matching = Matching(tape.matching, tape.ignored)
+        self._keys = RequestKeys(redactor, self._matching, plain_queries=plain_queries)
         self._recorded: dict[Address, Exchange] = {
             (exchange.lane, exchange.key, exchange.occurrence): exchange for exchange in tape.exchanges
         }
@@ -72,10 +75,59 @@ class ReplayWire:
         address, text = self._keys.next(request)
         exchange = self._recorded.get(address)
         if exchange is None:
-            shown = replace(request, path=redact_query(request.path, self._redactor))
-            raise _miss(shown, address, text, self.unused, self._redactor)
+            raise self._miss(request, address, text)
         self._answered.add(address)
+        await self._order.keep(exchange.span)
         return _reply_from(exchange)
+
+    def _miss(self, request: WireRequest, address: Address, text: str) -> TapeMissError:
+        """Return the error for a request that was not recorded; it shows the nearest recorded request."""
+        lane, _, occurrence = address
+        unused = self.unused
+        message = (
+            f"Nothing was recorded for this request to {redact_query(request.path, self._redactor)} in lane {lane!r}."
+        )
+        if occurrence > 1 or not unused:
+            before = f"It was recorded {pluralize(occurrence - 1, 'time')} and is now sent once more."
+            return TapeMissError(
+                f"{message} {before if occurrence > 1 else 'All recorded requests have been answered already.'}",
+                hint="The code under test sends more requests than it did when it was recorded.",
+            )
+        same_lane = [exchange for exchange in unused if exchange.lane == lane]
+        exchange, changes = self._nearest(request, text, same_lane or unused)
+        lines = [difference.text("recorded", "now") for difference in changes[:_MAX_DIFFERENCES]]
+        if len(changes) > len(lines):
+            lines.append(f"and {len(changes) - len(lines)} more")
+        listing = "".join(f"\n  {line}" for line in lines)
+        advice = _ADVICE if self._matching.version else ""
+        return TapeMissError(
+            f"{message}\nThe nearest recorded request is {_describe(exchange)}. It differs in:{listing}{advice}"
+        )
+
+    def _nearest(
+        self, request: WireRequest, text: str, candidates: list[Exchange]
+    ) -> tuple[Exchange, list[Difference]]:
+        headers = self._redactor.headers(request.headers)
+        as_taped = TapedRequest(request.method, request.endpoint, request.path, headers, parse_content(text))
+        now = self._comparable(request.lane, as_taped)
+        compared = (
+            (exchange, list(differences(self._comparable(exchange.lane, exchange.request), now)))
+            for exchange in candidates
+        )
+        return min(compared, key=lambda pair: len(pair[1]))
+
+    def _comparable(self, lane: str, request: TapedRequest) -> dict[str, Any]:
+        """Return what counts of a request as one flat value: method, path, lane, headers and the fields of its body."""
+        if isinstance(request.body, JsonContent):
+            counted = self._matching.body(request.path, request.body.json)
+            fields = counted if isinstance(counted, dict) else {"body": counted}
+        else:
+            omitted = request.body.withheld if isinstance(request.body, OmittedContent) else "(not JSON)"
+            fields = {"body": omitted}
+        headers = {f"header {name}": value for name, value in self._matching.headers(request.headers).items()}
+        # An earlier version may have recorded a credential in the query.
+        path = redact_query(self._matching.path(request.path), self._redactor)
+        return {"method": request.method, "path": path, "lane": lane, **headers, **fields}
 
 
 def _reply_from(exchange: Exchange) -> WireReply:
@@ -87,9 +139,12 @@ def _reply_from(exchange: Exchange) -> WireReply:
         )
     if isinstance(taped, TapedError):
         error = _WIRE_ERRORS.get(taped.fault, WireError)(taped.message, hint=taped.hint)
-        error.attempts = taped.attempts
+        error.attempts, error.span = taped.attempts, exchange.span
+        if isinstance(error, StreamCutError) and taped.partial is not None:
+            error.partial = _body(taped.partial, exchange)
         raise error
-    return WireReply(taped.status, _body(taped.body, exchange), taped.headers, taped.seconds, taped.attempts)
+    body = _body(taped.body, exchange)
+    return WireReply(taped.status, body, taped.headers, taped.seconds, taped.attempts, span=exchange.span)
 
 
 def _body(content: Content, exchange: Exchange) -> bytes:
@@ -98,6 +153,8 @@ def _body(content: Content, exchange: Exchange) -> bytes:
             f"The reply to {_describe(exchange)} was not stored ({content.withheld}), so it cannot be replayed.",
             hint="Record it again with its content, and with a higher limit if it was too large.",
         )
+    if isinstance(content, FormattedJsonContent):
+        return json_layout.write(content)
     if isinstance(content, JsonContent):
         return json_codec.dumps(content.json)
     if isinstance(content, TextContent):
@@ -114,74 +171,5 @@ def _describe(exchange: Exchange) -> str:
     return f"the request to {exchange.request.path.partition('?')[0]} {lane}{repeated}"
 
 
-def _miss(
-    request: WireRequest, address: Address, text: str, unused: list[Exchange], redactor: Redactor
-) -> TapeMissError:
-    """Return the error for a request that was not recorded; it shows the nearest recorded request."""
-    lane, _, occurrence = address
-    message = f"Nothing was recorded for this request to {request.path} in lane {lane!r}."
-    if occurrence > 1 or not unused:
-        before = f"It was recorded {pluralize(occurrence - 1, 'time')} and is now sent once more."
-        return TapeMissError(
-            f"{message} {before if occurrence > 1 else 'All recorded requests have been answered already.'}",
-            hint="The code under test sends more requests than it did when it was recorded.",
-        )
-    same_lane = [exchange for exchange in unused if exchange.lane == lane]
-    exchange, changes = _nearest(request, parse_content(text), same_lane or unused, redactor)
-    lines = [difference.text("recorded", "now") for difference in changes[:_MAX_DIFFERENCES]]
-    if len(changes) > len(lines):
-        lines.append(f"and {len(changes) - len(lines)} more")
-    listing = "".join(f"\n  {line}" for line in lines)
-    return TapeMissError(f"{message}\nThe nearest recorded request is {_describe(exchange)}. It differs in:{listing}")
-
-
 _MAX_DIFFERENCES = 5
-
-
-def _nearest(
-    request: WireRequest, body: Content, candidates: list[Exchange], redactor: Redactor
-) -> tuple[Exchange, list[Difference]]:
-    now = _comparable(request.method, request.path, request.lane, body)
-    compared = (
-        (exchange, list(differences(_comparable(taped.method, path, exchange.lane, taped.body), now)))
-        for exchange in candidates
-        for taped in (exchange.request,)
-        for path in (redact_query(taped.path, redactor),)  # an earlier version may have recorded a credential in it
-    )
-    return min(compared, key=lambda pair: len(pair[1]))
-
-
-def _comparable(method: str, path: str, lane: str, body: Content) -> dict[str, Any]:
-    """Return the request as one flat value: method, path, lane and the fields of its body."""
-    if isinstance(body, JsonContent):
-        fields = body.json if isinstance(body.json, dict) else {"body": body.json}
-    else:
-        fields = {"body": body.withheld if isinstance(body, OmittedContent) else "(not JSON)"}
-    return {"method": method, "path": path, "lane": lane, **fields}
-
-
-_offline = {"blocks": 0, "hooks": 0}
-_NETWORK_EVENTS = frozenset(
-    {"socket.connect", "socket.sendto", "socket.sendmsg", "socket.getaddrinfo", "socket.gethostbyname"}
-)
-
-
-@contextmanager
-def offline() -> Iterator[None]:
-    """Make every connection attempt in this process raise TapeMissError, in all threads."""
-    if not _offline["hooks"]:
-        sys.addaudithook(_refuse)  # an audit hook cannot be removed, so it is added once and checks the state
-        _offline["hooks"] = 1
-    _offline["blocks"] += 1
-    try:
-        yield
-    finally:
-        _offline["blocks"] -= 1
-
-
-def _refuse(event: str, _arguments: tuple[Any, ...]) -> None:
-    if event in _NETWORK_EVENTS and _offline["blocks"]:
-        raise TapeMissError(
-            "The code under test tried to use the network, which is blocked during a replay.",
-            hint="Send requests through the wire of the RunContext: those are recorded and replayed.",
-        )
+_ADVICE = "\nIf the model never sees what differs, name it in the scenario (record: {ignore: [...]}) and record again."

@@ -18,7 +18,8 @@ from salvo.engine.jsonio import json_codec
 from salvo.engine.jsonio.canonical import stable_text
 from salvo.engine.jsonio.type_adapters import first_error, type_adapter
 from salvo.engine.runtime.redact import Redactor
-from salvo.engine.wire.base import Attempt, WireRequest
+from salvo.engine.wire.base import Attempt, CallSpan, WireRequest
+from salvo.engine.wire.matching import Matching
 from salvo.engine.wire.query_redaction import redact_query
 from salvo.engine.wire.reasoning_redaction import may_hold_reasoning, without_reasoning
 from salvo.errors import TapeCorruptError
@@ -29,6 +30,15 @@ VERSION = 1
 @dataclass(frozen=True, slots=True)
 class JsonContent:
     json: Any
+
+
+@dataclass(frozen=True, slots=True)
+class FormattedJsonContent:
+    """JSON that was not written as our own writer does. The layout gives back every byte of it."""
+
+    json: Any
+    layout: str
+    end: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +60,7 @@ class OmittedContent:
     sha256: str
 
 
-Content: TypeAlias = JsonContent | TextContent | BinaryContent | OmittedContent
+Content: TypeAlias = FormattedJsonContent | JsonContent | TextContent | BinaryContent | OmittedContent
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +89,8 @@ class TapedError:
     message: str
     hint: str
     attempts: tuple[Attempt, ...] = ()
+    partial: Content | None = None
+    """What a program got of a stream that broke off."""
 
 
 @dataclass(slots=True, eq=False)
@@ -90,6 +102,8 @@ class Exchange:
     occurrence: int
     request: TapedRequest
     reply: TapedReply | TapedError | None = None
+    span: CallSpan | None = None
+    """None in recordings of earlier versions."""
 
 
 Address: TypeAlias = tuple[str, str, int]
@@ -100,6 +114,10 @@ class Tape:
     """Exchanges in the order of sending. `ambiguous` lists replies that a replay may match wrongly, and why."""
 
     salvo_tape: int = VERSION
+    matching: int = 0
+    """The version of the rules by which requests are matched; 0 in recordings of earlier versions."""
+    ignored: list[str] = field(default_factory=list)
+    """What the scenario ignored in requests."""
     ambiguous: list[str] = field(default_factory=list)
     exchanges: list[Exchange] = field(default_factory=list)
 
@@ -127,8 +145,9 @@ RECORD_AGAIN = "Restore it from version control or a backup, or record it again.
 class RequestKeys:
     """Computes the addresses of requests, for recording and for replay."""
 
-    def __init__(self, redactor: Redactor, *, plain_queries: bool = False) -> None:
+    def __init__(self, redactor: Redactor, matching: Matching, *, plain_queries: bool = False) -> None:
         self._redactor = redactor
+        self._matching = matching
         self._plain_queries = plain_queries
         """For tapes of earlier versions, which hold the query as it was sent."""
         self._counts: Counter[tuple[str, str]] = Counter()
@@ -136,14 +155,22 @@ class RequestKeys:
     def next(self, request: WireRequest) -> tuple[Address, str]:
         """Return the address of the request, and its body as text, redacted and without reasoning."""
         _, text = clean_body(request.body, self._redactor)
-        path = request.path if self._plain_queries else redact_query(request.path, self._redactor)
-        key = hashlib.sha256(f"{request.method} {path}\n{text}".encode()).hexdigest()
+        path, headers, body = self._matching.counts(request)
+        counted = text if body is request.body else clean_body(body, self._redactor)[1]
+        path = path if self._plain_queries else redact_query(path, self._redactor)
+        lines = [f"{name}: {self._redactor.text(value)}" for name, value in headers.items()]
+        key = hashlib.sha256(
+            "\n".join([f"{request.method} {path}", *lines, counted]).encode("utf-8", "surrogateescape")
+        ).hexdigest()
         self._counts[request.lane, key] += 1
         return (request.lane, key, self._counts[request.lane, key]), text
 
 
 def clean_body(body: Any, redactor: Redactor) -> tuple[Any, str]:
-    """Return the body as it may be stored, and its text."""
+    """Return the body as it may be stored, and its text. Bytes that are not UTF-8 are surrogates in the text."""
+    if isinstance(body, bytes):
+        text = redactor.text(body.decode("utf-8", "surrogateescape"))
+        return text, text
     text = stable_text(body)
     if may_hold_reasoning(text):
         body = without_reasoning(body)

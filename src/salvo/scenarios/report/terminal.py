@@ -94,6 +94,8 @@ def _failures(summary: BatchSummary) -> Iterator[str]:
     if replays := [f"salvo replay {failure.run_id}" for failure in summary.failures if failure.recorded]:
         yield f"{pluralize(len(replays), 'failure')} recorded. Replay with:"
         yield from (f"  {line}" for line in first_lines(replays, _REPLAYS))
+        if len(replays) > _REPLAYS:
+            yield f"All of them: salvo replay --failed {summary.batch_id}"
     if reports := [f"salvo report {failure.run_id}" for failure in summary.failures if not failure.recorded]:
         yield f"{pluralize(len(reports), 'failure')} not recorded (`salvo run --record` records runs). Show with:"
         yield from (f"  {line}" for line in first_lines(reports, _REPLAYS))

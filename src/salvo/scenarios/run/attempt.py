@@ -7,7 +7,7 @@ import inspect
 import math
 import traceback
 from collections.abc import Callable
-from contextlib import AsyncExitStack
+from contextlib import AbstractContextManager, AsyncExitStack, nullcontext
 from dataclasses import asdict, dataclass
 from functools import lru_cache, partial
 from pathlib import Path
@@ -23,7 +23,9 @@ from salvo.engine.runtime.pricing import UnitPrices
 from salvo.engine.runtime.redact import Redactor
 from salvo.engine.runtime.threads import in_thread
 from salvo.engine.runtime.user_code import abandonable
+from salvo.engine.wire.network_guard import observed_connections
 from salvo.engine.wire.record import RecordingWire
+from salvo.engine.wire.tape import OmittedContent, TapedReply
 from salvo.errors import McpError, ProviderError, SalvoError, TapeError
 from salvo.scenarios.evaluators.evaluate import evaluate_all, score
 from salvo.scenarios.evaluators.registry import Registry
@@ -47,8 +49,15 @@ from salvo.scenarios.run.environment import CallTarget, PreparedScenario, RunEnv
 from salvo.scenarios.run.journal import Journal
 from salvo.scenarios.run.redaction import redact_verdicts, redacted
 from salvo.scenarios.run.stopwatch import Stopwatch
-from salvo.scenarios.store.recording import HASHES_ONLY, PROGRAM_RUNS_AGAIN, SERVED_PROGRAM_RUNS_AGAIN, Recording
+from salvo.scenarios.store.recording import (
+    HASHES_ONLY,
+    OWN_CONNECTIONS,
+    PROGRAM_RUNS_AGAIN,
+    SERVED_PROGRAM_RUNS_AGAIN,
+    Recording,
+)
 
+_MAX_ADDRESSES = 3
 _TOLERATED = "tolerated_fault"
 """The detail of a run that says why the last call of its program failed, if the program finished all the same."""
 
@@ -91,6 +100,10 @@ async def run_once(prepared: PreparedScenario, number: int, session: Session) ->
     hashes_only = session.recording.hashes_only
     result.recorded = True
     result.replayable, result.replay_note = _replayability(environment, environment.recorder, hashes_only=hashes_only)
+    if environment.own_connections and not hashes_only:
+        addresses = ", ".join(sorted(environment.own_connections)[:_MAX_ADDRESSES])
+        result.replay_note += f" {OWN_CONNECTIONS} ({addresses}), which a replay refuses."
+        result.replay_note = redactor.text(result.replay_note.strip())
     recording = Recording(
         batch=prepared.batch,
         endpoint=prepared.endpoint,
@@ -118,13 +131,13 @@ async def _run_live(
     """Run the agent while its MCP servers run. What they take to start does not count as its time."""
     if session.servers is None or not prepared.servers:
         without_servers = live_environment(prepared, number, session, redactor)
-        return without_servers, await run_agent(without_servers, redactor)
+        return without_servers, await _run_observed(without_servers, redactor)
     batch = prepared.batch
     try:
         async with AsyncExitStack() as stack:
             servers = await session.servers.open(batch, prepared.scenario.adapter, prepared.servers, stack)
             environment = live_environment(prepared, number, session, redactor, servers.tools, servers.listings)
-            result = await run_agent(environment, redactor)
+            result = await _run_observed(environment, redactor)
             try:
                 await servers.check_changes(batch)
             except McpError as error:  # what the agent did is kept
@@ -135,6 +148,17 @@ async def _run_live(
         environment = live_environment(prepared, number, session, redactor)
         attempted = AttemptResult(None, Cause.MCP, str(error))
         return environment, redacted(build_result(attempted, environment), redactor)
+
+
+async def _run_observed(environment: RunEnvironment, redactor: Redactor) -> AgentRunResult:
+    """Run the agent, and note the connections of a user's code that is recorded, past the wire and the tools."""
+    batch = environment.prepared.batch
+    is_users_code = batch.provider == CUSTOM and batch.adapter not in (COMMAND, MCP)
+    observing: AbstractContextManager[set[str]] = nullcontext(environment.own_connections)
+    if environment.recorder is not None and is_users_code:
+        observing = observed_connections()
+    with observing as environment.own_connections:
+        return await run_agent(environment, redactor)
 
 
 async def run_agent(environment: RunEnvironment, redactor: Redactor) -> AgentRunResult:
@@ -273,6 +297,7 @@ def build_result(attempted: AttemptResult, environment: RunEnvironment) -> Agent
     response = attempted.response or AdapterResponse(None)
     text = response.final_output if isinstance(response.final_output, str) else None
     calls = response.tool_calls or environment.toolbox.calls
+    environment.reported = {name for name in ("trace", "tool_calls") if getattr(response, name)}
     measured: dict[str, Any] = {"models": journal.models, "dropped": sorted(journal.dropped)}
     measured["prices"] = _known_prices(journal)
     measured[_TOLERATED] = journal.tolerated_fault and str(journal.tolerated_fault)
@@ -370,6 +395,9 @@ def _replayability(
         return "no", HASHES_ONLY
     if environment.prepared.batch.adapter == MCP:
         return "full", ""
+    replies = (exchange.reply for exchange in recorder.tape.exchanges)
+    if any(isinstance(reply, TapedReply) and isinstance(reply.body, OmittedContent) for reply in replies):
+        return "no", "A reply was too large to be recorded; the stored response is evaluated again."
     if any(not exchange.lane.startswith("judge/") for exchange in recorder.tape.exchanges):
         if environment.prepared.batch.adapter != COMMAND:
             return "full", ""

@@ -16,8 +16,10 @@ from salvo.engine.runtime.pricing import PriceBook
 from salvo.engine.runtime.redact import Redactor
 from salvo.engine.wire.base import Endpoint, Wire
 from salvo.engine.wire.cache import CachingWire, ReplyCache
+from salvo.engine.wire.call_order import CallCounter
 from salvo.engine.wire.record import RecordingOptions, RecordingWire
 from salvo.engine.wire.retry import RetryingWire, Wait
+from salvo.engine.wire.streaming import StreamingWire
 from salvo.errors import InputError, ProviderError, TapeMissError
 from salvo.scenarios.evaluators.base import LoadObject
 from salvo.scenarios.evaluators.registry import Registry, builtin_registry
@@ -133,6 +135,10 @@ class RunEnvironment:
     """The recorded latency in a replay, so that a slow machine changes nothing."""
     listings: Mapping[str, ServerListing] = field(default_factory=dict)
     """What each MCP server lists."""
+    reported: set[str] = field(default_factory=set)
+    """Which of `trace` and `tool_calls` the adapter returned itself. Salvo observed the others."""
+    own_connections: set[str] = field(default_factory=set)
+    """The addresses to which the adapter connected past the wire and the tools."""
 
     @property
     def seed(self) -> int | None:
@@ -223,7 +229,7 @@ def live_environment(
     server_tools: Sequence[Tool] = (),
     listings: Mapping[str, ServerListing] | None = None,
 ) -> RunEnvironment:
-    """Return an environment over the shared connections: `Agent(Recording(Caching(Retrying(Http))))`.
+    """Return an environment over the shared connections: `Agent(Recording(Caching(Streaming(Retrying(Http)))))`.
 
     Each run has its own of all but the last. Judges use the same without `Agent`.
     """
@@ -243,11 +249,14 @@ def live_environment(
         listener=waiting,
         may_retry=lambda: not stopwatch.is_overdue,
     )
-    cache = (
-        None if session.cache is None else session.cache.wire(retrying, redactor, prepared.scenario.scenario, number)
-    )
-    inner = cache or retrying
-    recorder = None if session.recording is None else RecordingWire(inner, redactor, session.recording)
+    live = StreamingWire(retrying)
+    cache = None if session.cache is None else session.cache.wire(live, redactor, prepared.scenario.scenario, number)
+    inner = cache or live
+    counter = CallCounter()
+    recorder = None
+    if session.recording is not None:
+        ignored = prepared.scenario.record.ignore
+        recorder = RecordingWire(inner, redactor, session.recording, counter=counter, ignored=ignored)
     wire = recorder or inner
     return RunEnvironment(
         prepared=prepared,
@@ -255,7 +264,9 @@ def live_environment(
         timestamp=timestamp,
         wire=wire,
         agent_wire=AgentWire(wire, stopwatch, limits.timeouts(prepared.scenario.timeout), session.open_calls, clock),
-        toolbox=ToolBox([*(tool.make(clock) for tool in prepared.tools), *server_tools], clock, redactor),
+        toolbox=ToolBox(
+            [*(tool.make(clock) for tool in prepared.tools), *server_tools], clock, redactor, counter=counter
+        ),
         journal=Journal(clock, spend=session.spend, price_book=session.price_book),
         judging=Journal(clock, spend=session.spend, price_book=session.price_book),
         stopwatch=stopwatch,

@@ -33,7 +33,7 @@ class Journal:
         self.prices: dict[str, UnitPrices | None] = dict(prices or {})
         """Unit prices by model. They are recorded, so that a new price table changes nothing in a replay."""
         self.models: dict[str, str | None] = {}
-        """Each model that answered, with the fingerprint of its backend."""
+        """Each model that answered, with the fingerprints of its backends."""
         self.dropped: set[str] = set()
         self.tolerated_fault: ProviderError | None = None
         """Why the agent's last call failed, if the agent finished all the same."""
@@ -64,7 +64,7 @@ class Journal:
         self.dropped.update(reply.dropped)
         self._usage = None if self._usage is None or reply.usage is None else self._usage + reply.usage
         name = f"{provider}/{reply.model}"
-        self.models[name] = reply.system_fingerprint
+        self.models[name] = _join_fingerprints(self.models.get(name), reply.system_fingerprint)
         models = (requested or reply.model, reply.model)
         cost = usage_cost(reply.usage, self.prices.get(self._priced_name(provider, *models)))
         self._costs.append(cost)
@@ -103,6 +103,13 @@ class Journal:
 
     def record_event(self, type_: str, **data: Any) -> None:
         self.events.append(TraceEvent(type_, data))
+
+
+def _join_fingerprints(known: str | None, fingerprint: str | None) -> str | None:
+    """Return all fingerprints in alphabetical order: which reply came last depends on timing."""
+    if known is None or fingerprint is None or known == fingerprint:
+        return known or fingerprint
+    return ", ".join(sorted({*known.split(", "), fingerprint}))
 
 
 class JournaledModel:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from operator import itemgetter
 from typing import Any, NamedTuple
 
@@ -16,7 +16,7 @@ from salvo.engine.chat.provider_errors import parse_error_body, provider_error
 from salvo.engine.gateway.paths import ForbiddenPathError
 from salvo.engine.gateway.server import Call
 from salvo.engine.jsonio import json_codec
-from salvo.engine.wire.base import WireReply
+from salvo.engine.wire.base import CallSpan, WireReply
 from salvo.errors import BadReplyError, ContextTooLongError, RequestRefusedError, SalvoError, TapeError
 from salvo.scenarios.result import ToolCall, TraceEvent
 from salvo.scenarios.run.journal import Journal
@@ -37,6 +37,37 @@ class _ToolResult(NamedTuple):
     is_error: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class _CallEnd:
+    """The end of a call. Its span is as it was recorded, so that a replay comes to the same result."""
+
+    number: int
+    span: CallSpan | None
+
+    def position(self) -> int:
+        """Return when the call was made."""
+        return self.number if self.span is None else self.span.made
+
+
+@dataclass(frozen=True, slots=True)
+class _Completion(_CallEnd):
+    stop: Stop
+
+
+@dataclass(frozen=True, slots=True)
+class _CallError(_CallEnd):
+    error: SalvoError
+    by_program: bool
+    last_request: int
+    """The number of the last request that had been made by then."""
+
+    def precedes(self, completion: _Completion) -> bool:
+        """Return whether a completion was requested after this error: then the program recovered."""
+        if self.span is None or self.span.answered is None or completion.span is None:  # not sent, or not recorded
+            return completion.number > self.last_request
+        return completion.span.made >= self.span.answered
+
+
 class ProgramTrace:
     """Writes the run's journal and its tool calls, in the order of the program's requests.
 
@@ -46,21 +77,39 @@ class ProgramTrace:
     def __init__(self, journal: Journal, calls: list[ToolCall], max_turns: int) -> None:
         self.over: asyncio.Future[SalvoError] = asyncio.get_running_loop().create_future()
         """Why the program must be stopped: it diverges from its recording, or reached the turn limit."""
-        self.error: SalvoError | None = None
-        """An error that is not the program's, after which no model answered any more."""
-        self.refused: SalvoError | None = None
-        """The provider's refusal of a request that the program wrote, if no reply came after it."""
-        self.stop: Stop | None = None
-        """Why the last reply stopped."""
         self._journal = journal
         self._calls = calls
         self._max_turns = max_turns
         self._turns = 0
         self._last_request = 0
-        self._last_error_at = 0
+        self._last_reply: _Completion | None = None
+        self._errors: list[_CallError] = []
         self._events: list[tuple[int, TraceEvent]] = []
         self._used: list[tuple[int, ToolCall]] = []
         self._open: dict[str, list[ToolCall]] = {}
+
+    @property
+    def stop(self) -> Stop | None:
+        """Why the last reply stopped."""
+        return self._last_reply.stop if self._last_reply else None
+
+    @property
+    def error(self) -> SalvoError | None:
+        """An error that is not the program's, after which no model answered any more."""
+        return self._last_error(by_program=False)
+
+    @property
+    def refused(self) -> SalvoError | None:
+        """The refusal of a request that the program wrote, if no model answered after it."""
+        return self._last_error(by_program=True)
+
+    def _last_error(self, *, by_program: bool) -> SalvoError | None:
+        errors = [
+            item
+            for item in self._errors
+            if item.by_program is by_program and not (self._last_reply and item.precedes(self._last_reply))
+        ]
+        return max(errors, key=_CallError.position).error if errors else None
 
     def requested(self, call: Call) -> None:
         if self.over.done():
@@ -75,7 +124,7 @@ class ProgramTrace:
             raise TurnLimitReached(f"The limit of {self._max_turns} turns is reached.")
 
     def answered(self, call: Call, reply: WireReply) -> None:
-        if reply.status != 200:
+        if not 200 <= reply.status < 300:
             self._record_refusal(call, reply)
         elif call.is_chat:
             self._record_completion(call, reply)
@@ -90,11 +139,8 @@ class ProgramTrace:
                 self.over.set_result(error)
             return
         self._record_error(call, str(error))
-        if isinstance(error, ForbiddenPathError):
-            self.refused = error  # the program wrote the request, and may do without it
-            return
-        self.error = error
-        self._last_error_at = self._last_request
+        # A path that is not forwarded: the program wrote the request, and may do without it.
+        self._note_error(call, error, getattr(error, "span", None), by_program=isinstance(error, ForbiddenPathError))
 
     def end(self) -> None:
         """Add the tool calls without a result to the trace, when the program has ended."""
@@ -112,7 +158,9 @@ class ProgramTrace:
             parsed = _PARSERS[call.provider, call.path](body)
         except ValueError as error:
             title = catalog.providers()[call.provider].title
-            self.failed(call, BadReplyError(f"{title} did not answer with a completion: {error}.", status=200))
+            bad_reply = BadReplyError(f"{title} did not answer with a completion: {error}.", status=reply.status)
+            self._record_error(call, str(bad_reply))
+            self._note_error(call, bad_reply, reply.span, by_program=False)
             return
         self._record_reply(call, reply, parsed)
         for use in parsed.message.tool_uses:
@@ -121,9 +169,9 @@ class ProgramTrace:
             self._used.append((call.number, tool_call))
         self._used.sort(key=itemgetter(0))
         self._calls[:] = [tool_call for _, tool_call in self._used]
-        self.stop = parsed.stop
-        if call.number > self._last_error_at:  # a later request was answered: the program recovered
-            self.error = self.refused = None
+        completion = _Completion(call.number, reply.span, parsed.stop)
+        if self._last_reply is None or completion.position() > self._last_reply.position():
+            self._last_reply = completion
 
     def _record_reply(self, call: Call, reply: WireReply, parsed: ChatReply) -> None:
         model = parsed.model or _model(call)
@@ -140,11 +188,11 @@ class ProgramTrace:
             return
         provider = catalog.providers()[call.provider]
         error = provider_error(error_body, provider, _model(call))
-        self._last_error_at = self._last_request
-        if isinstance(error, ContextTooLongError | RequestRefusedError):
-            self.refused = error  # the program wrote the request
-        else:
-            self.error = error
+        by_program = isinstance(error, ContextTooLongError | RequestRefusedError)  # it wrote the request
+        self._note_error(call, error, reply.span, by_program=by_program)
+
+    def _note_error(self, call: Call, error: SalvoError, span: CallSpan | None, *, by_program: bool) -> None:
+        self._errors.append(_CallError(call.number, span, error, by_program, self._last_request))
 
     def _record_tool_results(self, call: Call) -> None:
         """Record the results of open tool calls. A request repeats the whole conversation, so others are ignored."""

@@ -25,6 +25,7 @@ from pydantic import (
 from pydantic.json_schema import models_json_schema
 
 from salvo.engine.jsonio.pydantic_errors import EXPECTED_KIND, FieldPath, validate
+from salvo.engine.wire.matching import ignore_rule_error
 from salvo.scenarios.result import MCP
 
 if TYPE_CHECKING:
@@ -250,6 +251,22 @@ CASE = "case"
 """The parameter that is the id of the case."""
 
 
+def _valid_ignore_rule(rule: str) -> str:
+    if error := ignore_rule_error(rule):
+        raise ValueError(error)
+    return rule
+
+
+class RecordSettings(FileModel):
+    """How a scenario is recorded and replayed."""
+
+    ignore: list[Annotated[str, AfterValidator(_valid_ignore_rule)]] = Field(
+        [],
+        description="What may differ in a replayed request, besides what never reaches a model: paths in its JSON such "
+        "as context.request_id or messages[*].id, header:NAME, query:NAME.",
+    )
+
+
 class Scenario(FileModel):
     """What the agent may use, and what must hold."""
 
@@ -282,6 +299,7 @@ class Scenario(FileModel):
     seed: int | None = Field(None, description="Run i gets seed + i.")
     concurrency: int | None = Field(None, ge=1, le=1000, description="How many of its runs may run at once.")
     output_schema: dict[str, Any] | None = Field(None, description="JSON Schema of the final output.")
+    record: RecordSettings = Field(RecordSettings(), description="How its runs are recorded and replayed.")
     adapter_options: dict[str, Any] = Field(
         {}, description="For the adapter, such as base_url. ${NAME} is filled from the environment."
     )

@@ -33,6 +33,9 @@ SERVED_PROGRAM_RUNS_AGAIN = (
     "A replay starts the program again; the answers of its models and of its MCP tools come from the recording."
 )
 
+OWN_CONNECTIONS = "The adapter opened connections of its own"
+"""How a note begins that says that a recording may not replay."""
+
 REQUEST, RESPONSE, JUDGE = "request.json", "response.json", "judge.json"
 
 
@@ -75,9 +78,17 @@ class Recording:
             "endpoint": self.endpoint,
             "tools": clean_items(self.tools, TOOL_FIELDS, redactor),
             **({"mcp_servers": redactor.json(json_codec.plain(self.mcp_servers))} if self.mcp_servers else {}),
+            "matching": self.tape.matching,
+            "ignored": self.tape.ignored,
             "ambiguous": self.tape.ambiguous,
             "requests": [
-                {"lane": item.lane, "key": item.key, "occurrence": item.occurrence, "request": item.request}
+                {
+                    "lane": item.lane,
+                    "key": item.key,
+                    "occurrence": item.occurrence,
+                    "span": item.span,
+                    "request": item.request,
+                }
                 for item in exchanges
             ],
         }
@@ -101,7 +112,10 @@ class Recording:
         if not isinstance(requests, list) or not isinstance(responses, list) or len(requests) != len(responses):
             raise TapeCorruptError(f"The requests and responses of the recording {name} do not belong together.")
         exchanges = [{**request, "reply": reply} for request, reply in zip(requests, responses, strict=True)]
-        tape = {"salvo_tape": inputs.get("salvo_tape"), "ambiguous": inputs.get("ambiguous"), "exchanges": exchanges}
+        tape: dict[str, Any] = {
+            name: inputs[name] for name in ("salvo_tape", "matching", "ignored", "ambiguous") if name in inputs
+        }
+        tape["exchanges"] = exchanges
         fields = {field: value for field, value in {**inputs, **outputs}.items() if field in _FIELDS}
         fields["tape"] = Tape.from_document(tape, f"The recording {name}")
         try:

@@ -13,6 +13,9 @@ from salvo.engine.jsonio.canonical import stable_key, stable_text
 from salvo.engine.jsonio.json_schema import problems_in_time
 from salvo.engine.runtime.clock import Clock
 from salvo.engine.runtime.redact import Redactor
+from salvo.engine.wire.base import CallSpan
+from salvo.engine.wire.call_order import CallCounter, RecordedOrder
+from salvo.engine.wire.network_guard import unobserved
 from salvo.errors import McpError, NotReplayableError, TapeMissError
 from salvo.scenarios.result import ToolCall
 
@@ -45,12 +48,17 @@ class ToolRecord:
     seconds: float = 0.0
     answered: bool = False
     """Whether the tool finished; False if the agent's timeout came first."""
+    span: CallSpan | None = None
+    """None in recordings of earlier versions."""
 
 
 class ToolBox:
     """The tools of one run. `calls` and `records` are in the order of the agent's requests."""
 
-    def __init__(self, tools: Iterable[Tool], clock: Clock, redactor: Redactor) -> None:
+    def __init__(
+        self, tools: Iterable[Tool], clock: Clock, redactor: Redactor, *, counter: CallCounter | None = None
+    ) -> None:
+        self._counter = counter or CallCounter()
         self._tools = {tool.definition.name: tool for tool in tools}
         self._clock = clock
         self._redactor = redactor
@@ -85,12 +93,14 @@ class ToolBox:
         redacted = self._redactor.json(arguments)
         key = stable_key([name, redacted])
         self._occurrences[key] += 1
-        record = ToolRecord(name, redacted, key, self._occurrences[key])
+        span = self._counter.start()
+        record = ToolRecord(name, redacted, key, self._occurrences[key], span=span)
         self.calls.append(call)
         self.records.append(record)
         call.seconds = await self._answer(call, record, problem, check=check)
         record.result, record.error, record.seconds = call.result, call.error, call.seconds
         record.answered = True
+        self._counter.end(span)
         return call
 
     async def _answer(self, call: ToolCall, _record: ToolRecord, problem: str, *, check: bool) -> float:
@@ -102,7 +112,8 @@ class ToolBox:
             return 0.0
         started = self._clock.monotonic()
         try:
-            call.result = json_codec.plain(await tool.answer(call.arguments))
+            with unobserved():  # a replay takes its result from the recording
+                call.result = json_codec.plain(await tool.answer(call.arguments))
         except ToolFailure as failure:
             call.error = str(failure)
         except McpError:
@@ -122,9 +133,16 @@ class ReplayedToolBox(ToolBox):
     """Answers from a recording. It executes no tool."""
 
     def __init__(
-        self, definitions: Sequence[ToolDefinition], recorded: Iterable[ToolRecord], clock: Clock, redactor: Redactor
+        self,
+        definitions: Sequence[ToolDefinition],
+        recorded: Iterable[ToolRecord],
+        clock: Clock,
+        redactor: Redactor,
+        *,
+        order: RecordedOrder | None = None,
     ) -> None:
         super().__init__((), clock, redactor)
+        self._order = order or RecordedOrder([])
         self._definitions = list(definitions)
         self._recorded = {(record.key, record.occurrence): record for record in recorded}
 
@@ -139,6 +157,7 @@ class ReplayedToolBox(ToolBox):
                 f"The agent now calls {call.name} with other arguments, or more often than when it was recorded.",
                 hint=f"Recorded and not called yet: {', '.join(self.unused[:5]) or 'nothing'}.",
             )
+        await self._order.keep(recorded.span)
         if not recorded.answered:
             raise NotReplayableError(f"The recording ends while the tool {call.name} was still running.")
         call.result, call.error = recorded.result, recorded.error

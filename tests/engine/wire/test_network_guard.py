@@ -2,7 +2,7 @@
 
 import pytest
 
-from salvo.engine.wire.replay import offline
+from salvo.engine.wire.network_guard import offline
 from salvo.errors import TapeMissError
 
 
