@@ -27,7 +27,18 @@ _HASH = 16
 """Hexadecimal digits of a fingerprint: enough to distinguish two texts, and short enough to review."""
 
 _NOT_FINGERPRINTED = frozenset(
-    {"scenario", "adapter", "model", "runs", "min_pass_rate", "confidence", "concurrency", "seed", "threshold"}
+    {
+        "record",
+        "scenario",
+        "adapter",
+        "model",
+        "runs",
+        "min_pass_rate",
+        "confidence",
+        "concurrency",
+        "seed",
+        "threshold",
+    }
     | {"tags", "description", "assertions", "tools"}
 )
 """Fields of a scenario that do not affect a run, or that are compared elsewhere."""
