@@ -27,19 +27,8 @@ _HASH = 16
 """Hexadecimal digits of a fingerprint: enough to distinguish two texts, and short enough to review."""
 
 _NOT_FINGERPRINTED = frozenset(
-    {
-        "record",
-        "scenario",
-        "adapter",
-        "model",
-        "runs",
-        "min_pass_rate",
-        "confidence",
-        "concurrency",
-        "seed",
-        "threshold",
-    }
-    | {"tags", "description", "assertions", "tools"}
+    {"scenario", "adapter", "model", "runs", "min_pass_rate", "confidence", "concurrency", "seed", "threshold"}
+    | {"tags", "description", "assertions", "tools", "record"}
 )
 """Fields of a scenario that do not affect a run, or that are compared elsewhere."""
 
