@@ -18,7 +18,7 @@ from salvo.engine.stats.gating import gate
 from salvo.engine.stats.judge_advice import judge_share_interval, more_runs_or_votes
 from salvo.engine.stats.power import visible_drop, visible_rise
 from salvo.engine.stats.rates import Interval, Tally, chances_of_k, clopper_pearson, newcombe
-from salvo.engine.stats.sequential import Estimate, SequentialPlan
+from salvo.engine.stats.sequential import CorrectedRate, SequentialPlan
 
 pytestmark = pytest.mark.referee
 
@@ -68,7 +68,7 @@ class Stopped(NamedTuple):
     verdict: str | None
     runs: int
     observed: float
-    estimate: Estimate
+    estimate: CorrectedRate
 
 
 def until_sure(plan: SequentialPlan, rate: float, times: int, round_size: int = 10) -> list[Stopped]:

@@ -9,12 +9,12 @@ from inline_snapshot import snapshot
 
 from salvo.errors import StoreError, UsageError
 from salvo.scenarios.report import export
-from salvo.scenarios.report.export import ReportContent
+from salvo.scenarios.report.export import ExportContent
 from tests.support.runs import run_of_every_outcome
 
 
 def test_json_has_every_batch_with_its_results(tmp_path: Path) -> None:
-    export.write(tmp_path / "out" / "x.json", ReportContent(*run_of_every_outcome()))
+    export.write(tmp_path / "out" / "x.json", ExportContent(*run_of_every_outcome()))
     document = json.loads((tmp_path / "out" / "x.json").read_bytes())
     assert document["salvo_report"] == export.VERSION
     [of] = document["batches"]
@@ -126,7 +126,7 @@ def test_json_has_every_batch_with_its_results(tmp_path: Path) -> None:
 
 
 def test_json_lines_are_a_batch_and_then_its_runs(tmp_path: Path) -> None:
-    export.write(tmp_path / "x.JSONL", ReportContent(*run_of_every_outcome()))
+    export.write(tmp_path / "x.JSONL", ExportContent(*run_of_every_outcome()))
     lines = [json.loads(line) for line in (tmp_path / "x.JSONL").read_text().splitlines()]
     assert [(line["salvo_report"], line["kind"]) for line in lines] == [(1, "batch"), *[(1, "run")] * 5]
     assert lines[1]["run_id"] == "01k9batch-0001"
@@ -134,7 +134,7 @@ def test_json_lines_are_a_batch_and_then_its_runs(tmp_path: Path) -> None:
 
 def test_summaries_alone_have_no_results() -> None:
     summaries, _ = run_of_every_outcome()
-    assert "results" not in json.loads(export.as_json(ReportContent(summaries), with_results=False))["batches"][0]
+    assert "results" not in json.loads(export.as_json(ExportContent(summaries), with_results=False))["batches"][0]
 
 
 def test_a_suffix_that_is_not_known_lists_those_that_are(tmp_path: Path) -> None:
@@ -142,7 +142,7 @@ def test_a_suffix_that_is_not_known_lists_those_that_are(tmp_path: Path) -> None
         with pytest.raises(UsageError, match=r"Use one of \.json, \.jsonl, \.xml"):
             export.check(path)
         with pytest.raises(UsageError):
-            export.write(path, ReportContent([]))
+            export.write(path, ExportContent([]))
     assert list(tmp_path.iterdir()) == []
     export.check(tmp_path / "x.xml")
 
@@ -151,16 +151,16 @@ def test_a_document_replaces_the_one_before_as_a_whole(tmp_path: Path, monkeypat
     real = tmp_path / "real.json"
     link = tmp_path / "link.json"
     link.symlink_to(real)
-    export.write(link, ReportContent([]))
+    export.write(link, ExportContent([]))
     assert link.is_symlink()
     assert json.loads(real.read_bytes()) == {"salvo_report": 1, "batches": []}
     monkeypatch.setattr(os, "write", lambda *_: (_ for _ in ()).throw(OSError(28, "No space left on device")))
     with pytest.raises(StoreError, match=r"real\.json cannot be written"):
-        export.write(link, ReportContent(*run_of_every_outcome()))
+        export.write(link, ExportContent(*run_of_every_outcome()))
     assert json.loads(real.read_bytes()) == {"salvo_report": 1, "batches": []}
 
 
 def test_a_folder_that_cannot_be_made_is_a_clear_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(StoreError, match="cannot be written"):
-        export.write(tmp_path / "file" / "x.json", ReportContent([]))
+        export.write(tmp_path / "file" / "x.json", ExportContent([]))

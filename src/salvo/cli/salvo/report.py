@@ -149,7 +149,7 @@ def _show_grid(store: RunStore, batch_id: str | None, as_json: bool) -> None:
     summaries, skipped = suite_summaries(store, batch)
     _warn(skipped, "Rebuild the index with `salvo report --rebuild`.")
     if as_json:
-        echo_json(export.as_json(export.ReportContent(summaries), with_results=False))
+        echo_json(export.as_json(export.ExportContent(summaries), with_results=False))
     else:
         for item in build_grids(summaries):
             echo("\n".join(grid_lines(item, colour=True)))
@@ -166,7 +166,7 @@ def _show_run(store: RunStore, run_id: str, as_json: bool) -> None:
 def _show(summaries: Sequence[BatchSummary], failures: bool, as_json: bool) -> None:
     if as_json:
         selected = [summary for summary in summaries if summary.failures] if failures else summaries
-        echo_json(export.as_json(export.ReportContent(selected), with_results=False))
+        echo_json(export.as_json(export.ExportContent(selected), with_results=False))
     elif summaries:
         lines = terminal.list_failures if failures else terminal.list_batches
         echo("\n".join(lines(summaries, colour=True)))

@@ -393,7 +393,7 @@ def _show(
         # Full results are read from the store only now: there may be very many.
         results = [result for summary in summaries for result in store.load_runs(summary.batch_id)]
         report = None if compared is None else compared.report
-        content = export.ReportContent(summaries, results, report, {item.batch.batch_id: item.batch for item in work})
+        content = export.ExportContent(summaries, results, report, {item.batch.batch_id: item.batch for item in work})
         if output.as_json:
             echo_json(export.as_json(content))
         for file in output.files:

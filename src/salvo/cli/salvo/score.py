@@ -116,7 +116,7 @@ def _show(
     if as_json or outputs:
         # Full results are read only now: there may be very many.
         results = [scores.load_run(score_id, entry.run_id) for entry in entries]
-        content = export.ReportContent([summary], results, batches={plan.batch.batch_id: plan.batch})
+        content = export.ExportContent([summary], results, batches={plan.batch.batch_id: plan.batch})
         for output in outputs:
             export.write(output, content)
         if as_json:

@@ -21,7 +21,7 @@ _STEPS = 9
 _CLOSE = 1e-7
 
 
-class Estimate(NamedTuple):
+class CorrectedRate(NamedTuple):
     """A pass rate after early stopping: the median-unbiased estimate, and its exact interval."""
 
     rate: float
@@ -65,7 +65,7 @@ class SequentialPlan(NamedTuple):
         enough = bisect_left(possible, True, key=lambda more: self.verdict(passes + more, runs + more) == "pass")
         return enough if enough < len(possible) else None
 
-    def estimate(self, passes: int, looks: Sequence[int]) -> Estimate | None:
+    def estimate(self, passes: int, looks: Sequence[int]) -> CorrectedRate | None:
         """Return the pass rate after runs that were looked at after these numbers of runs, the last one the present.
 
         Runs that stop at a success or a failure have too high or too low an observed rate. Here results are ordered as
@@ -127,7 +127,7 @@ def _chance_of_reaching(rate: float, tail: float, max_runs: int, enough: float) 
 
 
 @lru_cache(maxsize=1024)
-def _estimate(plan: SequentialPlan, passes: int, looks: tuple[int, ...]) -> Estimate:
+def _estimate(plan: SequentialPlan, passes: int, looks: tuple[int, ...]) -> CorrectedRate:
     bounds = [_bounds(plan, runs) for runs in looks[:-1]]
 
     def at_or_above(rate: float) -> float:
@@ -155,7 +155,7 @@ def _estimate(plan: SequentialPlan, passes: int, looks: tuple[int, ...]) -> Esti
         0.0 if lowest else rate_with(0.5, at_or_above, increasing=True),
         1.0 if highest else rate_with(0.5, at_or_below, increasing=False),
     )
-    return Estimate(sum(medians) / 2, _beyond_the_minimum(plan, interval, plan.verdict(passes, looks[-1])))
+    return CorrectedRate(sum(medians) / 2, _beyond_the_minimum(plan, interval, plan.verdict(passes, looks[-1])))
 
 
 def _bounds(plan: SequentialPlan, runs: int) -> tuple[int, int]:

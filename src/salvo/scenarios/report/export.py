@@ -38,7 +38,7 @@ VERSION = 1
 
 
 @dataclass(frozen=True)
-class ReportContent:
+class ExportContent:
     """What a file may contain: the batches of one command, their runs, and a comparison with a baseline."""
 
     summaries: Sequence[BatchSummary]
@@ -57,7 +57,7 @@ class ReportContent:
         return runs
 
 
-def write(path: Path, content: ReportContent) -> None:
+def write(path: Path, content: ExportContent) -> None:
     """Write the file; if that fails, an earlier file is unchanged. JSON and Markdown include the comparison."""
     write_document(path, _writer(path)(content).rstrip(b"\n") + b"\n")
 
@@ -67,7 +67,7 @@ def check(path: Path) -> None:
     _writer(path)
 
 
-def as_json(content: ReportContent, *, with_results: bool = True) -> bytes:
+def as_json(content: ExportContent, *, with_results: bool = True) -> bytes:
     """Return summaries as JSON, with the results and the comparison if there are any."""
     batches = [
         {**_fields(summary), **({"results": content.runs[summary.batch_id]} if with_results else {})}
@@ -83,7 +83,7 @@ def as_json(content: ReportContent, *, with_results: bool = True) -> bytes:
     return json_codec.dumps({"salvo_report": VERSION, "batches": batches, **more}, indent=2)
 
 
-def _as_jsonl(content: ReportContent) -> bytes:
+def _as_jsonl(content: ExportContent) -> bytes:
     lines = []
     for summary in content.summaries:
         lines.append({"salvo_report": VERSION, "kind": "batch", **_fields(summary)})
@@ -91,13 +91,13 @@ def _as_jsonl(content: ReportContent) -> bytes:
     return b"\n".join(map(json_codec.dumps, lines))
 
 
-def _as_markdown(content: ReportContent) -> bytes:
+def _as_markdown(content: ExportContent) -> bytes:
     report = content.comparison
     more = "" if report is None else f"\n\n### Compared with the baseline (A)\n\n{comparison.markdown(report)}"
     return as_markdown(content.summaries, content.results) + more.encode()
 
 
-def _as_html(content: ReportContent) -> bytes:
+def _as_html(content: ExportContent) -> bytes:
     from salvo.scenarios.report import html  # its templates take time to load, and most commands write no HTML
 
     runs = {batch_id: html.first_runs(results) for batch_id, results in content.runs.items()}
@@ -107,7 +107,7 @@ def _as_html(content: ReportContent) -> bytes:
     return html.render_suite(content.summaries, content.batches, runs).encode()
 
 
-_Writer = Callable[[ReportContent], bytes]
+_Writer = Callable[[ExportContent], bytes]
 _WRITERS: dict[str, _Writer] = {
     ".json": as_json,
     ".jsonl": _as_jsonl,

@@ -27,7 +27,7 @@ from salvo.scenarios.result import Batch
 from salvo.scenarios.run.adapters.base import BaseAdapter, RunContext
 from salvo.scenarios.run.call_limits import DEFAULT_LIMITS, CallLimits
 from salvo.scenarios.run.journal import Journal, Spend
-from salvo.scenarios.run.stopwatch import AgentWire, OpenCalls, Stopwatch
+from salvo.scenarios.run.stopwatch import AgentWire, PendingCalls, Stopwatch
 from salvo.scenarios.run.tools.discovery import FoundTool
 from salvo.scenarios.run.tools.toolbox import Tool, ToolBox
 from salvo.scenarios.spec.judge_server import JudgeServer, without_servers
@@ -106,7 +106,7 @@ class Session:
     servers: McpServers | None = None
     """None where no scenario has MCP servers."""
     registry: Registry = field(default_factory=builtin_registry)
-    open_calls: OpenCalls = field(default_factory=OpenCalls)
+    open_calls: PendingCalls = field(default_factory=PendingCalls)
 
     def redactor_for(self, prepared: PreparedScenario) -> Redactor:
         """Return the redactor of a scenario's runs. The private values of other cells would only make it slower."""

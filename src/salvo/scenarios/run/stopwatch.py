@@ -122,7 +122,7 @@ class Stopwatch:
             self._timeout.reschedule(asyncio.get_running_loop().time())
 
 
-class OpenCalls:
+class PendingCalls:
     """The calls of all agents that are under way, for the progress line."""
 
     def __init__(self) -> None:
@@ -151,7 +151,7 @@ class AgentWire:
     """The wire of an agent: each call has its limits, and after the end of the run nothing is sent."""
 
     def __init__(
-        self, inner: Wire, stopwatch: Stopwatch, timeouts: Timeouts, open_calls: OpenCalls, clock: Clock
+        self, inner: Wire, stopwatch: Stopwatch, timeouts: Timeouts, open_calls: PendingCalls, clock: Clock
     ) -> None:
         self._inner = inner
         self._stopwatch = stopwatch
