@@ -1885,6 +1885,10 @@ export interface components {
             notes: string[];
             /** Standings */
             standings: string[];
+            /** Variant Labels */
+            variant_labels: components["schemas"]["RateLabels"][];
+            /** Cell Labels */
+            cell_labels: components["schemas"]["RateLabels"][];
             /** Hidden Cells */
             hidden_cells: number;
             /** Skipped */

@@ -11,6 +11,7 @@ from salvo.engine.text.terminal import Paint, table
 from salvo.engine.text.unicode_escape import printable
 from salvo.scenarios.analysis.grid import Grid, GridCell, Standing, Variant
 from salvo.scenarios.analysis.summary import BatchVerdict
+from salvo.scenarios.report.labels import RateLabels
 
 MOST_CELLS = 50
 """Cells that are listed one by one; those that did not pass come first."""
@@ -120,6 +121,12 @@ def grid_markdown(grid: Grid) -> Iterator[str]:
     yield markdown_table(columns, [[inline(value) for value in cell_row(cell)] for cell in shown])
     if hidden:
         yield f"… and {hidden}"
+
+
+def grid_rate_labels(item: Variant | GridCell) -> RateLabels:
+    """Return the texts of a pass rate and its interval for the page. A grid shows no minimum."""
+    rate = "unknown" if item.pass_rate is None else percent(item.pass_rate)
+    return RateLabels(rate, "" if item.interval is None else _interval(item.interval), "")
 
 
 def _points(share: float) -> str:

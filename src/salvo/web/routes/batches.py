@@ -22,7 +22,7 @@ from salvo.scenarios.analysis.scored_sides import ScoredSides
 from salvo.scenarios.analysis.summary import BatchSummary, BatchVerdict, FailureGroup, failure_groups
 from salvo.scenarios.report import html
 from salvo.scenarios.report.comparison import ComparisonDocument, document
-from salvo.scenarios.report.grid import headline, standing
+from salvo.scenarios.report.grid import grid_rate_labels, headline, standing
 from salvo.scenarios.report.grid import notes as grid_notes
 from salvo.scenarios.report.labels import CAUSES, VERDICTS, RateLabels, figures, rate_labels, why
 from salvo.scenarios.result import Batch, Cause, Outcome
@@ -284,6 +284,9 @@ class GridDetail:
     """The mean of the suite, and how variants were compared, as in the terminal."""
     standings: list[str]
     """How each variant compares with the best one, in the order of the variants."""
+    variant_labels: list[RateLabels]
+    cell_labels: list[RateLabels]
+    """Rates and intervals as text, in the order of the variants and of the cells."""
     hidden_cells: int
     """Cells that are not listed."""
     skipped: int
@@ -303,6 +306,8 @@ def grid(batch_id: str, services: ServicesDep) -> GridDetail:
         headline=headline(made),
         notes=list(grid_notes(made)),
         standings=list(map(standing, made.variants)),
+        variant_labels=list(map(grid_rate_labels, made.variants)),
+        cell_labels=list(map(grid_rate_labels, shown.cells)),
         hidden_cells=len(made.cells) - len(shown.cells),
         skipped=skipped,
     )

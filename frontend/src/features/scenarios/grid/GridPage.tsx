@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useParams } from "react-router";
 import { queries } from "@/api/queries";
-import type { GridCell, GridDetail, GridVariant } from "@/api/types";
+import type { GridCell, GridDetail, GridVariant, RateLabels } from "@/api/types";
 import { Label, type Tone } from "@/components/Badge";
 import { TextLink } from "@/components/Button";
 import { ClickableRow } from "@/components/ClickableRow";
@@ -11,7 +11,6 @@ import { VisibleText } from "@/components/VisibleText";
 import { formatCount, pluralize } from "@/lib/format";
 import { VerdictBadge } from "../Badges";
 import { ConnectionStatus } from "../ConnectionStatus";
-import { formatPercent } from "../format";
 import { PassRate } from "../PassRate";
 import { useLiveBatches } from "../useLiveBatches";
 
@@ -21,6 +20,8 @@ const STANDINGS: Record<GridVariant["standing"], Tone> = {
   "worse than the best": "red",
   "not compared": "amber",
 };
+
+const NO_LABELS: RateLabels = { rate: "", interval: "", required: "" };
 
 /** All cells of a scenario with cases or a matrix, and how its variants compare. */
 export function GridPage() {
@@ -58,15 +59,20 @@ function GridView({ detail }: { detail: GridDetail }) {
             columns={["Variant", "Cells passed", "Runs passed", "Mean pass rate, 95%", "Compared with the best"]}
           >
             {grid.variants.map((variant, index) => (
-              <VariantRow key={variant.name} variant={variant} standing={detail.standings[index] ?? variant.standing} />
+              <VariantRow
+                key={variant.name}
+                variant={variant}
+                standing={detail.standings[index] ?? variant.standing}
+                labels={detail.variant_labels[index] ?? NO_LABELS}
+              />
             ))}
           </Table>
         </Section>
       ) : null}
       <Section title="Cells">
         <Table label="Cells" columns={["Cell", "Verdict", "Pass rate, 95%", "Completed", "Errors"]}>
-          {grid.cells.map((cell) => (
-            <CellRow key={cell.batch_id} cell={cell} />
+          {grid.cells.map((cell, index) => (
+            <CellRow key={cell.batch_id} cell={cell} labels={detail.cell_labels[index] ?? NO_LABELS} />
           ))}
         </Table>
         {detail.hidden_cells ? (
@@ -77,7 +83,7 @@ function GridView({ detail }: { detail: GridDetail }) {
   );
 }
 
-function VariantRow({ variant, standing }: { variant: GridVariant; standing: string }) {
+function VariantRow({ variant, standing, labels }: { variant: GridVariant; standing: string; labels: RateLabels }) {
   return (
     <tr>
       <th scope="row" className={`${TD} text-left font-normal [overflow-wrap:anywhere]`}>
@@ -91,9 +97,9 @@ function VariantRow({ variant, standing }: { variant: GridVariant; standing: str
       </td>
       <td className={TD}>
         {variant.interval ? (
-          <PassRate rate={variant.pass_rate} interval={variant.interval} />
+          <PassRate rate={variant.pass_rate} interval={variant.interval} labels={labels} />
         ) : (
-          formatPercent(variant.pass_rate)
+          labels.rate
         )}
       </td>
       <td className={TD}>
@@ -103,7 +109,7 @@ function VariantRow({ variant, standing }: { variant: GridVariant; standing: str
   );
 }
 
-function CellRow({ cell }: { cell: GridCell }) {
+function CellRow({ cell, labels }: { cell: GridCell; labels: RateLabels }) {
   return (
     <ClickableRow to={`/scenarios/batches/${cell.batch_id}`}>
       <th scope="row" className={`${TD} text-left font-normal [overflow-wrap:anywhere]`}>
@@ -115,7 +121,7 @@ function CellRow({ cell }: { cell: GridCell }) {
         <VerdictBadge verdict={cell.verdict} />
       </td>
       <td className={TD}>
-        <PassRate rate={cell.pass_rate} interval={cell.interval} />
+        <PassRate rate={cell.pass_rate} interval={cell.interval} labels={labels} />
       </td>
       <td className={`${TD} tabular-nums`}>
         {formatCount(cell.completed)} of {formatCount(cell.runs)}
