@@ -52,6 +52,7 @@ def test_every_operation_has_a_name_that_stays() -> None:
             "POST /api/batches/compare": "compareBatches",
             "GET /api/batches/{batch_id}": "getBatch",
             "GET /api/batches/{batch_id}/export": "exportBatch",
+            "GET /api/batches/{batch_id}/grid": "getGrid",
             "GET /api/batches/{batch_id}/runs": "listRuns",
             "GET /api/runs/{run_id}": "getRun",
             "GET /api/runs/{run_id}/raw": "downloadRun",
