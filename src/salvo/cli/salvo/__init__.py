@@ -39,7 +39,7 @@ COMMANDS = {
     ),
     "replay": LazyCommand(
         "salvo.cli.salvo.replay",
-        "Replay a recorded run: the same agent code, no network, no tool executed, no key.",
+        "Replay recorded runs: the same agent code, no network, no tool executed, no key.",
     ),
     "cache": LazyCommand("salvo.cli.salvo.cache", "Show or clear the replies that `salvo run --cache` keeps."),
     "schema": LazyCommand("salvo.cli.salvo.schema", "Print the JSON Schema of a scenario file, for editors."),
