@@ -15,6 +15,7 @@ from salvo.engine.runtime import event_loop
 from salvo.engine.text.messages import display_path
 from salvo.errors import SalvoError
 from salvo.scenarios.analysis.summary import BatchSummary, summarise
+from salvo.scenarios.overrides import ScenarioOverrides
 from salvo.scenarios.plan import RunSettings, plan_runs
 from salvo.scenarios.report import labels, terminal
 from salvo.scenarios.report.junit import suite_properties
@@ -22,7 +23,7 @@ from salvo.scenarios.result import AgentRunResult
 from salvo.scenarios.spec.project import Project, is_scenario
 from salvo.scenarios.spec.schema import Scenario
 from salvo.scenarios.store.store import RunStore
-from salvo.scenarios.workspace import ScenarioOverrides, Workspace, suite_name
+from salvo.scenarios.workspace import Workspace, suite_name
 
 if TYPE_CHECKING:
     from _pytest.outcomes import Failed

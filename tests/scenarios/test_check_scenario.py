@@ -7,8 +7,8 @@ import pytest
 from inline_snapshot import snapshot
 
 from salvo.errors import UsageError
+from salvo.scenarios.scenario_checks import check_scenario
 from salvo.scenarios.spec.project import Project
-from salvo.scenarios.workspace import check_scenario
 from tests.support.evaluation import scenario
 
 

@@ -6,8 +6,9 @@ import pytest
 from inline_snapshot import snapshot
 
 from salvo.errors import InputError, ScenarioFileError, UsageError
+from salvo.scenarios.overrides import ScenarioOverrides
 from salvo.scenarios.spec.project import Project
-from salvo.scenarios.workspace import Calls, ScenarioOverrides, Workspace
+from salvo.scenarios.workspace import Calls, Workspace
 from tests.support.scenario_files import write
 
 SCENARIO = """\

@@ -13,13 +13,14 @@ from pydantic import ValidationError
 from salvo.engine.jsonio.type_adapters import first_error, type_adapter
 from salvo.engine.wire.record import RecordingOptions
 from salvo.errors import InputError
+from salvo.scenarios.overrides import ScenarioOverrides
 from salvo.scenarios.result import Batch
 from salvo.scenarios.run.call_limits import DEFAULT_LIMITS, CallLimits
 from salvo.scenarios.run.runner import ScenarioRuns, is_unsettled
 from salvo.scenarios.spec.project import Project
 from salvo.scenarios.spec.schema import Scenario
 from salvo.scenarios.store.store import RunStore
-from salvo.scenarios.workspace import ScenarioOverrides, Workspace
+from salvo.scenarios.workspace import Workspace
 
 UNTIL_SURE_CONFIDENCE = 0.95
 """The confidence of --until-sure where neither the scenario nor the command sets one."""

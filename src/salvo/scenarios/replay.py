@@ -21,6 +21,7 @@ from salvo.engine.wire.tape import Exchange, Tape
 from salvo.errors import InputError, NotReplayableError, TapeCorruptError, TapeError
 from salvo.scenarios.evaluators.base import LoadObject, refuse_to_load
 from salvo.scenarios.evaluators.registry import builtin_registry, is_users_code
+from salvo.scenarios.overrides import ScenarioOverrides
 from salvo.scenarios.replay_comparison import NOT_COMPARED, result_differences
 from salvo.scenarios.result import OWN_ADAPTERS, AgentRunResult, Batch, Cause
 from salvo.scenarios.run.adapters.base import BaseAdapter
@@ -34,7 +35,7 @@ from salvo.scenarios.run.tools.toolbox import ReplayedToolBox
 from salvo.scenarios.spec.loader import from_document, load_scenarios
 from salvo.scenarios.spec.schema import Scenario
 from salvo.scenarios.store.recording import HASHES_ONLY, Recording
-from salvo.scenarios.workspace import Calls, ScenarioOverrides, Workspace, find_cell, judged_scenario
+from salvo.scenarios.workspace import Calls, Workspace, find_cell, judged_scenario
 
 _JUDGE_LANE = "judge/"
 

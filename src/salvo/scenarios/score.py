@@ -15,6 +15,7 @@ from salvo import __version__
 from salvo.engine.jsonio import json_codec
 from salvo.engine.runtime.pool import PoolStopped
 from salvo.errors import InputError, NothingFoundError, StoreError, TapeError, UsageError
+from salvo.scenarios.overrides import ScenarioOverrides
 from salvo.scenarios.result import Batch
 from salvo.scenarios.run.adapters.base import BaseAdapter
 from salvo.scenarios.run.attempt import judge, without_verdict
@@ -27,7 +28,7 @@ from salvo.scenarios.spec.loader import from_document
 from salvo.scenarios.spec.schema import Scenario
 from salvo.scenarios.store.score_store import PREFIX, RunScore, ScoreStore, Scoring
 from salvo.scenarios.store.store import RunStore
-from salvo.scenarios.workspace import Calls, ScenarioOverrides, Workspace, judged_scenario
+from salvo.scenarios.workspace import Calls, Workspace, judged_scenario
 
 SAME_FAULT = "every further run would meet the same fault of its judge: "
 """The beginning of the reason why runs are not scored after a wrong key, for example."""

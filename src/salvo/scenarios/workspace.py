@@ -9,32 +9,30 @@ from enum import Enum, auto
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pydantic import ValidationError
-
 from salvo import __version__
 from salvo.engine.chat import catalog
 from salvo.engine.jsonio import json_codec
 from salvo.engine.jsonio.pydantic_errors import FieldError, FieldPath, validate
-from salvo.engine.jsonio.type_adapters import first_error, type_adapter
 from salvo.engine.runtime.clock import Clock, SystemClock
 from salvo.engine.runtime.git import GitState, read_state
 from salvo.engine.runtime.pricing import PriceBook
 from salvo.engine.runtime.redact import Redactor, environment_secrets
 from salvo.engine.text.messages import display_path
-from salvo.engine.wire.addresses import is_web_address
 from salvo.engine.wire.base import Endpoint
 from salvo.engine.wire.record import RecordingOptions
-from salvo.errors import InputError, Problem, SalvoError, ScenarioFileError, UsageError
+from salvo.errors import InputError, Problem, ScenarioFileError, UsageError
 from salvo.scenarios.agent_code import agent_fingerprint
 from salvo.scenarios.evaluators.registry import builtin_registry
 from salvo.scenarios.judge_endpoints import judge_endpoints
-from salvo.scenarios.result import COMMAND, CUSTOM, MCP, OWN_ADAPTERS, PROVIDER_ADAPTERS, Batch, CodeVersion
+from salvo.scenarios.overrides import ScenarioOverrides
+from salvo.scenarios.result import COMMAND, CUSTOM, OWN_ADAPTERS, PROVIDER_ADAPTERS, Batch, CodeVersion
 from salvo.scenarios.run.adapters.factory import adapter_factory
-from salvo.scenarios.run.call_limits import DEFAULT_LIMITS, CallLimitOptions, CallLimits
+from salvo.scenarios.run.call_limits import DEFAULT_LIMITS, CallLimits
 from salvo.scenarios.run.environment import JudgeEndpoints, PreparedScenario
 from salvo.scenarios.run.redaction import clean_document, clean_scenario
 from salvo.scenarios.run.runner import RunLimits, RunListener, Runner
-from salvo.scenarios.run.tools.discovery import changed_tools, check_tools, find_tools
+from salvo.scenarios.run.tools.discovery import changed_tools, find_tools
+from salvo.scenarios.scenario_checks import check_scenario
 from salvo.scenarios.spec.env_grants import EnvGrants, grant_errors, judge_grant_errors, refused_variables
 from salvo.scenarios.spec.judge_server import JudgeServer
 from salvo.scenarios.spec.loader import LoadedFile, join_errors, load_scenarios, merge_problems
@@ -42,63 +40,12 @@ from salvo.scenarios.spec.mcp_variables import expand_servers, server_grant_erro
 from salvo.scenarios.spec.prices import read_price_book
 from salvo.scenarios.spec.project import Project
 from salvo.scenarios.spec.python_scenario import python_scenario
-from salvo.scenarios.spec.schema import CERTAINTY_ERROR, Scenario
-from salvo.scenarios.spec.variables import expand_variables, find_variables, option_secrets
+from salvo.scenarios.spec.schema import Scenario
+from salvo.scenarios.spec.variables import expand_variables, option_secrets
 from salvo.scenarios.store.store import RunStore
 
 if TYPE_CHECKING:
     from salvo.scenarios.run.tools.mcp_tools import PreparedServer
-
-
-@dataclass(frozen=True)
-class ScenarioOverrides:
-    """What a command sets instead of the scenario's file; None leaves it to the file."""
-
-    runs: int | None = None
-    model: str | None = None
-    adapter: str | None = None
-    threshold: float | None = None
-    min_pass_rate: float | None = None
-    confidence: float | None = None
-    seed: int | None = None
-    timeout: float | None = None
-
-    @classmethod
-    def from_batch(cls, batch: Batch) -> ScenarioOverrides:
-        """Return what the command of a batch set."""
-        try:
-            return type_adapter(cls).validate_python(batch.settings.get("overrides", {}))
-        except ValidationError as error:
-            where, what = first_error(error)
-            raise InputError(
-                f"The stored settings of the batch {batch.batch_id} are not valid at overrides.{where}: {what}."
-            ) from error
-
-    @property
-    def values(self) -> dict[str, Any]:
-        """Return the fields that are set."""
-        return {name: value for name, value in vars(self).items() if value is not None}
-
-    def apply(self, scenario: Scenario) -> Scenario:
-        values = self.values
-        if not values:
-            return scenario
-        if scenario.cell is not None and (names := [name for name in values if name in scenario.cell.parameters]):
-            raise UsageError(
-                f"{scenario.cell.suite}: its matrix sets the {names[0]}, so --{names[0].replace('_', '-')} cannot.",
-                hint="Select cells with -k, or leave out the option. Nothing was run, and nothing was spent.",
-            )
-        fields = {**scenario.model_dump(), **values}
-        if fields["confidence"] is not None and fields["min_pass_rate"] == 1:
-            raise UsageError(
-                f"{scenario.scenario}: --confidence cannot be used, because {CERTAINTY_ERROR}.",
-                hint="Set min_pass_rate in the scenario, or --min-pass-rate. Nothing was run, and nothing was spent.",
-            )
-        changed, errors = validate(Scenario, fields)
-        if changed is None:
-            options = "; ".join(f"--{str(error.path[0]).replace('_', '-')} {error.message}" for error in errors)
-            raise UsageError(f"{options}.", hint="Nothing was run, and nothing was spent.")
-        return changed.with_cell(scenario.cell)
 
 
 _UNCHECKED = {"scenario", "description", "user_message", "system_prompt", "tags"}
@@ -145,62 +92,6 @@ class Calls(Enum):
     ALL = auto()
     JUDGES = auto()
     NONE = auto()
-
-
-def check_scenario(
-    scenario: Scenario, file: Path, project: Project, *, assertions_only: bool = False
-) -> Iterator[FieldError]:
-    """Yield every error of a scenario whose shape is right. Nothing is run. A replay needs the assertions only."""
-    checks = (
-        [_check_assertions] if assertions_only else [check_tools, _check_servers, _check_adapter, _check_assertions]
-    )
-    for check in checks:
-        try:
-            yield from check(scenario, file, project)
-        except SalvoError as error:
-            yield FieldError((), str(error))
-
-
-def _check_servers(scenario: Scenario, file: Path, project: Project) -> Iterator[FieldError]:
-    if scenario.mcp_servers:
-        from salvo.scenarios.run.tools.mcp_settings import check_servers  # most scenarios have none
-
-        yield from check_servers(scenario, file, project)
-
-
-def _check_adapter(scenario: Scenario, file: Path, project: Project) -> Iterator[FieldError]:
-    try:
-        adapter_factory(scenario, file, project)
-    except InputError as error:
-        yield FieldError(("adapter",), str(error))
-    if scenario.adapter == COMMAND:
-        # Its gateway needs aiohttp's server, which no other adapter does.
-        from salvo.scenarios.run.adapters.command import check_command
-
-        yield from check_command(scenario, file, project.root, os.environ)
-    if scenario.adapter == MCP:
-        from salvo.scenarios.run.adapters.mcp import check_mcp_test  # few scenarios test servers
-
-        yield from check_mcp_test(scenario)
-    if scenario.adapter in PROVIDER_ADAPTERS:
-        yield from _check_provider_options(scenario)
-
-
-def _check_provider_options(scenario: Scenario) -> Iterator[FieldError]:
-    if not scenario.model:
-        yield FieldError(("adapter",), f"the adapter {scenario.adapter} needs a model")
-    options = expand_variables(scenario.adapter_options, os.environ)
-    limits = {name: value for name, value in options.items() if name in CallLimitOptions.model_fields}
-    for error in validate(CallLimitOptions, limits)[1]:
-        yield error._replace(path=("adapter_options", *error.path))
-    base_url = options.get("base_url")
-    # A variable that is not set is an error of its own.
-    if base_url is not None and not is_web_address(str(base_url)) and not list(find_variables(base_url)):
-        yield FieldError(("adapter_options", "base_url"), "is not a web address, such as http://127.0.0.1:8080/v1")
-
-
-def _check_assertions(scenario: Scenario, file: Path, project: Project) -> Iterator[FieldError]:
-    return builtin_registry().check(scenario, lambda path: project.load(path, file))
 
 
 _NEW_FIELDS: Mapping[str, Any] = {"mcp_servers": {}, "record": {"ignore": []}}

@@ -28,6 +28,7 @@ from salvo.scenarios.analysis.comparison_inputs import (
     uses_model,
 )
 from salvo.scenarios.analysis.scored_sides import ScoredSides
+from salvo.scenarios.overrides import ScenarioOverrides
 from salvo.scenarios.plan import RunSettings, plan_runs
 from salvo.scenarios.report import comparison
 from salvo.scenarios.result import PROVIDER_ADAPTERS, Batch
@@ -37,7 +38,7 @@ from salvo.scenarios.spec.project import Project
 from salvo.scenarios.spec.schema import Scenario
 from salvo.scenarios.store.score_store import PREFIX
 from salvo.scenarios.store.store import RunStore
-from salvo.scenarios.workspace import ScenarioOverrides, Workspace
+from salvo.scenarios.workspace import Workspace
 
 Pairs = list[tuple[Batch, Batch]]
 

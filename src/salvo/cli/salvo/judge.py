@@ -23,6 +23,7 @@ from salvo.errors import InputError, NothingFoundError, UsageError
 from salvo.scenarios.analysis.rejudge import RejudgeSession, is_transcript, missing_rejudgements, only_judges
 from salvo.scenarios.destinations import judge_destination_lines
 from salvo.scenarios.evaluators.llm_judge import JudgeFields
+from salvo.scenarios.overrides import ScenarioOverrides
 from salvo.scenarios.report import rejudge_report
 from salvo.scenarios.report.rejudge_report import JudgeSummary
 from salvo.scenarios.result import AgentRunResult, Batch
@@ -33,7 +34,7 @@ from salvo.scenarios.spec.loader import from_document
 from salvo.scenarios.spec.project import Project
 from salvo.scenarios.spec.schema import Scenario
 from salvo.scenarios.store.rejudge_store import Rejudgement, RejudgeStore
-from salvo.scenarios.workspace import Calls, ScenarioOverrides, Workspace, judged_scenario
+from salvo.scenarios.workspace import Calls, Workspace, judged_scenario
 
 
 @click.command

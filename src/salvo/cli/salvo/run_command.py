@@ -34,6 +34,7 @@ from salvo.scenarios.analysis.grid import build_grids
 from salvo.scenarios.analysis.suite import SuiteVerdict, suite_verdict
 from salvo.scenarios.analysis.summary import BatchSummary, summarise
 from salvo.scenarios.destinations import destination_lines
+from salvo.scenarios.overrides import ScenarioOverrides
 from salvo.scenarios.plan import RunSettings, plan_resume, plan_runs
 from salvo.scenarios.report import terminal
 from salvo.scenarios.report.closing import closing_summary, worth_a_table
@@ -46,7 +47,7 @@ from salvo.scenarios.selection import FoundScenario, Selection, select
 from salvo.scenarios.spec.project import Project
 from salvo.scenarios.store.recording import HASHES_ONLY, OWN_CONNECTIONS
 from salvo.scenarios.store.store import RunStore
-from salvo.scenarios.workspace import ScenarioOverrides, Workspace
+from salvo.scenarios.workspace import Workspace
 
 if TYPE_CHECKING:
     from salvo.cli.salvo.run_baseline import BaselineComparison
