@@ -68,7 +68,7 @@ def test_a_check_that_raises_is_an_error_of_the_whole_scenario(
     def fail(*_: Any) -> None:
         raise UsageError("The tools cannot be read.", hint="Mount them.")
 
-    monkeypatch.setattr("salvo.scenarios.workspace.check_tools", fail)
+    monkeypatch.setattr("salvo.scenarios.scenario_checks.check_tools", fail)
     assert errors(project, {"type": "cost_limit"}) == [
         ((), "The tools cannot be read. Mount them."),
         (("assertions", 0, "max_usd"), "is missing"),
