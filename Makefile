@@ -94,11 +94,11 @@ site: $(READY) ## the documentation as a website in build/site, with every inter
 test: $(READY) $(PAGE) ## the whole test suite, in parallel, with branch coverage
 	@$(if $(NPM),npm run --prefix frontend test,$(NO_NODE))
 	@$(BIN)/python -m tests.support.chromium
-	$(BIN)/python -m pytest -n auto --dist worksteal -m "not load and not frameworks and not promptfoo" --cov --cov-report=term
+	$(BIN)/python -m pytest -n auto --dist worksteal -m "not load and not referee and not frameworks and not promptfoo" --cov --cov-report=term
 
-test-load: $(READY) $(PAGE) ## large data, many processes and many more generated examples, without coverage
+test-load: $(READY) $(PAGE) ## large data, many processes, simulated statistics and many more generated examples, without coverage
 	@$(BIN)/python -m tests.support.chromium
-	HYPOTHESIS_PROFILE=load $(BIN)/python -m pytest -n auto --dist worksteal -m "load or hypothesis"
+	HYPOTHESIS_PROFILE=load $(BIN)/python -m pytest -n auto --dist worksteal -m "load or referee or hypothesis"
 
 MCP_SDKS := .venv-mcp
 MCP_READY := $(MCP_SDKS)/.ready

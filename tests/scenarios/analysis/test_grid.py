@@ -89,6 +89,7 @@ def test_a_single_cell_and_scenarios_without_cases_make_no_grid() -> None:
     assert build_grids([plain, cell("x", "a", 1, 1)]) == []
 
 
+@pytest.mark.referee
 def test_of_equal_variants_hardly_ever_one_is_called_worse() -> None:
     """Choosing the best by looking would otherwise find a worse one far too often."""
     chance = random.Random(7)

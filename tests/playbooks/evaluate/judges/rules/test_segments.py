@@ -171,7 +171,8 @@ def test_a_short_refusal_has_nothing_to_disclose(check: str) -> None:
     assert judge(check, text).result == "indeterminate"
 
 
+@pytest.mark.parametrize("size", [50_000, pytest.param(500_000, marks=pytest.mark.load)])
 @pytest.mark.parametrize("unit", ["> ", "- ", '" ', ". ", "[ ", "#", "a-", "(a) "])
-def test_half_a_megabyte_of_marks_in_one_line_is_read_in_linear_time(unit: str) -> None:
-    finding = judge("certainty_language", ANALYSIS + unit * (500_000 // len(unit)))
+def test_many_marks_in_one_line_are_read_in_linear_time(unit: str, size: int) -> None:
+    finding = judge("certainty_language", ANALYSIS + unit * (size // len(unit)))
     assert finding.result in ("pass", "fail", "indeterminate")  # in quadratic time this takes many minutes
