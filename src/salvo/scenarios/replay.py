@@ -125,7 +125,7 @@ class Replayer:
             raise NotReplayableError(HASHES_ONLY, hint=f"Look at it with: salvo report {run_id}")
         if stored.replayable == "no":
             return RunReplay(stored, "reconstructed", stored, warnings=[stored.replay_note])
-        replayed = RunReplay(stored, stored.replayable, None, warnings=list(recording.tape.ambiguous))
+        replayed = RunReplay(stored, stored.replayable, None, warnings=list(dict.fromkeys(recording.tape.ambiguous)))
         if stored.replayable == "model-only":
             replayed.warnings.append(stored.replay_note)
         with offline():

@@ -2,6 +2,7 @@
 
 import json
 import re
+import signal
 import time
 from typing import Any
 
@@ -123,6 +124,28 @@ def test_an_agent_that_swallows_its_cancellation_does_not_survive_its_timeout(pr
     assert ran.returncode == 1, err
     results = json.loads(out)["batches"][0]["results"]
     assert [(result["outcome"], result["cause"]) for result in results] == [("failed", "timeout")] * 2
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_second_signal_ends_a_run_that_blocks_and_catches_everything(
+    project: UserProject, number: signal.Signals
+) -> None:
+    body = "open('started', 'w').close()\nwhile True:\n    try: time.sleep(60)\n    except BaseException: pass"
+    write(project, "immortal", body, timeout=60)
+    process = project.process("run")
+    try:
+        while not (project.folder / "started").exists():
+            assert process.poll() is None, process.communicate()
+            time.sleep(0.01)
+        process.send_signal(number)
+        process.send_signal(number)
+        time.sleep(1.5)
+        assert process.poll() is None, "the loop gets time to react"
+        process.send_signal(number)
+        assert process.wait(timeout=20) == -number
+    finally:
+        process.kill()
+        process.communicate()
 
 
 def test_an_agent_may_clean_up_when_it_is_cancelled(project: UserProject) -> None:

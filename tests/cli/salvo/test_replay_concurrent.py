@@ -254,3 +254,15 @@ def test_concurrent_streams_of_an_official_sdk_are_replayed_as_identical(project
     for _ in range(3):
         replayed = project.salvo("replay")
         assert (replayed.exit_code, IDENTICAL in replayed.stdout) == (0, True), replayed.stdout
+
+
+def test_a_note_on_overlapping_requests_is_shown_once_for_each_run(project: UserProject) -> None:
+    write(project, "chains:Chains", "tools: [look_up]\nruns: 2")
+    project.write("chains.py", CHAINS)
+    project.write("tools.py", LOOK_UP)
+    same = [["the same"], ["the same"]]
+    (project.folder / "plan.json").write_text(json.dumps([same, same, same]))
+    result = record(project, Say("yes", delay=0.2))
+    assert project.salvo("replay", result["run_id"]).stdout.count("Identical requests") == 1
+    replayed = project.salvo("replay", result["batch_id"])
+    assert "Note (2 runs): Identical requests" in replayed.stdout, replayed.stdout

@@ -27,7 +27,8 @@ async def reply_to(name: str, body: Any) -> ChatReply:
     "body, says",
     [
         ([], "not a JSON object"),
-        ({}, "choices is empty"),
+        ({}, "choices is missing"),
+        ({"hello": "world"}, "choices is missing"),
         ({"choices": []}, "choices is empty"),
         ({"choices": "none"}, "choices is not a list of objects"),
         ({"choices": [{}]}, r"choices\[0\].message is missing"),

@@ -94,7 +94,7 @@ class OpenAIDialect:
     def read(self, body: dict[str, Any]) -> ChatReply:
         choices = object_list(body, "choices")
         if not choices:
-            raise ValueError("choices is empty")
+            raise ValueError("choices is empty" if "choices" in body else "choices is missing")
         message = choices[0].get("message")
         if not isinstance(message, dict):
             raise ValueError("choices[0].message is missing")  # noqa: TRY004 - every error in a reply is a ValueError

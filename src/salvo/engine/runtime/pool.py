@@ -10,6 +10,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from salvo.engine.runtime.clock import SystemClock
+
 T = TypeVar("T")
 
 
@@ -113,24 +115,41 @@ async def gather(jobs: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
 
 
 TERMINATED = "SIGTERM was received"
+_REACTION_SECONDS = 1.0
+"""A second signal within this time is not a second request: `timeout` sends each signal twice."""
 
 
 @contextmanager
 def cancel_on_interrupt(pool: Pool, reason: str) -> Iterator[None]:
     """Cancel the jobs of the pool on Ctrl-C, instead of raising KeyboardInterrupt, and on SIGTERM, instead of ending.
 
-    The reason is for Ctrl-C; for SIGTERM it is TERMINATED. Outside the main thread, where no signal arrives, this does
-    nothing.
+    The reason is for Ctrl-C; for SIGTERM it is TERMINATED. If the loop has not reacted to a signal after a second,
+    because a user's code blocks it and catches every exception, the next signal ends the process. Outside the main
+    thread, where no signal arrives, this does nothing.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
     loop = asyncio.get_running_loop()
+    clock = SystemClock()
     reasons: dict[int, str] = {signal.SIGINT: reason, signal.SIGTERM: TERMINATED}
+    unanswered_since: float | None = None  # when the first signal arrived to which the loop has not reacted
+
+    def cancel(number: int) -> None:
+        nonlocal unanswered_since
+        unanswered_since = None
+        pool.cancel(reasons[number])
 
     def interrupt(number: int, _frame: object) -> None:
+        nonlocal unanswered_since
+        now = clock.monotonic()
+        if unanswered_since is None:
+            unanswered_since = now
+        elif now - unanswered_since > _REACTION_SECONDS:
+            signal.signal(number, signal.SIG_DFL)
+            signal.raise_signal(number)
         # Not at once: a job that is just finishing would count as cancelled after it was stored.
-        loop.call_soon_threadsafe(pool.cancel, reasons[number])
+        loop.call_soon_threadsafe(cancel, number)
 
     previous = {number: signal.signal(number, interrupt) for number in reasons}
     try:
