@@ -13,7 +13,7 @@ import pytest
 from click.testing import Result
 
 from tests.support.project import UserProject
-from tests.support.provider import Fault, LoopbackProvider, ProviderRequest, Say
+from tests.support.provider import Fault, LoopbackProvider, ProviderRequest, Say, always
 from tests.support.provider.script import Answer
 
 SUITE = """
@@ -290,3 +290,57 @@ def test_pytest_runs_single_cells_by_their_node_id(suite: UserProject) -> None:
 
 def _environment() -> dict[str, str]:
     return {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "HOME": str(Path.home())}
+
+
+ERRING = """
+scenario: refund
+adapter: function:agent.answer
+runs: 2
+cases:
+  - {id: easy, question: easy}
+  - {id: hard, question: hard}
+matrix:
+  system_prompt: {short: short, long: long}
+user_message: "{{ question }}"
+assertions:
+  - {type: text, contains_all: [good]}
+"""
+ERRING_AGENT = """
+def answer(request):
+    if (request.system_prompt, request.user_message) == ("short", "hard"):
+        raise RuntimeError("a bug")
+    return "bad" if request.user_message == "hard" else "good"
+"""
+
+
+def test_a_grid_says_which_cases_a_rate_is_not_about_and_why_runs_could_not_be_judged(suite: UserProject) -> None:
+    suite.write("scenarios/refund.yaml", ERRING)
+    suite.write("agent.py", ERRING_AGENT)
+    ran = suite.salvo("run")
+    assert ran.exit_code == 1
+    assert "4 cells: 1 failed, 1 error, 2 passed" in ran.stdout
+    assert "short has completed runs in 1 of 2 cases: its pass rate says nothing about the others.\n" in ran.stdout
+    assert "long has completed runs" not in ran.stdout
+    assert "2 runs could not be judged:\n  2 × the adapter failed: RuntimeError: a bug (agent.py, line 3)" in ran.stdout
+
+
+def test_the_mean_of_cells_is_called_that_of_their_cases(suite: UserProject) -> None:
+    """A mean over the three cells with a rate would be 67 %."""
+    suite.write("scenarios/refund.yaml", ERRING)
+    suite.write("agent.py", ERRING_AGENT)
+    ran = suite.salvo("run", "-q")
+    assert "Mean pass rate of the cases: 50%, " in ran.stdout
+    assert "clustered by case)" in ran.stdout
+
+
+def test_a_grid_of_cached_runs_says_why_there_is_no_mean_and_mentions_the_cache_once(suite: UserProject) -> None:
+    suite.write("scenarios/refund.yaml", ERRING.replace("function:agent.answer", "openai\nmodel: gpt-5.4-mini"))
+    with LoopbackProvider(always(Say("good"))) as provider:
+        suite.reach(provider)
+        suite.salvo("run", "--cache")
+        ran = suite.salvo("run", "--cache")
+    assert ran.exit_code == 0
+    assert "suite mean  unknown: every completed run was answered from a cache\n" in ran.stdout
+    assert "p-values" not in ran.stdout
+    assert ran.stdout.count("got replies from the cache") == 1
+    assert "4 scenarios: 8 of 8 runs got replies from the cache." in ran.stdout

@@ -49,7 +49,7 @@ def test_the_end_has_totals_and_each_failing_scenario_with_the_command_to_replay
     assert ran.exit_code == 1
     assert without_ids(ran.stdout.split("\n\n")[-1]) == snapshot("""\
 3 scenarios: 1 failed, 1 error, 1 passed. 6 runs: 2 failed, 1 could not be judged, 3 passed. Cost: unknown.
-Overall: failed. Mean pass rate of the scenarios: 50%, 95% interval 0% to 100% (standard error 50.0 points, clustered by scenario).
+Overall: failed. Mean pass rate of 2 of 3 scenarios: 50%, 95% interval 0% to 100% (standard error 50.0 points, clustered by scenario).
   failed        refund  0 of 2 runs passed  salvo replay BATCH-0001
   error         search  1 error  salvo report BATCH-0001
 """)
@@ -132,3 +132,68 @@ def test_a_file_of_an_unknown_format_is_refused_before_anything_runs(empty: User
     assert ran.exit_code == 2
     assert "Use one of .json, .jsonl, .xml (JUnit), .md, .html." in ran.stderr
     assert empty.runs() == []
+
+
+def test_quiet_says_why_runs_could_not_be_judged_or_were_not_made(empty: UserProject) -> None:
+    add(empty, "first", "broken", runs=2)
+    add(empty, "second", "broken", runs=2)
+    ran = empty.salvo("run", "-q", "-x", "-j", "1")
+    assert ran.exit_code == 3
+    assert without_ids(ran.stdout) == snapshot("""\
+2 scenarios: 2 errors. 4 runs: 1 could not be judged, 3 without a result. Cost: unknown.
+Overall: not judged, because 1 run could not be judged.
+  error         first   1 error, 1 without a result  salvo report BATCH-0001
+  error         second  2 without a result  salvo run --resume BATCH
+1 run could not be judged:
+  1 × the adapter failed: RuntimeError: a bug (agent.py, line 3)  (BATCH-0001)
+3 runs without a result:
+  3 × not run: a run could not be judged, and -x stops at the first  (BATCH-0002)
+Resume all of them with: salvo run --resume latest
+""")
+
+
+def test_a_reason_that_a_table_gave_is_not_repeated(empty: UserProject) -> None:
+    add(empty, "booking", "good")
+    add(empty, "search", "broken")
+    assert empty.salvo("run").stdout.count("a bug") == 1
+
+
+@pytest.mark.parametrize("options", [(), ("-q",)])
+def test_a_scenario_that_passed_with_an_error_says_why_the_command_did_not(
+    empty: UserProject, options: tuple[str, ...]
+) -> None:
+    add(empty, "booking", "good", runs=2)
+    empty.write(
+        "agent.py",
+        """
+        def answer(request):
+            if request.seed == 1:
+                raise RuntimeError("a bug")
+            return request.user_message
+        """,
+    )
+    ran = empty.salvo("run", "--seed", "0", *options)
+    assert ran.exit_code == 3
+    assert "Overall: not judged, because 1 run could not be judged.\n" in ran.stdout
+
+
+def test_the_overall_verdict_is_that_of_the_exit_code_when_the_baseline_decides(empty: UserProject) -> None:
+    empty.write(
+        "agent.py", "def answer(request):\n    return 'good' if request.seed > 99 or request.seed % 2 else 'bad'\n"
+    )
+    for name in ("booking", "refund"):
+        add(empty, name, "good", runs=30)
+    assert empty.salvo("run", "--seed", "100").exit_code == 0
+    assert empty.salvo("baseline", "bless", "latest").exit_code == 0
+    ran = empty.salvo("run", "--seed", "0", "--min-pass-rate", "0.5", "--against-baseline")
+    assert ran.exit_code == 1
+    closing = ran.stdout.split("\n\n")[-1]
+    assert closing.startswith("2 scenarios: 2 passed.")
+    assert "Overall: failed, because of the comparison with the baseline." in closing
+
+
+def test_the_chance_of_one_run_is_not_rounded_to_the_minimum(empty: UserProject) -> None:
+    add(empty, "booking", "good", runs=200)
+    empty.write("agent.py", "def answer(request):\n    return 'good' if request.seed < 179 else 'bad'\n")
+    ran = empty.salvo("run", "--seed", "0", "--min-pass-rate", "0.9")
+    assert "pass^k     1: 89.5% (" in ran.stdout

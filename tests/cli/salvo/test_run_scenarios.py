@@ -54,7 +54,7 @@ def test_several_scenarios_have_one_verdict_and_a_mean_over_them(project: UserPr
     suite = json.loads((project.folder / "out.json").read_text())["suite"]
     assert (suite["verdict"], suite["verdicts"]) == ("failed", {"passed": 1, "failed": 1})
     assert suite["mean"]["interval"] == [0.0, 1.0]
-    assert f"**Failed. {counts}. Mean pass rate {mean}.**" in (project.folder / "out.md").read_text()
+    assert f"**Failed. {counts}. Mean pass rate of the scenarios: {mean}.**" in (project.folder / "out.md").read_text()
     assert "Overall" not in alone.stdout
 
 

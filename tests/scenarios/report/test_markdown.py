@@ -69,9 +69,10 @@ def test_a_batch_in_which_everything_happened() -> None:
 def test_the_verdicts_of_several_scenarios_come_first() -> None:
     made, results = book_flight()
     summaries = [summarise(made, [index_entry(run) for run in results])]
-    passed = replace(summaries[0], scenario_id="other", verdict=summaries[0].verdict.__class__("passed"))
+    verdict = summaries[0].verdict.__class__("passed")
+    passed = replace(summaries[0], batch_id="another", scenario_id="other", verdict=verdict)
     assert shown([*summaries, passed], results).splitlines()[0] == snapshot(
-        "**Failed. 2 scenarios: 1 passed, 1 failed. Mean pass rate 80%, 95% interval 54% to 93% (standard error 0.0 points, clustered by scenario).**"
+        "**Failed. 2 scenarios: 1 passed, 1 failed. Mean pass rate of the scenarios: 80%, 95% interval 54% to 93% (standard error 0.0 points, clustered by scenario).**"
     )
 
 

@@ -107,7 +107,7 @@ def _show_batch(store: RunStore, batch_id: str, failures: bool, as_json: bool, p
         _show([summary], failures, as_json)
     else:
         scorings = list(ScoreStore(store).of_batch(batch_id))
-        notes = [*terminal.cache_note(batch, entries), *score_report.batch_note(scorings)]
+        notes = [*terminal.cache_note([(batch, entries)]), *score_report.batch_note(scorings)]
         table = terminal.batch_table(summary, colour=True, pass_at_k=pass_at_k)
         echo("\n".join([*table, *([""] if notes else []), *notes]))
 

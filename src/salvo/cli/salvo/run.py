@@ -37,7 +37,7 @@ DEFAULT_BASELINE = "-"
     is_flag=True,
     help="The confidence is that of each bound, not of the interval: fewer runs are needed.",
 )
-@click.option("--until-sure", is_flag=True, help="Run in rounds until that is shown; needs --max-runs.")
+@click.option("--until-sure", is_flag=True, help="Run in rounds until the confidence is reached; needs --max-runs.")
 @click.option("--max-runs", type=click.IntRange(min=1), help="With --until-sure: no more runs than this.")
 @click.option(
     "--against-baseline",
@@ -52,7 +52,7 @@ DEFAULT_BASELINE = "-"
     type=click.IntRange(min=1),
     default=20,
     show_default=True,
-    help="With --against-baseline: a false alarm in so many comparisons with a baseline has a probability of 5 %.",
+    help="With --against-baseline: over this many comparisons, a false alarm has a probability of at most 5 %.",
 )
 @click.option("--pass-at-k", is_flag=True, help="Also show pass@k: the chance that at least one of k runs passes.")
 @click.option(
@@ -111,10 +111,12 @@ def run(**options: Any) -> None:
     """Run scenarios N times and report how reliable the agent is.
 
     Each PATH is a scenario file, a folder of them, or FILE::NAME for one scenario of a file; without one, scenarios/ or
-    the current folder. Of more than 10 scenarios, only those that did not pass get a table. Exits 0 when every scenario
-    passes, 1 when one fails or is significantly worse than its baseline, 2 on bad usage or an invalid file, 3
-    when something could not be judged or skipped runs leave the verdict open, 4 when the runs cannot show it with the
-    required confidence, and 130 when interrupted (finished runs are saved; --resume continues).
+    the current folder. Of more than 10 scenarios, only the first 10 that did not pass get a table.
+
+    Exits 0 when every scenario passes, 1 when one fails or is significantly worse than its baseline, 2 on bad usage or
+    an invalid file, 3 when something could not be judged or skipped runs leave the verdict open, 4 when the runs cannot
+    show it with the required confidence, 5 when no scenario was selected, and 130 when interrupted (finished runs are
+    saved; --resume continues).
     """
     from salvo.cli.salvo import run_command  # takes several times as long as everything that --help needs
 

@@ -37,7 +37,7 @@ from salvo.scenarios.destinations import destination_lines
 from salvo.scenarios.overrides import ScenarioOverrides
 from salvo.scenarios.plan import RunSettings, plan_resume, plan_runs
 from salvo.scenarios.report import terminal
-from salvo.scenarios.report.closing import closing_summary, worth_a_table
+from salvo.scenarios.report.closing import closing_summary, overall, worth_a_table
 from salvo.scenarios.report.grid import grid_lines
 from salvo.scenarios.result import AgentRunResult, Batch
 from salvo.scenarios.run.call_limits import CallLimits
@@ -178,7 +178,7 @@ def run(
     _show(store, work, summaries, compared, output)
     if outcome.interrupted:
         raise SystemExit(ExitCode.INTERRUPTED)
-    raise SystemExit(_exit_code(summaries, compared))
+    raise SystemExit(_EXIT_CODES[_verdict(summaries, compared)])
 
 
 def execute(
@@ -380,13 +380,18 @@ def _show(
         tables = [] if output.quiet else worth_a_table(single, verbose=output.verbose)
         sections = [terminal.batch_table(summary, colour=True, pass_at_k=output.pass_at_k) for summary in tables]
         sections += [grid_lines(grid, colour=True) for grid in grids]
-        if output.quiet or len(summaries) > 1:  # the table of the only scenario says the same
-            sections.append(closing_summary(summaries, len(tables) + len(in_grids), in_grids=in_grids, colour=True))
-        cached = [line for item in work for line in terminal.cache_note(item.batch, item.entries)]
+        cached = terminal.cache_note([(item.batch, item.entries) for item in work])
         if cached:
             sections.append(cached)
         if compared is not None:
             sections.append(compared.lines())
+        verdict = _verdict(summaries, compared)
+        if output.quiet or len(summaries) > 1:
+            shown = {summary.batch_id for summary in tables}
+            sections.append(closing_summary(summaries, verdict, tables=shown, in_grids=in_grids, colour=True))
+        else:  # the table of the only scenario says the rest
+            sections.append(list(overall(summaries, verdict, colour=True)))
+        sections = [lines for lines in sections if lines]
         echo("\n\n".join("\n".join(lines) for lines in sections))
     if output.as_json or output.files:
         from salvo.scenarios.report import export  # most runs write no files
@@ -401,13 +406,14 @@ def _show(
             export.write(file, content)
 
 
-def _exit_code(summaries: list[BatchSummary], compared: BaselineComparison | None) -> ExitCode:
-    code = batch_exit_code(summaries)
-    if compared is None or code is ExitCode.FAILED:
-        return code
+def _verdict(summaries: list[BatchSummary], compared: BaselineComparison | None) -> SuiteVerdict:
+    """Return the verdict of the command: that of its scenarios, and that of the comparison with a baseline."""
+    verdict = suite_verdict(summaries)
+    if compared is None or verdict is SuiteVerdict.FAILED:
+        return verdict
     if compared.is_worse:
-        return ExitCode.FAILED
-    return ExitCode.NOT_JUDGED if compared.is_unjudged else code
+        return SuiteVerdict.FAILED
+    return SuiteVerdict.NOT_JUDGED if compared.is_unjudged else verdict
 
 
 _EXIT_CODES = {

@@ -33,17 +33,28 @@ class SuiteSummary:
     scenarios: int
     verdicts: dict[BatchVerdict, int]
     """The number of scenarios by verdict."""
+    unit: str
+    """What the mean is over: "scenario", "case" if all are cells of cases, or "scenario and case"."""
+    units: int
+    """The number of scenarios, in which the cells of one case count once."""
+    units_with_rate: int
+    """The number of those that have a pass rate: the mean is over them."""
     mean: ClusteredMean | None
-    """The mean of the scenarios' pass rates, each with the same weight, and its standard error clustered by scenario
-    (the cells of one case count as one scenario); null if fewer than two have a completed run."""
+    """The mean of their pass rates, each with the same weight, and its standard error clustered by them; null if fewer
+    than two have a pass rate."""
 
 
 def summarise_suite(summaries: Sequence[BatchSummary]) -> SuiteSummary:
+    clusters = case_clusters(summaries)
+    are_cells = {_is_cell(summary) for summary in summaries}
     return SuiteSummary(
         verdict=suite_verdict(summaries),
         scenarios=len(summaries),
         verdicts=dict(Counter(summary.verdict for summary in summaries)),
-        mean=clustered_mean(case_clusters(summaries), _RATES),
+        unit="scenario and case" if len(are_cells) > 1 else "case" if True in are_cells else "scenario",
+        units=len({_cluster_key(summary) for summary in summaries}),
+        units_with_rate=len(clusters),
+        mean=clustered_mean(clusters, _RATES),
     )
 
 
@@ -69,12 +80,20 @@ def case_clusters(summaries: Iterable[BatchSummary]) -> list[Cluster]:
     The interval of a mean of several rates is the square sum of their intervals (MOVER).
     """
     by_case: dict[tuple[str, str], list[Cluster]] = {}
-    for index, summary in enumerate(summaries):
+    for summary in summaries:
         rate = _rate(summary)
         if rate is not None:
-            key = (summary.suite, summary.parameters.get(CASE, "")) if summary.suite else ("", str(index))
-            by_case.setdefault(key, []).append(rate)
+            by_case.setdefault(_cluster_key(summary), []).append(rate)
     return [_merged(rates) for rates in by_case.values()]
+
+
+def _cluster_key(summary: BatchSummary) -> tuple[str, str]:
+    return (summary.suite, summary.parameters.get(CASE, "")) if summary.suite else ("", summary.batch_id)
+
+
+def _is_cell(summary: BatchSummary) -> bool:
+    """Return whether the summary is a cell of a case. Without cases, the cells of a matrix are one scenario."""
+    return bool(summary.suite) and CASE in summary.parameters
 
 
 def _rate(summary: BatchSummary) -> Cluster | None:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 
 from salvo.engine.text.formatting import first_lines, pluralize, truncate
 from salvo.engine.text.unicode_escape import printable
-from salvo.scenarios.analysis.suite import summarise_suite
-from salvo.scenarios.analysis.summary import BatchSummary, BatchVerdict, Cost
+from salvo.scenarios.analysis.suite import SuiteVerdict, suite_verdict, summarise_suite
+from salvo.scenarios.analysis.summary import BatchSummary, BatchVerdict, Cost, Group
 from salvo.scenarios.report import labels
 from salvo.scenarios.report.terminal import VerdictPaint
 
@@ -23,6 +23,7 @@ _WORST_FIRST = (
 _LONGEST_NAME = 60
 _MOST_NAMES = 3
 _MOST_ASSERTIONS = 10
+_MOST_REASONS = 5
 
 
 def worth_a_table(summaries: Sequence[BatchSummary], *, verbose: bool) -> list[BatchSummary]:
@@ -33,36 +34,66 @@ def worth_a_table(summaries: Sequence[BatchSummary], *, verbose: bool) -> list[B
 
 
 def closing_summary(
-    summaries: Sequence[BatchSummary], tables: int, *, in_grids: Container[str] = (), colour: bool = False
+    summaries: Sequence[BatchSummary],
+    verdict: SuiteVerdict,
+    *,
+    tables: Container[str] = (),
+    in_grids: Container[str] = (),
+    colour: bool = False,
 ) -> list[str]:
     """Return the totals, and a line for each scenario that did not pass, with the command that shows why.
 
-    `tables` is the number of scenarios whose tables were shown before. Grids have listed the batches `in_grids`.
+    `verdict` is that of the whole command. The tables of the batches `tables` were shown before, and grids have listed
+    the batches `in_grids`.
     """
     paint = VerdictPaint(colour)
     unlisted = [item for item in summaries if item.batch_id not in in_grids and _needs_attention(item)]
     attention = sorted(unlisted, key=lambda summary: _WORST_FIRST.index(summary.verdict))
-    lines = [paint(totals(summaries), bold=True), *_overall(summaries, paint)]
+    lines = [paint(totals(summaries), bold=True), *overall(summaries, verdict, colour=colour)]
     width = max((len(_name(summary)) for summary in attention), default=0)
     for summary in attention:
-        verdict = paint.verdict(summary.verdict) + " " * (len(BatchVerdict.INCONCLUSIVE) - len(summary.verdict))
-        lines.append(f"  {verdict}  {_name(summary):<{width}}  {_counts(summary)}  {_next_command(summary)}".rstrip())
+        word = paint.verdict(summary.verdict) + " " * (len(BatchVerdict.INCONCLUSIVE) - len(summary.verdict))
+        lines.append(f"  {word}  {_name(summary):<{width}}  {_counts(summary)}  {_next_command(summary)}".rstrip())
     lines += first_lines(list(_tolerated(summaries)), _MOST_ASSERTIONS)
+    without_table = [summary for summary in summaries if summary.batch_id not in tables]
+    lines += _reasons("could not be judged", labels.error, (summary.error_groups for summary in without_table))
+    lines += _reasons("without a result", labels.skip_reason, (summary.not_made for summary in without_table))
     if sum(summary.without_result > 0 for summary in summaries) > 1:
         lines.append("Resume all of them with: salvo run --resume latest")
-    if 0 < tables < len(summaries):
-        more = pluralize(len(summaries) - tables, "more table")
-        lines.append(f"{more}: salvo run -v prints all of them, salvo report BATCH one of them.")
+    hidden = sum(summary.batch_id not in in_grids for summary in without_table)
+    if hidden and len(without_table) < len(summaries):
+        lines.append(
+            f"{pluralize(hidden, 'more table')}: salvo run -v prints all of them, salvo report BATCH one of them."
+        )
     return lines
 
 
-def _overall(summaries: Sequence[BatchSummary], paint: VerdictPaint) -> Iterator[str]:
-    """Yield the one verdict on several scenarios, and their mean pass rate."""
-    if len(summaries) < 2:
+def overall(summaries: Sequence[BatchSummary], verdict: SuiteVerdict, *, colour: bool = False) -> Iterator[str]:
+    """Yield the verdict of the command, which its exit code follows, unless it is that of the only scenario."""
+    if [verdict.value] == [summary.verdict.value for summary in summaries]:
         return
-    suite = summarise_suite(summaries)
-    mean = "" if suite.mean is None else f" Mean pass rate of the scenarios: {labels.suite_mean(suite.mean)}."
-    yield f"Overall: {paint.verdict(suite.verdict)}.{mean}"
+    reason = ""
+    if verdict is not suite_verdict(summaries):
+        reason = ", because of the comparison with the baseline"
+    elif verdict is SuiteVerdict.NOT_JUDGED and (errors := sum(summary.errors for summary in summaries)):
+        reason = f", because {pluralize(errors, 'run')} could not be judged"
+    mean = labels.suite_mean(summarise_suite(summaries))
+    yield f"Overall: {VerdictPaint(colour).verdict(verdict)}{reason}." + (f" {mean}" if mean else "")
+
+
+def _reasons(title: str, describe: Callable[[Group], str], groups: Iterable[Iterable[Group]]) -> Iterator[str]:
+    """Yield why runs have no verdict, the most frequent reasons first, each with a run to look at."""
+    counts: Counter[str] = Counter()
+    examples: dict[str, str] = {}
+    for group in (group for batch in groups for group in batch):
+        reason = printable(describe(group))
+        counts[reason] += group.count
+        examples.setdefault(reason, group.run_ids[0])
+    if counts:
+        yield f"{pluralize(counts.total(), 'run')} {title}:"
+    yield from first_lines(
+        [f"  {count} × {reason}  ({examples[reason]})" for reason, count in counts.most_common()], _MOST_REASONS
+    )
 
 
 def _tolerated(summaries: Sequence[BatchSummary]) -> Iterator[str]:
@@ -89,7 +120,7 @@ def _name(summary: BatchSummary) -> str:
 def totals(summaries: Sequence[BatchSummary]) -> str:
     """Return the numbers of scenarios and runs by verdict and outcome, and the cost with that of the judges."""
     verdicts = Counter(summary.verdict for summary in summaries)
-    scenarios = ", ".join(f"{verdicts[verdict]} {verdict}" for verdict in _WORST_FIRST if verdicts[verdict])
+    scenarios = labels.verdict_counts({verdict: verdicts[verdict] for verdict in _WORST_FIRST if verdicts[verdict]})
     outcomes = [
         (sum(summary.failed for summary in summaries), "failed"),
         (sum(summary.errors for summary in summaries), "could not be judged"),

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 from salvo.engine.stats.rates import Interval
-from salvo.engine.text.formatting import at_least, at_most, percent, pluralize, truncate
+from salvo.engine.text.formatting import at_least, at_most, first_lines, percent, pluralize, points, truncate
 from salvo.engine.text.markdown import inline, markdown_table
 from salvo.engine.text.terminal import Paint, table
 from salvo.engine.text.unicode_escape import printable
+from salvo.scenarios.analysis.compare import ALPHA
 from salvo.scenarios.analysis.grid import Grid, GridCell, Standing, Variant
 from salvo.scenarios.analysis.summary import BatchVerdict
-from salvo.scenarios.report.labels import RateLabels
+from salvo.scenarios.report.headline import format_p
+from salvo.scenarios.report.labels import RateLabels, verdict_counts
 
 MOST_CELLS = 50
 """Cells that are listed one by one; those that did not pass come first."""
 _NAME = 60
+_MOST_NOTES = 5
 _COLOURS = {"passed": "green", "failed": "red", "error": "yellow", "open": "yellow", "inconclusive": "yellow"}
 _STANDING_COLOURS = {Standing.BEST: "green", Standing.WORSE: "red", Standing.NOT_COMPARED: "yellow"}
 VARIANT_COLUMNS = ("VARIANT", "CELLS PASSED", "RUNS PASSED", "PASS-RATE", "SE", "95%", "COMPARED WITH THE BEST")
@@ -43,14 +47,16 @@ def headline(grid: Grid) -> str:
     """Return what the grid is about: its size, and how many cells have which verdict."""
     size = [pluralize(len(grid.cases), "case")] if grid.cases != [""] else []
     size += [pluralize(len(grid.variants), "variant")] if len(grid.variants) > 1 else []
-    verdicts = ", ".join(f"{count} {verdict}" for verdict, count in grid.verdicts.items())
+    verdicts = verdict_counts({BatchVerdict(verdict): count for verdict, count in grid.verdicts.items()})
     return f"{printable(grid.suite)}  {' × '.join(size)}  {pluralize(len(grid.cells), 'cell')}: {verdicts}"
 
 
 def notes(grid: Grid) -> Iterator[str]:
     """Yield the mean of the suite, and how variants were compared."""
     if grid.pass_rate is None:
-        yield "suite mean  unknown: no run was completed"
+        completed = any(cell.completed for cell in grid.cells)
+        reason = "every completed run was answered from a cache" if completed else "no run was completed"
+        yield f"suite mean  unknown: {reason}"
     elif grid.standard_error is None or grid.interval is None:
         yield f"suite mean  {percent(grid.pass_rate)} (one case: no standard error)"
     else:
@@ -58,11 +64,23 @@ def notes(grid: Grid) -> Iterator[str]:
             f"suite mean  {percent(grid.pass_rate)}, standard error {_points(grid.standard_error)} clustered by case, "
             f"95% interval {_interval(grid.interval)}"
         )
-    if grid.pairs:
+    yield from first_lines(list(_missing_cases(grid)), _MOST_NOTES)
+    if any(variant.p_value is not None for variant in grid.variants):
         yield (
             "Variants are compared on these cases, case by case (exact Mantel-Haenszel test); p-values are corrected "
             f"for {pluralize(grid.pairs, 'pair')} of variants."
         )
+
+
+def _missing_cases(grid: Grid) -> Iterator[str]:
+    """Yield the variants whose pass rates are not about all cases."""
+    cases = Counter(cell.variant for cell in grid.cells if cell.completed)
+    for variant in grid.variants:
+        number = cases[variant.name]
+        if 0 < number < len(grid.cases):
+            name = printable(truncate(variant.name or grid.suite, _NAME))
+            completed = f"{name} has completed runs in {number} of {len(grid.cases)} cases"
+            yield f"{completed}: its pass rate says nothing about the others."
 
 
 def split_cells(grid: Grid) -> tuple[list[GridCell], str]:
@@ -71,7 +89,7 @@ def split_cells(grid: Grid) -> tuple[list[GridCell], str]:
     if not rest:
         return shown, ""
     counts = {verdict: sum(cell.verdict is verdict for cell in rest) for verdict in BatchVerdict}
-    verdicts = ", ".join(f"{count} {verdict}" for verdict, count in counts.items() if count)
+    verdicts = verdict_counts({verdict: count for verdict, count in counts.items() if count})
     return shown, f"{pluralize(len(rest), 'other cell')}: {verdicts}"
 
 
@@ -79,8 +97,7 @@ def standing(variant: Variant) -> str:
     """Return how a variant compares with the best one, with the p-value."""
     if variant.difference is None or variant.p_value is None:
         return variant.standing
-    points = f"{variant.difference * 100:+.0f} points".replace("-", "−")
-    return f"{variant.standing} ({points}, p={_p_value(variant.p_value)})"
+    return f"{variant.standing} ({points(variant.difference)} points, {format_p(variant.p_value, ALPHA)})"
 
 
 def variant_row(variant: Variant) -> tuple[str, ...]:
@@ -135,7 +152,3 @@ def _points(share: float) -> str:
 
 def _interval(interval: Interval) -> str:
     return f"{at_least(interval.low)} to {at_most(interval.high)}"
-
-
-def _p_value(value: float) -> str:
-    return "<0.001" if value < 0.001 else f"{value:.3f}"

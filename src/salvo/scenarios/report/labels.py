@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from salvo.engine.stats.clusters import ClusteredMean
 from salvo.engine.stats.rates import Interval
 from salvo.engine.text.formatting import (
     NamedValue,
@@ -136,14 +135,11 @@ def figures(summary: BatchSummary, *, pass_at_k: bool = False) -> Iterator[Named
     if summary.evidence and summary.evidence.method == CORRECTED and summary.verdict in _SETTLED:
         yield NamedValue("saving", _saving(summary, summary.evidence))
     if summary.pass_hat:
-        yield NamedValue(
-            "pass^k", f"{_chances(summary.pass_hat, summary.pass_hat_intervals)}  (the chance that k runs all pass)"
-        )
+        chances = _chances(summary.pass_hat, summary.pass_hat_intervals, summary.min_pass_rate)
+        yield NamedValue("pass^k", f"{chances}  (the chance that k runs all pass)")
     if pass_at_k and summary.pass_at:
-        yield NamedValue(
-            "pass@k",
-            f"{_chances(summary.pass_at, summary.pass_at_intervals)}  (the chance that at least one of k runs passes)",
-        )
+        chances = _chances(summary.pass_at, summary.pass_at_intervals, summary.min_pass_rate)
+        yield NamedValue("pass@k", f"{chances}  (the chance that at least one of k runs passes)")
     yield NamedValue("cost", _cost(summary))
     if summary.latency:
         latency = summary.latency
@@ -156,8 +152,11 @@ def figures(summary: BatchSummary, *, pass_at_k: bool = False) -> Iterator[Named
         )
 
 
-def _chances(chances: Mapping[int, float], intervals: Mapping[int, Interval]) -> str:
-    return "  ".join(f"{k}: {percent(chance)} ({bounds_text(intervals[k])})" for k, chance in chances.items())
+def _chances(chances: Mapping[int, float], intervals: Mapping[int, Interval], min_pass_rate: float) -> str:
+    """Return the chance for each k. That of one run is the pass rate, so it is not rounded to the minimum either."""
+    return "  ".join(
+        f"{k}: {percent(chance, min_pass_rate)} ({bounds_text(intervals[k])})" for k, chance in chances.items()
+    )
 
 
 def bounds_text(bounds: Interval, *apart: float) -> str:
@@ -187,14 +186,32 @@ def _pass_rate(summary: BatchSummary) -> str:
 
 def suite_counts(suite: SuiteSummary) -> str:
     """Return how many scenarios have which verdict."""
-    counts = (f"{suite.verdicts[verdict]} {verdict}" for verdict in BatchVerdict if verdict in suite.verdicts)
-    return f"{pluralize(suite.scenarios, 'scenario')}: {', '.join(counts)}"
+    counts = verdict_counts({verdict: suite.verdicts[verdict] for verdict in BatchVerdict if verdict in suite.verdicts})
+    return f"{pluralize(suite.scenarios, 'scenario')}: {counts}"
 
 
-def suite_mean(mean: ClusteredMean) -> str:
-    """Return the mean pass rate over the scenarios, with its interval."""
-    error = f"standard error {mean.standard_error * 100:.1f} points, clustered by scenario"
-    return f"{percent(mean.mean, *mean.interval)}, 95% interval {bounds_text(mean.interval)} ({error})"
+def verdict_counts(counts: Mapping[BatchVerdict, int]) -> str:
+    """Return how many scenarios have which verdict, in the given order."""
+    return ", ".join(
+        pluralize(count, "error") if verdict is BatchVerdict.ERROR else f"{count} {verdict}"
+        for verdict, count in counts.items()
+    )
+
+
+def suite_mean(suite: SuiteSummary) -> str | None:
+    """Return the mean pass rate over the scenarios or cases that have one, with its interval."""
+    mean = suite.mean
+    if mean is None:
+        return None
+    plural = " and ".join(f"{unit}s" for unit in suite.unit.split(" and "))
+    subject = (
+        f"the {plural}"
+        if suite.units_with_rate == suite.units
+        else f"{suite.units_with_rate} of {suite.units} {plural}"
+    )
+    error = f"standard error {mean.standard_error * 100:.1f} points, clustered by {suite.unit}"
+    rate = f"{percent(mean.mean, *mean.interval)}, 95% interval {bounds_text(mean.interval)} ({error})"
+    return f"Mean pass rate of {subject}: {rate}."
 
 
 def _confidence(evidence: GateEvidence) -> str:

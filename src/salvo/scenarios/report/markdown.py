@@ -43,8 +43,7 @@ def _headline(summaries: Sequence[BatchSummary]) -> str:
     counts = f"{labels.suite_counts(suite)}."
     if len(summaries) < 2:
         return counts
-    mean = "" if suite.mean is None else f" Mean pass rate {labels.suite_mean(suite.mean)}."
-    return f"{suite.verdict.capitalize()}. {counts}{mean}"
+    return " ".join(filter(None, [f"{suite.verdict.capitalize()}.", counts, labels.suite_mean(suite)]))
 
 
 def _row(summary: BatchSummary) -> tuple[str, ...]:

@@ -104,16 +104,18 @@ def _failures(summary: BatchSummary) -> Iterator[str]:
     yield from map(printable, labels.tolerated_failures(summary))
 
 
-def cache_note(batch: Batch, entries: Iterable[IndexEntry]) -> list[str]:
-    """Return a line if runs of the batch got replies from the cache."""
-    count = sum(entry.from_cache for entry in entries)
-    if not count:
+def cache_note(batches: Iterable[tuple[Batch, Iterable[IndexEntry]]]) -> list[str]:
+    """Return a line if runs got replies from the cache."""
+    counts = [(batch, sum(entry.from_cache for entry in entries)) for batch, entries in batches]
+    cached = [(batch, count) for batch, count in counts if count]
+    if not cached:
         return []
-    runs = f"{count} of {pluralize(batch.runs, 'run')}"
+    runs = f"{sum(count for _, count in cached)} of {pluralize(sum(batch.runs for batch, _ in cached), 'run')}"
+    where = printable(cached[0][0].scenario_id) if len(cached) == 1 else pluralize(len(cached), "scenario")
     meaning = (
         "They repeat earlier runs, so they are no independent evidence, and what those replies cost was paid before."
     )
-    return [f"{printable(batch.scenario_id)}: {runs} got replies from the cache. {meaning}"]
+    return [f"{where}: {runs} got replies from the cache. {meaning}"]
 
 
 def _scored_failures(summary: BatchSummary) -> Iterator[str]:
