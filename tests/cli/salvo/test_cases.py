@@ -344,3 +344,15 @@ def test_a_grid_of_cached_runs_says_why_there_is_no_mean_and_mentions_the_cache_
     assert "p-values" not in ran.stdout
     assert ran.stdout.count("got replies from the cache") == 1
     assert "4 scenarios: 8 of 8 runs got replies from the cache." in ran.stdout
+
+
+def test_after_early_stopping_the_rates_of_cells_are_corrected_as_their_means_are(suite: UserProject) -> None:
+    suite.write("scenarios/refund.yaml", ERRING)
+    suite.write("agent.py", "def answer(request):\n    return 'good'\n")
+    gate = ("--min-pass-rate", "0.5", "--confidence", "0.8", "--until-sure", "--max-runs", "40", "-j", "4")
+    report = json.loads(suite.salvo("run", *gate, "--json").stdout)
+    (grid,) = report["grids"]
+    corrected = {batch["evidence"]["corrected_rate"] for batch in report["batches"]}
+    assert {cell["pass_rate"] for cell in grid["cells"]} == corrected
+    assert max(corrected) < 1
+    assert grid["pass_rate"] == pytest.approx(sum(cell["pass_rate"] for cell in grid["cells"]) / 4)

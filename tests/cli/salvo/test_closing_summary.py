@@ -1,5 +1,6 @@
 """How `salvo run` ends: totals, what did not pass and what to do about it, however many scenarios there are."""
 
+import json
 import re
 
 import pytest
@@ -197,3 +198,17 @@ def test_the_chance_of_one_run_is_not_rounded_to_the_minimum(empty: UserProject)
     empty.write("agent.py", "def answer(request):\n    return 'good' if request.seed < 179 else 'bad'\n")
     ran = empty.salvo("run", "--seed", "0", "--min-pass-rate", "0.9")
     assert "pass^k     1: 89.5% (" in ran.stdout
+
+
+def test_the_95_percent_interval_of_the_mean_does_not_depend_on_the_confidence_of_the_gate(empty: UserProject) -> None:
+    for name in ("booking", "refund"):
+        add(empty, name, "good")
+    gate = ("--min-pass-rate", "0.5", "--confidence", "0.8", "--until-sure", "--max-runs", "10", "-j", "10")
+    report = json.loads(empty.salvo("run", *gate, "--json").stdout)
+    for batch in report["batches"]:
+        assert batch["passed"] == batch["completed"] == 10
+        assert batch["interval"] == pytest.approx([0.025 ** (1 / 10), 1.0], abs=1e-6)
+        assert batch["evidence"]["interval"] == pytest.approx([0.1 ** (1 / 10), 1.0], abs=1e-6)
+    rate = report["batches"][0]["evidence"]["corrected_rate"]
+    low, _ = report["suite"]["mean"]["interval"]
+    assert low == pytest.approx(rate - (rate - 0.025 ** (1 / 10)) / 2**0.5, abs=1e-6)

@@ -19,6 +19,7 @@ _NEGLIGIBLE = 1e-17
 _STEPS = 9
 """Halvings of the range in which the calibrated threshold is searched, to about 0.5 % of its value."""
 _CLOSE = 1e-7
+_TAIL_95 = 0.025
 
 
 class CorrectedRate(NamedTuple):
@@ -26,6 +27,9 @@ class CorrectedRate(NamedTuple):
 
     rate: float
     interval: Interval
+    """With the confidence of the plan."""
+    interval_95: Interval
+    """With a confidence of 95 %, for means and lists."""
 
 
 class SequentialPlan(NamedTuple):
@@ -147,15 +151,16 @@ def _estimate(plan: SequentialPlan, passes: int, looks: tuple[int, ...]) -> Corr
         return low if increasing else high
 
     lowest, highest = passes == 0, passes == looks[-1]
-    interval = Interval(
-        0.0 if lowest else rate_with(plan.tail, at_or_above, increasing=True),
-        1.0 if highest else rate_with(plan.tail, at_or_below, increasing=False),
-    )
-    medians = (
-        0.0 if lowest else rate_with(0.5, at_or_above, increasing=True),
-        1.0 if highest else rate_with(0.5, at_or_below, increasing=False),
-    )
-    return CorrectedRate(sum(medians) / 2, _beyond_the_minimum(plan, interval, plan.verdict(passes, looks[-1])))
+
+    def bounds_with(tail: float) -> Interval:
+        return Interval(
+            0.0 if lowest else rate_with(tail, at_or_above, increasing=True),
+            1.0 if highest else rate_with(tail, at_or_below, increasing=False),
+        )
+
+    interval = _beyond_the_minimum(plan, bounds_with(plan.tail), plan.verdict(passes, looks[-1]))
+    interval_95 = interval if math.isclose(plan.tail, _TAIL_95) else bounds_with(_TAIL_95)
+    return CorrectedRate(sum(bounds_with(0.5)) / 2, interval, interval_95)
 
 
 def _bounds(plan: SequentialPlan, runs: int) -> tuple[int, int]:

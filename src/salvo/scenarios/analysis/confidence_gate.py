@@ -96,6 +96,13 @@ def gate_evidence(batch: Batch, tally: Tally, looks: Sequence[int] = ()) -> Gate
     return GateEvidence(verdict, confidence, CORRECTED, estimate.interval, None, fixed, one_sided, estimate.rate)
 
 
+def corrected_interval(batch: Batch, tally: Tally, looks: Sequence[int]) -> Interval | None:
+    """Return the 95 % interval of the pass rate after runs that stopped early, whatever confidence was required."""
+    plan = _plan(batch, tally.runs)
+    estimate = plan.estimate(tally.passes, looks) if plan else None
+    return estimate.interval_95 if estimate else None
+
+
 def looks_until_stop(batch: Batch, entries: Sequence[IndexEntry]) -> list[int]:
     """Return the number of independent completed runs after each round of `--until-sure`.
 

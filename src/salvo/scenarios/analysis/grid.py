@@ -55,6 +55,7 @@ class GridCell:
     runs: int
     errors: int
     pass_rate: float | None
+    """The observed one; corrected, as in the means, if the runs stopped early."""
     interval: Interval
 
 
@@ -144,6 +145,7 @@ def variant_name(parameters: Mapping[str, str]) -> str:
 
 
 def _cell(summary: BatchSummary) -> GridCell:
+    corrected = summary.evidence.corrected_rate if summary.evidence else None
     return GridCell(
         batch_id=summary.batch_id,
         scenario_id=summary.scenario_id,
@@ -154,7 +156,7 @@ def _cell(summary: BatchSummary) -> GridCell:
         completed=summary.completed,
         runs=summary.runs,
         errors=summary.errors,
-        pass_rate=summary.pass_rate,
+        pass_rate=summary.pass_rate if corrected is None else corrected,
         interval=summary.interval,
     )
 

@@ -100,7 +100,7 @@ def _rate(summary: BatchSummary) -> Cluster | None:
     """Return the pass rate over the independent runs, corrected if they stopped early; None without any."""
     evidence = summary.evidence
     if evidence is not None and evidence.corrected_rate is not None:
-        return Cluster(evidence.corrected_rate, evidence.interval)
+        return Cluster(evidence.corrected_rate, summary.interval)
     if not summary.independent:
         return None
     return Cluster(summary.independent_passed / summary.independent, summary.interval)

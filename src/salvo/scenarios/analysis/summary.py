@@ -12,6 +12,7 @@ from salvo.engine.jsonio.type_adapters import copy_fields
 from salvo.engine.stats.rates import ChancesOfK, Interval, Tally, chances_of_k, clopper_pearson, percentile
 from salvo.scenarios.analysis.confidence_gate import (
     GateEvidence,
+    corrected_interval,
     gate_evidence,
     independent_tally,
     looks_until_stop,
@@ -143,7 +144,7 @@ class BatchCounts:
     """The completed runs that are evidence: not those that were answered from a cache."""
     independent_passed: int
     interval: Interval
-    """The exact 95 % interval of the pass rate, over the independent runs."""
+    """The exact 95 % interval of the pass rate, over the independent runs; corrected if they stopped early."""
     min_pass_rate: float
 
 
@@ -199,8 +200,9 @@ def summarise(
     interrupted = sum(run.outcome is Outcome.INTERRUPTED for run in without_entry.values())
     runs = max(batch.runs, len(stored) + len(without_entry))
     tally = independent_tally(completed)
-    evidence = gate_evidence(batch, tally, looks_until_stop(batch, stored))
-    interval = clopper_pearson(*tally)
+    looks = looks_until_stop(batch, stored)
+    evidence = gate_evidence(batch, tally, looks)
+    interval = corrected_interval(batch, tally, looks) or clopper_pearson(*tally)
     chances = _chances(tally, evidence, interval)
     not_made = [_reason(entry) for entry in stored if entry.outcome in (Outcome.NOT_RUN, Outcome.INTERRUPTED)]
     not_made += [((run.outcome, run.cause, run.reason), batch.run_id(number)) for number, run in without_entry.items()]
