@@ -212,3 +212,10 @@ def test_the_95_percent_interval_of_the_mean_does_not_depend_on_the_confidence_o
     rate = report["batches"][0]["evidence"]["corrected_rate"]
     low, _ = report["suite"]["mean"]["interval"]
     assert low == pytest.approx(rate - (rate - 0.025 ** (1 / 10)) / 2**0.5, abs=1e-6)
+
+
+def test_a_verdict_that_missing_runs_leave_open_says_so(empty: UserProject) -> None:
+    add(empty, "booking", "good", runs=2)
+    ran = empty.salvo("run", "-q", "--max-cost", "0")
+    assert ran.exit_code == 3
+    assert "Overall: not judged, because 2 runs have no result.\n" in ran.stdout

@@ -107,7 +107,7 @@ def test_a_budget_stops_it_and_the_same_command_goes_on(greeted: UserProject) ->
         greeted.salvo("run", "-n", "4")
         short = greeted.salvo("judge", "--times", "3", "-j", "1", "--max-cost", "0.0000001")
         assert short.exit_code == 3
-        assert "11 of 12 judgings were not made: the budget of $1e-07 is spent" in short.stderr
+        assert "11 of 12 judgings were not made: the budget of $0.0000001 is spent" in short.stderr
         assert "1 of 12 judgings" in short.stdout
         assert greeted.salvo("judge", "--times", "3").exit_code == 0
 

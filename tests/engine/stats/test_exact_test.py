@@ -1,5 +1,6 @@
 """The test of two sides: against scipy and the literature, and by adding up how often it errs."""
 
+import math
 from itertools import pairwise
 
 import numpy as np
@@ -116,12 +117,32 @@ def test_paired_runs_have_the_p_value_of_a_sign_test(only_a: int, only_b: int) -
     assert mcnemar_p(only_a, only_b) == pytest.approx(exact, rel=1e-9)
 
 
-def test_the_interval_of_paired_runs_is_about_the_pairs_that_differ() -> None:
+def test_pairs_that_all_agree_do_not_show_a_difference_of_zero() -> None:
     assert mcnemar_interval(0, 0, 0) is None
-    assert mcnemar_interval(0, 0, 20) == (0.0, 0.0), "given that no pair differs"
+    highest = 1 - 0.025 ** (1 / 20)
+    assert mcnemar_interval(0, 0, 20) == pytest.approx((-highest, highest))
+
+
+def test_the_interval_of_paired_runs_excludes_zero_where_one_side_alone_passes_often() -> None:
     interval = mcnemar_interval(8, 0, 40)
     assert interval is not None
-    assert -0.2 <= interval.low <= interval.high < 0
+    assert interval.low < -0.2 < interval.high < 0
+
+
+@pytest.mark.parametrize("pairs", [10, 20])
+@pytest.mark.parametrize("only_a, only_b", [(0.0, 0.02), (0.05, 0.05), (0.1, 0.3), (0.4, 0.4), (0.3, 0.6)])
+def test_the_interval_of_paired_runs_contains_the_difference_95_times_in_100(
+    pairs: int, only_a: float, only_b: float
+) -> None:
+    covered = 0.0
+    for a in range(pairs + 1):
+        for b in range(pairs + 1 - a):
+            interval = mcnemar_interval(a, b, pairs)
+            assert interval is not None
+            if interval.low <= only_b - only_a <= interval.high:
+                ways = math.comb(pairs, a) * math.comb(pairs - a, b)
+                covered += ways * only_a**a * only_b**b * (1 - only_a - only_b) ** (pairs - a - b)
+    assert covered >= 0.95
 
 
 @settings(max_examples=20)

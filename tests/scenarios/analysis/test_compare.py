@@ -250,6 +250,7 @@ def test_runs_with_the_same_seed_are_compared_in_pairs(store: RunStore) -> None:
     fill(store, "01cc", 39, 40, seed=27, model="gpt-5.4-mini")
     shown = salvo_compare("01aa", "01cc", "--paired")
     assert "of 20 pairs of runs with the same seed, 0 differ" in shown.stdout, "seeds 28 to 47 are on both sides"
+    assert "−17 to +17" in shown.stdout, "pairs that agree do not show a difference of exactly 0"
 
 
 def test_errors_in_pairs_could_decide(store: RunStore) -> None:

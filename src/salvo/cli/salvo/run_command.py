@@ -321,7 +321,10 @@ def _check_one_sided(work: list[ScenarioRuns], *, one_sided: bool) -> None:
 
 def _check_until_sure(runs: int | None, *, until_sure: bool, max_runs: int | None) -> None:
     if until_sure != (max_runs is not None):
-        raise click.UsageError("--until-sure and --max-runs go together: until it is shown, but at most so many runs.")
+        raise click.UsageError(
+            "--until-sure and --max-runs go together: runs are made until the verdict is settled, but no more than "
+            "--max-runs."
+        )
     if until_sure and runs is not None:
         raise click.UsageError("--until-sure makes as many runs as are needed, at most --max-runs: it takes no --runs.")
 

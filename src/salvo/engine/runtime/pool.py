@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from salvo.engine.runtime.clock import SystemClock
+from salvo.engine.text.formatting import exact_money
 
 T = TypeVar("T")
 
@@ -83,8 +84,8 @@ class Pool:
     async def run(self, job: Callable[[], Awaitable[T]]) -> T | PoolStopped:
         """Wait for a free slot, run the job and return its value. Exceptions of the job are raised here."""
         async with self._slots:
-            if self.budget.exhausted:
-                self.stop(f"the budget of ${self.budget.limit:g} is spent")
+            if self.budget.limit is not None and self.budget.exhausted:
+                self.stop(f"the budget of {exact_money(self.budget.limit)} is spent")
             if self._stopped:
                 return PoolStopped(self._stopped, started=False)
             running = asyncio.ensure_future(job())

@@ -54,13 +54,25 @@ def mcnemar_p(only_a: int, only_b: int) -> float:
 def mcnemar_interval(only_a: int, only_b: int, pairs: int, confidence: float = 0.95) -> Interval | None:
     """Return the interval of B's pass rate minus A's over paired runs, given how many pairs differ; None without pairs.
 
-    Of the pairs that differ, the share in which B passes has the exact interval of a pass rate.
+    The difference is that of two shares of the pairs: those in which only B passes, and those in which only A does.
+    Their exact intervals are combined with the correlation of the two shares (MOVER: Zou & Donner 2008, Statistics in
+    Medicine 27:1693). So pairs that all agree do not show a difference of 0, but only that it is small.
     """
     if not pairs:
         return None
-    differing = only_a + only_b
-    low, high = clopper_pearson(only_b, differing, confidence)
-    return Interval((2 * low - 1) * differing / pairs, (2 * high - 1) * differing / pairs)
+    share_a, share_b = only_a / pairs, only_b / pairs
+    interval_a, interval_b = clopper_pearson(only_a, pairs, confidence), clopper_pearson(only_b, pairs, confidence)
+    spread = share_a * (1 - share_a) * share_b * (1 - share_b)
+    correlation = -share_a * share_b / math.sqrt(spread) if spread else 0.0
+
+    def distance(margin_a: float, margin_b: float) -> float:
+        return math.sqrt(margin_a**2 + margin_b**2 - 2 * correlation * margin_a * margin_b)
+
+    difference = share_b - share_a
+    return Interval(
+        max(-1.0, difference - distance(interval_a.high - share_a, share_b - interval_b.low)),
+        min(1.0, difference + distance(share_a - interval_a.low, interval_b.high - share_b)),
+    )
 
 
 @lru_cache(maxsize=256)

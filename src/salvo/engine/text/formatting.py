@@ -45,6 +45,11 @@ def exact_percent(share: float) -> str:
     return f"{_plain(_decimal(share) * 100)}%"
 
 
+def exact_money(dollars: float) -> str:
+    """Return an amount with all its digits: a limit as its user typed it."""
+    return f"${_plain(_decimal(dollars))}"
+
+
 def points(difference: float, *, rounding: str = ROUND_HALF_EVEN) -> str:
     """Return a difference of shares in percentage points with its sign. Only 0 is shown as 0."""
     text = _in_hundredths(abs(difference), _MIRRORED.get(rounding, rounding) if difference < 0 else rounding, (0.0,))

@@ -77,6 +77,8 @@ def overall(summaries: Sequence[BatchSummary], verdict: SuiteVerdict, *, colour:
         reason = ", because of the comparison with the baseline"
     elif verdict is SuiteVerdict.NOT_JUDGED and (errors := sum(summary.errors for summary in summaries)):
         reason = f", because {pluralize(errors, 'run')} could not be judged"
+    elif verdict is SuiteVerdict.NOT_JUDGED and (missing := sum(summary.without_result for summary in summaries)):
+        reason = f", because {pluralize(missing, 'run')} {'has' if missing == 1 else 'have'} no result"
     mean = labels.suite_mean(summarise_suite(summaries))
     yield f"Overall: {VerdictPaint(colour).verdict(verdict)}{reason}." + (f" {mean}" if mean else "")
 
