@@ -158,4 +158,4 @@ def test_a_scenario_without_a_judge_says_so(project: UserProject) -> None:
         project.salvo("run")
     shown = project.salvo("judge")
     assert shown.exit_code == 2
-    assert "greet has no assertion that a model judges." in shown.stderr
+    assert "greet has no llm_judge that `salvo judge` can ask." in shown.stderr

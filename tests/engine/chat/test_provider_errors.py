@@ -126,6 +126,14 @@ def test_a_message_is_found_in_whatever_a_proxy_sends(body: bytes, message: str)
     assert parse_error_body(WireReply(502, body)).message == message
 
 
+async def test_a_success_other_than_200_is_not_called_a_refusal() -> None:
+    wire = ScriptedWire(lambda _: WireReply(201, b'{"choices": []}', {}))
+    with pytest.raises(
+        RequestRefusedError, match=r"answered 201.* A completion has the status 200\. Check the base URL"
+    ):
+        await WiredModel("gpt-5.4-mini", wire).complete(ChatRequest((UserMessage("hello"),)))
+
+
 async def test_a_refusal_of_an_odd_kind_still_tells_the_providers_words() -> None:
     wire = ScriptedWire(lambda _: WireReply(418, b'{"error": {"message": "I am a teapot"}}', {"x-request-id": "req_9"}))
     with pytest.raises(RequestRefusedError, match=r"OpenAI answered 418: I am a teapot\.") as error:

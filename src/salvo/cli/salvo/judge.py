@@ -72,8 +72,8 @@ def judge(
     scenario = only_judges(from_document(batch.scenario))
     if not scenario.assertions:
         raise UsageError(
-            f"{batch.scenario_id} has no assertion that a model judges.",
-            hint="`salvo judge` asks the judges of assertions of the type llm_judge that are not inside another one.",
+            f"{batch.scenario_id} has no llm_judge that `salvo judge` can ask.",
+            hint="It asks judges that are not inside another assertion. `salvo score` asks all of them.",
         )
     runs = store.load_runs(batch.batch_id)
     transcripts = [run for run in runs if is_transcript(run)]

@@ -138,6 +138,8 @@ def _classify(error_body: ErrorBody, provider: Provider, model: str, key_place: 
         return RequestRefusedError, hint
     if status == 404:
         return RequestRefusedError, "There is no such API at this address. Check the base URL."
+    if status < 300:
+        return RequestRefusedError, "A completion has the status 200. Check the base URL, and proxies before it."
     return RequestRefusedError, "The provider does not accept this request."
 
 

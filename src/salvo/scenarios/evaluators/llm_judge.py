@@ -18,6 +18,7 @@ from salvo.engine.chat.base import OutputSchema, Usage
 from salvo.engine.chat.judge import JudgeVote, Question, fence_tag
 from salvo.engine.jsonio import json_codec
 from salvo.engine.stats.voting import agreement, majority
+from salvo.engine.text.formatting import pluralize
 from salvo.engine.wire.addresses import is_web_address
 from salvo.errors import InputError, UsageError
 from salvo.scenarios.evaluators.base import EvalServices, EvaluatorType, FieldMessages, LoadObject, with_alias
@@ -184,7 +185,8 @@ def _verdict(fields: JudgeFields, votes: Sequence[JudgeVote]) -> EvalResult:
     if passed is None:
         tally = f"{results.count(True)} passed, {results.count(False)} failed, {results.count(None)} gave no vote"
         reasons = dict.fromkeys(str(vote.answer["reason"]) if vote.answer else vote.problem for vote in votes)
-        error = f"The judge came to no majority in {len(results)} votes: {tally}. {' | '.join(filter(None, reasons))}"
+        count = pluralize(len(results), "vote")
+        error = f"The judge came to no majority in {count}: {tally}. {' | '.join(filter(None, reasons))}"
         verdict = EvalResult.unjudged(error.rstrip(), Cause.JUDGE)
     else:
         reason = next(vote.answer["reason"] for vote in votes if vote.answer and fields.passes(vote.answer) is passed)
