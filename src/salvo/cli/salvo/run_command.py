@@ -28,9 +28,7 @@ from salvo.engine.text.unicode_escape import printable
 from salvo.engine.wire.record import RecordingOptions
 from salvo.engine.wire.retry import Wait
 from salvo.errors import StoreError, UsageError
-from salvo.scenarios.analysis.comparison_inputs import repeated_seeds
 from salvo.scenarios.analysis.confidence_gate import required_confidence, too_few_runs
-from salvo.scenarios.analysis.grid import build_grids
 from salvo.scenarios.analysis.suite import SuiteVerdict, suite_verdict
 from salvo.scenarios.analysis.summary import BatchSummary, summarise
 from salvo.scenarios.destinations import destination_lines
@@ -38,7 +36,6 @@ from salvo.scenarios.overrides import ScenarioOverrides
 from salvo.scenarios.plan import RunSettings, plan_resume, plan_runs
 from salvo.scenarios.report import terminal
 from salvo.scenarios.report.closing import closing_summary, overall, worth_a_table
-from salvo.scenarios.report.grid import grid_lines
 from salvo.scenarios.result import AgentRunResult, Batch
 from salvo.scenarios.run.call_limits import CallLimits
 from salvo.scenarios.run.environment import PreparedScenario
@@ -303,9 +300,13 @@ def check_outputs(outputs: tuple[Path, ...]) -> None:
 
 def _evidence_warnings(store: RunStore, work: list[ScenarioRuns]) -> Iterator[str]:
     """Yield what the runs cannot show, if evidence is required: before anything is spent."""
-    for item in work:
-        if item.pending and required_confidence(item.batch) is not None:
-            yield from filter(None, (too_few_runs(item.batch), repeated_seeds(store, item.batch)))
+    needed = [item.batch for item in work if item.pending and required_confidence(item.batch) is not None]
+    if not needed:
+        return
+    from salvo.scenarios.analysis.comparison_inputs import repeated_seeds  # most runs need none of its statistics
+
+    for batch in needed:
+        yield from filter(None, (too_few_runs(batch), repeated_seeds(store, batch)))
 
 
 def _check_one_sided(work: list[ScenarioRuns], *, one_sided: bool) -> None:
@@ -368,6 +369,17 @@ def _collect_only(
         echo(f"\n{pluralize(len(scenarios), 'scenario')}, {total}. Nothing was run.")
 
 
+def _grids(summaries: list[BatchSummary]) -> tuple[set[str], list[list[str]]]:
+    """Return the grids of the suites as lines, and the ids of the batches in them."""
+    if not any(summary.suite for summary in summaries):
+        return set(), []
+    from salvo.scenarios.analysis.grid import build_grids  # most files have neither cases nor a matrix
+    from salvo.scenarios.report.grid import grid_lines
+
+    grids = build_grids(summaries)
+    return {cell.batch_id for grid in grids for cell in grid.cells}, [grid_lines(grid, colour=True) for grid in grids]
+
+
 def _show(
     store: RunStore,
     work: list[ScenarioRuns],
@@ -377,12 +389,11 @@ def _show(
 ) -> None:
     """Print tables and totals or JSON, and write the files. Of a resumed batch, the earlier runs are included."""
     if not output.as_json:
-        grids = [] if output.quiet else build_grids(summaries)
-        in_grids = {cell.batch_id for grid in grids for cell in grid.cells}
+        in_grids, grids = (set(), []) if output.quiet else _grids(summaries)
         single = [summary for summary in summaries if summary.batch_id not in in_grids]
         tables = [] if output.quiet else worth_a_table(single, verbose=output.verbose)
         sections = [terminal.batch_table(summary, colour=True, pass_at_k=output.pass_at_k) for summary in tables]
-        sections += [grid_lines(grid, colour=True) for grid in grids]
+        sections += grids
         cached = terminal.cache_note([(item.batch, item.entries) for item in work])
         if cached:
             sections.append(cached)
