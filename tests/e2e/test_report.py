@@ -150,7 +150,12 @@ def test_hashes_prompt_and_json_can_be_copied(site: Site, visit: Visit) -> None:
 def test_unknown_addresses_show_an_error_and_links(site: Site, visit: Visit) -> None:
     visitor = visit(site)
     visitor.forgive("status of 404")
-    page = visitor.open("/reports/1m00000000000000")
+    page = visitor.open()
+    fill_form(page, CARELESS)
+    page.get_by_label("Screening (1 run, quick)").check()
+    run(page)
+    wait_for_report(page)  # without any report, no id is looked for
+    page.goto("/reports/1m00000000000000")
     expect(page.get_by_role("alert")).to_contain_text("1m00000000000000")
     page.goto("/nowhere")
     expect(page.get_by_role("heading")).to_be_visible()
