@@ -125,20 +125,20 @@ class _SourceFiles:
     def _module(self, folders: Sequence[Path], names: Sequence[str]) -> Iterator[Path]:
         """Yield the files of a module and of its packages, as far as the names lead to files."""
         for folder in folders:
-            place, found = folder, False
+            place, has_file = folder, False
             for name in names:
                 package, module = place / name / "__init__.py", place / f"{name}.py"
                 if package.is_file():
                     yield package.resolve()
-                    found = True
+                    has_file = True
                 elif module.is_file():
                     yield module.resolve()
-                    found = True
+                    has_file = True
                     break
                 place = place / name
                 if not place.is_dir():
                     break
-            if found:
+            if has_file:
                 return
 
 

@@ -121,11 +121,11 @@ def _scenario(workspace: Workspace, batch: Batch, file: Path | None) -> tuple[Sc
     notes = []
     if scenario.scenario != batch.scenario_id:
         notes.append(f"The runs are of the scenario {batch.scenario_id}; {scenario.scenario} only scores them.")
-    ran = from_document(batch.scenario)
-    asked = {"user_message": ran.user_message, "system_prompt": ran.system_prompt}
-    if any(getattr(scenario, name) != text for name, text in asked.items()):
+    stored = from_document(batch.scenario)
+    prompts = {"user_message": stored.user_message, "system_prompt": stored.system_prompt}
+    if any(getattr(scenario, name) != text for name, text in prompts.items()):
         notes.append("The file has another user_message or system_prompt. The runs are judged by what they were asked.")
-    return scenario.model_copy(update=asked), file, notes
+    return scenario.model_copy(update=prompts), file, notes
 
 
 def _prepare(workspace: Workspace, batch: Batch, scenario: Scenario, file: Path) -> PreparedScenario:

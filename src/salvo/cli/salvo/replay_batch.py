@@ -19,7 +19,7 @@ from salvo.scenarios.result import Outcome
 from salvo.scenarios.store.store import RunStore
 
 
-class _State(StrEnum):
+class _ReplayState(StrEnum):
     IDENTICAL = "identical"
     RECONSTRUCTED = "reconstructed"
     DIVERGED = "diverged"
@@ -30,7 +30,7 @@ class _State(StrEnum):
 @dataclass(frozen=True, slots=True)
 class _ReplayedRun:
     run_id: str
-    state: _State
+    state: _ReplayState
     reason: str = ""
     replay: RunReplay | None = None
 
@@ -46,7 +46,7 @@ def runs_to_replay(store: RunStore, batch: str, *, failed: bool) -> list[str]:
 
 async def replay_runs(replayer: Replayer, run_ids: Sequence[str], code: NamedCode, *, as_json: bool) -> ExitCode:
     """Replay runs one after the other, print what did not come out identical, and return one exit code for all."""
-    counts: Counter[_State] = Counter()
+    counts: Counter[_ReplayState] = Counter()
     notes: Counter[str] = Counter()
     documents: list[dict[str, Any]] = []
     for run_id in run_ids:
@@ -55,37 +55,41 @@ async def replay_runs(replayer: Replayer, run_ids: Sequence[str], code: NamedCod
         notes.update(run.replay.warnings if run.replay else ())
         if as_json:
             documents.append(_document(run))
-        elif run.state is not _State.IDENTICAL:
+        elif run.state is not _ReplayState.IDENTICAL:
             echo(f"{run_id}  {run.state}  {printable(' '.join(run.reason.split()))}".rstrip())
-    if counts[_State.NOT_RECORDED] == len(run_ids):
+    if counts[_ReplayState.NOT_RECORDED] == len(run_ids):
         raise InputError("None of these runs was recorded, so none can be replayed.", hint="salvo run --record")
     if as_json:
-        totals = {state.name.lower(): counts[state] for state in _State}
+        totals = {state.name.lower(): counts[state] for state in _ReplayState}
         echo_json(json_codec.dumps({"runs": len(run_ids), **totals, "replays": documents}, indent=2))
     else:
         echo("\n".join(_summary(len(run_ids), counts, notes)))
-    if counts[_State.DIVERGED]:
+    if counts[_ReplayState.DIVERGED]:
         return ExitCode.FAILED
-    return ExitCode.NOT_JUDGED if counts[_State.NOT_RECORDED] or counts[_State.NOT_REPLAYED] else ExitCode.OK
+    return (
+        ExitCode.NOT_JUDGED if counts[_ReplayState.NOT_RECORDED] or counts[_ReplayState.NOT_REPLAYED] else ExitCode.OK
+    )
 
 
 async def _replay_run(replayer: Replayer, run_id: str, code: NamedCode) -> _ReplayedRun:
     if not replayer.store.has_recording(run_id):
-        return _ReplayedRun(run_id, _State.NOT_RECORDED)
+        return _ReplayedRun(run_id, _ReplayState.NOT_RECORDED)
     try:
         replay = await replayer.replay(run_id, code)
     except SalvoError as error:  # the other runs may still be replayed
-        return _ReplayedRun(run_id, _State.NOT_REPLAYED, str(error))
+        return _ReplayedRun(run_id, _ReplayState.NOT_REPLAYED, str(error))
     if not replay.identical:
-        return _ReplayedRun(run_id, _State.DIVERGED, replay.first_difference, replay)
+        return _ReplayedRun(run_id, _ReplayState.DIVERGED, replay.first_difference, replay)
     if replay.mode == "reconstructed":
-        return _ReplayedRun(run_id, _State.RECONSTRUCTED, replay=replay)
-    return _ReplayedRun(run_id, _State.IDENTICAL, replay=replay)
+        return _ReplayedRun(run_id, _ReplayState.RECONSTRUCTED, replay=replay)
+    return _ReplayedRun(run_id, _ReplayState.IDENTICAL, replay=replay)
 
 
-def _summary(total: int, counts: Counter[_State], notes: Counter[str]) -> Iterator[str]:
+def _summary(total: int, counts: Counter[_ReplayState], notes: Counter[str]) -> Iterator[str]:
     yield from (f"Note ({pluralize(count, 'run')}): {printable(note)}" for note, count in notes.items())
-    yield f"{pluralize(total, 'run')}: " + ", ".join(f"{counts[state]} {state}" for state in _State if counts[state])
+    yield f"{pluralize(total, 'run')}: " + ", ".join(
+        f"{counts[state]} {state}" for state in _ReplayState if counts[state]
+    )
 
 
 def _document(run: _ReplayedRun) -> dict[str, Any]:

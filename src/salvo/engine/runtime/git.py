@@ -39,8 +39,8 @@ def run_git(
     environ = {name: value for name, value in os.environ.items() if name not in _REPOSITORY_VARIABLES}
     environ |= _NO_CODE_OF_REPOSITORY
     # As variables and not as `-c name=value`, because a name may contain an equals sign.
-    given = environ.get("GIT_CONFIG_COUNT", "")
-    count = int(given) if given.isascii() and given.isdecimal() else 0
+    configured = environ.get("GIT_CONFIG_COUNT", "")
+    count = int(configured) if configured.isascii() and configured.isdecimal() else 0
     for number, (name, value) in enumerate({**_SETTINGS, **(settings or {})}.items(), count):
         environ |= {f"GIT_CONFIG_KEY_{number}": name, f"GIT_CONFIG_VALUE_{number}": value}
         environ["GIT_CONFIG_COUNT"] = str(number + 1)

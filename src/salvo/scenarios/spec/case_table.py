@@ -32,7 +32,7 @@ _USE = "read as cases"
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class ScenarioCase:
     id: str
     values: dict[str, Any]
     assertions: list[Any]
@@ -46,7 +46,7 @@ class Case:
 
 @dataclass
 class CaseTable:
-    cases: list[Case] = field(default_factory=list)
+    cases: list[ScenarioCase] = field(default_factory=list)
     columns: dict[str, SourcePosition] = field(default_factory=dict)
     """The variables of all cases, in the order of their first occurrence."""
     problems: list[YamlProblem] = field(default_factory=list)
@@ -69,11 +69,11 @@ class CaseTable:
             self.report(position, f"the id of a case {problem}", path)
             return
         values = {name: value for name, value in row.items() if name not in (ID, ASSERTIONS)}
-        self.cases.append(Case(case_id, values, assertions, position, **settings))
+        self.cases.append(ScenarioCase(case_id, values, assertions, position, **settings))
 
     def check_ids(self) -> None:
         """Report each id that occurs a second time."""
-        first_cases: dict[str, Case] = {}
+        first_cases: dict[str, ScenarioCase] = {}
         for case in self.cases:
             first = first_cases.setdefault(case.id, case)
             if first is not case:

@@ -20,7 +20,7 @@ from salvo.engine.jsonio import json_codec
 from salvo.engine.jsonio.pydantic_errors import FieldPath, validate
 from salvo.engine.text.messages import did_you_mean, nearest
 from salvo.scenarios.result import PROVIDER_ADAPTERS
-from salvo.scenarios.spec.case_table import ASSERTIONS, CASES, Case, CaseTable, read_cases
+from salvo.scenarios.spec.case_table import ASSERTIONS, CASES, CaseTable, ScenarioCase, read_cases
 from salvo.scenarios.spec.judge_server import judge_servers
 from salvo.scenarios.spec.matrix import MATRIX, Axis, read_axes
 from salvo.scenarios.spec.mcp_variables import SERVERS, variable_fields
@@ -99,7 +99,7 @@ def expand(document: YamlDocument, root: Path) -> list[CellDocument]:
         document.problems.append(YamlProblem((name,), document.position((name,)), message))
         return []
     base = {name: value for name, value in data.items() if name not in SUITE_FIELDS}
-    table = CaseTable([Case("", {}, [], document.position(()))])
+    table = CaseTable([ScenarioCase("", {}, [], document.position(()))])
     if fields.cases is not None:
         table = read_cases(fields.cases, document, root)
     axes = list(read_axes(fields.matrix, document))
@@ -243,7 +243,7 @@ class _Expansion:
             self._report((EXCLUDE,), "leaves out every cell")
         return cells
 
-    def _selected(self, exclusions: Sequence[_Exclusion]) -> Iterator[tuple[Case, _Combination]]:
+    def _selected(self, exclusions: Sequence[_Exclusion]) -> Iterator[tuple[ScenarioCase, _Combination]]:
         """Yield each case with each combination of the matrix, less the excluded ones."""
         combinations = [
             (indexes, self._combination(indexes))
@@ -320,7 +320,7 @@ class _Combination:
     """The environment variables that the file names. A case must not add one."""
     whole_paths: frozenset[FieldPath]
 
-    def document(self, expansion: _Expansion, case: Case) -> CellDocument:
+    def document(self, expansion: _Expansion, case: ScenarioCase) -> CellDocument:
         suite = expansion.base["scenario"]
         data = dict(self.template.fill({**case.values, **self.values}))
         parameters = ({CASE: case.id} if case.id else {}) | dict(self.ids)
@@ -347,7 +347,7 @@ class _Combination:
         )
 
 
-def _assertion_places(case: Case, first: int) -> Iterator[tuple[FieldPath, FieldPath | SourcePosition]]:
+def _assertion_places(case: ScenarioCase, first: int) -> Iterator[tuple[FieldPath, FieldPath | SourcePosition]]:
     for index in range(len(case.assertions)):
         place: FieldPath | SourcePosition = (*case.path, ASSERTIONS, index) if case.path else case.position
         yield (ASSERTIONS, first + index), place
