@@ -404,6 +404,32 @@ def test_ctrl_c_keeps_what_was_done_and_says_how_to_go_on(project: pytest.Pytest
     ran.stdout.fnmatch_lines(["Interrupted. Finished runs are saved*", f"*--resume {batch['batch_id']}"])
 
 
+def test_an_agent_that_blocks_for_good_ends_pytest(project: pytest.Pytester) -> None:
+    project.makeconftest("from salvo.engine.runtime import event_loop\nevent_loop.LOST_SECONDS = 1.5\n")
+    ran = written_in_process_of_its_own(
+        project,
+        """
+        import time
+        from salvo import BaseAdapter
+
+        class Agent(BaseAdapter):
+            async def run(self, request):
+                while True:
+                    try: time.sleep(60)
+                    except BaseException: pass
+
+        def test_it(salvo_scenario):
+            salvo_scenario(adapter=Agent, user_message="Go.", assertions=[lambda *_: True], runs=2, timeout=1)
+        """,
+    )
+    assert ran.ret == pytest.ExitCode.INTERRUPTED
+    assert [(run["outcome"], run["cause"]) for run in stored(project, "runs")] == [("failed", "timeout")]
+    ran.stdout.fnmatch_lines(
+        ["The event loop has been blocked for * so pytest ends here.*", "Finished runs are saved."]
+    )
+    assert "--resume" not in ran.stdout.str(), "no file says what to resume"
+
+
 def test_without_the_option_nothing_of_salvo_is_loaded_but_the_plugin(project: pytest.Pytester) -> None:
     add(project, "six_times_seven")
     project.makepyfile(
@@ -446,6 +472,11 @@ def written(project: pytest.Pytester, text: str, *arguments: str) -> pytest.RunR
     """One test module of a user's, run."""
     project.makepyfile(test_written=FIXTURE + dedent(text))
     return project.runpytest_inprocess(*arguments)
+
+
+def written_in_process_of_its_own(project: pytest.Pytester, text: str) -> pytest.RunResult:
+    project.makepyfile(test_written=FIXTURE + dedent(text))
+    return project.runpytest_subprocess()
 
 
 def test_a_scenario_is_written_in_python(project: pytest.Pytester) -> None:

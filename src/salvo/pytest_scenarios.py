@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Generator, Iterator, Mapping
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +13,7 @@ import pytest
 
 from salvo.engine.runtime import event_loop
 from salvo.engine.text.messages import display_path
+from salvo.engine.text.unicode_escape import printable
 from salvo.errors import SalvoError
 from salvo.scenarios.analysis.summary import BatchSummary, summarise
 from salvo.scenarios.overrides import ScenarioOverrides
@@ -20,6 +21,7 @@ from salvo.scenarios.plan import RunSettings, plan_runs
 from salvo.scenarios.report import labels, terminal
 from salvo.scenarios.report.junit import suite_properties
 from salvo.scenarios.result import AgentRunResult
+from salvo.scenarios.run.runner import Runner, ScenarioRuns
 from salvo.scenarios.spec.project import Project, is_scenario
 from salvo.scenarios.spec.schema import Scenario
 from salvo.scenarios.store.store import RunStore
@@ -115,7 +117,8 @@ class ScenarioSession:
         settings = RunSettings(overrides=self.settings, record=self._config.getoption("salvo_record"))
         try:
             [runs] = plan_runs(workspace, [(file, scenario, settings)], self._command)
-            outcome = event_loop.run(workspace.runner(recording=settings.recording).run([runs]))
+            runner = workspace.runner(recording=settings.recording)
+            outcome = event_loop.run(runner.run([runs]), partial(self._end_lost_runs, runner, runs, file))
         except SalvoError as error:
             raise NotJudgedError(str(error), pytrace=False) from None
         if outcome.interrupted:
@@ -123,6 +126,28 @@ class ScenarioSession:
                 self._interrupted = runs.batch.batch_id
             raise KeyboardInterrupt
         return ScenarioResult(summarise(runs.batch, runs.entries, runs.skipped), workspace.store())
+
+    def _end_lost_runs(
+        self,
+        runner: Runner,
+        runs: ScenarioRuns,
+        file: Path,
+        blocker: event_loop.Responsible,
+        seconds: float,
+        where: str,
+    ) -> int:
+        """Say why pytest ends: an agent blocks its thread for good."""
+        runner.end_lost_runs([runs], blocker, where)
+        plugins = self._config.pluginmanager
+        if (capture := plugins.get_plugin("capturemanager")) is not None:
+            capture.suspend_global_capture(in_=True)
+        if (reporter := plugins.get_plugin("terminalreporter")) is not None:  # a worker of xdist has none
+            reporter.ensure_newline()
+            reporter.write_line(printable(event_loop.describe_lost_loop(seconds, where, "pytest")))
+            reporter.write_line("Finished runs are saved.")
+            if file.suffix in _SUFFIXES:
+                reporter.write_line(f"Make the others with:\n  salvo run --resume {runs.batch.batch_id}")
+        return pytest.ExitCode.INTERRUPTED
 
     def run_fields(self, fields: Mapping[str, Any], file: Path) -> ScenarioResult:
         __tracebackhide__ = True

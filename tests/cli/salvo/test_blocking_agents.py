@@ -3,6 +3,8 @@
 import json
 import re
 import signal
+import subprocess
+import sys
 import time
 from typing import Any
 
@@ -38,7 +40,7 @@ def write(project: UserProject, name: str, body: str, *, timeout: float, runs: i
     project.write(f"scenarios/{name}.yaml", SCENARIO.format(name=name, timeout=timeout, runs=runs))
 
 
-def outcomes(ran: Result) -> dict[str, list[tuple[str, str | None]]]:
+def outcomes_of(ran: Result) -> dict[str, list[tuple[str, str | None]]]:
     batches: list[dict[str, Any]] = json.loads(ran.stdout)["batches"]
     return {
         batch["scenario_id"]: [(result["outcome"], result["cause"]) for result in batch["results"]] for batch in batches
@@ -72,14 +74,14 @@ def test_whatever_blocks_is_interrupted(project: UserProject, body: str) -> None
     write(project, "busy", body, timeout=1.5)
     agent = project.folder / "busy.py"
     agent.write_text(agent.read_text() + "\n    async def nap(self):\n        time.sleep(30)\n")
-    assert outcomes(project.salvo("run", "--json")) == {"busy": [("failed", "timeout")]}
+    assert outcomes_of(project.salvo("run", "--json")) == {"busy": [("failed", "timeout")]}
 
 
 def test_the_time_in_which_another_run_blocks_is_not_counted(project: UserProject) -> None:
     write(project, "patient", "await asyncio.sleep(1)", timeout=3, runs=3)
     write(project, "sleeper", "await asyncio.sleep(0.3)\ntime.sleep(30)", timeout=5)
     ran = project.salvo("run", "--json")
-    assert outcomes(ran) == {"patient": [("passed", None)] * 3, "sleeper": [("failed", "timeout")]}
+    assert outcomes_of(ran) == {"patient": [("passed", None)] * 3, "sleeper": [("failed", "timeout")]}
     batches = {batch["scenario_id"]: batch["results"] for batch in json.loads(ran.stdout)["batches"]}
     assert all(result["metrics"]["latency"] < 3 for result in batches["patient"])
     assert batches["sleeper"][0]["metrics"]["latency"] >= 5
@@ -88,7 +90,7 @@ def test_the_time_in_which_another_run_blocks_is_not_counted(project: UserProjec
 def test_a_run_answers_only_for_the_time_in_which_it_blocks_itself(project: UserProject) -> None:
     write(project, "short", "time.sleep(0.5)\nawait asyncio.sleep(0.1)", timeout=1.5, runs=8)
     ran = project.salvo("run", "--json")
-    assert outcomes(ran) == {"short": [("passed", None)] * 8}
+    assert outcomes_of(ran) == {"short": [("passed", None)] * 8}
     assert "The event loop was blocked for" in ran.stderr
 
 
@@ -101,7 +103,7 @@ def test_a_block_that_ends_in_time_is_named_and_judged(project: UserProject) -> 
 
 def test_a_late_return_is_a_timeout_even_if_nothing_could_interrupt_it(project: UserProject) -> None:
     write(project, "late", "time.sleep(0.7)", timeout=0.5)
-    assert outcomes(project.salvo("run", "--json")) == {"late": [("failed", "timeout")]}
+    assert outcomes_of(project.salvo("run", "--json")) == {"late": [("failed", "timeout")]}
 
 
 @pytest.mark.parametrize(
@@ -124,6 +126,79 @@ def test_an_agent_that_swallows_its_cancellation_does_not_survive_its_timeout(pr
     assert ran.returncode == 1, err
     results = json.loads(out)["batches"][0]["results"]
     assert [(result["outcome"], result["cause"]) for result in results] == [("failed", "timeout")] * 2
+
+
+QUICKLY = """
+import sys
+from salvo.engine.runtime import event_loop
+event_loop.LOST_SECONDS = 1.5
+from salvo.cli.salvo import salvo
+salvo(sys.argv[1:])
+"""
+"""The command, with a shorter wait before a blocked loop is given up."""
+CATCHES_ALL = "while True:\n    try: time.sleep(60)\n    except BaseException: pass"
+LOCKED_DATABASE = """
+import sqlite3
+first, second = (sqlite3.connect("x.db", timeout=60, isolation_level=None) for _ in range(2))
+first.execute("BEGIN EXCLUSIVE")
+second.execute("BEGIN EXCLUSIVE")
+""".strip()
+FIRST_RUNS_PASS = "import os\nif request.seed < 3 or os.path.exists('quiet'):\n    return AdapterResponse('done')\nawait asyncio.sleep(0.1)\n"
+
+
+def run_quickly(project: UserProject, *arguments: str) -> "subprocess.CompletedProcess[str]":
+    command = [sys.executable, "-c", QUICKLY, *arguments]
+    return subprocess.run(command, check=False, cwd=project.folder, capture_output=True, text=True, timeout=60)
+
+
+@pytest.mark.parametrize("body", [CATCHES_ALL, LOCKED_DATABASE], ids=["catches everything", "waits in C"])
+def test_the_command_ends_if_the_loop_stays_blocked_after_the_timeout(project: UserProject, body: str) -> None:
+    write(project, "immortal", FIRST_RUNS_PASS + body, timeout=1, runs=6)
+    ran = run_quickly(project, "run", "-j", "2", "--seed", "1", "--record", "-o", "report.xml")
+    assert ran.returncode == 1
+    assert re.search(
+        r"The event loop has been blocked for \d s at immortal\.py, line \d+\. The code there could not be interrupted, so "
+        r"the command ends here\.",
+        ran.stderr,
+    )
+    stored = {result["number"]: result for result in (json.loads(file.read_text()) for file in project.runs())}
+    [blocker] = [number for number in stored if number > 2]
+    outcomes = {number: (result["outcome"], result["cause"]) for number, result in stored.items()}
+    assert outcomes == {1: ("passed", None), 2: ("passed", None), blocker: ("failed", "timeout")}
+    assert re.match(
+        r"It took longer than 1 s\. It blocked the event loop for \d s at immortal\.py, line \d+:",
+        stored[blocker]["error"],
+    )
+    assert "Of 6 runs: 2 not run, 1 interrupted." in ran.stdout
+    assert re.search(r"× interrupted: another run blocked the event loop at immortal\.py, line \d+, and", ran.stdout)
+    assert 'failures="1"' in (project.folder / "report.xml").read_text()
+    project.write("quiet", "")
+    resumed = project.salvo("run", "--resume", "latest", "--json")
+    assert [outcome for outcome, _ in outcomes_of(resumed)["immortal"]].count("passed") == 5
+
+
+def test_a_replay_ends_if_the_loop_stays_blocked(project: UserProject) -> None:
+    call = "await self.context.toolbox.call('search_flights', {'origin': 'A', 'destination': 'B'})\n"
+    write(project, "changed", call, timeout=1)
+    scenario = project.folder / "scenarios/changed.yaml"
+    scenario.write_text(scenario.read_text() + "tools: [search_flights]\n")
+    assert project.salvo("run", "--record").exit_code == 0
+    code = project.folder / "changed.py"
+    code.write_text(code.read_text().replace("return", CATCHES_ALL.replace("\n", "\n        ") + "\n        return"))
+    ran = run_quickly(project, "replay", "latest")
+    assert (ran.returncode, ran.stdout) == (3, ""), ran.stderr
+    assert "so the replay ends here." in ran.stderr
+
+
+def test_an_agent_that_blocks_again_and_again_does_not_survive_its_timeout(project: UserProject) -> None:
+    body = (
+        "while True:\n    try:\n        time.sleep(60)\n        await asyncio.sleep(0)\n    except BaseException:\n"
+        "        try: await asyncio.sleep(0.001)\n        except BaseException: pass"
+    )
+    write(project, "sneaky", body, timeout=0.5)
+    started = time.monotonic()
+    assert outcomes_of(project.salvo("run", "--json")) == {"sneaky": [("failed", "timeout")]}
+    assert time.monotonic() - started < 30, "it slept for a minute"
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -159,7 +234,7 @@ def test_a_sync_agent_runs_in_a_thread_and_is_abandoned(project: UserProject) ->
     write(project, "plain", "time.sleep(0.5)", timeout=5, runs=4, kind="")
     write(project, "endless", "time.sleep(60)", timeout=0.5, kind="")
     ran = project.salvo("run", "--json")
-    assert outcomes(ran) == {"plain": [("passed", None)] * 4, "endless": [("failed", "timeout")]}
+    assert outcomes_of(ran) == {"plain": [("passed", None)] * 4, "endless": [("failed", "timeout")]}
     assert "blocked" not in ran.stderr
 
 

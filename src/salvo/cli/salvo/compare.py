@@ -32,7 +32,7 @@ from salvo.scenarios.overrides import ScenarioOverrides
 from salvo.scenarios.plan import RunSettings, plan_runs
 from salvo.scenarios.report import comparison
 from salvo.scenarios.result import PROVIDER_ADAPTERS, Batch
-from salvo.scenarios.run.runner import RunLimits
+from salvo.scenarios.run.runner import RunLimits, RunnerResult
 from salvo.scenarios.spec.loader import load_scenarios
 from salvo.scenarios.spec.project import Project
 from salvo.scenarios.spec.schema import Scenario
@@ -165,10 +165,16 @@ def _run_missing(
     work = plan_runs(workspace, [item for _, item in missing])
     for (side, _), runs in zip(missing, work, strict=True):
         side[runs.batch.scenario_id] = runs.batch
-    if work and execute(workspace, work, settings.recording, limits).interrupted:
-        echo("Interrupted. Finished runs are saved; resume with: salvo run --resume latest", err=True)
-        raise SystemExit(ExitCode.INTERRUPTED)
+    if work and execute(workspace, work, settings.recording, limits, _without_comparison).interrupted:
+        raise SystemExit(_without_comparison(RunnerResult(interrupted=True)))
     return pair_scenarios(sides[0], sides[1])
+
+
+def _without_comparison(outcome: RunnerResult) -> ExitCode:
+    """Say how the runs are completed that the comparison needs."""
+    ending = "Interrupted. " if outcome.interrupted else "Nothing was compared. "
+    echo(f"{ending}Finished runs are saved; resume with: salvo run --resume latest", err=True)
+    return ExitCode.INTERRUPTED if outcome.interrupted else ExitCode.NOT_JUDGED
 
 
 def _model_overrides(model: str) -> dict[str, str]:

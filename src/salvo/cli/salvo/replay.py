@@ -17,6 +17,7 @@ from salvo.cli.salvo.allow_env_option import allow_env_option
 from salvo.cli.salvo.replay_batch import replay_runs, runs_to_replay
 from salvo.cli.salvo.run_command import batch_exit_code
 from salvo.engine.jsonio import json_codec
+from salvo.engine.runtime import event_loop
 from salvo.engine.text.unicode_escape import printable
 from salvo.errors import NothingFoundError, UnknownIdError, UsageError
 from salvo.scenarios.analysis.summary import BatchSummary, summarise
@@ -72,8 +73,14 @@ def replay(
     if re_eval or scenario is not None:
         code = asyncio.run(_evaluate_again(workspace, run_id or LATEST, scenario, source, as_json=as_json))
     else:
-        code = asyncio.run(_replay(workspace, run_id, NamedCode(source, adapter), failed=failed, as_json=as_json))
+        replaying = _replay(workspace, run_id, NamedCode(source, adapter), failed=failed, as_json=as_json)
+        code = event_loop.run(replaying, _end_lost_replay)
     raise SystemExit(code)
+
+
+def _end_lost_replay(_blocker: event_loop.Responsible, seconds: float, where: str) -> ExitCode:
+    echo(event_loop.describe_lost_loop(seconds, where, "the replay"), err=True)
+    return ExitCode.NOT_JUDGED
 
 
 async def _replay(

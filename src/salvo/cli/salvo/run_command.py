@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -167,15 +167,15 @@ def run(
         raise SystemExit(ExitCode.OK)
 
     limits = RunLimits(concurrency, max_cost, stop_at_first_failure=exitfirst)
-    outcome = execute(workspace, work, settings.recording, limits, use_cache=settings.cache)
 
-    store = workspace.store()
-    summaries = [summarise(item.batch, item.entries, item.skipped) for item in work]
-    compared = None if blessed is None else blessed.compare(store, work, commits)
-    _show(store, work, summaries, compared, output)
-    if outcome.interrupted:
-        raise SystemExit(ExitCode.INTERRUPTED)
-    raise SystemExit(_EXIT_CODES[_verdict(summaries, compared)])
+    def finish(outcome: RunnerResult) -> ExitCode:
+        store = workspace.store()
+        summaries = [summarise(item.batch, item.entries, item.skipped) for item in work]
+        compared = None if blessed is None else blessed.compare(store, work, commits)
+        _show(store, work, summaries, compared, output)
+        return ExitCode.INTERRUPTED if outcome.interrupted else _EXIT_CODES[_verdict(summaries, compared)]
+
+    raise SystemExit(finish(execute(workspace, work, settings.recording, limits, finish, use_cache=settings.cache)))
 
 
 def execute(
@@ -183,20 +183,31 @@ def execute(
     work: list[ScenarioRuns],
     recording: RecordingOptions | None,
     limits: RunLimits,
+    finish: Callable[[RunnerResult], ExitCode],
     *,
     use_cache: bool = False,
 ) -> RunnerResult:
-    """Make the planned runs, with a progress line. `salvo compare --run` calls this, too."""
+    """Make the planned runs, with a progress line. `salvo compare --run` calls this, too.
+
+    `finish` is the rest of the command. It is called here only if this never returns, because an agent blocks the event
+    loop for good.
+    """
     progress = _Progress()
     scenarios = [item.prepared.scenario for item in work if item.prepared is not None]
     for line in destination_lines(workspace, scenarios):
         progress.line.print(line)
+    runner = workspace.runner(limits, recording, progress, use_cache=use_cache)
+
+    def end_lost_runs(blocker: event_loop.Responsible, seconds: float, where: str) -> ExitCode:
+        outcome = runner.end_lost_runs(work, blocker, where)
+        progress.close()
+        progress.line.print(event_loop.describe_lost_loop(seconds, where, "the command"))
+        return finish(outcome)
+
     try:
-        return event_loop.run(workspace.runner(limits, recording, progress, use_cache=use_cache).run(work))
+        return event_loop.run(runner.run(work), end_lost_runs)
     finally:
-        progress.line.clear()
-        for notice in progress.replay_notices():
-            progress.line.print(notice)
+        progress.close()
 
 
 _SECONDS_BEFORE_SHOWN = 2
@@ -262,6 +273,12 @@ class _Progress(RunListener):
             self._cost += (result.metrics.cost or 0.0) + (result.judge_cost or 0.0)
         tenth = max(1, self._total // 10)
         self._update(milestone=self._done % tenth == 0 or self._done == self._total)
+
+    def close(self) -> None:
+        """Clear the line, and print what is to be said in the end."""
+        self.line.clear()
+        for notice in self.replay_notices():
+            self.line.print(notice)
 
     def replay_notices(self) -> Iterator[str]:
         """Yield which recordings will not replay, and why."""

@@ -2,6 +2,9 @@
 
 While it is blocked, its clock stands still, so that no limit of anyone else expires. Whoever is responsible for the
 blocking task is asked whether to interrupt it. A thread watches: nothing inside the loop can run.
+
+Code that catches every exception, or waits inside a C function, cannot be interrupted, and neither can a thread of
+Python be ended. Then the loop is lost: the thread that watches does what is left to do, and ends the process.
 """
 
 from __future__ import annotations
@@ -12,12 +15,13 @@ import signal
 import sys
 import sysconfig
 import threading
+import traceback
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
 from types import FrameType
-from typing import Any, Protocol, TypeVar
+from typing import Any, NoReturn, Protocol, TypeAlias, TypeVar
 from weakref import WeakKeyDictionary
 
 from salvo.engine.runtime import user_code
@@ -31,6 +35,8 @@ _LAG_SECONDS = 0.1
 """From here on, the time in which the loop does not react is counted: many short blocks add up to a long one."""
 _POLL_SECONDS = 0.05
 _SECONDS_BETWEEN_INTERRUPTS = 1.0
+LOST_SECONDS = 10.0
+"""A loop that is still blocked so long after the first interrupt is lost."""
 _SIGNAL = getattr(signal, "SIGURG", None)
 """The system ignores this signal if nobody handles it, so that one that comes too late does no harm."""
 _OUR_FOLDER = str(Path(__file__).parents[2]) + os.sep
@@ -54,6 +60,10 @@ class Responsible(Protocol):
         """The loop runs again."""
         ...
 
+
+OnLost: TypeAlias = Callable[[Responsible, float, str], int]
+"""Called in the thread that watches when the loop is lost, with who answers for it, for how many seconds it has been
+blocked, and where. The process ends with the status that this returns."""
 
 _responsible: ContextVar[Responsible | None] = ContextVar("responsible", default=None)
 
@@ -105,7 +115,7 @@ def responsible_for_blocking(responsible: Responsible) -> Iterator[None]:
         loop.responsible.pop(task, None)
 
 
-def run(main: Coroutine[Any, Any, T]) -> T:
+def run(main: Coroutine[Any, Any, T], on_lost: OnLost) -> T:
     """Run like `asyncio.run`, in a watched loop, and end also if tasks of a user's code refuse to."""
     runner = asyncio.Runner(loop_factory=WatchedLoop)
     refusing: set[asyncio.Task[Any]] = set()
@@ -118,7 +128,7 @@ def run(main: Coroutine[Any, Any, T]) -> T:
 
     loop = runner.get_loop()
     try:
-        with _watched(loop):
+        with _watched(loop, on_lost):
             return runner.run(run_and_end_tasks())
     finally:
         if refusing:  # closing the runner would wait for them
@@ -128,12 +138,20 @@ def run(main: Coroutine[Any, Any, T]) -> T:
             runner.close()
 
 
+def describe_lost_loop(seconds: float, where: str, what: str) -> str:
+    """Return what to tell the user when the loop is lost; `what` is the command or the replay."""
+    return (
+        f"The event loop has been blocked for {seconds:.0f} s at {where}. The code there could not be interrupted, so "
+        f"{what} ends here. Make the function sync, so that it gets a thread that can be abandoned."
+    )
+
+
 @contextmanager
-def _watched(loop: asyncio.AbstractEventLoop) -> Iterator[None]:
+def _watched(loop: asyncio.AbstractEventLoop, on_lost: OnLost) -> Iterator[None]:
     if not isinstance(loop, WatchedLoop):
         yield
         return
-    watch = _Watch(loop)
+    watch = _Watch(loop, on_lost)
     is_main = threading.current_thread() is threading.main_thread()
     previous = signal.signal(_SIGNAL, watch.interrupt) if is_main and _SIGNAL is not None else None
     watch.can_interrupt = previous is not None
@@ -149,9 +167,10 @@ def _watched(loop: asyncio.AbstractEventLoop) -> Iterator[None]:
 class _Watch:
     """Asks the loop to react, again and again, and looks which task runs while it does not."""
 
-    def __init__(self, loop: WatchedLoop) -> None:
+    def __init__(self, loop: WatchedLoop, on_lost: OnLost) -> None:
         self.can_interrupt = False
         self._loop = loop
+        self._on_lost = on_lost
         self._clock = SystemClock()
         self._thread_id = threading.get_ident()
         self._stopped = threading.Event()
@@ -167,6 +186,9 @@ class _Watch:
         self._blocked_for = 0.0
         self._where = ""
         self._interrupted_at = 0.0
+        self._first_interrupted_at: float | None = None
+        """Since the loop reacted last."""
+        self._is_lost = False
 
     def start(self) -> None:
         self._thread.start()
@@ -205,20 +227,39 @@ class _Watch:
         uncounted, self._uncounted = self._uncounted, {}
         self._blockers.update(uncounted)
         late = [blocker for blocker, more in uncounted.items() if blocker.blocking(more, self._where)]
-        if responsible in late and seconds >= BLOCKED_SECONDS:
-            self._interrupt(now)
+        if responsible is not None and responsible in late and seconds >= BLOCKED_SECONDS and self.can_interrupt:
+            if self._first_interrupted_at is None:
+                self._first_interrupted_at = now
+            if now - self._first_interrupted_at >= LOST_SECONDS:
+                self._end_process(responsible)
+            elif now - self._interrupted_at >= _SECONDS_BETWEEN_INTERRUPTS:
+                self._interrupted_at = now
+                self._send_signal()
 
-    def _interrupt(self, now: float) -> None:
-        if self.can_interrupt and now - self._interrupted_at >= _SECONDS_BETWEEN_INTERRUPTS and _SIGNAL is not None:
-            self._interrupted_at = now
+    def _send_signal(self) -> None:
+        if _SIGNAL is not None:
             signal.pthread_kill(self._thread_id, _SIGNAL)  # also ends a system call, such as that of time.sleep
+
+    def _end_process(self, responsible: Responsible) -> NoReturn:
+        """Do what is left to do while the loop stands still, and end without waiting for it."""
+        status = 1
+        self._is_lost = True
+        self._send_signal()
+        try:
+            status = self._on_lost(responsible, self._blocked_for, self._where)
+            sys.stdout.flush()
+            sys.stderr.flush()
+        except BaseException:  # noqa: BLE001 - nobody else would ever see it
+            traceback.print_exc()
+        finally:
+            os._exit(status)
 
     def _react(self) -> None:
         """Run in the loop: it is not blocked, or not any more."""
         with self._lock:
             seconds, blockers = self._blocked_for, self._blockers
             self._task, self._blocked_for, self._uncounted, self._blockers = None, 0.0, {}, set()
-            self._asked_at = None
+            self._asked_at = self._first_interrupted_at = None
         if seconds:
             for blocker in blockers:
                 blocker.unblocked()
@@ -228,6 +269,8 @@ class _Watch:
 
     def interrupt(self, _signal: int, _frame: object) -> None:
         """Run in the main thread, between two steps of whatever runs there."""
+        if self._is_lost:
+            threading.Event().wait()  # for ever, so that the user's code does not go on while the process ends
         task = self._task
         if task is not None and self._interrupted_at and asyncio.current_task(self._loop) is task:
             raise BlockingInterrupted

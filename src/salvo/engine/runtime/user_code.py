@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import threading
 from collections.abc import Awaitable, Generator
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
+
+from salvo.engine.runtime.clock import SystemClock
 
 T = TypeVar("T")
 
@@ -24,12 +27,13 @@ async def abandonable(awaitable: Awaitable[T]) -> T:
     try:
         await asyncio.wait({task})
     except asyncio.CancelledError:
+        driver.abandon_after(GRACE_SECONDS)
         task.cancel()
         try:
             await asyncio.wait({task}, timeout=GRACE_SECONDS)
         finally:
             if not task.done():
-                driver.is_abandoned = True
+                driver.abandon_after(0.0)
                 task.cancel()
         raise
     returned: T | _Exited = task.result()
@@ -56,8 +60,16 @@ class _Driver(Generic[T]):
     """Passes on what the inner awaitable waits for, until it is abandoned."""
 
     def __init__(self, inner: Awaitable[T]) -> None:
-        self.is_abandoned = False
         self._inner = inner
+        self._clock = SystemClock()
+        self._abandon_at = math.inf
+
+    def abandon_after(self, seconds: float) -> None:
+        """Abandon the awaitable when it waits after so many seconds.
+
+        By the clock of the system, because that of the loop stands still while the awaitable blocks it.
+        """
+        self._abandon_at = self._clock.monotonic() + seconds
 
     def __await__(self) -> Generator[Any, None, T]:
         iterator = self._inner.__await__()
@@ -68,22 +80,21 @@ class _Driver(Generic[T]):
             except StopIteration as stop:
                 value: T = stop.value
                 return value
+            self._check()
             try:
                 yield future
                 error = None
-            except BaseException as raised:
-                if self.is_abandoned:
-                    self._close()
-                    raise
+            except BaseException as raised:  # noqa: BLE001 - raised again inside the awaitable
+                self._check()
                 error = raised
 
-    def _close(self) -> None:
-        close = getattr(self._inner, "close", None)
-        if close is not None:
-            try:
-                close()
-            except RuntimeError:  # it ignores that, too
-                keep_for_ever(self._inner)
+    def _check(self) -> None:
+        if self._clock.monotonic() >= self._abandon_at:
+            keep_for_ever(self._inner)  # closing it would continue it
+            raise asyncio.CancelledError
+
+
+_kept: list[object] = []
 
 
 def keep_for_ever(value: object) -> None:
@@ -92,10 +103,12 @@ def keep_for_ever(value: object) -> None:
     What the stack of a daemon thread holds is never deleted.
     """
 
-    def hold(_value: object) -> None:
+    def hold(_values: list[object]) -> None:
         threading.Event().wait()
 
-    threading.Thread(target=hold, args=(value,), name="salvo-abandoned", daemon=True).start()
+    if not _kept:
+        threading.Thread(target=hold, args=(_kept,), name="salvo-abandoned", daemon=True).start()
+    _kept.append(value)
 
 
 def _throw(iterator: Any, error: BaseException) -> Any:

@@ -245,6 +245,15 @@ async def attempt(adapter: BaseAdapter, request: AdapterRequest, environment: Ru
     return AttemptResult(response)
 
 
+def abandoned_run(environment: RunEnvironment, redactor: Redactor) -> AgentRunResult:
+    """Return the result of a run whose agent blocks the event loop for good: its time is over, and it never ends."""
+    error = _timeout_message(_request(environment), environment.stopwatch)
+    result = build_result(AttemptResult(None, Cause.TIMEOUT, error), environment)
+    result.weighted_score = 0.0
+    result.replayable, result.replay_note = "no", "It was not recorded, because its agent never ended."
+    return redacted(result, redactor)
+
+
 async def _run_adapter(adapter: BaseAdapter, request: AdapterRequest) -> object:
     """Run the adapter. A sync `run` gets a thread, and one that ignores that it is cancelled is abandoned."""
     if isinstance(adapter, ProviderAdapter):  # our own code, which neither blocks nor goes on

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from weakref import WeakValueDictionary
 
 from salvo.engine.chat import catalog, judge
 from salvo.engine.chat.judge import JudgeVote, Question
@@ -107,13 +108,15 @@ class Session:
     """None where no scenario has MCP servers."""
     registry: Registry = field(default_factory=builtin_registry)
     open_calls: PendingCalls = field(default_factory=PendingCalls)
+    live: WeakValueDictionary[Stopwatch, RunEnvironment] = field(default_factory=WeakValueDictionary)
+    """The environments of the runs that are under way, by what measures their time."""
 
     def redactor_for(self, prepared: PreparedScenario) -> Redactor:
         """Return the redactor of a scenario's runs. The private values of other cells would only make it slower."""
         return self.redactor.with_private(prepared.private) if prepared.private else self.redactor
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, weakref_slot=True)
 class RunEnvironment:
     prepared: PreparedScenario
     wire: Wire
@@ -258,7 +261,7 @@ def live_environment(
         ignored = prepared.scenario.record.ignore
         recorder = RecordingWire(inner, redactor, session.recording, counter=counter, ignored=ignored)
     wire = recorder or inner
-    return RunEnvironment(
+    environment = RunEnvironment(
         prepared=prepared,
         number=number,
         timestamp=timestamp,
@@ -275,3 +278,5 @@ def live_environment(
         cache=cache,
         listings=listings or {},
     )
+    session.live[stopwatch] = environment
+    return environment

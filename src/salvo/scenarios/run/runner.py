@@ -17,7 +17,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from salvo.engine.runtime.clock import Clock
-from salvo.engine.runtime.event_loop import watched_loop
+from salvo.engine.runtime.event_loop import Responsible, watched_loop
 from salvo.engine.runtime.pool import TERMINATED, Budget, Pool, PoolStopped, cancel_on_interrupt, gather
 from salvo.engine.runtime.pricing import PriceBook
 from salvo.engine.runtime.redact import Redactor
@@ -27,7 +27,7 @@ from salvo.engine.wire.retry import Wait
 from salvo.errors import StoreError
 from salvo.scenarios.analysis.confidence_gate import independent_tally, required_confidence, settled_verdict
 from salvo.scenarios.result import AgentRunResult, Batch, Cause, Outcome, SkippedRun
-from salvo.scenarios.run.attempt import run_once
+from salvo.scenarios.run.attempt import abandoned_run, run_once
 from salvo.scenarios.run.call_limits import DEFAULT_LIMITS, CallLimits
 from salvo.scenarios.run.environment import CacheSource, PreparedScenario, Session
 from salvo.scenarios.run.permanent_faults import PermanentFaults, check_endpoints
@@ -114,7 +114,7 @@ class RunListener:
 
 @dataclass(frozen=True, slots=True)
 class RunnerResult:
-    interrupted: bool
+    interrupted: bool = False
 
 
 def is_unsettled(batch: Batch, entries: Iterable[IndexEntry]) -> bool:
@@ -145,6 +145,7 @@ class Runner:
     use_cache: bool = False
     _pool: Pool = field(init=False)
     _faults: PermanentFaults = field(init=False, default_factory=PermanentFaults)
+    _session: Session | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
         self._pool = Pool(self.limits.concurrency, Budget(self.limits.max_cost, self.listener.unpriced))
@@ -180,11 +181,40 @@ class Runner:
                 self._cache(),
                 await self._start_servers(work, wire, stack),
             )
+            self._session = session
             jobs = [self._run_scenario(runs, runs.prepared, session) for runs in work if runs.prepared]
             with cancel_on_interrupt(self._pool, INTERRUPTED):
                 async with self._showing_life(session):
                     await gather(jobs)
         return RunnerResult(self._pool.is_cancelled)
+
+    def end_lost_runs(self, work: Sequence[ScenarioRuns], blocker: Responsible, where: str) -> RunnerResult:
+        """Save the run that blocks the event loop for good as timed out; the others that are missing were interrupted.
+
+        Called in another thread while the loop stands still.
+        """
+        reason = f"another run blocked the event loop at {where}, and could not be interrupted"
+        session = self._session
+        if session is None:
+            return RunnerResult()
+        live = list(session.live.items())
+        started = {(id(environment.prepared), environment.number) for _, environment in live}
+        for runs in work:
+            if (prepared := runs.prepared) is None:
+                continue
+            numbers = {entry.number for entry in runs.entries}
+            for stopwatch, environment in live:
+                is_missing = environment.prepared is prepared and environment.number not in numbers
+                if stopwatch is blocker and is_missing:
+                    result = abandoned_run(environment, session.redactor_for(prepared))
+                    self._save(result, None)
+                    runs.finished.append(index_entry(result))
+                    self.listener.finished(prepared, result)
+                    numbers.add(environment.number)
+            for number in set(range(1, runs.batch.runs + 1)) - numbers - runs.skipped.keys():
+                outcome = Outcome.INTERRUPTED if (id(prepared), number) in started else Outcome.NOT_RUN
+                runs.skipped[number] = SkippedRun(outcome, Cause.INTERRUPTED, reason)
+        return RunnerResult()
 
     def _cache(self) -> CacheSource | None:
         if not self.use_cache:

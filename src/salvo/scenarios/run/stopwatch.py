@@ -58,7 +58,7 @@ class Stopwatch:
         """Count the time in which the agent blocks the loop, in the thread that watches. Return whether it is over."""
         self.blocked += seconds
         self.blocked_at = where
-        return self._timeout is not None and self.seconds() > self._limit
+        return self.has_ended or (self._timeout is not None and self.seconds() > self._limit)
 
     def unblocked(self) -> None:
         if self._timer is not None and self._timeout is not None:
