@@ -37,11 +37,12 @@ def test_each_file_is_of_the_shape_that_github_publishes(path: Path, schema: str
     assert found.returncode == 0, found.stdout + found.stderr
 
 
-def test_the_workflow_that_the_documentation_proposes_is_one(tmp_path: Path) -> None:
-    [block] = [block for block in blocks(CHECKOUT / "docs" / "ci.md") if block.language == "yaml"]
+def test_the_workflows_that_the_documentation_proposes_are_workflows(tmp_path: Path) -> None:
+    shards, agents = (block for block in blocks(CHECKOUT / "docs" / "ci.md") if block.language == "yaml")
     proposed = tmp_path / "agents.yml"
-    proposed.write_text(block.content)
-    test_each_file_is_of_the_shape_that_github_publishes(proposed, "github-workflows")
+    for block in (shards, agents):
+        proposed.write_text(block.content)
+        test_each_file_is_of_the_shape_that_github_publishes(proposed, "github-workflows")
     steps = [step for job in read(proposed)["jobs"].values() for step in job["steps"]]
     [ours] = [step for step in steps if step["uses"].startswith("OWNER/salvo@")]
     assert ours["with"].keys() <= read(ACTION)["inputs"].keys()

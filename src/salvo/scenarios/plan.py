@@ -12,13 +12,15 @@ from pydantic import ValidationError
 
 from salvo.engine.jsonio.type_adapters import first_error, type_adapter
 from salvo.engine.wire.record import RecordingOptions
-from salvo.errors import InputError
+from salvo.errors import InputError, UsageError
 from salvo.scenarios.overrides import ScenarioOverrides
 from salvo.scenarios.result import Batch
 from salvo.scenarios.run.call_limits import DEFAULT_LIMITS, CallLimits
 from salvo.scenarios.run.runner import ScenarioRuns, is_unsettled
+from salvo.scenarios.shards import BatchName, Shard, is_named
 from salvo.scenarios.spec.project import Project
 from salvo.scenarios.spec.schema import Scenario
+from salvo.scenarios.store.merge import batch_difference
 from salvo.scenarios.store.store import RunStore
 from salvo.scenarios.workspace import Workspace
 
@@ -90,6 +92,52 @@ def plan_runs(
     return work
 
 
+def plan_named_runs(
+    workspace: Workspace,
+    scenarios: Iterable[tuple[Path, Scenario, RunSettings]],
+    name: str | None,
+    shard: Shard | None,
+    *,
+    enter: Callable[[AbstractContextManager[None]], None],
+) -> list[ScenarioRuns]:
+    """Return the runs of a named batch, or of its shard, that are not stored yet.
+
+    The same command makes what is missing when it is called again. `enter` gets the locks of the batches, as in
+    `plan_resume`.
+    """
+    chosen = list(scenarios)
+    batch_name = BatchName.of_project(workspace.project, name, workspace.commit(), [file for file, _, _ in chosen])
+    work = plan_runs(workspace, chosen, command=batch_name.command_id)
+    for index, runs in enumerate(work):
+        runs.batch.batch_id = batch_name.batch_id(index, runs.batch.scenario_id)
+    store = workspace.store()
+    enter(store.hold([runs.batch for runs in work], workspace.clock.now().isoformat()))
+    offset = 0
+    for runs in work:
+        batch, planned = runs.batch, len(runs.pending)
+        if store.has_batch(batch.batch_id):
+            _take_over(batch, store.load_batch(batch.batch_id))
+            runs.earlier = store.load_entries(batch.batch_id)
+        missing = sorted({*range(1, batch.runs + 1)} - store.stored_numbers(batch.batch_id))
+        runs.pending = missing if shard is None else shard.numbers(missing, offset)
+        offset += planned
+    return work
+
+
+def _take_over(batch: Batch, stored: Batch) -> None:
+    """Continue a batch as it was started. Raise UsageError if the command would make other runs than that one."""
+    if stored.max_runs is not None:  # so many rounds were begun
+        batch.runs, batch.rounds = stored.runs, stored.rounds
+    if (field_name := batch_difference(batch, stored)) is not None:
+        raise UsageError(
+            f"The batch {batch.batch_id} of {batch.scenario_id} was started with another {field_name}.",
+            hint="A batch has one version of everything that it runs: give this one another name with --batch.",
+        )
+    batch.created_at = stored.created_at
+    batch.mcp_servers = stored.mcp_servers
+    batch.settings = stored.settings
+
+
 def plan_resume(
     project: Project,
     batch_id: str,
@@ -108,6 +156,11 @@ def plan_resume(
     """
     store = RunStore(project.store)
     batches = store.find_batches(batch_id)
+    if any(is_named(batch.batch_id) for batch in batches):
+        raise UsageError(
+            f"The batch {batches[0].batch_id} has a name, and other commands may be making its runs.",
+            hint="Call the command with --batch again that started it: it makes the runs that are missing.",
+        )
     settings = RunSettings.from_batch(batches[-1])
     workspace = Workspace(project, patterns=settings.redact, allow_env=allow_env, call_limits=call_limits)
     enter(store.hold(batches, workspace.clock.now().isoformat()))

@@ -372,12 +372,21 @@ class Workspace:
         return file
 
     def code_version(self, scenario: Scenario, file: Path) -> CodeVersion:
-        """Return which code a scenario would run now. The repository is asked once for all scenarios."""
-        if not self._git:
-            self._git.append(read_state(self.project.root))
-        state = self._git[0]
+        """Return which code a scenario would run now."""
+        state = self._git_state()
         agent = self._agent_fingerprint(scenario, file)
         return CodeVersion(state.commit, state.dirty, agent) if state else CodeVersion(agent=agent)
+
+    def commit(self) -> str | None:
+        """Return the commit that is checked out in the project, if there is one."""
+        state = self._git_state()
+        return state.commit if state else None
+
+    def _git_state(self) -> GitState | None:
+        """Return the state of the repository, which is asked once for all scenarios."""
+        if not self._git:
+            self._git.append(read_state(self.project.root))
+        return self._git[0]
 
     def _agent_fingerprint(self, scenario: Scenario, file: Path) -> str | None:
         key = (scenario.adapter, str(file.resolve().parent), repr(scenario.adapter_options))

@@ -15,7 +15,7 @@ from salvo.cli.exit_codes import ExitCode
 from salvo.cli.output import echo, echo_json
 from salvo.cli.salvo.allow_env_option import allow_env_option
 from salvo.cli.salvo.replay_batch import replay_runs, runs_to_replay
-from salvo.cli.salvo.run_command import batch_exit_code
+from salvo.cli.salvo.run_output import batch_exit_code
 from salvo.engine.jsonio import json_codec
 from salvo.engine.runtime import event_loop
 from salvo.engine.text.unicode_escape import printable

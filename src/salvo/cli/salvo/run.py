@@ -90,6 +90,18 @@ DEFAULT_BASELINE = "-"
     help="Only make the missing runs of an earlier batch; latest: of all batches of the newest command.",
 )
 @click.option(
+    "--shard",
+    metavar="K/N",
+    help="Only make the K-th of N equal parts of the runs; `salvo merge` joins the stores of all parts.",
+)
+@click.option(
+    "--batch",
+    "batch_name",
+    metavar="NAME",
+    help="Make the missing runs of the batch of this name, on any machine. [default with --shard: the commit and the "
+    "files' content]",
+)
+@click.option(
     "-o",
     "--output",
     "outputs",

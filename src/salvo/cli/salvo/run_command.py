@@ -3,15 +3,14 @@
 run(…)                 this module
   plan_runs(…)         scenarios/plan.py: which runs are to be made, in which batches
   Runner.run(work)     scenarios/run/runner.py: makes them and stores each one
-  _show(…)             the table, the files and the exit code
+  show(…)              run_output.py: the table, the files and the exit code
 """
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,6 +19,7 @@ import click
 from salvo.cli.console import ProgressLine, unpriced_notice
 from salvo.cli.exit_codes import ExitCode
 from salvo.cli.output import echo, echo_json
+from salvo.cli.salvo.run_output import RunOutput, check_outputs, run_exit_code, show
 from salvo.engine.jsonio import json_codec
 from salvo.engine.runtime import event_loop
 from salvo.engine.text.formatting import pluralize
@@ -29,36 +29,23 @@ from salvo.engine.wire.record import RecordingOptions
 from salvo.engine.wire.retry import Wait
 from salvo.errors import StoreError, UsageError
 from salvo.scenarios.analysis.confidence_gate import required_confidence, too_few_runs
-from salvo.scenarios.analysis.suite import SuiteVerdict, suite_verdict
-from salvo.scenarios.analysis.summary import BatchSummary, summarise
+from salvo.scenarios.analysis.summary import summarise
 from salvo.scenarios.destinations import destination_lines
 from salvo.scenarios.overrides import ScenarioOverrides
-from salvo.scenarios.plan import RunSettings, plan_resume, plan_runs
-from salvo.scenarios.report import terminal
-from salvo.scenarios.report.closing import closing_summary, overall, worth_a_table
+from salvo.scenarios.plan import RunSettings, plan_named_runs, plan_resume, plan_runs
 from salvo.scenarios.result import AgentRunResult, Batch
 from salvo.scenarios.run.call_limits import CallLimits
 from salvo.scenarios.run.environment import PreparedScenario
 from salvo.scenarios.run.runner import RunLimits, RunListener, RunnerResult, ScenarioRuns
 from salvo.scenarios.selection import FoundScenario, Selection, select
+from salvo.scenarios.shards import Shard
 from salvo.scenarios.spec.project import Project
 from salvo.scenarios.store.recording import HASHES_ONLY, OWN_CONNECTIONS
 from salvo.scenarios.store.store import RunStore
 from salvo.scenarios.workspace import Workspace
 
 if TYPE_CHECKING:
-    from salvo.cli.salvo.run_baseline import BaselineComparison
-
-
-@dataclass(frozen=True, slots=True)
-class _Output:
-    """What the command prints and writes in the end."""
-
-    files: tuple[Path, ...]
-    as_json: bool
-    quiet: bool
-    verbose: bool
-    pass_at_k: bool
+    pass
 
 
 def run(
@@ -93,6 +80,8 @@ def run(
     dry_run: bool,
     max_cost: float | None,
     resume: str | None,
+    shard: str | None,
+    batch_name: str | None,
     outputs: tuple[Path, ...],
     as_json: bool,
     price_file: Path | None,
@@ -106,7 +95,19 @@ def run(
     check_outputs(outputs)
     _check_until_sure(runs, until_sure=until_sure, max_runs=max_runs)
     _check_cache(cache=cache, needs_evidence=until_sure or confidence is not None or baseline is not None)
-    output = _Output(outputs, as_json, quiet, verbose, pass_at_k)
+    part = _check_shard(
+        shard,
+        batch_name,
+        resume=resume,
+        needs_all_runs={
+            "--until-sure": until_sure,
+            "--max-cost": max_cost is not None,
+            "--against-baseline": baseline is not None,
+            "--lf": last_failed,
+            "--ff": failed_first,
+        },
+    )
+    output = RunOutput(outputs, as_json, quiet, verbose, pass_at_k)
     selection = Selection.parse(paths, keywords, tags, last_failed=last_failed, failed_first=failed_first)
     overrides = ScenarioOverrides(runs, model, adapter, threshold, min_pass_rate, confidence, seed, timeout)
     project = Project.find()
@@ -152,8 +153,7 @@ def run(
             call_limits=call_limits,
             price_file=price_file,
         )
-        scenarios = _select(workspace, selection, overrides)
-        work = plan_runs(workspace, [(file, scenario, settings) for file, scenario in scenarios])
+        work = _plan_new(workspace, _select(workspace, selection, overrides), settings, part, batch_name)
         _check_one_sided(work, one_sided=one_sided)
     if blessed is not None:
         blessed.check(work)
@@ -172,10 +172,27 @@ def run(
         store = workspace.store()
         summaries = [summarise(item.batch, item.entries, item.skipped) for item in work]
         compared = None if blessed is None else blessed.compare(store, work, commits)
-        _show(store, work, summaries, compared, output)
-        return ExitCode.INTERRUPTED if outcome.interrupted else _EXIT_CODES[_verdict(summaries, compared)]
+        show(store, work, summaries, compared, output, part)
+        return ExitCode.INTERRUPTED if outcome.interrupted else run_exit_code(work, summaries, compared, part)
 
     raise SystemExit(finish(execute(workspace, work, settings.recording, limits, finish, use_cache=settings.cache)))
+
+
+def _plan_new(
+    workspace: Workspace,
+    scenarios: list[FoundScenario],
+    settings: RunSettings,
+    shard: Shard | None,
+    batch_name: str | None,
+) -> list[ScenarioRuns]:
+    items = [(file, scenario, settings) for file, scenario in scenarios]
+    if shard is None and batch_name is None:
+        return plan_runs(workspace, items)
+    enter = click.get_current_context().with_resource
+    work = plan_named_runs(workspace, items, batch_name, shard, enter=enter)
+    if not any(item.pending for item in work):
+        echo("Nothing is missing: every run was made.", err=True)
+    return work
 
 
 def execute(
@@ -300,21 +317,6 @@ class _Progress(RunListener):
         self.line.update(text, milestone=milestone)
 
 
-def check_outputs(outputs: tuple[Path, ...]) -> None:
-    """Refuse a file that cannot be written before money is spent."""
-    if not outputs:
-        return
-    from salvo.scenarios.report import export  # most runs write no files
-
-    for output in outputs:
-        export.check(output)
-        if not os.access(output.absolute().parent, os.W_OK):
-            raise UsageError(
-                f"{output} cannot be written: its folder does not exist or is not writable.",
-                hint="Nothing was run, and nothing was spent.",
-            )
-
-
 def _evidence_warnings(store: RunStore, work: list[ScenarioRuns]) -> Iterator[str]:
     """Yield what the runs cannot show, if evidence is required: before anything is spent."""
     needed = [item.batch for item in work if item.pending and required_confidence(item.batch) is not None]
@@ -347,6 +349,27 @@ def _check_until_sure(runs: int | None, *, until_sure: bool, max_runs: int | Non
         raise click.UsageError("--until-sure makes as many runs as are needed, at most --max-runs: it takes no --runs.")
 
 
+def _check_shard(
+    shard: str | None, batch_name: str | None, *, resume: str | None, needs_all_runs: dict[str, bool]
+) -> Shard | None:
+    """Return the shard to make, if there is one. Refuse what one part of the runs cannot decide."""
+    if resume is not None and (shard is not None or batch_name is not None):
+        raise click.UsageError("--resume takes a batch by its id: leave out --shard and --batch.")
+    if batch_name is not None and not batch_name.strip():
+        raise click.UsageError("--batch needs a name.")
+    if shard is None:
+        return None
+    if option := next((name for name, is_used in needs_all_runs.items() if is_used), None):
+        raise click.UsageError(
+            f"{option} looks at the runs of all shards, and this one has only its own in its store."
+            + (" Give it to `salvo merge`." if option == "--against-baseline" else "")
+        )
+    try:
+        return Shard.parse(shard)
+    except ValueError as error:
+        raise click.UsageError(f"--shard: {error}") from error
+
+
 def _check_cache(*, cache: bool, needs_evidence: bool) -> None:
     if cache and needs_evidence:
         raise click.UsageError(
@@ -364,7 +387,7 @@ def _select(workspace: Workspace, selection: Selection, overrides: ScenarioOverr
 
 
 def _collect_only(
-    workspace: Workspace, selection: Selection, overrides: ScenarioOverrides, max_runs: int | None, output: _Output
+    workspace: Workspace, selection: Selection, overrides: ScenarioOverrides, max_runs: int | None, output: RunOutput
 ) -> None:
     """Print which scenarios would be run, by FILE::NAME, which `salvo run` takes as a PATH."""
     scenarios = _select(workspace, selection, overrides)
@@ -384,76 +407,3 @@ def _collect_only(
     if not output.quiet:
         total = f"{at_most}{pluralize(sum(runs), 'run')}"
         echo(f"\n{pluralize(len(scenarios), 'scenario')}, {total}. Nothing was run.")
-
-
-def _grids(summaries: list[BatchSummary]) -> tuple[set[str], list[list[str]]]:
-    """Return the grids of the suites as lines, and the ids of the batches in them."""
-    if not any(summary.suite for summary in summaries):
-        return set(), []
-    from salvo.scenarios.analysis.grid import build_grids  # most files have neither cases nor a matrix
-    from salvo.scenarios.report.grid import grid_lines
-
-    grids = build_grids(summaries)
-    return {cell.batch_id for grid in grids for cell in grid.cells}, [grid_lines(grid, colour=True) for grid in grids]
-
-
-def _show(
-    store: RunStore,
-    work: list[ScenarioRuns],
-    summaries: list[BatchSummary],
-    compared: BaselineComparison | None,
-    output: _Output,
-) -> None:
-    """Print tables and totals or JSON, and write the files. Of a resumed batch, the earlier runs are included."""
-    if not output.as_json:
-        in_grids, grids = (set(), []) if output.quiet else _grids(summaries)
-        single = [summary for summary in summaries if summary.batch_id not in in_grids]
-        tables = [] if output.quiet else worth_a_table(single, verbose=output.verbose)
-        sections = [terminal.batch_table(summary, colour=True, pass_at_k=output.pass_at_k) for summary in tables]
-        sections += grids
-        cached = terminal.cache_note([(item.batch, item.entries) for item in work])
-        if cached:
-            sections.append(cached)
-        if compared is not None:
-            sections.append(compared.lines())
-        verdict = _verdict(summaries, compared)
-        if output.quiet or len(summaries) > 1:
-            shown = {summary.batch_id for summary in tables}
-            sections.append(closing_summary(summaries, verdict, tables=shown, in_grids=in_grids, colour=True))
-        else:  # the table of the only scenario says the rest
-            sections.append(list(overall(summaries, verdict, colour=True)))
-        sections = [lines for lines in sections if lines]
-        echo("\n\n".join("\n".join(lines) for lines in sections))
-    if output.as_json or output.files:
-        from salvo.scenarios.report import export  # most runs write no files
-
-        # Full results are read from the store only now: there may be very many.
-        results = [result for summary in summaries for result in store.load_runs(summary.batch_id)]
-        report = None if compared is None else compared.report
-        content = export.ExportContent(summaries, results, report, {item.batch.batch_id: item.batch for item in work})
-        if output.as_json:
-            echo_json(export.as_json(content))
-        for file in output.files:
-            export.write(file, content)
-
-
-def _verdict(summaries: list[BatchSummary], compared: BaselineComparison | None) -> SuiteVerdict:
-    """Return the verdict of the command: that of its scenarios, and that of the comparison with a baseline."""
-    verdict = suite_verdict(summaries)
-    if compared is None or verdict is SuiteVerdict.FAILED:
-        return verdict
-    if compared.is_worse:
-        return SuiteVerdict.FAILED
-    return SuiteVerdict.NOT_JUDGED if compared.is_unjudged else verdict
-
-
-_EXIT_CODES = {
-    SuiteVerdict.FAILED: ExitCode.FAILED,
-    SuiteVerdict.NOT_JUDGED: ExitCode.NOT_JUDGED,
-    SuiteVerdict.INCONCLUSIVE: ExitCode.INCONCLUSIVE,
-    SuiteVerdict.PASSED: ExitCode.OK,
-}
-
-
-def batch_exit_code(summaries: list[BatchSummary]) -> ExitCode:
-    return _EXIT_CODES[suite_verdict(summaries)]

@@ -13,7 +13,7 @@ from salvo.cli.output import echo, echo_json
 from salvo.cli.param_types import DOLLARS
 from salvo.cli.salvo.allow_env_option import allow_env_option
 from salvo.cli.salvo.prices_option import prices_option
-from salvo.cli.salvo.run_command import batch_exit_code, check_outputs
+from salvo.cli.salvo.run_output import batch_exit_code, check_outputs
 from salvo.cli.salvo.transcript_run import OnDone, TranscriptRun
 from salvo.engine.runtime.pool import TERMINATED, PoolStopped
 from salvo.engine.text.formatting import pluralize

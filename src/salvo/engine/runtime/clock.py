@@ -10,9 +10,19 @@ from datetime import UTC, datetime
 from typing import Protocol
 
 _DIGITS = "0123456789abcdefghjkmnpqrstvwxyz"  # Crockford's base 32: no i, l, o, u to misread
-_TIME_DIGITS = 9  # milliseconds until the year 3084
+TIME_DIGITS = 9  # milliseconds until the year 3084
 _SERIAL_DIGITS = 7
 _SERIALS = 32**_SERIAL_DIGITS
+
+
+def base32(number: int, digits: int) -> str:
+    """Return the last digits of a number. Texts of the same length sort as their numbers do."""
+    return "".join(_DIGITS[number // 32**place % 32] for place in reversed(range(digits)))
+
+
+def id_time(seconds: int) -> str:
+    """Return how an id begins that was created at this time, in seconds since 1970."""
+    return base32(seconds * 1000, TIME_DIGITS)
 
 
 class Clock(Protocol):
@@ -52,5 +62,4 @@ class SystemClock:
             candidate = time.time_ns() // 1_000_000 * _SERIALS + secrets.randbelow(_SERIALS)
             # A clock that stops or is set back must not break the order.
             self._last = candidate if candidate > self._last else self._last + 1
-            places = reversed(range(_TIME_DIGITS + _SERIAL_DIGITS))
-            return "".join(_DIGITS[self._last // 32**place % 32] for place in places)
+            return base32(self._last, TIME_DIGITS + _SERIAL_DIGITS)

@@ -7,6 +7,7 @@ files, to watch the folder, to fetch objects. None of them is started, and no ob
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
@@ -74,6 +75,16 @@ def read_state(folder: Path) -> GitState | None:
     # Without its filter, a file that was only touched looks changed.
     dirty = None if is_changed and filters else is_changed
     return GitState(oid if oid and oid.isalnum() else None, dirty)
+
+
+def commit_time(folder: Path, commit: str) -> int | None:
+    """Return when a commit was made, in seconds since 1970; None if git does not say."""
+    try:
+        shown = run_git(folder, "cat-file", "commit", commit, seconds=_STATE_SECONDS)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    match = re.search(rb"^committer .*> (\d{1,12}) [+-]\d{4}$", shown.stdout, re.MULTILINE)
+    return int(match[1]) if match else None
 
 
 def _own_filters(folder: Path) -> list[str]:

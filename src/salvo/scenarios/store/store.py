@@ -134,13 +134,20 @@ class RunStore:
             raise damaged(path, f": it holds the batch {batch.batch_id}")
         return batch
 
+    def has_batch(self, batch_id: str) -> bool:
+        """Return whether the batch has a file of its own, and not only recordings."""
+        return self._batch_file(batch_id).is_file()
+
+    def batch_ids(self) -> list[str]:
+        """Return every batch, also those of which there are only recordings, oldest first."""
+        return sorted({*self._batch_ids(), *self._recorded_batches()})
+
     def batches_of_command(self, batch: Batch) -> list[Batch]:
         """Return all batches that were started by the same command, in that order."""
         if not batch.command:
             return [batch]
         candidates = []
-        batch_ids = {*self._batch_ids(), *self._recorded_batches()}
-        for batch_id in sorted(batch_id for batch_id in batch_ids if batch_id >= batch.command):
+        for batch_id in (batch_id for batch_id in self.batch_ids() if batch_id >= batch.command):
             with suppress(StoreError, TapeError):  # an unreadable batch of another command must not hide this one
                 candidates.append(self.load_batch(batch_id))
         return [candidate for candidate in candidates if candidate.command == batch.command]
@@ -237,7 +244,7 @@ class RunStore:
         back = steps_before_latest(text)
         if back is None and is_id(text) and self._batch_file(text).is_file():
             return text
-        ids = sorted({*self._batch_ids(), *self._recorded_batches()})
+        ids = self.batch_ids()
         return only_match(text, "batch", ids) if back is None else nth_newest(ids[::-1], back, "batch")
 
     def find_batches(self, text: str) -> list[Batch]:
@@ -247,7 +254,7 @@ class RunStore:
 
     def _batches_of_latest_command(self, back: int) -> list[Batch]:
         commands: dict[str, Batch] = {}
-        for batch_id in sorted({*self._batch_ids(), *self._recorded_batches()}, reverse=True):
+        for batch_id in reversed(self.batch_ids()):
             with suppress(StoreError, TapeError):
                 batch = self.load_batch(batch_id)
                 commands.setdefault(batch.command or batch.batch_id, batch)
@@ -262,7 +269,7 @@ class RunStore:
 
     def newest_first(self) -> Iterator[Batch]:
         """Yield every batch that can be read and has a run, newest first."""
-        for batch_id in sorted({*self._batch_ids(), *self._recorded_batches()}, reverse=True):
+        for batch_id in reversed(self.batch_ids()):
             with suppress(StoreError, TapeError):
                 batch = self.load_batch(batch_id)
                 if any(self.existing_run_ids(batch)):

@@ -1,0 +1,107 @@
+"""`salvo merge`: join the stores of shards, and report them as one batch."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from salvo.cli.output import echo
+from salvo.cli.salvo.run import DEFAULT_BASELINE
+from salvo.cli.salvo.run_output import RunOutput, batch_exit_code, check_outputs, show
+from salvo.engine.text.formatting import pluralize
+from salvo.errors import NothingFoundError
+from salvo.scenarios.analysis.summary import summarise
+from salvo.scenarios.result import Batch
+from salvo.scenarios.run.runner import ScenarioRuns
+from salvo.scenarios.spec.project import Project
+from salvo.scenarios.store.merge import merge_stores
+from salvo.scenarios.store.open_store import open_store
+from salvo.scenarios.store.store import RunStore
+
+
+@click.command
+@click.argument("stores", nargs=-1, required=True, metavar="STORE...")
+@click.option(
+    "--into", metavar="STORE", type=click.Path(path_type=Path), help="The store to add to. [default: the project's]"
+)
+@click.option(
+    "--against-baseline",
+    "baseline",
+    is_flag=False,
+    flag_value=DEFAULT_BASELINE,
+    metavar="[FILE]",
+    help="Compare with a baseline afterwards. [default: .salvo/baseline.json]",
+)
+@click.option(
+    "--commits",
+    type=click.IntRange(min=1),
+    default=20,
+    show_default=True,
+    help="With --against-baseline: over this many comparisons, a false alarm has a probability of at most 5 %.",
+)
+@click.option("--pass-at-k", is_flag=True, help="Also show pass@k: the chance that at least one of k runs passes.")
+@click.option(
+    "-o",
+    "--output",
+    "outputs",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    help="Also write a file: .json, .jsonl, .xml (JUnit), .md or .html.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout; everything else goes to stderr.")
+@click.option("-q", "--quiet", is_flag=True, help="Print the closing summary only.")
+@click.option("-v", "--verbose", is_flag=True, help="Print the table of every scenario, also if there are many.")
+def merge(
+    stores: tuple[str, ...],
+    into: Path | None,
+    baseline: str | None,
+    commits: int,
+    pass_at_k: bool,
+    outputs: tuple[Path, ...],
+    as_json: bool,
+    quiet: bool,
+    verbose: bool,
+) -> None:
+    """Join the stores of `salvo run --shard` and report their runs as one batch.
+
+    Each STORE is a folder .salvo, or a folder that has one. Its batches, runs and recordings are added to the project's
+    store; scores and judgings are not. Joining a store twice, or stores that overlap, changes nothing. The report is
+    about the newest command of which the stores have a batch.
+
+    Exits as `salvo run` does: 0 when every scenario passes, 1 when one fails or is significantly worse than its
+    baseline, 2 on bad usage or if two stores have different content under one id, 3 when something could not be judged
+    or missing runs leave the verdict open, 4 when the runs cannot show it with the required confidence.
+    """
+    check_outputs(outputs)
+    project = Project.find()
+    target = RunStore(project.store if into is None else into)
+    blessed = None
+    if baseline is not None:
+        from salvo.cli.salvo.run_baseline import Baseline  # most commands need none of its statistics
+
+        blessed = Baseline.read(project, baseline)
+    merged = merge_stores(target, [open_store(text) for text in stores])
+    batches, others = _newest_command(merged.batches)
+    note = f", {merged.already_there} already there" if merged.already_there else ""
+    echo(f"{pluralize(merged.added, 'run')} added to {target.folder}{note}.", err=True)
+    if others:
+        echo(f"Not in this report: {pluralize(others, 'batch', 'batches')} of other commands.", err=True)
+    work = [ScenarioRuns(batch, None, earlier=target.batch_entries(batch)) for batch in batches]
+    if blessed is not None:
+        blessed.check(work)
+    summaries = [summarise(item.batch, item.entries) for item in work]
+    compared = None if blessed is None else blessed.compare(target, work, commits)
+    show(target, work, summaries, compared, RunOutput(outputs, as_json, quiet, verbose, pass_at_k))
+    raise SystemExit(batch_exit_code(summaries, compared))
+
+
+def _newest_command(batches: list[Batch]) -> tuple[list[Batch], int]:
+    """Return the batches of the newest command, in its order, and the number of other batches."""
+    if not batches:
+        raise NothingFoundError("The stores have no batch.", hint="Make one with `salvo run --shard`.")
+    newest = max(batches, key=lambda batch: batch.created_at)
+    if not newest.command:
+        return [newest], len(batches) - 1
+    chosen = [batch for batch in batches if batch.command == newest.command]
+    return chosen, len(batches) - len(chosen)

@@ -1,0 +1,141 @@
+"""Join stores. Runs keep their ids, so that joining a store twice, or stores that overlap, changes nothing."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from salvo.engine.jsonio import json_codec
+from salvo.errors import UsageError
+from salvo.scenarios.result import Batch
+from salvo.scenarios.store.ids import split_run_id
+from salvo.scenarios.store.store import RunStore
+
+_OWN_FIELDS = {"created_at", "mcp_servers", "settings"}
+"""What each part of a batch has of its own. Settings and servers are compared with more care."""
+_OWN_SETTINGS = {"at_once"}
+
+
+@dataclass(frozen=True, slots=True)
+class MergedStores:
+    """The runs that were added to a store and those that it had, and the batches of the other stores."""
+
+    added: int
+    already_there: int
+    batches: list[Batch]
+    """Those with a file of their own, oldest first."""
+
+
+def batch_difference(first: Batch, second: Batch) -> str | None:
+    """Return the first field in which two parts of one batch differ although they must not."""
+    one, other = json_codec.plain(first), json_codec.plain(second)
+    for name in one:
+        if name not in _OWN_FIELDS and one[name] != other[name]:
+            return str(name)
+    for name in sorted({*one["settings"], *other["settings"]} - _OWN_SETTINGS):
+        if one["settings"].get(name) != other["settings"].get(name):
+            return f"setting {name}"
+    for name in sorted({*one["mcp_servers"]} & {*other["mcp_servers"]}):
+        if one["mcp_servers"][name] != other["mcp_servers"][name]:
+            return f"list of tools of the MCP server {name}"
+    return None
+
+
+def merge_stores(target: RunStore, sources: Sequence[RunStore]) -> MergedStores:
+    """Add the batches, runs and recordings of other stores to a store.
+
+    Raise UsageError if two stores have different content under one id. Then nothing is written.
+    """
+    comparison = _Comparison(target)
+    for source in sources:
+        comparison.add(source)
+    target.prepare()
+    return comparison.write()
+
+
+@dataclass(slots=True)
+class _Comparison:
+    """What the other stores have, where it is, and a hash of it."""
+
+    target: RunStore
+    batches: dict[str, Batch] = field(default_factory=dict)
+    batch_stores: dict[str, RunStore] = field(default_factory=dict)
+    runs: dict[str, tuple[RunStore, str]] = field(default_factory=dict)
+    recordings: dict[str, tuple[RunStore, str]] = field(default_factory=dict)
+
+    def add(self, source: RunStore) -> None:
+        for batch_id in source.batch_ids():
+            if source.has_batch(batch_id):
+                self._add_batch(source, source.load_batch(batch_id))
+            for run_id in source.batch_run_ids(batch_id):
+                if source.has_run(run_id):
+                    _add_content(self.runs, "run", run_id, source, _run_hash(source, run_id))
+                if source.has_recording(run_id):
+                    _add_content(self.recordings, "recording", run_id, source, _recording_hash(source, run_id))
+
+    def _add_batch(self, source: RunStore, batch: Batch) -> None:
+        batch_id = batch.batch_id
+        if batch_id not in self.batches and self.target.has_batch(batch_id):
+            self.batches[batch_id] = self.target.load_batch(batch_id)
+            self.batch_stores[batch_id] = self.target
+        if batch_id not in self.batches:
+            self.batches[batch_id], self.batch_stores[batch_id] = batch, source
+            return
+        joined = self.batches[batch_id]
+        if (difference := batch_difference(joined, batch)) is not None:
+            raise _conflict("batch", batch_id, self.batch_stores[batch_id], source, f" (its {difference})")
+        joined.created_at = min(joined.created_at, batch.created_at)
+        joined.mcp_servers = {**batch.mcp_servers, **joined.mcp_servers}
+
+    def write(self) -> MergedStores:
+        self._compare_with_target()
+        batches = [self.batches[batch_id] for batch_id in sorted(self.batches)]
+        for batch in batches:
+            self.target.save_batch(batch)
+        for run_id in _sorted_ids(self.recordings):
+            if not self.target.has_recording(run_id):
+                self.target.save_recording(run_id, self.recordings[run_id][0].load_recording(run_id))
+        new = [run_id for run_id in _sorted_ids(self.runs) if not self.target.has_run(run_id)]
+        for run_id in new:
+            self.target.save_run(self.runs[run_id][0].load_run(run_id))
+        return MergedStores(len(new), len(self.runs) - len(new), batches)
+
+    def _compare_with_target(self) -> None:
+        for run_id, (source, content) in self.runs.items():
+            if self.target.has_run(run_id) and _run_hash(self.target, run_id) != content:
+                raise _conflict("run", run_id, self.target, source)
+        for run_id, (source, content) in self.recordings.items():
+            if self.target.has_recording(run_id) and _recording_hash(self.target, run_id) != content:
+                raise _conflict("recording", run_id, self.target, source)
+
+
+def _add_content(
+    contents: dict[str, tuple[RunStore, str]], kind: str, run_id: str, source: RunStore, content: str
+) -> None:
+    earlier, same = contents.setdefault(run_id, (source, content))
+    if same != content:
+        raise _conflict(kind, run_id, earlier, source)
+
+
+def _conflict(kind: str, name: str, first: RunStore, second: RunStore, note: str = "") -> UsageError:
+    return UsageError(
+        f"The {kind} {name} has other content{note} in {first.folder} than in {second.folder}.",
+        hint="An id belongs to one content: leave out one of the stores. Nothing was written.",
+    )
+
+
+def _run_hash(store: RunStore, run_id: str) -> str:
+    return hashlib.sha256(json_codec.dumps(store.load_run(run_id))).hexdigest()
+
+
+def _recording_hash(store: RunStore, run_id: str) -> str:
+    files = store.load_recording(run_id)
+    content = hashlib.sha256()
+    for name in sorted(files):
+        content.update(json_codec.dumps([name, len(files[name])]) + files[name])
+    return content.hexdigest()
+
+
+def _sorted_ids(run_ids: Iterable[str]) -> list[str]:
+    return sorted(run_ids, key=split_run_id)
