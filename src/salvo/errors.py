@@ -27,6 +27,7 @@ SalvoError
 │   └── BadReplyError          the answer does not follow the protocol
 ├── McpError                   an MCP server ended, did not answer in time, or broke the protocol
 │   └── McpAnswerError             the server answered a request with an error
+├── SimulatorError             the user of a conversation gave no message that can be used
 ├── StoreError                 the store cannot be written, or a file in it cannot be read
 │   └── DamagedEvaluationError     a stored evaluation has values that Salvo did not write
 └── TapeError                  a recording cannot be used
@@ -225,6 +226,10 @@ class McpAnswerError(McpError):
         self.answer = answer
         self.code = code
         self.data = data
+
+
+class SimulatorError(SalvoError):
+    """The user of a conversation gave no message that can be used. The agent under test is not at fault."""
 
 
 class StoreError(SalvoError):

@@ -63,7 +63,7 @@ def _help(command: click.Command, context: click.Context) -> Iterator[str]:
 
 def _scenario_file() -> str:
     from salvo.scenarios.evaluators.registry import builtin_registry
-    from salvo.scenarios.spec.schema import scenario_schema
+    from salvo.scenarios.spec.json_schema import scenario_schema
 
     schema = scenario_schema(builtin_registry().types())
     parts = [schema["description"], "Fields that are not named here are errors.", _fields(schema)]

@@ -1096,6 +1096,8 @@ export interface components {
             assertions: components["schemas"]["AssertionSummary"][];
             cost: components["schemas"]["Cost"];
             judge_cost: components["schemas"]["Cost"];
+            user_cost: components["schemas"]["Cost"];
+            turns: components["schemas"]["TurnCounts"] | null;
             latency: components["schemas"]["Latency"] | null;
             /** Failures */
             failures: components["schemas"]["Failure"][];
@@ -1144,7 +1146,7 @@ export interface components {
          * @description Why a run did not pass: faults of the agent, then faults of others, then reasons why it was skipped.
          * @enum {string}
          */
-        Cause: "assertion" | "turn_limit" | "timeout" | "refusal" | "length" | "context" | "exit" | "provider" | "adapter" | "mcp" | "judge" | "evaluator" | "price_unknown" | "store" | "budget" | "stop_first" | "interrupted";
+        Cause: "assertion" | "turn_limit" | "timeout" | "refusal" | "length" | "context" | "exit" | "provider" | "adapter" | "mcp" | "simulator" | "judge" | "evaluator" | "price_unknown" | "store" | "budget" | "stop_first" | "interrupted";
         /** ChangedCheck */
         ChangedCheck: {
             /** Check Id */
@@ -1530,6 +1532,8 @@ export interface components {
              * @default 1
              */
             weight: number;
+            /** Turn */
+            turn: number | null;
         };
         /**
          * Evaluation
@@ -1993,6 +1997,16 @@ export interface components {
             cost: number | null;
             /** Judge Cost */
             judge_cost: number | null;
+            /**
+             * User Cost
+             * @default 0
+             */
+            user_cost: number | null;
+            /**
+             * Turns
+             * @default 0
+             */
+            turns: number;
             tokens: components["schemas"]["Usage"] | null;
             /**
              * Tool Count
@@ -2989,7 +3003,7 @@ export interface components {
              * Kind
              * @enum {string}
              */
-            kind: "system" | "message" | "model" | "tool" | "event" | "end";
+            kind: "system" | "message" | "model" | "tool" | "event" | "answer" | "end";
             /** Title */
             title: string;
             /** Text */
@@ -3006,12 +3020,26 @@ export interface components {
             tokens: number | null;
             /** Call */
             call: number | null;
+            /** Turn */
+            turn: number | null;
             /** Assertions */
             assertions: number[];
             /** Cut */
             cut: {
                 [key: string]: number;
             };
+        };
+        /**
+         * TurnCounts
+         * @description How many turns the completed conversations had.
+         */
+        TurnCounts: {
+            /** Average */
+            average: number;
+            /** Min */
+            min: number;
+            /** Max */
+            max: number;
         };
         /** UncheckedArea */
         UncheckedArea: {

@@ -32,6 +32,7 @@ from salvo.scenarios.run.journal import Journal
 from salvo.scenarios.run.stopwatch import Stopwatch
 from salvo.scenarios.run.tools.discovery import changed_tools, find_tools
 from salvo.scenarios.run.tools.toolbox import ReplayedToolBox
+from salvo.scenarios.run.user_factory import replayed_user_factory
 from salvo.scenarios.spec.loader import from_document, load_scenarios
 from salvo.scenarios.spec.schema import Scenario
 from salvo.scenarios.store.recording import HASHES_ONLY, Recording
@@ -151,6 +152,9 @@ class Replayer:
         if stored.cause is Cause.MCP and replayed.result.cause is None:
             # The list of a server changed while the agent ran, which no replay can see.
             replayed.result = replayed.result.model_copy(update={"cause": stored.cause, "error": stored.error})
+        if stored.cause is Cause.SIMULATOR and _is_python_user(recording):
+            # The class does not run again, so only what it said is the same.
+            replayed.result = replayed.result.model_copy(update={"cause": stored.cause, "error": stored.error})
         if unused := _unused_records(environment):
             replayed.divergence = f"The agent no longer makes {len(unused)} of the recorded calls: {unused[0]}."
         elif order.early is not None:
@@ -178,6 +182,7 @@ class Replayer:
             load=refuse_to_load,
             options=self._workspace.adapter_options(scenario),
             endpoint=recording.endpoint,
+            make_user=replayed_user_factory(scenario, [turn.user for turn in recording.result.turns]),
         )
 
     def _source(self, batch: Batch) -> Path:
@@ -309,6 +314,11 @@ class Replayer:
             latency=stored.metrics.latency,
             listings=recording.mcp_servers if recording else {},
         )
+
+
+def _is_python_user(recording: Recording) -> bool:
+    user = recording.batch.scenario.get("user")
+    return isinstance(user, dict) and user.get("python") is not None
 
 
 def _recorded_order(recording: Recording) -> RecordedOrder:

@@ -40,6 +40,8 @@ def _comparable(result: AgentRunResult) -> dict[str, Any]:
     # Prices are taken from the recording, and earlier versions did not store these with the run.
     for name in ("prices", "tolerated_fault"):
         content["details"].pop(name, None)
+    for turn in content["turns"]:
+        del turn["metrics"]["latency"]  # that of the run is taken from the recording
     if result.cause is Cause.EXIT:
         ending.pop("error", None)
     return {**{name: value for name, value in content.items() if name not in NOT_COMPARED}, **ending}

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeAlias
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, Strict, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, Strict, model_validator
 
 from salvo.engine.chat.base import ToolDefinition, Usage
 from salvo.engine.jsonio import json_codec
@@ -25,8 +25,12 @@ def _as_usage(value: Any) -> Any:
 Details = Annotated[dict[str, Any], BeforeValidator(_with_text_keys)]
 
 
+TranscriptMessage: TypeAlias = dict[str, str]
+"""A message of a conversation in the form that most clients take: its `role`, user or assistant, and its `content`."""
+
+
 class AdapterRequest(BaseModel):
-    """What an adapter is asked to do in one run."""
+    """What an adapter is asked to do in one run, or in one turn of a conversation."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -40,6 +44,8 @@ class AdapterRequest(BaseModel):
     max_turns: int = 20
     output_schema: Mapping[str, Any] | None = None
     options: Mapping[str, Any] = Field(default_factory=dict)
+    messages: list[TranscriptMessage] = Field(default_factory=list)
+    """What was said so far, with the user's message as the last one."""
 
 
 @dataclass(slots=True)
@@ -145,6 +151,8 @@ class EvalResult(BaseModel):
     type: str = ""
     required: bool = False
     weight: float = 1.0
+    turn: int | None = None
+    """The turn of a conversation that it is about: of `at: every turn`, the first that did not pass. None: the end."""
 
     @classmethod
     def judged(cls, passed: bool, message: str = "", *, expected: Any = None, actual: Any = None) -> EvalResult:
@@ -178,6 +186,8 @@ class Cause(StrEnum):
     ADAPTER = "adapter"
     MCP = "mcp"
     """An MCP server ended, did not answer in time, changed its tools, or broke the protocol."""
+    SIMULATOR = "simulator"
+    """The user of a conversation: a simulated one broke its rules or could not be reached, or a class failed."""
     JUDGE = "judge"
     EVALUATOR = "evaluator"
     PRICE_UNKNOWN = "price_unknown"
@@ -189,6 +199,7 @@ class Cause(StrEnum):
 
 UNFINISHED = frozenset(
     {Cause.TURN_LIMIT, Cause.TIMEOUT, Cause.CONTEXT, Cause.EXIT, Cause.PROVIDER, Cause.ADAPTER, Cause.MCP}
+    | {Cause.SIMULATOR}
 )
 """The causes of runs that did not finish, so that there is nothing to evaluate."""
 
@@ -243,6 +254,53 @@ SAME_AS_FINAL_TEXT: dict[str, str] = {"same_as": "final_text"}
 """In a stored trace, in place of a large text that is the final one."""
 
 
+class ConversationTurn(BaseModel):
+    """A message of the user, and what the agent did until it had answered.
+
+    A run stores its tool calls and its trace once. A turn says which of them are its own.
+    """
+
+    model_config = ConfigDict(ser_json_inf_nan="strings")
+
+    number: int
+    """From 1."""
+    user: str
+    agent: str | None = None
+    """The agent's answer as text; None if it gave none."""
+    first_call: int = 0
+    """The index of the turn's first call among the run's tool calls."""
+    call_count: int = 0
+    first_event: int = 0
+    """The index of the turn's first event in the run's trace."""
+    event_count: int = 0
+    stopped: Stopped | None = None
+    metrics: RunMetrics = Field(default_factory=RunMetrics)
+    """What the agent needed for this turn."""
+    user_tries: int = 1
+    """How many messages the simulated user needed until one kept the rules."""
+
+    _tool_calls: list[ToolCall] = PrivateAttr(default_factory=list)
+    _trace: list[TraceEvent] = PrivateAttr(default_factory=list)
+
+    def attach(self, calls: list[ToolCall], events: list[TraceEvent]) -> None:
+        """Find the turn's own among those of the run."""
+        self._tool_calls = calls[self.first_call : self.first_call + self.call_count]
+        self._trace = events[self.first_event : self.first_event + self.event_count]
+
+    @property
+    def tool_calls(self) -> list[ToolCall]:
+        return self._tool_calls
+
+    @property
+    def trace(self) -> list[TraceEvent]:
+        return self._trace
+
+    @property
+    def output(self) -> Any:
+        """The agent's answer, read as JSON if it is."""
+        return None if self.agent is None else json_codec.loads_or_text(self.agent)
+
+
 class AgentRunResult(BaseModel):
     """One run, as it is stored and as JMESPath sees it."""
 
@@ -269,7 +327,11 @@ class AgentRunResult(BaseModel):
     """What Salvo measured. The assertions use these."""
     reported_metrics: RunMetrics | None = None
     """What a custom adapter reported; None if it reported nothing."""
+    turns: list[ConversationTurn] = Field(default_factory=list)
+    """The conversation, if the scenario is one."""
     judge_cost: float | None = 0.0
+    user_cost: float | None = 0.0
+    """What the simulated user cost, which is not part of the agent's cost."""
     eval_results: list[EvalResult] = Field(default_factory=list)
     recorded: bool = False
     replayable: Replayable = "no"
@@ -290,6 +352,8 @@ class AgentRunResult(BaseModel):
             for event in self.trace:
                 if event.data.get("text") == SAME_AS_FINAL_TEXT:
                     event.data["text"] = self.final_text
+        for turn in self.turns:
+            turn.attach(self.tool_calls, self.trace)
         return self
 
     @property

@@ -6,14 +6,16 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+from salvo.engine.chat import catalog
 from salvo.engine.jsonio.pydantic_errors import FieldError, validate
 from salvo.engine.wire.addresses import is_web_address
-from salvo.errors import InputError, SalvoError
+from salvo.errors import InputError, SalvoError, UsageError
 from salvo.scenarios.evaluators.registry import builtin_registry
 from salvo.scenarios.result import COMMAND, MCP, PROVIDER_ADAPTERS
 from salvo.scenarios.run.adapters.factory import adapter_factory
 from salvo.scenarios.run.call_limits import CallLimitOptions
 from salvo.scenarios.run.tools.discovery import check_tools
+from salvo.scenarios.run.user_factory import user_factory
 from salvo.scenarios.spec.project import Project
 from salvo.scenarios.spec.schema import Scenario
 from salvo.scenarios.spec.variables import expand_variables, find_variables
@@ -24,7 +26,9 @@ def check_scenario(
 ) -> Iterator[FieldError]:
     """Yield every error of a scenario whose shape is right. Nothing is run. A replay needs the assertions only."""
     checks = (
-        [_check_assertions] if assertions_only else [check_tools, _check_servers, _check_adapter, _check_assertions]
+        [_check_assertions]
+        if assertions_only
+        else [check_tools, _check_servers, _check_adapter, _check_user, _check_assertions]
     )
     for check in checks:
         try:
@@ -56,6 +60,24 @@ def _check_adapter(scenario: Scenario, file: Path, project: Project) -> Iterator
         yield from check_mcp_test(scenario)
     if scenario.adapter in PROVIDER_ADAPTERS:
         yield from _check_provider_options(scenario)
+
+
+def _check_user(scenario: Scenario, file: Path, project: Project) -> Iterator[FieldError]:
+    if not scenario.is_conversation:
+        return
+    if scenario.adapter == MCP:
+        yield FieldError(("turns" if scenario.turns else "user",), "the test of MCP servers has no user")
+    if scenario.user is None:
+        return
+    if scenario.user.model is not None:
+        try:
+            catalog.find(scenario.user.model)
+        except UsageError as error:
+            yield FieldError(("user", "model"), str(error))
+    try:
+        user_factory(scenario, lambda path: project.load(path, file))
+    except InputError as error:
+        yield FieldError(("user", "python"), str(error))
 
 
 def _check_provider_options(scenario: Scenario) -> Iterator[FieldError]:

@@ -32,6 +32,7 @@ from salvo.scenarios.run.environment import JudgeEndpoints, PreparedScenario
 from salvo.scenarios.run.redaction import clean_document, clean_scenario
 from salvo.scenarios.run.runner import RunLimits, RunListener, Runner
 from salvo.scenarios.run.tools.discovery import changed_tools, find_tools
+from salvo.scenarios.run.user_factory import user_factory
 from salvo.scenarios.scenario_checks import check_scenario
 from salvo.scenarios.spec.env_grants import EnvGrants, grant_errors, judge_grant_errors, refused_variables
 from salvo.scenarios.spec.judge_server import JudgeServer
@@ -443,6 +444,7 @@ class Workspace:
             call_limits=self._call_limits(scenario),
             judge_endpoints=self.register_judges(scenario),
             servers=self._servers(scenario, file),
+            make_user=user_factory(scenario, lambda path: self.project.load(path, file)),
             private=private,
             judged_scenario=judged_scenario(scenario),
         )

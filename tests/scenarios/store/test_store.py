@@ -103,6 +103,8 @@ def test_a_line_of_the_index_has_all_that_is_needed_to_list_a_run(store: RunStor
             "latency": 8.2,
             "cost": 0.032,
             "judge_cost": None,
+            "user_cost": 0.0,
+            "turns": 0,
             "tokens": {"input": 900, "output": 120, "cache_read": 0, "cache_write": 0},
             "tool_count": 3,
             "assertions": [{"label": "polite", "type": "llm_judge", "passed": None, "required": False}],

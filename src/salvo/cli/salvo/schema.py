@@ -8,7 +8,7 @@ import click
 
 from salvo.cli.output import echo_json
 from salvo.scenarios.evaluators.registry import builtin_registry
-from salvo.scenarios.spec.schema import scenario_schema
+from salvo.scenarios.spec.json_schema import scenario_schema
 
 
 @click.command

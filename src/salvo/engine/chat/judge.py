@@ -36,6 +36,8 @@ class Question:
     schema: OutputSchema
     temperature: float | None = 0.0
     max_tokens: int | None = None
+    part: str = ""
+    """Which of several questions of one assertion it is, for its lane."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,8 +23,9 @@ from salvo.scenarios.store.rejudge_store import JudgeVerdict, Rejudgement, Rejud
 
 def only_judges(scenario: Scenario) -> Scenario:
     """Return the scenario with only the assertions that a model judges."""
-    assertions = [assertion for assertion in scenario.assertions if assertion.type == JUDGE]
-    return scenario.model_copy(update={"assertions": assertions})
+    assertions = [assertion for _, assertion in scenario.scored_assertions() if assertion.type == JUDGE]
+    turns = [turn.model_copy(update={"assertions": []}) for turn in scenario.turns]
+    return scenario.model_copy(update={"assertions": assertions, "turns": turns})
 
 
 def is_transcript(result: AgentRunResult) -> bool:

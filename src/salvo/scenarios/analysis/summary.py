@@ -117,6 +117,15 @@ class Latency:
 
 
 @dataclass(frozen=True, slots=True)
+class TurnCounts:
+    """How many turns the completed conversations had."""
+
+    average: float
+    min: int
+    max: int
+
+
+@dataclass(frozen=True, slots=True)
 class BatchCounts:
     """Counts by outcome and `missing`, the runs without a result, add up to `runs`."""
 
@@ -165,6 +174,10 @@ class BatchSummary(BatchCounts):
     assertions: list[AssertionSummary]
     cost: Cost
     judge_cost: Cost
+    user_cost: Cost
+    """What the simulated users cost."""
+    turns: TurnCounts | None
+    """How long the conversations were, if the scenario is one."""
     latency: Latency | None
     failures: list[Failure]
     stopped: dict[Cause, int]
@@ -232,6 +245,8 @@ def summarise(
         assertions=_assertions(stored),
         cost=_cost(stored, completed, "cost", interrupted),
         judge_cost=_cost(stored, completed, "judge_cost"),
+        user_cost=_cost(stored, completed, "user_cost"),
+        turns=_turn_counts([entry.turns for entry in completed if entry.turns]),
         latency=_latency([entry.latency for entry in completed]),
         failures=failures,
         stopped=dict(Counter(run.cause for run in failures if run.cause not in (None, Cause.ASSERTION))),
@@ -323,6 +338,10 @@ def _latency(seconds: list[float]) -> Latency | None:
     if average is None or p50 is None or p95 is None:
         return None
     return Latency(average, p50, p95, max(seconds))
+
+
+def _turn_counts(turns: list[int]) -> TurnCounts | None:
+    return TurnCounts(sum(turns) / len(turns), min(turns), max(turns)) if turns else None
 
 
 def _failure(entry: IndexEntry) -> Failure:

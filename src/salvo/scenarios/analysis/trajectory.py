@@ -16,9 +16,9 @@ from salvo.engine.jsonio.canonical import stable_text
 from salvo.scenarios.evaluators.jmespath import root_names
 from salvo.scenarios.evaluators.must_not_call import MustNotCallFields, first_forbidden
 from salvo.scenarios.evaluators.tool_sequence import ToolSequenceFields, first_mismatch
-from salvo.scenarios.result import AgentRunResult, Cause, EvalResult, ToolCall, TraceEvent
+from salvo.scenarios.result import AgentRunResult, Cause, ConversationTurn, EvalResult, ToolCall, TraceEvent
 
-StepKind = Literal["system", "message", "model", "tool", "event", "end"]
+StepKind = Literal["system", "message", "model", "tool", "event", "answer", "end"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +39,8 @@ class TrajectoryStep:
     tokens: int | None = None
     call: int | None = None
     """The index of the tool call in the run, from 0."""
+    turn: int | None = None
+    """The turn of a conversation, from 1."""
     assertions: list[int] = field(default_factory=list)
     """The indexes of the eval_results about this step, from 0."""
     cut: dict[str, int] = field(default_factory=dict)
@@ -53,9 +55,9 @@ class Trajectory:
 
 
 class AssertionTarget(NamedTuple):
-    """What an assertion is about: a tool call, an event of the trace, or the end."""
+    """What an assertion is about: a tool call, an event of the trace, the answer in a turn, or the end."""
 
-    kind: Literal["tool_calls", "trace", "end"]
+    kind: Literal["tool_calls", "trace", "turn", "end"]
     number: int = 0
     """From 0."""
 
@@ -74,7 +76,8 @@ _StepAndTarget: TypeAlias = tuple[TrajectoryStep, AssertionTarget | None]
 def trajectory(result: AgentRunResult, scenario: Mapping[str, Any] | None = None) -> Trajectory:
     """Return the steps of a run. `scenario` is the resolved one of its batch: it has the prompts and the assertions."""
     scenario = scenario or {}
-    steps = [*_inputs(scenario), *_events(result), (_end(result), END)]
+    events = list(_conversation(result) if result.turns else _events(result))
+    steps = [*_inputs(scenario), *events, (_end(result), END)]
     step_indexes: dict[AssertionTarget | None, int]
     step_indexes = {target: index for index, (_, target) in enumerate(steps) if target is not None}
     assertions: dict[int | None, list[int]] = {}
@@ -97,20 +100,35 @@ def _inputs(scenario: Mapping[str, Any]) -> Iterator[_StepAndTarget]:
             yield TrajectoryStep(0, kind, title, text=text), None
 
 
-def _events(result: AgentRunResult) -> Iterator[_StepAndTarget]:
-    """Yield the trace with the tool calls in it. Calls that the trace does not contain keep their order."""
-    calls_in_trace = _match_calls(result.trace, result.tool_calls)
-    others = deque(index for index in range(len(result.tool_calls)) if index not in calls_in_trace.values())
-    for number, event in enumerate(result.trace):
+def _conversation(result: AgentRunResult) -> Iterator[_StepAndTarget]:
+    """Yield each turn: what the user said, what the agent did, and what it answered."""
+    for turn in result.turns:
+        yield TrajectoryStep(0, "message", "User message", text=turn.user, turn=turn.number), None
+        for step, target in _events(result, turn):
+            yield replace(step, turn=turn.number), target
+        answer = TrajectoryStep(0, "answer", "Answer", text=turn.agent, took=turn.metrics.latency or None)
+        yield replace(answer, turn=turn.number), AssertionTarget("turn", turn.number)
+
+
+def _events(result: AgentRunResult, turn: ConversationTurn | None = None) -> Iterator[_StepAndTarget]:
+    """Yield the trace with the tool calls in it, of the run or of one turn.
+
+    Calls that the trace does not contain keep their order.
+    """
+    trace, calls = (result.trace, result.tool_calls) if turn is None else (turn.trace, turn.tool_calls)
+    first_event, first_call = (0, 0) if turn is None else (turn.first_event, turn.first_call)
+    calls_in_trace = _match_calls(trace, calls)
+    others = deque(index for index in range(len(calls)) if index not in calls_in_trace.values())
+    for number, event in enumerate(trace):
         index = calls_in_trace.get(number)
         if index is None:
-            yield _event(event), AssertionTarget("trace", number)
+            yield _event(event), AssertionTarget("trace", first_event + number)
             continue
         while others and others[0] < index:
-            yield _call(result.tool_calls, others.popleft())
-        yield _call(result.tool_calls, index)
+            yield _call(result.tool_calls, first_call + others.popleft())
+        yield _call(result.tool_calls, first_call + index)
     for index in others:
-        yield _call(result.tool_calls, index)
+        yield _call(result.tool_calls, first_call + index)
 
 
 def _match_calls(trace: Sequence[TraceEvent], calls: Sequence[ToolCall]) -> dict[int, int]:
@@ -167,6 +185,7 @@ _ENDS = {
     Cause.PROVIDER: "The provider fails",
     Cause.ADAPTER: "The agent's code fails",
     Cause.MCP: "An MCP server fails",
+    Cause.SIMULATOR: "The user fails",
 }
 
 
@@ -176,7 +195,7 @@ def _end(result: AgentRunResult) -> TrajectoryStep:
 
 
 def _targets(result: AgentRunResult, scenario: Mapping[str, Any]) -> Iterator[AssertionTarget | None]:
-    definitions = scenario.get("assertions")
+    definitions = _definitions(scenario)
     # They have the same order as the results. If they are not those that were judged, their targets are not known.
     same_types = (
         isinstance(definitions, list)
@@ -188,10 +207,23 @@ def _targets(result: AgentRunResult, scenario: Mapping[str, Any]) -> Iterator[As
         yield _target(eval_result, definition, result)
 
 
+def _definitions(scenario: Mapping[str, Any]) -> Any:
+    """Return the assertions in the order of evaluation: those inside turns first."""
+    stored = scenario.get("turns")
+    turns = stored if isinstance(stored, list) else []
+    lists = [turn.get("assertions", []) for turn in turns if isinstance(turn, Mapping)]
+    lists.append(scenario.get("assertions"))
+    if not all(isinstance(item, list) for item in lists):
+        return None
+    return [definition for item in lists for definition in item]
+
+
 def _target(
     eval_result: EvalResult, definition: Mapping[str, Any] | None, result: AgentRunResult
 ) -> AssertionTarget | None:
     """Return the target of an assertion, or None for the whole run. It is never guessed."""
+    if eval_result.turn is not None:
+        return AssertionTarget("turn", eval_result.turn)
     if eval_result.type in _ABOUT_THE_END:
         return END
     if eval_result.type == "tool_sequence":

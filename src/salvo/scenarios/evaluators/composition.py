@@ -16,13 +16,15 @@ from salvo.scenarios.evaluators.base import EvalServices, EvaluatorType, FieldMe
 from salvo.scenarios.result import AgentRunResult, Cause, EvalResult
 from salvo.scenarios.spec.schema import Assertion, FileModel, Scenario
 
-_NO_EFFECT = ("weight", "required")
+_NO_EFFECT = ("weight", "required", "at")
 
 
 class SeveralFields(FileModel):
     """Other assertions, each as it would be in the file."""
 
-    assertions: list[Assertion] = Field(min_length=1, description="Assertions of any type, without weight or required.")
+    assertions: list[Assertion] = Field(
+        min_length=1, description="Assertions of any type, without weight, required or at."
+    )
 
 
 class AllOfFields(SeveralFields):
@@ -36,7 +38,7 @@ class AnyOfFields(SeveralFields):
 class NotFields(FileModel):
     """Another assertion fails. If that cannot be judged, this cannot be judged either."""
 
-    assertion: Assertion = Field(description="An assertion of any type, without weight or required.")
+    assertion: Assertion = Field(description="An assertion of any type, without weight, required or at.")
 
 
 async def _all_of(_: Scenario, __: Assertion, ___: AgentRunResult, services: EvalServices) -> EvalResult:

@@ -10,7 +10,7 @@ import inspect
 import math
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -19,9 +19,9 @@ from salvo.errors import ProviderError, SalvoError, TapeError
 from salvo.scenarios.evaluators.base import RunServices
 from salvo.scenarios.evaluators.registry import Registry
 from salvo.scenarios.evaluators.verdict import as_eval_result
-from salvo.scenarios.result import AgentRunResult, Cause, EvalResult, Outcome
+from salvo.scenarios.result import AgentRunResult, Cause, ConversationTurn, EvalResult, Outcome
 from salvo.scenarios.spec.judge_server import JudgeServer
-from salvo.scenarios.spec.schema import Assertion, Scenario
+from salvo.scenarios.spec.schema import END, EVERY_TURN, TURN, Assertion, Scenario
 
 if TYPE_CHECKING:
     from salvo.engine.chat.judge import JudgeVote, Question
@@ -34,11 +34,12 @@ must reach a half. Exact fractions would fix the first sum but not the second.""
 async def evaluate_all(
     scenario: Scenario, result: AgentRunResult, registry: Registry, services_for: Callable[[int], RunServices]
 ) -> list[EvalResult]:
-    """Return the results in the order of the assertions.
+    """Return the results in the order of the assertions, those inside turns of a conversation first.
 
     `services_for` gets the position of an assertion among all of the scenario, also those inside others.
     """
-    return await _Evaluation(scenario, result, registry, services_for).run(scenario.assertions, 0)
+    assertions = [assertion for _, assertion in scenario.scored_assertions()]
+    return await _Evaluation(scenario, result, registry, services_for).run(assertions, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +48,8 @@ class _Evaluation:
     result: AgentRunResult
     registry: Registry
     services_for: Callable[[int], RunServices]
+    turn: int | None = None
+    """The turn at which everything is judged; None where each assertion says it."""
 
     async def run(self, assertions: Sequence[Assertion], first: int) -> list[EvalResult]:
         """Evaluate these assertions at once; `first` is the position of the first of them."""
@@ -62,12 +65,15 @@ class _Evaluation:
 
     def _start(self, assertion: Assertion, position: int) -> EvalResult | Coroutine[Any, Any, EvalResult]:
         """Return the result if the evaluator gives it at once, as most do; else what to wait for."""
+        if self.turn is None and assertion.at not in (None, END):
+            return self._at_turns(assertion, position)
         timeout = asyncio.timeout(self.scenario.timeout)
 
         def evaluate_parts() -> Awaitable[list[EvalResult]]:
-            return self.run([part for _, part in assertion.parts], position + 1)
+            parts = [part.model_copy(update={"at": assertion.at}) for _, part in assertion.parts]
+            return self.run(parts, position + 1)
 
-        services = _TimedServices(self.services_for(position), timeout, evaluate_parts)
+        services = _TimedServices(self.services_for(position), timeout, evaluate_parts, self.turn)
         try:
             evaluate = self.registry.find(assertion.type).evaluate
             returned = evaluate(self.scenario, assertion, self.result, services)
@@ -76,6 +82,22 @@ class _Evaluation:
         except Exception as error:  # noqa: BLE001 - whatever it is, the run that has been paid for is kept
             return _failed(assertion, error)
         return _finish(returned, assertion, timeout, self.scenario.timeout)
+
+    async def _at_turns(self, assertion: Assertion, position: int) -> EvalResult:
+        from salvo.scenarios.evaluators import turns  # most scenarios are no conversations
+
+        async def at(turn: ConversationTurn) -> EvalResult:
+            there = assertion.model_copy(update={"at": f"{TURN}{turn.number}"})
+            view = replace(self, result=turns.run_at_turn(self.result, turn), turn=turn.number)
+            [verdict] = await view.run([there], position)
+            verdict.turn = turn.number
+            return verdict
+
+        if assertion.at == EVERY_TURN:
+            return turns.every_turn(await gather(at(turn) for turn in self.result.turns))
+        number = assertion.turn
+        turn = next((turn for turn in self.result.turns if turn.number == number), None)
+        return turns.not_reached(number or 0, self.result) if turn is None else await at(turn)
 
 
 async def _finish(
@@ -104,17 +126,21 @@ class _TimedServices:
         services: RunServices,
         timeout: asyncio.Timeout,
         evaluate_parts: Callable[[], Awaitable[list[EvalResult]]],
+        turn: int | None,
     ) -> None:
         self.load = services.load
         self._services = services
         self._timeout = timeout
         self._evaluate_parts = evaluate_parts
+        self._turn = turn
         self._waiting = 0
         self._seconds_left = 0.0
 
     async def ask(
         self, model: str, question: Question, votes: int, server: JudgeServer | None = None
     ) -> list[JudgeVote]:
+        if self._turn is not None:
+            question = replace(question, part=f"turn-{self._turn}")
         with self._paused():
             return await self._services.ask(model, question, votes, server)
 

@@ -116,6 +116,8 @@ def search(path: str, result: AgentRunResult) -> Match:
     # Only what the path can reach, because the whole may hold a long trace.
     part = result if _needs_root(tree) else {name: getattr(result, name, None) for name in root_names(tree)}
     content = json_codec.loads(json_codec.dumps(part), max_depth=json_codec.MAX_DEPTH_STORED)
+    if content.get("turns"):
+        content["turns"] = _turns(result)
     try:
         value = expression.search(content)
     except JMESPathTypeError as error:
@@ -123,6 +125,15 @@ def search(path: str, result: AgentRunResult) -> Match:
         # output, so it counts as no value and not as an error of the evaluator.
         return Match(None, f"but it has no value ({error})")
     return Match(value, "but the path is missing" if value is None and _is_missing(tree, content) else "got null")
+
+
+def _turns(result: AgentRunResult) -> Any:
+    """Return the turns of a conversation with their own tool calls and trace, which are stored with the run only."""
+    turns = [
+        {**dict(turn), "output": turn.output, "tool_calls": turn.tool_calls, "trace": turn.trace}
+        for turn in result.turns
+    ]
+    return json_codec.loads(json_codec.dumps(turns), max_depth=json_codec.MAX_DEPTH_STORED)
 
 
 def _is_missing(tree: Mapping[str, Any], content: Any) -> bool:

@@ -7,7 +7,7 @@ The prompt must not change: recordings find the judge's replies by their request
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -115,25 +115,52 @@ only if the tool calls show it. Where something was left out for its length, a l
 Answer with one JSON object and nothing around it: {"passed": true or false, "reason": "one or two sentences"}"""
 
 
-GRADED_SYSTEM = SYSTEM.replace('"passed": true or false', '"grade": a whole number on the scale')
+_BLOCKS = SYSTEM[SYSTEM.index("You get the rubric") : SYSTEM.index("A block begins")]
+CONVERSATION_SYSTEM = SYSTEM.replace(
+    _BLOCKS,
+    """\
+You get the rubric, then a conversation of the agent with a user, in one block: one JSON object a line, in the order \
+in which things happened, each with the number of its turn. A line has what the user said, a tool that the agent \
+called with arguments and the result or the error it got, or what the agent answered. """,
+).replace("one run of an AI agent", "one conversation of an AI agent")
 
 
-def judge_question(scenario: Scenario, fields: JudgeFields, result: AgentRunResult) -> Question:
-    """Return the question for the judge. It holds no ids and times, which differ between a run and its replay."""
+def _graded(system: str) -> str:
+    return system.replace('"passed": true or false', '"grade": a whole number on the scale')
+
+
+GRADED_SYSTEM = _graded(SYSTEM)
+
+
+def judge_question(
+    scenario: Scenario, fields: JudgeFields, result: AgentRunResult, turn: int | None = None
+) -> Question:
+    """Return the question for the judge. It holds no ids and times, which differ between a run and its replay.
+
+    `turn` is the turn of a conversation that is graded; None for all of it.
+    """
     blocks = _blocks(scenario, result)
     anchors = [] if fields.scale is None else [scale_text(fields.scale)]
     tag = fence_tag([fields.rubric, *anchors, *blocks.values()])
     fenced = "\n\n".join(f"<<<{name} {tag}\n{_shorten(text, tag)}\n{name} {tag}>>>" for name, text in blocks.items())
     intro = "\n\n".join([f"The tag of the blocks is {tag}", f"The rubric:\n{fields.rubric.strip()}", *anchors, fenced])
     options: dict[str, Any] = {"temperature": fields.temperature, "max_tokens": fields.max_tokens}
+    subject, system = "the run", SYSTEM
+    if result.turns:
+        subject, system = "the conversation", CONVERSATION_SYSTEM
+        if turn is not None:
+            intro += f"\n\nGrade what the agent did in turn {turn}, the last one. The turns before it are context."
+            subject = f"turn {turn}"
     if fields.scale is not None:
-        prompt = f"{intro}\n\nWhich grade does the run get by the rubric? Answer with the JSON object only."
-        return Question(GRADED_SYSTEM, prompt, grade_schema(fields.scale), **options)
-    prompt = f"{intro}\n\nDoes the run meet the rubric? Answer with the JSON object only."
-    return Question(SYSTEM, prompt, GRADE, **options)
+        prompt = f"{intro}\n\nWhich grade does {subject} get by the rubric? Answer with the JSON object only."
+        return Question(_graded(system), prompt, grade_schema(fields.scale), **options)
+    prompt = f"{intro}\n\nDoes {subject} meet the rubric? Answer with the JSON object only."
+    return Question(system, prompt, GRADE, **options)
 
 
 def _blocks(scenario: Scenario, result: AgentRunResult) -> dict[str, str]:
+    if result.turns:
+        return {"conversation": "\n".join(_conversation_lines(result))}
     return {
         "user_message": scenario.user_message.strip(),
         "tool_calls": "\n".join(map(_call_line, result.tool_calls)) or "(none)",
@@ -141,9 +168,16 @@ def _blocks(scenario: Scenario, result: AgentRunResult) -> dict[str, str]:
     }
 
 
-def _call_line(call: ToolCall) -> str:
+def _conversation_lines(result: AgentRunResult) -> Iterator[str]:
+    for turn in result.turns:
+        yield json_codec.dumps({"turn": turn.number, "user": turn.user}).decode()
+        yield from (_call_line(call, turn=turn.number) for call in turn.tool_calls)
+        yield json_codec.dumps({"turn": turn.number, "agent": turn.agent}).decode()
+
+
+def _call_line(call: ToolCall, **where: int) -> str:
     answer = {"result": call.result} if call.error is None else {"error": call.error}
-    return json_codec.dumps({"tool": call.name, "arguments": call.arguments, **answer}).decode()
+    return json_codec.dumps({**where, "tool": call.name, "arguments": call.arguments, **answer}).decode()
 
 
 def _shorten(text: str, tag: str) -> str:
@@ -165,7 +199,8 @@ async def _evaluate(
     model = _judge_model(scenario, assertion.fields)
     if model is None:
         raise InputError(_no_judge(scenario))
-    votes = await services.ask(model, judge_question(scenario, fields, result), fields.votes, fields.server)
+    question = judge_question(scenario, fields, result, assertion.turn)
+    votes = await services.ask(model, question, fields.votes, fields.server)
     verdict = _verdict(fields, votes)
     verdict.details["model"] = model
     if omitted := sum(map(_omitted, _blocks(scenario, result).values())):

@@ -97,14 +97,19 @@ class Registry:
     def check(self, scenario: Scenario, load: LoadObject) -> Iterator[FieldError]:
         """Yield every error of a scenario's assertions, with paths such as ("assertions", 2, "operator")."""
         numbers: dict[str, int] = {}
-        for index, assertion in enumerate(scenario.assertions):
+        scored = scenario.scored_assertions()
+        for index, (path, assertion) in enumerate(scored):
             if assertion.name is not None:
                 number = numbers.setdefault(assertion.name, index + 1)
                 if number != index + 1:
                     message = f'Assertion {number} is already called "{assertion.name}".'
-                    yield FieldError(("assertions", index, "name"), message)
+                    yield FieldError((*path, "name"), message)
             for error in self._check_assertion(scenario, assertion, load):
-                yield error._replace(path=("assertions", index, *error.path))
+                yield error._replace(path=(*path, *error.path))
+        if any(assertion.at is not None for _, assertion in scored):
+            from salvo.scenarios.evaluators.turns import check_turns  # most scenarios are no conversations
+
+            yield from check_turns(scenario)
 
     def _check_assertion(self, scenario: Scenario, assertion: Assertion, load: LoadObject) -> Iterator[FieldError]:
         try:

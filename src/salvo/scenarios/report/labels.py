@@ -45,6 +45,7 @@ CAUSES: Mapping[Cause, str] = {
     Cause.PROVIDER: "the provider failed",
     Cause.ADAPTER: "the adapter failed",
     Cause.MCP: "an MCP server failed",
+    Cause.SIMULATOR: "the user failed",
     Cause.JUDGE: "the judge failed",
     Cause.EVALUATOR: "an evaluator failed",
     Cause.PRICE_UNKNOWN: "the price is unknown",
@@ -270,6 +271,8 @@ def _cost(summary: BatchSummary) -> str:
         text += f", {_average(summary.cost)} per run"
     if summary.judge_cost.unknown or summary.judge_cost.at_least:
         text += f"; judge: {total(summary.judge_cost)}"
+    if summary.user_cost.unknown or summary.user_cost.at_least:
+        text += f"; user: {total(summary.user_cost)}"
     if summary.cost.unknown and text != "unknown":
         text += f" (unknown for {pluralize(summary.cost.unknown, 'run')})"
     return text
@@ -377,6 +380,11 @@ def about(result: EvalResult) -> str:
     return f"{kind}{', required' if result.required else ''}, weight {result.weight:g}"
 
 
+def turn(result: EvalResult) -> str:
+    """Return what follows that: the turn of a conversation, if it is about one."""
+    return "" if result.turn is None else f", turn {result.turn}"
+
+
 def outcome(result: EvalResult) -> Outcome:
     return Outcome.ERROR if result.passed is None else Outcome.PASSED if result.passed else Outcome.FAILED
 
@@ -387,7 +395,9 @@ def metrics(result: AgentRunResult) -> Iterator[NamedValue]:
     yield NamedValue("latency", seconds(metrics.latency))
     sources = ", ".join(_price_sources(result))
     by = f" (with prices of {sources})" if sources else ""
-    yield NamedValue("cost", f"{or_unknown(metrics.cost, money)}; judge: {or_unknown(result.judge_cost, money)}{by}")
+    others = f"; judge: {or_unknown(result.judge_cost, money)}"
+    others += f"; user: {or_unknown(result.user_cost, money)}" if result.user_cost != 0 else ""
+    yield NamedValue("cost", f"{or_unknown(metrics.cost, money)}{others}{by}")
     if metrics.tokens:
         cached = f", {metrics.tokens.cache_read} read from the cache" if metrics.tokens.cache_read else ""
         yield NamedValue("tokens", f"{metrics.tokens.input} in, {metrics.tokens.output} out{cached}")

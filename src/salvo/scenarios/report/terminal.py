@@ -23,6 +23,7 @@ RULE = 57
 _FAILURE_COLUMNS = ("RUN", "SCENARIO", "MODEL", "SCORE", "REPLAY", "FAILED")
 _REPLAYS = 3
 _GROUPS = 5
+_LONGEST_MESSAGE = 1000
 _COLOURS = {
     "passed": "green",
     "failed": "red",
@@ -219,6 +220,7 @@ def run_in_full(result: AgentRunResult, *, colour: bool = False) -> list[str]:
     paint = VerdictPaint(colour)
     return [
         *_run_header(result, paint),
+        *_section("Conversation", conversation_lines(result), paint),
         *_section("Assertions", _eval_lines(result.eval_results, paint), paint),
         *_section("Tool calls", _call_lines(result.tool_calls), paint),
         *_section("Trace", _trace_lines(result.trace), paint),
@@ -256,13 +258,32 @@ def _section(title: str, lines: Iterable[str], paint: VerdictPaint) -> list[str]
 def _eval_lines(results: Sequence[EvalResult], paint: VerdictPaint) -> Iterator[str]:
     for result in results:
         word = labels.outcome(result)
-        name = printable(labels.label(result) + labels.about(result))
+        name = printable(labels.label(result) + labels.about(result) + labels.turn(result))
         yield f"{paint(word.ljust(6), _COLOURS[word])}  {name}"
         if result.message:
             yield f"        {printable(result.message)}"
         if not result.passed and (result.expected is not None or result.actual is not None):
             yield f"        expected  {display_json(result.expected)}"
             yield f"        actual    {display_json(result.actual)}"
+
+
+def conversation_lines(result: AgentRunResult) -> Iterator[str]:
+    """Yield what the user and the agent said, turn by turn, with the tools that the agent called in between."""
+    for turn in result.turns:
+        yield from _message_lines(f"{turn.number}. user", turn.user)
+        for call in turn.tool_calls:
+            failed = "" if call.error is None else f"  error: {printable(call.error)}"
+            yield f"     {printable(call.name)}  {truncate(display_json(call.arguments), 100)}{truncate(failed, 100)}"
+        answer = "(no answer)" if turn.agent is None else turn.agent
+        yield from _message_lines("   agent", answer, f"  ({seconds(turn.metrics.latency)})")
+
+
+def _message_lines(speaker: str, message: str, note: str = "") -> Iterator[str]:
+    first, *others = truncate(message.strip(), _LONGEST_MESSAGE).splitlines() or [""]
+    indent = " " * (len(speaker) + 2)
+    lines = [f"{speaker}  {printable(first)}", *(f"{indent}{printable(line)}" for line in others)]
+    yield from lines[:-1]
+    yield f"{lines[-1]}{note}"
 
 
 def _call_lines(calls: Sequence[ToolCall]) -> Iterator[str]:

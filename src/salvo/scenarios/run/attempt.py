@@ -26,7 +26,7 @@ from salvo.engine.runtime.user_code import abandonable
 from salvo.engine.wire.network_guard import observed_connections
 from salvo.engine.wire.record import RecordingWire
 from salvo.engine.wire.tape import OmittedContent, TapedReply
-from salvo.errors import McpError, ProviderError, SalvoError, TapeError
+from salvo.errors import McpError, ProviderError, SalvoError, SimulatorError, TapeError
 from salvo.scenarios.evaluators.evaluate import evaluate_all, score
 from salvo.scenarios.evaluators.registry import Registry
 from salvo.scenarios.result import (
@@ -57,6 +57,8 @@ from salvo.scenarios.store.recording import (
     Recording,
 )
 
+USER_LANE = "user/"
+"""The beginning of the lanes of a simulated user, one for each of its messages."""
 _MAX_ADDRESSES = 3
 _TOLERATED = "tolerated_fault"
 """The detail of a run that says why the last call of its program failed, if the program finished all the same."""
@@ -110,7 +112,7 @@ async def run_once(prepared: PreparedScenario, number: int, session: Session) ->
         tools=environment.toolbox.definitions,
         tape=environment.recorder.tape,
         calls=environment.toolbox.records,
-        prices={**environment.journal.prices, **environment.judging.prices},
+        prices=_all_prices(environment),
         result=result,
         mcp_servers=dict(environment.listings),
     )
@@ -120,7 +122,7 @@ async def run_once(prepared: PreparedScenario, number: int, session: Session) ->
 
 def _is_good_lane(result: AgentRunResult, lane: str) -> bool:
     """Return whether the replies of a lane may be given again. An error would be repeated for ever."""
-    if result.cause is Cause.PROVIDER:
+    if result.cause is Cause.PROVIDER or (result.cause is Cause.SIMULATOR and lane.startswith(USER_LANE)):
         return False
     return not (lane.startswith("judge/") and any(item.cause is Cause.JUDGE for item in result.eval_results))
 
@@ -220,11 +222,11 @@ async def attempt(adapter: BaseAdapter, request: AdapterRequest, environment: Ru
     try:
         with responsible_for_blocking(stopwatch):
             async with stopwatch.limited_to(request.timeout_seconds):
-                response: object = await _run_adapter(adapter, request)
+                response: object = await _run_scenario(adapter, request, environment)
     except ProviderError as error:
         return _provider_fault(error)
-    except McpError as error:
-        return AttemptResult(None, Cause.MCP, str(error))
+    except (McpError, SimulatorError) as error:
+        return AttemptResult(None, Cause.MCP if isinstance(error, McpError) else Cause.SIMULATOR, str(error))
     except TapeError:
         raise  # a replay that diverges is not an outcome of the agent
     except SalvoError as error:
@@ -252,6 +254,16 @@ def abandoned_run(environment: RunEnvironment, redactor: Redactor) -> AgentRunRe
     result.weighted_score = 0.0
     result.replayable, result.replay_note = "no", "It was not recorded, because its agent never ended."
     return redacted(result, redactor)
+
+
+async def _run_scenario(adapter: BaseAdapter, request: AdapterRequest, environment: RunEnvironment) -> object:
+    """Run the adapter once, or once for each message of a conversation."""
+    make_user = environment.prepared.make_user
+    if make_user is None:
+        return await _run_adapter(adapter, request)
+    from salvo.scenarios.run.conversation.driver import hold_conversation  # most scenarios are none
+
+    return await hold_conversation(partial(_run_adapter, adapter), request, make_user(environment), environment)
 
 
 async def _run_adapter(adapter: BaseAdapter, request: AdapterRequest) -> object:
@@ -303,7 +315,7 @@ def describe_exception(error: BaseException) -> str:
 def build_result(attempted: AttemptResult, environment: RunEnvironment) -> AgentRunResult:
     """Return everything that is known of the run before it is evaluated."""
     batch, journal = environment.prepared.batch, environment.journal
-    response = attempted.response or AdapterResponse(None)
+    response = _whole_response(attempted.response or AdapterResponse(None), environment)
     text = response.final_output if isinstance(response.final_output, str) else None
     calls = response.tool_calls or environment.toolbox.calls
     environment.reported = {name for name in ("trace", "tool_calls") if getattr(response, name)}
@@ -326,11 +338,32 @@ def build_result(attempted: AttemptResult, environment: RunEnvironment) -> Agent
         final_text=text,
         tool_calls=calls,
         trace=response.trace or journal.events,
+        turns=environment.conversation.turns if environment.conversation else [],
+        user_cost=_user_cost(environment.simulating),
         metrics=_metrics(response.metrics, calls, environment),
         reported_metrics=response.metrics if response.metrics.model_fields_set else None,
         details={**response.details, **{name: value for name, value in measured.items() if value}},
         salvo_version=__version__,
     )
+
+
+def _whole_response(last: AdapterResponse, environment: RunEnvironment) -> AdapterResponse:
+    """Return the response of a whole conversation: that of its last turn, with what was reported in any turn."""
+    log = environment.conversation
+    if log is None:
+        return last
+    calls = log.calls if "tool_calls" in log.reported else []
+    trace = log.events if "trace" in log.reported else []
+    return last.model_copy(update={"tool_calls": calls, "trace": trace, "metrics": log.total_metrics()})
+
+
+def _user_cost(simulating: Journal | None) -> float | None:
+    return simulating.cost if simulating is not None and simulating.model_calls else 0.0
+
+
+def _all_prices(environment: RunEnvironment) -> dict[str, UnitPrices | None]:
+    simulated = environment.simulating.prices if environment.simulating else {}
+    return {**environment.journal.prices, **environment.judging.prices, **simulated}
 
 
 def _known_prices(journal: Journal) -> dict[str, Any]:
@@ -357,6 +390,7 @@ def _request(environment: RunEnvironment) -> AdapterRequest:
         max_turns=scenario.max_turns,
         output_schema=scenario.output_schema,
         options=environment.prepared.options,
+        messages=[{"role": "user", "content": scenario.user_message}],
     )
 
 
@@ -407,7 +441,7 @@ def _replayability(
     replies = (exchange.reply for exchange in recorder.tape.exchanges)
     if any(isinstance(reply, TapedReply) and isinstance(reply.body, OmittedContent) for reply in replies):
         return "no", "A reply was too large to be recorded; the stored response is evaluated again."
-    if any(not exchange.lane.startswith("judge/") for exchange in recorder.tape.exchanges):
+    if any(not exchange.lane.startswith(("judge/", USER_LANE)) for exchange in recorder.tape.exchanges):
         if environment.prepared.batch.adapter != COMMAND:
             return "full", ""
         toolbox = environment.toolbox

@@ -35,6 +35,8 @@ from salvo.scenarios.spec.judge_server import JudgeServer, without_servers
 from salvo.scenarios.spec.schema import Assertion, Scenario
 
 if TYPE_CHECKING:
+    from salvo.scenarios.run.conversation.log import ConversationLog
+    from salvo.scenarios.run.conversation.users import User
     from salvo.scenarios.run.tools.mcp_tools import McpServers, PreparedServer
 
 JudgeEndpoints: TypeAlias = Mapping[tuple[str, JudgeServer], str]
@@ -46,10 +48,6 @@ class CallTarget(NamedTuple):
 
     endpoint: str
     model: str
-
-
-if TYPE_CHECKING:
-    from salvo.scenarios.run.tools.mcp_tools import McpServers, PreparedServer
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +67,8 @@ class PreparedScenario:
     """The endpoints of judges with a server of their own; None in a replay, which calls none."""
     servers: Sequence[PreparedServer] = ()
 
+    make_user: Callable[[RunEnvironment], User] | None = None
+    """Returns the user of a conversation; None if the scenario is none."""
     private: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Values of the case that must not be stored, by the name of their column."""
     judged_scenario: Scenario | None = None
@@ -142,6 +142,10 @@ class RunEnvironment:
     """Which of `trace` and `tool_calls` the adapter returned itself. Salvo observed the others."""
     own_connections: set[str] = field(default_factory=set)
     """The addresses to which the adapter connected past the wire and the tools."""
+    simulating: Journal | None = None
+    """The calls of a simulated user, which are counted separately."""
+    conversation: ConversationLog | None = None
+    """The turns so far, if the scenario is a conversation."""
 
     @property
     def seed(self) -> int | None:
@@ -186,6 +190,8 @@ class JudgingServices:
         endpoint = self._endpoint(model, server)
         chat = WiredModel(model, self.wire, endpoint=endpoint)
         lane = self.lane_prefix + _judging_lane(self.scenario, self.index)
+        if question.part:
+            lane += f"/{question.part}"
         try:
             judge_votes = await judge.poll(chat, question, votes, lane)
         except TapeMissError as miss:

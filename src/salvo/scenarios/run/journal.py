@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 from salvo.engine.chat.base import ChatModel, ChatReply, ChatRequest, Usage
@@ -41,28 +41,40 @@ class Journal:
         self._spend = spend
         self._price_book = None if prices is not None else price_book or PriceBook()
         self._price_names: dict[tuple[str, str, str], str] = {}
-        self._usage: Usage | None = Usage()
+        self._usages: list[Usage | None] = []
         self._costs: list[float | None] = []
+        self._part_start = (0, 0)
+
+    def sibling(self) -> Journal:
+        """Return an empty journal with the same prices, for calls that are counted separately."""
+        prices = self.prices if self._price_book is None else None
+        return Journal(self._clock, prices, self._spend, self._price_book)
 
     @property
     def usage(self) -> Usage | None:
         """All tokens; None if a call did not report them, or if no call was made through Salvo."""
-        return self._usage if self.model_calls else None
+        return _total(self._usages)
 
     @property
     def cost(self) -> float | None:
         """All dollars; None if the price of any call is not known."""
-        if any(cost is None for cost in self._costs):
-            return None
-        # An exact sum does not depend on the order in which concurrent calls are answered.
-        return math.fsum(cost for cost in self._costs if cost is not None) if self.model_calls else None
+        return _sum(self._costs)
+
+    def begin_part(self) -> None:
+        """Begin a part of the run that is measured by itself, such as a turn of a conversation."""
+        self._part_start = (self.model_calls, self.retries)
+
+    def part(self) -> tuple[Usage | None, float | None, int, int]:
+        """Return the tokens, cost, calls and retries of this part."""
+        calls, retries = self._part_start
+        return _total(self._usages[calls:]), _sum(self._costs[calls:]), self.model_calls - calls, self.retries - retries
 
     def record_reply(self, provider: str, reply: ChatReply, requested: str = "") -> float | None:
         """Record a reply and return its cost. The requested model may be an alias of the one that answers."""
         self.model_calls += 1
         self.retries += len(reply.attempts)
         self.dropped.update(reply.dropped)
-        self._usage = None if self._usage is None or reply.usage is None else self._usage + reply.usage
+        self._usages.append(reply.usage)
         name = f"{provider}/{reply.model}"
         self.models[name] = _join_fingerprints(self.models.get(name), reply.system_fingerprint)
         models = (requested or reply.model, reply.model)
@@ -103,6 +115,22 @@ class Journal:
 
     def record_event(self, type_: str, **data: Any) -> None:
         self.events.append(TraceEvent(type_, data))
+
+
+def _total(usages: Sequence[Usage | None]) -> Usage | None:
+    total = Usage()
+    for usage in usages:
+        if usage is None:
+            return None
+        total += usage
+    return total if usages else None
+
+
+def _sum(costs: Sequence[float | None]) -> float | None:
+    if not costs or any(cost is None for cost in costs):
+        return None
+    # An exact sum does not depend on the order in which concurrent calls are answered.
+    return math.fsum(cost for cost in costs if cost is not None)
 
 
 def _join_fingerprints(known: str | None, fingerprint: str | None) -> str | None:

@@ -16,6 +16,7 @@ from salvo.scenarios.spec.schema import Scenario
 
 _RESULT_FIELDS = ("error", "final_output", "final_text", "details")
 CALL_FIELDS = ("name", "arguments", "result", "error")
+_TURN_FIELDS = ("user", "agent")
 _EVENT_FIELDS = ("type", "data")
 _EVAL_FIELDS = ("name", "message", "expected", "actual", "error", "details", "attachments")
 TOOL_FIELDS = ("name", "description", "parameters")
@@ -29,6 +30,7 @@ def redacted(result: AgentRunResult, redactor: Redactor) -> AgentRunResult:
     clean = _clean(content, _RESULT_FIELDS, redactor)
     clean["tool_calls"] = [_clean(call, CALL_FIELDS, redactor) for call in clean["tool_calls"]]
     clean["trace"] = [_clean(event, _EVENT_FIELDS, redactor) for event in clean["trace"]]
+    clean["turns"] = [_clean(turn, _TURN_FIELDS, redactor) for turn in clean["turns"]]
     clean["eval_results"] = [_clean(verdict, _EVAL_FIELDS, redactor) for verdict in clean["eval_results"]]
     return type_adapter(AgentRunResult).validate_python(clean)
 

@@ -7,8 +7,8 @@ is over, the run goes on until that call ends. If the call fails, the provider i
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import replace
 
 from salvo.engine.runtime.clock import Clock
@@ -38,6 +38,7 @@ class Stopwatch:
         """Where in the code."""
         self._excluded = 0.0
         self._excluded_until = self._started
+        self._paused_at: float | None = None
         self._limit = 0.0
         self._timeout: asyncio.Timeout | None = None
         self._timer: asyncio.TimerHandle | None = None
@@ -52,7 +53,8 @@ class Stopwatch:
 
     def seconds(self) -> float:
         by_others = self._loop_blocked() - self._loop_blocked_before - self.blocked
-        return self._clock.monotonic() - self._started - self._excluded - by_others
+        now = self._clock.monotonic() if self._paused_at is None else self._paused_at
+        return now - self._started - self._excluded - by_others
 
     def blocking(self, seconds: float, where: str) -> bool:
         """Count the time in which the agent blocks the loop, in the thread that watches. Return whether it is over."""
@@ -65,8 +67,23 @@ class Stopwatch:
             self._timer.cancel()
             self._check()
 
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """Exclude the time of this block, in which the agent waits for its user."""
+        self._paused_at = self._clock.monotonic()
+        blocked_before = self._loop_blocked()
+        try:
+            yield
+        finally:
+            # What others blocked meanwhile is excluded already.
+            pause = self._clock.monotonic() - self._paused_at - (self._loop_blocked() - blocked_before)
+            self._excluded += max(pause, 0.0)
+            self._paused_at = None
+
     def exclude(self, wait: Wait) -> None:
         """Exclude a failed try and the wait after it. Time in which several calls wait is excluded only once."""
+        if self._paused_at is not None:
+            return
         now = self._clock.monotonic()
         until = max(now + wait.seconds, self._excluded_until)
         self._excluded += until - max(now - wait.lost, self._excluded_until)

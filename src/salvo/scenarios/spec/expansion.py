@@ -21,7 +21,7 @@ from salvo.engine.jsonio.pydantic_errors import FieldPath, validate
 from salvo.engine.text.messages import did_you_mean, nearest
 from salvo.scenarios.result import PROVIDER_ADAPTERS
 from salvo.scenarios.spec.case_table import ASSERTIONS, CASES, CaseTable, ScenarioCase, read_cases
-from salvo.scenarios.spec.judge_server import judge_servers
+from salvo.scenarios.spec.judge_server import document_judge_servers, user_server
 from salvo.scenarios.spec.matrix import MATRIX, Axis, read_axes
 from salvo.scenarios.spec.mcp_variables import SERVERS, variable_fields
 from salvo.scenarios.spec.schema import CASE, NAME_ERROR, SCENARIO_NAME, Cell, Scenario, SuiteFields
@@ -381,7 +381,9 @@ def _leaf_texts(value: Any) -> Iterator[str]:
 
 def _variable_names(data: Mapping[str, Any]) -> list[str]:
     """Return the environment variables in the adapter's options, the servers of judges and the MCP servers."""
-    servers = [use.fields for use in judge_servers(data.get(ASSERTIONS))]
+    servers = [use.fields for use in document_judge_servers(data)]
+    user = user_server(data)
+    servers += [] if user is None else [user.fields]
     return [use.name for use in find_variables([data.get(_OPTIONS), servers, variable_fields(data.get(SERVERS))])]
 
 
@@ -396,7 +398,9 @@ def _names_code(path: FieldPath) -> bool:
             return _names_code(path[2:])  # inside another assertion
         case ("assertion", "assertions" | "assertion", *_):
             return _names_code(path[1:])
-        case ("tools", _) | ("mcp_servers", _, "command") | ("mcp_servers", _, "command", 0):
+        case ("turns", int(), "assertions", *_):
+            return _names_code(path[2:])
+        case ("user", "python") | ("tools", _) | ("mcp_servers", _, "command") | ("mcp_servers", _, "command", 0):
             return True
     return False
 

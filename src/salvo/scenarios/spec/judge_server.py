@@ -52,7 +52,30 @@ def judge_servers(assertions: Any, path: FieldPath = (ASSERTIONS,)) -> Iterator[
 
 
 def scenario_judge_servers(scenario: Scenario) -> list[ServerUse]:
-    return list(judge_servers([{"type": item.type, **item.fields} for item in scenario.assertions]))
+    return [
+        use
+        for path, item in scenario.scored_assertions()
+        for use in judge_servers({"type": item.type, **item.fields}, path)
+    ]
+
+
+def document_judge_servers(data: Mapping[str, Any]) -> Iterator[ServerUse]:
+    """Yield the same for the data of a file, which may not be valid."""
+    turns = data.get("turns")
+    for number, turn in enumerate(turns if isinstance(turns, list) else ()):
+        if isinstance(turn, Mapping):
+            yield from judge_servers(turn.get(ASSERTIONS), ("turns", number, ASSERTIONS))
+    yield from judge_servers(data.get(ASSERTIONS))
+
+
+def user_server(data: Mapping[str, Any]) -> ServerUse | None:
+    """Return the server of a simulated user, if it has one of its own. The data may be a file that is not valid."""
+    user = data.get("user")
+    fields = {name: user[name] for name in FIELDS if user.get(name)} if isinstance(user, Mapping) else {}
+    if not fields or not isinstance(user, Mapping):
+        return None
+    model = user.get("model")
+    return ServerUse(("user",), model if isinstance(model, str) else None, fields)
 
 
 def judge_provider(scenario: Scenario, model: str | None) -> Provider | None:

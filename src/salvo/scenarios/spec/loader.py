@@ -18,7 +18,7 @@ from salvo.engine.text.formatting import pluralize
 from salvo.engine.text.messages import display_path, nearest
 from salvo.errors import InputError, Problem, ScenarioFileError
 from salvo.scenarios.spec.expansion import SUITE_FIELDS, CellDocument, expand, is_suite
-from salvo.scenarios.spec.judge_server import ASSERTIONS, judge_servers
+from salvo.scenarios.spec.judge_server import document_judge_servers, user_server
 from salvo.scenarios.spec.mcp_variables import SERVERS, variable_fields
 from salvo.scenarios.spec.project import project_root
 from salvo.scenarios.spec.schema import EXTENSION, NAME_ERROR, Scenario, YamlTool
@@ -115,12 +115,14 @@ def load_scenarios(
 def _variable_problems(
     document: YamlDocument, environ: Mapping[str, str], *, only_judges: bool
 ) -> Iterator[YamlProblem]:
-    """Yield each variable that is not set: in the adapter's options, and in the servers of judges."""
+    """Yield each variable that is not set: in the adapter's options, and in servers of judges and of the user."""
     options: list[tuple[FieldPath, Any]] = []
     if not only_judges:
         options.append(((_OPTIONS,), document.data.get(_OPTIONS)))
         options.append(((SERVERS,), variable_fields(document.data.get(SERVERS))))
-    options += [(use.path, use.fields) for use in judge_servers(document.data.get(ASSERTIONS))]
+        if (user := user_server(document.data)) is not None:
+            options.append((user.path, user.fields))
+    options += [(use.path, use.fields) for use in document_judge_servers(document.data)]
     for options_path, values in options:
         for error in variable_errors(values, options_path, environ):
             yield YamlProblem(error.path, document.position(error.path), error.message)
@@ -251,7 +253,10 @@ def _replace(data: dict[str, Any], path: FieldPath) -> FieldPath:
         data[top][path[1]] = {required: stand_in}
         return path[:2]
     data.pop(top, None)
-    if top in _STAND_INS:
+    if top in ("turns", "user"):
+        data.setdefault("user_message", _STAND_INS["user_message"])
+        data.setdefault("assertions", copy.deepcopy(_STAND_INS["assertions"]))
+    elif top in _STAND_INS and not (top == "user_message" and (data.get("turns") or data.get("user"))):
         data[top] = copy.deepcopy(_STAND_INS[top])
     return path[:1]
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
     AfterValidator,
@@ -19,17 +19,16 @@ from pydantic import (
     Field,
     PrivateAttr,
     Tag,
+    ValidationInfo,
     WithJsonSchema,
+    field_validator,
     model_validator,
 )
-from pydantic.json_schema import models_json_schema
+from pydantic_core import PydanticKnownError
 
 from salvo.engine.jsonio.pydantic_errors import EXPECTED_KIND, FieldPath, validate
 from salvo.engine.wire.matching import ignore_rule_error
 from salvo.scenarios.result import MCP
-
-if TYPE_CHECKING:
-    from salvo.scenarios.evaluators.base import EvaluatorType
 
 
 def _matches(pattern: str, message: str) -> AfterValidator:
@@ -59,8 +58,6 @@ ToolName = Annotated[
 
 EXTENSION = "x-"
 """Top-level fields that begin so are ignored: a place for YAML anchors, as in a Compose file."""
-
-_VARIABLE = r"^\{\{[^{}]+\}\}$"
 
 CERTAINTY_ERROR = "no number of runs can show a min_pass_rate of 1.0; use a lower one, such as 0.95"
 
@@ -170,6 +167,17 @@ class McpServer(FileModel):
         return root if self.cwd is None else file.parent / self.cwd
 
 
+END = "end"
+EVERY_TURN = "every turn"
+TURN = "turn "
+_AT = rf"^(?:{END}|{EVERY_TURN}|{TURN}[1-9][0-9]{{0,3}})$"
+At = Annotated[
+    str,
+    _matches(_AT, 'must be "end", "every turn", or "turn 2" with the number of a turn'),
+    WithJsonSchema({"type": "string", "pattern": _AT}),
+]
+
+
 class Assertion(FileModel):
     """The fields that every assertion has. The other fields belong to its type."""
 
@@ -179,6 +187,16 @@ class Assertion(FileModel):
     name: str | None = Field(None, description="The label in tables; else the path's last segment, else the type.")
     required: bool = Field(False, description="A failure makes the whole run score 0.")
     weight: float = Field(1.0, ge=0, allow_inf_nan=False, description="Its share of the score, beside the others'.")
+    at: At | None = Field(
+        None,
+        exclude_if=lambda at: at is None,  # as assertions were stored before there were conversations
+        description="In a conversation: when it is judged. end (the default), every turn, or turn N.",
+    )
+
+    @property
+    def turn(self) -> int | None:
+        """Return the turn at which it is judged, if it names one."""
+        return int(self.at.removeprefix(TURN)) if self.at is not None and self.at.startswith(TURN) else None
 
     @property
     def fields(self) -> dict[str, Any]:
@@ -212,6 +230,58 @@ class Assertion(FileModel):
 
 COMPOSITIONS: Mapping[str, str] = {"all_of": "assertions", "any_of": "assertions", "not": "assertion"}
 """The types that are composed of other assertions, and the field that has these."""
+
+
+class ScriptedTurn(FileModel):
+    """A message of the user, and what must hold when the agent has answered it."""
+
+    user: str = Field(min_length=1, description="What the user says.")
+    assertions: list[Assertion] = Field([], description="What must hold at this turn. `at` is not set here.")
+
+
+class StopRule(FileModel):
+    """When a conversation ends, if the user does not end it before."""
+
+    max_turns: int = Field(10, ge=1, le=1000, description="How many messages the user sends at most.")
+
+
+class UserSettings(FileModel):
+    """A user who decides what to say next: simulated by a model, or a Python class."""
+
+    model: str | None = Field(None, min_length=1, description="The model that plays the user, as provider/model.")
+    persona: str = Field("", description="Who the user is, and how they write.")
+    goal: str = Field("", description="What the user wants. Needed with a model.")
+    knows: dict[str, Any] = Field({}, description="Facts that the user may state, by name. Others are refused.")
+    stop: StopRule = Field(StopRule(), description="When the conversation ends.")
+    temperature: float | None = Field(None, ge=0, le=2, description="Default: the provider's.")
+    max_tokens: int | None = Field(None, ge=1, description="The most tokens of a message. Default: the provider's.")
+    base_url: str | None = Field(
+        None,
+        min_length=1,
+        description="The model's own server, for a local or compatible one. ${NAME} is filled from the environment.",
+    )
+    api_key: str | None = Field(
+        None, min_length=1, description="The key for it, as ${NAME}. Without it, no key is sent to the base_url."
+    )
+    python: str | None = Field(
+        None, min_length=1, description="Instead of a model: a class with next_message(transcript), as module:Class."
+    )
+    options: dict[str, Any] = Field({}, description="Arguments for the class.")
+
+    @model_validator(mode="after")
+    def _either(self) -> Self:
+        if (self.model is None) == (self.python is None):
+            raise ValueError("needs a model or a python class, and not both")
+        needed, names = ("python class", ("options",)) if self.python is None else ("model", _NEEDS_USER_MODEL)
+        for name in names:
+            if getattr(self, name):
+                raise ValueError(f"has {name}, which only a user with a {needed} has")
+        if self.model is not None and not self.goal.strip():
+            raise ValueError("needs a goal: what the simulated user wants")
+        return self
+
+
+_NEEDS_USER_MODEL = ("persona", "goal", "knows", "temperature", "max_tokens", "base_url", "api_key")
 
 
 Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
@@ -276,8 +346,21 @@ class Scenario(FileModel):
         description="openai, anthropic, command, mcp, module:Class, package.module.Class or function:module.callable.",
     )
     model: str = Field("", description="The model's name, as its provider knows it.")
-    user_message: str = Field(min_length=1, description="What the agent is asked to do.")
-    assertions: list[Assertion] = Field(min_length=1, description="What must hold at the end of a run.")
+    turns: list[ScriptedTurn] = Field(
+        [],
+        max_length=1000,
+        exclude_if=lambda turns: not turns,  # as scenarios were stored before there were conversations
+        description="Instead of user_message: a conversation, message by message.",
+    )
+    user: UserSettings | None = Field(
+        None,
+        exclude_if=lambda user: user is None,
+        description="Instead of user_message: a user who decides what to say next, simulated or in Python.",
+    )
+    user_message: str = Field(description="What the agent is asked to do.", json_schema_extra={"minLength": 1})
+    assertions: list[Assertion] = Field(
+        description="What must hold at the end of a run, or where `at` says.", json_schema_extra={"minItems": 1}
+    )
     description: str = Field("", description="What the scenario is about, for people.")
     tags: list[str] = Field([], description="Words to select it by, with salvo run -m.")
     system_prompt: str = Field("", description="Instructions for the agent, before the user's message.")
@@ -307,12 +390,26 @@ class Scenario(FileModel):
     _cell: Cell | None = PrivateAttr(None)
 
     def all_assertions(self) -> list[tuple[FieldPath, Assertion]]:
-        """Return every assertion with its path in the file, also those inside others, in the order of the file."""
-        return [
-            located
-            for index, assertion in enumerate(self.assertions)
-            for located in assertion.walk(("assertions", index))
+        """Return every assertion with its path in the file, also those inside others, in the order of evaluation."""
+        return [located for path, assertion in self.scored_assertions() for located in assertion.walk(path)]
+
+    def scored_assertions(self) -> list[tuple[FieldPath, Assertion]]:
+        """Return the assertions that are not inside others, with their paths: those of the turns first, with `at`."""
+        in_turns: list[tuple[FieldPath, Assertion]] = [
+            (("turns", number, "assertions", index), assertion.model_copy(update={"at": f"{TURN}{number + 1}"}))
+            for number, turn in enumerate(self.turns)
+            for index, assertion in enumerate(turn.assertions)
         ]
+        return [*in_turns, *((("assertions", index), item) for index, item in enumerate(self.assertions))]
+
+    @property
+    def is_conversation(self) -> bool:
+        return bool(self.turns) or self.user is not None
+
+    @property
+    def most_turns(self) -> int:
+        """Return how many messages the user sends at most."""
+        return len(self.turns) or (1 if self.user is None else self.user.stop.max_turns)
 
     @property
     def cell(self) -> Cell | None:
@@ -328,10 +425,37 @@ class Scenario(FileModel):
     @model_validator(mode="before")
     @classmethod
     def _needs_no_message(cls, data: Any) -> Any:
-        """Add the one required field that the test of a server has no use for."""
-        if isinstance(data, dict) and data.get("adapter") == MCP:
-            return {"user_message": NO_MESSAGE, **data}
-        return data
+        """Add the required fields that a conversation, or the test of a server, has no use for."""
+        if not isinstance(data, dict):
+            return data
+        if data.get("turns") or data.get("user"):
+            return {"user_message": "", "assertions": [], **data}
+        return {"user_message": NO_MESSAGE, **data} if data.get("adapter") == MCP else data
+
+    @field_validator("user")
+    @classmethod
+    def _no_turns(cls, user: UserSettings | None, info: ValidationInfo) -> UserSettings | None:
+        if user is not None and info.data.get("turns"):
+            raise ValueError("cannot be used with turns; a scenario has one of user_message, turns and user")
+        return user
+
+    @field_validator("user_message")
+    @classmethod
+    def _one_message(cls, message: str, info: ValidationInfo) -> str:
+        others = [name for name in ("turns", "user") if info.data.get(name)]
+        if message and others:
+            raise ValueError(f"cannot be used with {others[0]}; a scenario has one of user_message, turns and user")
+        if not message and not others and {"turns", "user"} <= info.data.keys():
+            raise PydanticKnownError("string_too_short", {"min_length": 1})
+        return message
+
+    @field_validator("assertions")
+    @classmethod
+    def _some_assertion(cls, assertions: list[Assertion], info: ValidationInfo) -> list[Assertion]:
+        in_turns = any(turn.assertions for turn in info.data.get("turns") or ())
+        if not assertions and not in_turns and "turns" in info.data:
+            raise PydanticKnownError("too_short", {"field_type": "List", "min_length": 1, "actual_length": 0})
+        return assertions
 
     @model_validator(mode="after")
     def _has_provable_pass_rate(self) -> Self:
@@ -354,71 +478,3 @@ class SuiteFields(FileModel):
         [], max_length=200, description="Combinations that are left out, by value or by id."
     )
     private: list[str] = Field([], description="Columns of the cases whose values are never stored.")
-
-
-def scenario_schema(evaluators: Mapping[str, EvaluatorType]) -> dict[str, Any]:
-    """Return the JSON Schema of a scenario file, with the fields of each assertion type."""
-    field_models = [evaluator.fields for evaluator in evaluators.values() if evaluator.fields is not None]
-    models: list[type[BaseModel]] = list(dict.fromkeys([Scenario, SuiteFields, *field_models]))
-    # In one call, so that two evaluators may have a part of the same name.
-    references, definitions = models_json_schema([(model, "validation") for model in models])
-    names = {model: references[model, "validation"]["$ref"].rpartition("/")[2] for model in models}
-    parts: dict[str, Any] = definitions["$defs"]
-    scenario, common = parts[names[Scenario]], parts["Assertion"]
-    assertions = [
-        _assertion_schema(name, common, parts[names[evaluator.fields]] if evaluator.fields else None)
-        for name, evaluator in evaluators.items()
-    ]
-    scenario["properties"]["assertions"]["items"] = {"oneOf": [_with_any_assertion(item) for item in assertions]}
-    scenario["required"].remove("user_message")
-    message = [{"properties": {"adapter": {"const": MCP}}}, {"required": ["user_message"]}]
-    own = {name: _or_variable(field) for name, field in scenario["properties"].items()}
-    required = [name for name in scenario["required"] if name != "scenario"]
-    return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        **scenario,
-        "patternProperties": {f"^{EXTENSION}": {"description": "Ignored: a place for YAML anchors."}},
-        "title": "Salvo scenario",
-        "properties": {**own, **parts[names[SuiteFields]]["properties"]},
-        "required": ["scenario"],
-        # With cases or a matrix, these may set a field that is else required.
-        "if": {"not": {"anyOf": [{"required": ["cases"]}, {"required": ["matrix"]}]}},
-        "then": {"required": required, "anyOf": message},
-        "$defs": {name: part for name, part in parts.items() if name not in {"Assertion", *names.values()}},
-    }
-
-
-ANY_ASSERTION = "#/properties/assertions/items"
-
-
-def _with_any_assertion(schema: Any) -> Any:
-    """Return a schema in which an assertion inside another one may have any type."""
-    if isinstance(schema, dict):
-        if schema.get("$ref") == "#/$defs/Assertion":
-            return {**schema, "$ref": ANY_ASSERTION}
-        return {name: _with_any_assertion(value) for name, value in schema.items()}
-    return [_with_any_assertion(item) for item in schema] if isinstance(schema, list) else schema
-
-
-def _or_variable(field: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the schema of a number, or of true or false, that {{ name }} may stand for."""
-    kinds = [kind.get("type") for kind in field.get("anyOf", [field])]
-    if not {"number", "integer", "boolean"} & set(kinds):
-        return dict(field)
-    about = {name: field[name] for name in ("title", "description", "default") if name in field}
-    plain = {name: value for name, value in field.items() if name not in about}
-    return {**about, "anyOf": [*plain.get("anyOf", [plain]), {"type": "string", "pattern": _VARIABLE}]}
-
-
-def _assertion_schema(name: str, common: Mapping[str, Any], own: Mapping[str, Any] | None) -> dict[str, Any]:
-    properties = {**common["properties"], **(own or {}).get("properties", {})}
-    properties = {field: _or_variable(content) for field, content in properties.items()}
-    properties["type"] = {"const": name, "description": common["properties"]["type"]["description"]}
-    return {
-        "title": name,
-        "description": (own or {}).get("description", f"Judged by {name}."),
-        "type": "object",
-        "properties": properties,
-        "required": ["type", *(own or {}).get("required", [])],
-        "additionalProperties": own is None,
-    }

@@ -37,6 +37,10 @@ class IndexEntry(RunIdentity):
     latency: float = 0.0
     cost: float | None = None
     judge_cost: float | None = None
+    user_cost: float | None = 0.0
+    """What the simulated user of a conversation cost."""
+    turns: int = 0
+    """The turns of a conversation; 0 if it is none."""
     tokens: Usage | None = None
     tool_count: int = 0
     assertions: list[Judged] = field(default_factory=list)
@@ -65,6 +69,7 @@ def index_entry(result: AgentRunResult) -> IndexEntry:
         cost=result.metrics.cost,
         tokens=result.metrics.tokens,
         tool_count=result.metrics.tool_count,
+        turns=len(result.turns),
         assertions=[
             Judged(item.name or item.type, item.type, item.passed, item.required) for item in result.eval_results
         ],
@@ -75,7 +80,8 @@ def index_entry(result: AgentRunResult) -> IndexEntry:
 
 def _content_hash(result: AgentRunResult) -> str:
     calls = [(call.name, call.arguments, call.result, call.error) for call in result.tool_calls]
-    return hashlib.sha256(json_codec.dumps([result.final_output, calls])).hexdigest()[:_HASH]
+    said = [[turn.user, turn.agent] for turn in result.turns]
+    return hashlib.sha256(json_codec.dumps([result.final_output, calls, *said])).hexdigest()[:_HASH]
 
 
 def parse_batch_id(line: bytes) -> str | None:

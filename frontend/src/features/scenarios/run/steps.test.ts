@@ -17,6 +17,7 @@ function judged(name: string, passed: boolean | null): EvalResult {
     type: "jmespath",
     required: false,
     weight: 1,
+    turn: null,
   };
 }
 
@@ -32,6 +33,7 @@ function step(number: number, assertions: number[]): TrajectoryStep {
     took: null,
     tokens: null,
     call: null,
+    turn: null,
     assertions,
     cut: {},
   };

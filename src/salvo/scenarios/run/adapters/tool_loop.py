@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from salvo.engine.chat.base import (
     ChatModel,
     ChatRequest,
@@ -25,33 +27,46 @@ _STOPS = {Stop.REFUSAL: Stopped.REFUSAL, Stop.LENGTH: Stopped.LENGTH, Stop.CONTE
 
 
 class ProviderAdapter(BaseAdapter):
-    """`adapter: openai` and `adapter: anthropic`: the tool loop with a model of this provider."""
+    """`adapter: openai` and `adapter: anthropic`: the tool loop with a model of this provider.
+
+    In a conversation it is asked once per turn, and goes on after the messages of the turns before.
+    """
 
     def __init__(self, provider: str) -> None:
         self._provider = provider
+        self._model: ChatModel | None = None
+        self._messages: tuple[Message, ...] = ()
 
     async def run(self, request: AdapterRequest) -> AdapterResponse:
-        return await run_tool_loop(self.context.chat_model(f"{self._provider}/{request.model}"), request, self.context)
+        if self._model is None:
+            self._model = self.context.chat_model(f"{self._provider}/{request.model}")
+        before = (*self._messages, UserMessage(request.user_message))
+        response, self._messages = await run_tool_loop(self._model, request, self.context, before)
+        return response
 
 
-async def run_tool_loop(model: ChatModel, request: AdapterRequest, context: RunContext) -> AdapterResponse:
-    """Return the final response. Tools that one reply asks for run concurrently."""
-    messages: tuple[Message, ...] = (UserMessage(request.user_message),)
+async def run_tool_loop(
+    model: ChatModel, request: AdapterRequest, context: RunContext, messages: tuple[Message, ...]
+) -> tuple[AdapterResponse, tuple[Message, ...]]:
+    """Return the final response, and all messages up to it. Tools that one reply asks for run concurrently."""
     for _ in range(request.max_turns):
         try:
             reply = await model.complete(_chat_request(request, messages))
         except ContextTooLongError as error:
             context.journal.record_event("context", message=str(error))
-            return AdapterResponse(None, stopped=Stopped.CONTEXT)
+            return AdapterResponse(None, stopped=Stopped.CONTEXT), messages
         if reply.stop in _STOPS or not reply.message.tool_uses:
-            return AdapterResponse(reply.text, stopped=_STOPS.get(reply.stop))
+            # Without tool calls, which would need results; and providers refuse empty messages.
+            answer = replace(reply.message, tool_uses=(), verbatim=()) if reply.message.tool_uses else reply.message
+            said = (answer,) if answer.text.strip() else ()
+            return AdapterResponse(reply.text, stopped=_STOPS.get(reply.stop)), (*messages, *said)
         uses = reply.message.tool_uses
         calls = await gather(context.toolbox.call(use.name, use.arguments, problem=use.problem) for use in uses)
         for call in calls:
             context.journal.record_tool_call(call)
         messages += (reply.message, ToolMessage(tuple(map(_tool_answer, uses, calls))))
     context.journal.record_event("turn_limit", turns=request.max_turns)
-    return AdapterResponse(None, stopped=Stopped.TURN_LIMIT)
+    return AdapterResponse(None, stopped=Stopped.TURN_LIMIT), messages
 
 
 def _chat_request(request: AdapterRequest, messages: tuple[Message, ...]) -> ChatRequest:

@@ -1,0 +1,49 @@
+"""Find the user of a conversation that a scenario names: its turns, a model, or a Python class."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+from salvo.errors import InputError
+from salvo.scenarios.evaluators.base import LoadObject, refuse_to_load
+from salvo.scenarios.run.environment import RunEnvironment
+from salvo.scenarios.spec.schema import Scenario
+
+if TYPE_CHECKING:
+    from salvo.scenarios.run.conversation.users import User
+
+
+def user_factory(scenario: Scenario, load: LoadObject) -> Callable[[RunEnvironment], User] | None:
+    """Return what makes the user of each run; None if the scenario is no conversation.
+
+    Raise InputError if its class cannot be loaded.
+    """
+    if not scenario.is_conversation:
+        return None
+    from salvo.scenarios.run.conversation.users import PythonUser, ScriptedUser  # most scenarios are none
+
+    if scenario.user is None:
+        messages = [turn.user for turn in scenario.turns]
+        return lambda _: ScriptedUser(messages)
+    if scenario.user.python is None:
+        from salvo.scenarios.run.conversation.simulator import simulated_user
+
+        return partial(simulated_user, scenario.user)
+    name = scenario.user.python
+    user_class = load(name)
+    if not (inspect.isclass(user_class) and callable(getattr(user_class, "next_message", None))):
+        raise InputError(f"{name} is not a class with a method next_message(transcript)")
+    make = partial(user_class, **scenario.user.options)
+    return lambda _: PythonUser(make, name)
+
+
+def replayed_user_factory(scenario: Scenario, messages: Sequence[str]) -> Callable[[RunEnvironment], User] | None:
+    """Return what makes the user of a replay. A class does not run again: its recorded messages are taken instead."""
+    if scenario.user is None or scenario.user.python is None:
+        return user_factory(scenario, refuse_to_load)
+    from salvo.scenarios.run.conversation.users import ScriptedUser
+
+    return lambda _: ScriptedUser(messages)

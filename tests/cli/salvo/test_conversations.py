@@ -1,0 +1,99 @@
+"""Conversations: a user who says more than one sentence, on the command line."""
+
+import json
+
+import pytest
+from inline_snapshot import snapshot
+
+from tests.cli.salvo.test_run import tidy
+from tests.support.project import UserProject
+from tests.support.provider import Answer, LoopbackProvider, ProviderRequest, Say, Use, UseTools
+
+RETURN = """
+scenario: return
+adapter: openai
+model: gpt-5.4-mini
+system_prompt: You work for a shop.
+tools:
+  - {name: find_order, parameters: {type: object, properties: {id: {type: string}}}, response: {total: 25}}
+turns:
+  - user: I want to return my kettle.
+    assertions:
+      - {type: tool_sequence, name: no tool yet, expected: []}
+      - {type: text, name: asks, contains_all: ["order"]}
+  - user: It is order A-1001.
+    assertions:
+      - {type: tool_sequence, name: finds it, expected: [find_order]}
+assertions:
+  - {type: text, name: brief, at: every turn, words: {max: 10}}
+  - {type: jmespath, name: two turns, path: length(turns), operator: eq, value: 2}
+  - {type: jmespath, name: first call, path: "turns[1].tool_calls[0].arguments.id", operator: eq, value: A-1001}
+"""
+
+
+def shop(request: ProviderRequest) -> Answer:
+    """The agent: it asks for the order, finds it, and answers."""
+    messages = request.body["messages"]
+    users = [message for message in messages if message["role"] == "user" and isinstance(message["content"], str)]
+    if len(users) == 1:
+        return Say("Which order is it?", thinking="A kettle.")
+    last = messages[-1]
+    if last["role"] == "tool" or (last["role"] == "user" and isinstance(last["content"], list)):
+        return Say("You get 25 back.")
+    return UseTools(Use("find_order", {"id": "A-1001"}), thinking="Let me look.")
+
+
+@pytest.mark.parametrize("adapter, model", [("openai", "gpt-5.4-mini"), ("anthropic", "claude-opus-4-8")])
+def test_a_conversation_runs_is_judged_per_turn_and_replays_without_its_provider(
+    project: UserProject, adapter: str, model: str
+) -> None:
+    project.write("return.yaml", RETURN)
+    with LoopbackProvider(shop) as provider:
+        project.reach(provider)
+        ran = project.salvo("run", "return.yaml", "--record", "--adapter", adapter, "--model", model)
+    assert ran.exit_code == 0, ran.output
+    contents = [message["content"] for message in provider.requests[1].body["messages"]]
+    assert contents[-1] == "It is order A-1001."
+    if adapter == "anthropic":  # what it thought is sent back as it was
+        assert contents[1][0]["thinking"] == "A kettle."
+    project.environ = {}
+    replayed = project.salvo("replay", "latest")
+    assert replayed.exit_code == 0, replayed.output
+    assert "Identical" in replayed.stdout
+    stored = json.loads(project.runs()[0].read_text())
+    assert [(turn["user"], turn["agent"]) for turn in stored["turns"]] == [
+        ("I want to return my kettle.", "Which order is it?"),
+        ("It is order A-1001.", "You get 25 back."),
+    ]
+    assert [(turn["first_call"], turn["call_count"]) for turn in stored["turns"]] == [(0, 0), (0, 1)]
+    assert [item["turn"] for item in stored["eval_results"]] == [1, 1, 2, None, None, None]
+
+
+def test_a_run_is_shown_as_a_conversation(project: UserProject) -> None:
+    project.write("return.yaml", RETURN.replace("max: 10", "max: 3"))
+    with LoopbackProvider(shop) as provider:
+        project.reach(provider)
+        assert project.salvo("run", "return.yaml").exit_code == 1
+    shown = tidy(project.salvo("report", project.runs()[0].stem).stdout)
+    assert shown.partition("\nTool calls")[0] == snapshot("""\
+return  run 1  failed (assertion)  score: 0.83
+RUN-0001  openai/gpt-5.4-mini  WHEN
+
+Conversation
+  1. user  I want to return my kettle.
+     agent  Which order is it?  (TIME)
+  2. user  It is order A-1001.
+       find_order  {"id": "A-1001"}
+     agent  You get 25 back.  (TIME)
+
+Assertions
+  passed  no tool yet (tool_sequence), weight 1, turn 1
+  passed  asks (text), weight 1, turn 1
+  passed  finds it (tool_sequence), weight 1, turn 2
+  failed  brief (text), weight 1, turn 1
+          2 of 2 turns failed; turn 1: the final output has 4 words; it is "Which order is it?"
+          expected  {"words": {"max": 3}}
+          actual    "Which order is it?"
+  passed  two turns (jmespath), weight 1
+  passed  first call (jmespath), weight 1
+""")
