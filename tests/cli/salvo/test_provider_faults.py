@@ -1,5 +1,6 @@
 """`salvo run` where the provider is at fault: the run is an error that says so, and never the agent's failure."""
 
+import gzip
 import json
 import os
 import pty
@@ -82,6 +83,22 @@ def test_the_reply_of_another_provider_is_a_provider_error(project: UserProject)
 def test_usage_that_cannot_be_true_leaves_tokens_and_cost_unknown(project: UserProject) -> None:
     result = greet(project, Say("hi", usage={"prompt_tokens": 10**30, "completion_tokens": 1}))
     assert (result["outcome"], result["metrics"]["tokens"], result["metrics"]["cost"]) == ("passed", None, None)
+
+
+@pytest.mark.parametrize(
+    "fault, message",
+    [
+        (Fault.cut(), "broke off its reply after 62 of 124 bytes."),
+        (Fault.bad_gzip(), "sent a reply that is not the gzip data it says it is."),
+        (Fault.bad_gzip(gzip.compress(b"{}" * 100)[:-4]), "broke off its reply: the gzip data has no end."),
+    ],
+    ids=["half a body", "bad gzip", "gzip without its end"],
+)
+def test_a_reply_that_breaks_off_is_named_as_such(project: UserProject, fault: Fault, message: str) -> None:
+    result = greet(project, fault, "--tries", "1")
+    assert (result["outcome"], result["cause"]) == ("error", "provider")
+    assert message in result["error"]
+    assert "could not be reached" not in result["error"]
 
 
 def flight(project: UserProject, script: Scripted, *arguments: str, timeout: float = 1.0) -> tuple[Result, Any]:

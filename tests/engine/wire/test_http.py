@@ -1,6 +1,7 @@
 """HttpWire over real sockets: what goes out, what comes back, and what happens when nothing does."""
 
 import contextlib
+import gzip
 import socket
 from dataclasses import replace
 from pathlib import Path
@@ -149,8 +150,9 @@ async def test_an_unknown_host_is_permanent(monkeypatch: pytest.MonkeyPatch) -> 
         (Fault.cut(), "broke off its reply after 62 of 124 bytes."),
         (Fault.hang_up(), "closed the connection without a reply."),
         (Fault.bad_gzip(), "sent a reply that is not the gzip data it says it is."),
+        (Fault.bad_gzip(gzip.compress(b"{}")[:-1]), "broke off its reply: the gzip data has no end."),
     ],
-    ids=lambda value: value.kind if isinstance(value, Fault) else "",
+    ids=["cut", "hang_up", "bad_gzip", "cut_gzip"],
 )
 async def test_a_reply_that_breaks_off_is_named_as_such_and_is_no_answer(fault: Fault, message: str) -> None:
     with LoopbackProvider(fault) as provider:

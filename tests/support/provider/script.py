@@ -195,9 +195,9 @@ class Fault:
         return cls(kind="drip")
 
     @classmethod
-    def bad_gzip(cls) -> "Fault":
-        """A body that is said to be compressed, and is not."""
-        return cls(kind="bad_gzip")
+    def bad_gzip(cls, content: bytes = b"") -> "Fault":
+        """A body that is said to be gzip data: this one, or else one that is not compressed at all."""
+        return cls(kind="bad_gzip", content=content)
 
 
 Answer: TypeAlias = Say | UseTools | Fault

@@ -85,7 +85,7 @@ async def drip(request: web.BaseRequest, fault: Fault, headers: Headers) -> web.
 
 
 async def bad_gzip(request: web.BaseRequest, fault: Fault, headers: Headers) -> web.StreamResponse:
-    return web.Response(body=HALF, content_type=JSON, headers={**headers, "content-encoding": "gzip"})
+    return web.Response(body=fault.content or HALF, content_type=JSON, headers={**headers, "content-encoding": "gzip"})
 
 
 WIRE_FAULTS: Mapping[FaultKind, WireError] = {

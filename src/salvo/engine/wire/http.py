@@ -18,7 +18,9 @@ from yarl import URL
 from salvo.engine.jsonio import json_codec
 from salvo.engine.runtime.clock import Clock, SystemClock
 from salvo.engine.runtime.redact import Redactor
+from salvo.engine.wire import content_encoding
 from salvo.engine.wire.base import Endpoint, Streaming, Timeouts, WireReply, WireRequest
+from salvo.engine.wire.content_encoding import BodyDecoder, ContentEncodingError
 from salvo.errors import (
     BrokenReplyError,
     MissingKeyError,
@@ -97,7 +99,7 @@ class HttpWire:
                 allow_redirects=False,
             ) as response:
                 body = await self._read(response, route, request.streaming, chunks)
-        except (aiohttp.ClientError, OSError) as error:  # a TimeoutError is an OSError
+        except (aiohttp.ClientError, OSError, ContentEncodingError) as error:  # a TimeoutError is an OSError
             failure = self._wire_error(error, route, timeouts)
             if request.streaming is not None and chunks:  # the program may have seen a part of the reply
                 raise StreamCutError(failure.message, hint=failure.hint) from error
@@ -113,8 +115,12 @@ class HttpWire:
             seconds=self._clock.monotonic() - started,
         )
 
-    def _wire_error(self, error: aiohttp.ClientError | OSError, route: _Route, timeouts: Timeouts) -> WireError:
+    def _wire_error(
+        self, error: aiohttp.ClientError | OSError | ContentEncodingError, route: _Route, timeouts: Timeouts
+    ) -> WireError:
         """Return our error for one of the HTTP library, whose own texts hold addresses of Python objects."""
+        if isinstance(error, ContentEncodingError):
+            return BrokenReplyError(f"{route.place} {error}.", hint=_TRY_AGAIN)
         if isinstance(error, aiohttp.ConnectionTimeoutError):
             return _unreachable(route, f"it did not accept a connection in {timeouts.connect:g} s")
         if isinstance(error, TimeoutError):
@@ -144,23 +150,31 @@ class HttpWire:
         """Return the body. Its chunks are added to the list as they arrive, and passed on if it is a stream."""
         is_stream = response.status == 200 and response.content_type == "text/event-stream"
         size = 0
-        async for chunk in response.content.iter_any():
-            size += len(chunk)
-            if size > self._max_reply_bytes:
-                raise ReplyTooLargeError(
-                    f"{route.place} sent more than {self._max_reply_bytes:,} bytes; the rest was not read.",
-                    hint="No completion is that large. Check that the base URL is that of a model API.",
-                )
-            chunks.append(chunk)
-            if streaming is not None and is_stream:
-                await streaming.sink(chunk, _kept_headers(response))
+        decoder = BodyDecoder(response.headers.get("content-encoding", ""))
+        async for received in response.content.iter_any():
+            for chunk in decoder.feed(received):
+                size += len(chunk)
+                if size > self._max_reply_bytes:
+                    raise ReplyTooLargeError(
+                        f"{route.place} sent more than {self._max_reply_bytes:,} bytes; the rest was not read.",
+                        hint="No completion is that large. Check that the base URL is that of a model API.",
+                    )
+                chunks.append(chunk)
+                if streaming is not None and is_stream:
+                    await streaming.sink(chunk, _kept_headers(response))
+        decoder.close()
         return b"".join(chunks)
 
     def _open(self) -> aiohttp.ClientSession:
         self._session = aiohttp.ClientSession(
             # The pool of runs limits concurrency. A second limit here would hide where time is spent.
             connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=60),
-            headers={"content-type": "application/json", "accept": "application/json"},
+            headers={
+                "content-type": "application/json",
+                "accept": "application/json",
+                "accept-encoding": content_encoding.ACCEPTED,
+            },
+            auto_decompress=False,
             cookie_jar=aiohttp.DummyCookieJar(),
         )
         return self._session
@@ -262,16 +276,13 @@ def _connection_error(error: aiohttp.ClientConnectorError, route: _Route, *, was
 
 def _broken_reply(route: _Route, description: str) -> BrokenReplyError:
     """Return the error for a body that cannot be read, from the words of the HTTP library."""
-    if match := _ENCODING.search(description):
-        what = f"sent a reply that is not the {match[1]} data it says it is"
-    elif match := _RECEIVED.search(description):
+    if match := _RECEIVED.search(description):
         what = f"broke off its reply after {int(match[1]):,} of {int(match[2]):,} bytes"
     else:
         what = "broke off its reply"
     return BrokenReplyError(f"{route.place} {what}.", hint=_TRY_AGAIN)
 
 
-_ENCODING = re.compile(r"decode content-encoding: (\w+)")
 _RECEIVED = re.compile(r"received (\d+) of (\d+) bytes")
 _TRY_AGAIN = "Try again. If it keeps happening, the provider or a proxy before it is out of order."
 
